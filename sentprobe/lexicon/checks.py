@@ -1,0 +1,264 @@
+"""The checks of a lexicon file: a table from code to function.
+
+A check takes a draft and yields the line and the particulars of each problem it finds. The first
+line of its docstring tells the author of the file what to do, and stands in the message.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from sentprobe.errors import suggest
+from sentprobe.lexicon.draft import (
+    ALL,
+    ARTICLE,
+    EXCEPT,
+    FLAGS,
+    KINDS,
+    Draft,
+    Item,
+    everything,
+    is_vocabulary,
+    resolve,
+    strings,
+)
+from sentprobe.lexicon.errors import Problem
+from sentprobe.lexicon.source import VOCABULARY, Entry
+from sentprobe.lexicon.words import FORMS, OPEN_KINDS, VERBS, Flag, Form, Kind, Word
+
+Finding = tuple[int, str]
+
+RESERVED = frozenset(
+    {*("be", "am", "is", "are", "was", "were", "been", "being")}
+    | {*("do", "does", "did", "not", "n't", "by")}
+)
+"""The words that the grammar itself puts into a sentence."""
+
+ARTICLES = ("a", "an")
+
+
+def unknown_kind(draft: Draft) -> Iterator[Finding]:
+    """Name each section after a kind of word or a vocabulary."""
+    for section in draft.document.sections:
+        if section.name not in KINDS and not is_vocabulary(section):
+            hint = nearest(section.name, [*Kind, VOCABULARY])
+            expected = f"{listed(Kind)} or {VOCABULARY}.NAME"
+            yield section.line, f"[{section.name}], expected {expected}{hint}"
+
+
+def duplicate_lemma(draft: Draft) -> Iterator[Finding]:
+    """Write a lemma once in its section, and once in a list of a vocabulary."""
+    for place, first in draft.document.repeated:
+        yield place.first, f"{place.key!r} in [{place.section}] is on line {first.first} already"
+    for entry in vocabulary_entries(draft):
+        for lemma in sorted(repeats(strings(entry.value))):
+            line = draft.document.line_of(lemma, after=entry.line)
+            yield line, f"{lemma!r} stands more than once in the list of {entry.key!r}"
+
+
+def missing_form(draft: Draft) -> Iterator[Finding]:
+    """State the inflected forms that are not found by inflecting the lemma."""
+    for item in draft.items:
+        kind, forms, stated = item.word.kind, item.word.forms, item.stated
+        missing = [f for f in FORMS[kind] if f not in forms and isinstance(stated.get(f, ""), str)]
+        if missing and (kind in OPEN_KINDS or not forms):
+            word = f"{kind} {item.word.lemma!r}"
+            yield item.entry.line, f'{word} lacks {listed(missing)}, expected "{missing[0]}" = ...'
+
+
+def form_clash(draft: Draft) -> Iterator[Finding]:
+    """Choose words whose inflected forms tell the word, its number and its tense."""
+    yield from reserved_words(draft)
+    yield from shared_forms(draft)
+    for item in draft.items:
+        forms, line, lemma = item.word.forms, item.entry.line, item.word.lemma
+        if item.word.kind is Kind.NOUN and forms.get(Form.NN) == forms.get(Form.NNS):
+            yield line, f"the plural of {lemma!r} equals its singular"
+        if is_syncretic(item.word) and Flag.SYNCRETIC not in item.word.flags:
+            yield line, f'the past of {lemma!r} equals its plain form: flags = ["{Flag.SYNCRETIC}"]'
+
+
+def reserved_words(draft: Draft) -> Iterator[Finding]:
+    """Yield the words that look like one of the grammar's own."""
+    for item in draft.items:
+        for text in sorted(RESERVED & frozenset(item.word.forms.values())):
+            yield item.entry.line, f"{text!r} of {item.word.lemma!r} is a word of the grammar"
+
+
+def shared_forms(draft: Draft) -> Iterator[Finding]:
+    """Yield the forms of two words, save one verb's with and without an object."""
+    owners = {text: word for word in draft.inherited for text in word.forms.values()}
+    for item in draft.items:
+        for text in dict.fromkeys(item.word.forms.values()):
+            other = owners.setdefault(text, item.word)
+            if identity(other) != identity(item.word):
+                ours = f"{text!r} of {item.word.kind} {item.word.lemma!r}"
+                yield item.entry.line, f"{ours} is also a form of {other.kind} {other.lemma!r}"
+
+
+def unknown_key(draft: Draft) -> Iterator[Finding]:
+    """Use the keys that entries of the kind have."""
+    for item in draft.items:
+        yield from unexpected(item.stated, item_keys(item.word.kind), item.entry.line)
+    for section in draft.vocabularies:
+        for entry in section.entries:
+            yield from unexpected([entry.key], (*OPEN_KINDS, EXCEPT), entry.line)
+
+
+def bad_flag(draft: Draft) -> Iterator[Finding]:
+    """Give a verb the flags that are true of it."""
+    for item in draft.items:
+        for flag in strings(item.stated.get(FLAGS)):
+            if flag not in frozenset(Flag):
+                yield item.entry.line, f"{flag!r}, expected {listed(Flag)}{nearest(flag, Flag)}"
+        if Flag.SYNCRETIC in item.word.flags and not is_syncretic(item.word):
+            yield item.entry.line, f"the past of {item.word.lemma!r} differs from its plain form"
+
+
+def unknown_word(draft: Draft) -> Iterator[Finding]:
+    """Choose the words of a vocabulary from those of the lexicon."""
+    known = [(word.kind, word.lemma) for word in draft.words]
+    for entry in vocabulary_entries(draft):
+        kinds = KINDS if entry.key == EXCEPT else {entry.key}
+        lemmas = dict.fromkeys(lemma for kind, lemma in known if kind in kinds)
+        for lemma in dict.fromkeys(strings(entry.value)):
+            if lemma not in lemmas:
+                line = draft.document.line_of(lemma, after=entry.line)
+                yield line, f"there is no {kind_name(entry)} {lemma!r}{nearest(lemma, lemmas)}"
+
+
+def not_a_token(draft: Draft) -> Iterator[Finding]:
+    """Write a lemma or a form as one token of lower-case letters."""
+    for item in draft.items:
+        stated = [value for key, value in item.stated.items() if key in frozenset(Form)]
+        for text in dict.fromkeys([item.entry.key, *filter(None, strings(stated))]):
+            if not is_token(text):
+                yield item.entry.line, f"{text!r}"
+
+
+def empty_vocabulary(draft: Draft) -> Iterator[Finding]:
+    """Give a vocabulary nouns and verbs, and a word of each kind it lists."""
+    for section in draft.vocabularies or (everything(draft),):
+        chosen = resolve(section, draft)
+        if not chosen[Kind.NOUN] or not any(chosen[kind] for kind in VERBS):
+            lacking = "verb" if chosen[Kind.NOUN] else Kind.NOUN
+            yield section.line, f"[{section.name}] has no {lacking}"
+        for entry in section.entries:
+            if entry.key in OPEN_KINDS and entry.value in ([], ALL) and not chosen[Kind(entry.key)]:
+                yield entry.line, f"{entry.key!r} is empty; leave out the key"
+
+
+def wrong_type(draft: Draft) -> Iterator[Finding]:
+    """Write each value in the type that its key asks for."""
+    for section in draft.document.sections:
+        if not section.is_table:
+            yield section.line, f"{section.name!r}, expected a section [{section.name}]"
+    for item in draft.items:
+        yield from wrong_values(item)
+    for entry in vocabulary_entries(draft):
+        if not is_strings(entry.value) and entry.value != ALL:
+            yield entry.line, f'{entry.key!r}, expected a list of lemmas or "{ALL}"'
+
+
+def wrong_values(item: Item) -> Iterator[Finding]:
+    """Yield the values of the wrong type in a word's entry."""
+    line, lemma = item.entry.line, item.word.lemma
+    if not isinstance(item.entry.value, dict):
+        yield line, f"{lemma!r}, expected a table such as {{}}"
+    for key, value in item.stated.items():
+        if key == FLAGS and not is_strings(value):
+            yield line, f"{key!r} of {lemma!r}, expected a list of strings"
+        elif key == ARTICLE and value not in ARTICLES:
+            yield line, f"{key!r} of {lemma!r}, expected {listed(ARTICLES)}"
+        elif key in frozenset(Form) and not isinstance(value, str):
+            yield line, f"{key!r} of {lemma!r}, expected a string"
+
+
+Check = Callable[[Draft], Iterator[Finding]]
+
+CHECKS: Mapping[str, Check] = {
+    "L001": unknown_kind,
+    "L002": duplicate_lemma,
+    "L003": missing_form,
+    "L004": form_clash,
+    "L005": unknown_key,
+    "L006": bad_flag,
+    "L007": unknown_word,
+    "L008": not_a_token,
+    "L009": empty_vocabulary,
+    "L011": wrong_type,
+}
+"""The checks by code; L010, not TOML or not UTF-8, is found before there is a draft."""
+
+
+def problems(draft: Draft) -> tuple[Problem, ...]:
+    """Return everything that is wrong with a draft, in the order of the lines."""
+    found = []
+    for code, check in CHECKS.items():
+        rule = (check.__doc__ or "").partition("\n")[0].rstrip(".")
+        found += [
+            Problem(line, code, f"{rule[0].lower()}{rule[1:]}: {text}")
+            for line, text in check(draft)
+        ]
+    return tuple(sorted(found))
+
+
+def identity(word: Word) -> tuple[str, str]:
+    """Return what two words share if a form of both is no clash."""
+    if word.kind in VERBS:
+        return word.lemma, "verb"
+    return (word.lemma, word.kind) if word.kind in OPEN_KINDS else ("", "closed")
+
+
+def is_syncretic(word: Word) -> bool:
+    """Return whether a verb's past equals its plain form."""
+    past = word.forms.get(Form.VBD)
+    return word.kind in VERBS and past is not None and past == word.forms.get(Form.VB)
+
+
+def is_token(text: str) -> bool:
+    """Return whether *text* is letters, with hyphens between them, in lower case."""
+    return text == text.lower() and all(part.isalpha() for part in text.split("-"))
+
+
+def is_strings(value: object) -> bool:
+    """Return whether a value is a list of strings only."""
+    return isinstance(value, list) and len(strings(value)) == len(value)
+
+
+def item_keys(kind: Kind) -> tuple[str, ...]:
+    """Return the keys that an entry of a kind may have."""
+    extra = (FLAGS,) if kind in VERBS else (ARTICLE,) if kind is Kind.NOUN else ()
+    return (*FORMS[kind], *extra)
+
+
+def unexpected(keys: Iterable[str], known: tuple[str, ...], line: int) -> Iterator[Finding]:
+    """Yield the keys that are not known."""
+    for key in keys:
+        if key not in known:
+            yield line, f"{key!r}, expected {listed(known)}{nearest(key, known)}"
+
+
+def vocabulary_entries(draft: Draft) -> list[Entry]:
+    """Return the lists of all vocabularies that have a known key."""
+    entries = [entry for section in draft.vocabularies for entry in section.entries]
+    return [entry for entry in entries if entry.key in (*OPEN_KINDS, EXCEPT)]
+
+
+def kind_name(entry: Entry) -> str:
+    """Return what a member of a vocabulary's list is called."""
+    return "word" if entry.key == EXCEPT else entry.key
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return the suggestion of a known name, enums by their values."""
+    return suggest(name, map(str, known))
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names as `a, b`."""
+    return ", ".join(names)
+
+
+def repeats(names: list[str]) -> set[str]:
+    """Return the names that stand more than once."""
+    return {name for name, count in Counter(names).items() if count > 1}

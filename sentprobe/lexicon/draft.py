@@ -1,0 +1,126 @@
+"""From the sections of a file to words and vocabularies, before it is known that they are right.
+
+What is wrong in an entry is passed over here and found by the checks, so that one reading of a
+file reports all of its problems.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from sentprobe.lexicon.inflect import guess, takes_an
+from sentprobe.lexicon.source import VOCABULARY, Document, Entry, Section
+from sentprobe.lexicon.words import FORMS, OPEN_KINDS, Flag, Form, Kind, Vocabulary, Word
+
+FLAGS = "flags"
+ARTICLE = "article"
+EXCEPT = "except"
+ALL = "*"
+KINDS = frozenset(Kind)
+CLOSED_KINDS = frozenset(Kind) - frozenset(OPEN_KINDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A word and the entry it was read from."""
+
+    word: Word
+    entry: Entry
+
+    @property
+    def stated(self) -> Mapping[str, object]:
+        """What the entry says, by key."""
+        return self.entry.value if isinstance(self.entry.value, dict) else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A file's words and vocabularies; *inherited* are words that another file lends."""
+
+    document: Document
+    items: tuple[Item, ...]
+    inherited: tuple[Word, ...]
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        """The file's own words, then the inherited ones."""
+        return (*(item.word for item in self.items), *self.inherited)
+
+    @property
+    def vocabularies(self) -> tuple[Section, ...]:
+        """The sections that are vocabularies."""
+        return tuple(s for s in self.document.sections if is_vocabulary(s) and s.is_table)
+
+
+def make_draft(document: Document, lent: tuple[Word, ...] = ()) -> Draft:
+    """Build a document's words; *lent* words of the kinds it has no section for are inherited."""
+    sections = [s for s in document.sections if s.name in KINDS]
+    items = tuple(
+        Item(make_word(Kind(section.name), entry), entry)
+        for section in sections
+        for entry in section.entries
+    )
+    own = {section.name for section in sections}
+    inherited = tuple(word for word in lent if word.kind not in own)
+    return Draft(document, items, inherited)
+
+
+def make_word(kind: Kind, entry: Entry) -> Word:
+    """Build a word: the forms that are stated, and the others by inflecting the lemma."""
+    table = entry.value if isinstance(entry.value, dict) else {}
+    article = table.get(ARTICLE)
+    return Word(
+        lemma=entry.key,
+        kind=kind,
+        forms=dict(make_forms(entry.key, kind, table)),
+        flags=frozenset(
+            Flag(flag) for flag in strings(table.get(FLAGS)) if flag in frozenset(Flag)
+        ),
+        vowel=kind is Kind.NOUN and (article == "an" if article else takes_an(entry.key)),
+    )
+
+
+def make_forms(lemma: str, kind: Kind, table: Mapping[str, object]) -> Iterator[tuple[Form, str]]:
+    """Yield the forms that a word has; a determiner that states a number has no other."""
+    exhaustive = kind in CLOSED_KINDS and any(form in table for form in FORMS[kind])
+    for form in FORMS[kind]:
+        stated = table.get(form, table.get(form.removesuffix(".vowel")))
+        text = stated if stated is not None or exhaustive else guess(lemma, kind, form)
+        if isinstance(text, str) and text:
+            yield form, text
+
+
+def make_vocabularies(draft: Draft) -> dict[str, Vocabulary]:
+    """Resolve the vocabularies; a file without any has one, `all`, with all of its words."""
+    names = {s.name.removeprefix(f"{VOCABULARY}."): resolve(s, draft) for s in draft.vocabularies}
+    chosen = names or {"all": resolve(everything(draft), draft)}
+    return {name: Vocabulary(name, words) for name, words in chosen.items()}
+
+
+def everything(draft: Draft) -> Section:
+    """Return the section of a vocabulary of all words."""
+    kinds = {word.kind for word in draft.words}.intersection(OPEN_KINDS)
+    return Section(f"{VOCABULARY}.all", 1, tuple(Entry(kind.value, ALL, 1) for kind in kinds))
+
+
+def resolve(section: Section, draft: Draft) -> dict[Kind, tuple[str, ...]]:
+    """Return the lemmas that a vocabulary's section chooses, by kind."""
+    lists = {entry.key: entry.value for entry in section.entries}
+    left_out = frozenset(strings(lists.get(EXCEPT)))
+    chosen = {}
+    for kind in OPEN_KINDS:
+        value = lists.get(kind)
+        every = tuple(word.lemma for word in draft.words if word.kind is kind)
+        lemmas = every if value == ALL else tuple(strings(value))
+        chosen[kind] = tuple(lemma for lemma in lemmas if lemma not in left_out)
+    return chosen
+
+
+def strings(value: object) -> list[str]:
+    """Return the strings in a value if it is a list, else none."""
+    members = value if isinstance(value, list) else []
+    return [member for member in members if isinstance(member, str)]
+
+
+def is_vocabulary(section: Section) -> bool:
+    """Return whether a section is a vocabulary and not the words of a kind."""
+    return section.name.startswith(f"{VOCABULARY}.")

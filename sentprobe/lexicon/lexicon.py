@@ -1,0 +1,102 @@
+"""The lexicon: words by kind, by lemma and by inflected form."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from sentprobe.errors import UsageError, suggest
+from sentprobe.lexicon.words import Form, Kind, Vocabulary, Word
+
+Reading = tuple[Word, Form]
+
+
+class UnknownWordError(UsageError):
+    """A lemma of that kind is not in the lexicon."""
+
+
+class UnknownVocabularyError(UsageError):
+    """The lexicon has no vocabulary of that name."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lexicon:
+    """A set of words and the vocabularies chosen from it; equal only to itself."""
+
+    source: str
+    entries: tuple[Word, ...] = field(repr=False)
+    vocabularies: Mapping[str, Vocabulary] = field(repr=False)
+    _by_kind: Mapping[Kind, tuple[Word, ...]] = field(init=False, repr=False)
+    _by_lemma: Mapping[tuple[Kind, str], Word] = field(init=False, repr=False)
+    _by_form: Mapping[str, tuple[Reading, ...]] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        by_kind = {kind: tuple(w for w in self.entries if w.kind is kind) for kind in Kind}
+        object.__setattr__(self, "_by_kind", by_kind)
+        object.__setattr__(self, "_by_lemma", {(w.kind, w.lemma): w for w in self.entries})
+        object.__setattr__(self, "_by_form", readings(self.entries))
+
+    def words(self, kind: Kind) -> tuple[Word, ...]:
+        """Return the words of one kind, in the order of the file."""
+        return self._by_kind[kind]
+
+    def get(self, lemma: str, kind: Kind) -> Word:
+        """Return the word with this lemma and kind.
+
+        Raises:
+            UnknownWordError: there is none; the message names the nearest lemma of the kind, or
+                says which kinds the lemma has instead.
+
+        >>> from sentprobe.lexicon import english
+        >>> english().get("student", Kind.NOUN).forms[Form.NNS]
+        'students'
+        >>> english().get("studnet", Kind.NOUN)
+        Traceback (most recent call last):
+        ...
+        sentprobe.lexicon.lexicon.UnknownWordError: unknown noun 'studnet' (did you mean 'student'?)
+        """
+        word = self._by_lemma.get((kind, lemma))
+        if word is None:
+            raise UnknownWordError(f"unknown {kind} {lemma!r}{self._hint(lemma, kind)}")
+        return word
+
+    def _hint(self, lemma: str, kind: Kind) -> str:
+        if others := self.kinds_of(lemma):
+            return f" (the lexicon has it as {' and '.join(others)})"
+        return suggest(lemma, (word.lemma for word in self.words(kind)))
+
+    def kinds_of(self, lemma: str) -> tuple[Kind, ...]:
+        """Return the kinds that a lemma has, none if the lexicon does not know it."""
+        return tuple(kind for kind in Kind if (kind, lemma) in self._by_lemma)
+
+    def vocabulary(self, name: str) -> Vocabulary:
+        """Return the vocabulary of that name.
+
+        Raises:
+            UnknownVocabularyError: there is none; the message lists those there are.
+
+        >>> from sentprobe.lexicon import english
+        >>> english().vocabulary("compeval").words[Kind.INTRANSITIVE]
+        ('sleep', 'dance')
+        """
+        if name not in self.vocabularies:
+            known = ", ".join(self.vocabularies)
+            hint = suggest(name, self.vocabularies)
+            raise UnknownVocabularyError(f"unknown vocabulary {name!r}, expected {known}{hint}")
+        return self.vocabularies[name]
+
+    def find(self, form_text: str) -> tuple[Reading, ...]:
+        """Return every reading of an inflected form as (word, form), none if there is no such form.
+
+        >>> from sentprobe.lexicon import english
+        >>> [(word.lemma, form.name) for word, form in english().find("slept")]
+        [('sleep', 'VBD'), ('sleep', 'VBN')]
+        """
+        return self._by_form.get(form_text, ())
+
+
+def readings(words: Iterable[Word]) -> dict[str, tuple[Reading, ...]]:
+    """Return every inflected form of *words* with all of its readings, in order."""
+    found: dict[str, list[Reading]] = {}
+    for word in words:
+        for form, text in word.forms.items():
+            found.setdefault(text, []).append((word, form))
+    return {text: tuple(pairs) for text, pairs in found.items()}

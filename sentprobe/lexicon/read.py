@@ -1,0 +1,83 @@
+"""Read a lexicon from its file."""
+
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from sentprobe.errors import UsageError
+from sentprobe.lexicon.checks import problems
+from sentprobe.lexicon.draft import CLOSED_KINDS, make_draft, make_vocabularies
+from sentprobe.lexicon.errors import LexiconError, Problem
+from sentprobe.lexicon.lexicon import Lexicon
+from sentprobe.lexicon.source import NOT_TOML, Document, read_document
+from sentprobe.lexicon.words import Word
+
+BUILT_IN = "english.toml"
+
+
+def read_lexicon(path: Path | Traversable) -> Lexicon:
+    """Read a lexicon file.
+
+    Raises:
+        LexiconError: the file is wrong; all of its problems are reported.
+        UsageError: the file cannot be read.
+    """
+    return read_lexicon_text(decode(read_bytes(path), str(path)), str(path))
+
+
+def read_lexicon_text(text: str, source: str) -> Lexicon:
+    r"""Read a lexicon from the text of its file; *source* is the name that errors show.
+
+    A file that has no section of determiners or of relativizers gets those of the built-in
+    lexicon; one that has no vocabulary gets the vocabulary `all` of all of its words.
+
+    Raises:
+        LexiconError: the text is wrong; all of its problems are reported.
+
+    >>> lexicon = read_lexicon_text("[noun]\nwolf = {}\n[intransitive]\nhowl = {}", "my.toml")
+    >>> lexicon.find("wolves")[0][1].name
+    'NNS'
+    """
+    draft = make_draft(read_document(text, source), lent=closed_words())
+    if found := problems(draft):
+        raise LexiconError(source, found)
+    return Lexicon(source, draft.words, make_vocabularies(draft))
+
+
+@cache
+def english() -> Lexicon:
+    """Return the built-in lexicon, the same object each time."""
+    return read_lexicon_text(built_in_text(), BUILT_IN)
+
+
+@cache
+def built_in_text() -> str:
+    """Return the text of the built-in lexicon."""
+    return files(__package__).joinpath(BUILT_IN).read_text(encoding="utf-8")
+
+
+@cache
+def closed_words() -> tuple[Word, ...]:
+    """Return the determiners and relativizers of the built-in lexicon."""
+    document = read_document(built_in_text(), BUILT_IN)
+    closed = tuple(s for s in document.sections if s.name in CLOSED_KINDS)
+    return make_draft(Document(BUILT_IN, document.lines, closed, ())).words
+
+
+def read_bytes(path: Path | Traversable) -> bytes:
+    """Return a file's bytes; what hinders it becomes a usage error."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path}: cannot read the lexicon: {error.strerror}") from None
+
+
+def decode(data: bytes, path: str) -> str:
+    """Return UTF-8 bytes as text; what is not UTF-8 is the problem L010 with its line."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        text = f"a lexicon is a TOML file in UTF-8: {error.reason} {data[error.start]:#x}"
+        raise LexiconError(path, [Problem(line, NOT_TOML, text)]) from None

@@ -1,0 +1,84 @@
+"""What a word is: its kind, its inflected forms, its flags; and a vocabulary, a choice of words."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """The part that a word plays in a sentence; the value names its section in a lexicon file."""
+
+    NOUN = "noun"
+    TRANSITIVE = "transitive"
+    INTRANSITIVE = "intransitive"
+    ADVERB = "adverb"
+    DETERMINER = "determiner"
+    RELATIVIZER = "relativizer"
+
+
+class Form(StrEnum):
+    """An inflected form: a Penn tag, for a determiner the number and the sound that follow."""
+
+    NN = "NN"
+    NNS = "NNS"
+    VB = "VB"
+    VBP = "VBP"
+    VBZ = "VBZ"
+    VBD = "VBD"
+    VBG = "VBG"
+    VBN = "VBN"
+    RB = "RB"
+    WDT = "WDT"
+    WP = "WP"
+    DT_SG = "DT.sg"
+    DT_SG_VOWEL = "DT.sg.vowel"
+    DT_PL = "DT.pl"
+    DT_PL_VOWEL = "DT.pl.vowel"
+
+
+class Flag(StrEnum):
+    """What sets a verb apart: left out of generated sentences unless asked for."""
+
+    STATIVE = "stative"
+    """A state, not good in the progressive: "is believing"."""
+    SYNCRETIC = "syncretic"
+    """The past equals the plain form: "hit"."""
+
+
+VERB_FORMS = (Form.VB, Form.VBP, Form.VBZ, Form.VBD, Form.VBG, Form.VBN)
+
+FORMS: Mapping[Kind, tuple[Form, ...]] = {
+    Kind.NOUN: (Form.NN, Form.NNS),
+    Kind.TRANSITIVE: VERB_FORMS,
+    Kind.INTRANSITIVE: VERB_FORMS,
+    Kind.ADVERB: (Form.RB,),
+    Kind.DETERMINER: (Form.DT_SG, Form.DT_SG_VOWEL, Form.DT_PL, Form.DT_PL_VOWEL),
+    Kind.RELATIVIZER: (Form.WDT, Form.WP),
+}
+"""The forms that a word of each kind can have."""
+
+VERBS = frozenset({Kind.TRANSITIVE, Kind.INTRANSITIVE})
+"""The kinds that are verbs."""
+
+OPEN_KINDS = (Kind.NOUN, Kind.TRANSITIVE, Kind.INTRANSITIVE, Kind.ADVERB)
+"""The kinds that a vocabulary chooses from; words of the other kinds are always available."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A lemma of one kind with its inflected forms."""
+
+    lemma: str
+    kind: Kind
+    forms: Mapping[Form, str] = field(hash=False)
+    flags: frozenset[Flag] = frozenset()
+    vowel: bool = False
+    """Begins with a vowel sound, so takes "an" (nouns only)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """A named choice of lemmas; *words* has every kind of :data:`OPEN_KINDS`."""
+
+    name: str
+    words: Mapping[Kind, tuple[str, ...]] = field(hash=False)

@@ -1,0 +1,191 @@
+r"""Read the XTAG morphological database of English, and make a lexicon from it.
+
+The database's flat format has a line for each inflected form::
+
+    line     ::= comment | form "\t\t" analysis ("#" analysis)*
+    analysis ::= lemma "\t" pos (" " feature)*
+    comment  ::= ";;;" anything
+
+for instance ``slept \t\tsleep\tV PAST STR#sleep\tV PPART STR``.
+"""
+
+import gzip
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sentprobe.errors import UsageError
+from sentprobe.lexicon.inflect import guess, takes_an
+from sentprobe.lexicon.lexicon import Lexicon
+from sentprobe.lexicon.read import closed_words, read_lexicon_text
+from sentprobe.lexicon.words import FORMS, OPEN_KINDS, VERBS, Flag, Form, Kind, Vocabulary, Word
+from sentprobe.lexicon.write import write_lexicon_text
+
+GZIP_MAGIC = b"\x1f\x8b"
+COMMENT = ";;;"
+VOCABULARY_NAME = "xtag"
+
+
+class XtagError(UsageError):
+    """The database cannot be read; the message has its file and, where there is one, the line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """A part of speech with the features that stand for an inflected form."""
+
+    pos: str
+    features: frozenset[str]
+    forms: tuple[Form, ...]
+
+
+MEANINGS = (
+    Meaning("N", frozenset({"3sg"}), (Form.NN,)),
+    Meaning("N", frozenset({"3pl"}), (Form.NNS,)),
+    Meaning("V", frozenset({"INF"}), (Form.VB, Form.VBP)),
+    Meaning("V", frozenset({"3sg", "PRES"}), (Form.VBZ,)),
+    Meaning("V", frozenset({"PAST"}), (Form.VBD,)),
+    Meaning("V", frozenset({"PROG"}), (Form.VBG,)),
+    Meaning("V", frozenset({"PPART"}), (Form.VBN,)),
+    Meaning("Adv", frozenset(), (Form.RB,)),
+)
+OTHER_FORMS = frozenset({"GEN", "NEG", "CONTR", "INDAUX", "wh"})
+"""Features of what is no form of ours: genitives, contractions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Xtag:
+    """The nouns, verbs and adverbs of the database."""
+
+    path: str
+    table: Mapping[tuple[str, Form], tuple[str, ...]] = field(repr=False, hash=False)
+
+    def forms(self, lemma: str, form: Form) -> tuple[str, ...]:
+        """Return the spellings of a form, none if the database lacks it."""
+        return self.table.get((lemma, form), ())
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A lemma that the database has not in all of its forms."""
+
+    lemma: str
+    kind: Kind
+    missing: tuple[Form, ...]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.lemma!r} left out: XTAG lacks {', '.join(self.missing)}"
+
+
+@dataclass(frozen=True, slots=True)
+class XtagLexicon:
+    """A lexicon's text, and the lemmas that it could not have."""
+
+    text: str
+    left_out: tuple[LeftOut, ...]
+
+    def read(self, source: str = "xtag.toml") -> Lexicon:
+        """Read the text; raises LexiconError if its words clash."""
+        return read_lexicon_text(self.text, source)
+
+
+def read_xtag(path: Path) -> Xtag:
+    """Read the database, compressed by gzip or not, in UTF-8 or else Latin-1.
+
+    Raises:
+        XtagError: the file cannot be read, or a line is not in the format.
+    """
+    table: dict[tuple[str, Form], list[str]] = {}
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        for lemma, form, text in analyses(line, f"{path}:{number}"):
+            spellings = table.setdefault((lemma, form), [])
+            if text not in spellings:
+                spellings.append(text)
+    return Xtag(str(path), {key: tuple(spellings) for key, spellings in table.items()})
+
+
+def read_text(path: Path) -> str:
+    """Return the database's text."""
+    try:
+        data = path.read_bytes()
+        data = gzip.decompress(data) if data.startswith(GZIP_MAGIC) else data
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise XtagError(f"{path}: cannot read the XTAG database: {reason}") from None
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+def analyses(line: str, where: str) -> Iterator[tuple[str, Form, str]]:
+    r"""Yield (lemma, form, spelling) for each analysis of a line that is a form of ours.
+
+    Raises:
+        XtagError: the line is not in the format; the message begins with *where*.
+
+    >>> [(lemma, form.name) for lemma, form, _ in analyses("bridges \t\tbridge\tN 3pl", "x:1")]
+    [('bridge', 'NNS')]
+    """
+    if line.startswith(COMMENT) or not line.strip():
+        return
+    text, gap, rest = line.partition("\t\t")
+    for analysis in rest.split("#"):
+        lemma, tab, tags = analysis.partition("\t")
+        if not (gap and tab and text.strip() and lemma.strip() and tags.strip()):
+            expected = r"FORM \t\t LEMMA \t POS FEATURES"
+            raise XtagError(
+                f"{where}: not a line of the XTAG database, expected {expected}: {line!r}"
+            )
+        pos, *features = tags.split()
+        for form in meant(pos, frozenset(features)):
+            yield lemma.strip(), form, text.strip()
+
+
+def meant(pos: str, features: frozenset[str]) -> Iterator[Form]:
+    """Yield the forms that a part of speech with these features stands for."""
+    if features & OTHER_FORMS:
+        return
+    for meaning in MEANINGS:
+        if meaning.pos == pos and meaning.features <= features:
+            yield from meaning.forms
+
+
+def lexicon_from_lemmas(xtag: Xtag, lemmas: Mapping[Kind, Iterable[str]]) -> XtagLexicon:
+    """Make a lexicon of the lemmas of each kind, with the inflected forms of the database.
+
+    A lemma that lacks a form is left out and reported. Where the database has two spellings, ours
+    is taken if it is one of them, else the first. The vocabulary `xtag` has all words.
+    """
+    words: list[Word] = []
+    left_out: list[LeftOut] = []
+    for kind in OPEN_KINDS:
+        for lemma in lemmas.get(kind, ()):
+            missing = tuple(f for f in FORMS[kind] if not xtag.forms(lemma, f))
+            if missing:
+                left_out.append(LeftOut(lemma, kind, missing))
+            else:
+                words.append(make_word(xtag, lemma, kind))
+    return XtagLexicon(lexicon_text(words), tuple(left_out))
+
+
+def lexicon_text(words: list[Word]) -> str:
+    """Return the text of a lexicon of these words and one vocabulary of them all."""
+    chosen = {kind: tuple(w.lemma for w in words if w.kind is kind) for kind in OPEN_KINDS}
+    vocabularies = {VOCABULARY_NAME: Vocabulary(VOCABULARY_NAME, chosen)}
+    return write_lexicon_text(Lexicon("xtag", (*words, *closed_words()), vocabularies))
+
+
+def make_word(xtag: Xtag, lemma: str, kind: Kind) -> Word:
+    """Return a word with its forms from the database, which must have them all."""
+    forms = {form: spelling(xtag, lemma, kind, form) for form in FORMS[kind]}
+    syncretic = kind in VERBS and forms[Form.VBD] == forms[Form.VB]
+    flags = frozenset({Flag.SYNCRETIC}) if syncretic else frozenset[Flag]()
+    return Word(lemma, kind, forms, flags, vowel=kind is Kind.NOUN and takes_an(lemma))
+
+
+def spelling(xtag: Xtag, lemma: str, kind: Kind, form: Form) -> str:
+    """Return the spelling of a form that the database and we agree on, else its first."""
+    theirs, ours = xtag.forms(lemma, form), guess(lemma, kind, form)
+    return ours if ours in theirs else theirs[0]

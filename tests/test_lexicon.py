@@ -1,0 +1,299 @@
+"""The lexicon: its words and forms, reading and writing, and the built-in vocabularies."""
+
+import json
+import pickle
+import subprocess
+import sys
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from shared import SHARED, needs_shared
+
+import sentprobe.lexicon
+from sentprobe.errors import UsageError
+from sentprobe.lexicon import (
+    Flag,
+    Form,
+    Kind,
+    Lexicon,
+    UnknownVocabularyError,
+    UnknownWordError,
+    Vocabulary,
+    Word,
+    english,
+    read_lexicon,
+    read_lexicon_text,
+    write_lexicon_text,
+)
+from sentprobe.lexicon.checks import RESERVED
+from sentprobe.lexicon.inflect import KEPT, kept_text
+from sentprobe.lexicon.read import closed_words
+from sentprobe.lexicon.words import FORMS, OPEN_KINDS, VERBS
+
+COMPEVAL = {
+    Kind.NOUN: "professor student man woman doctor scientist lawyer",
+    Kind.TRANSITIVE: "call help follow recommend meet",
+    Kind.INTRANSITIVE: "sleep dance",
+    Kind.ADVERB: "really actually fully absolutely totally entirely completely quickly clearly "
+    "always often",
+}
+AT_LEAST = {Kind.NOUN: 120, Kind.TRANSITIVE: 120, Kind.INTRANSITIVE: 60, Kind.ADVERB: 40}
+TAKEN = RESERVED.union(text for word in closed_words() for text in word.forms.values())
+
+
+def tokens(n: int) -> st.SearchStrategy[list[str]]:
+    """*n* different tokens that no other word has."""
+    part = st.text("abcdeéfghijklmnopqrsßtuvwxyz", min_size=1, max_size=4)
+    token = st.builds("{}{}{}".format, part, st.sampled_from(["", "-"]), part)
+    return st.lists(token.filter(lambda t: t not in TAKEN), min_size=n, max_size=n, unique=True)
+
+
+@st.composite
+def word_lists(draw: st.DrawFn) -> tuple[Word, ...]:
+    """Words of the open kinds, whose forms are all different."""
+    kinds = draw(st.lists(st.sampled_from(OPEN_KINDS), max_size=4))
+    kinds = [Kind.NOUN, Kind.TRANSITIVE, *kinds]
+    supply = iter(draw(tokens(sum(1 + len(FORMS[kind]) for kind in kinds))))
+    words = []
+    for kind in sorted(kinds, key=OPEN_KINDS.index):
+        flags = frozenset({Flag.STATIVE}) if kind in VERBS and draw(st.booleans()) else frozenset()
+        vowel = kind is Kind.NOUN and draw(st.booleans())
+        forms = {form: next(supply) for form in FORMS[kind]}
+        words.append(Word(next(supply), kind, forms, flags, vowel))
+    return tuple(words)
+
+
+@st.composite
+def vocabularies(draw: st.DrawFn, words: tuple[Word, ...]) -> Vocabulary:
+    """A choice of some of the words of each kind, among them a noun and a verb."""
+    chosen = {}
+    for kind in OPEN_KINDS:
+        lemmas = [word.lemma for word in words if word.kind is kind]
+        least = 1 if kind in (Kind.NOUN, Kind.TRANSITIVE) else 0
+        some = st.lists(st.sampled_from(lemmas), min_size=least, unique=True)
+        chosen[kind] = tuple(draw(some)) if lemmas else ()
+    return Vocabulary(draw(st.from_regex(r"[a-z][a-z0-9_-]{0,5}", fullmatch=True)), chosen)
+
+
+@st.composite
+def lexicons(draw: st.DrawFn) -> Lexicon:
+    """Small lexicons of invented words, every form of which is stated."""
+    words = draw(word_lists())
+    vocabulary = draw(vocabularies(words))
+    return Lexicon("random.toml", (*words, *closed_words()), {vocabulary.name: vocabulary})
+
+
+@given(lexicons())
+def test_writing_and_reading_gives_the_same_words(lexicon: Lexicon) -> None:
+    copy = read_lexicon_text(write_lexicon_text(lexicon), "random.toml")
+    assert copy.entries == lexicon.entries
+    assert copy.vocabularies == lexicon.vocabularies
+
+
+@given(word_lists())
+def test_a_file_written_by_hand_gives_its_words(words: tuple[Word, ...]) -> None:
+    lines = []
+    for kind in {word.kind: None for word in words}:
+        lines.append(f"[{kind}]")
+        for word in (w for w in words if w.kind is kind):
+            pairs = [f"{json.dumps(str(f))} = {json.dumps(t)}" for f, t in word.forms.items()]
+            pairs += [f"flags = {json.dumps(list(word.flags))}"] if kind in VERBS else []
+            pairs += [f'article = "{"an" if word.vowel else "a"}"'] if kind is Kind.NOUN else []
+            lines.append(f"{json.dumps(word.lemma, ensure_ascii=False)} = {{ {', '.join(pairs)} }}")
+    lexicon = read_lexicon_text("\n".join(lines), "hand.toml")
+    assert lexicon.entries == (*words, *closed_words())
+    every = lexicon.vocabulary("all")
+    assert all(every.words[k] == tuple(w.lemma for w in lexicon.words(k)) for k in OPEN_KINDS)
+
+
+@given(lexicons(), st.data())
+def test_find_is_the_inverse_of_forms(lexicon: Lexicon, data: st.DataObject) -> None:
+    pairs = [(word, form) for word in lexicon.entries for form in word.forms]
+    assert all((word, form) in lexicon.find(word.forms[form]) for word, form in pairs)
+    text = data.draw(st.sampled_from(sorted({w.forms[f] for w, f in pairs})))
+    assert set(lexicon.find(text)) == {(w, f) for w, f in pairs if w.forms[f] == text}
+    assert lexicon.find(text + "?") == ()
+
+
+@given(lexicons())
+def test_get_and_kinds_of_agree_with_words(lexicon: Lexicon) -> None:
+    for word in (word for kind in Kind for word in lexicon.words(kind)):
+        assert lexicon.get(word.lemma, word.kind) is word
+        assert word.kind in lexicon.kinds_of(word.lemma)
+
+
+def test_the_built_in_lexicon_written_and_read_is_the_same() -> None:
+    copy = read_lexicon_text(write_lexicon_text(english()), "copy.toml")
+    assert copy.entries == english().entries
+    assert copy.vocabularies == english().vocabularies
+
+
+def test_find_in_english_is_the_inverse_of_forms() -> None:
+    for word in english().entries:
+        for form, text in word.forms.items():
+            assert (word, form) in english().find(text)
+
+
+def test_a_lexicon_is_equal_to_itself_only_and_survives_pickling() -> None:
+    copy = pickle.loads(pickle.dumps(english()))
+    assert copy != english()
+    assert len({copy, english(), english()}) == 2
+    assert copy.entries == english().entries
+    assert copy.find("slept") == english().find("slept")
+
+
+def test_words_and_vocabularies_are_hashable() -> None:
+    assert len(set(english().entries)) == len(english().entries)
+    assert len(set(english().vocabularies.values())) == len(english().vocabularies)
+
+
+def test_compeval_is_the_papers_vocabulary() -> None:
+    expected = {kind: tuple(text.split()) for kind, text in COMPEVAL.items()}
+    assert english().vocabulary("compeval").words == expected
+
+
+@needs_shared
+def test_published_is_the_vocabulary_of_the_published_generator() -> None:
+    theirs = json.loads((SHARED / "compeval" / "vocabulary.json").read_text())
+    ours = english().vocabulary("published").words
+    for kind in OPEN_KINDS:
+        assert set(ours[kind]) == set(theirs["adverbs" if kind is Kind.ADVERB else kind])
+
+
+def test_english_is_large_and_has_no_word_of_another_kind() -> None:
+    words = english().vocabulary("english").words
+    assert all(len(words[kind]) >= least for kind, least in AT_LEAST.items())
+    assert not set(words[Kind.TRANSITIVE]) & set(words[Kind.INTRANSITIVE])
+    assert not {"hit", "run"} & {*words[Kind.TRANSITIVE], *words[Kind.INTRANSITIVE]}
+
+
+def test_english_has_no_syncretic_verb_and_few_states() -> None:
+    verbs = vocabulary_words(english().vocabulary("english"), Kind.TRANSITIVE)
+    assert not [word.lemma for word in verbs if Flag.SYNCRETIC in word.flags]
+    assert sum(Flag.STATIVE in word.flags for word in verbs) < len(verbs) / 10
+
+
+def test_no_form_of_english_has_two_readings_that_differ_in_word_or_tense_but_participles() -> None:
+    for text in {text for word in english().entries for text in word.forms.values()}:
+        readings = [(w, f) for w, f in english().find(text) if w.kind in OPEN_KINDS]
+        assert len({word.lemma for word, _ in readings}) <= 1, text
+        forms = {form for _, form in readings}
+        flags = {flag for word, _ in readings for flag in word.flags}
+        alike = ({Form.VB, Form.VBP}, {Form.VBD, Form.VBN}, {Form.VB, Form.VBP, Form.VBN})
+        assert len(forms) <= 1 or forms in alike or Flag.SYNCRETIC in flags, text
+
+
+def vocabulary_words(vocabulary: Vocabulary, kind: Kind) -> list[Word]:
+    return [english().get(lemma, kind) for lemma in vocabulary.words[kind]]
+
+
+def test_states_and_syncretic_verbs_of_the_published_vocabulary_are_flagged() -> None:
+    verbs = vocabulary_words(english().vocabulary("published"), Kind.TRANSITIVE)
+    flagged = {word.lemma: word.flags for word in verbs if word.flags}
+    states = dict.fromkeys(["hate", "like", "believe", "love"], frozenset({Flag.STATIVE}))
+    assert flagged == {**states, "hit": frozenset({Flag.SYNCRETIC})}
+
+
+DETERMINERS: Mapping[str, tuple[str | None, ...]] = {
+    "the": ("the", "the", "the", "the"),
+    "a": ("a", "an", None, None),
+    "some": ("some", "some", "some", "some"),
+    "no": ("no", "no", "no", "no"),
+    "this": ("this", "this", "these", "these"),
+    "that": ("that", "that", "those", "those"),
+}
+
+
+def test_determiners_and_relativizers() -> None:
+    forms = FORMS[Kind.DETERMINER]
+    words = {w.lemma: w for w in english().words(Kind.DETERMINER)}
+    assert {lemma: tuple(map(w.forms.get, forms)) for lemma, w in words.items()} == DETERMINERS
+    relativizers = {w.lemma: w.forms for w in english().words(Kind.RELATIVIZER)}
+    assert relativizers == {"that": {Form.WDT: "that"}, "who": {Form.WP: "who"}}
+
+
+@pytest.mark.parametrize(
+    ("lemma", "kind", "form", "text"),
+    [
+        ("man", Kind.NOUN, Form.NNS, "men"),
+        ("secretary", Kind.NOUN, Form.NNS, "secretaries"),
+        ("fisherman", Kind.NOUN, Form.NNS, "fishermen"),
+        ("watch", Kind.TRANSITIVE, Form.VBZ, "watches"),
+        ("kidnap", Kind.TRANSITIVE, Form.VBG, "kidnapping"),
+        ("overtake", Kind.TRANSITIVE, Form.VBD, "overtook"),
+        ("overtake", Kind.TRANSITIVE, Form.VBN, "overtaken"),
+        ("panic", Kind.INTRANSITIVE, Form.VBG, "panicking"),
+        ("run", Kind.INTRANSITIVE, Form.VBD, "ran"),
+    ],
+)
+def test_inflection(lemma: str, kind: Kind, form: Form, text: str) -> None:
+    assert english().get(lemma, kind).forms[form] == text
+
+
+def test_an_entry_overrides_a_form_and_the_article(tmp_path: Path) -> None:
+    path = tmp_path / "my.toml"
+    path.write_text(
+        '[noun]\nuser = {}\nfoo = { NNS = "fooim", article = "an" }\n'
+        '[transitive]\nzorp = {}\n[intransitive]\nzorp = { VBD = "zarp" }\n'
+    )
+    lexicon = read_lexicon(path)
+    assert lexicon.get("foo", Kind.NOUN) == Word(
+        "foo", Kind.NOUN, {Form.NN: "foo", Form.NNS: "fooim"}, vowel=True
+    )
+    assert not lexicon.get("user", Kind.NOUN).vowel
+    assert english().get("heir", Kind.NOUN).vowel
+    assert lexicon.get("zorp", Kind.TRANSITIVE).forms[Form.VBG] == "zorping"
+    assert [word.kind for word, _ in lexicon.find("zarp")] == [Kind.INTRANSITIVE]
+    assert lexicon.words(Kind.DETERMINER) == english().words(Kind.DETERMINER)
+
+
+def test_a_vocabulary_of_all_but_some() -> None:
+    text = "[noun]\nking = {}\nqueen = {}\n[transitive]\nhelp = {}\n[vocabulary.v]\n"
+    lexicon = read_lexicon_text(f'{text}noun = "*"\ntransitive = "*"\nexcept = ["king"]\n', "x")
+    assert lexicon.vocabulary("v").words == {
+        Kind.NOUN: ("queen",),
+        Kind.TRANSITIVE: ("help",),
+        Kind.INTRANSITIVE: (),
+        Kind.ADVERB: (),
+    }
+
+
+@pytest.mark.parametrize(
+    ("lemma", "kind", "hint"),
+    [
+        ("lwayer", Kind.NOUN, r"unknown noun 'lwayer' \(did you mean 'lawyer'\?\)"),
+        ("sleep", Kind.TRANSITIVE, r"unknown transitive 'sleep' \(the lexicon has it as intrans"),
+        ("qqq", Kind.ADVERB, r"unknown adverb 'qqq'$"),
+    ],
+)
+def test_an_unknown_word(lemma: str, kind: Kind, hint: str) -> None:
+    with pytest.raises(UnknownWordError, match=hint) as caught:
+        english().get(lemma, kind)
+    assert isinstance(caught.value, UsageError)
+
+
+def test_an_unknown_vocabulary() -> None:
+    with pytest.raises(UnknownVocabularyError, match=r"'engilsh'.*did you mean 'english'\?"):
+        english().vocabulary("engilsh")
+
+
+def test_all_is_true() -> None:
+    assert sorted(sentprobe.lexicon.__all__) == sentprobe.lexicon.__all__
+    assert all(hasattr(sentprobe.lexicon, name) for name in sentprobe.lexicon.__all__)
+
+
+def test_the_kept_inflections_are_those_of_lemminflect() -> None:
+    kept = files("sentprobe.lexicon").joinpath(KEPT).read_text(encoding="utf-8")
+    assert kept == kept_text(english().entries), "run python -m sentprobe.lexicon"
+
+
+def test_the_built_in_lexicon_is_read_without_lemminflect_and_numpy() -> None:
+    code = (
+        "import sys, sentprobe.lexicon; sentprobe.lexicon.english(); "
+        "sys.exit(not sys.modules.keys().isdisjoint({'lemminflect', 'numpy'}))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,195 @@
+"""The XTAG database: its reader, a lexicon made from it, and our own forms held against it."""
+
+import gzip
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from shared import SHARED, needs_shared
+
+from sentprobe.lexicon import Flag, Form, Kind, Word, english
+from sentprobe.lexicon.words import VERB_FORMS
+from sentprobe.lexicon.xtag import Xtag, XtagError, analyses, lexicon_from_lemmas, read_xtag
+
+DATABASE = SHARED / "xtag" / "morph_english.flat.gz"
+INFLECTED = (Kind.NOUN, Kind.TRANSITIVE, Kind.INTRANSITIVE)
+
+SMALL = """\
+;;; a comment
+man \t\tman\tN 3sg#man\tV INF
+men \t\tman\tN 3pl
+men's \t\tman\tN 3pl GEN
+king \t\tking\tN 3sg
+hit \t\thit\tN 3sg#hit\tV PAST STR#hit\tV PPART STR#hit\tV INF
+hits \t\thit\tN 3pl#hit\tV 3sg PRES
+hitting \t\thit\tV PROG
+they'd \t\tthey 'd\tNVC 3pl PRES#they 'd\tNVC 3pl PAST
+often \t\toften\tAdv
+kneel \t\tkneel\tV INF
+kneels \t\tkneel\tV 3sg PRES
+kneeling \t\tkneel\tV PROG
+kneeled \t\tkneel\tV PAST WK#kneel\tV PPART WK
+knelt \t\tkneel\tV PAST STR#kneel\tV PPART STR
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A form of ours that the database does not have, and why ours is right."""
+
+    lemma: str
+    form: Form
+    ours: str
+    theirs: tuple[str, ...]
+    reason: str
+
+
+def absent(lemma: str, reason: str, **ours: str) -> Iterator[Difference]:
+    """Yield a difference for each form of a lemma that the database lacks."""
+    for form, text in ours.items():
+        yield Difference(lemma, Form[form], text, (), reason)
+
+
+COMPOUND = "the database gives these spellings to the lemma with a hyphen"
+DIFFERENCES = (
+    *absent("bookkeeper", COMPOUND, NN="bookkeeper", NNS="bookkeepers"),
+    *absent("firefighter", COMPOUND, NN="firefighter", NNS="firefighters"),
+    *absent("paramedic", "newer than the database", NN="paramedic", NNS="paramedics"),
+    *absent(
+        "king", "the database gives these spellings to the lemma kingbolt", NN="king", NNS="kings"
+    ),
+    *absent(
+        "evaluate",
+        "the database has its plain form and its -s only; regular",
+        VBD="evaluated",
+        VBG="evaluating",
+        VBN="evaluated",
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def xtag() -> Xtag:
+    return read_xtag(DATABASE)
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@needs_shared
+def test_every_form_of_every_noun_and_verb_is_in_xtag_or_justified(xtag: Xtag) -> None:
+    found = {
+        (word.lemma, form, text, xtag.forms(word.lemma, form))
+        for kind in INFLECTED
+        for word in english().words(kind)
+        for form, text in word.forms.items()
+        if text not in xtag.forms(word.lemma, form)
+    }
+    assert found == {(d.lemma, d.form, d.ours, d.theirs) for d in DIFFERENCES}
+    assert all(d.reason for d in DIFFERENCES)
+
+
+@needs_shared
+def test_our_own_lemmas_with_the_forms_of_xtag_make_our_own_lexicon(xtag: Xtag) -> None:
+    lemmas = {kind: [w.lemma for w in english().words(kind)] for kind in INFLECTED}
+    made = lexicon_from_lemmas(xtag, lemmas)
+    assert {o.lemma for o in made.left_out} == {d.lemma for d in DIFFERENCES}
+    lexicon = made.read()
+    left_out = {(o.kind, o.lemma) for o in made.left_out}
+    for kind in INFLECTED:
+        ours = [w for w in english().words(kind) if (w.kind, w.lemma) not in left_out]
+        assert [spelled(w) for w in lexicon.words(kind)] == [spelled(w) for w in ours]
+
+
+def spelled(word: Word) -> tuple[str, dict[Form, str]]:
+    return word.lemma, dict(word.forms)
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_read_small(tmp_path: Path, *, compressed: bool) -> None:
+    path = tmp_path / "small.flat"
+    data = SMALL.encode()
+    path.write_bytes(gzip.compress(data) if compressed else data)
+    small = read_xtag(path)
+    assert small.forms("man", Form.NNS) == ("men",)
+    assert small.forms("man", Form.VB) == small.forms("man", Form.VBP) == ("man",)
+    assert small.forms("kneel", Form.VBD) == ("kneeled", "knelt")
+    assert small.forms("they 'd", Form.VBD) == small.forms("king", Form.NNS) == ()
+    assert [small.forms("hit", f) for f in VERB_FORMS] == [
+        *[("hit",), ("hit",), ("hits",), ("hit",), ("hitting",), ("hit",)]
+    ]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
+def test_letters_outside_ascii(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "fiancé.flat"
+    path.write_bytes("fiancés \t\tfiancé\tN 3pl\n".encode(encoding))
+    assert read_xtag(path).forms("fiancé", Form.NNS) == ("fiancés",)
+
+
+def test_a_lexicon_of_lemmas(tmp_path: Path) -> None:
+    small = read_xtag(write(tmp_path / "small.flat", SMALL))
+    made = lexicon_from_lemmas(
+        small,
+        {
+            Kind.NOUN: ["man", "king"],
+            Kind.TRANSITIVE: ["hit"],
+            Kind.INTRANSITIVE: ["kneel", "sleep"],
+            Kind.ADVERB: ["often"],
+        },
+    )
+    assert [str(out) for out in made.left_out] == [
+        "noun 'king' left out: XTAG lacks NNS",
+        "intransitive 'sleep' left out: XTAG lacks VB, VBP, VBZ, VBD, VBG, VBN",
+    ]
+    lexicon = made.read("small.toml")
+    assert lexicon.get("kneel", Kind.INTRANSITIVE).forms[Form.VBD] == "knelt"
+    assert lexicon.get("hit", Kind.TRANSITIVE).flags == {Flag.SYNCRETIC}
+    assert lexicon.vocabulary("xtag").words[Kind.NOUN] == ("man",)
+    assert [word.lemma for word in lexicon.words(Kind.RELATIVIZER)] == ["that", "who"]
+
+
+BAD_LINES = (
+    "men",
+    "men \t\tman",
+    "men \t\tman\tN 3pl#",
+    " \t\tman\tN 3pl",
+    "men \tman\tN",
+    "a\t\t\tN",
+)
+
+
+@pytest.mark.parametrize("line", BAD_LINES)
+def test_a_bad_line_is_named(tmp_path: Path, line: str) -> None:
+    path = write(tmp_path / "bad.flat", f"{SMALL}{line}\n")
+    with pytest.raises(XtagError, match=rf"bad\.flat:{SMALL.count(chr(10)) + 1}: not a line of"):
+        read_xtag(path)
+
+
+@pytest.mark.parametrize("data", [None, gzip.compress(b"x" * 99)[:-9], b"\x1f\x8b\x08junk"])
+def test_a_file_that_cannot_be_read(tmp_path: Path, data: bytes | None) -> None:
+    path = tmp_path / "broken.gz"
+    if data is not None:
+        path.write_bytes(data)
+    with pytest.raises(XtagError, match="cannot read the XTAG database: ") as caught:
+        read_xtag(path)
+    assert caught.value.exit_code == 2
+
+
+word = st.from_regex(r"[a-z']{1,8}", fullmatch=True)
+noun_or_verb = st.sampled_from(
+    [("N 3sg", Form.NN), ("N 3pl", Form.NNS), ("V PROG", Form.VBG), ("V PAST WK", Form.VBD)]
+)
+
+
+@given(word, st.lists(st.tuples(word, noun_or_verb), min_size=1))
+def test_each_analysis_of_a_line_is_read(
+    text: str, rows: list[tuple[str, tuple[str, Form]]]
+) -> None:
+    line = f"{text} \t\t" + "#".join(f"{lemma}\t{tags}" for lemma, (tags, _) in rows)
+    assert list(analyses(line, "x:1")) == [(lemma, form, text) for lemma, (_, form) in rows]
