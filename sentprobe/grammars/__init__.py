@@ -1,0 +1,1 @@
+"""The grammar of the generated English, and what it derives."""

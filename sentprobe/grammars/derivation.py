@@ -1,0 +1,144 @@
+"""What a grammar derives: trees of words, and their flat form with brackets and dependencies."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+PARENT = -1
+"""As a head: whatever the whole constituent depends on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaf:
+    """A word of a derivation."""
+
+    form: str
+    lemma: str
+    tag: str
+    pos: str
+    feats: str
+    rel: str
+    depends_on_filler: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hole:
+    """A constituent that was not expanded: its category and which participant or list it is."""
+
+    category: str
+    name: str
+    rel: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A constituent; without a label its children stand in its place."""
+
+    label: str | None
+    rel: str
+    children: tuple["Node | Leaf | Hole", ...]
+    is_filler: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """A word or hole of a flattened derivation.
+
+    ``head`` is the index of the item it depends on, or :data:`PARENT`. ``before`` and ``after`` are
+    the brackets to write around the item, so that the items one after another spell the tree.
+    """
+
+    content: Leaf | Hole
+    head: int
+    rel: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Loose:
+    """An item that has no head yet."""
+
+    index: int
+    rel: str
+    wants_filler: bool
+
+
+@dataclass(slots=True)
+class _Builder:
+    """The flattening of one derivation: contents, heads and relations by position."""
+
+    contents: list[Leaf | Hole]
+    heads: dict[int, tuple[int, str]]
+    before: dict[int, str]
+    after: dict[int, str]
+
+    def visit(self, node: Node | Leaf | Hole) -> tuple[int | None, list[_Loose]]:
+        """Add *node*; return its head item and the items that a higher constituent must place."""
+        if not isinstance(node, Node):
+            self.contents.append(node)
+            index = len(self.contents) - 1
+            wants = isinstance(node, Leaf) and node.depends_on_filler
+            if wants:
+                return None, [_Loose(index=index, rel=node.rel, wants_filler=True)]
+            return index, []
+        first = len(self.contents)
+        visited = [(child, *self.visit(child)) for child in node.children]
+        if node.label is not None:
+            self.before[first] = f"({node.label} " + self.before.get(first, "")
+            last = len(self.contents) - 1
+            self.after[last] = self.after.get(last, "") + ")"
+        return self.attach(visited)
+
+    def attach(
+        self, visited: list[tuple[Node | Leaf | Hole, int | None, list[_Loose]]]
+    ) -> tuple[int | None, list[_Loose]]:
+        """Attach the children to the head child; hand up what cannot be placed here."""
+        head = next((at for child, at, _ in visited if child.rel == "head"), None)
+        filler = next(
+            (at for child, at, _ in visited if isinstance(child, Node) and child.is_filler), None
+        )
+        loose = [
+            _Loose(index=at, rel=child.rel, wants_filler=False)
+            for child, at, _ in visited
+            if at is not None and child.rel != "head"
+        ]
+        loose += [item for _, _, below in visited for item in below]
+        rest = []
+        for item in loose:
+            target = filler if item.wants_filler else head
+            if target is None:
+                rest.append(item)
+            else:
+                self.heads[item.index] = (target, item.rel)
+        return head, rest
+
+
+def flatten(node: Node) -> tuple[Item, ...]:
+    """Return the words and holes of *node* in order, with heads, relations and brackets.
+
+    A hole stands for a constituent; the brackets around a word include its Penn tag.
+    """
+    builder = _Builder([], {}, {}, {})
+    head, loose = builder.visit(node)
+    if head is not None:
+        builder.heads[head] = (PARENT, "head")
+    builder.heads.update({item.index: (PARENT, item.rel) for item in loose})
+    return tuple(
+        Item(
+            content=content,
+            head=builder.heads[i][0],
+            rel=builder.heads[i][1],
+            before=builder.before.get(i, ""),
+            after=builder.after.get(i, ""),
+        )
+        for i, content in enumerate(builder.contents)
+    )
+
+
+def leaves(node: Node | Leaf | Hole) -> Iterator[Leaf]:
+    """Yield the words of a derivation from left to right."""
+    if isinstance(node, Leaf):
+        yield node
+    elif isinstance(node, Node):
+        for child in node.children:
+            yield from leaves(child)

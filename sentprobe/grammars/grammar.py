@@ -1,0 +1,212 @@
+"""The feature grammar, read in both directions by unification: the slow and certain path.
+
+:class:`Grammar` wraps an NLTK feature grammar whose terminals are function words and the names of
+inflected forms (:class:`sentprobe.lexicon.Form`). The words themselves come from a lexicon: each is
+a production made from the grammar's own line for its form.
+"""
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib.resources import files
+
+from nltk.featstruct import TYPE, FeatStruct, Variable, unify
+from nltk.grammar import FeatStructNonterminal, FeatureGrammar, Production
+from nltk.parse.featurechart import FeatureBottomUpLeftCornerChartParser
+
+from sentprobe.grammars.derivation import Hole, Leaf, Node
+from sentprobe.grammars.features import word_features
+from sentprobe.lexicon import Form, Kind, Word
+
+FORM_NAMES = frozenset(form.value for form in Form)
+MATRIX_CLAUSE = "S[GAP=none]"
+
+
+class _Rule:
+    """A production as one feature structure, so that one unification instantiates all of it."""
+
+    __slots__ = ("order", "structure", "terminal", "width")
+
+    def __init__(self, production: Production) -> None:
+        children = production.rhs()
+        self.terminal = children[0] if isinstance(children[0], str) else None
+        self.width = 0 if self.terminal is not None else len(children)
+        slots = {} if self.terminal is not None else dict(enumerate(children))
+        self.structure = FeatStruct(
+            {"lhs": production.lhs(), **{f"rhs{i}": child for i, child in slots.items()}}
+        )
+        # The head first: it carries the meaning that says what its sisters are.
+        self.order = sorted(range(self.width), key=lambda i: children[i].get("REL") != "head")
+
+
+class Grammar:
+    """A feature grammar that derives trees from meanings and finds the meanings of sentences."""
+
+    def __init__(self, text: str) -> None:
+        self._grammar = FeatureGrammar.fromstring(text)
+        productions = self._grammar.productions()
+        self._schemata = {Form(p.rhs()[0]): [] for p in productions if p.rhs()[0] in FORM_NAMES}  # type: dict[Form, list[Production]]
+        self._syntax = []
+        for production in productions:
+            if production.rhs()[0] in FORM_NAMES:
+                self._schemata[Form(production.rhs()[0])].append(production)
+            else:
+                self._syntax.append(production)
+        self._rules = _index(self._syntax)
+
+    @property
+    def function_words(self) -> frozenset[str]:
+        """The words that the grammar itself brings."""
+        return frozenset(p.rhs()[0] for p in self._syntax if isinstance(p.rhs()[0], str))
+
+    def lexicalize(self, words: Iterable[Word]) -> list[Production]:
+        """Return a production for each form of each word, made from the grammar's line for it."""
+        return [
+            Production(_with_word(schema.lhs(), word), [text])
+            for word in words
+            for form, text in word.forms.items()
+            for schema in self._schemata[form]
+        ]
+
+    def derive(
+        self, goal: FeatStructNonterminal, words: Iterable[Word], *, holes: Iterable[str] = ()
+    ) -> Iterator[Node]:
+        """Yield every derivation of *goal*, left to right, head first.
+
+        Categories named in *holes* are not expanded but kept as :class:`Hole`. The goal itself is
+        always expanded.
+        """
+        search = _Search(self._rules, _index(self.lexicalize(words)), frozenset(holes))
+        for _, node in search.expand(goal, is_root=True):
+            if isinstance(node, Node):
+                yield node
+
+    def parse(self, tokens: list[str], words: Iterable[Word]) -> list[FeatStruct]:
+        """Return the meaning (SEM) of every reading of *tokens*, by NLTK's chart parser.
+
+        Raises:
+            ValueError: a token that is neither a function word nor a form of *words*.
+        """
+        grammar = FeatureGrammar(self._grammar.start(), self._syntax + self.lexicalize(words))
+        parser = FeatureBottomUpLeftCornerChartParser(grammar)
+        chart = parser.chart_parse(tokens)
+        start = FeatStructNonterminal(MATRIX_CLAUSE)
+        found: list[FeatStruct] = []
+        for tree in chart.parses(start):
+            meaning = tree.label()["SEM"]
+            if meaning not in found:
+                found.append(meaning)
+        return found
+
+
+class _Search:
+    """One search for derivations."""
+
+    def __init__(
+        self, rules: dict[str, list[_Rule]], words: dict[str, list[_Rule]], holes: frozenset[str]
+    ) -> None:
+        self._rules = rules
+        self._words = words
+        self._holes = holes
+
+    def expand(
+        self, goal: FeatStruct, *, is_root: bool = False
+    ) -> Iterator[tuple[FeatStruct, Node | Leaf | Hole]]:
+        """Yield the ways to expand *goal*: the goal with what became known, and the derivation."""
+        category = goal[TYPE]
+        if category in self._holes and not is_root:
+            yield from self._keep(goal)
+            return
+        for rule in (*self._rules.get(category, ()), *self._words.get(category, ())):
+            unified = unify(rule.structure, FeatStruct({"lhs": goal}))
+            if unified is None:
+                continue
+            if rule.terminal is not None:
+                yield unified["lhs"], _leaf(unified["lhs"], rule.terminal)
+            else:
+                for structure, children in self._fill(unified, rule.order, {}):
+                    yield structure["lhs"], _node(structure["lhs"], children)
+
+    def _keep(self, goal: FeatStruct) -> Iterator[tuple[FeatStruct, Hole]]:
+        """Yield *goal* as a hole, with what any expansion of it would make known (agreement)."""
+        for rule in self._rules[goal[TYPE]]:
+            unified = unify(rule.structure, FeatStruct({"lhs": goal}))
+            if unified is not None:
+                hole = Hole(category=goal[TYPE], name=_hole_name(goal), rel=_text(goal, "REL"))
+                yield unified["lhs"], hole
+                return
+
+    def _fill(
+        self, structure: FeatStruct, order: list[int], done: dict[int, Node | Leaf | Hole]
+    ) -> Iterator[tuple[FeatStruct, tuple[Node | Leaf | Hole, ...]]]:
+        if not order:
+            yield structure, tuple(done[i] for i in sorted(done))
+            return
+        slot = f"rhs{order[0]}"
+        for known, child in self.expand(structure[slot]):
+            unified = unify(structure, FeatStruct({slot: known}))
+            if unified is not None:
+                yield from self._fill(unified, order[1:], {**done, order[0]: child})
+
+
+def _index(productions: Iterable[Production]) -> dict[str, list[_Rule]]:
+    index: dict[str, list[_Rule]] = {}
+    for production in productions:
+        index.setdefault(production.lhs()[TYPE], []).append(_Rule(production))
+    return index
+
+
+def _with_word(category: FeatStructNonterminal, word: Word) -> FeatStructNonterminal:
+    """Return a lexical category that is about *word*."""
+    features = {"LEM": word.lemma}
+    if word.kind in (Kind.TRANSITIVE, Kind.INTRANSITIVE):
+        features["FRAME"] = word.kind.value
+    elif word.kind is Kind.NOUN:
+        features["ONSET"] = "vowel" if word.vowel else "consonant"
+    filled = category.copy()
+    filled.update(features)
+    return filled
+
+
+def _text(category: FeatStruct, feature: str) -> str:
+    value = category.get(feature, "")
+    return "" if isinstance(value, Variable) else str(value)
+
+
+def _leaf(category: FeatStruct, form: str) -> Leaf:
+    lemma, pos = _text(category, "LEM"), _text(category, "POS")
+    return Leaf(
+        form=form,
+        lemma=lemma,
+        tag=_text(category, "TAG"),
+        pos=pos,
+        feats=_text(category, "FEATS") or word_features(pos, lemma),
+        rel=_text(category, "REL"),
+        depends_on_filler=_text(category, "HOST") == "filler",
+    )
+
+
+def _node(category: FeatStruct, children: tuple[Node | Leaf | Hole, ...]) -> Node:
+    name = category[TYPE]
+    return Node(
+        label=_text(category, "TAG") or (None if name[0].islower() else name),
+        rel=_text(category, "REL"),
+        children=children,
+        is_filler=_text(category, "FILLER") == "+",
+    )
+
+
+def _hole_name(category: FeatStruct) -> str:
+    meaning = category.get("SEM")
+    return str(meaning.get("LEM", "")) if isinstance(meaning, FeatStruct) else ""
+
+
+@cache
+def english_grammar() -> Grammar:
+    """Return the grammar of the package, ``english.fcfg``."""
+    return Grammar(english_source())
+
+
+@cache
+def english_source() -> str:
+    """Return the text of ``english.fcfg``."""
+    return (files("sentprobe.grammars") / "english.fcfg").read_text(encoding="utf-8")
