@@ -1,0 +1,97 @@
+"""Generate controlled, annotated English sentences, and probe sentence encoders with them.
+
+>>> import sentprobe
+>>> lexicon = sentprobe.english()
+>>> space = sentprobe.Space(lexicon, vocabulary="compeval", templates=["transitive-rc"])
+>>> event = next(space.events(space.sample(1, seed=1)))
+>>> sentence = sentprobe.realize(event, lexicon)
+>>> sentprobe.parse(sentence.text, lexicon) == (event,)
+True
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sentprobe.errors import SentprobeError, UsageError
+    from sentprobe.generator.constraints import Choices, Constraints
+    from sentprobe.generator.event import (
+        BARE,
+        GAP,
+        Event,
+        Participant,
+        RelativeClause,
+        contains,
+        subsumes,
+        unify,
+    )
+    from sentprobe.generator.files import read_file, write_file
+    from sentprobe.generator.notation import read_event, write_event
+    from sentprobe.generator.parse import parse
+    from sentprobe.generator.realize import realize
+    from sentprobe.generator.sentence import Sentence, Token
+    from sentprobe.generator.space import Space
+    from sentprobe.lexicon import Lexicon, english, read_lexicon
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BARE",
+    "GAP",
+    "Choices",
+    "Constraints",
+    "Event",
+    "Lexicon",
+    "Participant",
+    "RelativeClause",
+    "Sentence",
+    "SentprobeError",
+    "Space",
+    "Token",
+    "UsageError",
+    "contains",
+    "english",
+    "parse",
+    "read_event",
+    "read_file",
+    "read_lexicon",
+    "realize",
+    "subsumes",
+    "unify",
+    "write_event",
+    "write_file",
+]
+
+_HOMES = {
+    "sentprobe.generator.event": (
+        "BARE",
+        "GAP",
+        "Event",
+        "Participant",
+        "RelativeClause",
+        "contains",
+        "subsumes",
+        "unify",
+    ),
+    "sentprobe.generator.constraints": ("Choices", "Constraints"),
+    "sentprobe.lexicon": ("Lexicon", "english", "read_lexicon"),
+    "sentprobe.generator.sentence": ("Sentence", "Token"),
+    "sentprobe.errors": ("SentprobeError", "UsageError"),
+    "sentprobe.generator.space": ("Space",),
+    "sentprobe.generator.parse": ("parse",),
+    "sentprobe.generator.notation": ("read_event", "write_event"),
+    "sentprobe.generator.files": ("read_file", "write_file"),
+    "sentprobe.generator.realize": ("realize",),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for when it is: the commands' ``--help`` needs none of it."""
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'sentprobe' has no attribute {name!r}")
+    return getattr(import_module(_HOME_OF[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted((*globals(), *__all__))

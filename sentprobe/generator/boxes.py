@@ -1,0 +1,209 @@
+"""Sets of events as boxes, and each box as cells that can be counted and indexed.
+
+A box gives every variable of a layout a set of values, independently of the others. Constraints cut
+boxes into smaller, disjoint ones. What is left may still demand that the words of a group differ; a
+*cell* is a part of a box in which the sets of any two variables of a group are equal or disjoint,
+so that its size is a product of numbers and its i-th element is read off the digits of i.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from math import prod
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sentprobe.generator.layout import Allowed, Group, Layout, Restriction, Variable
+
+Box: TypeAlias = Mapping[str, Allowed]
+IndexArray: TypeAlias = NDArray[Any]
+"""Indices: int64, or Python integers where the space is larger than that."""
+
+
+def whole(layout: Layout) -> Box:
+    """Return the box in which every variable has its whole domain."""
+    return {variable.name: variable.domain for variable in layout.variables}
+
+
+def intersect(box: Box, restriction: Restriction) -> Box | None:
+    """Return the part of *box* that *restriction* allows, or None if that is empty."""
+    cut = dict(box)
+    for name, allowed in restriction.items():
+        cut[name] &= allowed
+        if not cut[name]:
+            return None
+    return cut
+
+
+def subtract(box: Box, restriction: Restriction) -> list[Box]:
+    """Return disjoint boxes that make up the part of *box* that *restriction* does not allow."""
+    if intersect(box, restriction) is None:
+        return [box]
+    pieces: list[Box] = []
+    rest = dict(box)
+    for name, allowed in restriction.items():
+        outside = rest[name] - allowed
+        if outside:
+            pieces.append({**rest, name: outside})
+        rest[name] &= allowed
+    return pieces
+
+
+def require(boxes: Iterable[Box], union: Sequence[Restriction]) -> list[Box]:
+    """Return disjoint boxes for what at least one restriction of *union* allows."""
+    found = []
+    rest = list(boxes)
+    for restriction in union:
+        found += [cut for box in rest if (cut := intersect(box, restriction)) is not None]
+        rest = [piece for box in rest for piece in subtract(box, restriction)]
+    return found
+
+
+def forbid(boxes: Iterable[Box], union: Sequence[Restriction]) -> list[Box]:
+    """Return disjoint boxes for what no restriction of *union* allows."""
+    rest = list(boxes)
+    for restriction in union:
+        rest = [piece for box in rest for piece in subtract(box, restriction)]
+    return rest
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A part of a box whose elements can be counted and indexed.
+
+    ``choices`` holds, for each variable, the sorted indices of its values; ``rivals`` the earlier
+    variables that draw from the same ones and must differ from it.
+    """
+
+    variables: tuple[Variable, ...]
+    choices: tuple[NDArray[np.int64], ...]
+    rivals: tuple[tuple[int, ...], ...]
+
+    @property
+    def radices(self) -> list[int]:
+        """How many values each variable has left once its rivals have theirs."""
+        return [
+            len(choice) - len(rivals)
+            for choice, rivals in zip(self.choices, self.rivals, strict=True)
+        ]
+
+    @property
+    def size(self) -> int:
+        """How many elements the cell has."""
+        return prod(self.radices)
+
+    def decode(self, indices: IndexArray) -> dict[str, NDArray[np.int64]]:
+        """Return the value of each variable, as an index into its values, for each element."""
+        digits = _digits(indices, self.radices)
+        positions: list[NDArray[np.int64]] = []
+        for digit, rivals in zip(digits, self.rivals, strict=True):
+            positions.append(_skip(digit, [positions[i] for i in rivals]))
+        return {
+            variable.name: choice[position]
+            for variable, choice, position in zip(
+                self.variables, self.choices, positions, strict=True
+            )
+        }
+
+    def encode(self, values: Mapping[str, int]) -> int | None:
+        """Return the index of an element, or None if it is not in the cell; undoes ``decode``."""
+        index = 0
+        positions: list[int] = []
+        for i, (variable, choice) in enumerate(zip(self.variables, self.choices, strict=True)):
+            at = int(np.searchsorted(choice, values[variable.name]))
+            if at == len(choice) or choice[at] != values[variable.name]:
+                return None
+            taken = [positions[j] for j in self.rivals[i]]
+            if at in taken:
+                return None
+            positions.append(at)
+            index = index * self.radices[i] + at - sum(other < at for other in taken)
+        return index
+
+
+def _digits(indices: IndexArray, radices: Sequence[int]) -> list[NDArray[np.int64]]:
+    """Return the digits of numbers, the last radix being that of the lowest digit.
+
+    Python integers are cut into parts below 2**63 first: the arithmetic on those is quick.
+    """
+    digits: list[NDArray[np.int64]] = []
+    end = len(radices)
+    while end:
+        start = end - 1
+        while start and prod(radices[start - 1 : end]) < 2**63:
+            start -= 1
+        part = indices if start == 0 else indices % prod(radices[start:end])
+        rest = part.astype(np.int64)
+        for radix in reversed(radices[start:end]):
+            if radix > 1:
+                quotient = rest // radix
+                digits.append(rest - quotient * radix)
+                rest = quotient
+            else:
+                digits.append(np.zeros(len(rest), dtype=np.int64))
+        if start:
+            indices = indices // prod(radices[start:end])
+        end = start
+    return digits[::-1]
+
+
+def _skip(digit: NDArray[np.int64], taken: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Return the digit-th position that is not taken."""
+    if not taken:
+        return digit
+    position = digit.copy()
+    for other in np.sort(np.stack(taken), axis=0):
+        position += position >= other
+    return position
+
+
+def cells_of(layout: Layout, box: Box) -> Iterator[Cell]:
+    """Split a box into its cells; those without elements are left out."""
+    variables = layout.variables
+    members = [[v.name for v in variables if v.group is group] for group in Group]
+    splits = [_split(tuple(box[name] for name in names)) for names in members]
+    for combination in product(*splits):
+        allowed = dict(box)
+        for names, atoms in zip(members, combination, strict=True):
+            allowed.update(zip(names, atoms, strict=True))
+        yield _cell(variables, allowed)
+
+
+@lru_cache(maxsize=1024)
+def _split(domains: tuple[Allowed, ...]) -> tuple[tuple[Allowed, ...], ...]:
+    """Return the ways to give each variable of a group one atom, as far as words suffice.
+
+    An atom is a largest set of words that the same variables of the group allow. Layouts and boxes
+    have few different groups, which are kept.
+    """
+    atoms: dict[tuple[bool, ...], set[int]] = {}
+    for value in frozenset().union(*domains):
+        atoms.setdefault(tuple(value in domain for domain in domains), set()).add(value)
+    by_variable = [
+        [frozenset(atom) for signature, atom in sorted(atoms.items()) if signature[i]]
+        for i in range(len(domains))
+    ]
+    return tuple(
+        chosen
+        for chosen in product(*by_variable)
+        if all(chosen.count(atom) <= len(atom) for atom in set(chosen))
+    )
+
+
+@lru_cache(maxsize=1024)
+def _sorted(allowed: Allowed) -> NDArray[np.int64]:
+    return np.array(sorted(allowed), dtype=np.int64)
+
+
+def _cell(variables: tuple[Variable, ...], allowed: Box) -> Cell:
+    choices = tuple(_sorted(allowed[variable.name]) for variable in variables)
+    rivals = []
+    earlier: dict[tuple[Group | None, Allowed], tuple[int, ...]] = {}
+    for i, variable in enumerate(variables):
+        same = (variable.group, allowed[variable.name])
+        rivals.append(() if variable.group is None else earlier.get(same, ()))
+        earlier[same] = (*rivals[-1], i)
+    return Cell(variables, choices, tuple(rivals))

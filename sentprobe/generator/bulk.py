@@ -1,0 +1,250 @@
+"""Many sentences at once: the fast path of generation.
+
+Sentences of the same shape differ in their words only. For each shape the record of a sentence is
+written once, by the same writer that writes single sentences, with marks where words go. That gives
+a list of pieces, by turns a literal string and a column; a record is those pieces end to end.
+Pieces and words are numbers until the end: NumPy finds the numbers of all pieces of many sentences,
+and one look-up turns them into text.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sentprobe.generator.boxes import IndexArray
+from sentprobe.generator.columns import (
+    CLOSE,
+    EMPTY,
+    FIRST,
+    ID,
+    INDEX,
+    INDEX_MARKER,
+    NOTHING,
+    OPEN,
+    LayoutColumns,
+    Rows,
+    mark,
+)
+from sentprobe.generator.finite import Finite, FiniteTable
+from sentprobe.generator.sentence import Sentence
+from sentprobe.generator.space import Batch, Space
+from sentprobe.generator.tables import Numbers, Pool, Tables
+
+CHUNK = 65_536
+"""How many sentences are decoded at a time."""
+
+PART = 4_096
+"""How many sentences are put together at a time."""
+
+_MARK = re.compile(f"{OPEN}(\\d+){CLOSE}")
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Consecutive sentences of a request, the first of them number *start* (from 0).
+
+    ``shapes`` has the number of each one's shape; ``words`` the words, by sentence and column.
+    """
+
+    start: int
+    indices: IndexArray
+    shapes: Numbers
+    words: NDArray[np.int32]  # (sentences, columns)
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+class Store(Protocol):
+    """Keeps what it needs of each shape; shapes are added in the order of their numbers."""
+
+    def add(self, schematic: Sentence) -> frozenset[int]:
+        """Add a shape by its schematic sentence, and return the columns that it uses."""
+
+
+class Decoder:
+    """Works out the shapes and words of sentences of a space, for *stores* of shapes."""
+
+    def __init__(self, space: Space, tables: Tables, stores: Sequence[Store]) -> None:
+        self._space = space
+        self._tables = tables
+        self._stores = stores
+        self._finite_table = FiniteTable(tables.pool)
+        self._layouts: dict[int, LayoutColumns] = {}
+        self._numbers: dict[tuple[int, int], int] = {}
+        self._finite: list[dict[str, Finite]] = []
+        self._used: dict[int, set[int]] = {}
+
+    def chunks(self, indices: IndexArray) -> Iterator[Chunk]:
+        """Yield the sentences at *indices*, in order, PART at a time."""
+        for start in range(0, len(indices), CHUNK):
+            wanted = indices[start : start + CHUNK]
+            batches = list(self._space.batches(wanted))
+            width = FIRST + max(len(self._layout(batch).columns) for batch in batches)
+            words = np.zeros((width, len(wanted)), dtype=np.int32)
+            chunk = Chunk(start, wanted, np.empty(len(wanted), dtype=np.int64), words.T)
+            for batch in batches:
+                self._fill(chunk, batch)
+            for first in range(0, len(chunk), PART):
+                yield self._part(chunk, first)
+
+    def _layout(self, batch: Batch) -> LayoutColumns:
+        key = id(batch.layout)
+        if key not in self._layouts:
+            self._layouts[key] = LayoutColumns(batch.layout, self._tables, self._finite_table)
+        return self._layouts[key]
+
+    def _fill(self, chunk: Chunk, batch: Batch) -> None:
+        layout = self._layout(batch)
+        keys, which = np.unique(layout.shape_keys(batch.values), return_inverse=True)
+        shapes = [self._shape(id(batch.layout), layout, key) for key in keys.tolist()]
+        chunk.shapes[batch.places] = np.array(shapes)[which]
+        clauses = self._finite[shapes[0]]
+        finite = {path: [self._finite[shape][path] for shape in shapes] for path in clauses}
+        rows = Rows(batch.values, self._tables, which, finite)
+        used = self._used[id(batch.layout)]
+        for number, column in enumerate(layout.columns.values(), FIRST):
+            if number in used:
+                chunk.words[:, number][batch.places] = column(rows)
+
+    def _part(self, chunk: Chunk, first: int) -> Chunk:
+        """Return PART sentences of a chunk, with the columns that every layout has."""
+        rows = slice(first, first + PART)
+        words = np.ascontiguousarray(chunk.words[rows])
+        part = Chunk(chunk.start + first, chunk.indices[rows], chunk.shapes[rows], words)
+        words[:, EMPTY] = len(self._tables.pool.strings)
+        words[:, ID] = words[:, EMPTY] + 1 + np.arange(len(part))
+        words[:, INDEX] = words[:, ID] + len(part)
+        return part
+
+    def _shape(self, layout_key: int, layout: LayoutColumns, key: int) -> int:
+        if (layout_key, key) not in self._numbers:
+            schematic, finite = layout.schematic(key)
+            self._numbers[layout_key, key] = len(self._finite)
+            self._finite.append(finite)
+            self._used.setdefault(layout_key, set()).update(
+                *(store.add(schematic) for store in self._stores)
+            )
+        return self._numbers[layout_key, key]
+
+
+class Ragged:
+    """Rows of different lengths, one for each shape; an element is a tuple of *width* numbers."""
+
+    def __init__(self, width: int) -> None:
+        self._new: list[NDArray[np.int32]] = []
+        self._flat = np.empty((width, 0), dtype=np.int32)
+        self._ends = np.zeros(1, dtype=np.int64)
+
+    def add(self, elements: Sequence[tuple[int, ...]]) -> None:
+        """Add a row."""
+        self._new.append(np.array(elements, dtype=np.int32).T)
+
+    def _settle(self) -> None:
+        """Put the new rows behind the others."""
+        ends = np.cumsum([row.shape[1] for row in self._new])
+        self._ends = np.concatenate([self._ends, self._ends[-1] + ends])
+        self._flat = np.concatenate([self._flat, *self._new], axis=1)
+        self._new.clear()
+
+    def gather(self, chunk: Chunk) -> tuple[Numbers, Numbers, NDArray[np.int32]]:
+        """Return the elements for the shapes of a chunk's sentences, one sentence after another.
+
+        Three arrays: where each sentence begins, and at last where they end; where the words of
+        each element's sentence begin in those of the chunk; and the elements, along its last axis.
+        """
+        if self._new:
+            self._settle()
+        count, width = chunk.words.shape
+        starts = self._ends[chunk.shapes]
+        lengths = self._ends[chunk.shapes + 1] - starts
+        bounds = np.concatenate([[0], np.cumsum(lengths)])
+        places = np.repeat(starts - bounds[:-1], lengths)
+        places += np.arange(bounds[-1])
+        rows = np.repeat(np.arange(0, count * width, width), lengths)
+        return bounds, rows, self._flat.take(places, axis=1)
+
+
+class Records:
+    """Sentences as strings: *write* makes one, *escape* says how a word stands in it."""
+
+    def __init__(
+        self, words: Pool, write: Callable[[Sentence], str], escape: Callable[[str], str] = str
+    ) -> None:
+        self._words = words
+        self._write = write
+        self._escape = escape
+        self._literals = Pool()
+        self._pieces = Ragged(2)
+        self._escaped: list[str] = []
+        self._numbered = False
+
+    def add(self, schematic: Sentence) -> frozenset[int]:
+        """Add the record of a shape; it ends with an empty column."""
+        text = self._write(schematic).replace(str(INDEX_MARKER), mark(INDEX))
+        parts = [*_MARK.split(text), str(EMPTY)]
+        columns = [int(part) for part in parts[1::2]]
+        literals = self._literals.numbers(parts[::2]).tolist()
+        self._pieces.add(list(zip(literals, columns, strict=True)))
+        self._numbered |= not {ID, INDEX}.isdisjoint(columns)
+        return frozenset(columns)
+
+    def table(self, chunk: Chunk) -> list[str]:
+        """Return the strings that the pieces of a chunk number."""
+        if len(self._escaped) != len(self._words.strings):
+            self._escaped = list(map(self._escape, self._words.strings))
+        strings = [*self._literals.strings, *self._escaped, ""]
+        if self._numbered:
+            first = chunk.start + 1
+            strings += [f"s{number}" for number in range(first, first + len(chunk))]
+            strings += map(str, chunk.indices.tolist())
+        return strings
+
+    def pieces(self, chunk: Chunk) -> tuple[Numbers, Numbers]:
+        """Return the pieces of the sentences of a chunk, end to end, as places in its table.
+
+        The first array says where each sentence begins, and at last where they end.
+        """
+        bounds, rows, (literals, columns) = self._pieces.gather(chunk)
+        found = np.empty((len(rows), 2), dtype=np.int64)
+        found[:, 0] = literals
+        np.add(chunk.words.take(rows + columns), len(self._literals.strings), out=found[:, 1])
+        return 2 * bounds, found.reshape(-1)
+
+
+class Renderer:
+    """Writes sentences of a space, many at a time, as records of text.
+
+    *write* turns one sentence into its record and *escape* a word into how it stands in one.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        write: Callable[[Sentence], str],
+        *,
+        escape: Callable[[str], str] = str,
+    ) -> None:
+        tables = Tables(space)
+        self._records = Records(tables.pool, write, escape)
+        self._decoder = Decoder(space, tables, [self._records])
+
+    def chunks(self, indices: IndexArray) -> Iterator[tuple[int, str]]:
+        """Yield the records of the sentences at *indices*, in order; ids count from s1.
+
+        They come as strings of many records, each with how many those are.
+        """
+        for chunk in self._decoder.chunks(indices):
+            table = np.array(self._records.table(chunk), dtype=object)
+            _, pieces = self._records.pieces(chunk)
+            yield len(chunk), "".join(table[pieces].tolist())
+
+
+def column_of(text: str) -> int:
+    """Return the column whose mark *text* is, or NOTHING."""
+    found = _MARK.fullmatch(text)
+    return int(found[1]) if found else NOTHING

@@ -1,0 +1,237 @@
+"""The constraint files of the published compeval generator (JSON), read and written.
+
+A file says which events and words its sentences need and avoid, and which structures they have::
+
+    {"constraints": {"needEv": EVENT, "avoidEv": EVENT, "needList": LEMMAS, "avoidList": LEMMAS},
+     "role_rc_structures": {"intransitive": [{"agent": CLAUSE}],
+                            "transitive": [{"agent": CLAUSE, "patient": CLAUSE}]}}
+
+EVENT is null, or an object with any of ``name tense aspect voice pol frame participants``; LEMMAS
+is an object with any of ``noun transitive intransitive``, lists of lemmas; CLAUSE is ``none`` or
+the frame of a relative clause. The misspelling ``intransitve``, which the published examples have,
+is read with a warning; any other unknown key, value or lemma is an error.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sentprobe.errors import UsageError
+from sentprobe.generator.config_events import read_published_event, write_published_event
+from sentprobe.generator.constraints import Constraints
+from sentprobe.generator.event import Event, Frame, Role
+from sentprobe.generator.jsonnode import JsonNode
+from sentprobe.lexicon import Kind, Lexicon
+
+LIST_KINDS = (Kind.NOUN, Kind.TRANSITIVE, Kind.INTRANSITIVE)
+MISSPELT = {"intransitve": "intransitive"}
+NO_CLAUSE = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """What a constraint file asks for, and what its reader let pass with a warning.
+
+    ``templates`` is empty where the file has no structures.
+    """
+
+    constraints: Constraints
+    templates: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = field(default=(), compare=False)
+
+
+def read_config(path: Path, lexicon: Lexicon) -> Config:
+    """Read a constraint file.
+
+    Raises:
+        UsageError: the file cannot be read, is not JSON, or asks for what there is not.
+    """
+    return read_config_text(_read_text(path), lexicon, source=str(path))
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise UsageError(f"{path}: cannot read the configuration: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise UsageError(f"{path}:{line}: the configuration is not UTF-8") from None
+
+
+def read_config_text(text: str, lexicon: Lexicon, *, source: str = "") -> Config:
+    """Read the text of a constraint file; *source* is its name in messages.
+
+    Raises:
+        UsageError: see :func:`read_config`.
+
+    >>> from sentprobe.lexicon import english
+    >>> text = '{"constraints": {"needList": {"noun": ["mna"]}}}'
+    >>> read_config_text(text, english(), source="c.json")
+    Traceback (most recent call last):
+    ...
+    sentprobe.generator.jsonnode.JsonError: c.json: $.constraints.needList.noun[0]: unknown noun \
+'mna' (did you mean 'man'?)
+    """
+    root = JsonNode(_load(text, source), where=source)
+    parts = root.object(("constraints", "role_rc_structures"))
+    warnings: list[str] = []
+    constraints = Constraints()
+    templates: tuple[str, ...] = ()
+    if "constraints" in parts:
+        constraints = _read_constraints(parts["constraints"], lexicon, warnings)
+    if "role_rc_structures" in parts:
+        structures = _with_misspelt(parts["role_rc_structures"], tuple(Frame), warnings)
+        templates = tuple(_read_templates(structures))
+    return Config(constraints=constraints, templates=templates, warnings=tuple(warnings))
+
+
+def _load(text: str, source: str) -> object:
+    def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            twice = next(key for at, (key, _) in enumerate(pairs) if key in dict(pairs[:at]))
+            raise UsageError(f"{source}: the key {twice!r} is stated twice in one object")
+        return found
+
+    try:
+        return json.loads(text, object_pairs_hook=unique)
+    except json.JSONDecodeError as error:
+        raise UsageError(f"{source}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from None
+    except RecursionError:
+        raise UsageError(f"{source}: the configuration nests too deeply") from None
+
+
+def _with_misspelt(
+    node: JsonNode, known: Iterable[str], warnings: list[str]
+) -> dict[str, JsonNode]:
+    """Return the members of an object, with a warning for each misspelling that is let pass."""
+    found = node.object(known, also=MISSPELT)
+    for name, member in found.items():
+        written = member.path.rpartition(".")[2]
+        if written != name:
+            warnings.append(f"{member.where}: {member.path}: {written!r} is taken for {name!r}")
+    return found
+
+
+def _read_constraints(node: JsonNode, lexicon: Lexicon, warnings: list[str]) -> Constraints:
+    parts = node.object(("needEv", "avoidEv", "needList", "avoidList"))
+    events = {key: _read_events(parts.get(key), lexicon) for key in ("needEv", "avoidEv")}
+    lemmas = {
+        key: _read_lemmas(parts.get(key), lexicon, warnings) for key in ("needList", "avoidList")
+    }
+    return Constraints(
+        required=events["needEv"],
+        forbidden=events["avoidEv"],
+        required_words=lemmas["needList"],
+        forbidden_words=lemmas["avoidList"],
+    )
+
+
+def _read_events(node: JsonNode | None, lexicon: Lexicon) -> tuple[Event, ...]:
+    """Return the event of a node; null and an event that states nothing ask for nothing."""
+    if node is None or node.value is None:
+        return ()
+    event = read_published_event(node, lexicon)
+    return () if event == Event() else (event,)
+
+
+def _read_lemmas(node: JsonNode | None, lexicon: Lexicon, warnings: list[str]) -> tuple[str, ...]:
+    """Return the lemmas of a list, each once, sorted."""
+    if node is None:
+        return ()
+    found = set()
+    for name, member in _with_misspelt(node, LIST_KINDS, warnings).items():
+        for item in member.list():
+            with item.errors():
+                found.add(lexicon.get(item.text(), Kind(name)).lemma)
+    return tuple(sorted(found))
+
+
+def _read_templates(structures: Mapping[str, JsonNode]) -> Iterator[str]:
+    for name, node in structures.items():
+        frame = Frame(name)
+        for item in node.list():
+            parts = item.object(Role)
+            if set(parts) != set(_roles(frame)):
+                item.fail(f"expected the keys {' and '.join(_roles(frame))} of {frame} structures")
+            choices = {NO_CLAUSE: None} | {clause.value: clause for clause in Frame}
+            yield _template(frame, {Role(key): parts[key].choice(choices) for key in parts})
+
+
+def _roles(frame: Frame) -> tuple[Role, ...]:
+    return (Role.AGENT,) if frame is Frame.INTRANSITIVE else tuple(Role)
+
+
+def _template(frame: Frame, clauses: Mapping[Role, Frame | None]) -> str:
+    """Return the name of the template with these relative clauses."""
+    chosen = [(role.value, clause.value) for role in Role if (clause := clauses.get(role))]
+    suffix = ("", "-rc", "-rc-both")[len(chosen)]
+    return ".".join([frame.value + suffix, *(part for pair in chosen for part in pair)])
+
+
+def write_config(config: Config, lexicon: Lexicon) -> str:
+    """Return the text of a constraint file, the inverse of :func:`read_config_text`.
+
+    Words come back sorted, and templates with those of one frame together.
+
+    Raises:
+        UsageError: the format cannot say it (two required events, adverbs, ...).
+    """
+    constraints = config.constraints
+    form: dict[str, Any] = {
+        "constraints": {
+            "needEv": _write_events(constraints.required, "required"),
+            "avoidEv": _write_events(constraints.forbidden, "forbidden"),
+            "needList": _write_lemmas(constraints.required_words, lexicon),
+            "avoidList": _write_lemmas(constraints.forbidden_words, lexicon),
+        }
+    }
+    if config.templates:
+        form["role_rc_structures"] = _write_templates(config.templates)
+    return json.dumps(form, indent=2, ensure_ascii=False) + "\n"
+
+
+def _write_events(events: tuple[Event, ...], which: str) -> dict[str, Any] | None:
+    if len(events) > 1:
+        raise UsageError(f"a published configuration has one {which} event, not {len(events)}")
+    if events == (Event(),):
+        raise UsageError("a published configuration has no event that states nothing")
+    return write_published_event(events[0]) if events else None
+
+
+def _write_lemmas(lemmas: tuple[str, ...], lexicon: Lexicon) -> dict[str, list[str]]:
+    lists: dict[str, list[str]] = {}
+    for lemma in lemmas:
+        kinds = [kind for kind in lexicon.kinds_of(lemma) if kind in LIST_KINDS]
+        if not kinds:
+            raise UsageError(f"a published configuration lists nouns and verbs, not {lemma!r}")
+        lists.setdefault(kinds[0].value, []).append(lemma)
+    return lists
+
+
+def _write_templates(templates: tuple[str, ...]) -> dict[str, list[dict[str, str]]]:
+    names = {
+        _template(frame, clauses): (frame, clauses)
+        for frame in Frame
+        for clauses in _all_clauses(_roles(frame))
+    }
+    form: dict[str, list[dict[str, str]]] = {}
+    for template in templates:
+        if template not in names:
+            raise UsageError(f"a published configuration has no structure for {template!r}")
+        frame, clauses = names[template]
+        written = {role.value: clause or NO_CLAUSE for role, clause in clauses.items()}
+        form.setdefault(frame.value, []).append(written)
+    return form
+
+
+def _all_clauses(roles: tuple[Role, ...]) -> Iterator[dict[Role, Frame | None]]:
+    if not roles:
+        yield {}
+        return
+    for clause in (None, *Frame):
+        for rest in _all_clauses(roles[1:]):
+            yield {roles[0]: clause, **rest}

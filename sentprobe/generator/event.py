@@ -1,0 +1,341 @@
+"""Events: who does what to whom, wholly stated or in part.
+
+An :class:`Event` is a lexicalised case frame (Ettinger et al. 2018, section 3.1). Every field may
+be left open (``None``); such a *partial* event stands for all the events that it subsumes. Values
+are frozen; nothing here knows a lexicon or a grammar.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+from typing import Any, TypeAlias, TypeVar
+
+from sentprobe.errors import UsageError
+
+
+class Frame(StrEnum):
+    """Which roles a predicate has."""
+
+    INTRANSITIVE = "intransitive"
+    TRANSITIVE = "transitive"
+
+
+class Voice(StrEnum):
+    """Whether the agent or the patient is the subject."""
+
+    ACTIVE = "active"
+    PASSIVE = "passive"
+
+
+class Tense(StrEnum):
+    """The tense of the finite verb."""
+
+    PAST = "past"
+    PRESENT = "pres"
+
+
+class Aspect(StrEnum):
+    """Simple or progressive."""
+
+    SIMPLE = "simple"
+    PROGRESSIVE = "prog"
+
+
+class Polarity(StrEnum):
+    """Whether the event is negated."""
+
+    POSITIVE = "pos"
+    NEGATIVE = "neg"
+
+
+class Negator(StrEnum):
+    """The cue of a negation."""
+
+    NOT = "not"
+    CONTRACTED = "n't"
+
+
+class Number(StrEnum):
+    """Grammatical number of a noun."""
+
+    SINGULAR = "sg"
+    PLURAL = "pl"
+
+
+class Role(StrEnum):
+    """What a participant does in an event."""
+
+    AGENT = "agent"
+    PATIENT = "patient"
+
+
+class ClauseKind(StrEnum):
+    """Whether the relativised participant is the clause's subject, or not (Ettinger's src, orc)."""
+
+    SUBJECT = "src"
+    OBJECT = "orc"
+
+
+class Gap(StrEnum):
+    """The argument of a relative clause that is the noun it modifies."""
+
+    GAP = "_"
+
+
+class Bare(StrEnum):
+    """Says of a participant that it has no relative clause."""
+
+    BARE = "bare"
+
+
+GAP = Gap.GAP
+BARE = Bare.BARE
+
+
+class Contradiction(UsageError):  # noqa: N818 - the field's word for a failed unification
+    """Two demands on an event cannot both hold."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Participant:
+    """Someone in an event: noun lemma, number, determiner lemma and at most one relative clause.
+
+    ``clause`` is ``None`` where it is left open and :data:`BARE` where there is none.
+    """
+
+    noun: str | None = None
+    number: Number | None = None
+    determiner: str | None = None
+    clause: "RelativeClause | Bare | None" = None
+
+
+Argument: TypeAlias = Participant | Gap
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """A predicate with its frame, voice, tense, aspect, polarity, adverbs and participants.
+
+    Fields that follow from others are filled in: a passive or a patient makes the frame
+    transitive, an intransitive frame is active, a negator makes the polarity negative.
+
+    Raises:
+        Contradiction: an intransitive event with a patient or a passive; a positive one with a
+            negator; two gaps.
+
+    >>> Event(predicate="help", voice=Voice.PASSIVE).frame
+    <Frame.TRANSITIVE: 'transitive'>
+    """
+
+    predicate: str | None = None
+    frame: Frame | None = None
+    voice: Voice | None = None
+    tense: Tense | None = None
+    aspect: Aspect | None = None
+    polarity: Polarity | None = None
+    negator: Negator | None = None
+    adverbs: tuple[str, ...] | None = None
+    agent: Argument | None = None
+    patient: Argument | None = None
+
+    def __post_init__(self) -> None:
+        name = self.predicate or "an event"
+        if self.voice is Voice.PASSIVE or self.patient is not None:
+            what = "a patient" if self.patient is not None else "passive voice"
+            self._imply("frame", Frame.TRANSITIVE, f"{name}: {what} needs a transitive frame")
+        if self.frame is Frame.INTRANSITIVE:
+            self._imply("voice", Voice.ACTIVE, f"{name}: an intransitive event has no passive")
+        if self.negator is not None:
+            self._imply("polarity", Polarity.NEGATIVE, f"{name}: a positive event has no negator")
+        if self.agent is GAP and self.patient is GAP:
+            raise Contradiction(f"{name}: agent and patient cannot both be the gap")
+
+    def _imply(self, field: str, value: StrEnum, message: str) -> None:
+        if getattr(self, field) not in (None, value):
+            raise Contradiction(f"{message}, but its {field} is {getattr(self, field).value}")
+        object.__setattr__(self, field, value)
+
+    def argument(self, role: Role) -> Argument | None:
+        """Return what fills *role*: a participant, the gap, or None where that is open."""
+        return self.agent if role is Role.AGENT else self.patient
+
+    def with_argument(self, role: Role, filler: Argument | None) -> "Event":
+        """Return the event with *filler* in *role*."""
+        return replace(self, agent=filler) if role is Role.AGENT else replace(self, patient=filler)
+
+    @property
+    def gap(self) -> Role | None:
+        """The role that is the gap, if one is."""
+        return next((role for role in Role if self.argument(role) is GAP), None)
+
+    @property
+    def subject(self) -> Role:
+        """The role that is the grammatical subject; of an event whose voice is known."""
+        return Role.PATIENT if self.voice is Voice.PASSIVE else Role.AGENT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelativeClause:
+    """An event in which the participant that it modifies fills the gap.
+
+    What follows is filled in: the gap of an intransitive clause, or of one whose kind and voice
+    are known; the kind where gap and voice are known.
+
+    Raises:
+        Contradiction: the gap or the kind that is stated is not the one that follows.
+    """
+
+    event: Event
+    relativizer: str | None = None
+    kind: ClauseKind | None = None
+
+    def __post_init__(self) -> None:
+        gap = self._implied_gap()
+        if gap is not None and self.event.gap is not gap:
+            self._fill_gap(gap)
+        event = self.event
+        if event.gap is None or event.voice is None:
+            return
+        kind = ClauseKind.SUBJECT if event.gap is event.subject else ClauseKind.OBJECT
+        if self.kind not in (None, kind):
+            raise Contradiction(
+                f"{event.predicate or 'a clause'}: with the {event.gap.value} as the gap, an "
+                f"{event.voice.value} clause is {kind.value}, not {show_value(self.kind)}"
+            )
+        object.__setattr__(self, "kind", kind)
+
+    def _implied_gap(self) -> Role | None:
+        event = self.event
+        if event.frame is Frame.INTRANSITIVE:
+            if self.kind is ClauseKind.OBJECT:
+                name = f"{event.predicate!r} is" if event.predicate else "the clause is"
+                raise Contradiction(f"{name} intransitive: it has no object relative")
+            return Role.AGENT
+        if self.kind is None or event.voice is None or event.gap is not None:
+            return None
+        other = Role.PATIENT if event.subject is Role.AGENT else Role.AGENT
+        return event.subject if self.kind is ClauseKind.SUBJECT else other
+
+    def _fill_gap(self, gap: Role) -> None:
+        if self.event.argument(gap) is not None:
+            raise Contradiction(
+                f"{self.event.predicate or 'a relative clause'}: the {gap.value} must be the gap, "
+                "not a participant of its own"
+            )
+        object.__setattr__(self, "event", self.event.with_argument(gap, GAP))
+
+
+Value = TypeVar("Value", Event, Participant, RelativeClause)
+
+
+def unify(left: Value, right: Value) -> Value:
+    """Return the most general value that both *left* and *right* subsume.
+
+    Raises:
+        Contradiction: there is none; the message names the first field that differs.
+
+    >>> unify(Event(predicate="help"), Event(tense=Tense.PAST)).tense
+    <Tense.PAST: 'past'>
+    """
+    merged: dict[str, Any] = {f.name: _unify_field(f.name, left, right) for f in fields(left)}
+    return type(left)(**merged)
+
+
+def _unify_field(name: str, left: object, right: object) -> object:
+    one, other = getattr(left, name), getattr(right, name)
+    if one is None or other is None or one == other:
+        return other if one is None else one
+    if type(one) is type(other) and isinstance(one, Event | Participant | RelativeClause):
+        return unify(one, other)
+    raise Contradiction(f"{name} cannot be both {show_value(one)} and {show_value(other)}")
+
+
+def subsumes(general: Value, special: Value) -> bool:
+    """Say whether *special* has everything that *general* states.
+
+    >>> subsumes(Event(predicate="help"), Event(predicate="help", tense=Tense.PAST))
+    True
+    """
+    return all(
+        _subsumes_field(getattr(general, f.name), getattr(special, f.name)) for f in fields(general)
+    )
+
+
+def _subsumes_field(general: object, special: object) -> bool:
+    if general is None or general == special:
+        return True
+    if type(general) is type(special) and isinstance(general, Event | Participant | RelativeClause):
+        return subsumes(general, special)  # type: ignore[type-var]
+    return False
+
+
+def contains(event: Event, partial: Event) -> bool:
+    """Say whether *event* or one of its relative clauses is subsumed by *partial*, by sense.
+
+    In a relative clause the gap counts as the noun that the clause modifies, so that
+    ``shout(agent: lawyer)`` is contained in "the lawyer that shouts dances". A gap in *partial*
+    asks for a gap.
+    """
+    return any(_matches(partial, clause, head) for clause, head in clauses(event))
+
+
+def _matches(partial: Event, clause: Event, head: Participant | None) -> bool:
+    if subsumes(partial, clause):
+        return True
+    role = clause.gap
+    if role is None or head is None or partial.argument(role) is GAP:
+        return False
+    return subsumes(partial, clause.with_argument(role, head))
+
+
+def clauses(event: Event) -> Iterator[tuple[Event, Participant | None]]:
+    """Yield the event and each relative clause in it, with the noun that the clause modifies."""
+    yield event, None
+    for filler in (event.agent, event.patient):
+        if isinstance(filler, Participant) and isinstance(filler.clause, RelativeClause):
+            inner = clauses(filler.clause.event)
+            yield next(inner)[0], filler
+            yield from inner
+
+
+def participants(event: Event) -> Iterator[tuple[Role, Participant]]:
+    """Yield the overt participants of one clause with their roles, agent first."""
+    for role in Role:
+        filler = event.argument(role)
+        if isinstance(filler, Participant):
+            yield role, filler
+
+
+def show_value(value: object) -> str:
+    """Return a value as a message shows it."""
+    if isinstance(value, RelativeClause):
+        return "a relative clause"
+    return str(value.value) if isinstance(value, StrEnum) else repr(value)
+
+
+def open_fields(event: Event, path: str = "") -> Iterator[str]:
+    """Yield the paths of the fields that keep *event* from being fully specified."""
+    for name in ("predicate", "frame", "voice", "tense", "aspect", "polarity", "adverbs"):
+        if getattr(event, name) is None:
+            yield path + name
+    if event.polarity is Polarity.NEGATIVE and event.negator is None:
+        yield path + "negator"
+    roles = (Role.AGENT,) if event.frame is Frame.INTRANSITIVE else tuple(Role)
+    for role in roles:
+        filler = event.argument(role)
+        if filler is None:
+            yield path + role.value
+        elif isinstance(filler, Participant):
+            yield from _open_in_participant(filler, f"{path}{role.value}.")
+
+
+def _open_in_participant(person: Participant, path: str) -> Iterator[str]:
+    for name in ("noun", "number", "determiner", "clause"):
+        if getattr(person, name) is None:
+            yield path + name
+    if isinstance(person.clause, RelativeClause):
+        if person.clause.relativizer is None:
+            yield path + "clause.relativizer"
+        if person.clause.event.gap is None:
+            yield path + "clause.gap"
+        yield from open_fields(person.clause.event, path + "clause.")

@@ -1,0 +1,286 @@
+"""The variables of a structure: what is chosen to make an event of it.
+
+A layout lists, for one pattern and given numbers of adverbs, every choice with all its values. A
+*box* allows each variable some of its values; a constraint is a set of boxes. The sets of values
+are sets of indices.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from sentprobe.generator.constraints import Choices
+from sentprobe.generator.event import (
+    BARE,
+    GAP,
+    Argument,
+    Aspect,
+    Event,
+    Frame,
+    Negator,
+    Number,
+    Participant,
+    Polarity,
+    RelativeClause,
+    Role,
+    Tense,
+    Voice,
+)
+from sentprobe.generator.templates import ClausePattern, Pattern
+
+Value: TypeAlias = "str | tuple[str, str]"
+Allowed: TypeAlias = frozenset[int]
+Restriction: TypeAlias = Mapping[str, Allowed]
+"""What some variables may be; the others are free."""
+
+
+class Group(StrEnum):
+    """Variables of one group never have the same value in one sentence."""
+
+    NOUN = "noun"
+    VERB = "verb"
+    ADVERB = "adverb"
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A choice: its name is the slot or feature it fills; ``domain`` indexes ``values``."""
+
+    name: str
+    values: Sequence[Value]
+    domain: Allowed
+    group: Group | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The lemmas to choose from; verbs of both frames share one list, so that they can differ."""
+
+    nouns: tuple[str, ...]
+    verbs: tuple[str, ...]
+    verbs_by_frame: Mapping[Frame, Allowed]
+    adverbs: tuple[str, ...]
+    determiners: tuple[tuple[str, str], ...]
+    """Pairs of number and lemma that go together."""
+    relativizers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseSite:
+    """A clause of the layout: its path, its pattern, and how many adverbs its verb has.
+
+    ``owner`` is the path of the noun that it modifies ("" for the main clause).
+    """
+
+    path: str
+    frame: Frame
+    voice: Voice | None
+    gap: Role | None
+    adverbs: int
+    owner: str
+    link: "ClausePattern | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A pattern with numbers of adverbs, its clauses, and its variables in order."""
+
+    pattern: Pattern
+    clauses: tuple[ClauseSite, ...]
+    variables: tuple[Variable, ...]
+
+    def clause_on(self, role: Role) -> ClauseSite | None:
+        """Return the relative clause on the main clause's *role*, if there is one."""
+        return next((c for c in self.clauses if c.owner == f"{role.value}."), None)
+
+
+NEGATIONS = (Polarity.POSITIVE.value, *(negator.value for negator in Negator))
+
+
+def make_layout(
+    pattern: Pattern, adverbs: tuple[int, ...], words: Words, choices: Choices
+) -> Layout:
+    """Return the layout of *pattern* with so many adverbs in each clause, the main one first."""
+    voice = Voice.ACTIVE if pattern.frame is Frame.INTRANSITIVE else None
+    sites = [ClauseSite("", pattern.frame, voice, None, adverbs[0], "")]
+    for (role, clause), count in zip(pattern.clauses, adverbs[1:], strict=True):
+        owner = f"{role.value}."
+        sites.append(
+            ClauseSite(
+                f"{owner}clause.", clause.frame, clause.voice, clause.gap, count, owner, clause
+            )
+        )
+    variables = [v for site in sites for v in _clause_variables(site, words, choices)]
+    return Layout(pattern, tuple(sites), tuple(variables))
+
+
+def roles_of(frame: Frame) -> tuple[Role, ...]:
+    """Return the roles of a frame."""
+    return (Role.AGENT,) if frame is Frame.INTRANSITIVE else tuple(Role)
+
+
+def _clause_variables(site: ClauseSite, words: Words, choices: Choices) -> Iterator[Variable]:
+    path = site.path
+    if site.owner:
+        yield _free(f"{site.owner}rel", words.relativizers)
+    if site.voice is None:
+        yield _free(f"{path}voice", [v.value for v in Voice])
+    yield _free(f"{path}tense", [t.value for t in Tense])
+    yield _free(f"{path}aspect", [a.value for a in Aspect])
+    allowed = {Polarity.POSITIVE.value, *(n.value for n in choices.negators)}
+    negations = frozenset(i for i, n in enumerate(NEGATIONS) if n in allowed)
+    yield Variable(f"{path}negation", NEGATIONS, negations)
+    verbs = words.verbs_by_frame[site.frame]
+    yield Variable(f"{path}verb", words.verbs, verbs, Group.VERB)
+    for i in range(site.adverbs):
+        yield _free(f"{path}adverb{i}", words.adverbs, Group.ADVERB)
+    for role in roles_of(site.frame):
+        if role is not site.gap:
+            yield _free(f"{path}{role.value}.det", words.determiners)
+            yield _free(f"{path}{role.value}.noun", words.nouns, Group.NOUN)
+
+
+def _free(name: str, values: Sequence[Value], group: Group | None = None) -> Variable:
+    return Variable(name, values, frozenset(range(len(values))), group)
+
+
+class _Impossible(Exception):  # noqa: N818 - not an error but the outcome of a match
+    """The structure cannot be what a partial event asks for."""
+
+
+def restrict(partial: Event, site: ClauseSite, layout: Layout) -> Restriction | None:
+    """Return what *partial* asks of the variables if it is to hold of the clause at *site*.
+
+    None where the structure itself rules it out. The gap of a relative clause counts as the noun
+    that the clause modifies (see :func:`sentprobe.generator.event.contains`).
+    """
+    matcher = _Matcher(layout)
+    try:
+        matcher.event(partial, site)
+    except _Impossible:
+        return None
+    return matcher.found
+
+
+class _Matcher:
+    """Collects what a partial event asks of the variables of a layout."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._variables = {variable.name: variable for variable in layout.variables}
+        self.found: dict[str, Allowed] = {}
+
+    def event(self, partial: Event, site: ClauseSite) -> None:
+        """Ask the clause at *site* to be *partial*."""
+        path = site.path
+        self._fixed(partial.frame, site.frame)
+        if site.voice is None:
+            self._one_of(f"{path}voice", partial.voice)
+        else:
+            self._fixed(partial.voice, site.voice)
+        self._one_of(f"{path}tense", partial.tense)
+        self._one_of(f"{path}aspect", partial.aspect)
+        self._one_of(f"{path}verb", partial.predicate)
+        if partial.polarity is Polarity.NEGATIVE and partial.negator is None:
+            self._allow(f"{path}negation", lambda value: value != Polarity.POSITIVE.value)
+        else:
+            self._one_of(f"{path}negation", partial.negator or partial.polarity)
+        if partial.adverbs is not None:
+            self._fixed(len(partial.adverbs), site.adverbs)
+            for i, lemma in enumerate(partial.adverbs):
+                self._one_of(f"{path}adverb{i}", lemma)
+        for role in Role:
+            self._argument(partial.argument(role), role, site)
+
+    def _argument(self, partial: Argument | None, role: Role, site: ClauseSite) -> None:
+        if partial is None:
+            return
+        if role not in roles_of(site.frame) or (partial is GAP and role is not site.gap):
+            raise _Impossible
+        if isinstance(partial, Participant):
+            self._participant(
+                partial, site.owner if role is site.gap else f"{site.path}{role.value}."
+            )
+
+    def _participant(self, partial: Participant, path: str) -> None:
+        self._one_of(f"{path}noun", partial.noun)
+        number, determiner = partial.number, partial.determiner
+        self._allow(
+            f"{path}det",
+            lambda value: number in (None, value[0]) and determiner in (None, value[1]),
+        )
+        site = next((c for c in self._layout.clauses if c.owner == path), None)
+        if partial.clause is BARE and site is not None:
+            raise _Impossible
+        if isinstance(partial.clause, RelativeClause):
+            if site is None or site.link is None:
+                raise _Impossible
+            self._fixed(partial.clause.kind, site.link.kind)
+            self._one_of(f"{path}rel", partial.clause.relativizer)
+            self.event(partial.clause.event, site)
+
+    def _fixed(self, wanted: object, actual: object) -> None:
+        if wanted is not None and wanted != actual:
+            raise _Impossible
+
+    def _one_of(self, name: str, wanted: str | None) -> None:
+        if wanted is not None:
+            self._allow(name, lambda value: value == wanted)
+
+    def _allow(self, name: str, test: Callable[[Value], bool]) -> None:
+        variable = self._variables[name]
+        allowed = frozenset(i for i in variable.domain if test(variable.values[i]))
+        allowed &= self.found.get(name, allowed)
+        if not allowed:
+            raise _Impossible
+        self.found[name] = allowed
+
+
+def event_of(values: Mapping[str, Value], layout: Layout) -> Event:
+    """Return the event of a layout in which each variable has a value."""
+    return _event_at(layout.clauses[0], values, layout)
+
+
+def _event_at(site: ClauseSite, values: Mapping[str, Value], layout: Layout) -> Event:
+    path = site.path
+    negation = str(values[f"{path}negation"])
+    positive = negation == Polarity.POSITIVE.value
+    arguments: dict[Role, Argument] = {
+        role: GAP if role is site.gap else _participant_at(f"{path}{role.value}.", values, layout)
+        for role in roles_of(site.frame)
+    }
+    return Event(
+        predicate=str(values[f"{path}verb"]),
+        frame=site.frame,
+        voice=site.voice or Voice(str(values[f"{path}voice"])),
+        tense=Tense(str(values[f"{path}tense"])),
+        aspect=Aspect(str(values[f"{path}aspect"])),
+        polarity=Polarity.POSITIVE if positive else Polarity.NEGATIVE,
+        negator=None if positive else Negator(negation),
+        adverbs=tuple(str(values[f"{path}adverb{i}"]) for i in range(site.adverbs)),
+        agent=arguments[Role.AGENT],
+        patient=arguments.get(Role.PATIENT),
+    )
+
+
+def pair_at(values: Mapping[str, Value], name: str) -> tuple[str, str]:
+    """Return the number and the determiner that a variable of noun phrases stands for."""
+    pair = values[name]
+    assert isinstance(pair, tuple)
+    return pair
+
+
+def _participant_at(path: str, values: Mapping[str, Value], layout: Layout) -> Participant:
+    number, determiner = pair_at(values, f"{path}det")
+    site = next((c for c in layout.clauses if c.owner == path), None)
+    return Participant(
+        noun=str(values[f"{path}noun"]),
+        number=Number(number),
+        determiner=determiner,
+        clause=BARE
+        if site is None
+        else RelativeClause(
+            relativizer=str(values[f"{path}rel"]), event=_event_at(site, values, layout)
+        ),
+    )

@@ -1,0 +1,169 @@
+"""The text notation of events: :func:`read_event` and its inverse :func:`write_event`.
+
+The grammar is ``event.lark``, in words::
+
+    event        ::= predicate [ features ] [ '(' [ role { ',' role } ] ')' ]
+    predicate    ::= word | '*'
+    role         ::= ( 'agent' | 'patient' ) ':' ( '_' | participant )
+    participant  ::= [ determiner ] noun [ features ] [ introduction event ]
+    determiner   ::= word | 'that'
+    noun         ::= word | '*'
+    introduction ::= ( 'that' | 'who' | 'rc' [ '(' word ')' ] ) [ features ]
+    features     ::= '[' [ feature { ',' feature } ] ']'
+    feature      ::= name [ '(' [ word { ',' word } ] ')' ]
+
+``*`` is an open lemma and ``_`` the gap of a relative clause; whatever is not said is open. The
+features of a predicate are ``transitive intransitive active passive past pres simple prog pos neg
+not n't`` and ``adv(...)``, its adverbs; those of a noun are ``sg pl``, and ``bare`` for one without
+a relative clause; those of a relative clause, after the word that introduces it, are ``src orc``.
+Order is free. ``that``, ``who`` and ``rc(which)`` fix the relativizer, ``rc`` leaves it open.
+
+A word is letters and digits, with hyphens and apostrophes between; any other lemma, and the lemmas
+``that``, ``who`` and ``rc``, stand in double quotes with the escapes of JSON.
+
+What :func:`write_event` writes is canonical: in the order above, without what follows from the
+rest (as the frame of a passive).
+"""
+
+import json
+import re
+from enum import Enum
+
+from sentprobe.errors import UsageError
+from sentprobe.generator.event import (
+    BARE,
+    Argument,
+    Event,
+    Frame,
+    Participant,
+    RelativeClause,
+    Role,
+    Voice,
+)
+
+WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+RESERVED = frozenset({"that", "who", "rc"})
+
+
+class NotationError(UsageError):
+    """A text is not an event; ``offset`` counts from 0, ``line`` and ``column`` from 1."""
+
+    def __init__(self, message: str, text: str, offset: int, source: str = "") -> None:
+        super().__init__(message, text, offset, source)
+        self.message = message
+        self.text = text
+        self.offset = offset
+        self.source = source
+
+    @property
+    def line(self) -> int:
+        """The line of the mistake, from 1."""
+        return self.text.count("\n", 0, self.offset) + 1
+
+    @property
+    def column(self) -> int:
+        """The column of the mistake, from 1."""
+        return self.offset - self.text.rfind("\n", 0, self.offset)
+
+    def __str__(self) -> str:
+        place = f"{self.source or 'event'}:{self.line}:{self.column}"
+        shown = self.text.split("\n")[self.line - 1].expandtabs(1).rstrip()
+        return f"{place}: {self.message}\n  {shown}\n  {'^':>{self.column}}"
+
+
+def read_event(text: str, *, source: str = "") -> Event:
+    """Return the event that *text* states; *source* is a file name for messages.
+
+    Raises:
+        NotationError: the text is not an event, or contradicts itself.
+
+    >>> event = read_event("help[past, neg](agent: the professor[pl])")
+    >>> event.agent
+    Participant(noun='professor', number=<Number.PLURAL: 'pl'>, determiner='the', clause=None)
+    >>> read_event("help[passt]")
+    Traceback (most recent call last):
+    ...
+    sentprobe.generator.notation.NotationError: event:1:6: unknown feature 'passt' (did you mean \
+'past'?)
+      help[passt]
+           ^
+    """
+    from sentprobe.generator.notation_reader import Reader  # noqa: PLC0415 - lark is slow to load
+
+    return Reader(text, source).read()
+
+
+def write_event(event: Event) -> str:
+    """Return the canonical text of *event*.
+
+    >>> write_event(Event(predicate="help", voice=Voice.PASSIVE, agent=Participant(noun="man")))
+    'help[passive](agent: man)'
+    """
+    roles = [
+        f"{role.value}: {_write_argument(filler)}"
+        for role in Role
+        if (filler := event.argument(role)) is not None
+    ]
+    arguments = f"({', '.join(roles)})" if roles else ""
+    return f"{_write_lemma(event.predicate)}{_bracket(_event_features(event))}{arguments}"
+
+
+def _event_features(event: Event) -> list[str]:
+    """Return the features of an event that do not follow from others, in order."""
+    implied = event.voice is Voice.PASSIVE or event.patient is not None
+    values = (
+        None if implied else event.frame,
+        None if event.frame is Frame.INTRANSITIVE else event.voice,
+        event.tense,
+        event.aspect,
+        event.polarity if event.negator is None else None,
+        event.negator,
+    )
+    found = [value.value for value in values if value is not None]
+    if event.adverbs is not None:
+        found.append(f"adv({', '.join(map(_write_lemma, event.adverbs))})")
+    return found
+
+
+def _write_argument(filler: Argument) -> str:
+    if not isinstance(filler, Participant):
+        return filler.value
+    determiner = _write_determiner(filler.determiner)
+    features = _bracket(_values(filler.number, BARE if filler.clause is BARE else None))
+    clause = filler.clause
+    rest = f" {_write_clause(clause)}" if isinstance(clause, RelativeClause) else ""
+    return f"{determiner}{_write_lemma(filler.noun)}{features}{rest}"
+
+
+def _write_determiner(lemma: str | None) -> str:
+    if lemma is None:
+        return ""
+    return "that " if lemma == "that" else f"{_write_lemma(lemma)} "
+
+
+def _write_clause(clause: RelativeClause) -> str:
+    if clause.relativizer is None:
+        introduction = "rc"
+    elif clause.relativizer in ("that", "who"):
+        introduction = clause.relativizer
+    else:
+        introduction = f"rc({_write_lemma(clause.relativizer)})"
+    implied = clause.event.gap is not None and clause.event.voice is not None
+    features = _bracket(_values(None if implied else clause.kind))
+    return f"{introduction}{features} {write_event(clause.event)}"
+
+
+def _values(*values: Enum | None) -> list[str]:
+    return [str(value.value) for value in values if value is not None]
+
+
+def _bracket(features: list[str]) -> str:
+    return f"[{', '.join(features)}]" if features else ""
+
+
+def _write_lemma(lemma: str | None) -> str:
+    if lemma is None:
+        return "*"
+    if WORD.fullmatch(lemma) and lemma not in RESERVED:
+        return lemma
+    return json.dumps(lemma, ensure_ascii=False)

@@ -1,0 +1,257 @@
+"""From a sentence to its events, by the kept shapes: the fast path of parsing.
+
+The shapes of clauses, which the grammar derived, are merged into one tree of continuations (a
+trie), so that all of them are matched in one walk along the tokens. Constituents inside are parsed
+where the walk meets a hole. The result is the same as that of NLTK's chart parser
+(:func:`sentprobe.generator.realize.chart_parse`).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from sentprobe.errors import SentprobeError
+from sentprobe.generator.event import (
+    BARE,
+    GAP,
+    Aspect,
+    Event,
+    Frame,
+    Negator,
+    Number,
+    Participant,
+    Polarity,
+    RelativeClause,
+    Role,
+    Tense,
+    Voice,
+)
+from sentprobe.generator.realize import determiner_form
+from sentprobe.generator.trie import Need, Trie, english_tries
+from sentprobe.grammars.derivation import Leaf
+from sentprobe.grammars.shapes import POSITIVE, ClauseShape, clause_shapes, english_shapes
+from sentprobe.lexicon import Form, Kind, Lexicon, Word
+
+_FORM_TEXT = {
+    Form.NN: "a singular noun",
+    Form.NNS: "a plural noun",
+    Form.VB: "the plain form of a verb",
+    Form.VBP: "a plural present verb",
+    Form.VBZ: "a singular present verb",
+    Form.VBD: "a past verb",
+    Form.VBG: "an -ing form",
+    Form.VBN: "a past participle",
+    Form.RB: "an adverb",
+}
+
+
+class ParseError(SentprobeError):
+    """A sentence that the grammar does not cover; ``position`` counts tokens from 1."""
+
+    def __init__(self, message: str, *, position: int) -> None:
+        super().__init__(message)
+        self.position = position
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a walk has collected so far."""
+
+    verb: str = ""
+    adverbs: tuple[str, ...] = ()
+    link: str | None = None
+    people: tuple[tuple[str, Participant], ...] = ()
+
+
+@dataclass(slots=True)
+class _State:
+    """One sentence being parsed: readings of its tokens, memory, and how far it got."""
+
+    readings: list[tuple[tuple[Word, Form], ...]]
+    tokens: list[str]
+    phrases: dict[int, list[tuple[int, Participant]]] = field(default_factory=dict)
+    furthest: int = 0
+    expected: set[str] = field(default_factory=set)
+
+    def fail(self, position: int, expected: str) -> None:
+        if position > self.furthest:
+            self.furthest = position
+            self.expected.clear()
+        if position == self.furthest:
+            self.expected.add(expected)
+
+
+def parse(sentence: str, lexicon: Lexicon) -> tuple[Event, ...]:
+    """Return the events of a sentence whose tokens are separated by spaces; one, if unambiguous.
+
+    Raises:
+        ParseError: the grammar does not cover it; says at which token parsing stopped and what
+            could have stood there.
+    """
+    tokens = sentence.split()
+    state = _State([lexicon.find(token) for token in tokens], tokens)
+    main, relative = english_tries()
+    parser = _Parser(state, relative)
+    events = [event for end, event in parser.clause(main, 0) if parser.at_end(end)]
+    if not events:
+        raise _failure(state, lexicon)
+    return tuple(dict.fromkeys(events))
+
+
+def _failure(state: _State, lexicon: Lexicon) -> ParseError:
+    at = state.furthest
+    expected = " or ".join(sorted(state.expected)) or "the end of the sentence"
+    if at >= len(state.tokens):
+        return ParseError(
+            f"the sentence ends after token {at}, expected {expected}", position=at + 1
+        )
+    token = state.tokens[at]
+    known = " (not in the lexicon)" if _is_unknown(token, lexicon) else ""
+    return ParseError(f"token {at + 1}: expected {expected}, not {token!r}{known}", position=at + 1)
+
+
+def _is_unknown(token: str, lexicon: Lexicon) -> bool:
+    function_words = {
+        item.content.form
+        for shape in clause_shapes()
+        for item in english_shapes().items(shape)
+        if isinstance(item.content, Leaf)
+    }
+    return not lexicon.find(token) and token not in function_words
+
+
+class _Parser:
+    """The recursive descent along the tries."""
+
+    def __init__(self, state: _State, relative: dict[str, Trie]) -> None:
+        self._state = state
+        self._relative = relative
+
+    def at_end(self, position: int) -> bool:
+        """Say whether *position* is the end of the sentence."""
+        if position < len(self._state.tokens):
+            self._state.fail(position, "the end of the sentence")
+            return False
+        return True
+
+    def clause(self, trie: Trie, start: int) -> Iterator[tuple[int, Event]]:
+        """Yield the ends and events of the clauses from *start* on."""
+        for end, event, _ in self._walk(trie, start, _Found()):
+            yield end, event
+
+    def _walk(self, trie: Trie, at: int, found: _Found) -> Iterator[tuple[int, Event, str | None]]:
+        for shape in trie.ends:
+            yield at, _event(shape, found), found.link
+        for need, below in trie.steps.items():
+            for end, more in self._take(need, at, found):
+                yield from self._walk(below, end, more)
+
+    def _take(self, need: Need, at: int, found: _Found) -> Iterator[tuple[int, _Found]]:
+        if need.category == "NP":
+            for end, person in self.noun_phrase(at):
+                if need.number in ("", person.number):
+                    yield end, replace(found, people=(*found.people, (need.name, person)))
+        elif need.category == "ADVP":
+            for end, adverbs in self._adverbs(at):
+                yield end, replace(found, adverbs=adverbs)
+        elif at >= len(self._state.tokens):
+            self._state.fail(at, _describe(need))
+        else:
+            yield from self._take_token(need, at, found)
+
+    def _take_token(self, need: Need, at: int, found: _Found) -> Iterator[tuple[int, _Found]]:
+        if need.category == "word":
+            if self._state.tokens[at] == need.name:
+                yield at + 1, found
+                return
+        else:
+            words = [w for w, form in self._state.readings[at] if _fits(need, w, form)]
+            for word in words:
+                if need.category == "link":
+                    yield at + 1, replace(found, link=word.lemma)
+                else:
+                    yield at + 1, replace(found, verb=word.lemma)
+            if words:
+                return
+        self._state.fail(at, _describe(need))
+
+    def _adverbs(self, at: int) -> Iterator[tuple[int, tuple[str, ...]]]:
+        """Yield the sequences of adverbs from *at* on, separated by commas."""
+        tokens = self._state.tokens
+        readings = self._state.readings[at] if at < len(tokens) else ()
+        lemmas = [word.lemma for word, form in readings if form is Form.RB]
+        if not lemmas:
+            self._state.fail(at, _FORM_TEXT[Form.RB])
+        for lemma in lemmas:
+            yield at + 1, (lemma,)
+            if at + 1 < len(tokens) and tokens[at + 1] == ",":
+                for end, rest in self._adverbs(at + 2):
+                    yield end, (lemma, *rest)
+
+    def noun_phrase(self, at: int) -> list[tuple[int, Participant]]:
+        """Return the ends and participants of the noun phrases from *at* on."""
+        phrases = self._state.phrases
+        if at not in phrases:
+            phrases[at] = list(self._noun_phrases(at))
+        return phrases[at]
+
+    def _noun_phrases(self, at: int) -> Iterator[tuple[int, Participant]]:
+        readings, size = self._state.readings, len(self._state.tokens)
+        determiners = [
+            (word, form) for word, form in (readings[at] if at < size else ())
+            if word.kind is Kind.DETERMINER
+        ]  # fmt: skip
+        if not determiners:
+            self._state.fail(at, "a determiner")
+        for determiner, form in determiners:
+            nouns = list(self._nouns(at + 1, form))
+            if not nouns:
+                self._state.fail(at + 1, f"a noun that goes with {self._state.tokens[at]!r}")
+            for noun, number in nouns:
+                person = Participant(
+                    noun=noun.lemma, number=number, determiner=determiner.lemma, clause=BARE
+                )
+                yield at + 2, person
+                for end, clause in self._relative_clauses(at + 2, number):
+                    yield end, replace(person, clause=clause)
+
+    def _nouns(self, at: int, determiner: Form) -> Iterator[tuple[Word, Number]]:
+        for word, form in self._state.readings[at] if at < len(self._state.tokens) else ():
+            if word.kind is Kind.NOUN:
+                number = Number.SINGULAR if form is Form.NN else Number.PLURAL
+                if determiner_form(number.value, vowel=word.vowel) is determiner:
+                    yield word, number
+
+    def _relative_clauses(self, at: int, number: Number) -> Iterator[tuple[int, RelativeClause]]:
+        if at < len(self._state.tokens):
+            for end, event, link in self._walk(self._relative[number.value], at, _Found()):
+                yield end, RelativeClause(relativizer=link, event=event)
+
+
+def _fits(need: Need, word: Word, form: Form) -> bool:
+    if need.category == "link":
+        return word.kind is Kind.RELATIVIZER
+    return form.value == need.name and word.kind.value == need.number
+
+
+def _describe(need: Need) -> str:
+    if need.category == "word":
+        return repr(need.name)
+    return "a relativizer" if need.category == "link" else _FORM_TEXT[Form(need.name)]
+
+
+def _event(shape: ClauseShape, found: _Found) -> Event:
+    people = dict(found.people)
+    positive = shape.negation == POSITIVE
+    event = Event(
+        predicate=found.verb,
+        frame=Frame(shape.frame),
+        voice=Voice(shape.voice),
+        tense=Tense(shape.tense),
+        aspect=Aspect(shape.aspect),
+        polarity=Polarity.POSITIVE if positive else Polarity.NEGATIVE,
+        negator=None if positive else Negator(shape.negation),
+        adverbs=found.adverbs,
+        agent=people.get("agent"),
+        patient=people.get("patient"),
+    )
+    return event.with_argument(Role(shape.gap), GAP) if shape.gap else event

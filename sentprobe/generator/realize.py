@@ -1,0 +1,262 @@
+"""From an event to its sentence, and back from a sentence to its events.
+
+:func:`realize` is the fast path (kept shapes, words by look-up) and :func:`derive` the slow one
+(unification with the grammar, word by word); they give the same sentence. :func:`parse_tokens` in
+:mod:`sentprobe.generator.parse` and :func:`chart_parse` are the inverses.
+"""
+
+from collections.abc import Iterator
+
+from sentprobe.errors import UsageError
+from sentprobe.generator.event import (
+    Event,
+    Negator,
+    Participant,
+    RelativeClause,
+    clauses,
+    open_fields,
+    participants,
+)
+from sentprobe.generator.plan import Plan, PlanToken, plan_sentence, slots_of
+from sentprobe.generator.sentence import Negation, Predicate, Sentence, Token
+from sentprobe.grammars.derivation import PARENT, Item, Leaf, flatten
+from sentprobe.grammars.features import word_features
+from sentprobe.lexicon import Form, Kind, Lexicon, Word
+
+SLOT_KINDS = {"noun": Kind.NOUN, "det": Kind.DETERMINER, "rel": Kind.RELATIVIZER}
+
+
+def check(event: Event, lexicon: Lexicon) -> None:
+    """Check that *event* can be realized with the words of *lexicon*.
+
+    Raises:
+        UsageError: a field is open, a gap stands outside a relative clause, a word is unknown, or a
+            determiner does not go with its noun's number.
+    """
+    missing = list(open_fields(event))
+    if missing:
+        raise UsageError(f"the event is only partly specified: {', '.join(missing)} left open")
+    for clause, modified in clauses(event):
+        if (modified is None) != (clause.gap is None):
+            raise UsageError(
+                f"{clause.predicate}: a gap stands in a relative clause and only there"
+            )
+        kind = Kind(str(clause.frame))
+        lexicon.get(clause.predicate or "", kind)
+        for adverb in clause.adverbs or ():
+            lexicon.get(adverb, Kind.ADVERB)
+        for _, person in participants(clause):
+            _check_participant(person, lexicon)
+
+
+def _check_participant(person: Participant, lexicon: Lexicon) -> None:
+    noun = lexicon.get(person.noun or "", Kind.NOUN)
+    determiner = lexicon.get(person.determiner or "", Kind.DETERMINER)
+    if determiner_form(str(person.number), vowel=noun.vowel) not in determiner.forms:
+        number = "singular" if person.number == "sg" else "plural"
+        raise UsageError(f"the determiner {determiner.lemma!r} does not go with a {number} noun")
+    if isinstance(person.clause, RelativeClause):
+        lexicon.get(person.clause.relativizer or "", Kind.RELATIVIZER)
+
+
+def determiner_form(number: str, *, vowel: bool) -> Form:
+    """Return the form of a determiner before a noun of *number*, with a vowel sound or not."""
+    return Form(f"DT.{number}{'.vowel' if vowel else ''}")
+
+
+def words_of(event: Event, lexicon: Lexicon) -> dict[str, Word]:
+    """Return the words of *event* by slot (see :mod:`sentprobe.generator.plan`)."""
+    frames = {path: str(clause.frame) for path, clause in _paths(event)}
+    words = {}
+    for slot, lemma in slots_of(event).items():
+        path, _, name = slot.rpartition(".")
+        kind = Kind(frames[path]) if name == "verb" else SLOT_KINDS.get(name, Kind.ADVERB)
+        words[slot] = lexicon.get(lemma, kind)
+    return words
+
+
+def _paths(event: Event, path: str = "") -> Iterator[tuple[str, Event]]:
+    yield path, event
+    for role, person in participants(event):
+        if isinstance(person.clause, RelativeClause):
+            inner = f"{path}.{role.value}.clause".removeprefix(".")
+            yield from _paths(person.clause.event, inner)
+
+
+def realize(event: Event, lexicon: Lexicon, *, id: str = "") -> Sentence:
+    """Return the one sentence of a fully specified *event*, with its annotation.
+
+    Raises:
+        UsageError: see :func:`check`.
+    """
+    check(event, lexicon)
+    plan = plan_sentence(event)
+    words = words_of(event, lexicon)
+    tokens = tuple(_fill(token, words) for token in plan.tokens)
+    return Sentence(
+        id=id,
+        tokens=tokens,
+        tree=bracket([(t.before, t.after) for t in plan.tokens], tokens),
+        event=event,
+        predicates=predicates_of(plan),
+        negations=negations_of(plan),
+    )
+
+
+def _fill(token: PlanToken, words: dict[str, Word]) -> Token:
+    leaf, head = token.leaf, token.head + 1
+    deprel = "root" if token.head == PARENT else token.rel
+    if not token.slot:
+        return Token(
+            form=leaf.form,
+            lemma=leaf.lemma,
+            upos=leaf.pos,
+            xpos=leaf.tag,
+            feats=leaf.feats,
+            head=head,
+            deprel=deprel,
+        )
+    word = words[token.slot]
+    form = slot_form(token, words)
+    return Token(
+        form=word.forms[form],
+        lemma=word.lemma,
+        upos=leaf.pos,
+        xpos=form.value.partition(".")[0],
+        feats=slot_feats(leaf, word),
+        head=head,
+        deprel=deprel,
+    )
+
+
+def slot_form(token: PlanToken, words: dict[str, Word]) -> Form:
+    """Return which form of its word a slot takes."""
+    name = token.slot.rpartition(".")[2]
+    if name == "det":
+        noun = words[token.slot.removesuffix("det") + "noun"]
+        return determiner_form(token.leaf.form.removeprefix("DT."), vowel=noun.vowel)
+    if name == "rel":
+        return next(iter(words[token.slot].forms))
+    return Form(token.leaf.form)
+
+
+def slot_feats(leaf: Leaf, word: Word) -> str:
+    """Return the features of a filled slot: the grammar's, else the word's own."""
+    return leaf.feats or word_features(leaf.pos, word.lemma)
+
+
+def predicates_of(plan: Plan) -> tuple[Predicate, ...]:
+    """Return the predicates of a plan, the main one first."""
+    return tuple(
+        Predicate(
+            verb=clause.verb + 1,
+            agent=places["agent"] + 1,
+            patient=places["patient"] + 1 if "patient" in places else None,
+        )
+        for clause in plan.clauses
+        for places in [{role.value: at for role, at in clause.places.items()}]
+    )
+
+
+def negations_of(plan: Plan) -> tuple[Negation, ...]:
+    """Return the negations of a plan, clause by clause."""
+    return tuple(
+        Negation(cue=clause.cue + 1, verb=clause.verb + 1)
+        for clause in plan.clauses
+        if clause.cue is not None
+    )
+
+
+def bracket(brackets: list[tuple[str, str]], tokens: tuple[Token, ...]) -> str:
+    """Return the tree in Penn brackets, from the brackets around each token."""
+    return " ".join(
+        f"{before}({token.xpos} {token.form}){after}"
+        for (before, after), token in zip(brackets, tokens, strict=True)
+    )
+
+
+def derive(event: Event, lexicon: Lexicon, *, id: str = "") -> Sentence:
+    """Return the sentence of *event* by unification with the grammar: the slow path.
+
+    Raises:
+        UsageError: see :func:`check`.
+        ValueError: the grammar does not derive exactly one sentence.
+    """
+    from sentprobe.generator.meaning import goal_of  # noqa: PLC0415 - NLTK is slow to load
+    from sentprobe.grammars.grammar import english_grammar  # noqa: PLC0415
+
+    check(event, lexicon)
+    words = dict.fromkeys(words_of(event, lexicon).values())
+    (node,) = english_grammar().derive(goal_of(event), words)
+    items = flatten(node)
+    tokens = tuple(_token(item) for item in items)
+    return Sentence(
+        id=id,
+        tokens=tokens,
+        tree=bracket([(item.before, item.after) for item in items], tokens),
+        event=event,
+        predicates=_predicates(tokens),
+        negations=_negations(tokens),
+    )
+
+
+def _token(item: Item) -> Token:
+    leaf = item.content
+    assert isinstance(leaf, Leaf)
+    return Token(
+        form=leaf.form,
+        lemma=leaf.lemma,
+        upos=leaf.pos,
+        xpos=leaf.tag,
+        feats=leaf.feats,
+        head=item.head + 1,
+        deprel="root" if item.head == PARENT else item.rel,
+    )
+
+
+_ROLE_OF_RELATION = {
+    "nsubj": "agent",
+    "nsubj:pass": "patient",
+    "obj": "patient",
+    "obl:agent": "agent",
+}
+
+
+def _predicates(tokens: tuple[Token, ...]) -> tuple[Predicate, ...]:
+    """Read the predicates off the dependencies: a second route to :func:`predicates_of`."""
+    found = []
+    for verb, token in enumerate(tokens, 1):
+        if token.upos == "VERB":
+            roles = {
+                _ROLE_OF_RELATION[other.deprel]: token.head if other.upos == "PRON" else at
+                for at, other in enumerate(tokens, 1)
+                if other.head == verb and other.deprel in _ROLE_OF_RELATION
+            }
+            found.append(Predicate(verb=verb, agent=roles["agent"], patient=roles.get("patient")))
+    return tuple(sorted(found, key=lambda p: tokens[p.verb - 1].deprel != "root"))
+
+
+def _negations(tokens: tuple[Token, ...]) -> tuple[Negation, ...]:
+    cues = [
+        Negation(cue=at, verb=token.head)
+        for at, token in enumerate(tokens, 1)
+        if token.form in {negator.value for negator in Negator}
+    ]
+    return tuple(sorted(cues, key=lambda n: tokens[n.verb - 1].deprel != "root"))
+
+
+def chart_parse(tokens: list[str], lexicon: Lexicon) -> list[Event]:
+    """Return the events of a sentence by NLTK's feature chart parser: the slow path of parsing.
+
+    Tokens that the lexicon does not know give no event.
+    """
+    from sentprobe.generator.meaning import from_features  # noqa: PLC0415
+    from sentprobe.grammars.grammar import english_grammar  # noqa: PLC0415
+
+    grammar = english_grammar()
+    words = {word for token in tokens for word, _ in lexicon.find(token)}
+    known = {form for word in words for form in word.forms.values()} | grammar.function_words
+    if not known.issuperset(tokens):
+        return []
+    ordered = sorted(words, key=lambda word: (word.kind, word.lemma))
+    return [from_features(meaning) for meaning in grammar.parse(tokens, ordered)]

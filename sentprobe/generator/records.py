@@ -1,0 +1,278 @@
+"""A sentence as a record of text, in each format that is a sequence of records, and back."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from sentprobe.errors import SentprobeError, UsageError, suggest
+from sentprobe.generator.jsonform import event_from_json, event_to_json
+from sentprobe.generator.parse import parse
+from sentprobe.generator.realize import realize
+from sentprobe.generator.sentence import Negation, Predicate, Sentence, Token
+from sentprobe.lexicon import Lexicon
+
+_TOKEN_FIELDS = tuple(field.name for field in fields(Token))
+
+
+class FormatError(SentprobeError):
+    """A record that cannot be read; the message says in which line and why."""
+
+
+def to_json(sentence: Sentence) -> dict[str, Any]:
+    """Return *sentence* as a value that :mod:`json` can write; tokens as one list per field."""
+    return {
+        "id": sentence.id,
+        "text": sentence.text,
+        "template": sentence.template,
+        "index": sentence.index,
+        "tokens": {
+            name: [getattr(token, name) for token in sentence.tokens] for name in _TOKEN_FIELDS
+        },
+        "tree": sentence.tree,
+        "event": event_to_json(sentence.event),
+        "predicates": [asdict(predicate) for predicate in sentence.predicates],
+        "negations": [asdict(negation) for negation in sentence.negations],
+    }
+
+
+def from_json(record: Mapping[str, Any]) -> Sentence:
+    """Return the sentence that :func:`to_json` was given.
+
+    Raises:
+        FormatError: a part is missing or of the wrong kind.
+    """
+    try:
+        tokens = record["tokens"]
+        columns = [tokens[name] for name in _TOKEN_FIELDS]
+        return Sentence(
+            id=record["id"],
+            tokens=tuple(
+                Token(**dict(zip(_TOKEN_FIELDS, row, strict=True)))
+                for row in zip(*columns, strict=True)
+            ),
+            tree=record["tree"],
+            event=event_from_json(record["event"]),
+            predicates=tuple(Predicate(**predicate) for predicate in record["predicates"]),
+            negations=tuple(Negation(**negation) for negation in record["negations"]),
+            template=record["template"],
+            index=record["index"],
+        )
+    except KeyError as error:
+        raise FormatError(f"the sentence lacks {error.args[0]!r}") from error
+    except (TypeError, ValueError, AttributeError) as error:
+        raise FormatError(f"the sentence is not as it should be: {error}") from error
+
+
+def write_json(sentence: Sentence) -> str:
+    """Return *sentence* as one line of JSON."""
+    return json.dumps(to_json(sentence), ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def _read_json(lines: Iterable[str], _: Lexicon) -> Iterator[Sentence]:
+    for number, line in enumerate(lines, 1):
+        try:
+            record = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise FormatError(
+                f"line {number}, column {error.colno}: not JSON: {error.msg}"
+            ) from error
+        if not isinstance(record, dict):
+            raise FormatError(f"line {number}: expected a JSON object")
+        yield _at_line(number, from_json, record)
+
+
+def _at_line(number: int, read: Callable[..., Sentence], *what: Any) -> Sentence:
+    """Call *read*, and say in which line it failed."""
+    try:
+        return read(*what)
+    except SentprobeError as error:
+        raise FormatError(f"line {number}: {error}") from error
+
+
+def write_text(sentence: Sentence) -> str:
+    """Return the tokens of *sentence*, separated by spaces, as a line."""
+    return sentence.text + "\n"
+
+
+def annotate_text(text: str, lexicon: Lexicon, *, id: str = "") -> Sentence:
+    """Return the annotation of a sentence by parsing it.
+
+    Raises:
+        ParseError: the grammar does not cover it.
+        SentprobeError: it has several readings.
+    """
+    events = parse(text, lexicon)
+    if len(events) > 1:
+        raise SentprobeError(f"the sentence has {len(events)} readings, not one")
+    return realize(events[0], lexicon, id=id)
+
+
+def _read_text(lines: Iterable[str], lexicon: Lexicon) -> Iterator[Sentence]:
+    for number, line in enumerate(lines, 1):
+        yield _at_line(number, _annotate_line, line, lexicon, f"s{number}")
+
+
+def _annotate_line(line: str, lexicon: Lexicon, name: str) -> Sentence:
+    return annotate_text(line, lexicon, id=name)
+
+
+def write_tree(sentence: Sentence) -> str:
+    """Return the constituency tree of *sentence* as a line."""
+    return sentence.tree + "\n"
+
+
+def _read_trees(lines: Iterable[str], lexicon: Lexicon) -> Iterator[Sentence]:
+    for number, line in enumerate(lines, 1):
+        words = [piece.rstrip(")") for piece in line.split() if not piece.startswith("(")]
+        sentence = _at_line(number, _annotate_line, " ".join(words), lexicon, f"s{number}")
+        if sentence.tree != line.strip():
+            raise FormatError(f"line {number}: the grammar gives this sentence another tree")
+        yield sentence
+
+
+def write_conllu(sentence: Sentence) -> str:
+    """Return *sentence* in CoNLL-U.
+
+    What has no column is kept in comments (event, tree, template, index) and under MISC: Agent and
+    Patient of a verb, Negates of a cue, as token numbers.
+    """
+    misc = {p.verb: f"Agent={p.agent}" for p in sentence.predicates}
+    for p in sentence.predicates:
+        if p.patient is not None:
+            misc[p.verb] += f"|Patient={p.patient}"
+    misc |= {n.cue: f"Negates={n.verb}" for n in sentence.negations}
+    event = json.dumps(event_to_json(sentence.event), ensure_ascii=False)
+    lines = [f"# sent_id = {sentence.id}", f"# text = {sentence.text}"]
+    lines += [f"# template = {sentence.template}", f"# index = {sentence.index}"]
+    lines += [f"# tree = {sentence.tree}", f"# event = {event}"]
+    for i, t in enumerate(sentence.tokens, 1):
+        cells = (str(i), t.form, t.lemma, t.upos, t.xpos, t.feats or "_", str(t.head), t.deprel)
+        lines.append("\t".join((*cells, "_", misc.get(i, "_"))))
+    return "\n".join(lines) + "\n\n"
+
+
+def _read_conllu(lines: Iterable[str], _: Lexicon) -> Iterator[Sentence]:
+    block: list[str] = []
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            block.append(line.rstrip("\n"))
+        elif block:
+            yield _at_line(number - len(block), _from_conllu, block)
+            block = []
+    if block:
+        raise FormatError("the file ends in the middle of a sentence (no empty line after it)")
+
+
+def _from_conllu(block: list[str]) -> Sentence:
+    comments = dict(
+        line.removeprefix("# ").split(" = ", 1) for line in block if line.startswith("# ")
+    )
+    rows = [line.split("\t") for line in block if not line.startswith("#")]
+    short = next((row for row in rows if len(row) != 10), None)
+    if short is not None:
+        raise FormatError(f"expected 10 columns separated by tabs, not {len(short)}")
+    misc = [dict(item.split("=", 1) for item in row[9].split("|") if "=" in item) for row in rows]
+    index = comments.get("index", "None")
+    record = {
+        "id": comments.get("sent_id", ""),
+        "tokens": {
+            "form": [row[1] for row in rows],
+            "lemma": [row[2] for row in rows],
+            "upos": [row[3] for row in rows],
+            "xpos": [row[4] for row in rows],
+            "feats": ["" if row[5] == "_" else row[5] for row in rows],
+            "head": [int(row[6]) for row in rows],
+            "deprel": [row[7] for row in rows],
+        },
+        "tree": comments.get("tree", ""),
+        "event": json.loads(comments.get("event", "{}")),
+        "predicates": _predicates(rows, misc),
+        "negations": _negations(rows, misc),
+        "template": comments.get("template", ""),
+        "index": None if index == "None" else int(index),
+    }
+    return from_json(record)
+
+
+def _main_first(rows: list[list[str]], verbs: list[int]) -> list[int]:
+    return sorted(verbs, key=lambda verb: rows[verb - 1][7] != "root")
+
+
+def _predicates(rows: list[list[str]], misc: list[dict[str, str]]) -> list[dict[str, Any]]:
+    found = {
+        verb: {
+            "verb": verb,
+            "agent": int(items["Agent"]),
+            "patient": int(items["Patient"]) if "Patient" in items else None,
+        }
+        for verb, items in enumerate(misc, 1)
+        if "Agent" in items
+    }
+    return [found[verb] for verb in _main_first(rows, list(found))]
+
+
+def _negations(rows: list[list[str]], misc: list[dict[str, str]]) -> list[dict[str, Any]]:
+    cues = {int(items["Negates"]): cue for cue, items in enumerate(misc, 1) if "Negates" in items}
+    return [{"cue": cues[verb], "verb": verb} for verb in _main_first(rows, list(cues))]
+
+
+def _or_blank(word: str) -> str:
+    return word or "_"
+
+
+def json_escape(word: str) -> str:
+    """Return *word* as it stands between the quotes of a JSON string."""
+    return json.dumps(word, ensure_ascii=False)[1:-1]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordFormat:
+    """A format of records: how to write one sentence, and to read many from lines.
+
+    *escape* says how a word, or what features a token has, stands in a record.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    write: Callable[[Sentence], str]
+    read: Callable[[Iterable[str], Lexicon], Iterator[Sentence]]
+    escape: Callable[[str], str] = str
+
+
+RECORD_FORMATS = {
+    fmt.name: fmt
+    for fmt in (
+        RecordFormat("text", (".txt", ".text"), write_text, _read_text),
+        RecordFormat("jsonl", (".jsonl",), write_json, _read_json, json_escape),
+        RecordFormat("conllu", (".conllu",), write_conllu, _read_conllu, _or_blank),
+        RecordFormat("trees", (".trees", ".mrg"), write_tree, _read_trees),
+    )
+}
+"""The formats by name."""
+
+PARQUET = "parquet"
+FORMAT_NAMES = (*RECORD_FORMATS, PARQUET)
+
+
+def format_of(path_suffix: str, name: str | None = None) -> str:
+    """Return the name of the format that was asked for, or else that of the file's suffix.
+
+    Raises:
+        UsageError: there is no such format, or none for the suffix.
+    """
+    if name is not None:
+        if name not in FORMAT_NAMES:
+            known = ", ".join(FORMAT_NAMES)
+            hint = suggest(name, FORMAT_NAMES)
+            raise UsageError(f"there is no format {name!r}{hint}; the formats are {known}")
+        return name
+    if path_suffix == ".parquet":
+        return PARQUET
+    for fmt in RECORD_FORMATS.values():
+        if path_suffix in fmt.suffixes:
+            return fmt.name
+    known = ", ".join(s for fmt in RECORD_FORMATS.values() for s in fmt.suffixes) + ", .parquet"
+    raise UsageError(
+        f"no format goes with the suffix {path_suffix!r}; use one of {known}, or name a format"
+    )

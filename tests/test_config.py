@@ -1,0 +1,168 @@
+"""The constraint files of the published generator: read unchanged, written, read again."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from shared import SHARED, needs_shared
+
+from sentprobe.errors import UsageError
+from sentprobe.generator.config import Config, read_config, read_config_text, write_config
+from sentprobe.generator.constraints import Constraints
+from sentprobe.generator.event import Event, Participant
+from sentprobe.generator.notation import read_event
+from sentprobe.generator.templates import find_patterns
+from sentprobe.lexicon import english, read_lexicon_text
+
+PUBLISHED = SHARED / "compeval"
+STRUCTURES = (
+    "intransitive",
+    "intransitive-rc.agent.transitive",
+    "intransitive-rc.agent.intransitive",
+    "transitive",
+    "transitive-rc.patient.transitive",
+    "transitive-rc.patient.intransitive",
+    "transitive-rc.agent.transitive",
+    "transitive-rc.agent.intransitive",
+)
+NEEDED = {
+    1: Constraints(),
+    2: Constraints(
+        required=(read_event("recommend[transitive](agent: lawyer)"),),
+        forbidden=(read_event("shout[intransitive](agent: lawyer)"),),
+        required_words=("child",),
+        forbidden_words=("doctor",),
+    ),
+    3: Constraints(
+        required=(read_event("*[past, pos](patient: * rc sleep[intransitive, prog])"),),
+    ),
+}
+
+
+@needs_shared
+@pytest.mark.parametrize("number", NEEDED)
+def test_the_published_examples(number: int) -> None:
+    path = PUBLISHED / f"config{number}.example.json"
+    config = read_config(path, english())
+    assert config.constraints == NEEDED[number]
+    assert config.templates == STRUCTURES
+    warned = [
+        f"{path}: $.constraints.{key}.intransitve: 'intransitve' is taken for 'intransitive'"
+        for key in ("needList", "avoidList")
+    ]
+    assert list(config.warnings) == (warned if number == 2 else [])
+    assert read_config_text(write_config(config, english()), english()) == config
+
+
+def read(form: object) -> Config:
+    return read_config_text(json.dumps(form), english(), source="c.json")
+
+
+def test_templates_are_those_there_are() -> None:
+    both = {"agent": "transitive", "patient": "intransitive"}
+    config = read({"role_rc_structures": {"transitive": [both], "intransitve": []}})
+    assert config.templates == ("transitive-rc-both.agent.transitive.patient.intransitive",)
+    assert len(config.warnings) == 1
+    for name in (*STRUCTURES, *config.templates):
+        assert find_patterns([name])
+
+
+def test_a_whole_event() -> None:
+    rc = {"rtype": "orc", "event": {"name": "meet", "participants": {"agent": {"num": "pl"}}}}
+    agent = {"name": "man", "num": "sg", "attributes": {"rc": rc}}
+    event = {"name": "help", "tense": "pres", "aspect": "neut", "voice": "passive", "pol": "neg"}
+    config = read({"constraints": {"needEv": event | {"participants": {"agent": agent}}}})
+    assert config.constraints.required == (
+        read_event(
+            "help[passive, pres, simple, neg]"
+            "(agent: man[sg] rc[orc] meet[transitive](agent: *[pl]))"
+        ),
+    )
+
+
+def events() -> st.SearchStrategy[dict[str, Any]]:
+    """Event objects of the published format."""
+    features = {
+        "tense": st.sampled_from(["past", "pres"]),
+        "aspect": st.sampled_from(["neut", "prog"]),
+        "pol": st.sampled_from(["pos", "neg"]),
+        "name": st.sampled_from(["help", "meet", "sleep", "dance"]),
+    }
+    person = {
+        "name": st.sampled_from(["man", "child"]),
+        "num": st.sampled_from(["sg", "pl"]),
+    }
+    plain = st.fixed_dictionaries({}, optional=features)
+    clause = st.fixed_dictionaries({}, optional={"rtype": st.just("src"), "event": plain})
+    attributes = st.fixed_dictionaries({}, optional={"rc": clause})
+    people = st.fixed_dictionaries({}, optional=person | {"attributes": attributes})
+    agents = st.fixed_dictionaries({}, optional={"agent": people})
+    return st.fixed_dictionaries({}, optional=features | {"participants": agents})
+
+
+WORD_LISTS = st.fixed_dictionaries(
+    {},
+    optional={
+        "noun": st.lists(st.sampled_from(["man", "child", "doctor"]), max_size=3),
+        "transitive": st.lists(st.sampled_from(["help", "meet"]), max_size=2),
+        "intransitive": st.lists(st.sampled_from(["sleep", "dance"]), max_size=2),
+    },
+)
+
+
+@given(events(), events(), WORD_LISTS, WORD_LISTS, st.lists(st.sampled_from(STRUCTURES)))
+def test_what_is_read_is_written_and_read_again(
+    need: dict[str, Any],
+    avoid: dict[str, Any],
+    words: dict[str, list[str]],
+    others: dict[str, list[str]],
+    templates: list[str],
+) -> None:
+    lists = {"needList": words, "avoidList": others}
+    read_once = read({"constraints": {"needEv": need, "avoidEv": avoid, **lists}})
+    ordered = tuple(sorted(templates, key=lambda name: name.startswith("transitive")))
+    config = Config(constraints=read_once.constraints, templates=ordered)
+    assert read_config_text(write_config(config, english()), english()) == config
+
+
+UNWRITABLE = [
+    ({"required": ("help", "meet")}, "has one required event, not 2"),
+    ({"forbidden": ("*",)}, "has no event that states nothing"),
+    ({"forbidden": ("help[not]",)}, "cannot state the negator"),
+    ({"forbidden": ("help[adv()]",)}, "cannot state the adverbs"),
+    ({"required": ("help(agent: the man)",)}, "cannot state the determiner"),
+    ({"required": ("help(agent: _)",)}, "cannot state which argument is the gap"),
+    ({"required": ("help(agent: man[bare])",)}, "cannot state that there is no relative clause"),
+    ({"required": ("help(agent: man who *)",)}, "cannot state the relativizer"),
+]
+
+
+@pytest.mark.parametrize(("demands", "message"), UNWRITABLE)
+def test_what_the_format_cannot_say(demands: dict[str, Any], message: str) -> None:
+    events: dict[str, Any] = {
+        which: tuple(map(read_event, texts)) for which, texts in demands.items()
+    }
+    with pytest.raises(UsageError, match=f"^a published configuration {message}$"):
+        write_config(Config(constraints=Constraints(**events)), english())
+
+
+def test_words_and_templates_that_the_format_cannot_say() -> None:
+    with pytest.raises(UsageError, match="lists nouns and verbs, not 'really'"):
+        write_config(Config(constraints=Constraints(required_words=("really",))), english())
+    config = Config(constraints=Constraints(), templates=("transitive-rc",))
+    with pytest.raises(UsageError, match="has no structure for 'transitive-rc'"):
+        write_config(config, english())
+
+
+def test_a_verb_of_both_frames_comes_back() -> None:
+    lexicon = read_lexicon_text(
+        "[noun]\nman = {}\n[transitive]\nrun = {}\n[intransitive]\nrun = {}\nsleep = {}\n",
+        "both.toml",
+    )
+    event = Event(predicate="run", agent=Participant(noun="man"))
+    constraints = Constraints(required=(event,), required_words=("run", "sleep"))
+    config = Config(constraints=constraints)
+    assert read_config_text(write_config(config, lexicon), lexicon) == config
+    assert event.frame is None

@@ -1,0 +1,134 @@
+"""Generated sentences, and corrupted ones, judged by the oracle: it and the parser must agree."""
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import cycle
+from random import Random
+
+import pytest
+from oracle import Oracle, words_of
+
+from sentprobe.generator.constraints import Choices
+from sentprobe.generator.event import Negator
+from sentprobe.generator.parse import ParseError, parse
+from sentprobe.generator.realize import realize
+from sentprobe.generator.sentence import Sentence
+from sentprobe.generator.space import Space
+from sentprobe.generator.templates import find_patterns
+from sentprobe.lexicon import Flag, Form, Kind, english
+
+LEXICON = english()
+ORACLE = Oracle(words_of(LEXICON))
+COUNT = 1500
+EVERYTHING = Choices(
+    determiners=tuple(word.lemma for word in LEXICON.words(Kind.DETERMINER)),
+    relativizers=tuple(word.lemma for word in LEXICON.words(Kind.RELATIVIZER)),
+    negators=tuple(Negator),
+    adverbs=(0, 1, 2),
+    allow=frozenset(Flag),
+)
+VOCABULARIES = ("compeval", "english")
+OTHER_AUXILIARY = {"is": "are", "was": "were", "does": "do"}
+OTHER_AUXILIARY |= {plural: singular for singular, plural in OTHER_AUXILIARY.items()}
+
+
+@cache
+def sentences(vocabulary: str) -> tuple[Sentence, ...]:
+    """Return COUNT sentences of a vocabulary, as many of each sub-template."""
+    names = sorted({pattern.name for pattern in find_patterns(["all", "transitive-rc-both"])})
+    found = []
+    for name in names:
+        space = Space(LEXICON, vocabulary=vocabulary, templates=[name], choices=EVERYTHING)
+        share = -(-COUNT // len(names))
+        found += [realize(event, LEXICON) for event in space.events(space.sample(share, seed=5))]
+    return tuple(found)
+
+
+def parses(tokens: list[str]) -> bool:
+    try:
+        return bool(parse(" ".join(tokens), LEXICON))
+    except ParseError:
+        return False
+
+
+@pytest.mark.parametrize("vocabulary", VOCABULARIES)
+def test_generated_sentences_are_accepted(vocabulary: str) -> None:
+    texts = [sentence.text for sentence in sentences(vocabulary)]
+    assert len(texts) >= COUNT
+    assert [text for text in texts if not ORACLE.accepts(text.split())] == []
+
+
+def other_number(sentence: Sentence) -> Iterator[list[str]]:
+    """Yield the sentence with the number of one finite verb or auxiliary changed."""
+    forms = [token.form for token in sentence.tokens]
+    for at, token in enumerate(sentence.tokens):
+        other = OTHER_AUXILIARY.get(token.form) if token.upos == "AUX" else None
+        if token.upos == "VERB" and token.xpos in (Form.VBZ, Form.VBP):
+            is_transitive = any(p.verb == at + 1 and p.patient for p in sentence.predicates)
+            word = LEXICON.get(token.lemma, Kind.TRANSITIVE if is_transitive else Kind.INTRANSITIVE)
+            other = word.forms[Form.VBP if token.xpos == Form.VBZ else Form.VBZ]
+        if other is not None:
+            yield [*forms[:at], other, *forms[at + 1 :]]
+
+
+@pytest.mark.parametrize("vocabulary", VOCABULARIES)
+def test_another_number_of_a_finite_verb_is_rejected_by_both(vocabulary: str) -> None:
+    some = sentences(vocabulary)[::5]
+    corrupted = [tokens for sentence in some for tokens in other_number(sentence)]
+    assert len(corrupted) > len(some)
+    assert [tokens for tokens in corrupted if parses(tokens)] == []
+    assert [tokens for tokens in corrupted if ORACLE.accepts(tokens)] == []
+
+
+def delete(tokens: list[str], _: Sentence, rng: Random) -> list[str]:
+    at = rng.randrange(len(tokens))
+    return tokens[:at] + tokens[at + 1 :]
+
+
+def duplicate(tokens: list[str], _: Sentence, rng: Random) -> list[str]:
+    at = rng.randrange(len(tokens))
+    return tokens[: at + 1] + tokens[at:]
+
+
+def swap(tokens: list[str], sentence: Sentence, rng: Random) -> list[str]:
+    """Swap two tokens of different tags."""
+    one = rng.randrange(len(tokens))
+    tags = [token.xpos for token in sentence.tokens]
+    two = rng.choice([at for at, tag in enumerate(tags) if tag != tags[one]])
+    tokens[one], tokens[two] = tokens[two], tokens[one]
+    return tokens
+
+
+def move(tokens: list[str], _: Sentence, rng: Random) -> list[str]:
+    token = tokens.pop(rng.randrange(len(tokens)))
+    tokens.insert(rng.randrange(len(tokens) + 1), token)
+    return tokens
+
+
+def cut(tokens: list[str], _: Sentence, rng: Random) -> list[str]:
+    start, end = sorted(rng.sample(range(len(tokens) + 1), 2))
+    return tokens[start:end]
+
+
+def insert(tokens: list[str], _: Sentence, rng: Random) -> list[str]:
+    words = (*OTHER_AUXILIARY, "that", "who", "not", "n't", "by", "being", ",", "really", "the")
+    tokens.insert(rng.randrange(len(tokens) + 1), rng.choice(words))
+    return tokens
+
+
+CORRUPTIONS = (delete, duplicate, swap, move, cut, insert)
+
+
+@pytest.mark.parametrize("vocabulary", VOCABULARIES)
+def test_oracle_and_parser_agree_about_corrupted_sentences(vocabulary: str) -> None:
+    rng = Random(11)
+    rejected = 0
+    disagreed = []
+    for sentence, corrupt in zip(sentences(vocabulary)[::2], cycle(CORRUPTIONS), strict=False):
+        tokens = corrupt([token.form for token in sentence.tokens], sentence, rng)
+        accepted = ORACLE.accepts(tokens)
+        rejected += not accepted
+        if accepted != parses(tokens):
+            disagreed.append((" ".join(tokens), accepted))
+    assert disagreed == []
+    assert rejected > COUNT // 4
