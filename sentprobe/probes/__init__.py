@@ -1,0 +1,43 @@
+"""Probing tasks, encoders and the classifiers trained on their vectors.
+
+What is offered here imports no PyTorch; the trainer and the run do, and are imported by module:
+``from sentprobe.probes.trainer import fit`` and ``from sentprobe.probes.run import run``.
+"""
+
+from sentprobe.probes.dataset import Card, DatasetError, Items, ProbeDataset, Split
+from sentprobe.probes.encoders import ENCODERS, Encoder, EncoderError, make_encoder
+from sentprobe.probes.intervals import Interval, wilson
+from sentprobe.probes.presets import PRESETS, Preset, Scaling, find_preset, override
+from sentprobe.probes.results import (
+    Condition,
+    Result,
+    Results,
+    ResultsError,
+    Score,
+    read_results,
+)
+
+__all__ = [
+    "ENCODERS",
+    "PRESETS",
+    "Card",
+    "Condition",
+    "DatasetError",
+    "Encoder",
+    "EncoderError",
+    "Interval",
+    "Items",
+    "Preset",
+    "ProbeDataset",
+    "Result",
+    "Results",
+    "ResultsError",
+    "Scaling",
+    "Score",
+    "Split",
+    "find_preset",
+    "make_encoder",
+    "override",
+    "read_results",
+    "wilson",
+]

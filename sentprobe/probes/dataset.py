@@ -1,0 +1,226 @@
+"""The one type of a probing task's data: sentences, items that point into them, splits, a card."""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sentprobe.errors import SentprobeError
+
+Indices = NDArray[np.int64]
+
+MAX_PROBES = 2
+"""The most probe words that an item has (a noun and a verb; Ettinger et al. 2018)."""
+
+
+class DatasetError(SentprobeError):
+    """A dataset contradicts itself, or cannot be learned from."""
+
+
+class Split(StrEnum):
+    """A part of the items; TRAIN and TEST are in every dataset."""
+
+    TRAIN = "train"
+    VALIDATION = "validation"
+    TEST = "test"
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """How a dataset was made; two runs of one command give equal cards."""
+
+    task: str
+    seed: int = 0
+    vocabulary: str = ""
+    command: str = ""
+    sampling: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Package to version."""
+    counts: Mapping[str, int] = field(default_factory=dict, hash=False)
+    """What was counted (items per structure, per label, ...) to how often."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Items:
+    """The items of one split, by position: *rows*, *probes* and *targets* run in parallel.
+
+    - rows: (n,) int64, index into the dataset's sentences
+    - probes: (n, k) int64 with k in {0, 1, 2}, index into its probe words
+    - targets: (n,) int64, index into its labels
+
+    The arrays are read-only; lists are taken and converted.
+    """
+
+    rows: Indices
+    probes: Indices
+    targets: Indices
+
+    def __post_init__(self) -> None:
+        rows = _indices(self.rows, name="rows", ndim=1)
+        targets = _indices(self.targets, name="targets", ndim=1)
+        probes = _indices(self.probes, name="probes", ndim=2, count=len(rows))
+        if not len(rows) == len(probes) == len(targets):
+            raise DatasetError(
+                f"rows, probes and targets have {len(rows)}, {len(probes)} and {len(targets)} "
+                "entries; they must run in parallel"
+            )
+        if probes.shape[1] > MAX_PROBES:
+            raise DatasetError(f"{probes.shape[1]} probe words per item; at most {MAX_PROBES}")
+        for name, array in (("rows", rows), ("probes", probes), ("targets", targets)):
+            object.__setattr__(self, name, array)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Items):
+            return NotImplemented
+        return all(map(np.array_equal, self._arrays(), other._arrays()))
+
+    def __hash__(self) -> int:
+        return hash(tuple(array.tobytes() for array in self._arrays()))
+
+    @property
+    def slots(self) -> int:
+        """The number of probe words per item, k."""
+        return int(self.probes.shape[1])
+
+    def _arrays(self) -> tuple[Indices, Indices, Indices]:
+        return self.rows, self.probes, self.targets
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeDataset:
+    """A classification task about sentences, ready for any encoder.
+
+    >>> items = Items([0, 1], [[0], [0]], [0, 1])
+    >>> toy = ProbeDataset(
+    ...     name="content1", sentences=("the man slept", "the man danced"),
+    ...     labels=("FALSE", "TRUE"), probe_words=("dance",),
+    ...     splits={Split.TRAIN: items, Split.TEST: items}, card=Card("content1"))
+    >>> toy.slots, len(toy.splits[Split.TEST]), toy.fingerprint()[:12]
+    (1, 2, 'b1234977fcde')
+    """
+
+    name: str
+    sentences: tuple[str, ...]
+    labels: tuple[str, ...]
+    probe_words: tuple[str, ...]
+    splits: Mapping[Split, Items] = field(hash=False)
+    card: Card
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "splits", dict(sorted(self.splits.items(), key=_split_order)))
+        _check_texts(self)
+        _check_splits(self)
+        _check_learnable(self)
+
+    @property
+    def slots(self) -> int:
+        """The number of probe words per item, the same in every split."""
+        return self.splits[Split.TRAIN].slots
+
+    def fingerprint(self) -> str:
+        """Return the sha256 (hexadecimal) of name, texts and items; the card is left out."""
+        digest = hashlib.sha256()
+        for texts in ((self.name,), self.sentences, self.labels, self.probe_words):
+            _feed(digest, (text.encode() for text in texts), count=len(texts))
+        for split, items in self.splits.items():
+            arrays = (array.astype("<i8").tobytes() for array in items._arrays())
+            _feed(digest, (split.encode(), *arrays), count=items.slots)
+        return digest.hexdigest()
+
+
+def _feed(digest: "hashlib._Hash", parts: Iterable[bytes], *, count: int) -> None:
+    """Add *count* and the parts, each with its length before it, so that none run together."""
+    digest.update(count.to_bytes(8, "little"))
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "little"))
+        digest.update(part)
+
+
+def _indices(values: object, *, name: str, ndim: int, count: int = 0) -> Indices:
+    """Return *values* as a read-only int64 array; an empty list of probes is (count, 0)."""
+    array = np.asarray(values)
+    if array.size == 0:
+        array = array.astype(np.int64)
+        array = array.reshape(count, 0) if ndim == 2 and array.ndim < 2 else array
+    if not np.issubdtype(array.dtype, np.integer):
+        raise DatasetError(f"{name} must be integers, not {array.dtype}")
+    if array.ndim != ndim:
+        raise DatasetError(f"{name} must have {ndim} dimensions, not {array.ndim}")
+    copy = np.array(array, dtype=np.int64, order="C")
+    copy.flags.writeable = False
+    return copy
+
+
+def _split_order(entry: tuple[Split, Items]) -> int:
+    return list(Split).index(entry[0])
+
+
+def _check_texts(data: ProbeDataset) -> None:
+    for what, texts in (
+        ("sentence", data.sentences),
+        ("label", data.labels),
+        ("probe word", data.probe_words),
+    ):
+        _check_distinct(texts, what=what)
+    for sentence in data.sentences:
+        if not sentence or " ".join(sentence.split()) != sentence:
+            raise DatasetError(f"sentence {sentence!r} is not tokens with one space between them")
+    if len(data.labels) < 2:
+        raise DatasetError(f"dataset {data.name!r} has one label only: {list(data.labels)}")
+
+
+def _check_distinct(texts: Sequence[str], *, what: str) -> None:
+    seen: set[str] = set()
+    for text in texts:
+        if text in seen:
+            raise DatasetError(f"{what} {text!r} is there twice")
+        seen.add(text)
+
+
+def _check_splits(data: ProbeDataset) -> None:
+    for split in (Split.TRAIN, Split.TEST):
+        if split not in data.splits:
+            raise DatasetError(f"dataset {data.name!r} has no {split} split")
+    for split, items in data.splits.items():
+        if not len(items):
+            raise DatasetError(f"split {split} of dataset {data.name!r} is empty")
+        if items.slots != data.slots:
+            raise DatasetError(
+                f"split {split} has {items.slots} probe words per item, train has {data.slots}"
+            )
+        _check_range(items.rows, len(data.sentences), split=split, what="row")
+        _check_range(items.probes, len(data.probe_words), split=split, what="probe word")
+        _check_range(items.targets, len(data.labels), split=split, what="target")
+
+
+def _check_range(array: Indices, size: int, *, split: Split, what: str) -> None:
+    wrong = np.argwhere((array < 0) | (array >= size))
+    if len(wrong):
+        item = int(wrong[0][0])
+        value = int(array[tuple(wrong[0])])
+        raise DatasetError(f"split {split}, item {item}: {what} {value} is not in 0..{size - 1}")
+
+
+def _check_learnable(data: ProbeDataset) -> None:
+    """Refuse a training split with one label, and words that are probed but never trained.
+
+    A word is one-hot in its own slot (noun or verb), so it must be in that slot in training.
+    """
+    train = data.splits[Split.TRAIN]
+    classes = np.unique(train.targets)
+    if len(classes) < 2:
+        raise DatasetError(f"all training items have one label, {data.labels[classes[0]]!r}")
+    for split, items in data.splits.items():
+        for slot in range(data.slots):
+            unseen = np.setdiff1d(items.probes[:, slot], train.probes[:, slot])
+            if len(unseen):
+                raise DatasetError(
+                    f"probe word {data.probe_words[unseen[0]]!r} occurs in {split} "
+                    f"but never in training (slot {slot + 1})"
+                )

@@ -1,0 +1,151 @@
+"""Encoder specs such as ``bow:glove.txt.gz?dim=50``, and options read into dataclasses."""
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from sentprobe.errors import UsageError, suggest
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    Record = TypeVar("Record", bound=DataclassInstance)
+else:
+    Record = TypeVar("Record")
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """``kind``, ``kind:argument``, either followed by ``?key=value&key=value``.
+
+    >>> spec = parse_spec("bow:vectors/glove.txt.gz?dim=50")
+    >>> spec.kind, spec.argument, spec.options
+    ('bow', 'vectors/glove.txt.gz', (('dim', '50'),))
+    >>> str(spec)
+    'bow:vectors/glove.txt.gz?dim=50'
+    """
+
+    kind: str
+    argument: str = ""
+    options: tuple[Pair, ...] = ()
+
+    def __str__(self) -> str:
+        argument = f":{self.argument}" if self.argument else ""
+        options = "&".join(f"{key}={value}" for key, value in self.options)
+        return self.kind + argument + (f"?{options}" if options else "")
+
+
+def parse_spec(text: str) -> Spec:
+    """Read a spec; the inverse of ``str(spec)``."""
+    head, _, query = text.partition("?")
+    kind, _, argument = head.partition(":")
+    if not kind:
+        raise UsageError(f"encoder spec {text!r} names no kind")
+    return Spec(kind, argument, tuple(parse_pair(part) for part in query.split("&") if part))
+
+
+def parse_pair(text: str) -> Pair:
+    """Read ``key=value``.
+
+    >>> parse_pair("batch=100")
+    ('batch', '100')
+    """
+    key, equals, value = text.partition("=")
+    if not (key and equals):
+        raise UsageError(f"option {text!r} is not of the form key=value")
+    return key, value
+
+
+def check_distinct(what: str, names: Sequence[str]) -> None:
+    """Refuse no names at all, and a name that comes twice."""
+    if not names:
+        raise UsageError(f"a run needs at least one {what}")
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise UsageError(f"{what} {name!r} is asked for twice")
+
+
+def with_options(record: Record, options: Iterable[Pair], *, owner: str) -> Record:
+    """Return *record* with the fields named in *options* replaced; each text read by field type.
+
+    The fields are of the types in READERS, or enums.
+    """
+    readers = {
+        entry.name: _reader(entry.type)
+        for entry in dataclasses.fields(record)
+        if isinstance(entry.type, type)
+    }
+    values: dict[str, object] = {}
+    for key, text in options:
+        if key not in readers:
+            known = ", ".join(readers) or "none"
+            near = suggest(key, readers)
+            raise UsageError(f"{owner} has no option {key!r}{near}; its options: {known}")
+        values[key] = _read(readers[key], key, text, owner=owner)
+    return dataclasses.replace(record, **values)
+
+
+def _reader(kind: type) -> Callable[[str], object]:
+    if issubclass(kind, StrEnum):
+        return partial(_member, kind)
+    return READERS[kind]
+
+
+def _member(kind: type[StrEnum], text: str) -> StrEnum:
+    if text not in list(kind):
+        raise ValueError(
+            f"one of {', '.join(kind)} is wanted{suggest(text, [member.value for member in kind])}"
+        )
+    return kind(text)
+
+
+def _read(reader: Callable[[str], object], key: str, text: str, *, owner: str) -> object:
+    try:
+        return reader(text)
+    except ValueError as error:
+        raise UsageError(f"{owner}: option {key}={text}: {error}") from None
+
+
+def _whole(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ValueError("a whole number from 1 is wanted")
+    return int(text)
+
+
+def _number(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ValueError("a number is wanted")
+    return value
+
+
+def _truth(text: str) -> bool:
+    if text not in TRUTHS:
+        raise ValueError(f"one of {', '.join(TRUTHS)} is wanted")
+    return TRUTHS[text]
+
+
+def _text(text: str) -> str:
+    if not text:
+        raise ValueError("a value is wanted")
+    return text
+
+
+TRUTHS: Mapping[str, bool] = {"true": True, "false": False, "yes": True, "no": False}
+
+READERS: Mapping[type, Callable[[str], object]] = {
+    int: _whole,
+    float: _number,
+    bool: _truth,
+    str: _text,
+}
+"""How the text of an option is read, by the type of its field."""

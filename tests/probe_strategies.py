@@ -1,0 +1,112 @@
+"""Strategies for probing datasets, and small datasets and encoders for examples."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from hypothesis import strategies as st
+
+from sentprobe.probes.dataset import Card, Items, ProbeDataset, Split
+from sentprobe.probes.encoders import Vectors
+from sentprobe.probes.intervals import wilson
+from sentprobe.probes.presets import find_preset
+from sentprobe.probes.results import Condition, Result, Score
+
+words = st.text(alphabet="abcdefgh", min_size=1, max_size=4)
+sentences = st.lists(words, min_size=1, max_size=7).map(" ".join)
+
+
+@st.composite
+def datasets(draw: st.DrawFn) -> ProbeDataset:
+    """A valid dataset of a few items, with zero to two probe words an item."""
+    texts = draw(st.lists(sentences, min_size=1, max_size=6, unique=True))
+    slots = draw(st.integers(0, 2))
+    probes = draw(st.lists(words, min_size=1, max_size=4, unique=True)) if slots else []
+    row = st.integers(0, len(texts) - 1)
+    probe = st.lists(st.integers(0, max(0, len(probes) - 1)), min_size=slots, max_size=slots)
+    item = st.tuples(row, probe, st.integers(0, 1))
+    first = draw(st.tuples(row, probe))
+    train = [(*first, 0), (*first, 1), *draw(st.lists(item, max_size=5))]
+    trained = st.tuples(*(st.sampled_from([i[1][slot] for i in train]) for slot in range(slots)))
+    test = draw(st.lists(st.tuples(row, trained.map(list), st.integers(0, 1)), min_size=1))
+    return ProbeDataset(
+        name=draw(words),
+        sentences=tuple(texts),
+        labels=("FALSE", "TRUE"),
+        probe_words=tuple(probes),
+        splits={Split.TEST: to_items(test), Split.TRAIN: to_items(train)},
+        card=Card("toy"),
+    )
+
+
+def to_items(entries: Sequence[tuple[int, list[int], int]]) -> Items:
+    rows, probes, targets = zip(*entries, strict=True)
+    return Items(np.array(rows), np.array(probes, np.int64).reshape(len(rows), -1), targets)  # type: ignore[arg-type]
+
+
+def learnable(*, name: str = "toy", seed: int = 0, size: int = 600) -> ProbeDataset:
+    """Does the probe word occur in the sentence? Four of ten words a sentence."""
+    generator = np.random.default_rng(seed)
+    vocabulary = [f"w{i}" for i in range(10)]
+    texts = [" ".join(generator.choice(vocabulary, 4, replace=False)) for _ in range(size)]
+    texts = list(dict.fromkeys(texts))
+    entries = []
+    for row, text in enumerate(texts):
+        present = text.split()
+        absent = [word for word in vocabulary if word not in present]
+        for target, choice in enumerate((absent, present)):
+            probe = vocabulary.index(str(generator.choice(choice)))
+            entries.append((row, [probe], target))
+    cut = len(entries) * 4 // 5 // 2 * 2
+    return ProbeDataset(
+        name=name,
+        sentences=tuple(texts),
+        labels=("FALSE", "TRUE"),
+        probe_words=tuple(vocabulary),
+        splits={Split.TRAIN: to_items(entries[:cut]), Split.TEST: to_items(entries[cut:])},
+        card=Card(name, seed=seed),
+    )
+
+
+@dataclass
+class Counting:
+    """Wraps an encoder and keeps what it was asked to encode."""
+
+    inner: object
+    name: str = "counting"
+    fingerprint: str = "0" * 64
+    seen: list[str] = field(default_factory=list)
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        self.seen.extend(texts)
+        return self.inner.encode(texts)  # type: ignore[attr-defined,no-any-return]
+
+
+def sample_result(encoder: str, task: str, *correct: int) -> Result:
+    """A result with so many of 1000 test items right under each condition."""
+    made = {
+        condition: Score(
+            accuracy=count / 1000,
+            interval=wilson(count, 1000),
+            correct=count,
+            total=1000,
+            epochs=1,
+            loss=0.5,
+            converged=True,
+        )
+        for condition, count in zip(Condition, correct, strict=False)
+    }
+    return Result(
+        task=task,
+        encoder=encoder,
+        encoder_fingerprint=encoder * 8,
+        dim=3,
+        dataset_fingerprint="0",
+        majority=0.5,
+        scores=made,
+        seed=0,
+        preset=find_preset("ettinger"),
+        command="",
+        versions={},
+        seconds={},
+    )

@@ -1,0 +1,90 @@
+"""Building the compeval tasks: the seed decides all, the card says how, bad ones are refused."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.lexicon import Kind, english, read_lexicon
+from sentprobe.probes.compeval import TASKS, Size, build, find_task
+from sentprobe.probes.held_out import usable_words
+
+OWN = Path(__file__).parent / "data" / "compeval" / "own.toml"
+
+SCRIPT = """
+from sentprobe.lexicon import english
+from sentprobe.probes.compeval import TASKS, Size, build
+for task in TASKS.values():
+    print(build(task, english(), size=Size(56, 28), seed=7).fingerprint())
+"""
+
+
+def test_seed_decides_all() -> None:
+    def fingerprints(seed: int) -> list[str]:
+        size = Size(56, 28)
+        made = (build(task, english(), size=size, seed=seed) for task in TASKS.values())
+        return [data.fingerprint() for data in made]
+
+    first = fingerprints(7)
+    assert first == fingerprints(7)
+    assert len({*first, *fingerprints(8)}) == 2 * len(TASKS)
+    environment = os.environ | {"PYTHONHASHSEED": "12345"}
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True, env=environment
+    )
+    assert done.stdout.split() == first
+
+
+def test_card() -> None:
+    size = Size(56, 28)
+    made = build(TASKS["Order"], english(), size=size, seed=7, command="probe run compeval")
+    card = made.card
+    assert (card.task, card.seed, card.vocabulary) == ("Order", 7, "compeval")
+    assert (card.command, card.sampling) == ("probe run compeval", "mirror")
+    assert {"python", "sentprobe", "numpy"} == set(card.versions)
+
+
+def test_syncretic_verbs_are_not_probed() -> None:
+    words = usable_words(english(), "published")
+    assert "hit" not in words[Kind.TRANSITIVE]
+    assert "help" in words[Kind.TRANSITIVE]
+
+
+BAD_SIZES = [
+    ("Order", Size(3, 2), "train items must be a positive multiple of 2"),
+    ("Order", Size(4, 5), "test items must be a positive multiple of 2"),
+    ("Content2Probe", Size(42, 4), "train items must be a positive multiple of 4"),
+    ("Negation", Size(0, 2), "must be a positive multiple of 2, so that labels balance, not 0"),
+    ("Negation", Size(2, -2), "must be a positive multiple of 2, so that labels balance, not -2"),
+    ("SemRole", Size(4, 40), "too few training items for every probe word"),
+    ("Content1Probe", Size(4, 40), "too few training items for every probe word"),
+]
+
+
+@pytest.mark.parametrize(("name", "size", "message"), BAD_SIZES)
+def test_refused_size(name: str, size: Size, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        build(TASKS[name], english(), size=size)
+
+
+def test_unknown_task_and_vocabulary() -> None:
+    with pytest.raises(UsageError, match=r"no compeval task 'Ordre' \(did you mean 'Order'\?\)"):
+        find_task("Ordre")
+    with pytest.raises(UsageError, match=r"unknown vocabulary 'englsh'.*did you mean 'english'"):
+        build(TASKS["Order"], english(), vocabulary="englsh")
+
+
+TOO_FEW = [
+    ("SemRole", "tiny", Size(8, 4), "has 1 noun and 3 verbs; holding out pairs takes at least two"),
+    ("Negation", "tiny", Size(8, 4), "has 1 adverb; holding some out takes at least 8"),
+    ("Content1Probe", "small", Size(4000, 4), "without using a sentence twice; ask for fewer"),
+]
+
+
+@pytest.mark.parametrize(("name", "vocabulary", "size", "message"), TOO_FEW)
+def test_vocabulary_too_small(name: str, vocabulary: str, size: Size, message: str) -> None:
+    with pytest.raises(SentprobeError, match=message):
+        build(TASKS[name], read_lexicon(OWN), vocabulary=vocabulary, size=size)
