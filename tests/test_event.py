@@ -211,3 +211,21 @@ def test_unify_names_the_field_that_differs() -> None:
         unify(past, Event(tense=Tense.PRESENT))
     with pytest.raises(Contradiction, match=r"^noun cannot be both 'man' and 'woman'$"):
         unify(read_event("*(agent: man)"), read_event("*(agent: woman)"))
+
+
+BY_SENSE = [
+    ("sleep(agent: man that help(agent: _, patient: woman))", "*(agent: * rc help(agent: man))"),
+    ("sleep(agent: man that help(agent: woman, patient: _))", "*(agent: * rc help(patient: man))"),
+    ("sleep(agent: man that help(agent: _, patient: woman))", "help(agent: man)"),
+    ("sleep(agent: man that help(agent: _, patient: woman))", "*(agent: * rc help(agent: _))"),
+]
+
+
+@pytest.mark.parametrize(("event", "partial"), BY_SENSE)
+def test_the_gap_of_a_nested_clause_is_its_noun_by_sense(event: str, partial: str) -> None:
+    assert contains(read_event(event), read_event(partial))
+    for other in ("woman", "man[pl]"):
+        if "man)" in partial:
+            assert not contains(
+                read_event(event), read_event(partial.replace("man)", f"{other})", 1))
+            )

@@ -266,23 +266,23 @@ def _lines(sentences: Sequence[str], file: Path | None) -> Iterator[tuple[str, s
         for number, text in enumerate(sentences, 1):
             yield f"sentence {number}", text
     elif file is None or str(file) == "-":
-        yield from _numbered("<stdin>", sys.stdin)
+        yield from _numbered("<stdin>", sys.stdin.buffer)
     else:
-        if not file.is_file():
-            raise UsageError(f"{file}: there is no such file")
         try:
-            with file.open(encoding="utf-8") as lines:
+            with file.open("rb") as lines:
                 yield from _numbered(str(file), lines)
-        except UnicodeDecodeError as error:
-            raise SentprobeError(f"{file}: not UTF-8 (at byte {error.start})") from error
         except OSError as error:
             raise UsageError(f"{file}: cannot read it: {error.strerror}") from error
 
 
-def _numbered(source: str, lines: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _numbered(source: str, lines: Iterable[bytes]) -> Iterator[tuple[str, str]]:
     for number, line in enumerate(lines, 1):
-        if line.strip():
-            yield f"{source}:{number}", line.strip()
+        try:
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+        except UnicodeDecodeError:
+            raise SentprobeError(f"{source}:{number}: not UTF-8") from None
+        if text:
+            yield f"{source}:{number}", text
 
 
 def _annotated(

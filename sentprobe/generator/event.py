@@ -272,20 +272,38 @@ def _subsumes_field(general: object, special: object) -> bool:
 def contains(event: Event, partial: Event) -> bool:
     """Say whether *event* or one of its relative clauses is subsumed by *partial*, by sense.
 
-    In a relative clause the gap counts as the noun that the clause modifies, so that
+    In a relative clause, at any depth, the gap counts as the noun that the clause modifies, so that
     ``shout(agent: lawyer)`` is contained in "the lawyer that shouts dances". A gap in *partial*
     asks for a gap.
     """
-    return any(_matches(partial, clause, head) for clause, head in clauses(event))
+    return any(_holds(partial, clause, head) for clause, head in clauses(event))
 
 
-def _matches(partial: Event, clause: Event, head: Participant | None) -> bool:
-    if subsumes(partial, clause):
-        return True
-    role = clause.gap
-    if role is None or head is None or partial.argument(role) is GAP:
+def _holds(partial: Event, clause: Event, head: Participant | None) -> bool:
+    """Say whether *partial* subsumes a clause that modifies *head*."""
+    stated = (f.name for f in fields(Event) if f.name not in frozenset(Role))
+    return all(getattr(partial, name) in (None, getattr(clause, name)) for name in stated) and all(
+        _holds_argument(partial.argument(role), clause.argument(role), head) for role in Role
+    )
+
+
+def _holds_argument(
+    partial: Argument | None, filler: Argument | None, head: Participant | None
+) -> bool:
+    if not isinstance(partial, Participant):
+        return partial in (None, filler)
+    person = head if filler is GAP else filler
+    if not isinstance(person, Participant):
         return False
-    return subsumes(partial, clause.with_argument(role, head))
+    wanted, clause = partial.clause, person.clause
+    if not isinstance(wanted, RelativeClause) or not isinstance(clause, RelativeClause):
+        return subsumes(partial, person)
+    return (
+        subsumes(replace(partial, clause=None), person)
+        and wanted.kind in (None, clause.kind)
+        and wanted.relativizer in (None, clause.relativizer)
+        and _holds(wanted.event, clause.event, person)
+    )
 
 
 def clauses(event: Event) -> Iterator[tuple[Event, Participant | None]]:

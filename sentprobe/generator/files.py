@@ -26,24 +26,45 @@ Progress = Callable[[int], object]
 def atomic_path(path: Path) -> Iterator[Path]:
     """Give a temporary path beside *path*; it is renamed on success and removed on failure.
 
+    What is there and is not a file (a pipe, /dev/null) is written to and not replaced.
+
     Raises:
         UsageError: the folder does not exist or cannot be written.
     """
+    if _is_device(path):
+        with _write_errors(path):
+            yield path
+        return
+    target = Path(os.path.realpath(path))
     try:
         with NamedTemporaryFile(
-            dir=path.parent, prefix=f".{path.name}.", suffix=".part", delete=False
+            dir=target.parent, prefix=f".{target.name}.", suffix=".part", delete=False
         ) as file:
             temporary = Path(file.name)
     except OSError as error:
         raise UsageError(f"{path}: cannot write there: {error.strerror}") from error
     try:
-        yield temporary
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
-    except OSError as error:
-        raise SentprobeError(f"{path}: cannot write it: {error.strerror}") from error
+        with _write_errors(path):
+            yield temporary
+            temporary.chmod(0o666 & ~_umask())
+            temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _is_device(path: Path) -> bool:
+    """Say whether *path* is a device or pipe, or stands for an open file (/dev/stdout)."""
+    if path.is_symlink() and path.is_relative_to("/dev"):
+        return True
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+@contextmanager
+def _write_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise SentprobeError(f"{path}: cannot write it: {error.strerror}") from error
 
 
 def _umask() -> int:

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from sentprobe.errors import SentprobeError
 from sentprobe.generator.boxes import IndexArray
-from sentprobe.generator.bulk import CHUNK, PART, Chunk, Decoder, Ragged, Records, Store, column_of
+from sentprobe.generator.bulk import PART, Chunk, Decoder, Ragged, Records, Store, column_of
 from sentprobe.generator.jsonform import event_to_json
 from sentprobe.generator.records import FormatError, from_json, json_escape, to_json
 from sentprobe.generator.sentence import Sentence
@@ -28,6 +28,8 @@ from sentprobe.generator.tables import Pool, Tables
 
 _TOKEN_COLUMNS = ("form", "lemma", "upos", "xpos", "feats", "head", "deprel")
 _VARYING = ("form", "lemma", "xpos", "feats")
+_GROUP = 8
+"""How many parts make a row group."""
 
 
 def _list(element: Any) -> Any:
@@ -187,7 +189,7 @@ def write_space(space: Space, indices: IndexArray, path: Path) -> Iterator[int]:
     """Write the sentences of *space* at *indices*; yield how many, after each row group."""
     tables = TableMaker(space).tables(indices)
     with _open(path, schema(space.count())) as writer:
-        while group := list(islice(tables, CHUNK // PART)):
+        while group := list(islice(tables, _GROUP)):
             writer.write_table(pa.concat_tables(group))
             yield sum(map(len, group))
 

@@ -1,0 +1,47 @@
+"""What the packages say that they offer is there, and nothing is promised twice."""
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import sentprobe
+
+ROOT = Path(sentprobe.__file__).parent
+MODULES = sorted(
+    ".".join(("sentprobe", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__")
+    for path in ROOT.rglob("*.py")
+    if path.name != "__main__.py"
+)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_all_is_true_and_sorted(name: str) -> None:
+    module = import_module(name)
+    names = getattr(module, "__all__", [])
+    assert [missing for missing in names if not hasattr(module, missing)] == []
+    assert len(set(names)) == len(names)
+    # As ruff sorts: constants, then classes, then the rest.
+    assert list(names) == sorted(names, key=lambda n: (not n.isupper(), not n[:1].isupper(), n))
+
+
+@pytest.mark.parametrize("name", ["sentprobe", "sentprobe.lexicon", "sentprobe.probes"])
+def test_public_packages_state_what_they_offer(name: str) -> None:
+    assert import_module(name).__all__
+
+
+def test_what_the_package_offers_can_be_listed_and_is_described() -> None:
+    assert set(sentprobe.__all__) <= set(dir(sentprobe))
+    for name in sentprobe.__all__:
+        value = getattr(sentprobe, name)
+        assert not callable(value) or value.__doc__, name
+
+
+def test_a_name_that_is_not_there() -> None:
+    with pytest.raises(AttributeError, match="generat"):
+        _ = sentprobe.generat
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_module_says_what_it_is(name: str) -> None:
+    assert import_module(name).__doc__

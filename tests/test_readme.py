@@ -1,0 +1,47 @@
+"""The README's examples are true: its commands print what it shows, its Python is run."""
+
+import doctest
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from sentprobe import cli
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+_BLOCKS = re.findall(r"^```\n(.*?)^```$", README, flags=re.DOTALL | re.MULTILINE)
+EXAMPLES = [
+    (command, shown)
+    for block in _BLOCKS
+    for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n?)*)", block, flags=re.MULTILINE)
+    if command.startswith("gen ")
+]
+
+
+def test_there_are_examples() -> None:
+    assert len(EXAMPLES) >= 7
+
+
+@pytest.mark.parametrize(("command", "shown"), EXAMPLES)
+def test_command_prints_what_the_readme_shows(
+    command: str, shown: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", shlex.split(command))
+    with pytest.raises(SystemExit):
+        cli.gen()
+    printed = capsys.readouterr()
+    assert (printed.out + printed.err).strip() == shown.strip()
+
+
+def test_python_in_the_readme() -> None:
+    failed, tried = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
+    assert tried >= 6
+    assert failed == 0
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))])
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\((?!https?:)([\w./-]+\.\w+)\)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
