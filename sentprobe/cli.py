@@ -4,6 +4,7 @@ What a command needs is imported when it runs, so that ``--help`` answers at onc
 """
 
 import os
+import signal
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -48,6 +49,10 @@ def probe() -> None:
 
 def _main(app: typer.Typer, name: str) -> None:
     """Run *app*; a user's mistake ends in one line on stderr and its exit code."""
+    if sys.stdout is None:  # closed by whoever started us (gen >&-)
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
+    # A polite kill cleans up as Ctrl-C does; the exit code is the shell's for it.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
         app()
     except SentprobeError as error:

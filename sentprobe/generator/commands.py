@@ -22,13 +22,20 @@ from sentprobe.generator.event import (
 from sentprobe.generator.files import (
     Progress,
     atomic_path,
+    decode_lines,
     write_annotated,
     write_file,
     write_sentences,
 )
 from sentprobe.generator.lemmas import check_lemmas, infer_frames
 from sentprobe.generator.realize import realize
-from sentprobe.generator.records import PARQUET, RECORD_FORMATS, annotate_text, format_of
+from sentprobe.generator.records import (
+    PARQUET,
+    RECORD_FORMATS,
+    FormatError,
+    annotate_text,
+    format_of,
+)
 from sentprobe.generator.sentence import Sentence
 from sentprobe.generator.space import Space
 from sentprobe.generator.templates import find_patterns, template_names
@@ -276,13 +283,12 @@ def _lines(sentences: Sequence[str], file: Path | None) -> Iterator[tuple[str, s
 
 
 def _numbered(source: str, lines: Iterable[bytes]) -> Iterator[tuple[str, str]]:
-    for number, line in enumerate(lines, 1):
-        try:
-            text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
-        except UnicodeDecodeError:
-            raise SentprobeError(f"{source}:{number}: not UTF-8") from None
-        if text:
-            yield f"{source}:{number}", text
+    try:
+        for number, line in enumerate(decode_lines(lines), 1):
+            if line.strip():
+                yield f"{source}:{number}", line.strip()
+    except FormatError as error:
+        raise FormatError(f"{source}: {error}") from error
 
 
 def _annotated(

@@ -152,11 +152,22 @@ def read_file(path: Path, lexicon: Lexicon, fmt: str | None = None) -> Iterator[
 
             yield from read_parquet(path)
         else:
-            with path.open(encoding="utf-8") as lines:
-                yield from RECORD_FORMATS[name].read(lines, lexicon)
+            with path.open("rb") as lines:
+                yield from RECORD_FORMATS[name].read(decode_lines(lines), lexicon)
     except FormatError as error:
         raise FormatError(f"{path}: {error}") from error
-    except UnicodeDecodeError as error:
-        raise FormatError(f"{path}: not UTF-8 (at byte {error.start})") from error
     except OSError as error:
         raise UsageError(f"{path}: cannot read it: {error.strerror}") from error
+
+
+def decode_lines(lines: Iterable[bytes]) -> Iterator[str]:
+    """Yield lines as text, without a byte-order mark.
+
+    Raises:
+        FormatError: a line is not UTF-8; says which.
+    """
+    for number, line in enumerate(lines, 1):
+        try:
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            raise FormatError(f"line {number}: not UTF-8") from error
