@@ -7,8 +7,8 @@ PIP_INSTALL := $(BIN)/python -m pip --disable-pip-version-check install -qq -c c
 SHOW_TEXTS := import json, sys; [print("   ", json.loads(line)["text"]) for line in sys.stdin]
 
 # The stamps say what .venv holds: what a user needs, and with it what a developer needs.
-USER := $(VENV)/.user-stamp
-DEVELOPER := $(VENV)/.developer-stamp
+USER_STAMP := $(VENV)/.user-stamp
+DEVELOPER_STAMP := $(VENV)/.developer-stamp
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -17,17 +17,17 @@ DEVELOPER := $(VENV)/.developer-stamp
 help: ## say what the targets are
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST)
 
-demo: $(USER) ## generate sentences and probe the default encoders with them
+demo: $(USER_STAMP) ## generate sentences and probe the default encoders with them
 	mkdir -p demo
 	$(BIN)/gen --template transitive-rc --n 5000 --out demo/sentences.jsonl
 	@head -n 8 demo/sentences.jsonl | $(BIN)/python -c '$(SHOW_TEXTS)'
 	$(BIN)/probe run compeval --out demo/run
 
-test: $(DEVELOPER) ## run all tests, then the linter, the formatter's check and the type checker
+test: $(DEVELOPER_STAMP) ## run all tests, then the linter, the formatter's check and the type checker
 	$(BIN)/python -m pytest
 	@$(MAKE) --no-print-directory lint
 
-lint: $(DEVELOPER) ## check style, format and types only
+lint: $(DEVELOPER_STAMP) ## check style, format and types only
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -41,13 +41,13 @@ $(BIN)/python:
 	  { echo "sentprobe needs Python 3.11 or newer; say which with: make PYTHON=python3.11" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(USER): pyproject.toml constraints.txt | $(BIN)/python
+$(USER_STAMP): pyproject.toml constraints.txt | $(BIN)/python
 	@echo "installing sentprobe into $(VENV) (some minutes the first time)"
 	@$(PIP_INSTALL) --upgrade pip
 	@$(PIP_INSTALL) --build-constraint constraints.txt -e .
 	@touch $@
 
-$(DEVELOPER): $(USER)
+$(DEVELOPER_STAMP): $(USER_STAMP)
 	@echo "installing the tools for tests into $(VENV)"
 	@$(PIP_INSTALL) --build-constraint constraints.txt -e '.[sentence-transformers]' --group dev
 	@touch $@

@@ -176,7 +176,8 @@ def _json(record: object) -> str:
 def _orjson(record: object) -> str:
     import orjson  # noqa: PLC0415 - not a dependency
 
-    return orjson.dumps(record).decode() + "\n"
+    text: bytes = orjson.dumps(record)
+    return text.decode() + "\n"
 
 
 def nltk_generate(setting: Setting) -> Work:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         unify,
     )
     from sentprobe.generator.files import read_file, write_file
+    from sentprobe.generator.jsonform import event_from_json, event_to_json
     from sentprobe.generator.notation import read_event, write_event
     from sentprobe.generator.parse import parse
     from sentprobe.generator.realize import realize
@@ -51,6 +52,8 @@ __all__ = [
     "UsageError",
     "contains",
     "english",
+    "event_from_json",
+    "event_to_json",
     "parse",
     "read_event",
     "read_file",
@@ -79,6 +82,7 @@ _HOMES = {
     "sentprobe.errors": ("SentprobeError", "UsageError"),
     "sentprobe.generator.space": ("Space",),
     "sentprobe.generator.parse": ("parse",),
+    "sentprobe.generator.jsonform": ("event_from_json", "event_to_json"),
     "sentprobe.generator.notation": ("read_event", "write_event"),
     "sentprobe.generator.files": ("read_file", "write_file"),
     "sentprobe.generator.realize": ("realize",),

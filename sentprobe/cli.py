@@ -3,6 +3,7 @@
 What a command needs is imported when it runs, so that ``--help`` answers at once.
 """
 
+import io
 import os
 import signal
 import sys
@@ -49,10 +50,7 @@ def probe() -> None:
 
 def _main(app: typer.Typer, name: str) -> None:
     """Run *app*; a user's mistake ends in one line on stderr and its exit code."""
-    if sys.stdout is None:  # closed by whoever started us (gen >&-)
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
-    # A polite kill cleans up as Ctrl-C does; the exit code is the shell's for it.
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    _prepare()
     try:
         app()
     except SentprobeError as error:
@@ -71,6 +69,16 @@ def _main(app: typer.Typer, name: str) -> None:
         print(f"{name}: {where}: {error.strerror}", file=sys.stderr)
         _drop_output()
         raise SystemExit(1) from None
+
+
+def _prepare() -> None:
+    """Make the streams UTF-8, whatever the locale, and let a kill clean up as Ctrl-C does."""
+    if sys.stdout is None:  # closed by whoever started us (gen >&-)
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8")
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
 
 
 def _drop_output() -> None:
@@ -118,8 +126,13 @@ Lexicon = Annotated[
     Path | None, typer.Option("--lexicon", help="Your own lexicon file.", rich_help_panel=_WHAT)
 ]
 Vocabulary = Annotated[
-    str,
-    typer.Option("--vocabulary", "-v", help="Which words of the lexicon.", rich_help_panel=_WHAT),
+    str | None,
+    typer.Option(
+        "--vocabulary",
+        "-v",
+        help="Which words of the lexicon: english, compeval, published, or your own.",
+        rich_help_panel=_WHAT,
+    ),
 ]
 
 
@@ -141,7 +154,7 @@ def generate(
     seed: Annotated[
         int, typer.Option(min=0, help="Seed of the sample.", rich_help_panel=_WHAT)
     ] = 0,
-    vocabulary: Vocabulary = "english",
+    vocabulary: Vocabulary = None,
     lexicon: Lexicon = None,
     count: Annotated[
         bool,
@@ -229,6 +242,7 @@ def generate(
     Every sentence stands for one event and has one; what is not fixed varies.
     """
     if context.invoked_subcommand is not None:
+        _refuse_options_before(context)
         return
     from sentprobe.generator import commands  # noqa: PLC0415
 
@@ -258,8 +272,20 @@ def generate(
         commands.generate(request, n=n, seed=seed, out=out, fmt=format, quiet=quiet)
 
 
+def _refuse_options_before(context: typer.Context) -> None:
+    """Refuse the options of ``gen`` itself where a subcommand follows: they would do nothing."""
+    for name in context.params:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(
+                f"{option} stands before {context.invoked_subcommand!r} and would do nothing; "
+                "options of a subcommand go after it"
+            )
+
+
 @gen_app.command("templates")
-def list_templates(vocabulary: Vocabulary = "english", lexicon: Lexicon = None) -> None:
+def list_templates(vocabulary: Vocabulary = None, lexicon: Lexicon = None) -> None:
     """List the templates and sub-templates, each with an example and the number of sentences."""
     from sentprobe.generator import commands  # noqa: PLC0415
 
@@ -349,7 +375,7 @@ def run(
         encoders=tuple(encoder or ("bow", "bilstm-max")),
         tasks=tuple(task or ()),
         seed=seed,
-        vocabulary=vocabulary,
+        vocabulary=vocabulary or "compeval",
         lexicon=lexicon,
         train=train,
         test=test,

@@ -9,7 +9,7 @@ import pytest
 
 from sentprobe.errors import SentprobeError
 from sentprobe.grammars import shapes as module
-from sentprobe.grammars.derivation import PARENT, Hole, Item, Leaf, Node, flatten, leaves
+from sentprobe.grammars.derivation import PARENT, Hole, Item, Leaf, Node, flatten
 from sentprobe.grammars.grammar import english_grammar, english_source
 from sentprobe.grammars.shapes import (
     ADVERB,
@@ -156,7 +156,11 @@ def test_flatten_keeps_the_order_of_words() -> None:
 
     inner = Node(label="B", rel="obj", children=(leaf("b", "det"), leaf("c", "head")))
     node = Node(label="A", rel="", children=(leaf("a", "head"), inner))
-    assert [leaf.form for leaf in leaves(node)] == ["a", "b", "c"]
+    assert [item.content.form for item in flatten(node) if isinstance(item.content, Leaf)] == [
+        "a",
+        "b",
+        "c",
+    ]
     items = flatten(node)
     assert [(i.head, i.rel) for i in items] == [(PARENT, "head"), (2, "det"), (0, "obj")]
     assert [(i.before, i.after) for i in items] == [("(A ", ""), ("(B ", ""), ("", "))")]

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from strategies import full_events, partial_events, words
 
 from sentprobe.errors import UsageError
-from sentprobe.generator.event import Event, Frame, open_fields
+from sentprobe.generator.event import MAX_DEPTH, Event, Frame, open_fields
 from sentprobe.generator.jsonform import (
-    MAX_DEPTH,
     check_lemmas,
     event_from_json,
     event_to_json,

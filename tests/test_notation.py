@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import full_events, partial_events, words
 
-from sentprobe.generator.event import Event
+from sentprobe.generator.event import MAX_DEPTH, Event
 from sentprobe.generator.notation import RESERVED, WORD, NotationError, read_event, write_event
-from sentprobe.generator.notation_reader import EXPECTED, MAX_DEPTH, parser
+from sentprobe.generator.notation_reader import EXPECTED, parser
 from sentprobe.lexicon import english
 
 CANONICAL = [

@@ -356,7 +356,7 @@ def test_states_are_not_in_the_progressive_unless_asked_for() -> None:
 
 
 def test_verbs_whose_past_is_their_present_are_left_out_unless_asked_for() -> None:
-    with pytest.raises(UsageError, match="'hit' is required but is not among the words"):
+    with pytest.raises(UsageError, match="'hit' is required but is left out of vocabulary"):
         published(word="hit")
     texts = {sentence.text for sentence in sample(published(Flag.SYNCRETIC, word="hit"), 800)}
     assert texts & {f"the {one} hit the {two}" for one in NOUNS for two in NOUNS}

@@ -11,6 +11,7 @@ from sentprobe.errors import SentprobeError, UsageError, suggest
 from sentprobe.generator.constraints import Choices, Constraints
 from sentprobe.generator.event import (
     Aspect,
+    Contradiction,
     Event,
     Negator,
     Number,
@@ -22,7 +23,6 @@ from sentprobe.generator.event import (
 from sentprobe.generator.files import (
     Progress,
     atomic_path,
-    decode_lines,
     write_annotated,
     write_file,
     write_sentences,
@@ -32,7 +32,6 @@ from sentprobe.generator.realize import realize
 from sentprobe.generator.records import (
     PARQUET,
     RECORD_FORMATS,
-    FormatError,
     annotate_text,
     format_of,
 )
@@ -50,7 +49,7 @@ class Request:
     """What to generate, as it is written on the command line."""
 
     templates: tuple[str, ...] = ()
-    vocabulary: str = "english"
+    vocabulary: str | None = None
     lexicon: Path | None = None
     required: tuple[str, ...] = ()
     forbidden: tuple[str, ...] = ()
@@ -88,6 +87,18 @@ def load_lexicon(path: Path | None) -> Lexicon:
     return english() if path is None else read_lexicon(path)
 
 
+def default_vocabulary(lexicon: Lexicon) -> str:
+    """Return ``english`` of the built-in lexicon, or the only vocabulary of one's own.
+
+    Raises:
+        UsageError: there are several.
+    """
+    names = tuple(lexicon.vocabularies)
+    if "english" in names or len(names) == 1:
+        return "english" if "english" in names else names[0]
+    raise UsageError(f"name one of the lexicon's vocabularies: {', '.join(names)}")
+
+
 def make_space(request: Request) -> Space:
     """Return the space that *request* describes.
 
@@ -109,7 +120,7 @@ def make_space(request: Request) -> Space:
     )
     return Space(
         lexicon,
-        vocabulary=request.vocabulary,
+        vocabulary=request.vocabulary or default_vocabulary(lexicon),
         templates=request.templates or templates,
         choices=choices,
         constraints=constraints,
@@ -221,22 +232,33 @@ class _progress_bar:  # noqa: N801 - a context manager
         self._bar.stop()
 
 
-def list_templates(vocabulary: str, lexicon: Path | None) -> None:
+def list_templates(vocabulary: str | None, lexicon: Path | None) -> None:
     """Print the templates with an example and the exact number of sentences of each."""
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
     words = load_lexicon(lexicon)
+    vocabulary = vocabulary or default_vocabulary(words)
     table = Table(title=f"templates (vocabulary {vocabulary}, default options)")
-    table.add_column("template", overflow="fold")
-    table.add_column("sentences", justify="right")
+    table.add_column("template", no_wrap=True)
+    table.add_column("sentences", justify="right", no_wrap=True)
     table.add_column("for example", overflow="fold")
+    words.vocabulary(vocabulary)
     for name in template_names(deep=True):
-        space = Space(words, vocabulary=vocabulary, templates=(name,))
-        (event,) = space.events(space.sample(1, seed=0))
-        table.add_row(name, f"{space.count():,}", realize(event, words).text)
-    Console().print(table)
+        table.add_row(name, *_describe_template(name, words, vocabulary))
+    # In a pipe or a narrow window names stay whole, to be copied.
+    Console(width=None if sys.stdout.isatty() else 200).print(table)
     print(f"all: {', '.join(sorted({p.name.partition('.')[0] for p in find_patterns(['all'])}))}")
+
+
+def _describe_template(name: str, lexicon: Lexicon, vocabulary: str) -> tuple[str, str]:
+    """Return the number of sentences of a template, and an example."""
+    try:
+        space = Space(lexicon, vocabulary=vocabulary, templates=(name,))
+    except Contradiction:
+        return "0", ""
+    (event,) = space.events(space.sample(1, seed=0))
+    return f"{space.count():,}", realize(event, lexicon).text
 
 
 def annotate(
@@ -267,11 +289,11 @@ def annotate(
     return not failures
 
 
-def _lines(sentences: Sequence[str], file: Path | None) -> Iterator[tuple[str, str]]:
+def _lines(sentences: Sequence[str], file: Path | None) -> Iterator[tuple[str, bytes]]:
     """Yield each sentence with where it stands."""
     if sentences:
         for number, text in enumerate(sentences, 1):
-            yield f"sentence {number}", text
+            yield f"sentence {number}", text.encode()
     elif file is None or str(file) == "-":
         yield from _numbered("<stdin>", sys.stdin.buffer)
     else:
@@ -282,24 +304,25 @@ def _lines(sentences: Sequence[str], file: Path | None) -> Iterator[tuple[str, s
             raise UsageError(f"{file}: cannot read it: {error.strerror}") from error
 
 
-def _numbered(source: str, lines: Iterable[bytes]) -> Iterator[tuple[str, str]]:
-    try:
-        for number, line in enumerate(decode_lines(lines), 1):
-            if line.strip():
-                yield f"{source}:{number}", line.strip()
-    except FormatError as error:
-        raise FormatError(f"{source}: {error}") from error
+def _numbered(source: str, lines: Iterable[bytes]) -> Iterator[tuple[str, bytes]]:
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            yield f"{source}:{number}", line.strip()
 
 
 def _annotated(
-    lines: Iterable[tuple[str, str]], lexicon: Lexicon, failures: list[str]
+    lines: Iterable[tuple[str, bytes]], lexicon: Lexicon, failures: list[str]
 ) -> Iterator[Sentence]:
-    for number, (where, text) in enumerate(lines, 1):
+    for number, (where, line) in enumerate(lines, 1):
         try:
-            yield annotate_text(text, lexicon, id=f"s{number}")
+            yield annotate_text(line.decode("utf-8-sig"), lexicon, id=f"s{number}")
+        except UnicodeDecodeError:
+            failures.append(f"{where}: not UTF-8")
         except SentprobeError as error:
-            failures.append(where)
-            print(f"gen: {where}: {error}", file=sys.stderr)
+            failures.append(f"{where}: {error}")
+        else:
+            continue
+        print(f"gen: {failures[-1]}", file=sys.stderr)
 
 
 def show(text: str, lexicon: Path | None, *, svg: Path | None = None) -> None:

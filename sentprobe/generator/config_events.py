@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 from sentprobe.errors import UsageError
 from sentprobe.generator.event import (
+    MAX_DEPTH,
     Aspect,
     ClauseKind,
     Event,
@@ -23,8 +24,6 @@ from sentprobe.generator.lemmas import check_clause, check_predicate, infer_fram
 from sentprobe.lexicon import Kind, Lexicon
 
 Json: TypeAlias = dict[str, Any]
-
-MAX_DEPTH = 40
 
 ASPECTS = {"neut": Aspect.SIMPLE, "prog": Aspect.PROGRESSIVE}
 

@@ -27,8 +27,9 @@ class Choices:
     ``main`` and ``clause`` are partial events that fix features of the main clause and of every
     relative clause. The other fields list the values to choose from, in every clause: the numbers
     of nouns, determiners and relativizers by lemma, the cues of negation, and how many adverbs may
-    stand before a verb. Verbs with a flag in ``allow`` are used where they are left out otherwise:
-    stative ones in the progressive, syncretic ones ("the men hit") at all.
+    stand before a verb (in relative clauses ``clause_adverbs``, where that is given). A value that
+    is listed twice counts once. Verbs with a flag in ``allow`` are used where they are left out
+    otherwise: stative ones in the progressive, syncretic ones ("the men hit") at all.
     """
 
     main: Event = field(default_factory=Event)
@@ -38,4 +39,17 @@ class Choices:
     relativizers: tuple[str, ...] = ("that",)
     negators: tuple[Negator, ...] = (Negator.NOT,)
     adverbs: tuple[int, ...] = (0,)
+    clause_adverbs: tuple[int, ...] | None = None
     allow: frozenset[Flag] = frozenset()
+
+    def __post_init__(self) -> None:
+        lists = ("numbers", "determiners", "relativizers", "negators", "adverbs", "clause_adverbs")
+        for name in lists:
+            values = getattr(self, name)
+            if values is not None:
+                object.__setattr__(self, name, tuple(dict.fromkeys(values)))
+
+    @property
+    def adverbs_in_clauses(self) -> tuple[int, ...]:
+        """How many adverbs may stand before the verb of a relative clause."""
+        return self.adverbs if self.clause_adverbs is None else self.clause_adverbs

@@ -91,6 +91,9 @@ class Bare(StrEnum):
 GAP = Gap.GAP
 BARE = Bare.BARE
 
+MAX_DEPTH = 40
+"""How deep relative clauses may nest in what is read: notation, JSON, sentences."""
+
 
 class Contradiction(UsageError):  # noqa: N818 - the field's word for a failed unification
     """Two demands on an event cannot both hold."""

@@ -38,7 +38,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
     target = Path(os.path.realpath(path))
     try:
         with NamedTemporaryFile(
-            dir=target.parent, prefix=f".{target.name}.", suffix=".part", delete=False
+            dir=target.parent, prefix=f".{target.name[:64]}.", suffix=".part", delete=False
         ) as file:
             temporary = Path(file.name)
     except OSError as error:

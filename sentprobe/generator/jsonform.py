@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from sentprobe.generator.event import (
     BARE,
     GAP,
+    MAX_DEPTH,
     Argument,
     Aspect,
     Bare,
@@ -34,9 +35,6 @@ from sentprobe.generator.lemmas import check_lemmas, infer_frames
 __all__ = ["check_lemmas", "event_from_json", "event_to_json", "infer_frames"]
 
 Json: TypeAlias = dict[str, Any]
-
-MAX_DEPTH = 40
-"""How deep relative clauses may nest."""
 
 _ENUMS = ("frame", "voice", "tense", "aspect", "polarity", "negator")
 

@@ -90,10 +90,6 @@ class Layout:
     clauses: tuple[ClauseSite, ...]
     variables: tuple[Variable, ...]
 
-    def clause_on(self, role: Role) -> ClauseSite | None:
-        """Return the relative clause on the main clause's *role*, if there is one."""
-        return next((c for c in self.clauses if c.owner == f"{role.value}."), None)
-
 
 NEGATIONS = (Polarity.POSITIVE.value, *(negator.value for negator in Negator))
 

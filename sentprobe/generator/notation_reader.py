@@ -13,6 +13,7 @@ from sentprobe.errors import suggest
 from sentprobe.generator.event import (
     BARE,
     GAP,
+    MAX_DEPTH,
     Argument,
     Aspect,
     ClauseKind,
@@ -32,9 +33,6 @@ from sentprobe.generator.notation import NotationError
 
 Node: TypeAlias = Tree[Token]
 Made = TypeVar("Made")
-
-MAX_DEPTH = 40
-"""How deep relative clauses may nest."""
 
 
 class Expected(NamedTuple):

@@ -13,6 +13,7 @@ from sentprobe.errors import SentprobeError
 from sentprobe.generator.event import (
     BARE,
     GAP,
+    MAX_DEPTH,
     Aspect,
     Event,
     Frame,
@@ -70,6 +71,7 @@ class _State:
     tokens: list[str]
     phrases: dict[int, list[tuple[int, Participant]]] = field(default_factory=dict)
     furthest: int = 0
+    depth: int = 0
     expected: set[str] = field(default_factory=set)
 
     def fail(self, position: int, expected: str) -> None:
@@ -191,7 +193,14 @@ class _Parser:
         """Return the ends and participants of the noun phrases from *at* on."""
         phrases = self._state.phrases
         if at not in phrases:
+            self._state.depth += 1
+            if self._state.depth > MAX_DEPTH + 1:
+                raise ParseError(
+                    f"token {at + 1}: relative clauses nest deeper than {MAX_DEPTH}",
+                    position=at + 1,
+                )
             phrases[at] = list(self._noun_phrases(at))
+            self._state.depth -= 1
         return phrases[at]
 
     def _noun_phrases(self, at: int) -> Iterator[tuple[int, Participant]]:

@@ -1,8 +1,8 @@
 """From an event to its sentence, and back from a sentence to its events.
 
 :func:`realize` is the fast path (kept shapes, words by look-up) and :func:`derive` the slow one
-(unification with the grammar, word by word); they give the same sentence. :func:`parse_tokens` in
-:mod:`sentprobe.generator.parse` and :func:`chart_parse` are the inverses.
+(unification with the grammar, word by word); they give the same sentence. Their inverses are
+:func:`sentprobe.generator.parse.parse` and :func:`chart_parse`.
 """
 
 from collections.abc import Iterator

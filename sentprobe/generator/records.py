@@ -144,7 +144,10 @@ def write_conllu(sentence: Sentence) -> str:
     misc |= {n.cue: f"Negates={n.verb}" for n in sentence.negations}
     event = json.dumps(event_to_json(sentence.event), ensure_ascii=False)
     lines = [f"# sent_id = {sentence.id}", f"# text = {sentence.text}"]
-    lines += [f"# template = {sentence.template}", f"# index = {sentence.index}"]
+    if sentence.template:
+        lines.append(f"# template = {sentence.template}")
+    if sentence.index is not None:
+        lines.append(f"# index = {sentence.index}")
     lines += [f"# tree = {sentence.tree}", f"# event = {event}"]
     for i, t in enumerate(sentence.tokens, 1):
         cells = (str(i), t.form, t.lemma, t.upos, t.xpos, t.feats or "_", str(t.head), t.deprel)
@@ -173,7 +176,6 @@ def _from_conllu(block: list[str]) -> Sentence:
     if short is not None:
         raise FormatError(f"expected 10 columns separated by tabs, not {len(short)}")
     misc = [dict(item.split("=", 1) for item in row[9].split("|") if "=" in item) for row in rows]
-    index = comments.get("index", "None")
     record = {
         "id": comments.get("sent_id", ""),
         "tokens": {
@@ -190,7 +192,7 @@ def _from_conllu(block: list[str]) -> Sentence:
         "predicates": _predicates(rows, misc),
         "negations": _negations(rows, misc),
         "template": comments.get("template", ""),
-        "index": None if index == "None" else int(index),
+        "index": int(comments["index"]) if "index" in comments else None,
     }
     return from_json(record)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sentprobe.generator.constraints import Choices, Constraints
 from sentprobe.generator.event import Aspect, Event
-from sentprobe.generator.layout import Allowed, Group, Layout, Restriction, Words, restrict
+from sentprobe.generator.layout import Allowed, Layout, Restriction, Variable, Words, restrict
 from sentprobe.generator.notation import write_event
 from sentprobe.lexicon import Flag, Kind, Lexicon
 
@@ -84,18 +84,19 @@ def _with_word(lemma: str) -> Callable[[Layout], Sequence[Restriction]]:
         return [
             {variable.name: allowed}
             for variable in layout.variables
-            if (allowed := _positions(lemma, variable.values, variable.group) & variable.domain)
+            if (allowed := _positions(lemma, variable) & variable.domain)
         ]
 
     return boxes
 
 
-def _positions(lemma: str, values: Sequence[object], group: Group | None) -> Allowed:
-    if group is None:  # determiners (with their number) and relativizers
-        return frozenset(
-            i for i, v in enumerate(values) if v == lemma or (isinstance(v, tuple) and lemma in v)
-        )
-    return frozenset([values.index(lemma)]) if lemma in values else frozenset()
+def _positions(lemma: str, variable: Variable) -> Allowed:
+    """Return which values of a variable are the word *lemma*; none if it is no choice of words."""
+    if variable.name.endswith("det"):  # a pair of number and lemma
+        return frozenset(i for i, pair in enumerate(variable.values) if pair[1] == lemma)
+    if variable.group is None and not variable.name.endswith("rel"):
+        return frozenset()
+    return frozenset(i for i, value in enumerate(variable.values) if value == lemma)
 
 
 def _states(words: Words, lexicon: Lexicon) -> dict[Kind, Allowed]:

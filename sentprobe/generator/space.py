@@ -6,8 +6,9 @@ without repetition, in time and memory proportional to the events drawn.
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import accumulate, combinations, pairwise, product
+from dataclasses import dataclass, replace
+from itertools import accumulate, chain, combinations, pairwise, product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +16,14 @@ from numpy.typing import NDArray
 from sentprobe.errors import UsageError
 from sentprobe.generator.boxes import Cell, IndexArray, cells_of, forbid, require, whole
 from sentprobe.generator.constraints import Choices, Constraints
-from sentprobe.generator.event import Contradiction, Event, Frame
+from sentprobe.generator.event import Contradiction, Event, Negator, Number
 from sentprobe.generator.layout import Layout, Words, event_of, make_layout
 from sentprobe.generator.rules import Rule, make_rules
 from sentprobe.generator.sampling import draw_distinct
 from sentprobe.generator.templates import Pattern, find_patterns
 from sentprobe.generator.values import read_values
 from sentprobe.generator.vocabulary import choose_words
-from sentprobe.lexicon import Lexicon
+from sentprobe.lexicon import Kind, Lexicon
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +64,25 @@ class Space:
         self.constraints = constraints or Constraints()
         self.words = choose_words(lexicon, vocabulary, self.choices, self.constraints)
         self._layouts = list(_layouts(find_patterns(templates), self.words, self.choices))
+        if self.choices.clause != Event() and all(len(x.clauses) == 1 for x in self._layouts):
+            names = ", ".join(self.templates)
+            raise Contradiction(f"the templates {names} have no relative clause to fix features of")
         rules = make_rules(self.words, lexicon, self.choices, self.constraints)
         self._cells = list(_cells(self._layouts, rules))
         self._ends = list(accumulate(cell.size for _, cell in self._cells))
         if not self._ends:
-            raise Contradiction(_explain(self._layouts, rules, self.templates))
+            raise Contradiction(self._explain(rules))
 
     def count(self) -> int:
         """Return how many events there are, exactly."""
         return self._ends[-1]
 
     def __len__(self) -> int:
+        """Return :meth:`count`, where Python can: below 2**63."""
         return self.count()
+
+    def __bool__(self) -> bool:
+        return True
 
     def __getitem__(self, index: int) -> Event:
         """Return the event at *index*, counted from 0, or from the end if negative."""
@@ -127,6 +135,8 @@ class Space:
         """Yield the values of the events at *indices*, those of one layout together."""
         small = self.count() < 2**63
         numbers = np.asarray(indices, dtype=np.int64 if small else object)
+        if len(numbers) and not (numbers.min() >= 0 and numbers.max() < self.count()):
+            raise IndexError(f"an index is outside a space of {self.count()} events")
         ends = np.array(self._ends, dtype=numbers.dtype)
         owners = (
             np.searchsorted(ends, numbers, side="right")
@@ -144,6 +154,43 @@ class Space:
             parts.setdefault(id(layout), []).append(Batch(layout, places, values))
         yield from map(_join, parts.values())
 
+    def _explain(self, rules: Sequence[Rule]) -> str:
+        """Say which constraint, or which two, leave nothing."""
+        where = f"in the templates {', '.join(self.templates)}"
+        if not self.words.determiners:
+            return "none of the determiners goes with nouns of that number"
+        for culprits in chain([()], combinations(rules, 1), combinations(rules, 2)):
+            if next(_cells(self._layouts, culprits), None) is None:
+                return self._blame(culprits, where)
+        texts = "; ".join(rule.text for rule in rules)
+        return f"no sentence satisfies all of these together {where}: {texts}"
+
+    def _blame(self, culprits: Sequence[Rule], where: str) -> str:
+        """Say what is wrong with these rules, or with them and a choice of the values to use."""
+        for name, layouts in self._widened():
+            if next(_cells(layouts, culprits), None) is not None:
+                texts = [rule.text for rule in culprits] or ["the size of the vocabulary"]
+                return f"{' and '.join([*texts, f'the choice of {name}'])} contradict each other"
+        if not culprits:
+            return f"the vocabulary has too few words for any sentence {where}"
+        if len(culprits) == 1:
+            return f"{culprits[0].text} is impossible {where}"
+        return f"{culprits[0].text} and {culprits[1].text} contradict each other {where}"
+
+    def _widened(self) -> Iterator[tuple[str, list[Layout]]]:
+        """Yield the layouts with all values of one choice allowed, and the name of the choice."""
+        every: dict[str, Any] = {
+            "numbers": tuple(Number),
+            "determiners": tuple(w.lemma for w in self.lexicon.words(Kind.DETERMINER)),
+            "relativizers": tuple(w.lemma for w in self.lexicon.words(Kind.RELATIVIZER)),
+            "negators": tuple(Negator),
+            "adverbs": tuple(range(3)),
+        }
+        for name, values in every.items():
+            choices = replace(self.choices, **{name: values})
+            words = choose_words(self.lexicon, self.vocabulary, choices, Constraints())
+            yield name, list(_layouts(find_patterns(self.templates), words, choices))
+
 
 def _join(batches: Sequence[Batch]) -> Batch:
     """Return batches of one layout as one."""
@@ -156,7 +203,8 @@ def _join(batches: Sequence[Batch]) -> Batch:
 
 def _layouts(patterns: Iterable[Pattern], words: Words, choices: Choices) -> Iterator[Layout]:
     for pattern in patterns:
-        for adverbs in product(choices.adverbs, repeat=1 + len(pattern.clauses)):
+        inner = [choices.adverbs_in_clauses] * len(pattern.clauses)
+        for adverbs in product(choices.adverbs, *inner):
             yield make_layout(pattern, adverbs, words, choices)
 
 
@@ -171,27 +219,3 @@ def _cells(layouts: Iterable[Layout], rules: Iterable[Rule]) -> Iterator[tuple[L
             for cell in cells_of(layout, box):
                 if cell.size > 0:
                     yield layout, cell
-
-
-def _explain(layouts: Sequence[Layout], rules: Sequence[Rule], templates: Sequence[str]) -> str:
-    """Say which constraint, or which two, leave nothing."""
-
-    def nothing(*some: Rule) -> bool:
-        return next(_cells(layouts, some), None) is None
-
-    where = f"in the templates {', '.join(templates)}"
-    if nothing():
-        return f"the vocabulary has too few words for any sentence {where}"
-    for rule in rules:
-        if nothing(rule):
-            return f"{rule.text} is impossible {where}"
-    for one, other in combinations(rules, 2):
-        if nothing(one, other):
-            return f"{one.text} and {other.text} contradict each other {where}"
-    together = "; ".join(rule.text for rule in rules)
-    return f"no sentence satisfies all of these together {where}: {together}"
-
-
-def frames_of(layouts: Iterable[Layout]) -> frozenset[Frame]:
-    """Return the frames that the clauses of *layouts* have."""
-    return frozenset(site.frame for layout in layouts for site in layout.clauses)

@@ -21,7 +21,7 @@ def choose_words(
             adverbs.
     """
     named = lexicon.vocabulary(vocabulary)
-    for count in choices.adverbs:
+    for count in (*choices.adverbs, *choices.adverbs_in_clauses):
         if not 0 <= count <= MAX_ADVERBS:
             raise UsageError(f"a verb takes from 0 to {MAX_ADVERBS} adverbs, not {count}")
     by_frame = {
@@ -73,10 +73,16 @@ def _check_words(words: Words, lexicon: Lexicon, vocabulary: str, constraints: C
         if lemma not in known:
             raise UsageError(f"the lexicon has no word {lemma!r}{suggest(lemma, known)}")
         if lemma in required and lemma not in chosen:
-            raise UsageError(
-                f"{lemma!r} is required but is not among the words of vocabulary {vocabulary!r} "
-                "that may be used here"
-            )
+            raise UsageError(f"{lemma!r} is required but {_why_not(lemma, lexicon, vocabulary)}")
+
+
+def _why_not(lemma: str, lexicon: Lexicon, vocabulary: str) -> str:
+    """Say why a word of the lexicon cannot be used."""
+    if {Kind.DETERMINER, Kind.RELATIVIZER} & set(lexicon.kinds_of(lemma)):
+        return "is not among the determiners and relativizers that were chosen"
+    if any(lemma in lemmas for lemmas in lexicon.vocabulary(vocabulary).words.values()):
+        return f"is left out of vocabulary {vocabulary!r} (see --allow)"
+    return f"is not in vocabulary {vocabulary!r}"
 
 
 def lemmas_of(event: Event) -> set[str]:

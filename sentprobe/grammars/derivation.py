@@ -1,6 +1,5 @@
 """What a grammar derives: trees of words, and their flat form with brackets and dependencies."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 PARENT = -1
@@ -133,12 +132,3 @@ def flatten(node: Node) -> tuple[Item, ...]:
         )
         for i, content in enumerate(builder.contents)
     )
-
-
-def leaves(node: Node | Leaf | Hole) -> Iterator[Leaf]:
-    """Yield the words of a derivation from left to right."""
-    if isinstance(node, Leaf):
-        yield node
-    elif isinstance(node, Node):
-        for child in node.children:
-            yield from leaves(child)
