@@ -34,7 +34,7 @@ lint: $(DEVELOPER_STAMP) ## check style, format and types only
 
 clean: ## remove .venv and everything else that make made
 	rm -rf $(VENV) demo dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find sentprobe tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \

@@ -18,14 +18,22 @@ if TYPE_CHECKING:
     from sentprobe.generator.event import (
         BARE,
         GAP,
+        Aspect,
         Event,
+        Frame,
+        Negator,
+        Number,
         Participant,
+        Polarity,
         RelativeClause,
+        Role,
+        Tense,
+        Voice,
         contains,
         subsumes,
         unify,
     )
-    from sentprobe.generator.files import read_file, write_file
+    from sentprobe.generator.files import read_file, write_annotated, write_file
     from sentprobe.generator.jsonform import event_from_json, event_to_json
     from sentprobe.generator.notation import read_event, write_event
     from sentprobe.generator.parse import parse
@@ -39,17 +47,25 @@ __version__ = "0.1.0"
 __all__ = [
     "BARE",
     "GAP",
+    "Aspect",
     "Choices",
     "Constraints",
     "Event",
+    "Frame",
     "Lexicon",
+    "Negator",
+    "Number",
     "Participant",
+    "Polarity",
     "RelativeClause",
+    "Role",
     "Sentence",
     "SentprobeError",
     "Space",
+    "Tense",
     "Token",
     "UsageError",
+    "Voice",
     "contains",
     "english",
     "event_from_json",
@@ -61,6 +77,7 @@ __all__ = [
     "realize",
     "subsumes",
     "unify",
+    "write_annotated",
     "write_event",
     "write_file",
 ]
@@ -69,9 +86,17 @@ _HOMES = {
     "sentprobe.generator.event": (
         "BARE",
         "GAP",
+        "Aspect",
         "Event",
+        "Frame",
+        "Negator",
+        "Number",
         "Participant",
+        "Polarity",
         "RelativeClause",
+        "Role",
+        "Tense",
+        "Voice",
         "contains",
         "subsumes",
         "unify",
@@ -84,7 +109,7 @@ _HOMES = {
     "sentprobe.generator.parse": ("parse",),
     "sentprobe.generator.jsonform": ("event_from_json", "event_to_json"),
     "sentprobe.generator.notation": ("read_event", "write_event"),
-    "sentprobe.generator.files": ("read_file", "write_file"),
+    "sentprobe.generator.files": ("read_file", "write_annotated", "write_file"),
     "sentprobe.generator.realize": ("realize",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

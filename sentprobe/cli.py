@@ -136,6 +136,20 @@ Vocabulary = Annotated[
 ]
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from sentprobe import __version__  # noqa: PLC0415
+
+        print(f"sentprobe {__version__}")
+        raise typer.Exit
+
+
+Version = Annotated[
+    bool,
+    typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version."),
+]
+
+
 @gen_app.callback(invoke_without_command=True)
 def generate(
     context: typer.Context,
@@ -144,7 +158,8 @@ def generate(
         typer.Option(
             "--template",
             "-t",
-            help="Structure, as listed by `gen templates`; may be repeated.",
+            help="Structure, as listed by `gen templates`; repeatable.  [default: all, which "
+            "leaves out transitive-rc-both]",
             rich_help_panel=_WHAT,
         ),
     ] = None,
@@ -216,7 +231,8 @@ def generate(
     allow: Annotated[
         list[_Allow] | None,
         typer.Option(
-            help="Use stative verbs in the progressive; use verbs like hit.",
+            help="Use stative verbs in the progressive; use verbs like hit, where the vocabulary "
+            "has them (published).",
             rich_help_panel=_VARY,
         ),
     ] = None,
@@ -236,6 +252,7 @@ def generate(
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No progress bar.", rich_help_panel=_OUT)
     ] = False,
+    version: Version = False,  # noqa: ARG001 - its callback does it
 ) -> None:
     """Generate sentences, uniformly from all that the options admit, without repetition.
 
@@ -309,6 +326,9 @@ def parse(
 ) -> None:
     """Annotate sentences that came from elsewhere: arguments, a file, or standard input.
 
+    They are written as gen writes them: in lower case, tokens separated by spaces (did n't),
+    without a final stop.
+
     Those that the grammar does not cover are reported on stderr, with the token where parsing
     stopped; the exit code is then 1.
     """
@@ -331,7 +351,7 @@ def show(
 
 
 @probe_app.callback()
-def _probe() -> None:
+def _probe(version: Version = False) -> None:
     """Find out what can be read from sentence vectors."""
 
 

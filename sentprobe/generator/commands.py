@@ -274,6 +274,8 @@ def annotate(
     They come from the arguments, or else from *file*, or else from standard input. Returns whether
     all were covered.
     """
+    if sentences and file is not None:
+        raise UsageError("give sentences as arguments or in a file, not both")
     words = load_lexicon(lexicon)
     name = format_of(out.suffix if out else ".conllu", fmt)
     if out is None and name == PARQUET:
@@ -289,11 +291,11 @@ def annotate(
     return not failures
 
 
-def _lines(sentences: Sequence[str], file: Path | None) -> Iterator[tuple[str, bytes]]:
-    """Yield each sentence with where it stands."""
+def _lines(sentences: Sequence[str], file: Path | None) -> Iterator[tuple[int, str, bytes]]:
+    """Yield each sentence with its number, or that of its line, and where it stands."""
     if sentences:
         for number, text in enumerate(sentences, 1):
-            yield f"sentence {number}", text.encode()
+            yield number, f"sentence {number}", text.encode()
     elif file is None or str(file) == "-":
         yield from _numbered("<stdin>", sys.stdin.buffer)
     else:
@@ -304,16 +306,16 @@ def _lines(sentences: Sequence[str], file: Path | None) -> Iterator[tuple[str, b
             raise UsageError(f"{file}: cannot read it: {error.strerror}") from error
 
 
-def _numbered(source: str, lines: Iterable[bytes]) -> Iterator[tuple[str, bytes]]:
+def _numbered(source: str, lines: Iterable[bytes]) -> Iterator[tuple[int, str, bytes]]:
     for number, line in enumerate(lines, 1):
         if line.strip():
-            yield f"{source}:{number}", line.strip()
+            yield number, f"{source}:{number}", line.strip()
 
 
 def _annotated(
-    lines: Iterable[tuple[str, bytes]], lexicon: Lexicon, failures: list[str]
+    lines: Iterable[tuple[int, str, bytes]], lexicon: Lexicon, failures: list[str]
 ) -> Iterator[Sentence]:
-    for number, (where, line) in enumerate(lines, 1):
+    for number, where, line in lines:
         try:
             yield annotate_text(line.decode("utf-8-sig"), lexicon, id=f"s{number}")
         except UnicodeDecodeError:

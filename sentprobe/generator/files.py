@@ -86,7 +86,7 @@ def write_sentences(
 def write_file(
     space: Space,
     indices: IndexArray,
-    path: Path,
+    path: Path | str,
     fmt: str | None = None,
     progress: Progress = lambda _: None,
 ) -> None:
@@ -95,6 +95,7 @@ def write_file(
     Raises:
         UsageError: an unknown format, or a path that cannot be written.
     """
+    path = Path(path)
     name = format_of(path.suffix, fmt)
     with _new_file(path) as temporary:
         if name == PARQUET:
@@ -107,12 +108,15 @@ def write_file(
                 write_sentences(space, indices, out, name, progress)
 
 
-def write_annotated(sentences: Iterable[Sentence], path: Path, fmt: str | None = None) -> None:
+def write_annotated(
+    sentences: Iterable[Sentence], path: Path | str, fmt: str | None = None
+) -> None:
     """Write sentences to a file one by one; its suffix says the format if not given.
 
     Raises:
         UsageError: an unknown format, or a path that cannot be written.
     """
+    path = Path(path)
     name = format_of(path.suffix, fmt)
     with _new_file(path) as temporary:
         if name == PARQUET:
@@ -136,13 +140,14 @@ def _open(path: Path) -> IO[str]:
     return path.open("w", encoding="utf-8", newline="\n")
 
 
-def read_file(path: Path, lexicon: Lexicon, fmt: str | None = None) -> Iterator[Sentence]:
+def read_file(path: Path | str, lexicon: Lexicon, fmt: str | None = None) -> Iterator[Sentence]:
     """Yield the sentences of a file in any of the formats; text and trees are parsed.
 
     Raises:
         UsageError: the file cannot be read, or its format is unknown.
         FormatError: what is in it is not right; says where.
     """
+    path = Path(path)
     name = format_of(path.suffix, fmt)
     if not path.is_file():
         raise UsageError(f"{path}: there is no such file")

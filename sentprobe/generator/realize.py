@@ -17,6 +17,7 @@ from sentprobe.generator.event import (
     open_fields,
     participants,
 )
+from sentprobe.generator.lemmas import infer_frames
 from sentprobe.generator.plan import Plan, PlanToken, plan_sentence, slots_of
 from sentprobe.generator.sentence import Negation, Predicate, Sentence, Token
 from sentprobe.grammars.derivation import PARENT, Item, Leaf, flatten
@@ -86,9 +87,12 @@ def _paths(event: Event, path: str = "") -> Iterator[tuple[str, Event]]:
 def realize(event: Event, lexicon: Lexicon, *, id: str = "") -> Sentence:
     """Return the one sentence of a fully specified *event*, with its annotation.
 
+    A frame that is left open is that of the verb, where the lexicon has it in only one.
+
     Raises:
         UsageError: see :func:`check`.
     """
+    event = infer_frames(event, lexicon)
     check(event, lexicon)
     plan = plan_sentence(event)
     words = words_of(event, lexicon)
@@ -142,7 +146,7 @@ def slot_form(token: PlanToken, words: dict[str, Word]) -> Form:
 
 def slot_feats(leaf: Leaf, word: Word) -> str:
     """Return the features of a filled slot: the grammar's, else the word's own."""
-    return leaf.feats or word_features(leaf.pos, word.lemma)
+    return leaf.feats or word_features(leaf.pos, word.lemma, leaf.form.removeprefix("DT."))
 
 
 def predicates_of(plan: Plan) -> tuple[Predicate, ...]:
@@ -185,6 +189,7 @@ def derive(event: Event, lexicon: Lexicon, *, id: str = "") -> Sentence:
     from sentprobe.generator.meaning import goal_of  # noqa: PLC0415 - NLTK is slow to load
     from sentprobe.grammars.grammar import english_grammar  # noqa: PLC0415
 
+    event = infer_frames(event, lexicon)
     check(event, lexicon)
     words = dict.fromkeys(words_of(event, lexicon).values())
     (node,) = english_grammar().derive(goal_of(event), words)

@@ -59,11 +59,11 @@ class Space:
     ) -> None:
         self.lexicon = lexicon
         self.vocabulary = vocabulary
-        self.templates = tuple(templates)
+        self.templates = (templates,) if isinstance(templates, str) else tuple(templates)
         self.choices = choices or Choices()
         self.constraints = constraints or Constraints()
         self.words = choose_words(lexicon, vocabulary, self.choices, self.constraints)
-        self._layouts = list(_layouts(find_patterns(templates), self.words, self.choices))
+        self._layouts = list(_layouts(find_patterns(self.templates), self.words, self.choices))
         if self.choices.clause != Event() and all(len(x.clauses) == 1 for x in self._layouts):
             names = ", ".join(self.templates)
             raise Contradiction(f"the templates {names} have no relative clause to fix features of")

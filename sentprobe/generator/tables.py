@@ -76,7 +76,7 @@ class Tables:
             [[w.forms[determiner_form(n, vowel=v)] for v in (False, True)] for n, w in pairs]
         )
         self.det_lemmas = self.pool.numbers(w.lemma for _, w in pairs)
-        self.det_feats = self.pool.numbers(word_features("DET", w.lemma) for _, w in pairs)
+        self.det_feats = self.pool.numbers(word_features("DET", w.lemma, n) for n, w in pairs)
         numbers = [_NUMBERS.index(Number(n)) for n, _ in pairs]
         self.det_numbers = np.array(numbers, dtype=np.int64)
 

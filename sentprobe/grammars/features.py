@@ -6,8 +6,6 @@ _WORD_FEATURES = {
     ("DET", "some"): "PronType=Ind",
     ("DET", "any"): "PronType=Ind",
     ("DET", "no"): "PronType=Neg",
-    ("DET", "this"): "PronType=Dem",
-    ("DET", "that"): "PronType=Dem",
     ("DET", "every"): "PronType=Tot",
     ("DET", "each"): "PronType=Tot",
     ("ADV", "always"): "PronType=Tot",
@@ -15,10 +13,18 @@ _WORD_FEATURES = {
 }
 
 
-def word_features(pos: str, lemma: str) -> str:
+_DEMONSTRATIVES = {"this", "that"}
+_NUMBERS = {"sg": "Sing", "pl": "Plur"}
+
+
+def word_features(pos: str, lemma: str, number: str = "") -> str:
     """Return the features of a determiner or adverb, as in the English Web Treebank; or "".
 
-    >>> word_features("DET", "the")
-    'Definite=Def|PronType=Art'
+    *number* is that of the noun: a demonstrative agrees with it.
+
+    >>> word_features("DET", "the"), word_features("DET", "this", "pl")
+    ('Definite=Def|PronType=Art', 'Number=Plur|PronType=Dem')
     """
+    if pos == "DET" and lemma in _DEMONSTRATIVES and number in _NUMBERS:
+        return f"Number={_NUMBERS[number]}|PronType=Dem"
     return _WORD_FEATURES.get((pos, lemma), "")

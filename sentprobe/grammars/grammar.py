@@ -179,7 +179,7 @@ def _leaf(category: FeatStruct, form: str) -> Leaf:
         lemma=lemma,
         tag=_text(category, "TAG"),
         pos=pos,
-        feats=_text(category, "FEATS") or word_features(pos, lemma),
+        feats=_text(category, "FEATS") or word_features(pos, lemma, _text(category, "NUM")),
         rel=_text(category, "REL"),
         depends_on_filler=_text(category, "HOST") == "filler",
     )
