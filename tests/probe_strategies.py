@@ -82,7 +82,7 @@ class Counting:
         return self.inner.encode(texts)  # type: ignore[attr-defined,no-any-return]
 
 
-def sample_result(encoder: str, task: str, *correct: int) -> Result:
+def sample_result(encoder: str, task: str, *correct: int, mirrored: bool = False) -> Result:
     """A result with so many of 1000 test items right under each condition."""
     made = {
         condition: Score(
@@ -103,6 +103,7 @@ def sample_result(encoder: str, task: str, *correct: int) -> Result:
         dim=3,
         dataset_fingerprint="0",
         majority=0.5,
+        mirrored=mirrored,
         scores=made,
         seed=0,
         preset=find_preset("ettinger"),

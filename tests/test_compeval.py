@@ -107,6 +107,7 @@ def check(data: ProbeDataset, size: Size) -> None:
     check_held_out(data)
     if data.name in MIRRORED:
         check_mirrors(data)
+        assert data.mirrored
 
 
 @every_task

@@ -55,6 +55,7 @@ results = st.builds(
     dim=st.integers(1, 5000),
     dataset_fingerprint=texts,
     majority=floats,
+    mirrored=st.booleans(),
     scores=st.dictionaries(st.sampled_from(Condition), scores()),
     seed=st.integers(0, 2**40),
     preset=st.just(find_preset("ettinger")),
@@ -96,11 +97,11 @@ def test_full_disk_leaves_nothing_half_written(
     path = write_result(SAMPLE, tmp_path)
     before = path.read_bytes()
 
-    def full(_: int) -> None:
+    def full(*_: Path) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(ResultsError, match="cannot write: No space left on device"):
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(ResultsError, match="cannot write it: No space left on device"):
         write_atomically(path, "half")
     assert path.read_bytes() == before
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted([path.name, MARKER])

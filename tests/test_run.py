@@ -9,6 +9,7 @@ import pytest
 from probe_strategies import Counting, learnable
 
 from sentprobe.errors import UsageError
+from sentprobe.probes.conditions import CONDITIONS
 from sentprobe.probes.dataset import Items
 from sentprobe.probes.encoders import EncoderError, Vectors, make_encoder
 from sentprobe.probes.intervals import wilson
@@ -87,6 +88,16 @@ def test_sanity_runs_are_at_chance_and_the_probe_is_not() -> None:
     for condition in (Condition.RANDOM_SENTENCES, Condition.RANDOM_PROBES):
         correct, total = made.scores[condition].correct, made.scores[condition].total
         assert made.majority in wilson(correct, total, confidence=0.999)
+
+
+def test_random_probes_are_words_of_their_slot_in_training() -> None:
+    probes = np.array([[0, 3], [1, 2], [1, 3], [0, 2]])
+    train = Items(np.arange(4), probes, np.array([0, 1, 0, 1]))
+    test = Items(np.arange(300) % 4, probes[np.arange(300) % 4], np.arange(300) % 2)
+    change = CONDITIONS[Condition.RANDOM_PROBES]
+    _, _, changed = change(np.zeros((4, 2), np.float32), train, test, np.random.default_rng(0))
+    pairs = {tuple(pair) for pair in changed.probes.tolist()}
+    assert pairs == {(0, 2), (0, 3), (1, 2), (1, 3)}
 
 
 def test_without_probe_words_there_are_no_random_probes() -> None:

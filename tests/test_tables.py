@@ -9,6 +9,7 @@ from probe_strategies import sample_result as sample
 from rich.console import Console
 
 from sentprobe.probes.intervals import around, wilson
+from sentprobe.probes.presets import find_preset, override
 from sentprobe.probes.results import Results
 from sentprobe.probes.sanity import explain, sanity_runs
 from sentprobe.probes.tables import TableFormat, render, rows, table
@@ -67,9 +68,31 @@ def test_sanity_runs_outside_are_named() -> None:
     results = Results((sample("bow", "order", 600, 500, 540), sample("st", "order", 600, 458, 542)))
     assert explain(results).splitlines()[-3:] == [
         "2 of 4 sanity runs are outside the 99% interval around chance "
-        "(by luck, one in a hundred is):",
+        "(of flawless ones, about one in a hundred is):",
         "  st, random sentences on order: 45.8 (45.9 to 54.1 expected)",
         "  st, random probes on order: 54.2 (45.9 to 54.1 expected)",
+    ]
+
+
+def test_a_mirror_pair_counts_as_one() -> None:
+    results = Results((sample("st", "order", 600, 458, 558, mirrored=True),))
+    inside, outside = sanity_runs(results)
+    assert (inside.passed, outside.passed) == (True, False)
+    assert inside.expected == around(0.5, 500, confidence=0.99)
+    assert "a pair counts as one" in explain(results)
+    assert "a pair counts as one" not in explain(SAMPLE)
+
+
+def test_the_classifier_is_stated() -> None:
+    overridden = override(find_preset("ettinger"), [("hidden", "50"), ("scaling", "as-is")])
+    results = Results((*SAMPLE.records, replace(SAMPLE.records[0], preset=overridden)))
+    assert explain(results).splitlines()[:2] == [
+        "classifier: ettinger (hidden as wide as the input, learning_rate=0.001, beta1=0.9, "
+        "beta2=0.999, epsilon=1e-08, l2=0.0001, batch=200, max_epochs=700, tolerance=0.0001, "
+        "patience=10, enough=0.01, scaling=unit)",
+        "classifier: ettinger (hidden 50, learning_rate=0.001, beta1=0.9, beta2=0.999, "
+        "epsilon=1e-08, l2=0.0001, batch=200, max_epochs=700, tolerance=0.0001, patience=10, "
+        "enough=0.01, scaling=as-is)",
     ]
 
 

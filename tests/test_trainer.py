@@ -166,9 +166,21 @@ def test_stops_when_the_loss_no_longer_falls() -> None:
     vectors = make_encoder("bow?dim=8", seed=0).encode(data.sentences)
     patient = replace(ETTINGER, tolerance=100.0, patience=4)
     stopped = train(data, vectors, preset=patient)
-    assert (stopped.epochs, stopped.converged) == (5, True)
+    assert (stopped.epochs, stopped.converged) == (6, True)
     cut = train(data, vectors, preset=SHORT)
     assert (cut.epochs, cut.converged) == (3, False)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_stops_in_the_epoch_in_which_scikit_learn_does() -> None:
+    neural_network = pytest.importorskip("sklearn.neural_network")
+    data = learnable(size=60)
+    vectors = make_encoder("bow?dim=8", seed=0).encode(data.sentences)
+    learn = data.splits[Split.TRAIN]
+    theirs = neural_network.MLPClassifier((5,), tol=100.0, max_iter=50, random_state=0)
+    theirs.fit(one_hot_inputs(vectors, learn, len(data.probe_words)), learn.targets)
+    ours = train(data, vectors, preset=replace(ETTINGER, tolerance=100.0, hidden=5))
+    assert ours.epochs == theirs.n_iter_
 
 
 CENTRING = [Scaling.UNIT, Scaling.VARIANCE]

@@ -9,8 +9,9 @@ For a sentence s, probe noun n and probe verb v (lemmas; s has any inflected for
 - Negation: s has v, one other verb and one negation; is v positive?
 
 Labels are balanced overall and for every probe (word or pair) in each split. The pairs of noun and
-verb in test are not those of training (Content2Probe, Order, SemRole), nor are the adverbs
-(Negation). No sentence occurs twice.
+verb in test are not those of training, nor does any training sentence have both words of one
+(Content2Probe, Order, SemRole); the adverbs in test do not occur in training (Negation). No
+sentence occurs twice.
 """
 
 from collections import Counter
@@ -25,6 +26,7 @@ from sentprobe.errors import SentprobeError, UsageError, suggest
 from sentprobe.generator.templates import find_patterns
 from sentprobe.lexicon import Lexicon
 from sentprobe.probes.dataset import Card, Items, ProbeDataset, Split
+from sentprobe.probes.drawer import Drawer, Probe, Unit
 from sentprobe.probes.held_out import (
     first_probes,
     pair_probes,
@@ -33,10 +35,7 @@ from sentprobe.probes.held_out import (
     verb_probes,
 )
 from sentprobe.probes.units import (
-    Drawer,
     Maker,
-    Probe,
-    Unit,
     content1,
     content2,
     negation,
@@ -137,8 +136,9 @@ def build(
     counts = {split: size.of(split) // task.unit for split in (Split.TEST, Split.TRAIN)}
     probes = verb_probes(words, rng=rng)
     if task.has_noun:
-        probes = pair_probes(words, rng=rng, task=task.name)
+        probes = pair_probes(words, rng=rng, task=task.name, absent=task.make is content2)
     probes = first_probes(probes, units=counts, task=task.name)
+    apart = frozenset(probes[Split.TEST] if task.has_noun else ())
     lexicons: Mapping[Split, Lexicon] = {split: lexicon for split in counts}
     if task.held_out is HeldOut.ADVERBS:
         lexicons = split_adverbs(lexicon, vocabulary, rng=rng, task=task.name)
@@ -146,7 +146,13 @@ def build(
     used: set[str] = set()
     # Test first: it has fewer probes to draw from.
     for split, count in counts.items():
-        drawer = Drawer(lexicon=lexicons[split], vocabulary=vocabulary, template="", rng=rng)
+        drawer = Drawer(
+            lexicon=lexicons[split],
+            vocabulary=vocabulary,
+            template="",
+            rng=rng,
+            apart=apart if split is Split.TRAIN else frozenset(),
+        )
         units[split] = _units(task, drawer, probes[split], count, used)
         rng.shuffle(units[split])
     card = Card(

@@ -35,7 +35,7 @@ def fit_under(
     """Train under *condition*, which has randomness of its own, whatever ran before."""
     generator = np.random.default_rng(_seed(training.seed, data.name, condition))
     changed, train, test = CONDITIONS[condition](
-        vectors, data.splits[Split.TRAIN], data.splits[Split.TEST], len(data.probe_words), generator
+        vectors, data.splits[Split.TRAIN], data.splits[Split.TEST], generator
     )
     return fit(
         changed,
@@ -54,38 +54,40 @@ Inputs = tuple[Vectors, Items, Items]
 
 
 def _as_they_are(
-    vectors: Vectors, train: Items, test: Items, words: int, generator: np.random.Generator
+    vectors: Vectors, train: Items, test: Items, generator: np.random.Generator
 ) -> Inputs:
-    del words, generator
+    del generator
     return vectors, train, test
 
 
 def _random_sentences(
-    vectors: Vectors, train: Items, test: Items, words: int, generator: np.random.Generator
+    vectors: Vectors, train: Items, test: Items, generator: np.random.Generator
 ) -> Inputs:
     """Draw a standard Gaussian vector per distinct sentence, of the same width.
 
     The published code draws one per item, so that even a repeated sentence cannot be known
     again; with one per sentence the control keeps the structure of the data.
     """
-    del words
     return generator.standard_normal(vectors.shape, dtype=np.float32), train, test
 
 
 def _random_probes(
-    vectors: Vectors, train: Items, test: Items, words: int, generator: np.random.Generator
+    vectors: Vectors, train: Items, test: Items, generator: np.random.Generator
 ) -> Inputs:
-    """Put a uniformly random probe word in every slot of every item, in training and in test."""
-    train, test = (
-        replace(items, probes=generator.integers(words, size=items.probes.shape))
-        for items in (train, test)
-    )
-    return vectors, train, test
+    """Put a random probe word in every slot of every item, in training and in test.
+
+    Each is drawn uniformly from the words that stand in that slot in training.
+    """
+    known = [np.unique(column) for column in train.probes.T]
+
+    def drawn(items: Items) -> Items:
+        columns = [generator.choice(words, size=len(items)) for words in known]
+        return replace(items, probes=np.stack(columns, axis=1))
+
+    return vectors, drawn(train), drawn(test)
 
 
-CONDITIONS: Mapping[
-    Condition, Callable[[Vectors, Items, Items, int, np.random.Generator], Inputs]
-] = {
+CONDITIONS: Mapping[Condition, Callable[[Vectors, Items, Items, np.random.Generator], Inputs]] = {
     Condition.PROBE: _as_they_are,
     Condition.RANDOM_SENTENCES: _random_sentences,
     Condition.RANDOM_PROBES: _random_probes,

@@ -1,6 +1,7 @@
 """The one type of a probing task's data: sentences, items that point into them, splits, a card."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -122,6 +123,22 @@ class ProbeDataset:
     def slots(self) -> int:
         """The number of probe words per item, the same in every split."""
         return self.splits[Split.TRAIN].slots
+
+    @property
+    def mirrored(self) -> bool:
+        """Whether the test items are mirror pairs.
+
+        That is, for the same words and probe words there are as many items of each label.
+        """
+        counts: dict[object, Counter[int]] = {}
+        test = self.splits[Split.TEST]
+        for row, probe, target in zip(test.rows, test.probes, test.targets, strict=True):
+            key = (*sorted(self.sentences[row].split()), *probe.tolist())
+            counts.setdefault(key, Counter())[int(target)] += 1
+        return all(
+            len({count[target] for target in range(len(self.labels))}) == 1
+            for count in counts.values()
+        )
 
     def fingerprint(self) -> str:
         """Return the sha256 (hexadecimal) of name, texts and items; the card is left out."""

@@ -9,7 +9,7 @@ from random import Random
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.lexicon import Flag, Kind, Lexicon
 from sentprobe.probes.dataset import Split
-from sentprobe.probes.units import Probe
+from sentprobe.probes.drawer import Probe
 
 Words = Mapping[Kind, Sequence[str]]
 """The lemmas of a vocabulary by kind."""
@@ -39,8 +39,10 @@ def verb_probes(words: Words, *, rng: Random) -> BySplit:
     return {Split.TRAIN: probes, Split.TEST: probes}
 
 
-def pair_probes(words: Words, *, rng: Random, task: str) -> BySplit:
+def pair_probes(words: Words, *, rng: Random, task: str, absent: bool) -> BySplit:
     """Return pairs of noun and verb, none of them in both splits, but every word in both.
+
+    *absent* says whether the task also needs sentences without the verb.
 
     Raises:
         SentprobeError: there are too few words for that.
@@ -54,8 +56,24 @@ def pair_probes(words: Words, *, rng: Random, task: str) -> BySplit:
         )
     longer = max(len(nouns), len(verbs))
     test: list[Probe] = [(nouns[i % len(nouns)], verbs[i % len(verbs)]) for i in range(longer)]
-    train: list[Probe] = [pair for pair in product(nouns, verbs) if pair not in test]
+    train: list[Probe] = [
+        (noun, verb)
+        for noun, verb in product(nouns, verbs)
+        if (noun, verb) not in test
+        if not absent or _leaves_a_verb(words, noun, verb, test)
+    ]
     return {Split.TRAIN: evenly(train), Split.TEST: evenly(test)}
+
+
+def _leaves_a_verb(words: Words, noun: str, verb: str, test: Sequence[Probe]) -> bool:
+    """Say whether *noun* may occur without *verb*, but with one of its kind, in training.
+
+    There it may not occur with the verbs that it has in test. When these are all others of the
+    kind, no sentence of the same structure lacks the verb.
+    """
+    kinds = [kind for kind in (Kind.TRANSITIVE, Kind.INTRANSITIVE) if verb in words[kind]]
+    others = [{*words[kind]} - {verb} for kind in kinds]
+    return not any(left and left <= {v for n, v in test if n == noun} for left in others)
 
 
 def _verbs(words: Words, rng: Random) -> list[str]:

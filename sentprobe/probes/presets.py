@@ -12,7 +12,7 @@ class Scaling(StrEnum):
     """What is done to sentence vectors before training, learned from the training sentences.
 
     Beside the sentence vector stand one-hot probe words of length 1. A sentence vector that is
-    many times longer drowns them, training makes no headway for ten epochs, and the rule to stop
+    many times longer drowns them, training makes no headway for some epochs, and the rule to stop
     ends it at chance, which would say nothing about the encoder. Published SemRole data, one
     seed, otherwise this module's values: untrained BiLSTM (2 x 512) 51.2% as it is, 65.6% at
     length 1; MiniLM (length 1) 58.3% as it is, 51.4% with variance 1 (length 20); bag of random
@@ -45,7 +45,7 @@ class Preset:
     tolerance: float
     """An epoch improves when its mean training loss is lower than the best by more than this."""
     patience: int
-    """Training stops after this many epochs in a row that do not improve."""
+    """Training stops after more than this many epochs in a row that do not improve."""
     enough: float
     """Training also stops when the mean loss of an epoch is below this; 0: never."""
     scaling: Scaling
@@ -60,6 +60,15 @@ class Preset:
             if not getattr(self, name):
                 raise UsageError(f"preset {self.name}: {name} must be more than 0")
 
+    def __str__(self) -> str:
+        """Name the preset with all its values, as they are after any override."""
+        rest = ", ".join(
+            f"{entry.name}={getattr(self, entry.name):{'' if entry.type is Scaling else 'g'}}"
+            for entry in fields(self)
+            if entry.name not in {"name", "hidden"}
+        )
+        return f"{self.name} (hidden {self.hidden or 'as wide as the input'}, {rest})"
+
 
 PRESETS = (
     Preset(
@@ -68,7 +77,7 @@ PRESETS = (
         # one hidden ReLU layer of the size of the input, at most 700 passes.
         hidden=0,
         max_epochs=700,
-        # Defaults of sklearn.neural_network.MLPClassifier, which they left as they are.
+        # Defaults of scikit-learn (1.9); they left those of the version that they had.
         learning_rate=1e-3,
         beta1=0.9,
         beta2=0.999,

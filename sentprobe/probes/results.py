@@ -1,9 +1,7 @@
 """The results of a run, one JSON file per encoder and task, and their way back."""
 
 import json
-import os
 import re
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -12,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sentprobe.errors import SentprobeError
+from sentprobe.generator.files import atomic_path
 from sentprobe.probes.intervals import Interval
 from sentprobe.probes.presets import Preset, Scaling
 
@@ -44,7 +43,7 @@ class Score:
 
     accuracy: float
     interval: Interval
-    """The 95% Wilson interval."""
+    """The 95% Wilson interval; it treats the items as independent, which mirrored items are not."""
     correct: int
     total: int
     epochs: int
@@ -63,6 +62,8 @@ class Result:
     dataset_fingerprint: str
     majority: float
     """The share of the most frequent label in the test items: chance."""
+    mirrored: bool
+    """Whether the test items are mirror pairs (see :attr:`ProbeDataset.mirrored`)."""
     scores: Mapping[Condition, Score] = field(hash=False)
     seed: int
     preset: Preset
@@ -178,19 +179,11 @@ def read_results(directory: Path) -> Results:
 
 def write_atomically(path: Path, text: str) -> None:
     """Write *text* beside *path*, then rename: under its name a file is whole or not there."""
-    with _failing(path, "cannot write"):
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:80]}.")
-        temporary = Path(name)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.chmod(0o644)
-            temporary.replace(path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
+    try:
+        with atomic_path(path) as temporary:
+            temporary.write_text(text, encoding="utf-8", newline="\n")
+    except SentprobeError as error:
+        raise ResultsError(str(error)) from error
 
 
 @contextmanager

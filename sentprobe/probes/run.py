@@ -159,6 +159,7 @@ def score(
         dim=embedding.vectors.shape[1],
         dataset_fingerprint=data.fingerprint(),
         majority=float(np.bincount(targets).max() / len(targets)),
+        mirrored=data.mirrored,
         scores={condition: _score(done) for condition, done in fits.items()},
         seed=training.seed,
         preset=training.preset,

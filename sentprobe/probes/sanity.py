@@ -7,7 +7,7 @@ from sentprobe.probes.intervals import Interval, around
 from sentprobe.probes.results import Condition, Result, Results, Score
 
 CONFIDENCE = 0.99
-"""Of the sanity runs of a flawless dataset this share is inside the interval."""
+"""Of the sanity runs of a flawless dataset at least this share should be inside the interval."""
 
 NAMES = {
     Condition.RANDOM_SENTENCES: "random sentences",
@@ -41,13 +41,20 @@ class SanityRun:
 def sanity_runs(results: Results) -> tuple[SanityRun, ...]:
     """Return the sanity runs among the results, each with what is expected of it."""
     return tuple(
-        SanityRun(
-            record, condition, score, around(record.majority, score.total, confidence=CONFIDENCE)
-        )
+        SanityRun(record, condition, score, _expected(record, score.total))
         for record in results.records
         for condition, score in record.scores.items()
         if condition in NAMES
     )
+
+
+def _expected(record: Result, total: int) -> Interval:
+    """Return the interval around chance for so many items.
+
+    A probe may get both items of a mirror pair right or both wrong, so that they count as one.
+    """
+    independent = total // 2 if record.mirrored else total
+    return around(record.majority, independent, confidence=CONFIDENCE)
 
 
 def explain(results: Results) -> str:
@@ -56,6 +63,7 @@ def explain(results: Results) -> str:
 
 
 def _lines(results: Results) -> Iterator[str]:
+    yield from (f"classifier: {each}" for each in dict.fromkeys(r.preset for r in results.records))
     totals = sorted({record.scores[Condition.PROBE].total for record in results.records})
     yield (
         f"Accuracy in % on {_either(totals)} test items. Chance (always the commoner label) is "
@@ -65,6 +73,11 @@ def _lines(results: Results) -> Iterator[str]:
         "Sanity runs: random vectors instead of sentence vectors, or random words instead of the "
         "probe words. Neither can know the answer; both should be at chance."
     )
+    if any(record.mirrored for record in results.records):
+        yield (
+            "Mirrored items are not independent: where all have a mirror, a pair counts as one in "
+            "the interval."
+        )
     runs = sanity_runs(results)
     failed = [run for run in runs if not run.passed]
     if not failed:
@@ -72,7 +85,8 @@ def _lines(results: Results) -> Iterator[str]:
         return
     yield (
         f"{len(failed)} of {len(runs)} sanity runs {'is' if len(failed) == 1 else 'are'} outside "
-        f"the {CONFIDENCE:.0%} interval around chance (by luck, one in a hundred is):"
+        f"the {CONFIDENCE:.0%} interval around chance "
+        "(of flawless ones, about one in a hundred is):"
     )
     yield from (f"  {run}" for run in failed)
 

@@ -176,7 +176,7 @@ class _Losses:
         self._best = min(self._best, loss)
         self.last = loss
         self.epochs += 1
-        self.converged = self._idle >= self._preset.patience or loss < self._preset.enough
+        self.converged = self._idle > self._preset.patience or loss < self._preset.enough
 
 
 def _epoch(

@@ -7,17 +7,13 @@ and the probe words can tell them apart.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import islice, zip_longest
-from random import Random
+from dataclasses import replace
+from itertools import islice, product, zip_longest
 from typing import TypeAlias
 
-import numpy as np
-
-from sentprobe.generator.constraints import Choices, Constraints
+from sentprobe.generator.constraints import Choices
 from sentprobe.generator.event import (
     Aspect,
-    Contradiction,
     Event,
     Negator,
     Participant,
@@ -30,83 +26,7 @@ from sentprobe.generator.event import (
 from sentprobe.generator.plan import slots_of, with_words
 from sentprobe.generator.realize import realize
 from sentprobe.generator.sentence import Sentence
-from sentprobe.generator.space import Space
-from sentprobe.lexicon import Lexicon
-
-Probe: TypeAlias = tuple[str, ...]
-"""The probe words of an item: a verb, or a noun and a verb."""
-
-_BLOCK = 32
-
-PATIENCE = 64
-"""How many events in a row may give no new unit before a structure is given up."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnitItem:
-    """A sentence, the sub-template that it comes from, and its label under the probe words."""
-
-    sentence: Sentence
-    template: str
-    label: bool
-
-
-Unit: TypeAlias = tuple[UnitItem, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drawer:
-    """Draws events of a vocabulary, uniformly within one sub-template, and realizes them."""
-
-    lexicon: Lexicon
-    vocabulary: str
-    template: str
-    rng: Random
-
-    def events(
-        self,
-        *,
-        required: tuple[Event, ...] = (),
-        words: tuple[str, ...] = (),
-        without: tuple[str, ...] = (),
-        choices: Choices | None = None,
-    ) -> Iterator[Event]:
-        """Yield different events in random order, until there are no more.
-
-        *words* must occur, those in *without* must not.
-        """
-        constraints = Constraints(required=required, required_words=words, forbidden_words=without)
-        try:
-            space = Space(
-                self.lexicon,
-                vocabulary=self.vocabulary,
-                templates=(self.template,),
-                choices=choices,
-                constraints=constraints,
-            )
-        except Contradiction:
-            return
-        yield from self._draw(space)
-
-    def _draw(self, space: Space) -> Iterator[Event]:
-        seen: set[int] = set()
-        size = _BLOCK
-        while len(seen) < space.count():
-            indices = space.sample(min(size, space.count()), seed=self.rng.getrandbits(63))
-            fresh = [index for index in indices.tolist() if index not in seen]
-            seen.update(fresh)
-            if fresh:
-                yield from space.events(np.array(fresh, dtype=object))
-            size = min(2 * size, space.count())
-
-    def item(self, event: Event, *, label: bool) -> UnitItem:
-        """Return the item of *event*."""
-        return UnitItem(sentence=realize(event, self.lexicon), template=self.template, label=label)
-
-    def shuffled(self, items: Sequence[str]) -> list[str]:
-        """Return *items* in random order."""
-        return self.rng.sample(items, len(items))
-
+from sentprobe.probes.drawer import PATIENCE, Drawer, Probe, Unit
 
 Maker: TypeAlias = Callable[[Drawer, Probe], Iterator[Unit]]
 """Yields units for given probe words from the drawer's sub-template, in random order."""
@@ -157,7 +77,7 @@ def semrole(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
             return None
         return drawer.item(event, label=True), drawer.item(mirror, label=False)
 
-    return _while_some(map(make, drawer.events(required=(wanted,))))
+    return _while_some(map(make, drawer.events(required=(wanted,), words=probe)))
 
 
 def order(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
@@ -225,7 +145,6 @@ def _at(event: Event, path: list[str]) -> object:
 
 
 _SIMPLE_ACTIVE = Event(aspect=Aspect.SIMPLE, voice=Voice.ACTIVE)
-_NEGATED = Event(polarity=Polarity.NEGATIVE)
 _POSITIVE = Event(polarity=Polarity.POSITIVE)
 ADVERBS = (0, 1, 2)
 """How many adverbs may stand before a verb in Negation."""
@@ -235,17 +154,29 @@ def negation(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
     """Yield units that ask whether the verb is positive. The mirror negates the other verb instead.
 
     Both verbs have a form of be as auxiliary: with do-support the words would change with the
-    negation ("helps", "does not help").
+    negation ("helps", "does not help"). How many adverbs stand before each verb is drawn first:
+    among all events, nearly all have as many as there may be.
     """
     (verb,) = probe
     this = Event(predicate=verb, polarity=Polarity.NEGATIVE)
-    in_main = Choices(main=this, clause=_POSITIVE, adverbs=ADVERBS)
-    in_clause = Choices(main=_POSITIVE, clause=this, adverbs=ADVERBS)
-    sources = [drawer.events(choices=choices) for choices in (in_main, in_clause)]
+    sites = [(this, _POSITIVE), (_POSITIVE, this)]
+    numbers = drawer.rng.sample(list(product(ADVERBS, ADVERBS)), len(ADVERBS) ** 2)
+    sources = [
+        _with_be(drawer, Choices(main=main, clause=clause, adverbs=(n,), clause_adverbs=(m,)))
+        for half in range(2)
+        for i, (n, m) in enumerate(numbers)
+        for main, clause in [sites[(i + half) % 2]]
+    ]
     for event in _in_turn(sources):
-        if not contains(event, _SIMPLE_ACTIVE):
-            mirror = _exchange_polarity(event)
-            yield drawer.item(event, label=False), drawer.item(mirror, label=True)
+        yield (
+            drawer.item(event, label=False),
+            drawer.item(_exchange_polarity(event), label=True),
+        )
+
+
+def _with_be(drawer: Drawer, choices: Choices) -> Iterator[Event]:
+    events = drawer.events(choices=choices)
+    return (event for event in events if not contains(event, _SIMPLE_ACTIVE))
 
 
 def _in_turn(sources: Sequence[Iterator[Event]]) -> Iterator[Event]:

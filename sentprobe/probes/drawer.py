@@ -1,0 +1,117 @@
+"""Drawing events, and the items that are made of them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from random import Random
+from typing import TypeAlias
+
+import numpy as np
+
+from sentprobe.generator.constraints import Choices, Constraints
+from sentprobe.generator.event import Contradiction, Event
+from sentprobe.generator.plan import slots_of
+from sentprobe.generator.realize import realize
+from sentprobe.generator.sentence import Sentence
+from sentprobe.generator.space import Space
+from sentprobe.lexicon import Lexicon
+
+Probe: TypeAlias = tuple[str, ...]
+"""The probe words of an item: a verb, or a noun and a verb."""
+
+_BLOCK = 8
+
+PATIENCE = 64
+"""How many events in a row may give no new unit before a structure is given up."""
+
+REJECTED = 512
+"""How many events in a row may have the words of a pair that is kept apart before that is all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitItem:
+    """A sentence, the sub-template that it comes from, and its label under the probe words."""
+
+    sentence: Sentence
+    template: str
+    label: bool
+
+
+Unit: TypeAlias = tuple[UnitItem, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawer:
+    """Draws events of a vocabulary, uniformly within one sub-template, and realizes them."""
+
+    lexicon: Lexicon
+    vocabulary: str
+    template: str
+    rng: Random
+    apart: frozenset[Probe] = frozenset()
+    """Pairs of noun and verb; no event has both words of one."""
+
+    def events(
+        self,
+        *,
+        required: tuple[Event, ...] = (),
+        words: tuple[str, ...] = (),
+        without: tuple[str, ...] = (),
+        choices: Choices | None = None,
+    ) -> Iterator[Event]:
+        """Yield different events in random order, until there are no more.
+
+        *words* must occur, those in *without* must not.
+        """
+        partners = {verb for noun, verb in self.apart if noun in words}
+        partners |= {noun for noun, verb in self.apart if verb in words}
+        constraints = Constraints(
+            required=required,
+            required_words=words,
+            forbidden_words=(*without, *sorted(partners - {*without})),
+        )
+        try:
+            space = Space(
+                self.lexicon,
+                vocabulary=self.vocabulary,
+                templates=(self.template,),
+                choices=choices,
+                constraints=constraints,
+            )
+        except Contradiction:
+            return
+        misses = 0
+        for event in self._draw(space):
+            if not self._has_pair(event):
+                misses = 0
+                yield event
+            elif (misses := misses + 1) == REJECTED:
+                return
+
+    def _has_pair(self, event: Event) -> bool:
+        """Say whether the event has both words of a pair that is to be kept apart."""
+        if not self.apart:
+            return False
+        words = slots_of(event)
+        nouns = [word for slot, word in words.items() if slot.endswith("noun")]
+        verbs = [word for slot, word in words.items() if slot.endswith("verb")]
+        return not self.apart.isdisjoint(product(nouns, verbs))
+
+    def _draw(self, space: Space) -> Iterator[Event]:
+        seen: set[int] = set()
+        size = _BLOCK
+        while len(seen) < space.count():
+            indices = space.sample(min(size, space.count()), seed=self.rng.getrandbits(63))
+            fresh = [index for index in indices.tolist() if index not in seen]
+            seen.update(fresh)
+            if fresh:
+                yield from space.events(np.array(fresh, dtype=object))
+            size = min(2 * size, space.count())
+
+    def item(self, event: Event, *, label: bool) -> UnitItem:
+        """Return the item of *event*."""
+        return UnitItem(sentence=realize(event, self.lexicon), template=self.template, label=label)
+
+    def shuffled(self, items: Sequence[str]) -> list[str]:
+        """Return *items* in random order."""
+        return self.rng.sample(items, len(items))
