@@ -1,5 +1,6 @@
 """The results of a run, one JSON file per encoder and task, and their way back."""
 
+import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -135,13 +136,15 @@ def _preset(value: Mapping[str, Any]) -> Preset:
 
 
 def file_name(result: Result) -> str:
-    """Return the name of the result's file, which differs when encoder, task or seed do.
+    """Return the name of the result's file: encoder, task and seed, and a digest.
 
-    Some digits of the encoder's fingerprint tell apart names that are alike once made safe.
+    The digest is of the encoder's and the dataset's fingerprints and the preset, so that no result
+    takes the place of one that was made otherwise.
     """
-    encoder, digest, task = (
-        re.sub(r"[^\w.=-]+", "_", name)
-        for name in (result.encoder[-60:], result.encoder_fingerprint[:8], result.task[:60])
+    made = (result.encoder_fingerprint, result.dataset_fingerprint, repr(result.preset))
+    digest = hashlib.sha256("\n".join(made).encode()).hexdigest()[:8]
+    encoder, task = (
+        re.sub(r"[^\w.=-]+", "_", name) for name in (result.encoder[-60:], result.task[:60])
     )
     return f"{encoder.lstrip('.')}.{digest}.{task}.seed{result.seed}.json"
 
