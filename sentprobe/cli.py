@@ -52,7 +52,7 @@ def _main(app: typer.Typer, name: str) -> None:
     """Run *app*; a user's mistake ends in one line on stderr and its exit code."""
     _prepare()
     try:
-        app()
+        app(prog_name=name)
     except SentprobeError as error:
         print(f"{name}: {error}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None
