@@ -5,9 +5,8 @@ from sentprobe.generator.constraints import Choices, Constraints
 from sentprobe.generator.event import Event, Frame, Number, clauses, participants
 from sentprobe.generator.layout import Words
 from sentprobe.generator.realize import determiner_form
+from sentprobe.grammars.shapes import MAX_ADVERBS
 from sentprobe.lexicon import Flag, Kind, Lexicon
-
-MAX_ADVERBS = 6
 
 
 def choose_words(
