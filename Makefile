@@ -50,4 +50,7 @@ $(USER_STAMP): pyproject.toml constraints.txt | $(BIN)/python
 $(DEVELOPER_STAMP): $(USER_STAMP)
 	@echo "installing the tools for tests into $(VENV)"
 	@$(PIP_INSTALL) --build-constraint constraints.txt -e '.[corenlp,dask,gensim,pandas,plots,sentence-transformers,spacy,stanza,transformers]' --group dev
+	@echo "building the parser bllip (a few minutes, with a C++ compiler)"
+	@$(PIP_INSTALL) --build-constraint constraints.txt -e '.[bllip]' >$(VENV)/bllip.log 2>&1 || \
+	  echo "bllip cannot be built here ($(VENV)/bllip.log says why): its tests will be skipped" >&2
 	@touch $@

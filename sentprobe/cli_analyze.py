@@ -1,4 +1,4 @@
-"""The command ``probe analyze``: parse arguments, call the API."""
+"""The commands ``probe analyze`` and ``probe agree``: parse arguments, call the API."""
 
 from pathlib import Path
 from typing import Annotated
@@ -100,3 +100,32 @@ def analyze(
         scheduler=scheduler,
     )
     command.analyze_command(request, machines)
+
+
+def agree(
+    first: Annotated[
+        Path, typer.Argument(metavar="GOLD", help="A: a table, of gold trees if you have them.")
+    ],
+    second: Annotated[
+        Path, typer.Argument(metavar="PARSED", help="B: a table of the same sentences.")
+    ],
+    disagreements: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write every disagreement to this file, as JSONL."),
+    ] = None,
+    format_: Annotated[
+        str, typer.Option("--format", "-f", help="text, markdown, latex, csv or json.")
+    ] = "text",
+) -> None:
+    """Say how often two tables agree on the same sentences: what automatic parsing costs."""
+    from sentprobe.probes.choices import choose  # noqa: PLC0415
+    from sentprobe.probes.commands import agree as command  # noqa: PLC0415
+    from sentprobe.probes.grids import TableFormat  # noqa: PLC0415
+
+    request = command.Request(
+        first=first,
+        second=second,
+        style=choose(TableFormat, format_, what="format"),
+        disagreements=disagreements,
+    )
+    command.agree_command(request)

@@ -1,27 +1,25 @@
 """The command ``probe build``: parse arguments, call the API."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from sentprobe.cli_options import (
     NATURAL,
     WHAT,
-    FirstRank,
-    FrequencyBand,
     Lexicon,
-    OddBand,
-    Sequences,
     Test,
     Training,
     Validation,
     Vocabulary,
-    Words,
+    natural_options,
     options_given,
 )
 
 
+@natural_options
 def build(
     context: typer.Context,
     suite: Annotated[
@@ -50,11 +48,6 @@ def build(
     format_: Annotated[
         str, typer.Option("--format", "-f", help="directory, jsonl, published or senteval.")
     ] = "directory",
-    frequency_band: FrequencyBand = None,
-    odd_band: OddBand = None,
-    words: Words = None,
-    first_rank: FirstRank = None,
-    sequences: Sequences = None,
     audit: Annotated[
         bool,
         typer.Option(
@@ -63,6 +56,8 @@ def build(
             rich_help_panel=NATURAL,
         ),
     ] = True,
+    *,
+    natural: Mapping[str, Any],
 ) -> None:
     """Build the datasets of a suite and write them into a folder."""
     from sentprobe.probes.choices import choose  # noqa: PLC0415
@@ -70,13 +65,6 @@ def build(
     from sentprobe.probes.commands.options import refuse_idle  # noqa: PLC0415
     from sentprobe.probes.compeval import Sampling, Size  # noqa: PLC0415
 
-    natural = {
-        "band": frequency_band,
-        "odd_band": odd_band,
-        "words": words,
-        "first_rank": first_rank,
-        "sequences": sequences,
-    }
     if suite in command.SUITES:
         refuse_idle(options_given(context), [suite], what=suite)
     if suite == "natural":

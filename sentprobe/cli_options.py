@@ -1,7 +1,11 @@
 """What the commands of ``gen`` and ``probe`` have in common."""
 
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
+from inspect import Parameter
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -90,6 +94,34 @@ Sequences = Annotated[
         rich_help_panel=NATURAL,
     ),
 ]
+
+
+NATURAL_OPTIONS: Mapping[str, tuple[str, Any]] = {
+    "frequency_band": ("band", FrequencyBand),
+    "odd_band": ("odd_band", OddBand),
+    "words": ("words", Words),
+    "first_rank": ("first_rank", FirstRank),
+    "sequences": ("sequences", Sequences),
+}
+"""The options of the natural-text tasks: to the field of a ``NaturalPlan``, and their type."""
+
+
+def natural_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command these options; its parameter *natural* gets their values by field."""
+
+    @wraps(command)
+    def wrapped(**given: Any) -> None:
+        natural = {field: given.pop(name) for name, (field, _) in NATURAL_OPTIONS.items()}
+        command(natural=natural, **given)
+
+    signature = inspect.signature(command)
+    own = [each for each in signature.parameters.values() if each.name != "natural"]
+    more = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, (_, kind) in NATURAL_OPTIONS.items()
+    ]
+    wrapped.__signature__ = signature.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
+    return wrapped
 
 
 def options_given(context: typer.Context) -> tuple[str, ...]:

@@ -1,30 +1,28 @@
 """The command ``probe``: parse arguments, call the API, print."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from sentprobe.cli_analyze import analyze
+from sentprobe.cli_analyze import agree, analyze
 from sentprobe.cli_audit import audit
 from sentprobe.cli_build import build
 from sentprobe.cli_cache import cache_app
 from sentprobe.cli_options import (
     SETTINGS,
     WHAT,
-    FirstRank,
-    FrequencyBand,
     Lexicon,
-    OddBand,
-    Sequences,
     Test,
     Training,
     Validation,
     Version,
     Vocabulary,
-    Words,
+    natural_options,
     options_given,
 )
+from sentprobe.cli_show import compare, show
 
 probe_app = typer.Typer(
     name="probe",
@@ -36,6 +34,7 @@ probe_app = typer.Typer(
 )
 probe_app.add_typer(cache_app, name="cache")
 probe_app.command("analyze")(analyze)
+probe_app.command("agree")(agree)
 probe_app.command("build")(build)
 probe_app.command("audit")(audit)
 
@@ -50,6 +49,7 @@ MACHINE = "Where it runs"
 
 
 @probe_app.command("run")
+@natural_options
 def run(
     context: typer.Context,
     targets: Annotated[
@@ -85,21 +85,28 @@ def run(
     sampling: Annotated[
         str, typer.Option(help="mirror or paper.", rich_help_panel=WHAT)
     ] = "mirror",
-    frequency_band: FrequencyBand = None,
-    odd_band: OddBand = None,
-    words: Words = None,
-    first_rank: FirstRank = None,
-    sequences: Sequences = None,
     preset: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="ettinger, adi, conneau, senteval or logreg.", rich_help_panel=CLASSIFIER
+            help="ettinger, adi, conneau, senteval or logreg. By default that of the paper of the "
+            "task: ettinger, and of natural text conneau or adi.",
+            rich_help_panel=CLASSIFIER,
         ),
-    ] = "ettinger",
+    ] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option(
             "--set", help="Override a value of it: max_epochs=50.", rich_help_panel=CLASSIFIER
+        ),
+    ] = None,
+    probe_vectors: Annotated[
+        str | None,
+        typer.Option(
+            metavar="one-hot|encoder|SPEC",
+            help="What stands for probe words: one-hot; encoder, each encoder's own vector of the "
+            "word; or that of bow:FILE or another encoder. Without it encoder for the tasks of Adi "
+            "et al., else one-hot.",
+            rich_help_panel=CLASSIFIER,
         ),
     ] = None,
     device: Annotated[str, typer.Option(help="cpu or cuda.", rich_help_panel=MACHINE)] = "cpu",
@@ -110,19 +117,27 @@ def run(
         ),
     ] = None,
     threads: Annotated[
-        int, typer.Option(help="Threads of each process that trains.", rich_help_panel=MACHINE)
-    ] = 1,
+        int | None,
+        typer.Option(
+            help="PyTorch's threads, when encoding and in each process that trains. By default "
+            "as many as there are cores for encoding, and one for training.",
+            rich_help_panel=MACHINE,
+        ),
+    ] = None,
     cache: Annotated[
         bool,
         typer.Option(
             "--cache/--no-cache", help="Keep sentence vectors on disk.", rich_help_panel=MACHINE
         ),
     ] = True,
+    *,
+    natural: Mapping[str, Any],
 ) -> None:
     """Build or read the tasks, encode their sentences, train probes, and print the table."""
-    from sentprobe.probes.commands import run as command  # noqa: PLC0415
+    from sentprobe.probes.commands.run import run_plan  # noqa: PLC0415
+    from sentprobe.probes.commands.run_plan import Plan, find_sampling  # noqa: PLC0415
 
-    plan = command.Plan(
+    plan = Plan(
         encoders=tuple(encoder or ("bow", "bilstm-max")),
         targets=tuple(targets),
         tasks=tuple(task or ()),
@@ -133,9 +148,10 @@ def run(
         train=train,
         test=test,
         validation=validation,
-        sampling=command.find_sampling(sampling),
+        sampling=find_sampling(sampling),
         preset=preset,
         overrides=tuple(set_ or ()),
+        probe_vectors=probe_vectors,
         controls=controls,
         out=out,
         force=force,
@@ -143,82 +159,14 @@ def run(
         device=device,
         threads=threads,
         jobs=jobs,
-        natural_options={
-            "band": frequency_band,
-            "odd_band": odd_band,
-            "words": words,
-            "first_rank": first_rank,
-            "sequences": sequences,
-        },
+        natural_options=natural,
         given=options_given(context),
     )
-    command.run_plan(plan)
+    run_plan(plan)
 
 
-@probe_app.command("show")
-def show(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of results.")],
-    format_: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            "-f",
-            help="text, markdown, latex, csv, json or html.  [default: by the suffix of --out]",
-        ),
-    ] = None,
-    intervals: Annotated[bool, typer.Option("--intervals", help="Show 95% intervals.")] = False,
-    published: Annotated[
-        bool, typer.Option("--published", help="Add the rows of Ettinger et al. 2018.")
-    ] = False,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write to this file.")] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(help="Plot accuracy by layer into this file: .svg, .png or .pdf."),
-    ] = None,
-) -> None:
-    """Print the table of one or more runs."""
-    from sentprobe.probes.commands import show as command  # noqa: PLC0415
-
-    view = command.View(
-        format=command.find_format(format_, out),
-        intervals=intervals,
-        published=published,
-        out=out,
-        plot=plot,
-    )
-    command.show(runs, view)
-
-
-@probe_app.command("compare")
-def compare(
-    runs: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="RUN [RUN]", help="A folder of results, or an encoder of one: DIR#ENCODER."
-        ),
-    ],
-    format_: Annotated[
-        str, typer.Option("--format", "-f", help="text, markdown, latex, csv or json.")
-    ] = "text",
-    correction: Annotated[
-        str, typer.Option(help="For the number of comparisons: holm, bh or none.")
-    ] = "holm",
-    against: Annotated[
-        str | None, typer.Option(help="Compare each encoder of the run with this one only.")
-    ] = None,
-) -> None:
-    """Compare encoders task by task: differences, intervals and paired tests."""
-    from sentprobe.probes.choices import choose  # noqa: PLC0415
-    from sentprobe.probes.commands import compare as command  # noqa: PLC0415
-    from sentprobe.probes.grids import TableFormat  # noqa: PLC0415
-    from sentprobe.probes.significance import Correction  # noqa: PLC0415
-
-    command.compare_runs(
-        runs,
-        style=choose(TableFormat, format_, what="format"),
-        correction=choose(Correction, correction, what="correction"),
-        against=against,
-    )
+probe_app.command("show")(show)
+probe_app.command("compare")(compare)
 
 
 @probe_app.command("embed")
@@ -246,12 +194,22 @@ def embed(
     no_cache: Annotated[
         bool, typer.Option("--no-cache", help="Keep no vectors, and use none that are kept.")
     ] = False,
+    threads: Annotated[
+        int | None,
+        typer.Option(help="PyTorch's threads. By default as many as there are cores."),
+    ] = None,
 ) -> None:
     """Write the vectors of a dataset's sentences to a file, for use elsewhere."""
     from sentprobe.probes.commands import embed as command  # noqa: PLC0415
 
     plan = command.Plan(
-        source=source, encoder=encoder, out=out, format=format_, seed=seed, cache=not no_cache
+        source=source,
+        encoder=encoder,
+        out=out,
+        format=format_,
+        seed=seed,
+        cache=not no_cache,
+        threads=threads,
     )
     command.embed_command(plan)
 

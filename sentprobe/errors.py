@@ -1,7 +1,9 @@
 """The exceptions that sentprobe raises for a user's mistake, and how a suggestion is made."""
 
+import errno
 from collections.abc import Iterable
 from difflib import get_close_matches
+from os import PathLike
 
 
 class SentprobeError(Exception):
@@ -17,6 +19,31 @@ class UsageError(SentprobeError, ValueError):
     """The request itself is wrong: an unknown name, a number out of range, a contradiction."""
 
     exit_code = 2
+
+
+WRONG_PATH = frozenset(
+    {
+        *(errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP),
+        *(errno.EACCES, errno.EPERM, errno.EROFS),
+    }
+)
+"""What is wrong with a path that is not there, is of another kind, or is not ours to use."""
+
+
+def path_error(
+    path: PathLike[str] | str,
+    what: str,
+    error: OSError,
+    *,
+    otherwise: type[SentprobeError] = SentprobeError,
+) -> SentprobeError:
+    """Return the error for a path: a wrong request, or *otherwise* (a full disk, damage).
+
+    >>> path_error("x.txt", "cannot read it", FileNotFoundError(2, "No such file")).exit_code
+    2
+    """
+    kind = UsageError if error.errno in WRONG_PATH else otherwise
+    return kind(f"{path}: {what}: {error.strerror or error}")
 
 
 def suggest(name: str, known: Iterable[str]) -> str:

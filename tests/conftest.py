@@ -1,13 +1,24 @@
-"""How Hypothesis runs here: no deadlines, and under CI the same examples each time.
+"""How Hypothesis runs here: no deadlines, and under CI the same examples each time; fixtures.
 
 The embedding cache of commands that are tested, here or in other processes, is a temporary one.
 """
 
 import atexit
+import io
 import os
+import sys
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
+from embedding_server import Server, serving
+from gen_command import Gen, Outcome
 from hypothesis import HealthCheck, settings
+from in_process import Command, probe, run_command
+from openai_client import SECRET
+from shown_runs import a_first_run
 
 # The first example of a test may load a lexicon and a grammar, on a machine with other work.
 settings.register_profile("sentprobe", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -17,3 +28,43 @@ settings.load_profile("ci" if os.environ.get("CI") else "sentprobe")
 _cache = TemporaryDirectory(prefix="sentprobe-tests-")
 atexit.register(_cache.cleanup)
 os.environ["SENTPROBE_CACHE"] = _cache.name
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Run ``probe`` in this process; gives exit code, stdout and stderr."""
+    return partial(probe, monkeypatch=monkeypatch, capsys=capsys)
+
+
+@pytest.fixture
+def gen(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Gen:
+    """Run ``gen`` in this process."""
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def run(*arguments: object, stdin: bytes = b"") -> Outcome:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        return Outcome(*run_command("gen", *arguments, monkeypatch=monkeypatch, capture=capfd))
+
+    return run
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """An endpoint of the OpenAI kind on loopback."""
+    with serving() as made:
+        yield made
+
+
+@pytest.fixture
+def openai_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a key, and no proxies."""
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+
+
+@pytest.fixture
+def first(tmp_path: Path) -> Path:
+    """A run directory with results of two encoders."""
+    return a_first_run(tmp_path)

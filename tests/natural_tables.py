@@ -160,7 +160,7 @@ def write_head(out: Path, *, rows: int) -> Table:
     head = Table(
         path=out,
         command="",
-        recipe={},
+        recipe={"constituents": True},
         versions={},
         sources=(SourceCount(path="made.mrg", format="trees", sentences=rows),),
         counts=Counts(sentences=rows, rows=rows, duplicates=0, failures=0),

@@ -169,7 +169,7 @@ def test_a_baseline_is_no_encoder_and_each_has_its_own_fingerprint() -> None:
     [
         ("tfidf?ngrams=3", "tfidf: option ngrams=3: 1 or 2 is wanted"),
         ("tfidf?ngram=2", r"tfidf has no option 'ngram' \(did you mean 'ngrams'\?\)"),
-        ("majority?seed=1", "majority has no option 'seed'; its options: none"),
+        ("majority?seed=1", "majority has no option 'seed'; its options: name"),
         ("length:file", "encoder 'length' takes no argument, but has 'file'"),
         ("lenght", r"unknown encoder 'lenght' \(did you mean 'length'\?\)"),
     ],

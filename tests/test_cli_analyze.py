@@ -10,23 +10,10 @@ from pathlib import Path
 
 import pytest
 from corpus_strategies import content, make_table, write_trees
+from in_process import probe
 from processes import ENVIRONMENT, PROBE, alive, descendants, wait_for
 
-from sentprobe import cli
 from sentprobe.probes.corpus.table import open_table
-
-
-def probe(
-    *arguments: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> tuple[int, str, str]:
-    """Run the command in this process and return its exit code, stdout and stderr."""
-    monkeypatch.setattr(sys, "argv", ["probe", *arguments])
-    with pytest.raises(SystemExit) as caught:
-        cli.probe()
-    out, err = capsys.readouterr()
-    code = caught.value.code
-    assert code is None or isinstance(code, int)
-    return code or 0, out, err
 
 
 @pytest.fixture

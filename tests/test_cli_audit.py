@@ -1,21 +1,18 @@
 """The command ``probe audit``: what it prints and writes, and how it refuses a bad request."""
 
 import json
-import sys
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
+from in_process import Command
 from probe_strategies import learnable
 
-from sentprobe import cli
 from sentprobe.lexicon import english
 from sentprobe.probes.audit import from_json
 from sentprobe.probes.compeval import TASKS, Size, build
 from sentprobe.probes.dataset import ProbeDataset
 from sentprobe.probes.formats import read_dataset, write_dataset
-
-Probe = Callable[..., tuple[int, str, str]]
 
 ORDER = build(TASKS["Order"], english(), size=Size(84, 28), seed=1)
 LEAKY = learnable(name="leaky", size=60)
@@ -23,19 +20,9 @@ LEAKY = learnable(name="leaky", size=60)
 
 
 @pytest.fixture
-def probe(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Probe:
-    """Run the command in this process; the result is its exit code, stdout and stderr."""
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["probe", "audit", *map(str, arguments)])
-        with pytest.raises(SystemExit) as caught:
-            cli.probe()
-        out, err = capsys.readouterr()
-        code = caught.value.code
-        assert code is None or isinstance(code, int)
-        return code or 0, out, err
-
-    return run
+def probe(command: Command) -> Command:
+    """Run ``probe audit`` in this process."""
+    return partial(command, "audit")
 
 
 def saved(data: ProbeDataset, path: Path) -> Path:
@@ -43,14 +30,14 @@ def saved(data: ProbeDataset, path: Path) -> Path:
     return path
 
 
-def test_a_dataset_is_audited_and_the_verdict_printed(tmp_path: Path, probe: Probe) -> None:
+def test_a_dataset_is_audited_and_the_verdict_printed(tmp_path: Path, probe: Command) -> None:
     code, out, _ = probe(saved(ORDER, tmp_path / "Order"), "--jobs", 1)
     assert code == 0
     assert "bound, bag of words and probe: train exactly 50.0%" in out
     assert "Order: no leak found" in out
 
 
-def test_datasets_in_a_folder_are_audited_into_their_cards(tmp_path: Path, probe: Probe) -> None:
+def test_datasets_in_a_folder_are_audited_into_their_cards(tmp_path: Path, probe: Command) -> None:
     for data in (ORDER, LEAKY):
         saved(data, tmp_path / data.name)
     (tmp_path / "notes.md").write_text("not a dataset")
@@ -67,7 +54,7 @@ def test_datasets_in_a_folder_are_audited_into_their_cards(tmp_path: Path, probe
 
 
 def test_another_format_is_read_and_the_audit_written_to_a_file(
-    tmp_path: Path, probe: Probe
+    tmp_path: Path, probe: Command
 ) -> None:
     out_file = tmp_path / "audit.md"
     source = saved(LEAKY, tmp_path / "leaky.jsonl")
@@ -78,13 +65,13 @@ def test_another_format_is_read_and_the_audit_written_to_a_file(
     assert "| bag of words and probe | " in out_file.read_text("utf-8")
 
 
-def test_bad_requests_are_refused_in_a_line(tmp_path: Path, probe: Probe) -> None:
+def test_bad_requests_are_refused_in_a_line(tmp_path: Path, probe: Command) -> None:
     source = saved(LEAKY, tmp_path / "leaky.jsonl")
     empty = tmp_path / "empty"
     empty.mkdir()
     requests: list[tuple[tuple[object, ...], int, str]] = [
         ((tmp_path / "none",), 2, "there is no such file or directory"),
-        ((empty,), 1, "there is no dataset in it"),
+        ((empty,), 2, "there is no dataset in it"),
         ((source, "--format", "jsn"), 2, "there is no format 'jsn' (did you mean 'json'?)"),
         ((source, "--read-as", "json"), 2, "there is no format 'json' of datasets"),
         ((source, "--jobs", "0"), 2, "the number of jobs must be positive, not 0"),

@@ -6,26 +6,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from in_process import probe
 
-from sentprobe import cli
 from sentprobe.probes.compeval import TASKS
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.formats import read_datasets
 
 TINY = ("--train", "56", "--test", "28")
-
-
-def probe(
-    *arguments: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> tuple[int, str, str]:
-    """Run the command in this process and return its exit code, stdout and stderr."""
-    monkeypatch.setattr(sys, "argv", ["probe", *arguments])
-    with pytest.raises(SystemExit) as caught:
-        cli.probe()
-    out, err = capsys.readouterr()
-    code = caught.value.code
-    assert code is None or isinstance(code, int)
-    return code or 0, out, err
 
 
 def content(path: Path) -> dict[str, bytes]:
@@ -107,6 +94,8 @@ BAD: list[tuple[list[str], str]] = [
     (["compeval", "--validation", "2"], "Content2Probe: the number of validation items must be"),
     (["compeval", "--vocabulary", "engilsh"], "did you mean 'english'?"),
     (["compeval", "--lexicon", "none.toml"], "none.toml: cannot read the lexicon: No"),
+    (["compeval", "--no-audit"], "--audit/--no-audit is for the suite natural, not for compeval"),
+    (["compeval", "--audit"], "--audit/--no-audit is for the suite natural, not for compeval"),
 ]
 
 
@@ -139,7 +128,7 @@ def test_what_is_in_the_way(
     (tmp_path / "sets" / "Order").mkdir(parents=True)
     (tmp_path / "sets" / "Order" / "notes.txt").write_text("mine")
     for out, code, message in (
-        (file, 1, "cannot write datasets there: File exists"),
+        (file, 2, "cannot write datasets there: File exists"),
         (tmp_path / "sets", 2, "Order: not empty, and not a dataset of sentprobe's"),
     ):
         got, _, stderr = probe(

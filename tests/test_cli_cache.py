@@ -1,12 +1,11 @@
 """The command ``probe cache``: what it prints and removes, and how it refuses a bad request."""
 
-import sys
 from pathlib import Path
 
 import pytest
 from cache_strategies import Hashing, files_of
+from in_process import probe
 
-from sentprobe import cli
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.encoders.embed import embed
 
@@ -20,19 +19,6 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         encoder = Hashing(fingerprint=name * 8, name=name)
         embed(encoder, sentences, cache=Cache(directory))
     return directory
-
-
-def probe(
-    *arguments: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> tuple[int, str, str]:
-    """Run the command in this process and return its exit code, stdout and stderr."""
-    monkeypatch.setattr(sys, "argv", ["probe", *arguments])
-    with pytest.raises(SystemExit) as caught:
-        cli.probe()
-    out, err = capsys.readouterr()
-    code = caught.value.code
-    assert code is None or isinstance(code, int)
-    return code or 0, out, err
 
 
 def test_show(

@@ -1,16 +1,15 @@
 """The command ``probe embed``: what it writes, and how it refuses a bad request."""
 
-import sys
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 from cache_strategies import files_of
+from in_process import probe
 from probe_strategies import learnable
 from shared import SHARED, needs_shared
 
-from sentprobe import cli
 from sentprobe.probes import compeval
 from sentprobe.probes.commands.embed import Plan, embed_into_file, read_sentences
 from sentprobe.probes.compeval import Size
@@ -26,19 +25,6 @@ LINES = "the man slept\n\n  the   doctor slept \nthe man slept\n"
 @pytest.fixture(autouse=True)
 def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SENTPROBE_CACHE", str(tmp_path / "cache"))
-
-
-def probe(
-    *arguments: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> tuple[int, str, str]:
-    """Run the command in this process and return its exit code, stdout and stderr."""
-    monkeypatch.setattr(sys, "argv", ["probe", *arguments])
-    with pytest.raises(SystemExit) as caught:
-        cli.probe()
-    out, err = capsys.readouterr()
-    code = caught.value.code
-    assert code is None or isinstance(code, int)
-    return code or 0, out, err
 
 
 def lines_file(tmp_path: Path, content: bytes = LINES.encode()) -> Path:

@@ -5,23 +5,10 @@ import subprocess
 import sys
 
 import pytest
+from in_process import probe
 
-from sentprobe import cli
 from sentprobe.probes.commands.encoders import extra_text, list_encoders
 from sentprobe.probes.encoders import ENCODERS
-
-
-def probe(
-    *arguments: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> tuple[int, str, str]:
-    """Run the command in this process and return its exit code, stdout and stderr."""
-    monkeypatch.setattr(sys, "argv", ["probe", *arguments])
-    with pytest.raises(SystemExit) as caught:
-        cli.probe()
-    out, err = capsys.readouterr()
-    code = caught.value.code
-    assert code is None or isinstance(code, int)
-    return code or 0, out, err
 
 
 def test_the_table_has_each_kind(

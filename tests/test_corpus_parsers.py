@@ -1,7 +1,6 @@
 """Parsers: each adapter on what its library makes, the real ones if they can be had, refusals."""
 
 import json
-import tarfile
 import threading
 from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -11,7 +10,8 @@ from urllib.parse import parse_qs, urlparse
 
 import pytest
 from corpus_strategies import make_table, rows_of
-from shared import SHARED, needs_shared
+from parser_models import BLLIP, PUNKT, SPACY, installed, unpack
+from shared import needs_shared
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.corpus import parsers, work
@@ -27,13 +27,6 @@ from sentprobe.probes.corpus.parsers import (
 )
 from sentprobe.probes.corpus.recipe import Recipe, make_recipe
 from sentprobe.probes.encoders.specs import Spec, parse_spec
-
-PUNKT = SHARED / "parsers" / "punkt_novels"
-
-
-def installed(name: str) -> pytest.MarkDecorator:
-    (kind,) = (kind for kind in PARSERS if kind.name == name)
-    return pytest.mark.skipif(not kind.installed, reason=f"the extra {kind.extra} is not installed")
 
 
 @pytest.fixture(autouse=True)
@@ -134,11 +127,11 @@ def test_text_is_split_by_the_parser_or_by_punkt(tmp_path: Path) -> None:
         ("bllipp:x", UsageError, r"there is no parser 'bllipp' \(did you mean 'bllip'\?\); known"),
         (
             "bllip",
-            ParserError,
+            UsageError,
             r"bllip: no model is named; write --parser bllip:FOLDER .*bllip_wsj",
         ),
-        ("bllip:nowhere", ParserError, r"nowhere: there is no such folder; .*nltk.downloader"),
-        ("bllip:.", ParserError, r"\.: not a model of bllipparser \(no pSgT.txt in it\); "),
+        ("bllip:nowhere", UsageError, r"nowhere: there is no such folder; .*nltk.downloader"),
+        ("bllip:.", UsageError, r"\.: not a model of bllipparser \(no pSgT.txt in it\); "),
         ("bllip:.?beam=3", UsageError, "bllip has no option 'beam'"),
         (
             "spacy:nowhere",
@@ -335,13 +328,6 @@ def test_a_corenlp_server(
     assert "ssplit.eolonly" not in asked[-1][0]
 
 
-def unpack(name: str, folder: Path) -> Path:
-    with tarfile.open(SHARED / "parsers" / name) as archive:
-        archive.extractall(folder, filter="data")
-    (found,) = folder.iterdir()
-    return found
-
-
 TEXT = (
     "The old man saw the dogs. They did not see him.\n\n"
     'Dr. Mortimer came, and we (all of us) laughed. "Who," he asked, "are you?"\n'
@@ -351,7 +337,7 @@ TEXT = (
 @needs_shared
 @installed("bllip")
 def test_bllip_from_raw_text_to_rows(tmp_path: Path) -> None:
-    model = unpack("bllip-treebank-gum.tar.xz", tmp_path / "model")
+    model = unpack(BLLIP, tmp_path / "model")
     file = tmp_path / "a.txt"
     file.write_text(TEXT + "\n" + "word " * 450 + ".\n")
     recipe = make_recipe(
@@ -391,7 +377,7 @@ def test_bllip_from_raw_text_to_rows(tmp_path: Path) -> None:
 @installed("spacy")
 @pytest.mark.filterwarnings("ignore")
 def test_spacy_from_raw_text_to_rows(tmp_path: Path) -> None:
-    model = unpack("spacy-ewt.tar.xz", tmp_path / "model")
+    model = unpack(SPACY, tmp_path / "model")
     file = tmp_path / "a.txt"
     file.write_text("The old man saw the dogs. They did not see him.\n")
     recipe = make_recipe(

@@ -1,5 +1,6 @@
 """The ten tasks of Conneau et al. 2018 hold what they promise, on made-up and on real text."""
 
+from collections import Counter
 from pathlib import Path
 from random import Random
 
@@ -10,7 +11,9 @@ from natural_checks import CHECKS, Source, check_all
 from natural_tables import made_up, novels, treebank, write_table
 from shared import needs_shared
 
+from sentprobe.generator.event import Number
 from sentprobe.probes.compeval import Size
+from sentprobe.probes.corpus import Row
 from sentprobe.probes.corpus.balance import TooFewError
 from sentprobe.probes.corpus.bands import Band, Settings
 from sentprobe.probes.corpus.build_natural import NaturalRecipe, build_each, build_natural
@@ -126,6 +129,31 @@ def test_the_novels(name: str, parsed: tuple[Table, Source]) -> None:
     check_all(data)
     CHECKS[name](data, source)
     assert len(data.splits[Split.TRAIN]) >= 150
+
+
+@needs_shared
+@pytest.mark.parametrize("name", ["SubjNum", "ObjNum", "Tense"])
+def test_that_words_are_kept_apart_costs_next_to_nothing(
+    name: str, parsed: tuple[Table, Source]
+) -> None:
+    table, source = parsed
+    recipe = NaturalRecipe(audit=False, settings=Settings(band=Band(1, 5000)))
+    data = build_natural(TASKS[name], table, recipe=recipe)
+    there = Counter(label for row in source.rows.values() if (label := label_of(name, row)))
+    least = 2 * min(there[label] for label in data.labels)
+    assert 0.94 * least <= sum(map(len, data.splits.values())) <= least
+
+
+def label_of(name: str, row: Row) -> str | None:
+    """The label of a sentence, whatever its word's frequency; words like ``'s`` have none."""
+    if name == "Tense":
+        if row.verb is None or not row.tokens[row.verb].isalpha():
+            return None
+        return {"VBP": "PRES", "VBZ": "PRES", "VBD": "PAST"}.get(row.tags[row.verb])
+    noun = row.subject if name == "SubjNum" else row.object
+    usual = {"NN": Number.SINGULAR, "NNS": Number.PLURAL}
+    tag = None if noun is None else row.tags[noun.index]
+    return tag if noun is not None and tag in usual and usual[tag] is noun.number else None
 
 
 @pytest.fixture(scope="module")

@@ -1,12 +1,11 @@
 """``probe build natural`` and ``probe run natural``: what they print and write, and refuse."""
 
-import sys
 from pathlib import Path
 
 import pytest
+from in_process import probe
 from natural_tables import made_up, write_table
 
-from sentprobe import cli
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.formats import read_dataset, read_datasets
 from sentprobe.probes.rundir import read_results
@@ -14,19 +13,6 @@ from sentprobe.probes.rundir import read_results
 SMALL = ("--train", "60", "--test", "12", "--validation", "12")
 GIVEN = (*SMALL, "--frequency-band", "1-500", "--odd-band", "2-200", "--sequences", "4")
 WORDS = ("--first-rank", "40", "--words", "8")
-
-
-def probe(
-    *arguments: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> tuple[int, str, str]:
-    """Run the command in this process and return its exit code, stdout and stderr."""
-    monkeypatch.setattr(sys, "argv", ["probe", *arguments])
-    with pytest.raises(SystemExit) as caught:
-        cli.probe()
-    out, err = capsys.readouterr()
-    code = caught.value.code
-    assert code is None or isinstance(code, int)
-    return code or 0, out, err
 
 
 @pytest.fixture(scope="module")
@@ -121,12 +107,17 @@ def test_a_run_on_a_table(
         (("build", "natural"), 2, "the suite natural needs the table of a corpus"),
         (("build", "natura", "TABLE"), 2, "no suite 'natura' (did you mean 'natural'?)"),
         (("build", "natural", "nowhere"), 2, "there is no table nowhere; make one"),
-        (("build", "natural", "."), 1, "not a table of an analysed corpus"),
+        (("build", "natural", "."), 2, "not a table of an analysed corpus"),
         (("build", "natural", "TABLE", "--task", "Tens"), 2, "did you mean 'Tense'?"),
         (("build", "natural", "TABLE", "--frequency-band", "9"), 2, "LOW-HIGH, such as 100-5000"),
         (("build", "natural", "TABLE", "--words", "1"), 2, "must be at least 2, not 1"),
         (("build", "natural", "TABLE", "--train", "0"), 2, "number of train items must be pos"),
         (("build", "natural", "TABLE", "--format", "jsn"), 2, "jsn"),
+        (
+            ("build", "natural", "TABLE", "--task", "adi", "-f", "senteval"),
+            2,
+            "AdiContent has probe",
+        ),
         (("build", "compeval", "TABLE"), 2, "is for the suite natural, not for compeval"),
         (("build", "compeval", "--words", "9"), 2, "--words is for the suite natural, not for"),
         (("build", "natural", "TABLE", "--sampling", "mirror"), 2, "--sampling is for the suite"),
@@ -155,3 +146,4 @@ def test_refusals(  # noqa: PLR0917
     assert found == code, err
     assert message in " ".join(err.split())
     assert "Traceback" not in err
+    assert "build the tasks" not in err

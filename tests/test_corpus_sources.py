@@ -159,9 +159,11 @@ def test_the_wrong_encoding(tmp_path: Path) -> None:
 def test_a_line_that_is_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "MAX_LINE", 10)
     path = tmp_path / "a.txt"
-    path.write_text("short\n" + "x" * 30)
-    with pytest.raises(SourceError, match=r"a.txt, line 2: longer than 10 bytes"):
-        lines_of(path)
+    for long in ("x" * 30, "é" * 9, "aé" * 9, "日" * 4):
+        for encoding in ("utf-8", "utf-16") if len(long) > 9 else ("utf-8",):
+            path.write_text(f"short\n{long}\nshort\n", encoding)
+            with pytest.raises(SourceError, match=r"a.txt, line 2: longer than 10 bytes"):
+                lines_of(path, encoding)
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:

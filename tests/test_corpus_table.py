@@ -1,5 +1,6 @@
 """From a corpus to a table: rows, order, duplicates, failures, resuming, and what is refused."""
 
+import errno
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,10 +23,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared import SHARED, needs_shared
 
+from sentprobe import __version__
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.corpus import analyze as module
-from sentprobe.probes.corpus import shards
-from sentprobe.probes.corpus.analyze import Plan, analyze
+from sentprobe.probes.corpus import shards, throughfiles
+from sentprobe.probes.corpus.analyze import Machines, Plan, analyze
 from sentprobe.probes.corpus.duplicates import mark_first, parse_digests
 from sentprobe.probes.corpus.pieces import Chunk, ChunkSize
 from sentprobe.probes.corpus.recipe import Recipe
@@ -215,6 +217,41 @@ def test_a_stopped_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert content(tmp_path / "out") == content(tmp_path / "whole")
 
 
+def test_the_work_of_another_version_is_not_kept(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = "9" * len(__version__)
+
+    def by_another(chunk: Chunk, recipe: Recipe, key: str) -> bytes:
+        version = f'"version": "{__version__}"'.encode()
+        return work_on(chunk, recipe, key).replace(version, f'"version": "{other}"'.encode())
+
+    monkeypatch.setattr(module, "work_on", by_another)
+    for _ in range(2):  # the second time as the first
+        with pytest.raises(SentprobeError, match=f"a worker has sentprobe {other} and this"):
+            make_table([corpus], tmp_path / "out", size=SMALL)
+    monkeypatch.undo()
+    make_table([corpus], tmp_path / "out", size=SMALL)
+    assert content(tmp_path / "out") == content(make_table([corpus], tmp_path / "new").path)
+
+
+@pytest.mark.parametrize(("where", "what"), [(shards, "mark_first"), (throughfiles, "mkdtemp")])
+def test_a_disk_that_fills_up_at_any_step(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: object, what: str
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    machines = Machines(jobs=2) if where is throughfiles else HERE
+    with monkeypatch.context() as patch:
+        patch.setattr(where, what, full)
+        with pytest.raises(SentprobeError, match=r"cannot write .*: No space left on device") as no:
+            make_table([corpus], tmp_path / "out", size=SMALL, machines=machines)
+    assert str(tmp_path / "out") in str(no.value)
+    make_table([corpus], tmp_path / "out", size=SMALL)
+    assert content(tmp_path / "out") == content(make_table([corpus], tmp_path / "new").path)
+
+
 def test_a_changed_corpus_or_recipe_is_not_taken_for_the_old_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -268,7 +305,7 @@ def _change_head(out: Path, **changes: object) -> None:
 def test_tables_that_cannot_be_opened(corpus: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     with pytest.raises(
-        TableError, match=r"not a table of an analysed corpus; it has no table.json"
+        UsageError, match=r"not a table of an analysed corpus; it has no table.json"
     ):
         open_table(out)
     make_table([corpus], out)

@@ -4,7 +4,6 @@ from collections import Counter
 from pathlib import Path
 from random import Random
 
-import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
@@ -14,20 +13,13 @@ from natural_tables import made_up, rows_of, write_table
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.compeval import Size
 from sentprobe.probes.corpus import Parsed, analyse
-from sentprobe.probes.corpus.balance import (
-    TooFewError,
-    deal_forms,
-    share_out,
-    wanted_share,
-)
+from sentprobe.probes.corpus.balance import TooFewError
 from sentprobe.probes.corpus.bands import Band, Settings, parse_band
 from sentprobe.probes.corpus.build_natural import NaturalRecipe, build_natural
 from sentprobe.probes.corpus.conneau_syntax import _swapped
 from sentprobe.probes.corpus.inversion import Longer, part, render
-from sentprobe.probes.corpus.queries import Pool
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.corpus.tasks import TASKS, Suite, find_tasks
-from sentprobe.probes.corpus.tree_depth import apportion
 from sentprobe.probes.dataset import Split
 
 ADI = ("AdiContent", "AdiContent-permuted", "AdiContent-random")
@@ -41,51 +33,6 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Table:
 
 def recipe(train: int = 200, rest: int = 40, *, seed: int = 0) -> NaturalRecipe:
     return NaturalRecipe(size=Size(train, rest, rest), seed=seed, audit=False)
-
-
-# Shares
-
-
-@given(
-    st.lists(st.floats(0, 1), min_size=1, max_size=12).filter(lambda s: sum(s) > 0.01),
-    st.integers(0, 500),
-)
-def test_apportioned_numbers_add_up_and_are_near_their_shares(
-    shares: list[float], number: int
-) -> None:
-    found = apportion(np.array(shares), number)
-    assert found.sum() == number
-    assert np.all(np.abs(found - np.array(shares) / sum(shares) * number) < 1 + 1e-6)
-
-
-@given(st.integers(0, 3000), st.integers(1, 900), st.integers(1, 90), st.integers(0, 90))
-def test_shares_fit_the_capacity(capacity: int, train: int, test: int, validation: int) -> None:
-    wanted = wanted_share(Size(train, test, validation), classes=3)
-    got = share_out(capacity, wanted)
-    if got is None:
-        assert capacity < len(wanted)
-    else:
-        assert sum(got.values()) <= capacity or got == wanted
-        assert all(got[split] >= 1 for split in wanted)
-        assert got == wanted or sum(got.values()) == capacity
-
-
-@given(st.lists(st.tuples(st.integers(1, 30), st.integers(0, 1)), min_size=1, max_size=300))
-def test_a_form_is_dealt_to_one_split(pairs: list[tuple[int, int]]) -> None:
-    forms, labels = np.array(pairs, np.int64).T
-    pool = Pool(np.arange(len(forms), dtype=np.uint64), labels, forms)
-    wanted = {Split.TRAIN: 10, Split.VALIDATION: 1, Split.TEST: 1}
-    dealt = deal_forms(pool, classes=2, wanted=wanted)
-    assert all(len(set(dealt[forms == form].tolist())) == 1 for form in set(forms.tolist()))
-
-
-def test_forms_are_dealt_in_proportion() -> None:
-    rng = np.random.default_rng(0)
-    forms = np.minimum(rng.zipf(1.4, 4000), 400).astype(np.int64)
-    pool = Pool(np.arange(4000, dtype=np.uint64), forms % 2, forms)
-    wanted = {Split.TRAIN: 8, Split.VALIDATION: 1, Split.TEST: 1}
-    counts = np.bincount(deal_forms(pool, classes=2, wanted=wanted), minlength=3)
-    assert counts.tolist() == pytest.approx([3200, 400, 400], abs=60)
 
 
 # Bands
@@ -206,6 +153,25 @@ def test_the_label_says_which_word_is_first(name: str, seed: int, table: Table) 
         assert item.label == str(first < second).upper()
 
 
+@pytest.mark.parametrize(("name", "tells"), [*zip(ORDER, (True, False, False), strict=True)])
+def test_two_words_have_a_usual_order_in_text_alone(name: str, tells: bool, table: Table) -> None:
+    """Which of two words is first in training more often? In a random order neither is."""
+    data = build_natural(TASKS[name], table, recipe=recipe(2000, 600))
+    first = Counter[str]()
+    for item in items(data):
+        if item.split is Split.TRAIN:
+            one, other = item.probes if item.label == "TRUE" else item.probes[::-1]
+            first[one] += 1
+            first[other] -= 1
+    said = [
+        (first[item.probes[0]] > first[item.probes[1]]) == (item.label == "TRUE")
+        for item in items(data)
+        if item.split is Split.TEST
+    ]
+    right = sum(said) / len(said)
+    assert right > 0.6 if tells else abs(right - 0.5) < 0.1
+
+
 def test_lengths_of_adi_go_to_70(table: Table) -> None:
     size = NaturalRecipe(size=Size(160, 16, 16), audit=False)
     data = build_natural(TASKS["AdiLength"], table, recipe=size)
@@ -216,13 +182,20 @@ def test_lengths_of_adi_go_to_70(table: Table) -> None:
         assert low <= len(item.tokens) <= high
 
 
+@pytest.mark.parametrize("name", [*ADI, *ORDER, "AdiLength", "BShift"])
+def test_how_many_probe_words_an_item_has(name: str, table: Table) -> None:
+    data = build_natural(TASKS[name], table, recipe=recipe(160, 16))
+    assert data.slots == TASKS[name].slots
+
+
 @pytest.mark.parametrize("control", ["permuted", "random"])
-@pytest.mark.parametrize("task", ["AdiLength", "AdiContent"])
+@pytest.mark.parametrize("task", ["AdiLength", "AdiContent", "AdiOrder"])
 def test_controls_keep_the_questions(task: str, control: str, table: Table) -> None:
     plain = build_natural(TASKS[task], table, recipe=recipe(160, 16))
     other = build_natural(TASKS[f"{task}-{control}"], table, recipe=recipe(160, 16))
     known = {row.text for row in made_up()}
     assert other.labels == plain.labels
+    check_all(other, lengths=(5, 70))
     texts = [item.text for item in items(other)]
     assert sum(text in known for text in texts) < len(texts) / 10
     if control == "permuted":

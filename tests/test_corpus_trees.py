@@ -205,6 +205,30 @@ Sentence #2
     ]
 
 
+@pytest.mark.parametrize("broken", ["(SINV (NN x)", "(SINV (NN x) (NN", "(S (NN x)"])
+def test_where_trees_take_a_line_each_only_the_broken_one_is_lost(broken: str) -> None:
+    rest = ["(S (NN a))", "(NP (NN b))", "( (FRAG (NN c)))", "(S (NN d))"]
+    found = list(read_trees([rest[0], broken, *rest[1:]]))
+    assert [str(each)[:6] if isinstance(each, Mistake) else each.words for each in found] == [
+        ("a",),
+        "line 2",
+        ("b",),
+        ("c",),
+        ("d",),
+    ]
+
+
+def test_a_bracket_in_the_first_column_may_be_inside_a_tree() -> None:
+    lines = ["(S (NN a))", "(S", "(NP (NN men))", "(VP (VBD ran)))", "(S (NN a))", "(S (NN b)", ")"]
+    found = list(read_trees(lines))
+    assert [each.words for each in found if isinstance(each, Tree)] == [
+        ("a",),
+        ("men", "ran"),
+        ("a",),
+        ("b",),
+    ]
+
+
 def test_a_line_of_a_million_characters_is_one_mistake_with_a_short_text() -> None:
     (found,) = read_trees(["(" * 1_000_000])
     assert isinstance(found, Mistake)

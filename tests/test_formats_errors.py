@@ -235,7 +235,7 @@ def test_unknown_format_and_path(tmp_path: Path) -> None:
 
 
 def test_no_dataset_and_two_of_one_name(tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match="there is no dataset in it"):
+    with pytest.raises(UsageError, match="there is no dataset in it"):
         read_datasets(tmp_path)
     for name in ("a", "b"):
         write_dataset(learnable(size=40), tmp_path / name)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from gen_command import Gen
 
-from sentprobe import cli
 from sentprobe.errors import UsageError
 from sentprobe.generator.constraints import Choices, Constraints
 from sentprobe.generator.event import MAX_DEPTH, Contradiction, Negator, Number
@@ -29,13 +29,6 @@ help = {}
 noun = "*"
 transitive = "*"
 """
-
-
-def gen(args: list[str], monkeypatch: pytest.MonkeyPatch) -> int:
-    monkeypatch.setattr("sys.argv", ["gen", *args])
-    with pytest.raises(SystemExit) as left:
-        cli.gen()
-    return int(left.value.code or 0)
 
 
 @pytest.mark.parametrize("lemma", ["passive", "sg"])
@@ -140,34 +133,28 @@ def test_nesting_has_a_limit_that_everything_shares() -> None:
             parse(nested(depth), english())
 
 
-def test_options_before_a_subcommand_are_refused(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert gen(["--lexicon", "x.toml", "parse", "the man sleeps"], monkeypatch) == 2
-    assert "--lexicon stands before 'parse'" in capsys.readouterr().err
+def test_options_before_a_subcommand_are_refused(gen: Gen) -> None:
+    done = gen("--lexicon", "x.toml", "parse", "the man sleeps")
+    assert done.code == 2
+    assert "--lexicon stands before 'parse'" in done.err
 
 
-def test_a_lexicon_of_ones_own_needs_no_more(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_lexicon_of_ones_own_needs_no_more(gen: Gen, tmp_path: Path) -> None:
     path = tmp_path / "peace.toml"
     path.write_text(PEACE, encoding="utf-8")
-    assert gen(["--lexicon", str(path), "-t", "transitive", "--n", "3"], monkeypatch) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 3
-    assert gen(["templates", "--lexicon", str(path)], monkeypatch) == 0
-    printed = capsys.readouterr().out
-    assert "transitive-rc-both.agent.intransitive.patient.intransitive.src.src" in printed
+    done = gen("--lexicon", path, "-t", "transitive", "--n", "3")
+    assert (done.code, len(done.lines)) == (0, 3)
+    done = gen("templates", "--lexicon", path)
+    assert done.code == 0
+    assert "transitive-rc-both.agent.intransitive.patient.intransitive.src.src" in done.out
 
 
-def test_a_line_that_is_not_utf8_does_not_stop_the_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_line_that_is_not_utf8_does_not_stop_the_others(gen: Gen, tmp_path: Path) -> None:
     path = tmp_path / "in.txt"
     path.write_bytes(b"the man sleeps\n\xff\nthe men sleep\n")
-    assert gen(["parse", "-f", "text", "--file", str(path)], monkeypatch) == 1
-    printed = capsys.readouterr()
-    assert printed.out == "the man sleeps\nthe men sleep\n"
-    assert f"{path}:2: not UTF-8" in printed.err
+    done = gen("parse", "-f", "text", "--file", path)
+    assert (done.code, done.out) == (1, "the man sleeps\nthe men sleep\n")
+    assert f"{path}:2: not UTF-8" in done.err
 
 
 def test_output_is_utf8_in_any_locale() -> None:

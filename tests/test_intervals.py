@@ -11,6 +11,7 @@ from sentprobe.errors import UsageError
 from sentprobe.probes.intervals import (
     accuracy_interval,
     around,
+    balanced,
     design_effect,
     per_unit,
     quantile,
@@ -42,6 +43,14 @@ def test_around_and_wilson_are_two_sides_of_one_test(total: int, data: st.DataOb
     share = data.draw(st.sampled_from([0.5, 0.6, 0.9]))
     inside = correct / total in around(share, total, confidence=0.99)
     assert inside is (share in wilson(correct, total, confidence=0.99))
+
+
+@given(st.integers(2, 1000))
+def test_equal_labels_are_balanced_whether_their_number_is_known_or_not(labels: int) -> None:
+    assert balanced(1 / labels, labels)
+    assert balanced(1 / labels)
+    assert not balanced(min(1.0, 1.5 / labels), labels)
+    assert not balanced(1 / labels, labels + 50)
 
 
 @given(in_units())

@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from probe_strategies import sample_result, seed_score
 
+from sentprobe.probes.result_json import format_result, parse_result
 from sentprobe.probes.results import (
     Condition,
+    Norm,
     Result,
     ResultsError,
     Score,
-    format_result,
     make_score,
     pack,
-    parse_result,
     renumber,
     unpack,
 )
@@ -27,6 +27,7 @@ SAMPLE = sample_result("bow", "content1", 900, 500, 510, mirrored=True, seeds=2)
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 floats = st.floats(0, 1)
+norms = st.builds(Norm, st.integers(1, 99), st.integers(1, 99), st.floats(0, 1e9), floats)
 
 
 @st.composite
@@ -50,6 +51,11 @@ def results(draw: st.DrawFn) -> Result:
         majority=draw(floats),
         mirrored=draw(st.booleans()),
         units=units,
+        lengths=draw(st.just(()) | st.tuples(*[st.integers(1, 70)] * total)),
+        norms=tuple(draw(st.lists(norms, max_size=3))),
+        balanced_probes=draw(st.booleans()),
+        probe_vectors=draw(texts),
+        probe_fingerprint=draw(texts),
         scores={condition: score() for condition in conditions},
         seed=draw(st.integers(0, 2**40)),
         preset=draw(st.sampled_from(PRESETS)),
@@ -126,7 +132,7 @@ BAD_RESULTS = [
     (edited(scores={"guess": {}}), "'guess' is not a valid Condition"),
     (edited(scores={"probe": {"seeds": [], "interval": {}}}), "a score without a seed"),
     (edited(scores={}), "there is no score of the probe itself"),
-    (edited(units="0 0 1"), "scores and units are of different numbers of items"),
+    (edited(units="0 0 1"), "scores, units and lengths are of different numbers of items"),
     (edited(preset={}), "a preset with other values than this version's"),
     (edited(units="1 x"), "invalid literal for int"),
     (edited(mood="good"), "unexpected keyword argument 'mood'"),

@@ -17,7 +17,8 @@ from sentprobe.probes.dataset import Indices, Items, ProbeDataset, Split
 from sentprobe.probes.encoders import EncoderError, Vectors, digest, make_encoder
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.intervals import wilson
-from sentprobe.probes.results import Condition, ResultsError, format_result
+from sentprobe.probes.result_json import format_result
+from sentprobe.probes.results import Condition
 from sentprobe.probes.run import run
 from sentprobe.probes.rundir import read_results
 from sentprobe.probes.trainer.presets import find_preset
@@ -97,8 +98,10 @@ def test_controls_of_equal_width_are_trained_once(
     counting, other, wider = made.records
     for condition in (Condition.RANDOM_SENTENCES, Condition.BAG_OF_WORDS):
         assert counting.scores[condition] == other.scores[condition]
-    # Four, then probe and random probes, then three: the probe of bow?dim=9 is the control's.
-    assert len(trained) == 4 + 2 + 3
+    no_sentence = {record.scores[Condition.NO_SENTENCE] for record in made.records}
+    assert len(no_sentence) == 1
+    # Five, then probe and random probes, then three: the probe of bow?dim=9 is the control's.
+    assert len(trained) == 5 + 2 + 3
     assert wider.scores[Condition.PROBE] == wider.scores[Condition.BAG_OF_WORDS]
 
 
@@ -126,7 +129,7 @@ def test_progress_is_reported_to_the_end() -> None:
     distinct = len({text for data in FEW for text in data.sentences})
     assert recorder.steps == [
         ["encode with counting", distinct, distinct],
-        ["train on counting", 8, 8],
+        ["train on counting", 10, 10],
     ]
 
 
@@ -151,12 +154,13 @@ def test_random_probes_are_words_of_their_slot_in_training() -> None:
         assert {tuple(pair) for pair in items.probes.tolist()} == {(0, 2), (0, 3), (1, 2), (1, 3)}
 
 
-def test_without_probe_words_there_are_no_random_probes() -> None:
+def test_without_probe_words_there_are_no_random_ones_nor_only_they() -> None:
     data = FEW[0]
     bare = {split: Items(items.rows, [], items.targets) for split, items in data.splits.items()}  # type: ignore[arg-type]
     data = replace(data, probe_words=(), splits=bare)
     made = run([data], [bow(4)], preset=FAST)
-    assert set(made.records[0].scores) == set(Condition) - {Condition.RANDOM_PROBES}
+    without = {Condition.RANDOM_PROBES, Condition.NO_SENTENCE}
+    assert set(made.records[0].scores) == set(Condition) - without
 
 
 def test_validation_is_set_aside_where_the_preset_needs_it() -> None:
@@ -227,7 +231,7 @@ def test_the_same_thing_twice_or_nothing() -> None:
 
 def test_directory_that_is_not_ours(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").touch()
-    with pytest.raises(ResultsError, match="not empty, and not a directory of sentprobe's"):
+    with pytest.raises(UsageError, match="not empty, and not a directory of sentprobe's"):
         run(FEW, [bow(4)], preset=FAST, out=tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 

@@ -16,13 +16,21 @@ from probe_strategies import Counting, learnable
 from processes import ENVIRONMENT, PROBE, alive, descendants, wait_for
 
 from sentprobe.errors import SentprobeError
-from sentprobe.probes import conditions
-from sentprobe.probes.commands.run import Plan, probe_plan
+from sentprobe.probes import conditions, tasks
+from sentprobe.probes.commands.run import probe_plan
+from sentprobe.probes.commands.run_plan import Plan
 from sentprobe.probes.encoders import make_encoder
 from sentprobe.probes.progress import Silent
-from sentprobe.probes.results import Condition, Result, Results, ResultsError
+from sentprobe.probes.results import (
+    Condition,
+    Made,
+    Result,
+    Results,
+    ResultsError,
+    makings,
+)
 from sentprobe.probes.run import run
-from sentprobe.probes.rundir import MARKER, file_name, read_results
+from sentprobe.probes.rundir import MARKER, file_name, read_results, write_result
 from sentprobe.probes.trainer.presets import find_preset
 
 FAST = replace(find_preset("ettinger"), max_epochs=2)
@@ -76,10 +84,45 @@ def seeds_trained(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
 def test_missing_seeds_are_added(tmp_path: Path, seeds_trained: list[tuple[int, ...]]) -> None:
     run(FEW[:1], [encoder()], preset=FAST, out=tmp_path, seeds=2)
     run(FEW[:1], [encoder()], preset=FAST, out=tmp_path, seeds=3)
-    assert seeds_trained == [(0, 1)] * 4 + [(2,)] * 4
+    assert seeds_trained == [(0, 1)] * 5 + [(2,)] * 5
     (kept,) = read_results(tmp_path).records
     for score in kept.scores.values():
         assert [each.seed for each in score.seeds] == [0, 1, 2]
+
+
+def test_each_probe_says_how_it_was_made(tmp_path: Path) -> None:
+    """The first command and its versions are the result's; later ones stand beside their seeds."""
+
+    def go(name: str, *, seeds: int, command: str) -> Result:
+        run([FEW[0]], [encoder(name)], preset=FAST, out=tmp_path, seeds=seeds, command=command)
+        return next(each for each in read_results(tmp_path).records if each.encoder == name)
+
+    first = go("bow", seeds=2, command="one")
+    assert (first.command, makings(first)) == ("one", (first.made,))
+    later = go("bow", seeds=3, command="two")
+    assert later.command == "one"
+    for score in later.scores.values():
+        made = [each.made for each in score.seeds]
+        assert made == [None, None, Made("two", first.versions, "cpu")]
+    assert [each.command for each in makings(later)] == ["one", "two"]
+    # Another encoder of this width takes over what is the same for both.
+    other = go("other", seeds=3, command="three")
+    by = {c: [e.made and e.made.command for e in s.seeds] for c, s in other.scores.items()}
+    assert by[Condition.PROBE] == by[Condition.RANDOM_PROBES] == [None] * 3
+    assert by[Condition.BAG_OF_WORDS] == by[Condition.RANDOM_SENTENCES] == ["one", "one", "two"]
+
+
+def test_versions_that_changed_are_kept_with_the_seed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run([FEW[0]], [encoder()], preset=FAST, out=tmp_path, controls=False)
+    monkeypatch.setattr(tasks, "versions", lambda *packages: dict.fromkeys(packages, "9"))
+    run([FEW[0]], [encoder()], preset=FAST, out=tmp_path, seeds=2, controls=False)
+    (kept,) = read_results(tmp_path).records
+    first, second = kept.scores[Condition.PROBE].seeds
+    assert (first.made, kept.versions["numpy"] == "9") == (None, False)
+    assert second.made is not None
+    assert second.made.versions["numpy"] == "9"
 
 
 def test_fewer_seeds_are_taken_from_what_is_there(
@@ -96,18 +139,18 @@ def test_fewer_seeds_are_taken_from_what_is_there(
 def test_missing_controls_are_added(tmp_path: Path, seeds_trained: list[tuple[int, ...]]) -> None:
     run(FEW[:1], [encoder()], preset=FAST, out=tmp_path, controls=False)
     made = run(FEW[:1], [encoder()], preset=FAST, out=tmp_path)
-    assert len(seeds_trained) == 4
+    assert len(seeds_trained) == 5
     assert timeless(made) == timeless(run(FEW[:1], [encoder()], preset=FAST))
 
 
 def test_what_encoders_share_is_not_trained_again(
     tmp_path: Path, seeds_trained: list[tuple[int, ...]]
 ) -> None:
-    """The second encoder is as wide as the first: two of its sanity runs are there already."""
+    """The second encoder is as wide as the first: three of its sanity runs are there already."""
     run(FEW[:1], [encoder()], preset=FAST, out=tmp_path)
     seeds_trained.clear()
     made = run(FEW[:1], [encoder("other")], preset=FAST, out=tmp_path, seeds=2)
-    assert sorted(seeds_trained) == [(0, 1), (0, 1), (1,), (1,)]
+    assert sorted(seeds_trained) == [(0, 1), (0, 1), (1,), (1,), (1,)]
     alone = run(FEW[:1], [encoder("other")], preset=FAST, seeds=2)
     one, other = made.records[0].scores, alone.records[0].scores
     assert {c: s.accuracy for c, s in one.items()} == pytest.approx(
@@ -118,7 +161,7 @@ def test_what_encoders_share_is_not_trained_again(
 def test_force_does_all_again(tmp_path: Path, seeds_trained: list[tuple[int, ...]]) -> None:
     first = run(FEW[:1], [encoder()], preset=FAST, out=tmp_path)
     second = run(FEW[:1], [encoder()], preset=FAST, out=tmp_path, force=True)
-    assert len(seeds_trained) == 8
+    assert len(seeds_trained) == 10
     assert timeless(first) == timeless(second)
 
 
@@ -217,7 +260,17 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
     before = {name: stamp for name, stamp in stamps(out).items() if not name.startswith(".")}
     assert 2 <= len(before) < 5
     wait_for(lambda: not any(map(alive, children)))
-    made, _ = probe_plan(replace(PLAN, out=out), reporter=Silent())
+    made = probe_plan(replace(PLAN, out=out), reporter=Silent()).results
     assert {name: stamp for name, stamp in stamps(out).items() if name in before} == before
-    whole, _ = probe_plan(PLAN, reporter=Silent())
+    whole = probe_plan(PLAN, reporter=Silent()).results
     assert [record.scores for record in made.records] == [r.scores for r in whole.records]
+
+
+def test_what_an_older_file_does_not_say_is_filled_in(tmp_path: Path) -> None:
+    """From before the number of labels and the lengths of sentences were kept."""
+    data = learnable(size=40)
+    (new,) = run([data], ["bow?dim=4"], preset=FAST, out=tmp_path).records
+    write_result(replace(new, labels=None, lengths=(), balanced_probes=True), tmp_path)
+    (found,) = run([data], ["bow?dim=4"], preset=FAST, out=tmp_path).records
+    assert (found.labels, found.lengths) == (new.labels, new.lengths)
+    assert found.balanced_probes == new.balanced_probes

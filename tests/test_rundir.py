@@ -10,6 +10,7 @@ from hypothesis import given
 from probe_strategies import sample_result
 from test_results import results
 
+from sentprobe.errors import UsageError
 from sentprobe.probes.results import Result, ResultsError, write_atomically
 from sentprobe.probes.rundir import (
     MARKER,
@@ -62,16 +63,16 @@ def test_results_are_read_by_file_name(tmp_path: Path) -> None:
 
 def test_directory_that_is_not_ours(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").touch()
-    with pytest.raises(ResultsError, match="not empty, and not a directory of sentprobe's"):
+    with pytest.raises(UsageError, match="not empty, and not a directory of sentprobe's"):
         prepare_directory(tmp_path)
-    with pytest.raises(ResultsError, match="not a directory of sentprobe's results"):
+    with pytest.raises(UsageError, match="not a directory of sentprobe's results"):
         read_results(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
 def test_foreign_marker(tmp_path: Path) -> None:
     (tmp_path / MARKER).write_text("{}")
-    with pytest.raises(ResultsError, match="not made by sentprobe"):
+    with pytest.raises(UsageError, match="not made by sentprobe"):
         prepare_directory(tmp_path)
 
 
@@ -84,7 +85,7 @@ def test_a_run_that_was_killed_while_it_made_the_directory(tmp_path: Path) -> No
 def test_directory_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for out in (tmp_path / "file", tmp_path / "file" / "below"):
-        with pytest.raises(ResultsError, match="cannot write results here: "):
+        with pytest.raises(UsageError, match="cannot write results here: "):
             prepare_directory(out)
 
 

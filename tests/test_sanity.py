@@ -137,8 +137,58 @@ def test_units_are_spoken_of() -> None:
 
 def test_without_sanity_runs_there_is_no_verdict() -> None:
     said = explain(Results((sample("bow", "order", 500),)))
-    assert "anity" not in said
-    assert len(said.splitlines()) == 2
+    assert said.splitlines()[-1] == (
+        "No sanity runs were made (--no-controls): nothing here says whether to believe these "
+        "figures."
+    )
+    assert "at chance" not in said
+
+
+def test_runs_with_and_without_sanity_runs() -> None:
+    some = Results((sample("bow", "order", 500, 500), sample("st", "order", 500)))
+    said = explain(some)
+    assert "No sanity runs were made of st on order (--no-controls): nothing here says" in said
+    assert "All 1 sanity runs" in said
+
+
+def test_a_baseline_needs_no_sanity_runs() -> None:
+    baseline = replace(sample("majority", "order", 500), dim=0)
+    assert "anity" not in explain(Results((baseline,)))
+
+
+def test_the_precision_is_stated() -> None:
+    record = sample("bow", "order", 500, seeds=3)
+    assert "Trained in float32." in explain(Results((record,))).splitlines()
+    seeds = [replace(s, precision="bfloat16") for s in record.scores[Condition.PROBE].seeds]
+    fast = replace(record, encoder="st", scores={Condition.PROBE: make_score(seeds, ())})
+    what = "(the first layer's products; all else is float32)."
+    assert f"Trained in bfloat16 {what}" in explain(Results((fast,)))
+    assert f"Trained in bfloat16 (3 probes) and float32 (3 probes) {what}" in explain(
+        Results((record, fast))
+    )
+    none = [replace(each, precision="") for each in seeds]
+    baseline = replace(record, scores={Condition.PROBE: make_score(none, ())})
+    assert "Trained" not in explain(Results((baseline,)))
+
+
+def test_skewed_labels_are_spoken_of() -> None:
+    skewed = replace(sample("bow", "length", 600), majority=0.6, labels=2)
+    said = explain(Results((sample("bow", "order", 600), skewed)))
+    assert "The labels of length are not equally common: chance is the share of the comm" in said
+    assert "equally common" not in explain(Results((sample("bow", "order", 600),)))
+
+
+def test_the_number_of_labels_decides_what_is_skewed() -> None:
+    """A half of the items is no excess of two labels, and is one of three."""
+    expected = [
+        sanity_runs(Results((replace(sample("bow", "x", 600, 415), labels=labels),)))[
+            0
+        ].expected.low
+        for labels in (2, 3, None)
+    ]
+    assert expected[0] > 0.4
+    assert expected[1] == 0
+    assert expected[2] == expected[0]
 
 
 def test_seeds_are_stated() -> None:

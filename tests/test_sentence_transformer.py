@@ -235,12 +235,12 @@ def test_hub_is_out_of_reach(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize("name", ["./nothing/here", "/nothing/here", "a/b/c"])
 def test_model_directory_is_not_there(name: str) -> None:
-    with pytest.raises(EncoderError, match="there is no such directory"):
+    with pytest.raises(UsageError, match="there is no such directory"):
         make_encoder(f"st:{name}", seed=0)
 
 
 def test_directory_of_something_else(tmp_path: Path) -> None:
-    with pytest.raises(EncoderError, match=r"there is no modules.json in this directory"):
+    with pytest.raises(UsageError, match=r"there is no modules.json in this directory"):
         load(tmp_path)
 
 

@@ -34,6 +34,7 @@ shapes = st.builds(
     slots=st.integers(0, 2),
     words=st.integers(1, 4),
     labels=st.integers(2, 4),
+    word_dim=st.sampled_from([0, 0, 3]),
 )
 points = st.builds(
     Point,
@@ -65,17 +66,26 @@ def random_inputs(shape: Shape, size: int, *, seed: int) -> tuple[Inputs, Tensor
     generator = torch.Generator().manual_seed(seed)
     vectors = torch.randn(size, shape.dim, generator=generator, dtype=torch.float64)
     words = torch.randint(shape.words, (size, shape.slots), generator=generator)
-    words = words + shape.words * torch.arange(shape.slots)
+    lexicon = None
+    if shape.word_dim:
+        size_of_lexicon = (shape.words, shape.word_dim)
+        lexicon = torch.randn(*size_of_lexicon, generator=generator, dtype=torch.float64)
+    else:
+        words = words + shape.words * torch.arange(shape.slots)
     targets = torch.randint(shape.labels, (size,), generator=generator)
-    return Inputs(vectors, words), nn.functional.one_hot(targets, shape.labels).double()
+    return Inputs(vectors, words, lexicon), nn.functional.one_hot(targets, shape.labels).double()
 
 
 def plain_logits(bank: Bank, inputs: Inputs, mask: Tensor | None = None) -> Tensor:
-    """The first probe, with one-hot probe words and ordinary modules' arithmetic."""
+    """The first probe, with probe words written out and ordinary modules' arithmetic."""
     shape = bank.design.shape
-    hots = torch.zeros(len(inputs.vectors), shape.slots * shape.words, dtype=torch.float64)
+    if inputs.lexicon is None:
+        hots = torch.zeros(len(inputs.vectors), shape.slots * shape.words, dtype=torch.float64)
+        words = hots.scatter_(1, inputs.words, 1.0)
+    else:
+        words = inputs.lexicon[inputs.words].flatten(1)
     weights = torch.cat([bank.sentence.T, bank.small[: bank.bias_row]])
-    sums = torch.cat([inputs.vectors, hots.scatter_(1, inputs.words, 1.0)], dim=1) @ weights
+    sums = torch.cat([inputs.vectors, words], dim=1) @ weights
     sums = sums + bank.small[bank.bias_row]
     if bank.linear:
         return sums
@@ -89,7 +99,9 @@ def plain_logits(bank: Bank, inputs: Inputs, mask: Tensor | None = None) -> Tens
 
 @given(banks(), st.integers(1, 9), st.integers(0, 99))
 @settings(deadline=None)
-def test_gradients_are_those_of_autograd_on_one_hots(bank: Bank, size: int, seed: int) -> None:
+def test_gradients_are_those_of_autograd_on_words_written_out(
+    bank: Bank, size: int, seed: int
+) -> None:
     inputs, targets = random_inputs(bank.design.shape, size, seed=seed)
     masks = {
         place: mask.double()

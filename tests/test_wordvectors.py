@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from sentprobe.errors import UsageError
 from sentprobe.probes.encoders import EncoderError, make_encoder
 from sentprobe.probes.encoders.wordfiles import WordFormat, read_word_vectors, word_format
 
@@ -100,7 +101,7 @@ def test_refused_text(tmp_path: Path, content: bytes, message: str) -> None:
 
 
 def test_file_that_is_not_there() -> None:
-    with pytest.raises(EncoderError, match=r"none.txt: cannot read .*: No such file"):
+    with pytest.raises(UsageError, match=r"none.txt: cannot read .*: No such file"):
         make_encoder("bow:none.txt", seed=0)
 
 

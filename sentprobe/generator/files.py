@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO
 
-from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.errors import SentprobeError, UsageError, path_error
 from sentprobe.generator.boxes import IndexArray
 from sentprobe.generator.bulk import Renderer
 from sentprobe.generator.records import PARQUET, RECORD_FORMATS, FormatError, format_of
@@ -29,20 +29,22 @@ def atomic_path(path: Path) -> Iterator[Path]:
     What is there and is not a file (a pipe, /dev/null) is written to and not replaced.
 
     Raises:
-        UsageError: the folder does not exist or cannot be written.
+        UsageError: it is a directory; its folder does not exist or cannot be written.
     """
     if _is_device(path):
         with _write_errors(path):
             yield path
         return
     target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise UsageError(f"{path}: is a directory, not a file to write")
     try:
         with NamedTemporaryFile(
             dir=target.parent, prefix=f".{target.name[:64]}.", suffix=".part", delete=False
         ) as file:
             temporary = Path(file.name)
     except OSError as error:
-        raise UsageError(f"{path}: cannot write there: {error.strerror}") from error
+        raise path_error(path, "cannot write there", error) from error
     try:
         with _write_errors(path):
             yield temporary
@@ -97,7 +99,7 @@ def write_file(
     """
     path = Path(path)
     name = format_of(path.suffix, fmt)
-    with _new_file(path) as temporary:
+    with atomic_path(path) as temporary:
         if name == PARQUET:
             from sentprobe.generator.parquet import write_space  # noqa: PLC0415 - slow import
 
@@ -118,7 +120,7 @@ def write_annotated(
     """
     path = Path(path)
     name = format_of(path.suffix, fmt)
-    with _new_file(path) as temporary:
+    with atomic_path(path) as temporary:
         if name == PARQUET:
             from sentprobe.generator.parquet import write_parquet  # noqa: PLC0415 - slow import
 
@@ -126,14 +128,6 @@ def write_annotated(
         else:
             with _open(temporary) as out:
                 out.writelines(map(RECORD_FORMATS[name].write, sentences))
-
-
-@contextmanager
-def _new_file(path: Path) -> Iterator[Path]:
-    if path.is_dir():
-        raise UsageError(f"{path}: is a directory, not a file to write")
-    with atomic_path(path) as temporary:
-        yield temporary
 
 
 def _open(path: Path) -> IO[str]:

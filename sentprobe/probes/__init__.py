@@ -16,6 +16,7 @@ from sentprobe.probes.results import (
     SeedScore,
 )
 from sentprobe.probes.rundir import read_results
+from sentprobe.probes.series import accuracy_by_length, norm_by_length, series_records
 from sentprobe.probes.trainer.choices import Scaling
 from sentprobe.probes.trainer.presets import PRESETS, Preset, find_preset, override
 
@@ -38,9 +39,12 @@ __all__ = [
     "Score",
     "SeedScore",
     "Split",
+    "accuracy_by_length",
     "find_preset",
     "make_encoder",
+    "norm_by_length",
     "override",
     "read_results",
+    "series_records",
     "wilson",
 ]

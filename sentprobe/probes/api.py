@@ -73,8 +73,8 @@ def compare_encoders(
     for all comparisons made (``holm``, ``bh`` or ``none``).
 
     Raises:
-        UsageError: there are fewer than two encoders, or none of that name.
-        ResultsError: an encoder has two results on one task.
+        UsageError: there are fewer than two encoders, or none of that name; an encoder has two
+            results on one task.
     """
     found = sides(results, "results")
     pairs = all_pairs(found, baseline=against, source="results")

@@ -42,20 +42,22 @@ class Comparison:
         return self.sign_p < LEVEL
 
 
-def sides(results: Results, source: str) -> list[Side]:
-    """Return the encoders of a run, each with its results by task.
+def sides(
+    results: Results, source: str, *, hint: str = "compare results with one of each"
+) -> list[Side]:
+    """Return the encoders of a run, each with its results by task; *hint* ends the error.
 
     Raises:
-        ResultsError: an encoder has two results on one task (with other classifiers or data).
+        UsageError: an encoder has two results on one task (with other classifiers or data).
     """
     found = []
     for name in results.encoders:
         by_task: dict[str, Result] = {}
         for record in results.records:
             if record.encoder == name and record.task in by_task:
-                raise ResultsError(
-                    f"{source}: there are two results of {name} on {record.task}, with other "
-                    "classifiers, data or seeds; compare runs with one of each"
+                raise UsageError(
+                    f"{source}: there are two results of {name} on {record.task}, whose "
+                    f"classifiers, data or seeds differ; {hint}"
                 )
             if record.encoder == name:
                 by_task[record.task] = record

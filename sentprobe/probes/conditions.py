@@ -43,11 +43,16 @@ class Material:
 def conditions_of(data: ProbeDataset, *, controls: bool = True) -> tuple[Condition, ...]:
     """Return the conditions that make sense for the dataset.
 
-    Without probe words there are no random ones; without *controls*, only the probe itself is left.
+    Without probe words there are no random ones, and nothing is left without the sentence; without
+    *controls*, only the probe itself is left.
     """
     if not controls:
         return (Condition.PROBE,)
-    return tuple(c for c in Condition if data.slots or c is not Condition.RANDOM_PROBES)
+    return tuple(c for c in Condition if data.slots or c not in OF_PROBE_WORDS)
+
+
+OF_PROBE_WORDS = (Condition.RANDOM_PROBES, Condition.NO_SENTENCE)
+"""The conditions that need probe words."""
 
 
 def material_of(data: ProbeDataset, *, training: Training) -> Material:
@@ -82,14 +87,19 @@ def fit_under(
     *,
     training: Training,
     seeds: tuple[int, ...],
+    word_vectors: Vectors | Path | None = None,
 ) -> tuple[Fit, ...]:
     """Train a probe per seed under *condition*, which has randomness of its own.
 
     - vectors: (sentences, dim) float32, or a file of ``numpy.save`` that has them. Under
-      RANDOM_SENTENCES only their shape counts; under BAG_OF_WORDS they are the control's.
+      RANDOM_SENTENCES and NO_SENTENCE only their shape counts; under BAG_OF_WORDS they are the
+      control's
+    - word_vectors: (words, word_dim) float32, or a file; None: the probe words are one-hot
     """
     if isinstance(vectors, Path):
         vectors = _load(vectors)
+    if isinstance(word_vectors, Path):
+        word_vectors = _load(word_vectors)
     generator = np.random.default_rng(_seed(training.seed, material.name, condition))
     changed, material = CONDITIONS[condition](vectors, material, generator)
     return fit(
@@ -103,6 +113,7 @@ def fit_under(
         seeds=seeds,
         device=training.device,
         threads=training.threads,
+        word_vectors=word_vectors,
     )
 
 
@@ -146,11 +157,18 @@ def _random_probes(vectors: Vectors, material: Material, generator: np.random.Ge
     return vectors, replace(material, train=train, validation=validation, test=test)
 
 
+def _no_sentence(vectors: Vectors, material: Material, generator: np.random.Generator) -> Inputs:
+    """Put one and the same vector in place of every sentence: a single 0, whatever the width."""
+    del generator
+    return np.zeros((len(vectors), 1), dtype=np.float32), material
+
+
 CONDITIONS: Mapping[Condition, Callable[[Vectors, Material, np.random.Generator], Inputs]] = {
     Condition.PROBE: _as_they_are,
     Condition.RANDOM_SENTENCES: _random_sentences,
     Condition.RANDOM_PROBES: _random_probes,
     Condition.BAG_OF_WORDS: _as_they_are,
+    Condition.NO_SENTENCE: _no_sentence,
 }
 """How each condition changes sentence vectors and items."""
 

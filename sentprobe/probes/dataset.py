@@ -133,6 +133,18 @@ class ProbeDataset:
             for count in counts.values()
         )
 
+    @property
+    def balanced_probes(self) -> bool:
+        """Whether the probe words alone tell nothing about the test items, or there are none.
+
+        That is, for the same probe words there are as many items of each label.
+        """
+        test = self.splits[Split.TEST]
+        _, numbers = np.unique(test.probes, axis=0, return_inverse=True)
+        counts = np.zeros((int(numbers.max()) + 1, len(self.labels)), np.int64)
+        np.add.at(counts, (numbers.ravel(), test.targets), 1)
+        return not self.slots or bool((counts == counts[:, :1]).all())
+
     def units(self, split: Split) -> Indices:
         """Return a number per item of *split*, equal for those that belong together, (n,) int64.
 

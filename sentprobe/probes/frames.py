@@ -26,6 +26,7 @@ def to_records(results: Results) -> list[dict[str, Any]]:
 
 def _record(result: Result, condition: Condition, score: Score) -> dict[str, Any]:
     return {
+        "run": result.source,
         "encoder": result.encoder,
         "task": result.task,
         "condition": condition.value,
@@ -40,8 +41,10 @@ def _record(result: Result, condition: Condition, score: Score) -> dict[str, Any
         "dim": result.dim,
         "family": result.family,
         "layer": result.layer,
+        "probe_vectors": result.probe_vectors,
         "preset": result.preset.name,
         "seed": result.seed,
+        "precision": "+".join(sorted({each.precision for each in score.seeds})),
         "epochs": mean(each.epochs for each in score.seeds),
         "converged": all(each.converged for each in score.seeds),
         "seconds": result.seconds.get(condition.value),

@@ -78,6 +78,15 @@ def write_notes(text: str, style: TableFormat) -> str:
     return text
 
 
+def write_title(text: str, style: TableFormat) -> str:
+    """Return a line that stands above a table, and nothing for no text."""
+    if not text:
+        return ""
+    return {TableFormat.LATEX: f"% {text}\n", TableFormat.MARKDOWN: f"**{text}**\n\n"}.get(
+        style, f"{text}\n"
+    )
+
+
 def _sections(grid: Grid) -> list[list[Row]]:
     return [list(rows) for _, rows in groupby(grid.rows, key=lambda row: row.section)]
 

@@ -59,16 +59,17 @@ def around(share: float, total: float, *, confidence: float = 0.95) -> Interval:
     return Interval(max(0.0, share - half), min(1.0, share + half))
 
 
-def balanced(majority: float) -> bool:
-    """Say whether the commonest label has about the share of one of so many equally common ones.
+def balanced(majority: float, labels: int | None = None) -> bool:
+    """Say whether the commonest of so many labels is about as common as the others.
 
-    If not, answers that know nothing are right less often than always giving that label.
+    If not, answers that know nothing are right less often than always giving that label. Where
+    the number of labels is not known (None), *majority* is compared with the nearest 1 / n.
 
-    >>> balanced(167 / 1000), balanced(0.6)
-    (True, False)
+    >>> balanced(167 / 1000, 6), balanced(0.5, 3), balanced(0.5), balanced(0.6)
+    (True, False, True, False)
     """
-    labels = 1 / majority
-    return abs(labels - round(labels)) < 0.02 * labels
+    expected = 1 / (labels or round(1 / majority))
+    return abs(majority - expected) < 0.02 * expected
 
 
 def quantile(confidence: float) -> float:

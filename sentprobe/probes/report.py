@@ -1,35 +1,68 @@
-"""A report on results as one HTML page: tables, sanity runs, verdicts, accuracy by layer."""
+"""A report on results as one HTML page: tables, sanity runs, verdicts, plots."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.grids import Grid
-from sentprobe.probes.plots import draw_layers, families, to_svg
-from sentprobe.probes.results import Results
-from sentprobe.probes.sanity import SanityRun, describe, sanity_runs, verdicts
-from sentprobe.probes.tables import Style, grid, settings
+from sentprobe.probes.lengths import Lengths
+from sentprobe.probes.plots import draw_layers, draw_series, families, tasks_with_series, to_svg
+from sentprobe.probes.results import Made, Results, makings
+from sentprobe.probes.sanity import SanityRun, classifiers, describe, sanity_runs, verdicts
+from sentprobe.probes.tables import Style, grid, origins, settings, titles
+from sentprobe.probes.trainer.presets import short_name
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
     """What the page says of one setting."""
 
+    title: str
     grid: Grid
     notes: tuple[str, ...]
     verdicts: tuple[str, ...]
     runs: tuple[SanityRun, ...]
-    plot: Markup | None
-    missing: str
-    """Why there is no plot, where one would be."""
+    plots: tuple["Plot", ...]
 
 
-def report(results: Results, *, style: Style | None = None, note: str = "") -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plot:
+    """A picture as SVG, or why there is none where one would be."""
+
+    title: str
+    caption: str
+    svg: Markup | None = None
+    missing: str = ""
+
+
+LAYERS = Plot(
+    title="Accuracy by layer",
+    caption="Accuracy of the probe by layer, in percent: the mean over seeds, with its 95% "
+    "interval (shaded). Dotted: chance, the share of the commonest label. Layer 0 is the "
+    "embeddings.",
+)
+LENGTHS = Plot(
+    title="Accuracy and norm by sentence length",
+    caption="Left: accuracy of the probe on the test items of each length, in percent: the mean "
+    "over seeds, with its 95% interval (shaded). Dotted: chance, the share of the commonest label "
+    "among all test items. Right: the mean norm of the encoder's vectors, as it gave them, of all "
+    "different sentences of each length, and one standard deviation to either side (shaded).",
+)
+
+
+def report(
+    results: Results, *, style: Style | None = None, note: str = "", by: Lengths = Lengths.BINS
+) -> str:
     """Return the page, with *note* below the tables; all texts are escaped.
 
-    It loads nothing from elsewhere.
+    It loads nothing from elsewhere. *by* says how lengths of sentences are put together in plots.
     """
     environment = Environment(
         loader=PackageLoader("sentprobe.probes", "templates"),
@@ -39,30 +72,51 @@ def report(results: Results, *, style: Style | None = None, note: str = "") -> s
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    sections = [_section(each, style) for each in settings(results)]
-    versions = {name: v for record in results.records for name, v in record.versions.items()}
-    commands = list(dict.fromkeys(r.command for r in results.records if r.command))
+    tables = settings(results)
+    several = len({record.source for record in results.records}) > 1
+    sections = [
+        _section(each, style, title=title, folders=tuple(origins(each)) if several else (), by=by)
+        for title, each in zip(titles(tables), tables, strict=True)
+    ]
+    made = dict.fromkeys(made for record in results.records for made in makings(record))
     page = environment.get_template("report.html.j2")
-    return page.render(sections=sections, versions=versions, commands=commands, note=note)
-
-
-def _section(results: Results, style: Style | None) -> Section:
-    plot, missing = _plot(results)
-    return Section(
-        grid=grid(results, style=style),
-        notes=tuple(describe(results)),
-        verdicts=tuple(verdicts(results)),
-        runs=sanity_runs(results),
-        plot=plot,
-        missing=missing,
+    return page.render(
+        sections=sections,
+        classifiers=tuple(classifiers(results)),
+        versions=dict.fromkeys(_versions(each) for each in made),
+        commands=dict.fromkeys(each.command for each in made if each.command),
+        note=note,
     )
 
 
-def _plot(results: Results) -> tuple[Markup | None, str]:
-    if not families(results):
-        return None, ""
+def _versions(made: Made) -> str:
+    return ", ".join(f"{name} {version}" for name, version in made.versions.items())
+
+
+def _section(
+    results: Results, style: Style | None, *, title: str, folders: tuple[str, ...], by: Lengths
+) -> Section:
+    presets = dict.fromkeys(short_name(record.preset) for record in results.records)
+    return Section(
+        title=title,
+        grid=grid(results, style=style),
+        notes=(*folders, f"classifier: {' and '.join(presets)}", *describe(results)),
+        verdicts=tuple(verdicts(results)),
+        runs=sanity_runs(results),
+        plots=tuple(_plots(results, by)),
+    )
+
+
+def _plots(results: Results, by: Lengths) -> Iterator[Plot]:
+    if families(results):
+        yield _plot(LAYERS, lambda: draw_layers(results))
+    if tasks_with_series(results):
+        yield _plot(LENGTHS, lambda: draw_series(results, by=by))
+
+
+def _plot(empty: Plot, draw: "Callable[[], Figure]") -> Plot:
     try:
-        svg = to_svg(draw_layers(results))
+        svg = to_svg(draw())
     except UsageError as error:
-        return None, str(error)
-    return Markup(svg[svg.index("<svg") :]), ""  # made here, from escaped texts
+        return replace(empty, missing=str(error))
+    return replace(empty, svg=Markup(svg[svg.index("<svg") :]))  # made here, from escaped texts

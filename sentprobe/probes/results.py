@@ -1,8 +1,7 @@
-"""The results of a run: one value per encoder and task, and its JSON, both ways."""
+"""The results of a run: one value per encoder and task."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from statistics import mean, stdev
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.errors import SentprobeError
+from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.generator.files import atomic_path
 from sentprobe.probes.dataset import Indices
 from sentprobe.probes.intervals import Interval, accuracy_interval
@@ -20,8 +19,11 @@ from sentprobe.probes.trainer.presets import Preset
 if TYPE_CHECKING:
     import pandas as pd
 
-FORMAT = "sentprobe-result 2"
-"""The first value in each file of results."""
+ONE_HOT = "one-hot"
+"""How probe words are given to a probe unless word vectors are asked for."""
+
+OWN_WORDS = "encoder"
+"""How they are given where each encoder that is probed makes their vectors, too."""
 
 
 class ResultsError(SentprobeError):
@@ -38,6 +40,18 @@ class Condition(StrEnum):
     """A random word in place of each probe word: must come out at chance."""
     BAG_OF_WORDS = "bag-of-words"
     """The average of random word vectors, of the encoder's width: what the words alone tell."""
+    NO_SENTENCE = "no-sentence"
+    """The probe words only: what they tell without the sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """How a probe was trained."""
+
+    command: str
+    versions: Mapping[str, str] = field(hash=False)
+    """Package to version."""
+    device: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +72,8 @@ class SeedScore:
     validation: float | None = None
     """Accuracy on validation, where there is one."""
     precision: str = "float32"
+    made: Made | None = None
+    """How, where it was not as the result says: in a later run, or for another encoder's result."""
 
     def items(self) -> NDArray[np.bool_]:
         """Return whether each test item is right, (total,) bool."""
@@ -90,6 +106,16 @@ class Score:
     def items(self) -> NDArray[np.float64]:
         """Return the share of the seeds that are right on each test item, (total,) float64."""
         return mean_items(self.seeds)
+
+
+def makings(result: "Result") -> tuple[Made, ...]:
+    """Return how the probes of a result were trained, each way once, its own first."""
+    seeds = (each for score in result.scores.values() for each in score.seeds)
+    found = [result.made]
+    for made in (each.made for each in seeds):
+        if made is not None and made not in found:
+            found.append(made)
+    return tuple(found)
 
 
 def mean_items(seeds: Sequence[SeedScore]) -> NDArray[np.float64]:
@@ -132,6 +158,18 @@ def renumber(units: Indices) -> tuple[int, ...]:
     return () if len(numbers) == len(found) else found
 
 
+@dataclass(frozen=True, slots=True)
+class Norm:
+    """The Euclidean norms of an encoder's vectors of the sentences of one length, not scaled."""
+
+    tokens: int
+    sentences: int
+    """How many different ones there are in the dataset, all splits together."""
+    mean: float
+    deviation: float
+    """The standard deviation over just these sentences (divided by their number)."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """Everything about one encoder on one task; equal commands differ in *seconds* only."""
@@ -144,10 +182,25 @@ class Result:
     dataset_fingerprint: str
     majority: float
     """The share of the most frequent label in the test items: chance."""
+    labels: int | None = None
+    """How many labels there are; None in a file from before it was kept."""
     mirrored: bool
     """Whether the test items are mirror pairs (see :attr:`ProbeDataset.mirrored`)."""
     units: tuple[int, ...] = ()
     """Test items of one number belong together; empty when all are independent."""
+    lengths: tuple[int, ...] = ()
+    """The tokens of each test item's sentence; empty in a file from before they were kept."""
+    norms: tuple[Norm, ...] = ()
+    """By length; empty for a baseline, and in a file from before they were kept."""
+    balanced_probes: bool = True
+    """Whether the probe words alone tell nothing (see :attr:`ProbeDataset.balanced_probes`)."""
+    probe_vectors: str = ONE_HOT
+    """What stands for the probe words: ONE_HOT, OWN_WORDS, or the name of one encoder for all.
+
+    Empty where there are none, and for a baseline.
+    """
+    probe_fingerprint: str = ""
+    """Of the probe words' vectors; empty when there are none."""
     scores: Mapping[Condition, Score] = field(hash=False)
     seed: int
     """The run's seed: that of random vectors and words; probes count up from it."""
@@ -162,6 +215,13 @@ class Result:
     """What encoders of several layers of one model have in common."""
     seconds: Mapping[str, float] = field(default_factory=dict, hash=False)
     """Wall-clock time of each step; one that several encoders share counts in full in each."""
+    source: str = field(default="", compare=False)
+    """The folder that it was read from; not written, and empty when it was not read."""
+
+    @property
+    def made(self) -> Made:
+        """How the seeds were trained that do not say otherwise."""
+        return Made(self.command, self.versions, self.device)
 
     @property
     def accuracy(self) -> float:
@@ -220,67 +280,17 @@ class Results:
         return to_frame(self)
 
 
-def format_result(result: Result) -> str:
-    """Write a result as JSON, keys in the order of the fields; the inverse of parse_result."""
-    value: dict[str, Any] = {"format": FORMAT}
-    value |= {entry.name: getattr(result, entry.name) for entry in fields(result)}
-    value["units"] = " ".join(map(str, result.units))
-    value["preset"] = result.preset.to_json()
-    value["scores"] = {c.value: _score_to_json(s) for c, s in result.scores.items()}
-    return json.dumps(value, indent=2, ensure_ascii=False, default=dict) + "\n"
-
-
-def _score_to_json(score: Score) -> dict[str, Any]:
-    seeds = [{entry.name: getattr(s, entry.name) for entry in fields(s)} for s in score.seeds]
-    low, high = score.interval.low, score.interval.high
-    summary = {"accuracy": score.accuracy, "spread": score.spread}
-    return summary | {"interval": {"low": low, "high": high}, "seeds": seeds}
-
-
-def parse_result(text: str, *, source: str = "result") -> Result:
-    """Read a result back; *source* names it in an error."""
-    try:
-        value = json.loads(text)
-        if (found := value.pop("format")) != FORMAT:
-            raise ResultsError(
-                f"{source}: in the format {found!r} of another version of sentprobe, "
-                f"not {FORMAT!r}; use a new folder for results, or remove this file"
-            )
-        value["units"] = tuple(map(int, value["units"].split()))
-        value["preset"] = Preset.from_json(value["preset"])
-        value["scores"] = {
-            Condition(key): _score_from_json(score) for key, score in value["scores"].items()
-        }
-        return _checked(Result(**value))
-    except ResultsError:
-        raise
-    except (SentprobeError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise ResultsError(f"{source}: not a result of sentprobe ({error})") from None
-
-
-def _checked(result: Result) -> Result:
-    """Refuse what no run writes: no score of the probe, or parts that do not fit together."""
-    if Condition.PROBE not in result.scores:
-        raise ValueError("there is no score of the probe itself")
-    totals = {each.total for score in result.scores.values() for each in score.seeds}
-    if len(totals) > 1 or (result.units and totals != {len(result.units)}):
-        raise ValueError("scores and units are of different numbers of items")
-    return result
-
-
-def _score_from_json(value: Mapping[str, Any]) -> Score:
-    seeds = tuple(SeedScore(**each) for each in value["seeds"])
-    if not seeds:
-        raise ValueError("a score without a seed")
-    for each in seeds:
-        each.items()
-    return Score(seeds, Interval(**value["interval"]))
-
-
 def write_atomically(path: Path, text: str) -> None:
-    """Write *text* beside *path*, then rename: under its name a file is whole or not there."""
+    """Write *text* beside *path*, then rename: under its name a file is whole or not there.
+
+    Raises:
+        UsageError: *path* cannot be written to.
+        ResultsError: writing failed.
+    """
     try:
         with atomic_path(path) as temporary:
             temporary.write_text(text, encoding="utf-8", newline="\n")
+    except UsageError:
+        raise
     except SentprobeError as error:
         raise ResultsError(str(error)) from error

@@ -6,16 +6,12 @@ import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
-from sentprobe.probes.results import (
-    Result,
-    Results,
-    ResultsError,
-    format_result,
-    parse_result,
-    write_atomically,
-)
+from sentprobe.errors import SentprobeError, UsageError, path_error
+from sentprobe.probes.result_json import format_result, parse_result
+from sentprobe.probes.results import Result, Results, ResultsError, write_atomically
 
 log = logging.getLogger(__name__)
 
@@ -28,8 +24,8 @@ MARKER_TEXT = '{\n  "format": "sentprobe-run 1"\n}\n'
 def file_name(result: Result) -> str:
     """Return the name of the result's file: encoder, task and seed, and a digest.
 
-    The digest is of the encoder's and the dataset's fingerprints and the preset, so that no result
-    takes the place of one that was made otherwise.
+    The digest is of the preset and the fingerprints of encoder, dataset and probe words' vectors,
+    so that no result takes the place of one that was made otherwise.
     """
     digest = hashlib.sha256("\n".join(_identity(result)).encode()).hexdigest()[:8]
     encoder, task = (
@@ -41,22 +37,26 @@ def file_name(result: Result) -> str:
 def _identity(result: Result) -> tuple[str, ...]:
     made = (result.encoder_fingerprint, result.dataset_fingerprint)
     preset = json.dumps(result.preset.to_json())
-    return (*made, preset, result.encoder, result.task, str(result.seed))
+    words = (result.probe_fingerprint,) if result.probe_fingerprint else ()
+    return (*made, preset, result.encoder, result.task, str(result.seed), *words)
 
 
 def prepare_directory(path: Path) -> None:
     """Make *path* a run directory, or say why it cannot be one.
 
     A directory that has files in it, but not our marker, is left alone.
+
+    Raises:
+        UsageError: it is not ours, or cannot be written to.
     """
     with _failing(path, "cannot write results here"):
         path.mkdir(parents=True, exist_ok=True)
         marker = path / MARKER
         others = (each for each in path.iterdir() if not _is_half_written(each))
         if not marker.exists() and any(others):
-            raise ResultsError(f"{path}: not empty, and not a directory of sentprobe's results")
+            raise UsageError(f"{path}: not empty, and not a directory of sentprobe's results")
         if marker.exists() and marker.read_text("utf-8") != MARKER_TEXT:
-            raise ResultsError(f"{marker}: not made by sentprobe")
+            raise UsageError(f"{marker}: not made by sentprobe")
         write_atomically(marker, MARKER_TEXT)
 
 
@@ -83,7 +83,7 @@ def find_result(result: Result, directory: Path) -> Result | None:
     try:
         with _failing(path, "cannot read the result"):
             found = parse_result(path.read_text("utf-8"), source=str(path))
-    except ResultsError as error:
+    except SentprobeError as error:
         log.warning("%s; it is made anew", error)
         return None
     if _identity(found) != _identity(result):
@@ -103,15 +103,15 @@ def read_results(directory: Path | str) -> Results:
     """Read all results in a run directory, by file name; the inverse of writing each.
 
     Raises:
-        ResultsError: it is no run directory; a file in it is damaged.
+        UsageError: it is no run directory, or may not be read.
+        ResultsError: a file in it is damaged.
     """
     directory = Path(directory)
     with _failing(directory, "cannot read results"):
         if not (directory / MARKER).exists():
-            raise ResultsError(f"{directory}: not a directory of sentprobe's results")
-        return Results(
-            tuple(parse_result(p.read_text("utf-8"), source=str(p)) for p in _paths(directory))
-        )
+            raise UsageError(f"{directory}: not a directory of sentprobe's results")
+        found = (parse_result(p.read_text("utf-8"), source=str(p)) for p in _paths(directory))
+        return Results(tuple(replace(each, source=str(directory)) for each in found))
 
 
 def _paths(directory: Path) -> list[Path]:
@@ -122,6 +122,7 @@ def _paths(directory: Path) -> list[Path]:
 def _failing(path: Path, what: str) -> Iterator[None]:
     try:
         yield
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ResultsError(f"{path}: {what}: {reason}") from error
+    except OSError as error:
+        raise path_error(path, what, error) from error
+    except UnicodeDecodeError as error:
+        raise ResultsError(f"{path}: {what}: {error}") from error

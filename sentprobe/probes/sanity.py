@@ -1,19 +1,19 @@
 """What the sanity runs say: whether probes that cannot know the answer are at chance."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from sentprobe.probes.intervals import Interval, around, balanced, design_effect
-from sentprobe.probes.results import Condition, Result, Results, Score
-
-CONFIDENCE = 0.99
-"""Of sound tables this share has all sanity runs that must be at chance inside their intervals."""
+from sentprobe.probes.controls import CONFIDENCE, MUST, expected_of, shared_by
+from sentprobe.probes.intervals import Interval, balanced
+from sentprobe.probes.results import ONE_HOT, OWN_WORDS, Condition, Result, Results, Score
 
 NAMES = {
     Condition.RANDOM_SENTENCES: "random sentences",
     Condition.RANDOM_PROBES: "random probes",
     Condition.BAG_OF_WORDS: "bag of words",
+    Condition.NO_SENTENCE: "no sentence",
 }
 """The sanity runs, as they are called in a table."""
 
@@ -44,18 +44,16 @@ class SanityRun:
 
     @property
     def must_be_at_chance(self) -> bool:
-        """Whether it cannot know the answer on a sound dataset.
-
-        A bag of words may know it, except of mirror pairs.
-        """
-        return self.condition is not Condition.BAG_OF_WORDS or self.result.mirrored
+        """Whether it cannot know the answer on a sound dataset; see MUST."""
+        return MUST[self.condition](self.result)
 
     @property
     def name(self) -> str:
         """What it is called below a table: by its encoder or, where only that counts, its width."""
         if self.condition is Condition.RANDOM_PROBES:
             return f"{self.result.encoder}, random probes on {self.result.task}"
-        return f"{NAMES[self.condition]} (dim {self.result.dim}) on {self.result.task}"
+        shared = ", ".join(shared_by(self.result, self.condition))
+        return f"{NAMES[self.condition]}{shared and f' ({shared})'} on {self.result.task}"
 
     def __str__(self) -> str:
         low, high = 100 * self.expected.low, 100 * self.expected.high
@@ -76,34 +74,34 @@ def sanity_runs(results: Results) -> tuple[SanityRun, ...]:
         for condition, score in record.scores.items():
             if condition in NAMES:
                 run = SanityRun(record, condition, score, Interval(0.0, 1.0))
-                found.setdefault((run.name, record.dataset_fingerprint, record.preset), run)
+                made = (record.dataset_fingerprint, record.preset, record.probe_fingerprint)
+                found.setdefault((run.name, *made), run)
     # Bonferroni: so many intervals may miss, and all of them together seldom should.
     count = max(1, sum(run.must_be_at_chance for run in found.values()))
     level = 1 - (1 - CONFIDENCE) / count
-    return tuple(replace(run, expected=_expected(run, level)) for run in found.values())
+    return tuple(
+        replace(run, expected=expected_of(run.score, run.result, run.condition, level=level))
+        for run in found.values()
+    )
 
 
-def _expected(run: SanityRun, confidence: float) -> Interval:
-    """Return the interval around chance, with the effective number of items of its score.
-
-    Where some labels are commoner than others it begins at 0: a probe that knows nothing, and does
-    not always give the commonest label, is right less often than one that does.
-    """
-    majority = run.result.majority
-    effective = run.score.total / design_effect(run.score.items(), run.result.units)
-    expected = around(majority, effective, confidence=confidence)
-    return expected if balanced(majority) else replace(expected, low=0.0)
+def _is_balanced(result: Result) -> bool:
+    return balanced(result.majority, result.labels)
 
 
 def explain(results: Results) -> str:
     """Say in plain sentences how to read the table, and whether the sanity runs are at chance."""
-    lines = (*describe(results), *verdicts(results))
+    lines = (*classifiers(results), *describe(results), *verdicts(results))
     return "".join(f"{line}\n" for line in lines)
+
+
+def classifiers(results: Results) -> Iterator[str]:
+    """Name the classifiers, each with all its values."""
+    yield from (f"classifier: {each}" for each in dict.fromkeys(r.preset for r in results.records))
 
 
 def describe(results: Results) -> Iterator[str]:
     """Say in plain sentences what the figures are of."""
-    yield from (f"classifier: {each}" for each in dict.fromkeys(r.preset for r in results.records))
     scores = [record.scores[Condition.PROBE] for record in results.records]
     totals = sorted({score.total for score in scores})
     seeds = sorted({len(score.seeds) for score in scores})
@@ -112,12 +110,45 @@ def describe(results: Results) -> Iterator[str]:
         f"Accuracy in % on {_either(totals)} test items{over}. Chance (always the commoner label) "
         f"is {_chance(results)}."
     )
+    yield from _skewed(results)
+    yield from _word_vectors(results)
+    yield from _precision(scores)
     if any(record.units for record in results.records):
         yield (
             "Items that belong together (mirror pairs, questions about one sentence) are not "
             "independent: intervals are widened for it."
         )
     yield from _unfinished(scores)
+
+
+def _skewed(results: Results) -> Iterator[str]:
+    tasks = dict.fromkeys(r.task for r in results.records if not _is_balanced(r))
+    if tasks:
+        yield (
+            f"The labels of {', '.join(tasks)} are not equally common: chance is the share of the "
+            "commonest, and a probe that knows nothing may be below it."
+        )
+
+
+def _word_vectors(results: Results) -> Iterator[str]:
+    """Say what stands for probe words where they are not one-hot."""
+    for name in dict.fromkeys(record.probe_vectors for record in results.records):
+        if name not in ("", ONE_HOT):
+            whose = "the encoder's own of each word" if name == OWN_WORDS else f"those of {name}"
+            yield f"Probe words are word vectors: {whose}."
+
+
+def _precision(scores: Sequence[Score]) -> Iterator[str]:
+    """Name the floating point numbers of training; a baseline has none."""
+    counts = Counter(each.precision for score in scores for each in score.seeds if each.precision)
+    if not counts:
+        return
+    each = [
+        name + (f" ({count} probes)" if len(counts) > 1 else "")
+        for name, count in sorted(counts.items())
+    ]
+    what = " (the first layer's products; all else is float32)" if "bfloat16" in counts else ""
+    yield f"Trained in {' and '.join(each)}{what}."
 
 
 def _unfinished(scores: Sequence[Score]) -> Iterator[str]:
@@ -134,18 +165,59 @@ def _unfinished(scores: Sequence[Score]) -> Iterator[str]:
 def verdicts(results: Results) -> Iterator[str]:
     """Say in plain sentences what the sanity runs say."""
     runs = sanity_runs(results)
+    yield from _unchecked(results)
     if not runs:
         return
     yield (
-        "Sanity runs: random vectors instead of sentence vectors, random words instead of the "
-        "probe words. Neither can know the answer; both should be at chance. Bag of words: "
-        "averages of random word vectors, which know the words but not their order."
+        _on_random(runs)
+        + " Bag of words: averages of random word vectors, which know the words but not their "
+        "order." + _on_no_sentence(runs)
     )
     must = [run for run in runs if run.must_be_at_chance]
     failed = [run for run in must if run.verdict is not Verdict.AT_CHANCE]
     if must:
         yield from _verdict_on_chance(must, failed)
     yield from _verdict_on_words([run for run in runs if not run.must_be_at_chance])
+
+
+def _on_random(runs: Sequence[SanityRun]) -> str:
+    if all(run.condition is not Condition.RANDOM_PROBES for run in runs):
+        return (
+            "Sanity runs: random vectors instead of sentence vectors, which cannot know the answer "
+            "and should be at chance."
+        )
+    return (
+        "Sanity runs: random vectors instead of sentence vectors, random words instead of the "
+        "probe words. Neither can know the answer; both should be at chance."
+    )
+
+
+def _on_no_sentence(runs: Sequence[SanityRun]) -> str:
+    if all(run.condition is not Condition.NO_SENTENCE for run in runs):
+        return ""
+    said = (
+        " No sentence: the probe words only, which know nothing where each comes with every label "
+        "equally often."
+    )
+    if all(run.result.balanced_probes for run in runs):
+        return said
+    return said + " Where they know something, random vectors beside them should know no more."
+
+
+def _unchecked(results: Results) -> Iterator[str]:
+    """Say of which encoders there are no sanity runs; a baseline, without vectors, has none."""
+    probed = [record for record in results.records if record.dim]
+    without = [record for record in probed if not NAMES.keys() & record.scores.keys()]
+    if not without:
+        return
+    whose, which = "", "these figures"
+    if len(without) < len(probed):
+        names = (f"{record.encoder} on {record.task}" for record in without)
+        whose, which = f" of {', '.join(names)}", "those figures"
+    yield (
+        f"No sanity runs were made{whose} (--no-controls): nothing here says whether to believe "
+        f"{which}."
+    )
 
 
 def _verdict_on_chance(must: Sequence[SanityRun], failed: Sequence[SanityRun]) -> Iterator[str]:
@@ -169,19 +241,34 @@ def _verdict_on_chance(must: Sequence[SanityRun], failed: Sequence[SanityRun]) -
         )
 
 
+FINDINGS: Mapping[Condition, tuple[str, str]] = {
+    Condition.BAG_OF_WORDS: (
+        "a bag of random word vectors is",
+        "so the words alone tell that much",
+    ),
+    Condition.NO_SENTENCE: (
+        "the probe words without the sentence are",
+        "so they tell that much by themselves",
+    ),
+}
+"""What is said of sanity runs that may know the answer, and what it means when they do."""
+
+
 def _verdict_on_words(runs: Sequence[SanityRun]) -> Iterator[str]:
-    for task in dict.fromkeys(run.result.task for run in runs):
-        here = [run for run in runs if run.result.task == task]
+    told = dict.fromkeys((r.result.task, r.condition) for r in runs if r.condition in FINDINGS)
+    for task, condition in told:
+        what, meaning = FINDINGS[condition]
+        here = [run for run in runs if (run.result.task, run.condition) == (task, condition)]
         above = [run for run in here if run.verdict is Verdict.ABOVE]
         figures = sorted({f"{100 * run.score.accuracy:.1f}" for run in above or here}, key=float)
         figure = figures[0] if len(figures) == 1 else f"{figures[0]} to {figures[-1]}"
         if above:
             yield (
-                f"{task}: a bag of random word vectors is above chance ({figure}), so the words "
-                "alone tell that much; compare encoders with it, not with chance."
+                f"{task}: {what} above chance ({figure}), {meaning}; compare encoders with it, "
+                "not with chance."
             )
         else:
-            yield f"{task}: a bag of random word vectors is not above chance ({figure})."
+            yield f"{task}: {what} not above chance ({figure})."
 
 
 def _chance(results: Results) -> str:

@@ -1,11 +1,13 @@
 """Results as a table in the layout of Ettinger et al. 2018, table 2: encoders by tasks."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from sentprobe.probes.controls import shared_by
+from sentprobe.probes.corpus.tasks import TASKS
 from sentprobe.probes.grids import Cell, Grid, Row
 from sentprobe.probes.published import PublishedRow
-from sentprobe.probes.results import Condition, Result, Results, Score
+from sentprobe.probes.results import OWN_WORDS, Condition, Result, Results, Score
 
 PUBLISHED = "published"
 """The section of rows from a paper."""
@@ -41,6 +43,7 @@ def grid(results: Results, *, style: Style | None = None) -> Grid:
         for find in [_of_encoder(results, name)]
     ]
     rows += _by_width(results, Condition.BAG_OF_WORDS, "bag of words", style)
+    rows += _by_width(results, Condition.NO_SENTENCE, "no sentence", style)
     shown = tuple(row for row in rows if any(cell.text for cell in row.cells))
     return Grid(("encoder", *results.tasks), shown)
 
@@ -54,12 +57,13 @@ def _of_encoder(results: Results, encoder: str) -> Find:
 
 
 def _by_width(results: Results, condition: Condition, label: str, style: Style) -> list[Row]:
-    """Return a row for each width under a condition that depends on nothing else."""
+    """Return a row for each width (or what else counts) under a condition that encoders share."""
     there = [record for record in results.records if condition in record.scores]
+    named = [(", ".join([label, *shared_by(each, condition)]), each) for each in there]
     rows = []
-    for dim in dict.fromkeys(record.dim for record in there):
-        first = {record.task: record for record in reversed(there) if record.dim == dim}
-        rows.append(_row(f"{label}, dim {dim}", condition, results, first.get, style))
+    for name in dict.fromkeys(name for name, _ in named):
+        first = {record.task: record for other, record in reversed(named) if other == name}
+        rows.append(_row(name, condition, results, first.get, style))
     return rows
 
 
@@ -98,12 +102,12 @@ def _published(row: PublishedRow, results: Results) -> Row:
     return Row(f"{row.name} ({row.source})", PUBLISHED, cells)
 
 
-ORDER = ("Content1Probe", "Content2Probe", "Order", "SemRole", "Negation")
-"""The compeval tasks in the order of the paper's table."""
+ORDER = ("Content1Probe", "Content2Probe", "Order", "SemRole", "Negation", *TASKS)
+"""The tasks in the order of the papers' tables."""
 
 
 def arrange(results: Results) -> Results:
-    """Return the results by encoder (layers of a model in order), tasks as in the paper's table."""
+    """Return the results by encoder (a model's layers in order), tasks as in the papers' tables."""
     return Results(tuple(sorted(results.records, key=_order)))
 
 
@@ -131,6 +135,41 @@ def settings(results: Results) -> tuple[Results, ...]:
     return tuple(Results(tuple(table)) for table in tables)
 
 
+def titles(tables: Sequence[Results]) -> tuple[str, ...]:
+    """Return what stands above each of several tables: its number, and in what they differ.
+
+    That is the seed, and what stands for probe words.
+    """
+    if len(tables) == 1:
+        return ("",)
+    told = [""] * len(tables)
+    for what in (_seed_text, _words_text):
+        texts = [what(table) for table in tables]
+        if len(set(texts)) > 1:
+            told = [before + text for before, text in zip(told, texts, strict=True)]
+    return tuple(f"table {place} of {len(tables)}{text}" for place, text in enumerate(told, 1))
+
+
+def _seed_text(table: Results) -> str:
+    seeds = sorted({record.seed for record in table.records})
+    return f", seed {' and '.join(map(str, seeds))}"
+
+
+def _words_text(table: Results) -> str:
+    names = sorted({record.probe_vectors for record in table.records} - {""})
+    return f", probe words: {' and '.join(names)}" if names else ""
+
+
+def origins(results: Results) -> Iterator[str]:
+    """Say which encoders come from which folder, where the results were read from several."""
+    by_folder: dict[str, dict[str, None]] = {}
+    for record in results.records:
+        by_folder.setdefault(record.source, {})[record.encoder] = None
+    for folder, encoders in by_folder.items():
+        if folder:
+            yield f"from {folder}: {', '.join(encoders)}"
+
+
 def _place(record: Result, table: Sequence[Result]) -> int | None:
     """Return where a record belongs in a table, or None when it does not."""
     for other in table:
@@ -145,9 +184,17 @@ def _place(record: Result, table: Sequence[Result]) -> int | None:
 def _contradict(one: Result, other: Result) -> bool:
     if (one.preset, one.seed) != (other.preset, other.seed):
         return True
+    if "" not in (one.probe_vectors, other.probe_vectors) and _words(one) != _words(other):
+        return True
     if one.task == other.task and one.dataset_fingerprint != other.dataset_fingerprint:
         return True
     return one.encoder == other.encoder and one.encoder_fingerprint != other.encoder_fingerprint
+
+
+def _words(record: Result) -> tuple[str, str]:
+    """Return what stands for probe words; of an encoder's own, the encoder says which."""
+    own = record.probe_vectors == OWN_WORDS
+    return record.probe_vectors, "" if own else record.probe_fingerprint
 
 
 def _fuller(record: Result, other: Result | None = None) -> Result:

@@ -1,7 +1,7 @@
 """What there is to do in a run: for each encoder and dataset, the probes that are missing."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +9,11 @@ import numpy as np
 from sentprobe.probes.conditions import Material, Training, conditions_of, material_of
 from sentprobe.probes.dataset import ProbeDataset, Split
 from sentprobe.probes.encoders.protocol import Baseline, Encoder
+from sentprobe.probes.lengths import count_tokens
+from sentprobe.probes.probe_vectors import WordSource
 from sentprobe.probes.results import (
     Condition,
+    Made,
     Result,
     SeedScore,
     make_score,
@@ -41,6 +44,10 @@ class Settings:
     out: Path | None
     force: bool
     command: str
+    words: WordSource = field(default_factory=WordSource)
+    """What stands for probe words."""
+    encoding_threads: int | None = None
+    """PyTorch's while sentences are encoded; None leaves them as they are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +60,8 @@ class Task:
     majority: float
     mirrored: bool
     units: tuple[int, ...]
+    lengths: tuple[int, ...]
+    balanced_probes: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,12 +70,15 @@ class Todo:
 
     task: Task
     known: Result
+    made: Made
+    """How this run makes what is missing."""
     missing: Mapping[Condition, tuple[int, ...]]
 
 
 def make_task(data: ProbeDataset, *, training: Training) -> Task:
     """Work out what results say about a dataset."""
-    targets = data.splits[Split.TEST].targets
+    test = data.splits[Split.TEST]
+    targets = test.targets
     return Task(
         data=data,
         material=material_of(data, training=training),
@@ -74,14 +86,16 @@ def make_task(data: ProbeDataset, *, training: Training) -> Task:
         majority=float(np.bincount(targets).max() / len(targets)),
         mirrored=data.mirrored,
         units=renumber(data.units(Split.TEST)),
+        lengths=count_tokens([data.sentences[row] for row in test.rows]),
+        balanced_probes=data.balanced_probes,
     )
 
 
 def make_todo(task: Task, encoder: Encoder | Baseline, *, settings: Settings) -> Todo:
     """Find out what an earlier run has done, and what is missing; with *force*, everything is."""
-    known = _blank(task, encoder, settings=settings)
+    known = blank = _blank(task, encoder, settings=settings)
     if settings.out is not None and not settings.force:
-        known = find_result(known, settings.out) or known
+        known = _up_to_date(find_result(known, settings.out), known)
     controls = settings.controls and not is_baseline(encoder)
     missing = {}
     for condition in conditions_of(task.data, controls=controls):
@@ -89,27 +103,50 @@ def make_todo(task: Task, encoder: Encoder | Baseline, *, settings: Settings) ->
         seeds = set(settings.seeds) - {each.seed for each in there}
         if seeds:
             missing[condition] = tuple(sorted(seeds))
-    return Todo(task=task, known=known, missing=missing)
+    return Todo(task=task, known=known, made=blank.made, missing=missing)
 
 
-SHARED = (Condition.RANDOM_SENTENCES, Condition.BAG_OF_WORDS)
-"""The conditions under which an encoder counts by its width alone."""
+def _up_to_date(found: Result | None, blank: Result) -> Result:
+    """Return what was found, with what follows from the dataset even if its file is older."""
+    if found is None:
+        return blank
+    return replace(
+        found,
+        labels=blank.labels,
+        lengths=blank.lengths,
+        balanced_probes=blank.balanced_probes,
+        probe_vectors=blank.probe_vectors,
+    )
 
-Kept = Mapping[tuple[Condition, int, str], Mapping[int, SeedScore]]
-"""Scores that encoders share: condition, width and dataset's fingerprint to seed to score."""
+
+SHARED = (Condition.RANDOM_SENTENCES, Condition.BAG_OF_WORDS, Condition.NO_SENTENCE)
+"""The conditions under which an encoder counts by its width alone, or not even by that."""
+
+SharedKey = tuple[Condition, int, str, str]
+"""A condition, width, and the fingerprints of the dataset and of the probe words' vectors."""
+
+Kept = Mapping[SharedKey, Mapping[int, SeedScore]]
+"""The scores under conditions of SHARED, which are the same for one key, by seed."""
+
+
+def shared_key(condition: Condition, known: Result, *, dim: int) -> SharedKey:
+    """Return the key of what *known* has in common with other encoders of the width *dim*."""
+    width = 0 if condition is Condition.NO_SENTENCE else dim
+    return condition, width, known.dataset_fingerprint, known.probe_fingerprint
 
 
 def kept_scores(settings: Settings) -> Kept:
     """Return what an earlier run found out that holds for every encoder of a width."""
-    found: dict[tuple[Condition, int, str], dict[int, SeedScore]] = {}
+    found: dict[SharedKey, dict[int, SeedScore]] = {}
     if settings.out is None or settings.force:
         return found
     for result in sound_results(settings.out):
         like = (result.preset, result.seed) == (settings.training.preset, settings.training.seed)
         for condition in SHARED:
             if like and condition in result.scores:
-                scores = found.setdefault((condition, result.dim, result.dataset_fingerprint), {})
-                scores.update((each.seed, each) for each in result.scores[condition].seeds)
+                scores = found.setdefault(shared_key(condition, result, dim=result.dim), {})
+                seeds = result.scores[condition].seeds
+                scores.update((s.seed, replace(s, made=s.made or result.made)) for s in seeds)
     return found
 
 
@@ -117,7 +154,7 @@ def with_kept(todo: Todo, kept: Kept, *, dim: int) -> Todo:
     """Return what is still to do when what encoders of this width share is taken from *kept*."""
     scores, missing = {}, {}
     for condition, seeds in todo.missing.items():
-        there = kept.get((condition, dim, todo.task.fingerprint), {})
+        there = kept.get(shared_key(condition, todo.known, dim=dim), {})
         scores[condition] = [there[seed] for seed in seeds if seed in there]
         if left := tuple(seed for seed in seeds if seed not in there):
             missing[condition] = left
@@ -131,6 +168,9 @@ def is_baseline(encoder: Encoder | Baseline) -> bool:
 
 def _blank(task: Task, encoder: Encoder | Baseline, *, settings: Settings) -> Result:
     module = type(encoder).__module__.rpartition(".")[2]
+    words, words_fingerprint = "", ""
+    if isinstance(encoder, Encoder) and task.data.slots:
+        words, words_fingerprint = settings.words.name, settings.words.fingerprint(encoder)
     return Result(
         task=task.data.name,
         encoder=encoder.name,
@@ -138,8 +178,13 @@ def _blank(task: Task, encoder: Encoder | Baseline, *, settings: Settings) -> Re
         dim=0,
         dataset_fingerprint=task.fingerprint,
         majority=task.majority,
+        labels=len(task.data.labels),
         mirrored=task.mirrored,
         units=task.units,
+        lengths=task.lengths,
+        balanced_probes=task.balanced_probes,
+        probe_vectors=words,
+        probe_fingerprint=words_fingerprint,
         scores={},
         seed=settings.training.seed,
         preset=settings.training.preset,
@@ -156,10 +201,23 @@ def add(known: Result, found: Mapping[Condition, Iterable[SeedScore]]) -> Result
     scores = {}
     for condition in Condition:
         old = known.scores[condition].seeds if condition in known.scores else ()
-        both = [*old, *found.get(condition, ())]
+        both = [*old, *(_made_as(known, each) for each in found.get(condition, ()))]
         if both:
             scores[condition] = make_score(both, known.units)
     return replace(known, scores=scores)
+
+
+def _made_as(known: Result, score: SeedScore) -> SeedScore:
+    """Leave out of a score how it was made where the result says the same.
+
+    Of the versions those count that both state: another encoder's result states other packages.
+    """
+    made = score.made
+    if made is None or (made.command, made.device) != (known.command, known.device):
+        return score
+    both = made.versions.keys() & known.versions.keys()
+    differ = any(made.versions[name] != known.versions[name] for name in both)
+    return score if differ else replace(score, made=None)
 
 
 def add_seconds(known: Result, seconds: Mapping[str, float]) -> Result:
@@ -168,7 +226,7 @@ def add_seconds(known: Result, seconds: Mapping[str, float]) -> Result:
     return replace(known, seconds={**known.seconds, **total})
 
 
-def seed_score(fit: Fit, *, seed: int, task: Task) -> SeedScore:
+def seed_score(fit: Fit, *, seed: int, task: Task, made: Made) -> SeedScore:
     """Return what a result keeps of a fit."""
     return SeedScore(
         seed=seed,
@@ -182,10 +240,11 @@ def seed_score(fit: Fit, *, seed: int, task: Task) -> SeedScore:
         chosen=dict(fit.chosen),
         validation=fit.validation,
         precision=fit.precision,
+        made=made,
     )
 
 
-def baseline_score(encoder: Baseline, *, seed: int, task: Task) -> SeedScore:
+def baseline_score(encoder: Baseline, *, seed: int, task: Task, made: Made) -> SeedScore:
     """Let a baseline answer the test items."""
     targets = task.material.test.targets
     right = np.asarray(encoder.predict(task.data, seed=seed)) == targets
@@ -200,4 +259,5 @@ def baseline_score(encoder: Baseline, *, seed: int, task: Task) -> SeedScore:
         loss=0.0,
         converged=True,
         precision="",
+        made=made,
     )

@@ -22,7 +22,7 @@ from sentprobe.probes.audit.classify import (
     try_classifiers,
 )
 from sentprobe.probes.audit.cues import CUES, Cue, Features, cues_of, seen
-from sentprobe.probes.audit.expectations import expected
+from sentprobe.probes.audit.expectations import expected, turned
 from sentprobe.probes.audit.structure import Structures
 from sentprobe.probes.dataset import Items, ProbeDataset, Split
 from sentprobe.probes.intervals import balanced
@@ -57,7 +57,7 @@ class Finding:
     trial: Trial
     verdict: Verdict
     reason: str = ""
-    """Why the cue may answer, where it may."""
+    """Why the cue may answer, where it may; of one below chance, why it may be."""
 
     @property
     def score(self) -> ModelScore:
@@ -78,6 +78,8 @@ class Audit:
     majority: ModelScore
     """Always answering the commonest label of training."""
     items: Mapping[Split, int] = field(hash=False)
+    probed: bool = True
+    """Whether items have probe words."""
     units: int
     """How many units the test items are in; items of a unit are not independent."""
     findings: tuple[Finding, ...]
@@ -195,8 +197,9 @@ def _audit(data: ProbeDataset, tried: Mapping[Cue, _Tried], *, seed: int) -> Aud
         chance=chance,
         majority=_majority(data, strict=_strict(tried)),
         items={split: len(items) for split, items in data.splits.items()},
+        probed=bool(data.slots),
         units=len(np.unique(data.units(Split.TEST))),
-        findings=tuple(_finding(data.name, cue, tried[cue].trial, chance) for cue in tried),
+        findings=tuple(_finding(data, cue, tried[cue].trial, chance) for cue in tried),
         bounds={
             cue: {split: bound(data, split, KEYS[cue]) for split in data.splits}
             for cue in KEYS
@@ -206,12 +209,14 @@ def _audit(data: ProbeDataset, tried: Mapping[Cue, _Tried], *, seed: int) -> Aud
     )
 
 
-def _finding(task: str, cue: Cue, trial: Trial, chance: float) -> Finding:
-    reason = expected(task, cue)
+def _finding(data: ProbeDataset, cue: Cue, trial: Trial, chance: float) -> Finding:
+    reason = expected(data.name, cue)
     if trial.score.strict.low > chance:
         return Finding(cue, trial, Verdict.EXPECTED if reason else Verdict.LEAK, reason)
-    below = trial.score.strict.high < chance and balanced(chance)
-    return Finding(cue, trial, Verdict.BELOW if below else Verdict.CHANCE, reason)
+    below = trial.score.strict.high < chance and balanced(chance, len(data.labels))
+    if below:
+        return Finding(cue, trial, Verdict.BELOW, turned(data.name, cue))
+    return Finding(cue, trial, Verdict.CHANCE, reason)
 
 
 def _commonest(items: Items) -> int:

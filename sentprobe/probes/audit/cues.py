@@ -58,6 +58,17 @@ class CueKind:
     make: Callable[[Structures], Maker]
     needs_probe: bool = False
     """Whether it means something only where items have probe words."""
+    plain_title: str = ""
+    """The title where items have no probe words, if it is another."""
+    plain_says: str = ""
+
+    def name(self, *, probed: bool) -> str:
+        """Return the title, of items with probe words or without."""
+        return self.title if probed else self.plain_title or self.title
+
+    def sees(self, *, probed: bool) -> str:
+        """Return what the classifier sees, of items with probe words or without."""
+        return self.says if probed else self.plain_says or self.says
 
 
 def seen(data: ProbeDataset, items: Items, lexicon: Lexicon) -> list[Seen]:
@@ -196,17 +207,25 @@ def _template(structures: Structures) -> Maker:
 CUES: Mapping[Cue, CueKind] = {
     Cue.PROBE: CueKind("probe only", "the probe words", lambda _: _probe, needs_probe=True),
     Cue.LENGTH: CueKind(
-        "length and probe", "the number of tokens, and the probe words", lambda _: _length
+        "length and probe",
+        "the number of tokens, and the probe words",
+        lambda _: _length,
+        plain_title="length",
+        plain_says="the number of tokens",
     ),
     Cue.BAG: CueKind(
         "bag of words and probe",
         "how often each word occurs, whether a form of each probe word does, and the probe words",
         lambda _: _bag,
+        plain_title="bag of words",
+        plain_says="how often each word occurs",
     ),
     Cue.NGRAMS: CueKind(
         "n-grams and probe",
         "which one to three words stand together, also around the probe words, and the probe words",
         lambda _: _ngrams,
+        plain_title="n-grams",
+        plain_says="which one to three words stand together",
     ),
     Cue.POSITION: CueKind(
         "position of the probe words",

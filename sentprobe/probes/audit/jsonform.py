@@ -22,9 +22,10 @@ def to_json(audit: Audit) -> dict[str, Any]:
         "chance": audit.chance,
         "majority": _score_to_json(audit.majority),
         "items": {str(split): count for split, count in audit.items.items()},
+        "probe_words": audit.probed,
         "test_units": audit.units,
         "leaks": [str(finding.cue) for finding in audit.leaks],
-        "cues": [_finding_to_json(finding) for finding in audit.findings],
+        "cues": [_finding_to_json(each, probed=audit.probed) for each in audit.findings],
         "bounds": {
             str(cue): {str(split): _bound_to_json(each) for split, each in bounds.items()}
             for cue, bounds in audit.bounds.items()
@@ -49,6 +50,7 @@ def from_json(value: Mapping[str, Any], *, source: str = "audit") -> Audit:
             chance=value["chance"],
             majority=_score_from_json(value["majority"]),
             items={Split(split): count for split, count in value["items"].items()},
+            probed=value.get("probe_words", True),
             units=value["test_units"],
             findings=tuple(map(_finding_from_json, value["cues"])),
             bounds={
@@ -96,10 +98,10 @@ def _bound_to_json(bound: Bound) -> dict[str, Any]:
     }
 
 
-def _finding_to_json(finding: Finding) -> dict[str, Any]:
+def _finding_to_json(finding: Finding, *, probed: bool) -> dict[str, Any]:
     return {
         "cue": str(finding.cue),
-        "sees": CUES[finding.cue].says,
+        "sees": CUES[finding.cue].sees(probed=probed),
         "verdict": str(finding.verdict),
         "reason": finding.reason,
         "chosen": str(finding.trial.chosen),

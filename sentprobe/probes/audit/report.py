@@ -61,11 +61,14 @@ def render(audits: Sequence[Audit], *, style: AuditFormat) -> str:
 
 def legend(audits: Sequence[Audit]) -> str:
     """Return how to read the tables: each cue, the classifiers, the words of the verdict."""
-    cues = {finding.cue for audit in audits for finding in audit.findings}
+    cues = {(finding.cue, audit.probed) for audit in audits for finding in audit.findings}
     lines = [
-        f"{CUES[cue].title}: a classifier sees {CUES[cue].says}." for cue in Cue if cue in cues
+        f"{CUES[cue].name(probed=probed)}: a classifier sees {CUES[cue].sees(probed=probed)}."
+        for cue in Cue
+        for probed in (True, False)
+        if (cue, probed) in cues
     ]
-    return "".join(f"{line}\n" for line in [*lines, *_LEGEND])
+    return "".join(f"{line}\n" for line in [*dict.fromkeys(lines), *_LEGEND])
 
 
 _LEGEND = (
@@ -73,8 +76,8 @@ _LEGEND = (
     "part in the choice.",
     f"leak: the cue is above chance at the {CONFIDENCE:.0%} level (corrected for the number of "
     "cues), though the task is not about it.",
-    "expected: above chance, and the answer lies partly in the cue. A probe shows more only "
-    "where it exceeds that figure.",
+    "expected: above chance, and the answer lies partly in the cue, or in natural text goes with "
+    "it. A probe shows more only where it exceeds that figure.",
     "below chance: what the cue says in training is turned round in test.",
     "bound: the best that any function of the cue could do on these items, even one that knows the "
     "labels; 100% excludes nothing.",
@@ -86,20 +89,20 @@ def verdict_lines(audit: Audit) -> tuple[str, ...]:
     lines = [f"{audit.task}: {_verdict(audit)}"]
     for finding in audit.findings:
         if finding.verdict in (Verdict.EXPECTED, Verdict.BELOW):
-            reason = finding.reason or "training and test disagree about this cue"
-            lines.append(f"  {finding.verdict}: {_figure(finding)} ({reason})")
+            shown = _figure(finding, probed=audit.probed)
+            lines.append(f"  {finding.verdict}: {shown} ({finding.reason})")
     return tuple(lines)
 
 
 def _verdict(audit: Audit) -> str:
     if not audit.leaks:
         return "no leak found; no cue that should tell nothing is above chance."
-    names = ", ".join(map(_figure, audit.leaks))
+    names = ", ".join(_figure(finding, probed=audit.probed) for finding in audit.leaks)
     return f"LEAK: {names}, where chance is {_percent(audit.chance)}%."
 
 
-def _figure(finding: Finding) -> str:
-    return f"{CUES[finding.cue].title} gives {_percent(finding.score.accuracy)}%"
+def _figure(finding: Finding, *, probed: bool) -> str:
+    return f"{CUES[finding.cue].name(probed=probed)} gives {_percent(finding.score.accuracy)}%"
 
 
 def _title(audit: Audit) -> str:
@@ -119,7 +122,7 @@ def _rows(audit: Audit) -> Iterator[Row]:
         scores = [finding.trial.scores.get(kind) for kind in Classifier]
         yield (
             (
-                CUES[finding.cue].title,
+                CUES[finding.cue].name(probed=audit.probed),
                 _percent(finding.score.accuracy),
                 _interval(finding.score),
                 *("" if each is None else _percent(each.accuracy) for each in scores),
@@ -132,7 +135,7 @@ def _rows(audit: Audit) -> Iterator[Row]:
 def _bound_lines(audit: Audit) -> Iterator[str]:
     for cue, bounds in audit.bounds.items():
         parts = [f"{split} {_bound(each)}" for split, each in bounds.items()]
-        yield f"bound, {CUES[cue].title}: {'; '.join(parts)}"
+        yield f"bound, {CUES[cue].name(probed=audit.probed)}: {'; '.join(parts)}"
     if audit.structures:
         yield (
             f"template: from the grammar for {audit.structures['parsed']} sentences, from their "

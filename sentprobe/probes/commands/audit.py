@@ -152,5 +152,7 @@ def _write_cards(located: Sequence[Located], audits: "Sequence[Audit]") -> None:
     from sentprobe.probes.audit import to_json  # noqa: PLC0415
 
     for (path, data), found in zip(located, audits, strict=True):
-        write_card(replace(data, card=replace(data.card, audit=to_json(found))), path)
+        # What a natural-text task's card has of the paper's baselines stays.
+        kept = {key: data.card.audit[key] for key in ("baselines",) if key in data.card.audit}
+        write_card(replace(data, card=replace(data.card, audit={**kept, **to_json(found)})), path)
         print(f"audit written to the card: {path}", file=sys.stderr)

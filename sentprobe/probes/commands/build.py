@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sentprobe.errors import SentprobeError, UsageError, suggest
+from sentprobe.errors import UsageError, path_error, suggest
 from sentprobe.generator.commands import load_lexicon
 from sentprobe.probes.compeval import (
     TASKS,
@@ -111,7 +111,7 @@ def _prepare(out: Path, directories: Sequence[Path]) -> None:
         for place in directories:
             check_place(place)
     except OSError as error:
-        raise SentprobeError(f"{out}: cannot write datasets there: {error.strerror}") from error
+        raise path_error(out, "cannot write datasets there", error) from error
 
 
 def check_recipe(recipe: Recipe) -> None:

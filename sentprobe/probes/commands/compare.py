@@ -19,7 +19,7 @@ from sentprobe.probes.frames import write_records
 from sentprobe.probes.grids import TableFormat, draw, write_grid, write_notes
 from sentprobe.probes.rundir import read_results
 from sentprobe.probes.significance import Correction
-from sentprobe.probes.tables import arrange
+from sentprobe.probes.tables import arrange, settings
 
 FORMATS = tuple(each for each in TableFormat if each is not TableFormat.HTML)
 """The formats of a comparison."""
@@ -31,6 +31,7 @@ def compare_runs(
     style: TableFormat = TableFormat.TEXT,
     correction: Correction = Correction.HOLM,
     against: str | None = None,
+    table: int | None = None,
 ) -> None:
     """Compare encoders and print the differences.
 
@@ -40,7 +41,7 @@ def compare_runs(
     """
     if style not in FORMATS:
         raise UsageError(f"a comparison has no format {style.value!r}; {', '.join(FORMATS)}")
-    found = find_comparisons(runs, correction=correction, against=against)
+    found = find_comparisons(runs, correction=correction, against=against, table=table)
     if style in (TableFormat.CSV, TableFormat.JSON):
         print(write_records(to_records(found), style), end="")
     elif style is TableFormat.TEXT:
@@ -54,12 +55,17 @@ def compare_runs(
 
 
 def find_comparisons(
-    runs: Sequence[str], *, correction: Correction = Correction.HOLM, against: str | None = None
+    runs: Sequence[str],
+    *,
+    correction: Correction = Correction.HOLM,
+    against: str | None = None,
+    table: int | None = None,
 ) -> tuple[Comparison, ...]:
     """Compare the encoders of one run with each other, or one of a run with one of another.
 
     A run is a directory or, for one encoder of it, ``DIR#ENCODER``. With *against*, each encoder
-    of one run is compared with that one only.
+    of one run is compared with that one only. *table* chooses, of a run that ``probe show`` prints
+    as several tables, one of them.
     """
     if len(runs) > 2:
         raise UsageError(f"two runs are compared at a time, not {len(runs)}")
@@ -67,19 +73,27 @@ def find_comparisons(
         if against is not None:
             raise UsageError("--against is for the encoders of one run; here are two")
         first, second = (
-            one_side(_sides(path), encoder, source=str(path)) for path, encoder in map(split, runs)
+            one_side(_sides(path, table), encoder, source=str(path))
+            for path, encoder in map(split, runs)
         )
         return compare([(first, second)], correction=correction)
     path, encoder = split(runs[0])
     if encoder is not None:
         raise UsageError(f"{runs[0]}: what is it to be compared with? Name a second run")
     return compare(
-        all_pairs(_sides(path), baseline=against, source=str(path)), correction=correction
+        all_pairs(_sides(path, table), baseline=against, source=str(path)), correction=correction
     )
 
 
-def _sides(path: Path) -> list[Side]:
-    return sides(arrange(read_results(path)), str(path))
+def _sides(path: Path, table: int | None) -> list[Side]:
+    results = arrange(read_results(path))
+    tables = settings(results)
+    if table is not None and len(tables) > 1:
+        if not 1 <= table <= len(tables):
+            raise UsageError(f"{path} has the tables 1 to {len(tables)}, and no table {table}")
+        return sides(tables[table - 1], str(path))
+    hint = f"choose one of its {len(tables)} tables, as probe show numbers them, with --table"
+    return sides(results, str(path), hint=hint)
 
 
 def split(text: str) -> tuple[Path, str | None]:

@@ -17,6 +17,7 @@ from sentprobe.probes.encoders.specs import parse_spec
 from sentprobe.probes.encoders.vectorfiles import format_of, write_vectors
 from sentprobe.probes.places import check_apart
 from sentprobe.probes.progress import Bars, Reporter, Silent, columns
+from sentprobe.probes.threads import check_count, limit_threads
 
 SUITE = "compeval"
 """The source that is built and not read."""
@@ -33,6 +34,8 @@ class Plan:
     """Of the file; None: its suffix says."""
     seed: int = 0
     cache: bool = True
+    threads: int | None = None
+    """PyTorch's; None leaves them as they are."""
 
 
 def embed_command(plan: Plan) -> None:
@@ -59,7 +62,8 @@ def embed_into_file(plan: Plan, *, reporter: Reporter | None = None) -> tuple[in
     encoder = make_encoder(plan.encoder, seed=plan.seed)
     sentences = read_sentences(plan.source, seed=plan.seed, reporter=reporter)
     cache = Cache(default_directory()) if plan.cache else None
-    vectors = embed(encoder, sentences, cache=cache, reporter=reporter)
+    with limit_threads(plan.threads):
+        vectors = embed(encoder, sentences, cache=cache, reporter=reporter)
     for note in getattr(encoder, "notes", ()):
         print(note, file=sys.stderr)
     write_vectors(plan.out, sentences, vectors, format=plan.format)
@@ -79,6 +83,7 @@ def check(plan: Plan) -> None:
     if not plan.out.parent.is_dir():
         raise UsageError(f"{plan.out}: there is no directory {plan.out.parent}")
     check_apart(plan.out, _inputs(plan))
+    check_count("threads", plan.threads)
 
 
 def _inputs(plan: Plan) -> list[Path]:

@@ -2,12 +2,12 @@
 
 import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.errors import SentprobeError, UsageError, path_error
 from sentprobe.probes.compeval import Size
 from sentprobe.probes.corpus.balance import TooFewError
 from sentprobe.probes.corpus.bands import Settings, parse_band
@@ -125,33 +125,27 @@ def check_natural(plan: NaturalPlan) -> None:
 
 def natural_datasets(
     plan: NaturalPlan, *, command: str = "", reporter: Reporter | None = None
-) -> list[ProbeDataset]:
-    """Build the datasets of the plan, for a run.
+) -> Iterator[tuple[str, ProbeDataset | TooFewError]]:
+    """Yield the name of each task with its dataset, or with why it cannot be built.
 
     Raises:
         UsageError: see :func:`check_natural`.
         TableError: the table is none, or is damaged.
-        TooFewError: a task cannot be built from it.
     """
-    found = list(_built(plan, command=command, reporter=reporter or Silent()))
-    for name, data in found:
-        if isinstance(data, TooFewError):
-            others = [other for other, each in found if isinstance(each, ProbeDataset)]
-            more = f" (choose others with --task: {', '.join(others)})" if others else ""
-            raise TooFewError(f"{data}{more}" if name else str(data))
-    return [data for _, data in found if isinstance(data, ProbeDataset)]
-
-
-def _built(
-    plan: NaturalPlan, *, command: str, reporter: Reporter
-) -> Iterator[tuple[str, ProbeDataset | TooFewError]]:
     check_natural(plan)
+    reporter = reporter or Silent()
     tasks = find_tasks(plan.tasks)
     table = open_table(plan.table)
     reporter.begin("build the tasks", len(tasks))
     for task, data in build_each(tasks, table, recipe=plan.recipe, command=command):
         yield task.name, data
         reporter.advance()
+
+
+def failed(failures: Collection[TooFewError], *, of: int) -> SentprobeError:
+    """Return the error that names the tasks of so many that could not be built."""
+    count = f"{len(failures)} of {of} tasks could not be built"
+    return SentprobeError("\n".join([f"{count}:", *map(str, failures)]))
 
 
 def build_natural_command(plan: NaturalPlan, *, out: Path, fmt: str) -> None:
@@ -172,8 +166,7 @@ def build_natural_command(plan: NaturalPlan, *, out: Path, fmt: str) -> None:
         for note in data.card.notes:
             print(f"{data.name}: {note}")
     if failures:
-        count = f"{len(failures)} of {len(datasets) + len(failures)} tasks could not be built"
-        raise SentprobeError("\n".join([f"{count}:", *map(str, failures)]))
+        raise failed(failures, of=len(datasets) + len(failures))
     print(f"datasets: {out}")
 
 
@@ -190,12 +183,19 @@ def build_natural_into(
     """
     check_natural(plan)
     suffix = check_format(fmt).suffix
-    places = {task.name: out / f"{task.name}{suffix}" for task in find_tasks(plan.tasks)}
+    tasks = find_tasks(plan.tasks)
+    asking = [task.name for task in tasks if task.slots]
+    if asking and fmt == "senteval":
+        raise UsageError(
+            f"{asking[0]} has probe words, which the format senteval cannot hold; "
+            "choose directory, jsonl or published"
+        )
+    places = {task.name: out / f"{task.name}{suffix}" for task in tasks}
     _prepare(out, [] if suffix else [*places.values()])
     command = shlex.join(["probe", *sys.argv[1:]])
     datasets: list[ProbeDataset] = []
     failures: list[TooFewError] = []
-    for name, data in _built(plan, command=command, reporter=reporter):
+    for name, data in natural_datasets(plan, command=command, reporter=reporter):
         if isinstance(data, ProbeDataset):
             write_dataset(data, places[name], format=fmt)
             datasets.append(data)
@@ -210,7 +210,7 @@ def _prepare(out: Path, directories: Sequence[Path]) -> None:
         for place in directories:
             check_place(place)
     except OSError as error:
-        raise SentprobeError(f"{out}: cannot write datasets there: {error.strerror}") from error
+        raise path_error(out, "cannot write datasets there", error) from error
 
 
 BASELINES = ("majority", "length", "nb-uni-tfidf", "nb-bi-tfidf")

@@ -10,8 +10,18 @@ SUITES_OF: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("vocabulary", "lexicon", "sampling"), (COMPEVAL,)),
     **dict.fromkeys(("train", "test", "validation"), (COMPEVAL, NATURAL)),
     **dict.fromkeys(("frequency_band", "odd_band", "words", "first_rank", "sequences"), (NATURAL,)),
+    "audit": (NATURAL,),
 }
 """By the name of an option, with underscores: the suites for which it means something."""
+
+
+SWITCHES = ("audit",)
+"""The options that may be written in two ways."""
+
+
+def _written(name: str) -> str:
+    option = name.replace("_", "-")
+    return f"--{option}/--no-{option}" if name in SWITCHES else f"--{option}"
 
 
 def refuse_idle(given: Iterable[str], suites: Collection[str], *, what: str) -> None:
@@ -25,6 +35,5 @@ def refuse_idle(given: Iterable[str], suites: Collection[str], *, what: str) -> 
         if wanted is not None and not set(wanted) & set(suites):
             noun = "suite" if len(wanted) == 1 else "suites"
             raise UsageError(
-                f"--{name.replace('_', '-')} is for the {noun} {' and '.join(wanted)}, "
-                f"not for {what}"
+                f"{_written(name)} is for the {noun} {' and '.join(wanted)}, not for {what}"
             )

@@ -1,20 +1,22 @@
 """What ``probe show`` does, as functions that anyone can call."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.choices import choose
+from sentprobe.probes.commands.show_series import print_series, save_series_plot, series_text
 from sentprobe.probes.frames import write_records
-from sentprobe.probes.grids import TableFormat, draw, write_grid, write_notes
+from sentprobe.probes.grids import TableFormat, draw, write_grid, write_notes, write_title
+from sentprobe.probes.lengths import Lengths
 from sentprobe.probes.published import published
 from sentprobe.probes.results import Results, write_atomically
 from sentprobe.probes.rundir import read_results
 from sentprobe.probes.sanity import explain
-from sentprobe.probes.tables import Style, arrange, grid, settings
+from sentprobe.probes.tables import Style, arrange, grid, origins, settings, titles
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,7 +42,9 @@ class View:
     out: Path | None = None
     """A file for what would be printed."""
     plot: Path | None = None
-    """A file for a plot of accuracy by layer."""
+    """A file for a plot of accuracy by layer or, with *by_length*, of the series."""
+    by_length: Lengths | None = None
+    """Series over the length of sentences instead of the table."""
 
 
 def find_format(name: str | None, out: Path | None) -> TableFormat:
@@ -65,7 +69,7 @@ def show(runs: Sequence[Path], view: View) -> None:
     if not results.records:
         raise UsageError(f"{', '.join(map(str, runs))}: no results yet")
     if view.plot is not None:
-        _save_plot(results, view.plot)
+        _save_plot(results, view)
     if view.format is TableFormat.TEXT and view.out is None:
         print_tables(results, view)
         return
@@ -82,40 +86,60 @@ def read_runs(runs: Sequence[Path]) -> Results:
     return arrange(Results(tuple(records)))
 
 
-def _save_plot(results: Results, path: Path) -> None:
-    """Write the plot of the one setting that has layers."""
+def _save_plot(results: Results, view: View) -> None:
+    """Write the plot of the series, or of the one setting that has layers."""
     from sentprobe.probes.plots import families, save_plot  # noqa: PLC0415 - matplotlib is optional
 
+    assert view.plot is not None
+    if view.by_length is not None:
+        save_series_plot(results, view.plot, by=view.by_length)
+        return
     layered = [each for each in settings(results) if families(each)]
     if len(layered) > 1:
         raise UsageError(
             f"there are layers in {len(layered)} settings (classifier, data or seed), and one plot "
             "is of one: name fewer runs, or use --format html, which has a plot of each"
         )
-    save_plot(layered[0] if layered else results, path)
+    save_plot(layered[0] if layered else results, view.plot)
 
 
 def to_text(results: Results, view: View) -> str:
     """Return what is shown, as text in any of the formats."""
+    if view.by_length is not None and view.format is not TableFormat.HTML:
+        return series_text(results, by=view.by_length, style=_style(view), fmt=view.format)
     if view.format in (TableFormat.CSV, TableFormat.JSON):
         return write_records(results.to_records(), view.format)
     if view.format is TableFormat.HTML:
         from sentprobe.probes.report import report  # noqa: PLC0415 - Jinja is not always needed
 
-        return report(results, style=_style(view), note=published_note(view).strip())
+        by = view.by_length or Lengths.BINS
+        return report(results, style=_style(view), note=published_note(view).strip(), by=by)
     parts = []
-    for each in settings(results):
+    for title, each, notes in _tables(results, view):
         table = write_grid(grid(each, style=_style(view)), view.format)
-        parts.append(table + write_notes(explain(each) + published_note(view), view.format))
+        parts.append(write_title(title, view.format) + table + write_notes(notes, view.format))
     return "\n".join(parts)
 
 
 def print_tables(results: Results, view: View) -> None:
     """Print a table for each setting, with what it says."""
     screen = console()
-    for each in settings(results):
+    if view.by_length is not None:
+        print_series(results, by=view.by_length, style=_style(view), screen=screen)
+        return
+    for title, each, notes in _tables(results, view):
+        print(write_title(title, TableFormat.TEXT), end="")
         screen.print(draw(grid(each, style=_style(view))))
-        print(explain(each) + published_note(view), end="")
+        print(notes, end="")
+
+
+def _tables(results: Results, view: View) -> Iterator[tuple[str, Results, str]]:
+    """Yield each table with what stands above it and below."""
+    tables = settings(results)
+    several = len({record.source for record in results.records}) > 1
+    for title, each in zip(titles(tables), tables, strict=True):
+        folders = "".join(f"{line}\n" for line in origins(each)) if several else ""
+        yield title, each, folders + explain(each) + published_note(view)
 
 
 def console() -> "Console":

@@ -3,10 +3,11 @@
 Each sentence is asked about once. Words are compared in lower case, and punctuation is no word. Of
 word content, each word is as often the right answer as the wrong one, in each split, so that the
 word by itself tells nothing; of word order, the pair of words does tell something, as in the paper,
-and the run with random sentence vectors says how much.
+and the run without the sentence says how much.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from random import Random
 
 from sentprobe.probes.corpus.balance import Share, share_out, splits_of, too_few, wanted_share
@@ -15,9 +16,7 @@ from sentprobe.probes.corpus.conneau_syntax import is_word
 from sentprobe.probes.corpus.selection import Draw, Selection, item, size_notes
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.formats.entries import Entry
-
-BINS = ((5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26, 29), (30, 33), (34, 70))
-"""The classes of length, in tokens."""
+from sentprobe.probes.lengths import ADI_BINS
 
 LABELS = ("FALSE", "TRUE")
 
@@ -27,37 +26,49 @@ Slots = list[set[str]]
 Asker = Callable[[Sequence[str], Slots, Random], list[tuple[bool, str, tuple[str, ...]]]]
 """From the sentences of a split to items: label, sentence, probe words."""
 
+Change = Callable[[Sequence[str], Random], Mapping[str, str]]
+"""From sentences to what stands in the place of each, as many tokens, no two the same."""
 
-def adi_length(draw: Draw) -> Selection:
+
+def unchanged(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
+    """Return the sentences themselves."""
+    del rng
+    return {text: text for text in texts}
+
+
+def adi_length(draw: Draw, change: Change = unchanged) -> Selection:
     """Return length: 8 classes by the number of tokens, from 5 to 70."""
-    return length_classes(draw, BINS)
+    found = length_classes(draw, ADI_BINS)
+    texts = change([entry.sentence for entry in found.entries], draw.random("change"))
+    there = (entry for entry in found.entries if entry.sentence in texts)
+    return replace(found, entries=tuple(replace(e, sentence=texts[e.sentence]) for e in there))
 
 
-def adi_content(draw: Draw) -> Selection:
+def adi_content(draw: Draw, change: Change = unchanged) -> Selection:
     """Return word content (is the probe word in the sentence?).
 
     Positive: a random word of the sentence. Negative: a word that is positive elsewhere and not in
     this sentence.
     """
-    return _asked(draw, _ask_content, slots=1)
+    return _asked(draw, _ask_content, change, slots=1)
 
 
-def adi_order(draw: Draw) -> Selection:
+def adi_order(draw: Draw, change: Change = unchanged) -> Selection:
     """Return word order (is the first probe word before the second?); both are there once."""
-    return _asked(draw, _ask_order, slots=2)
+    return _asked(draw, _ask_order, change, slots=2)
 
 
-def _asked(draw: Draw, ask: Asker, *, slots: int) -> Selection:
+def _asked(draw: Draw, ask: Asker, change: Change, *, slots: int) -> Selection:
     pool = draw.pool(
         "SELECT digest, 0 AS label, 0 AS form FROM sentences "
-        f"WHERE length BETWEEN {BINS[0][0]} AND {BINS[-1][1]}",
+        f"WHERE length BETWEEN {ADI_BINS[0][0]} AND {ADI_BINS[-1][1]}",
         limit=2 * draw.total + 100,
     )
+    texts = list(change(draw.corpus.texts(pool.handles), draw.random("change")).values())
     wanted = wanted_share(draw.size, classes=2)
-    got = share_out(len(pool) // 2, wanted)
+    got = share_out(len(texts) // 2, wanted)
     if got is None:
-        raise too_few(draw.task, {"sentences": len(pool)}, needed=2 * len(wanted))
-    texts = draw.corpus.texts(pool.handles)
+        raise too_few(draw.task, {"sentences": len(texts)}, needed=2 * len(wanted))
     words: Slots = [set() for _ in range(slots)]
     entries: list[Entry] = []
     for split in splits_of(draw.size):

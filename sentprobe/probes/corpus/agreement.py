@@ -1,5 +1,6 @@
 """How often two analyses of the same sentences agree, label by label, and where they do not."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -21,11 +22,16 @@ class Label(StrEnum):
     CLAUSES = "coordinated clauses"
 
 
-_TENSES = {"VBP": "PRES", "VBZ": "PRES", "VBD": "PAST"}
-_COMMON = frozenset(("NN", "NNS"))
+CLASSES = frozenset(
+    (Label.TENSE, Label.SUBJECT_NUMBER, Label.OBJECT_NUMBER, Label.DEPTH, Label.TOP)
+)
+"""The labels that are classes; the others are positions in the sentence."""
+
+TENSES = {"VBP": "PRES", "VBZ": "PRES", "VBD": "PAST"}
+"""The tense that a main verb's tag shows; other tags show none."""
 
 _VALUES: Mapping[Label, Callable[[Row], object]] = {
-    Label.TENSE: lambda row: None if row.verb is None else _TENSES.get(row.tag(row.verb)),
+    Label.TENSE: lambda row: None if row.verb is None else TENSES.get(row.tag(row.verb)),
     Label.VERB: lambda row: row.verb,
     Label.SUBJECT: lambda row: row.subject and row.subject.index,
     Label.SUBJECT_NUMBER: lambda row: row.subject and row.subject.number,
@@ -35,6 +41,79 @@ _VALUES: Mapping[Label, Callable[[Row], object]] = {
     Label.TOP: lambda row: row.top,
     Label.CLAUSES: lambda row: row.clauses,
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """How often two analyses, A and B, say the same of one label: counts of sentences."""
+
+    neither: int = 0
+    """Neither has the label."""
+    same: int = 0
+    """Both have it, with the same value."""
+    different: int = 0
+    """Both have it, with different values."""
+    only_a: int = 0
+    only_b: int = 0
+    chance: float | None = None
+    """How often both would say the same if they were independent; None without classes."""
+
+    @property
+    def total(self) -> int:
+        """The number of sentences."""
+        return self.neither + self.same + self.different + self.only_a + self.only_b
+
+    @property
+    def agreed(self) -> int:
+        """The sentences for which both say the same, if only that there is none."""
+        return self.neither + self.same
+
+    @property
+    def both(self) -> int:
+        """The sentences to which both give a value."""
+        return self.same + self.different
+
+    @property
+    def of_a(self) -> int:
+        """The sentences to which A gives a value."""
+        return self.both + self.only_a
+
+    @property
+    def of_b(self) -> int:
+        """The sentences to which B gives a value."""
+        return self.both + self.only_b
+
+    @property
+    def rate(self) -> float:
+        """The share of all sentences for which both say the same, if only that there is none."""
+        return self.agreed / self.total if self.total else 1.0
+
+    @property
+    def rate_of_both(self) -> float:
+        """The share with the same value among the sentences to which both give one."""
+        return self.same / self.both if self.both else 1.0
+
+    @property
+    def kappa(self) -> float | None:
+        """Cohen's kappa (1960, equation 1) over the sentences to which both give a value.
+
+        None without classes, without such sentences, and where all are of one class.
+        """
+        if self.chance is None or not self.both or self.chance == 1:
+            return None
+        return (self.rate_of_both - self.chance) / (1 - self.chance)
+
+
+def chance_of(agreeing: int, both: int) -> float:
+    """Return the expected agreement: *agreeing* of the pairs of any two of *both* sentences.
+
+    That is the sum over classes of how often A has the class times how often B has it, over the
+    square of the number of sentences; 1 if there are none.
+
+    >>> chance_of(2 * 1 + 2 * 3, 4)
+    0.5
+    """
+    return agreeing / both**2 if both else 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,30 +137,53 @@ class Agreement:
     """Both have it, with different values."""
     one_only: list[Disagreement] = field(default_factory=list)
     """One has it; the other's value is None."""
+    classes: tuple[Counter[object], Counter[object]] | None = field(default=None, compare=False)
+    """Of a label with classes: how often each says which, where both have it."""
+
+    @property
+    def tally(self) -> Tally:
+        """The counts."""
+        only_a = sum(each.second is None for each in self.one_only)
+        both = self.same + len(self.different)
+        chance = None
+        if self.classes is not None:
+            first, second = self.classes
+            chance = chance_of(sum(n * second[value] for value, n in first.items()), both)
+        return Tally(
+            neither=self.neither,
+            same=self.same,
+            different=len(self.different),
+            only_a=only_a,
+            only_b=len(self.one_only) - only_a,
+            chance=chance,
+        )
 
     @property
     def total(self) -> int:
         """The number of sentences."""
-        return self.neither + self.same + len(self.different) + len(self.one_only)
+        return self.tally.total
 
     @property
     def rate(self) -> float:
         """The share of all sentences for which both say the same, if only that there is none."""
-        return (self.neither + self.same) / self.total if self.total else 1.0
+        return self.tally.rate
 
     @property
     def rate_of_both(self) -> float:
         """The share with the same value among the sentences to which both give one."""
-        both = self.same + len(self.different)
-        return self.same / both if both else 1.0
+        return self.tally.rate_of_both
 
 
 def agreement(pairs: Iterable[tuple[Row, Row]]) -> dict[Label, Agreement]:
-    """Compare two rows of each of many sentences, label by label.
+    """Compare two rows of each of many sentences, label by label, in memory.
 
-    The two must have the same tokens for positions to mean the same.
+    The two must have the same tokens for positions to mean the same. For whole tables see
+    :mod:`sentprobe.probes.corpus.table_agreement`.
     """
-    found = {label: Agreement() for label in Label}
+    found = {
+        label: Agreement(classes=(Counter(), Counter()) if label in CLASSES else None)
+        for label in Label
+    }
     for one, other in pairs:
         for label, value in _VALUES.items():
             _count(found[label], one.text, value(one), value(other))
@@ -91,7 +193,11 @@ def agreement(pairs: Iterable[tuple[Row, Row]]) -> dict[Label, Agreement]:
 def _count(counts: Agreement, text: str, first: object, second: object) -> None:
     if first is None and second is None:
         counts.neither += 1
-    elif first == second:
+        return
+    if counts.classes is not None and first is not None and second is not None:
+        counts.classes[0][first] += 1
+        counts.classes[1][second] += 1
+    if first == second:
         counts.same += 1
     else:
         where = counts.one_only if first is None or second is None else counts.different

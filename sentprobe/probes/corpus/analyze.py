@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from sentprobe import __version__
-from sentprobe.errors import SentprobeError
+from sentprobe.errors import SentprobeError, path_error
 from sentprobe.generator.files import atomic_path
 from sentprobe.probes.corpus.directory import WORK, prepare
 from sentprobe.probes.corpus.engine import Engine, EngineName, make_engine, run
@@ -119,7 +119,10 @@ def analyze(plan: Plan, machines: Machines | None = None, watcher: Watcher | Non
     ) as engine:
         prepare(plan.out, force=plan.force)
         chunks = _work(plan, engine, watcher)
-    return _finish(plan, chunks, threads=machines.jobs, watcher=watcher)
+    try:
+        return _finish(plan, chunks, threads=machines.jobs, watcher=watcher)
+    except OSError as error:
+        raise path_error(plan.out, "cannot write the table", error) from error
 
 
 class _Task(NamedTuple):

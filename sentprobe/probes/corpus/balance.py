@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.compeval import Size
@@ -125,24 +126,63 @@ def deal_forms(pool: Pool, *, classes: int, wanted: Mapping[Split, int]) -> Indi
     """Return for each sentence the number of the split that its form is dealt to, (n,) int64.
 
     The commonest forms are dealt first, each to the split that lacks most of its class, so that the
-    rarer ones can make the shares even. Forms of like frequency come in the pool's random order,
-    so that which go where depends on the seed.
+    rarer ones can make the shares even. A form that is too common for the share of a small split
+    goes to training; how much too common it may be is tried, and of the deals the one with which
+    the dataset is largest is taken. Forms of like frequency come in the pool's random order, so
+    that which go where depends on the seed.
     """
     forms, first, index = np.unique(pool.forms, return_index=True, return_inverse=True)
     counts = np.zeros((len(forms), classes), np.int64)
     np.add.at(counts, (index, pool.labels), 1)
     sizes = counts.sum(axis=1)
     octave = np.log2(np.maximum(sizes, 1)).astype(np.int64)
+    order = np.lexsort((first, -octave))
     part = np.array(list(wanted.values())) / sum(wanted.values())
-    have = np.zeros((len(part), classes))
-    dealt = np.zeros((classes,))
-    of_form = np.zeros(len(forms), np.int64)
-    for form in np.lexsort((first, -octave)):
+    best, of_form = -1.0, np.zeros(len(forms), np.int64)
+    for excess in _excesses(sizes):
+        dealt, have = _deal(counts, order, part, excess=excess)
+        if (filled := float((have / part[:, None]).min())) > best:
+            best, of_form = filled, dealt
+    return np.asarray(of_form[index], np.int64)
+
+
+def _excesses(sizes: Indices) -> list[float]:
+    """Return by how many sentences a form may exceed the share of its split, as is to be tried."""
+    if not len(sizes):
+        return []
+    return [float(sizes.min() - 1), float(np.median(sizes)), np.inf]
+
+
+def _deal(
+    counts: Indices, order: Indices, part: NDArray[np.float64], *, excess: float
+) -> tuple[Indices, NDArray[np.float64]]:
+    """Return the split of each form, and how many sentences of each class the splits then have.
+
+    - counts: (forms, classes) int64
+    - order: (forms,) int64, as they are dealt
+    - part: (splits,) float64, the share of each
+    """
+    room = part[:, None] * counts.sum(axis=0)
+    have = np.zeros_like(room)
+    dealt = np.zeros(counts.shape[1])
+    of_form = np.zeros(len(counts), np.int64)
+    for form in order:
         label = int(counts[form].argmax())
         dealt += counts[form]
-        of_form[form] = int((part * dealt[label] - have[:, label]).argmax())
-        have[of_form[form]] += counts[form]
-    return np.asarray(of_form[index], np.int64)
+        lack = part * dealt[label] - have[:, label]
+        left = room[:, label] - have[:, label]
+        fits = left + excess >= counts[form, label]
+        split = int(np.where(fits, lack, -np.inf).argmax() if fits.any() else left.argmax())
+        of_form[form] = split
+        have[split] += counts[form]
+    return of_form, have
+
+
+def rarest(pool: Pool, classes: Sequence[str]) -> str:
+    """Return a clause that says which class has the fewest sentences, and how many."""
+    counts = np.bincount(pool.labels, minlength=len(classes))
+    label = int(counts.argmin())
+    return f"the rarest class, {classes[label]}, has {counts[label]:,} sentences"
 
 
 def too_few(

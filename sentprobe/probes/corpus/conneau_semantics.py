@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from sentprobe.probes.corpus.balance import Places, by_form
+from sentprobe.probes.corpus.balance import Places, by_form, rarest
 from sentprobe.probes.corpus.bands import TARGET_BAND, Band
 from sentprobe.probes.corpus.queries import Pool
 from sentprobe.probes.corpus.selection import LENGTHS, Draw, Selection, entries_at, size_notes
@@ -64,7 +64,7 @@ def _with_target(draw: Draw, sql: str, *, labels: tuple[str, ...]) -> Selection:
     )
     places, got = by_form(pool, labels, draw.size, task=draw.task)
     forms = forms_at(draw, pool, places)
-    why = "no word may be in two splits"
+    why = f"{rarest(pool, labels)}, and no word may be in two splits"
     return Selection(
         labels,
         entries_at(draw, pool, places, labels=labels),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.corpus.balance import TooFewError, by_class, splits_of
+from sentprobe.probes.corpus.balance import TooFewError, by_class, rarest, splits_of
 from sentprobe.probes.corpus.bands import FIRST_RANK, WORDS, share
 from sentprobe.probes.corpus.selection import LENGTHS, Draw, Selection, entries_at, size_notes
 
@@ -32,7 +32,7 @@ def length_classes(draw: Draw, bins: Sequence[tuple[int, int]]) -> Selection:
     return Selection(
         labels,
         entries_at(draw, pool, places, labels=labels),
-        size_notes(draw, got, classes=len(labels), why="the rarest length decides"),
+        size_notes(draw, got, classes=len(labels), why=rarest(pool, labels)),
     )
 
 
@@ -63,7 +63,7 @@ def word_content(draw: Draw) -> Selection:
         entries_at(draw, pool, places, labels=labels),
         (
             used + f"ranks {words[0][0]:,} to {words[-1][0]:,}",
-            *size_notes(draw, got, classes=len(labels), why="the rarest word decides"),
+            *size_notes(draw, got, classes=len(labels), why=rarest(pool, labels)),
         ),
     )
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from random import Random
 
-from sentprobe.probes.corpus.balance import TooFewError, by_class, wanted_share
+from sentprobe.probes.corpus.balance import TooFewError, by_class, rarest, wanted_share
 from sentprobe.probes.corpus.bands import SEQUENCES
 from sentprobe.probes.corpus.pairs import changed_selection
 from sentprobe.probes.corpus.selection import LENGTHS, Draw, Selection, entries_at, size_notes
@@ -45,7 +45,7 @@ def top_constituents(draw: Draw) -> Selection:
     return Selection(
         labels,
         entries_at(draw, pool, places, labels=labels),
-        (*notes, *size_notes(draw, got, classes=len(labels), why="the rarest sequence decides")),
+        (*notes, *size_notes(draw, got, classes=len(labels), why=rarest(pool, labels))),
     )
 
 

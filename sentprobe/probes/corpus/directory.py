@@ -4,7 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
-from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.errors import UsageError, path_error
 from sentprobe.probes.corpus.table import FAILURES, HEAD_NAME, SHARDS
 from sentprobe.probes.results import write_atomically
 
@@ -20,8 +20,8 @@ def prepare(out: Path, *, force: bool) -> None:
 
     Raises:
         UsageError: it is a finished table and *force* is not given, or it has files in it that are
-            not of a table.
-        SentprobeError: it cannot be written.
+            not of a table, or it cannot be written to.
+        SentprobeError: writing failed.
     """
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -35,7 +35,7 @@ def prepare(out: Path, *, force: bool) -> None:
         (out / WORK).mkdir(exist_ok=True)
         write_atomically(out / WORK / MARKER, MARKER_TEXT)
     except OSError as error:
-        raise SentprobeError(f"{out}: cannot write a table there: {error.strerror}") from error
+        raise path_error(out, "cannot write a table there", error) from error
 
 
 def _is_table(head: Path) -> bool:

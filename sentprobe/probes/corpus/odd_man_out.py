@@ -66,7 +66,7 @@ def odd_man_out(draw: Draw) -> Selection:
         chosen = dealt[split][: 2 * number]
         entries += versions_of([each.pair for each in chosen], split, labels=LABELS)
         forms[split] = frozenset(words[each.rank] for each in chosen[1::2])
-    why = "no replacement may be in two splits"
+    why = f"{len(found):,} sentences can be changed, and no replacement may be in two splits"
     notes = (band_note(band), *size_notes(draw, Share(wanted, got), classes=2, why=why))
     return Selection(LABELS, tuple(entries), notes, count_forms(forms), forms)
 

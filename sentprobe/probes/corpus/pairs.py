@@ -50,7 +50,9 @@ def changed_selection(
     for split, number in got.items():
         chosen = [next(rest) for _ in range(2 * number)]
         entries += versions_of(chosen, split, labels=labels)
-    notes = size_notes(draw, Share(wanted, got), classes=2, why="there are no more sentences")
+    notes = size_notes(
+        draw, Share(wanted, got), classes=2, why=f"{len(pairs):,} sentences can be changed"
+    )
     return Selection(labels, tuple(entries), notes)
 
 

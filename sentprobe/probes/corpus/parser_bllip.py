@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from sentprobe.errors import UsageError
 from sentprobe.probes.corpus.fingerprints import folder_digest, library
 from sentprobe.probes.corpus.parsed import Parsed
 from sentprobe.probes.corpus.parsers import Outcome, ParserError, find_model
@@ -68,7 +69,7 @@ def load_bllip(spec: Spec) -> BllipParser:
     folder = find_model(spec.argument, owner="bllip", how=HOW)
     models = [each for each in (folder / "parser", folder) if (each / "pSgT.txt").is_file()]
     if not models:
-        raise ParserError(f"{folder}: not a model of bllipparser (no pSgT.txt in it); {HOW}")
+        raise UsageError(f"{folder}: not a model of bllipparser (no pSgT.txt in it); {HOW}")
     settings = {"overparsing": options.overparsing, "small_corpus": options.small_corpus}
     try:
         if models[0] == folder:

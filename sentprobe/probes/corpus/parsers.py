@@ -188,10 +188,10 @@ def find_model(folder: str, *, owner: str, how: str) -> Path:
     """Return the folder of a model.
 
     Raises:
-        ParserError: it is not there; *how* says how to get one.
+        UsageError: it is not there; *how* says how to get one.
     """
     path = Path(folder)
     if not folder or not path.is_dir():
         what = f"{folder}: there is no such folder" if folder else f"{owner}: no model is named"
-        raise ParserError(f"{what}; {how}")
+        raise UsageError(f"{what}; {how}")
     return path

@@ -24,6 +24,9 @@ MEMORY = "2GB"
 """How much memory DuckDB may use; what does not fit goes to temporary files."""
 THREADS = 2
 
+_BATCH = 10_000
+"""Rows that are fetched at a time."""
+
 HANDLE = "('0x' || digest)::UBIGINT"
 """A sentence's digest as a number."""
 
@@ -60,6 +63,26 @@ class Corpus:
             SentprobeError: a shard cannot be read, or there is no room for temporary files.
         """
         return self._execute(sql, parameters).fetchall()
+
+    def stream(self, sql: str, *parameters: object) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a query that has more of them than should be in memory.
+
+        Raises:
+            SentprobeError: a shard cannot be read, or there is no room for temporary files.
+        """
+        found = self._execute(sql, parameters)
+        with _explained():
+            while rows := found.fetchmany(_BATCH):
+                yield from rows
+
+    def add(self, table: Table, *, view: str) -> None:
+        """Give queries another table too, as *view*.
+
+        Raises:
+            SentprobeError: a shard cannot be read.
+        """
+        with _explained():
+            self._connection.read_parquet(table.files).create_view(view)
 
     @cached_property
     def tokens(self) -> int:

@@ -10,11 +10,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from glob import glob, has_magic
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, TypeVar, cast
 from zlib import error as ZlibError  # noqa: N812 - it is an error
 
-from sentprobe.errors import SentprobeError, UsageError, suggest
+from sentprobe.errors import SentprobeError, UsageError, path_error, suggest
 from sentprobe.probes.corpus.formats import FORMATS, PARQUET
+
+Line = TypeVar("Line", str, bytes)
 
 STDIN = "-"
 """The name of standard input."""
@@ -27,6 +29,10 @@ PACKED_SUFFIXES = (".gz", ".xz", ".zst", ".zstd", ".bz2")
 
 class SourceError(SentprobeError):
     """A file of the corpus that cannot be read; the message says which, and where in it."""
+
+
+class _LongLineError(Exception):
+    """A line has more than MAX_LINE bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +124,10 @@ def open_source(source: Source) -> Iterator[Opened]:
                 return
             with unpack(raw) as stream:
                 yield Opened(source, stream, position)
-    except (OSError, EOFError, lzma.LZMAError, ZlibError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise SourceError(f"{source.name}: cannot read it: {reason}") from error
+    except OSError as error:
+        raise path_error(source.name, "cannot read it", error, otherwise=SourceError) from error
+    except (EOFError, lzma.LZMAError, ZlibError) as error:
+        raise SourceError(f"{source.name}: cannot read it: {error}") from error
 
 
 @contextmanager
@@ -166,12 +173,12 @@ def decoded_lines(opened: Opened, encoding: str) -> Iterator[str]:
     number = 0
     try:
         for number, line in enumerate(_text(opened.stream, encoding), 1):
-            if len(line) >= MAX_LINE:
-                raise SourceError(
-                    f"{opened.source.name}, line {number}: longer than {MAX_LINE:,} bytes; "
-                    "a corpus has sentences, paragraphs or trees in its lines"
-                )
             yield line.removeprefix("\ufeff") if number == 1 else line
+    except _LongLineError:
+        raise SourceError(
+            f"{opened.source.name}, line {number + 1}: longer than {MAX_LINE:,} bytes; "
+            "a corpus has sentences, paragraphs or trees in its lines"
+        ) from None
     except UnicodeDecodeError as error:
         raise SourceError(
             f"{opened.source.name}, line {number + 1}: not {encoding}; "
@@ -181,11 +188,18 @@ def decoded_lines(opened: Opened, encoding: str) -> Iterator[str]:
 
 def _text(stream: IO[bytes], encoding: str) -> Iterator[str]:
     if "\n".encode(encoding) == b"\n":
-        for line in iter(lambda: stream.readline(MAX_LINE), b""):
+        for line in iter(lambda: _whole(stream.readline(MAX_LINE)), b""):
             yield line.decode(encoding)
         return
     wide = io.TextIOWrapper(stream, encoding=encoding, newline="\n")
     try:
-        yield from iter(lambda: wide.readline(MAX_LINE), "")
+        yield from iter(lambda: _whole(wide.readline(MAX_LINE)), "")
     finally:
         wide.detach()
+
+
+def _whole(line: Line) -> Line:
+    """Return a line as it was read, unless it was cut off; half of it is not even text."""
+    if len(line) >= MAX_LINE:
+        raise _LongLineError
+    return line

@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.errors import SentprobeError, UsageError, path_error
 
 if TYPE_CHECKING:
     from nltk.tokenize.punkt import PunktParameters
@@ -80,7 +80,9 @@ def _parameters(folder: Path) -> "PunktParameters":
             files = (folder / file for file in PUNKT_FILES if file.startswith(name))
             with next(files).open(encoding="utf-8") as lines:
                 setattr(found, name, decode(lines))
-    except (OSError, ValueError, IndexError) as error:
+    except OSError as error:
+        raise path_error(folder, "cannot read Punkt's parameters", error) from error
+    except (ValueError, IndexError) as error:
         raise SentprobeError(f"{folder}: cannot read Punkt's parameters: {error}") from error
     return found
 

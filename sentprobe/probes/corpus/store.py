@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sentprobe import __version__
 from sentprobe.errors import SentprobeError
 from sentprobe.generator.files import atomic_path
 from sentprobe.probes.corpus.work import HEAD, ChunkHead
@@ -37,14 +38,17 @@ def store_chunk(path: Path, content: bytes) -> None:
 
 
 def find_head(path: Path, key: str) -> ChunkHead | None:
-    """Return the head of a chunk that was stored, if it was made with this *key* and is whole."""
+    """Return the head of a stored chunk, if it is whole and was made with this *key*, by us.
+
+    The key says which version asked for the work; the head, which version did it.
+    """
     if not path.is_file():
         return None
     try:
         head = read_head(path)
     except SentprobeError:
         return None
-    return head if head.key == key else None
+    return head if (head.key, head.version) == (key, __version__) else None
 
 
 def read_head(path: Path) -> ChunkHead:

@@ -12,7 +12,7 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sentprobe.errors import SentprobeError
+from sentprobe.errors import SentprobeError, UsageError, path_error
 from sentprobe.probes.corpus.recipe import FORMAT
 
 if TYPE_CHECKING:
@@ -142,11 +142,13 @@ def _head(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(file.read_text("utf-8"))
     except FileNotFoundError:
-        unfinished = (path / "work").is_dir()
-        why = "not finished: run probe analyze again" if unfinished else f"it has no {HEAD_NAME}"
-        raise TableError(f"{path}: not a table of an analysed corpus; {why}") from None
+        if (path / "work").is_dir():
+            raise TableError(f"{path}: not finished: run probe analyze again") from None
+        raise UsageError(
+            f"{path}: not a table of an analysed corpus; it has no {HEAD_NAME}"
+        ) from None
     except OSError as error:
-        raise TableError(f"{file}: cannot read it: {error.strerror}") from error
+        raise path_error(file, "cannot read it", error, otherwise=TableError) from error
     except ValueError as error:
         raise TableError(f"{file}: not the head of a table: {error}") from error
     made = found.get("format") if isinstance(found, dict) else None

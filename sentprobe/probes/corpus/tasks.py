@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.probes.corpus.adi import adi_content, adi_length, adi_order
@@ -44,6 +45,8 @@ class NaturalTask:
     suite: Suite
     draw: Callable[[Draw], Selection]
     need: Need = Need.NOTHING
+    slots: int = 0
+    """How many probe words an item has."""
 
 
 _CONNEAU = (
@@ -58,15 +61,12 @@ _CONNEAU = (
     NaturalTask("SOMO", Suite.CONNEAU, odd_man_out, Need.TAGS),
     NaturalTask("CoordInv", Suite.CONNEAU, coordination_inversion, Need.TREE),
 )
-_ADI = (
-    NaturalTask("AdiLength", Suite.ADI, adi_length),
-    NaturalTask("AdiContent", Suite.ADI, adi_content),
-    NaturalTask("AdiOrder", Suite.ADI, adi_order),
-)
+_OF_ADI = (("AdiLength", adi_length, 0), ("AdiContent", adi_content, 1), ("AdiOrder", adi_order, 2))
+_ADI = tuple(NaturalTask(name, Suite.ADI, draw, slots=slots) for name, draw, slots in _OF_ADI)
 _CONTROLS = tuple(
-    NaturalTask(f"{task.name}-{name}", Suite.CONTROLS, change(task.draw))
-    for task in _ADI
-    for name, change in (("permuted", permuted), ("random", random_words))
+    NaturalTask(f"{name}-{what}", Suite.CONTROLS, partial(draw, change=change), slots=slots)
+    for name, draw, slots in _OF_ADI
+    for what, change in (("permuted", permuted), ("random", random_words))
 )
 
 TASKS = {task.name: task for task in (*_CONNEAU, *_ADI, *_CONTROLS)}

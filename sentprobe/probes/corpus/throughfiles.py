@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import ParamSpec, TypeVar
 
-from sentprobe.errors import SentprobeError
+from sentprobe.errors import SentprobeError, path_error
 
 Value = TypeVar("Value")
 Some = ParamSpec("Some")
@@ -27,7 +27,10 @@ class ThroughFiles(Executor):
 
     def __init__(self, pool: Executor, folder: Path) -> None:
         self._pool = pool
-        self._folder = Path(mkdtemp(dir=folder, prefix="pipe-"))
+        try:
+            self._folder = Path(mkdtemp(dir=folder, prefix="pipe-"))
+        except OSError as error:
+            raise path_error(folder, "cannot write there", error) from error
         self._count = 0
 
     def submit(

@@ -28,7 +28,7 @@ Weights = NDArray[np.float64]
 _DEPTH_SPREADS = (np.inf, 4.0, 3.0, 2.5, 2.2)
 """The standard deviations over depth that are tried, widest first."""
 _LENGTH_SPREADS = (5.0, 4.0, 3.0, 2.5, 2.0, 1.5)
-_LENGTH_MEANS = np.arange(_SHORTEST, _LONGEST + 0.5, 0.5)
+_LENGTH_MEANS = np.arange(_SHORTEST, _LONGEST + 0.25, 0.25)
 _STEP = 0.99
 """By what factor the size is reduced until it fits."""
 _FIRST_STEP = 0.9

@@ -2,7 +2,8 @@
 
 A tree may take several lines, empty ones among them (the Penn Treebank has such), and a line may
 hold several trees. Where a tree does not end, reading goes on at the next line that begins as it
-began, with ``(ROOT`` or ``( (S`` in the first column.
+began, with ``(ROOT`` or ``( (S`` in the first column; if all before it took a line each, and its
+own line has words, at the next that begins with any bracket there.
 """
 
 import re
@@ -59,8 +60,9 @@ def trees_of(source: TreeText) -> list[Tree] | list[Mistake]:
 def split_trees(lines: Iterable[str]) -> Iterator[TreeText | Mistake]:
     """Yield the text of each tree without looking inside; that is quick, and one tree at a time."""
     held = _Held()
+    taken: set[int] = set()  # how many lines the trees so far took
     for number, line in enumerate(lines, 1):
-        if held.lines and _begins_anew(held, line):
+        if held.lines and _begins_anew(held, line, line_each=taken == {1}):
             yield held.unclosed()
             held = _Held()
         if not held.lines and not line.strip():
@@ -70,6 +72,7 @@ def split_trees(lines: Iterable[str]) -> Iterator[TreeText | Mistake]:
             continue
         held.add(line, number)
         if held.balance <= 0:
+            taken.add(len(held.lines))
             yield TreeText("".join(held.lines), held.first)
             held = _Held()
     if held.lines:
@@ -95,8 +98,11 @@ class _Held:
         return Mistake(self.first, f"{brackets} not closed in the tree that begins {text!r}", text)
 
 
-def _begins_anew(held: _Held, line: str) -> bool:
+def _begins_anew(held: _Held, line: str, *, line_each: bool) -> bool:
     """Say whether *line* begins another tree though the one before it is not whole."""
     beginning = _BEGINNING.match(line)
     first = _BEGINNING.match(held.lines[0])
-    return beginning is not None and first is not None and beginning[0] == first[0]
+    if beginning is None or first is None:
+        return False
+    alike = beginning[0] == first[0]
+    return alike or (line_each and len(held.lines) == 1 and ")" in held.lines[0])

@@ -14,7 +14,7 @@ from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import Indices, Items, ProbeDataset, Split
 from sentprobe.probes.encoders.naive_bayes import TextNaiveBayes
 from sentprobe.probes.encoders.protocol import Baseline, digest
-from sentprobe.probes.encoders.specs import Spec, with_options
+from sentprobe.probes.encoders.specs import Spec, read_options
 
 MAX_NGRAMS = 2
 """The longest n-grams of *tfidf*; the paper has words and bigrams."""
@@ -111,15 +111,15 @@ _Item = tuple[Sequence[str], Sequence[str]]
 def build_majority(spec: Spec, *, seed: int) -> Baseline:
     """Return the baseline of ``majority``."""
     del seed
-    with_options(NoOptions(), spec.options, owner=spec.kind)
-    return Majority(str(spec))
+    read_options(spec, NoOptions())
+    return Majority(spec.name)
 
 
 def build_length(spec: Spec, *, seed: int) -> Baseline:
     """Return the baseline of ``length``."""
     del seed
-    with_options(NoOptions(), spec.options, owner=spec.kind)
-    return Length(str(spec))
+    read_options(spec, NoOptions())
+    return Length(spec.name)
 
 
 def build_tfidf(spec: Spec, *, seed: int) -> Baseline:
@@ -129,10 +129,10 @@ def build_tfidf(spec: Spec, *, seed: int) -> Baseline:
         UsageError: an unknown option, or other n-grams than 1 or 2.
     """
     del seed
-    options = with_options(TfidfOptions(), spec.options, owner=spec.kind)
+    options = read_options(spec, TfidfOptions())
     if options.ngrams > MAX_NGRAMS:
         raise UsageError(f"tfidf: option ngrams={options.ngrams}: 1 or {MAX_NGRAMS} is wanted")
-    return Tfidf(str(spec), options.ngrams)
+    return Tfidf(spec.name, options.ngrams)
 
 
 def _fit_predict(

@@ -1,7 +1,6 @@
 """The untrained gated convolutional encoder (Conneau et al. 2018, section 3)."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,9 +8,8 @@ import torch
 from torch.nn import functional
 
 from sentprobe.probes.encoders.protocol import Vectors, digest
-from sentprobe.probes.encoders.specs import Natural, Spec, with_options
-from sentprobe.probes.encoders.untrained import UntrainedOptions, encode_by_length
-from sentprobe.probes.encoders.wordvectors import WordVectors, word_vectors
+from sentprobe.probes.encoders.specs import Spec
+from sentprobe.probes.encoders.untrained import Inputs, Untrained, read_inputs
 
 LAYERS = 8
 KERNEL = 3
@@ -25,7 +23,7 @@ class _Weights:
     convolutions: tuple[torch.Tensor, ...]  # each (2 * hidden, hidden, KERNEL)
 
 
-class GatedConv:
+class GatedConv(Untrained):
     """Gated convolutions with random weights over word vectors with positional encodings.
 
     Conneau et al. 2018, section 3: word vectors plus positional encodings, 8 gated convolutions of
@@ -38,27 +36,12 @@ class GatedConv:
     The vector of a position is Gaussian, and as large as the word vectors are on average.
     """
 
-    def __init__(
-        self, *, name: str, words: WordVectors, hidden: int, batch: int, seed: int
-    ) -> None:
-        self.name = name
-        self.fingerprint = digest("gated-conv", words.fingerprint, hidden, LAYERS, KERNEL, seed)
-        self.dim = hidden
-        self._words = words
-        self._batch = batch
+    def __init__(self, inputs: Inputs) -> None:
+        hidden, seed, words = inputs.options.hidden, inputs.options.seed, inputs.words
+        made_of = ("gated-conv", words.fingerprint, hidden, LAYERS, KERNEL, seed)
+        super().__init__(inputs, fingerprint=digest(*made_of), dim=hidden)
         self._weights = _random_weights(words.dim, hidden, seed=seed)
         self._seed = seed
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What is to be said of unknown words."""
-        return self._words.notes
-
-    def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Return the pooled outputs of the last convolution, (n, hidden) float32."""
-        return encode_by_length(
-            self._words, sentences, forward=self._forward, dim=self.dim, batch=self._batch
-        )
 
     def _forward(self, vectors: torch.Tensor) -> torch.Tensor:
         positions = torch.from_numpy(self._position_vectors(vectors.shape[1]))  # (time, dim)
@@ -82,15 +65,7 @@ def _key(seed: int, place: int) -> int:
 
 def build_gated_conv(spec: Spec, *, seed: int) -> GatedConv:
     """Return the encoder of a spec ``gated-conv``, with a file or without."""
-    default = UntrainedOptions(seed=Natural(seed))
-    options = with_options(default, spec.options, owner=spec.kind)
-    return GatedConv(
-        name=str(spec),
-        words=word_vectors(spec.argument, seed=options.seed, dim=options.dim),
-        hidden=options.hidden,
-        batch=options.batch,
-        seed=options.seed,
-    )
+    return GatedConv(read_inputs(spec, seed=seed))
 
 
 def _random_weights(dim: int, hidden: int, *, seed: int) -> _Weights:

@@ -17,7 +17,7 @@ from sentprobe.probes.encoders.kinds import missing_extra
 from sentprobe.probes.encoders.models import Precision, find_model, loading, place
 from sentprobe.probes.encoders.pooling import Pooling, pool
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors, digest
-from sentprobe.probes.encoders.specs import Spec, with_options
+from sentprobe.probes.encoders.specs import Spec, read_options
 
 ALL = "all"
 """The value of ``layer`` that gives an encoder for each layer."""
@@ -159,7 +159,7 @@ class HfEncoder:
     fingerprint: str
     layer: int
     family: str
-    """The spec without its layer: the same for all layers of one model."""
+    """The name without its layer: the same for all layers of one model."""
     store: LayerStore = field(repr=False, compare=False)
 
     @property
@@ -181,7 +181,7 @@ def load_hf(spec: Spec) -> list[HfEncoder]:
         UsageError: an option, or its value, is not known.
         EncoderError: the package is not installed, or there is no such model.
     """
-    options = with_options(HfOptions(), spec.options, owner="hf")
+    options = read_options(spec, HfOptions())
     asked = _asked(options.layer)
     _check_installed()
     files = find_model(spec.argument, revision=options.revision)
@@ -191,10 +191,10 @@ def load_hf(spec: Spec) -> list[HfEncoder]:
     fixed = (files.content, options.pooling, options.precision, model.limit)
     return [
         HfEncoder(
-            name=str(spec) if asked is not None else _named(spec, layer),
+            name=spec.name if asked is not None else _named(spec, layer),
             fingerprint=digest("hf", *fixed, layer),
             layer=layer,
-            family=str(Spec(spec.kind, spec.argument, tuple(_without_layer(spec)))),
+            family=Spec(spec.kind, spec.argument, tuple(_without_layer(spec))).name,
             store=store,
         )
         for layer in layers
@@ -206,6 +206,8 @@ def _without_layer(spec: Spec) -> Iterator[tuple[str, str]]:
 
 
 def _named(spec: Spec, layer: int) -> str:
+    if spec.label is not None:
+        return f"{spec.label}, layer {layer}"
     return str(Spec(spec.kind, spec.argument, (("layer", str(layer)), *_without_layer(spec))))
 
 

@@ -49,20 +49,20 @@ def find_model(
     without an organisation is looked for under each of *owners* in turn.
 
     Raises:
-        EncoderError: there is no such directory, the hub has no such model or is out of reach.
-        UsageError: *revision* is given for a directory.
+        EncoderError: the hub has no such model or is out of reach.
+        UsageError: there is no such directory, or no model in it; *revision* is given for one.
     """
     local = Path(model).expanduser()
     if local.is_dir():
         if revision:
             raise UsageError(f"{model} is a directory; revision= is for models of the hub")
         if not any((local / name).is_file() for name in (wanted, "config.json")):
-            raise EncoderError(f"no model at {model}: there is no {wanted} in this directory")
+            raise UsageError(f"no model at {model}: there is no {wanted} in this directory")
         return ModelFiles(local, digest("files", _hash_directory(local)))
     if local.exists():
-        raise EncoderError(f"no model at {model}: it is a file, and a directory is wanted")
+        raise UsageError(f"no model at {model}: it is a file, and a directory is wanted")
     if not HUB_NAME.fullmatch(model):
-        raise EncoderError(f"no model at {model}: there is no such directory")
+        raise UsageError(f"no model at {model}: there is no such directory")
     names = [model] if "/" in model else [f"{owner}{model}" for owner in owners]
     cached = (_cached(name, revision=revision, wanted=wanted) for name in names)
     directory = next(filter(None, cached), None) or _fetched(names, revision=revision)

@@ -17,7 +17,7 @@ from urllib3.util import parse_url
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.http_client import Endpoint, connections, message, read_key
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors, check_vectors, digest
-from sentprobe.probes.encoders.specs import Spec, with_options
+from sentprobe.probes.encoders.specs import Spec, read_options
 
 OPENAI = "https://api.openai.com/v1"
 KEY = "OPENAI_API_KEY"
@@ -116,7 +116,7 @@ def load_openai(spec: Spec) -> OpenAIEncoder:
         UsageError: an option, or its value, is not known.
         EncoderError: the key is not in the environment, and is needed.
     """
-    options = with_options(OpenAIOptions(), spec.options, owner="openai")
+    options = read_options(spec, OpenAIOptions())
     _check(options)
     url, variable = options.base_url.rstrip("/"), options.key_env or KEY
     if not read_key(variable) and (options.key_env or url == OPENAI):
@@ -124,7 +124,7 @@ def load_openai(spec: Spec) -> OpenAIEncoder:
             f"an encoder openai:... needs a key in the environment variable {variable}"
         )
     return OpenAIEncoder(
-        name=str(spec),
+        name=spec.name,
         fingerprint=digest("openai", url, spec.argument, options.dim),
         model=spec.argument,
         options=options,

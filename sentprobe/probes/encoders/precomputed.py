@@ -8,8 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from sentprobe.errors import path_error
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors, digest
-from sentprobe.probes.encoders.specs import Spec, with_options
+from sentprobe.probes.encoders.specs import Spec, read_options
 from sentprobe.probes.encoders.vectordata import UNREADABLE
 from sentprobe.probes.encoders.vectorfiles import VectorFileError, read_vectors
 from sentprobe.probes.encoders.vectorlookup import lines_of
@@ -64,7 +65,7 @@ def build_precomputed(spec: Spec) -> Precomputed:
         VectorFileError: the file cannot be read or is damaged; it does not say which sentences the
             vectors are of, or has two vectors for one.
     """
-    options = with_options(PrecomputedOptions(), spec.options, owner="file")
+    options = read_options(spec, PrecomputedOptions())
     path = Path(spec.argument).expanduser()
     found = read_vectors(path, format=options.format or None)
     if options.sentences:
@@ -81,7 +82,7 @@ def build_precomputed(spec: Spec) -> Precomputed:
         sentences = found.sentences
     rows = _rows(sentences, found.vectors, path)
     content = hashlib.sha256(found.vectors.tobytes()).hexdigest()
-    return Precomputed(str(spec), str(path), digest("file", content, *rows), found.vectors, rows)
+    return Precomputed(spec.name, str(path), digest("file", content, *rows), found.vectors, rows)
 
 
 def _rows(sentences: Sequence[str], vectors: Vectors, path: Path) -> dict[str, int]:
@@ -132,6 +133,7 @@ def _listed_sentences(
 def _read_lines(path: Path) -> list[tuple[int, str]]:
     try:
         return list(lines_of(path))
-    except (OSError, *UNREADABLE) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise VectorFileError(f"{path}: cannot read it: {reason}") from None
+    except OSError as error:
+        raise path_error(path, "cannot read it", error, otherwise=VectorFileError) from None
+    except UNREADABLE as error:
+        raise VectorFileError(f"{path}: cannot read it: {error}") from None

@@ -14,7 +14,7 @@ from typing import Any
 from sentprobe.errors import SentprobeError, UsageError, suggest
 from sentprobe.probes.encoders.conventions import Call, Style, as_array, caller, style_of
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors, check_vectors, digest
-from sentprobe.probes.encoders.specs import Natural, Spec, with_options
+from sentprobe.probes.encoders.specs import Natural, Spec, read_options
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,7 @@ def build_python(spec: Spec, *, seed: int) -> PythonEncoder:
         UsageError: an unknown option; no such module or attribute.
         EncoderError: importing or making it raised; it cannot be called in any of the styles.
     """
-    options = with_options(PythonOptions(seed=Natural(seed)), spec.options, owner="python")
+    options = read_options(spec, PythonOptions(seed=Natural(seed)))
     module_name, _, attribute = spec.argument.partition(":")
     module = _module(module_name, spec=spec)
     found = _made(_attribute(module, attribute), spec=spec)
@@ -78,7 +78,7 @@ def build_python(spec: Spec, *, seed: int) -> PythonEncoder:
     content = own if known else _source_digest(module)
     seeded = options.seed if style is Style.SENTEVAL else ""
     return PythonEncoder(
-        name=str(spec),
+        name=spec.name,
         fingerprint=digest("python", spec.argument, style, options.version, seeded, content),
         cacheable=bool(getattr(found, "cacheable", known or bool(options.version))),
         together=style is Style.SENTEVAL,

@@ -1,16 +1,14 @@
 """Untrained recurrent encoders (Conneau et al. 2018, section 3)."""
 
 import math
-from collections.abc import Sequence
 from enum import StrEnum
 
 import torch
 from torch import nn
 
-from sentprobe.probes.encoders.protocol import Vectors, digest
-from sentprobe.probes.encoders.specs import Natural, Spec, with_options
-from sentprobe.probes.encoders.untrained import UntrainedOptions, encode_by_length
-from sentprobe.probes.encoders.wordvectors import WordVectors, word_vectors
+from sentprobe.probes.encoders.protocol import digest
+from sentprobe.probes.encoders.specs import Spec
+from sentprobe.probes.encoders.untrained import Inputs, Untrained, read_inputs
 
 
 class Pooling(StrEnum):
@@ -20,7 +18,7 @@ class Pooling(StrEnum):
     MAX = "bilstm-max"
 
 
-class Bilstm:
+class Bilstm(Untrained):
     """BiLSTM with random weights over word vectors.
 
     Conneau et al. 2018, section 3: 512 units a direction. ``bilstm-last`` puts the last state of
@@ -29,27 +27,12 @@ class Bilstm:
     uniform in +-1/sqrt(hidden), which InferSent (Conneau et al. 2017) did not change either.
     """
 
-    def __init__(
-        self, *, name: str, pooling: Pooling, words: WordVectors, hidden: int, batch: int, seed: int
-    ) -> None:
-        self.name = name
-        self.fingerprint = digest(pooling, words.fingerprint, hidden, seed)
-        self.dim = 2 * hidden
+    def __init__(self, inputs: Inputs, *, pooling: Pooling) -> None:
+        options, words = inputs.options, inputs.words
+        made_of = (pooling, words.fingerprint, options.hidden, options.seed)
+        super().__init__(inputs, fingerprint=digest(*made_of), dim=2 * options.hidden)
         self._pooling = pooling
-        self._words = words
-        self._batch = batch
-        self._lstm = _random_lstm(words.dim, hidden, seed=seed)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What is to be said of unknown words."""
-        return self._words.notes
-
-    def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Return the pooled states, (n, 2 * hidden) float32."""
-        return encode_by_length(
-            self._words, sentences, forward=self._forward, dim=self.dim, batch=self._batch
-        )
+        self._lstm = _random_lstm(words.dim, options.hidden, seed=options.seed)
 
     def _forward(self, vectors: torch.Tensor) -> torch.Tensor:
         states, (last, _) = self._lstm(vectors)  # (b, time, 2 * hidden), (2, b, hidden)
@@ -60,16 +43,7 @@ class Bilstm:
 
 def build_bilstm(spec: Spec, *, seed: int) -> Bilstm:
     """Return the encoder of a spec ``bilstm-last`` or ``bilstm-max``, with a file or without."""
-    default = UntrainedOptions(seed=Natural(seed))
-    options = with_options(default, spec.options, owner=spec.kind)
-    return Bilstm(
-        name=str(spec),
-        pooling=Pooling(spec.kind),
-        words=word_vectors(spec.argument, seed=options.seed, dim=options.dim),
-        hidden=options.hidden,
-        batch=options.batch,
-        seed=options.seed,
-    )
+    return Bilstm(read_inputs(spec, seed=seed), pooling=Pooling(spec.kind))
 
 
 def _random_lstm(dim: int, hidden: int, *, seed: int) -> nn.LSTM:

@@ -12,7 +12,7 @@ from sentprobe.errors import UsageError, suggest
 from sentprobe.probes.encoders.kinds import missing_extra
 from sentprobe.probes.encoders.models import ModelFiles, Precision, find_model, loading, place
 from sentprobe.probes.encoders.protocol import Vectors, check_vectors, digest
-from sentprobe.probes.encoders.specs import Spec, with_options
+from sentprobe.probes.encoders.specs import Spec, read_options
 
 OWNERS = ("sentence-transformers/", "")
 """Where a model's name without an organisation is looked for, as the package itself does."""
@@ -76,7 +76,7 @@ def load_sentence_transformer(spec: Spec) -> SentenceTransformerEncoder:
         UsageError: an option, or its value, is not known.
         EncoderError: the package is not installed, or there is no such model.
     """
-    options = with_options(SentenceTransformerOptions(), spec.options, owner="st")
+    options = read_options(spec, SentenceTransformerOptions())
     _import()
     files = find_model(
         spec.argument, revision=options.revision, wanted="modules.json", owners=OWNERS
@@ -85,7 +85,7 @@ def load_sentence_transformer(spec: Spec) -> SentenceTransformerEncoder:
     prompt = _prompt(options, model.prompts, default=model.default_prompt_name)
     return SentenceTransformerEncoder(
         model,
-        name=str(spec),
+        name=spec.name,
         fingerprint=_fingerprint(files, model, prompt=prompt, options=options),
         prompt=prompt,
         options=options,

@@ -26,6 +26,10 @@ class Natural(int):
     """The type of an option that is a whole number from 0, such as a seed."""
 
 
+NAME = "name"
+"""The option that every encoder has: what it is called in tables."""
+
+
 @dataclass(frozen=True, slots=True)
 class Spec:
     """``kind``, ``kind:argument``, either followed by ``?key=value&key=value``.
@@ -42,6 +46,20 @@ class Spec:
     kind: str
     argument: str = ""
     options: tuple[Pair, ...] = ()
+
+    @property
+    def label(self) -> str | None:
+        """What its option ``name`` says; an encoder of any kind may have it."""
+        return dict(self.options).get(NAME)
+
+    @property
+    def name(self) -> str:
+        """What results call the encoder: its label or, without one, the whole spec.
+
+        >>> parse_spec("st:./models/small?dim=64&name=small").name
+        'small'
+        """
+        return self.label or str(self)
 
     def __str__(self) -> str:
         argument = f":{self.argument}" if self.argument else ""
@@ -84,10 +102,44 @@ def check_distinct(what: str, names: Sequence[str]) -> None:
             raise UsageError(f"{what} {name!r} is asked for twice")
 
 
-def with_options(record: Record, options: Iterable[Pair], *, owner: str) -> Record:
+def check_names(specs: Sequence[str]) -> None:
+    """Refuse two encoders of one name.
+
+    Raises:
+        UsageError: there are such; the same spec is there twice.
+    """
+    by_name: dict[str, str] = {}
+    for spec in specs:
+        name = parse_spec(spec).name
+        if spec == by_name.get(name):
+            raise UsageError(f"encoder {spec!r} is asked for twice")
+        if name in by_name:
+            raise UsageError(
+                f"two encoders have the name {name!r}: {by_name[name]} and {spec}; "
+                f"give one of them another with {NAME}="
+            )
+        by_name[name] = spec
+
+
+def read_options(spec: Spec, default: Record) -> Record:
+    """Return the options of an encoder, from *default* and its spec, without its name.
+
+    Raises:
+        UsageError: an option, or its value, is not known; the name is empty.
+    """
+    if spec.label is not None:
+        _read(_text, NAME, spec.label, owner=spec.kind)
+    own = [(key, value) for key, value in spec.options if key != NAME]
+    return with_options(default, own, owner=spec.kind, others=(NAME,))
+
+
+def with_options(
+    record: Record, options: Iterable[Pair], *, owner: str, others: Iterable[str] = ()
+) -> Record:
     """Return *record* with the fields named in *options* replaced; each text read by field type.
 
-    The fields are of the types in READERS, enums, or tuples of the types in LIST_READERS.
+    The fields are of the types in READERS, enums, or tuples of the types in LIST_READERS. In an
+    error, *others* are named among the known options.
     """
     readers = {
         entry.name: _reader(entry.type)
@@ -97,9 +149,10 @@ def with_options(record: Record, options: Iterable[Pair], *, owner: str) -> Reco
     values: dict[str, object] = {}
     for key, text in options:
         if key not in readers:
-            known = ", ".join(readers) or "none"
-            near = suggest(key, readers)
-            raise UsageError(f"{owner} has no option {key!r}{near}; its options: {known}")
+            known = [*readers, *others]
+            listed = ", ".join(known) or "none"
+            near = suggest(key, known)
+            raise UsageError(f"{owner} has no option {key!r}{near}; its options: {listed}")
         values[key] = _read(readers[key], key, text, owner=owner)
     return dataclasses.replace(record, **values)
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 
-from sentprobe.errors import UsageError, suggest
+from sentprobe.errors import UsageError, path_error, suggest
 from sentprobe.generator.files import atomic_path
 from sentprobe.probes.encoders import vectorarrays, vectorlookup, vectorparquet
 from sentprobe.probes.encoders.protocol import Vectors
@@ -72,14 +72,15 @@ def read_vectors(path: Path, *, format: str | None = None) -> VectorFile:
     """Read a file of sentence vectors; its suffix says the format if not given.
 
     Raises:
-        UsageError: an unknown format.
-        VectorFileError: the file cannot be read, is damaged, or its parts do not fit together.
+        UsageError: an unknown format; there is no such file.
+        VectorFileError: the file is damaged, or its parts do not fit together.
     """
     reader = READERS[format_of(path, format)]
     try:
+        path.open("rb").close()  # not every reader says in the same way that there is no file
         found = reader(path)
     except OSError as error:
-        raise VectorFileError(f"{path}: cannot read it: {error.strerror or error}") from None
+        raise path_error(path, "cannot read it", error, otherwise=VectorFileError) from None
     except UNREADABLE as error:
         raise VectorFileError(f"{path}: {first_line(error)}") from None
     return checked(found, path)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sentprobe.errors import SentprobeError, path_error
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors
 from sentprobe.probes.encoders.wordvectors import WordVectors
 
@@ -110,10 +111,12 @@ def open_plain(path: Path) -> gzip.GzipFile | BufferedReader:
     return gzip.open(path, "rb") if zipped else path.open("rb")
 
 
-def cannot_read(path: Path, error: Exception) -> EncoderError:
+def cannot_read(path: Path, error: Exception) -> SentprobeError:
     """Return the error that says why the file cannot be read."""
-    reason = getattr(error, "strerror", None) or str(error)
-    return EncoderError(f"{path}: cannot read the word vectors: {reason}")
+    what = "cannot read the word vectors"
+    if isinstance(error, OSError):
+        return path_error(path, what, error, otherwise=EncoderError)
+    return EncoderError(f"{path}: {what}: {error}")
 
 
 def is_header(fields: Sequence[bytes]) -> bool:

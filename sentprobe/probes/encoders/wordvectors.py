@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors, digest
-from sentprobe.probes.encoders.specs import Natural, Spec, with_options
+from sentprobe.probes.encoders.specs import Natural, Spec, read_options
 
 log = logging.getLogger(__name__)
 
@@ -138,8 +138,8 @@ def random_vectors(*, seed: int, dim: int) -> WordVectors:
 
 def build_bow(spec: Spec, *, seed: int) -> Bow:
     """Return the encoder of a spec ``bow`` or ``bow:FILE``; the run's *seed*, if it has none."""
-    options = with_options(BowOptions(seed=Natural(seed)), spec.options, owner="bow")
-    return Bow(str(spec), word_vectors(spec.argument, seed=options.seed, dim=options.dim))
+    options = read_options(spec, BowOptions(seed=Natural(seed)))
+    return Bow(spec.name, word_vectors(spec.argument, seed=options.seed, dim=options.dim))
 
 
 def word_vectors(path: str, *, seed: int, dim: int) -> WordVectors:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sentprobe.errors import SentprobeError, UsageError, suggest
+from sentprobe.errors import SentprobeError, UsageError, path_error, suggest
 from sentprobe.probes.dataset import MAX_PROBES, Card, DatasetError, Items, ProbeDataset, Split
 
 
@@ -160,7 +160,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
                 if line.strip():
                     yield number, line.rstrip("\r\n")
     except OSError as error:
-        raise DatasetError(f"{path}: cannot read it: {error.strerror}") from error
+        raise path_error(path, "cannot read it", error, otherwise=DatasetError) from error
 
 
 def write_lines(lines: Iterable[str], path: Path) -> None:

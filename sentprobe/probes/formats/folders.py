@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.errors import SentprobeError, UsageError, path_error
 from sentprobe.probes.dataset import Card, DatasetError, ProbeDataset
 from sentprobe.probes.formats.entries import write_lines
 
@@ -37,7 +37,7 @@ def new_directory(path: Path) -> Iterator[Path]:
             tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name[:64]}.", suffix=".part")
         )
     except OSError as error:
-        raise UsageError(f"{path}: cannot write there: {error.strerror}") from error
+        raise path_error(path, "cannot write there", error) from error
     try:
         fresh = workplace / "new"
         fresh.mkdir()

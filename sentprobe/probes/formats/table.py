@@ -138,8 +138,8 @@ def read_datasets(path: Path | str, *, format: str | None = None) -> list[ProbeD
     What is not a dataset is passed over.
 
     Raises:
-        UsageError: there is no such file or format.
-        DatasetError: there is no dataset, two have one name, or one of them is wrong.
+        UsageError: there is no such file or format, or no dataset in the directory.
+        DatasetError: two have one name, or one of them is wrong.
     """
     path = Path(path)
     if not path.is_dir() or recognise(path) is not None:
@@ -147,7 +147,7 @@ def read_datasets(path: Path | str, *, format: str | None = None) -> list[ProbeD
     inside = [child for child in sorted(path.iterdir()) if not child.name.startswith(".")]
     found = {child: read_dataset(child, format=format) for child in inside if recognise(child)}
     if not found:
-        raise DatasetError(f"{path}: there is no dataset in it ({', '.join(FORMATS)})")
+        raise UsageError(f"{path}: there is no dataset in it ({', '.join(FORMATS)})")
     names: dict[str, Path] = {}
     for child, data in found.items():
         if names.setdefault(data.name, child) != child:

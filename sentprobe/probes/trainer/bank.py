@@ -1,8 +1,7 @@
 """Many probes over the same vectors: their first layers side by side, the rest each for itself.
 
-A one-hot block times a weight matrix is a row of that matrix. So a probe word adds a row to the
-hidden layer's input, and no one-hot vector is ever made. Sentence vectors are held once per
-distinct sentence; items index them.
+Sentence vectors are held once per distinct sentence; items index them. Probe words are looked up:
+see words.py.
 
 Gradients are written out by hand: with tens of small probes, building autograd's graph in every
 step takes longer than the arithmetic.
@@ -20,17 +19,21 @@ from torch.nn import functional
 from sentprobe.probes.trainer.choices import Activation, Masking, Precision, Start
 from sentprobe.probes.trainer.points import Point, Shape
 from sentprobe.probes.trainer.precision import products_in
+from sentprobe.probes.trainer.words import add_words, word_gradients
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """A batch of items: *vectors* (b, dim) float32, and *words* (b, slots) int64.
+    """A batch of items.
 
-    Words are rows of ``Bank.small``: word i of slot j is row j * (number of words) + i.
+    - vectors: (b, dim) float32
+    - words: (b, slots) int64, and *lexicon*: (number of words, word_dim) float32 or None, as in
+      words.py
     """
 
     vectors: Tensor
     words: Tensor
+    lexicon: Tensor | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +52,8 @@ class Bank:
     """The weights of P probes; probe p has the units ``segments[p]`` of *units* in all.
 
     - sentence: (units, dim) float32, from the sentence vector
-    - small: (slots * words + 1 + labels, units) float32: a row for each probe word, the hidden
-      layer's biases, and the output layer's weights
+    - small: (word_rows + 1 + labels, units) float32: for each slot a row for each probe word, or
+      for each number of its vector; the hidden layer's biases; and the output layer's weights
     - last: (P, labels) float32, the output layer's biases
 
     Without a hidden layer a probe's units are its labels, and there are no output rows and no
@@ -77,7 +80,12 @@ class Bank:
     @property
     def bias_row(self) -> int:
         """The row of *small* that holds the biases; above it are words, below output weights."""
-        return self.design.shape.slots * self.design.shape.words
+        return self.design.shape.word_rows
+
+    @property
+    def words(self) -> Tensor:
+        """The weights of the probe words, (word_rows, units); a view."""
+        return self.small[: self.bias_row]
 
     def parameters(self) -> tuple[Tensor, Tensor, Tensor]:
         """Return the weights."""
@@ -122,7 +130,7 @@ def _draw(point: Point, shape: Shape, *, start: Start) -> tuple[Tensor, Tensor, 
 
     first = {"fan_in": shape.inputs, "fan_out": width}
     sentence = uniform(width, shape.dim, **first)
-    words = uniform(shape.slots * shape.words + 1, width, **first)
+    words = uniform(shape.word_rows + 1, width, **first)
     if not point.hidden:
         return sentence, words, torch.empty(1, 0)
     last = {"fan_in": width, "fan_out": shape.labels}
@@ -177,8 +185,8 @@ def _hidden(bank: Bank, inputs: Inputs, *, masks: Masks) -> tuple[Tensor, Tensor
     """
     sums = _product(bank, inputs.vectors, bank.sentence.T)  # (b, units)
     sums += bank.small[bank.bias_row]
-    for slot in inputs.words.unbind(dim=1):
-        sums += functional.embedding(slot, bank.small)
+    with products_in(bank.design.precision):
+        add_words(inputs.words, inputs.lexicon, bank.words, into=sums)
     if bank.linear:
         return sums, sums
     if bank.design.masking is Masking.BEFORE:
@@ -228,10 +236,8 @@ def _through_activation(bank: Bank, delta: Tensor, raw: Tensor, *, masks: Masks)
 
 def _first_layer(bank: Bank, inputs: Inputs, delta: Tensor, *, into: Bank) -> None:
     torch.sum(delta, dim=0, out=into.small[bank.bias_row])
-    words = into.small[: bank.bias_row]
-    words.zero_()
-    for slot in inputs.words.unbind(dim=1):
-        words.index_add_(0, slot, delta)
+    with products_in(bank.design.precision):
+        word_gradients(inputs.words, inputs.lexicon, delta, into=into.words)
     _product(bank, delta.T, inputs.vectors, out=into.sentence)
 
 

@@ -18,14 +18,16 @@ class Prepared:
 
     - table: (sentences, dim) float32
     - rows: (n,) int64, of *table*
-    - words: (n, slots) int64, rows of ``Bank.small``
+    - words: (n, slots) int64, as in ``Inputs``
     - targets: (n,) int64
+    - lexicon: as in ``Inputs``
     """
 
     table: Tensor
     rows: Tensor
     words: Tensor
     targets: Tensor
+    lexicon: Tensor | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -33,7 +35,7 @@ class Prepared:
     def batch(self, places: Tensor, *, labels: int) -> tuple[Inputs, Tensor]:
         """Return the items at *places* (b,), and their targets (b, labels) float32, one-hot."""
         hots = torch.nn.functional.one_hot(self.targets[places], labels)
-        inputs = Inputs(self.table[self.rows[places]], self.words[places])
+        inputs = Inputs(self.table[self.rows[places]], self.words[places], self.lexicon)
         return inputs, hots.to(torch.float32)
 
     def parts(self, size: int) -> tuple[Tensor, ...]:
@@ -41,11 +43,15 @@ class Prepared:
         return torch.split(torch.arange(len(self), device=self.rows.device), size)
 
 
-def prepare(table: Tensor, items: Items, shape: Shape) -> Prepared:
-    """Put items on the device of *table*."""
-    words = items.probes + shape.words * np.arange(items.slots, dtype=np.int64)
+def prepare(
+    table: Tensor, items: Items, shape: Shape, *, lexicon: Tensor | None = None
+) -> Prepared:
+    """Put items on the device of *table*, where the word vectors *lexicon* are too."""
+    step = 0 if shape.word_dim else shape.words
+    words = items.probes + step * np.arange(items.slots, dtype=np.int64)
     arrays = (items.rows.copy(), words, items.targets.copy())
-    return Prepared(table, *(torch.from_numpy(array).to(table.device) for array in arrays))
+    rows, numbers, targets = (torch.from_numpy(array).to(table.device) for array in arrays)
+    return Prepared(table, rows, numbers, targets, lexicon)
 
 
 def passes(count: int, *, size: int, generator: np.random.Generator) -> Iterator[list[Indices]]:

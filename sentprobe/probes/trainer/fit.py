@@ -2,14 +2,15 @@
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 import torch
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import Indices, Items
 from sentprobe.probes.encoders import Vectors
+from sentprobe.probes.threads import limit_threads
 from sentprobe.probes.trainer.bank import Bank, Design
 from sentprobe.probes.trainer.batches import Prepared, prepare
 from sentprobe.probes.trainer.choices import Optimizer, Precision
@@ -71,10 +72,14 @@ def fit(
     seeds: Sequence[int],
     device: str = "cpu",
     threads: int | None = 1,
+    word_vectors: Vectors | None = None,
 ) -> tuple[Fit, ...]:
     """Train a probe for each seed on *train* and predict *test*; return a Fit for each, in order.
 
     - vectors: (sentences, dim) float32, a row per distinct sentence
+    - word_vectors: (words, word_dim) float32, a row per probe word, which stands beside the
+      sentence vector (Adi et al. 2017, section 3) and is scaled like it, as learned from the words
+      of training; without them, probe words are one-hot
     - validation: needed where ``preset.needs_validation``
     - words, labels: how many probe words and labels there are
     - threads: PyTorch's threads while this runs; None leaves them as they are
@@ -93,17 +98,21 @@ def fit(
     start = time.perf_counter()
     place = check_device(device)
     precision = settle(preset.precision, device=place)
-    shape = Shape(dim=vectors.shape[1], slots=train.slots, words=words, labels=labels)
-    with _threads(threads), torch.inference_mode():
-        table = torch.from_numpy(scaled(vectors, train.rows, scaling=preset.scaling)).to(place)
+    shape = _shape(vectors, train, word_vectors, words=words, labels=labels)
+    with limit_threads(threads), torch.inference_mode():
+        table = _table(vectors, train.rows, preset, place)
+        lexicon = None
+        if word_vectors is not None and shape.word_dim:
+            lexicon = _table(word_vectors, train.probes.ravel(), preset, place)
+        put = partial(prepare, table, shape=shape, lexicon=lexicon)
         problem = _Problem(
             design=_design(preset, shape, precision),
             preset=preset,
-            train=prepare(table, train, shape),
-            validation=None if validation is None else prepare(table, validation, shape),
+            train=put(train),
+            validation=None if validation is None else put(validation),
         )
         chosen = [_choose(found) for found in _search(problem, seeds)]
-        items = prepare(table, test, shape)
+        items = put(test)
         predictions = [predict(found.bank, items) for found in chosen]
     seconds = (time.perf_counter() - start) / max(1, len(seeds))
     return tuple(
@@ -122,6 +131,21 @@ def fit(
         )
         for found, predicted in zip(chosen, predictions, strict=True)
     )
+
+
+def _shape(
+    vectors: Vectors, train: Items, word_vectors: Vectors | None, *, words: int, labels: int
+) -> Shape:
+    """Return the sizes; word vectors are not looked at where there are no probe words."""
+    if word_vectors is not None and len(word_vectors) != words:
+        raise UsageError(f"{len(word_vectors)} word vectors for {words} probe words")
+    word_dim = 0 if word_vectors is None or not train.slots else word_vectors.shape[1]
+    dim = vectors.shape[1]
+    return Shape(dim=dim, slots=train.slots, words=words, labels=labels, word_dim=word_dim)
+
+
+def _table(vectors: Vectors, rows: Indices, preset: Preset, place: torch.device) -> torch.Tensor:
+    return torch.from_numpy(scaled(vectors, rows, scaling=preset.scaling)).to(place)
 
 
 def _design(preset: Preset, shape: Shape, precision: Precision) -> Design:
@@ -234,18 +258,3 @@ def check_device(name: str) -> torch.device:
         reason = str(error).splitlines()[0]
         raise UsageError(f"device {name!r} cannot be used: {reason}") from None
     return device
-
-
-@contextmanager
-def _threads(count: int | None) -> Iterator[None]:
-    """Limit the threads of PyTorch, and those of NumPy's matrix products (whitening)."""
-    from threadpoolctl import threadpool_limits  # noqa: PLC0415
-
-    before = torch.get_num_threads()
-    if count is not None:
-        torch.set_num_threads(count)
-    try:
-        with threadpool_limits(limits=count, user_api="blas"):
-            yield
-    finally:
-        torch.set_num_threads(before)

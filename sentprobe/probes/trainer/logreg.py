@@ -13,6 +13,7 @@ from sentprobe.probes.trainer.batches import Prepared
 from sentprobe.probes.trainer.choices import Penalty
 from sentprobe.probes.trainer.points import Point, Shape
 from sentprobe.probes.trainer.presets import Preset
+from sentprobe.probes.trainer.words import add_words, word_gradients
 
 Doubles = NDArray[np.float64]
 
@@ -45,12 +46,12 @@ class Problem:
         self._l2 = l2 / len(items) if penalty is Penalty.PER_BATCH else l2
         self._biases_too = penalty is Penalty.DECAY
         distinct, places = torch.unique(items.rows, return_inverse=True)
-        self._table = items.table if len(distinct) == len(items.table) else items.table[distinct]
+        self._table = _rows(items.table, distinct)
         in_order = torch.equal(places, torch.arange(len(places), device=places.device))
         self._places = None if in_order else places
 
     def split(self, flat: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return weights of sentences (dim, columns), of words (slots * words, columns), biases."""
+        """Return weights of sentences (dim, columns), of words (word_rows, columns), biases."""
         rows = flat.view(-1, self.columns)
         return rows[: self._dim], rows[self._dim : -1], rows[-1]
 
@@ -68,15 +69,13 @@ class Problem:
         sentence, words, bias = self.split(weights)
         sums = self._table @ sentence
         sums = (sums if self._places is None else sums[self._places]) + bias
-        for slot in self._items.words.unbind(dim=1):
-            sums += functional.embedding(slot, words)
+        add_words(self._items.words, self._items.lexicon, words, into=sums)
         return sums
 
     def _add_gradients(self, error: Tensor, into: tuple[Tensor, Tensor, Tensor]) -> None:
         sentence, words, bias = into
         bias += error.sum(dim=0)
-        for slot in self._items.words.unbind(dim=1):
-            words.index_add_(0, slot, error)
+        word_gradients(self._items.words, self._items.lexicon, error, into=words)
         if self._places is not None:
             distinct = error.new_zeros(len(self._table), error.shape[1])
             error = distinct.index_add_(0, self._places, error)
@@ -88,6 +87,12 @@ class Problem:
         if not self._biases_too:
             weights[-self.columns :] = 0
         return self._l2 / 2 * float(weights @ weights), self._l2 * weights
+
+
+def _rows(table: Tensor, numbers: Tensor) -> Tensor:
+    """Return the rows of those ordered *numbers* (n,), without a copy where none is left out."""
+    first, last = int(numbers[0]), int(numbers[-1])
+    return table[first : last + 1] if last - first < len(numbers) else table[numbers]
 
 
 def _two_labels(sums: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:

@@ -16,11 +16,18 @@ class Shape:
     slots: int
     words: int
     labels: int
+    word_dim: int = 0
+    """Width of the probe words' vectors; 0: they are one-hot."""
+
+    @property
+    def word_rows(self) -> int:
+        """How many numbers stand for an item's probe words, and so the rows of their weights."""
+        return self.slots * (self.word_dim or self.words)
 
     @property
     def inputs(self) -> int:
-        """Width of the input if the probe words were written out one-hot."""
-        return self.dim + self.slots * self.words
+        """Width of the input if the probe words were written out, one-hot or as word vectors."""
+        return self.dim + self.word_rows
 
     def linear(self, preset: Preset) -> bool:
         """Whether the preset has no hidden layer here."""

@@ -124,6 +124,15 @@ class Preset:
             raise SentprobeError(f"not a preset: {error}") from None
 
 
+def differences(preset: Preset, other: Preset) -> str:
+    """Write the values in which a preset differs from another, in the order of the fields."""
+    return ", ".join(
+        f"{entry.name}={_text(value)}"
+        for entry in fields(preset)
+        if (value := getattr(preset, entry.name)) != getattr(other, entry.name)
+    )
+
+
 GRID = ("hidden", "dropout", "l2")
 """The fields of a preset that may have several values."""
 

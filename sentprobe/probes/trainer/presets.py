@@ -14,9 +14,9 @@ from sentprobe.probes.trainer.choices import (
     Start,
     Stop,
 )
-from sentprobe.probes.trainer.preset import GRID, Preset
+from sentprobe.probes.trainer.preset import GRID, Preset, differences
 
-__all__ = ["GRID", "PRESETS", "Preset", "find_preset", "override"]
+__all__ = ["GRID", "PRESETS", "Preset", "find_preset", "override", "short_name"]
 
 PRESETS = (
     Preset(
@@ -108,9 +108,9 @@ PRESETS = (
         # Ours, for speed at the same accuracy (docs/trainer.md): batches four times as large, at a
         # higher rate, and a check after every pass that counts anew when accuracy improves.
         batch=256,
-        learning_rate=3e-3,
+        learning_rate=2e-3,
         check_every=1,
-        patience=10,
+        patience=15,
         patience_resets=True,
         enough=0.0,
         precision=Precision.AUTO,
@@ -191,6 +191,17 @@ def find_preset(name: str) -> Preset:
         near = suggest(name, table)
         raise UsageError(f"unknown preset {name!r}{near}; known: {', '.join(table)}")
     return table[name]
+
+
+def short_name(preset: Preset) -> str:
+    """Return the preset's name, with the values that were overridden.
+
+    >>> short_name(override(find_preset("ettinger"), [("batch", "64"), ("hidden", "50,100")]))
+    'ettinger with hidden=50/100, batch=64'
+    """
+    usual = {each.name: each for each in PRESETS}.get(preset.name)
+    changed = differences(preset, usual) if usual else ""
+    return preset.name + (f" with {changed}" if changed else "")
 
 
 def override(preset: Preset, options: Iterable[Pair]) -> Preset:

@@ -15,11 +15,8 @@ Doubles = NDArray[np.float64]
 ROUNDING = 1e-7
 """What varies less than this, as a share of its mean, does not vary."""
 
-LEAST = 1e-6
-"""What varies less than this, as a share of the widest direction's variance, is not made 1."""
-
-CLEAR = 1e-4
-"""Above this share of the widest direction's variance, rounding does not blur a direction."""
+LEAST = 1e-12
+"""What varies less than this, as a share of the widest direction's variance, is only rounding."""
 
 TINY = float(np.finfo(np.float64).tiny)
 
@@ -73,9 +70,8 @@ def _whiten(vectors: Vectors, rows: Indices) -> Vectors:
     """Rotate the centred columns to their principal axes and divide by the deviations there.
 
     The axes are those of the correlations, so that rounding hides nothing in columns that are
-    small. Where some directions vary so little that rounding blurs them, the first map makes them
-    larger and a second one is learned from what it gives. What is still small then is only
-    rounding, and becomes 0.
+    small; they are worked out in float64, since products of float32 would blur the narrow ones.
+    What varies so little that it can only be rounding of the vectors becomes 0.
     """
     total = sum(vectors[part].sum(axis=0, dtype=np.float64) for part in _parts(rows))
     mean = np.asarray(total / len(rows))
@@ -83,22 +79,16 @@ def _whiten(vectors: Vectors, rows: Indices) -> Vectors:
     spread = np.sqrt(covariance.diagonal())
     scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=_varies(spread, mean))
     values, axes = np.linalg.eigh(covariance * np.outer(scale, scale))
-    factors = 1 / np.sqrt(np.maximum(values, max(LEAST * values[-1], TINY)))
-    white = _moved(vectors, mean, scale[:, None] * axes * factors)
-    if values[0] > CLEAR * values[-1]:
-        return white
-    centre = np.zeros(len(mean))
-    values, axes = np.linalg.eigh(_covariance(white, rows, centre))
     kept = values > max(LEAST * values[-1], TINY)
     factors = np.divide(1.0, np.sqrt(np.abs(values)), out=np.zeros_like(values), where=kept)
-    return _moved(white, centre, axes * factors)
+    return _moved(vectors, mean, scale[:, None] * axes * factors)
 
 
 def _covariance(vectors: Vectors, rows: Indices, mean: Doubles) -> Doubles:
     """Return the covariance of those rows about *mean*, (dim, dim)."""
     total = np.zeros((len(mean), len(mean)))
     for part in _parts(rows):
-        centred = vectors[part] - mean.astype(np.float32)
+        centred = vectors[part] - mean
         total += centred.T @ centred
     return total / len(rows)
 

@@ -1,0 +1,76 @@
+"""Two analyses of sentences that overlap: rows whose labels were drawn, for each side."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from hypothesis import strategies as st
+from natural_tables import write_table
+
+from sentprobe.generator.event import Number
+from sentprobe.probes.corpus import Coordination, Noun, Row
+from sentprobe.probes.corpus.table import Table
+
+WORDS = ("men", "saw", "'s", "dogs", "and", "%", "run", ".")
+TAGS = ("NN", "NNS", "VBD", "VBZ", "VBP", "MD")
+
+
+@dataclass(frozen=True)
+class Analyses:
+    """The rows of A and of B, each side with its own sentences in its own order."""
+
+    first: tuple[Row, ...]
+    second: tuple[Row, ...]
+
+    @property
+    def pairs(self) -> list[tuple[Row, Row]]:
+        others = {row.text: row for row in self.second}
+        return [(row, others[row.text]) for row in self.first if row.text in others]
+
+    def tables(self, folder: Path) -> tuple[Table, Table]:
+        return (
+            write_table(self.first, folder / "a", shards=2),
+            write_table(self.second, folder / "b"),
+        )
+
+
+@st.composite
+def analyses(draw: st.DrawFn) -> Analyses:
+    """Rows of both sides; at least one sentence is in both, and has a label in both."""
+    sentence = st.lists(st.sampled_from(WORDS), min_size=4, max_size=8).map(tuple)
+    texts = draw(st.lists(sentence, min_size=1, max_size=12, unique=True))
+    sides = draw(st.lists(st.sampled_from(("ab", "ab", "ab", "a", "b")), min_size=len(texts)))
+    sides[0] = "ab"
+    chosen = ([t for t, side in zip(texts, sides, strict=False) if x in side] for x in "ab")
+    first, second = (tuple(draw(_row(tokens)) for tokens in each) for each in chosen)
+    return Analyses(first, tuple(draw(st.permutations(second))))
+
+
+def _row(tokens: Sequence[str]) -> st.SearchStrategy[Row]:
+    places = st.integers(0, len(tokens) - 1)
+    text = " ".join(tokens)
+    return st.builds(
+        Row,
+        source=st.just("made.mrg"),
+        place=st.just(0),
+        text=st.just(text),
+        digest=st.just(sha256(text.encode()).hexdigest()[:16]),
+        tokens=st.just(tuple(tokens)),
+        tags=st.tuples(*[st.sampled_from(TAGS)] * len(tokens)),
+        tree=st.none(),
+        depth=st.integers(3, 7),
+        top=st.none() | st.sampled_from(("NP VP .", "S , NP VP .", "S CC S .")),
+        verb=st.none() | places,
+        subject=st.none() | _nouns(places),
+        object=st.none() | _nouns(places),
+        clauses=st.none() | st.builds(Coordination, places, _spans(places), _spans(places)),
+    )
+
+
+def _nouns(places: st.SearchStrategy[int]) -> st.SearchStrategy[Noun]:
+    return st.builds(Noun, places, st.none() | st.sampled_from(Number))
+
+
+def _spans(places: st.SearchStrategy[int]) -> st.SearchStrategy[tuple[int, int]]:
+    return st.tuples(places, places)

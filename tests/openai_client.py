@@ -1,0 +1,16 @@
+"""An encoder over the test server, and what the tests of it share."""
+
+from embedding_server import Server
+
+from sentprobe.probes.encoders.openai_http import OpenAIEncoder, load_openai
+from sentprobe.probes.encoders.specs import parse_spec
+
+SECRET = "sk-very-secret-0123456789"
+TEXTS = ["the man slept", "the woman danced", "a", "b", "c"]
+
+
+def client(server: Server, options: str = "", *, model: str = "m") -> OpenAIEncoder:
+    """An encoder that does not wait long."""
+    more = f"&{options}" if options else ""
+    quick = "timeout=5&backoff=0.001" if "timeout" not in options else "backoff=0.001"
+    return load_openai(parse_spec(f"openai:{model}?base_url={server.url}&{quick}{more}"))

@@ -1,0 +1,27 @@
+"""The real parsers' models in the shared data, and what tests of them need."""
+
+import tarfile
+from pathlib import Path
+
+import pytest
+from shared import SHARED
+
+from sentprobe.probes.corpus.parsers import PARSERS
+
+PUNKT = SHARED / "parsers" / "punkt_novels"
+BLLIP = "bllip-treebank-gum.tar.xz"
+SPACY = "spacy-ewt.tar.xz"
+
+
+def installed(name: str) -> pytest.MarkDecorator:
+    """Skip where the library of the parser of that name is not there."""
+    (kind,) = (kind for kind in PARSERS if kind.name == name)
+    return pytest.mark.skipif(not kind.installed, reason=f"the extra {kind.extra} is not installed")
+
+
+def unpack(name: str, folder: Path) -> Path:
+    """Unpack a model into *folder* and return where it lies."""
+    with tarfile.open(SHARED / "parsers" / name) as archive:
+        archive.extractall(folder, filter="data")
+    (found,) = folder.iterdir()
+    return found

@@ -1,0 +1,61 @@
+"""Runs in folders for tests of ``probe show`` and ``probe compare``, and what they print."""
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+from probe_strategies import sample_result
+
+from sentprobe.probes.results import Result
+from sentprobe.probes.rundir import prepare_directory, write_result
+
+LAYERS = [
+    replace(sample_result(f"hf:m?layer={n}", "Order", 500 + 9 * n), layer=n, family="hf:m")
+    for n in (10, 2, 0)
+]
+
+
+def a_run(path: Path, *results: Result) -> Path:
+    prepare_directory(path)
+    for result in results:
+        write_result(result, path)
+    return path
+
+
+def a_first_run(place: Path) -> Path:
+    """Two encoders with sanity runs, one of them on two tasks."""
+    return a_run(
+        place / "first",
+        sample_result("bow", "Order", 500, 490, 505, 500, mirrored=True),
+        sample_result("st<b>", "Order", 690, 490, 505, 500, mirrored=True),
+        sample_result("bow", "Content1Probe", 900, 500, 501, 900),
+    )
+
+
+def rows(stdout: str) -> list[list[str]]:
+    split = [re.split(r"\s*[│┃]\s*", line)[1:-1] for line in stdout.splitlines()]
+    return [row for row in split if row]
+
+
+class Tags(HTMLParser):
+    """Checks that tags are closed in order, and keeps the texts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.texts: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002
+        if tag not in {"meta", "path", "use"}:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: object) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in {"path", "use"}:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data.strip())

@@ -1,0 +1,190 @@
+"""The command ``gen`` in trouble: no request, however bad, ends in a traceback."""
+
+import os
+import signal
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from gen_command import ALL_FORMATS, GEN, GOOD, Gen, command
+
+# ------------------------------------------------------------------ bad requests
+
+
+@dataclass(frozen=True)
+class Bad:
+    """A bad request and what the message says; MISSING and so on name files that the test makes."""
+
+    arguments: str
+    message: str
+    code: int = 2
+
+    def __str__(self) -> str:
+        return self.arguments
+
+
+SMALL = "-v compeval -t intransitive"
+BAD_REQUESTS = [
+    Bad(f"{SMALL} -n 225", "gen: 225 sentences were asked for, but there are only 224 different"),
+    Bad("-n 0", "gen: the number of sentences must be positive, not 0"),
+    Bad("-n -3", "gen: the number of sentences must be positive, not -3"),
+    Bad("-n many", "Invalid value for '--n' / '-n'"),
+    Bad("--seed -1", "--seed"),
+    Bad("-t transitiv", "gen: there is no template 'transitiv' (did you mean 'transitive'?)"),
+    Bad("-v compevl", "unknown vocabulary 'compevl'"),
+    Bad("--tense future", "Invalid value for '--tense'"),
+    Bad("--tence past", "No such option: --tence"),
+    Bad("tempates", "tempates"),
+    Bad("--negator no", "gen: there is no negator 'no'"),
+    Bad("--determiner teh", "unknown determiner 'teh' (did you mean 'the'?)"),
+    Bad("--relativizer which", "unknown relativizer 'which'"),
+    Bad("--adverbs many", "expected a number of adverbs, or a range such as 0-2, not 'many'"),
+    Bad("--adverbs 2-1", "the range '2-1' is empty"),
+    Bad("--adverbs 0-9", "a verb takes from 0 to 6 adverbs, not 7"),
+    Bad("--require help[past", "event:1:"),
+    Bad("--require hlep", "'hlep' (did you mean 'help'?)"),
+    Bad("--forbid help(agent:mna)", "'mna' (did you mean 'man'?)"),
+    Bad("--require-word lwayer", "'lwayer' (did you mean 'lawyer'?)"),
+    Bad("--forbid-word lwayer", "'lwayer' (did you mean 'lawyer'?)"),
+    Bad("--require-word lawyer --forbid-word lawyer", "'lawyer' and the forbidden word 'lawyer'"),
+    Bad(
+        "--require help[past] --forbid *[past] -t transitive",
+        "the required event help[transitive, past] and the forbidden event *[past] contradict",
+    ),
+    Bad("--require sleep[passive]", "'sleep' is intransitive: it has no passive"),
+    Bad("--config MISSING", "MISSING: cannot read the configuration: No such file or directory"),
+    Bad("--config LATIN1", "LATIN1:2: the configuration is not UTF-8"),
+    Bad("--config BROKEN", "BROKEN:2:2: not JSON"),
+    Bad(
+        "--config MISSPELT",
+        "MISSPELT: $.constraint: unknown key 'constraint' (did you mean 'constraints'?)",
+    ),
+    Bad("--config FOLDER", "FOLDER: cannot read the configuration: Is a directory"),
+    Bad("--lexicon MISSING", "MISSING: cannot read the lexicon: No such file or directory"),
+    Bad("--lexicon FOLDER", "FOLDER: cannot read the lexicon: Is a directory"),
+    Bad("--lexicon LATIN1", "LATIN1:2: L010: a lexicon is a TOML file in UTF-8"),
+    Bad("--lexicon BROKEN", "BROKEN:2: L010: a lexicon is a TOML file in UTF-8"),
+    Bad("--out NOFOLDER/x.txt", "x.txt: cannot write there: No such file or directory"),
+    Bad("--out LATIN1/x.txt", "x.txt: cannot write there: Not a directory"),
+    Bad("--out FOLDER --format text", "FOLDER: is a directory, not a file to write"),
+    Bad("--out NEW", "gen: no format goes with the suffix ''"),
+    Bad("--out NEW.doc", "gen: no format goes with the suffix '.doc'"),
+    Bad("--out NEW.txt --format jsnol", "there is no format 'jsnol' (did you mean 'jsonl'?)"),
+    Bad("--format jsnol", "there is no format 'jsnol' (did you mean 'jsonl'?)"),
+    Bad("--format parquet", "Parquet cannot be written to standard output; name a file"),
+    Bad("parse --format parquet x", "Parquet cannot be written to standard output; name a file"),
+    Bad("parse --format jsnol x", "there is no format 'jsnol' (did you mean 'jsonl'?)"),
+    Bad("parse --file MISSING", "MISSING: cannot read it: No such file or directory"),
+    Bad("parse --file FOLDER", "FOLDER: cannot read it: Is a directory"),
+    Bad("parse --file LATIN1", "LATIN1:2: not UTF-8", 1),
+    Bad("parse x --out NOFOLDER/x.txt", "x.txt: cannot write there: No such file or directory"),
+    Bad("parse x --out NEW.doc", "gen: no format goes with the suffix '.doc'"),
+    Bad("parse x --lexicon MISSING", "MISSING: cannot read the lexicon"),
+    Bad("templates --vocabulary compevl", "unknown vocabulary 'compevl'"),
+    Bad("show", "Missing argument"),
+    Bad("show help[", "event:1:"),
+    Bad("show hlep", "unknown verb 'hlep' (did you mean 'help'?)"),
+    Bad("show help --svg NOFOLDER/x.svg", "x.svg: cannot write there: No such file or directory"),
+    Bad("show help --svg FOLDER", "FOLDER: is a directory, not a file to write"),
+]
+
+
+@pytest.mark.parametrize("bad", BAD_REQUESTS, ids=str)
+def test_a_bad_request_is_a_message(
+    gen: Gen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bad: Bad
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "LATIN1").write_bytes(b"\nna\xefve")
+    (tmp_path / "BROKEN").write_text("\n[noun", encoding="utf-8")
+    (tmp_path / "MISSPELT").write_text('{"constraint": {}}', encoding="utf-8")
+    (tmp_path / "FOLDER").mkdir()
+    before = sorted(tmp_path.iterdir())
+    done = gen(*bad.arguments.split(" "))
+    assert bad.message in " ".join(done.err.replace("│", " ").split())
+    assert done.code == bad.code
+    assert sorted(tmp_path.iterdir()) == before
+
+
+# ------------------------------------------------------------------ interruptions
+
+LONG = ("-n", "2000000", "--template", "transitive-rc", "--quiet")
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".jsonl", ".parquet"])
+def test_ctrl_c_leaves_no_file(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"x{suffix}"
+    process = subprocess.Popen([*GEN, *LONG, "--out", path], stderr=subprocess.PIPE, text=True)
+    limit = time.monotonic() + 60
+    while not any(part.stat().st_size for part in tmp_path.iterdir()):
+        assert time.monotonic() < limit and process.poll() is None
+        time.sleep(0.01)
+    assert [part.suffix for part in tmp_path.iterdir()] == [".part"]
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err == "gen: stopped\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_leaves_the_file_that_was_there(tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    path.write_text("old\n", encoding="utf-8")
+    process = subprocess.Popen([*GEN, *LONG, "--out", path], stderr=subprocess.DEVNULL)
+    limit = time.monotonic() + 60
+    while len(list(tmp_path.iterdir())) < 2:
+        assert time.monotonic() < limit and process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=60) == 130
+    assert path.read_text(encoding="utf-8") == "old\n"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("buffered", [True, False])
+@pytest.mark.parametrize(
+    "arguments", [("-n", "50000"), ("-n", "3000", "-f", "jsonl"), ("parse",), ("templates",)]
+)
+def test_a_reader_that_leaves_early(arguments: tuple[str, ...], buffered: bool) -> None:
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
+    environment |= {} if buffered else {"PYTHONUNBUFFERED": "1"}
+    process = subprocess.Popen(
+        [*GEN, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+    assert process.stdin and process.stdout and process.stderr
+    if arguments != ("templates",):
+        process.stdin.write(f"{GOOD}\n" * 3000)
+    process.stdin.close()
+    if arguments != ("templates",):
+        assert process.stdout.readline()
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    assert process.wait(timeout=60) == 0
+    process.stderr.close()
+
+
+FULL_DEVICE = Path("/dev/full")
+
+
+@pytest.mark.skipif(not FULL_DEVICE.is_char_device(), reason="there is no /dev/full here")
+@pytest.mark.parametrize("arguments", [("-n", "5"), ("--count",), ("parse", GOOD), ("templates",)])
+def test_a_full_device(arguments: tuple[str, ...]) -> None:
+    with FULL_DEVICE.open("w") as full:
+        done = command(*arguments, stdout=full)
+    assert done.returncode == 1
+    assert done.stderr == "gen: standard output: No space left on device\n"
+
+
+@pytest.mark.skipif(not FULL_DEVICE.is_char_device(), reason="there is no /dev/full here")
+@pytest.mark.parametrize("fmt", ALL_FORMATS)
+def test_a_full_device_as_a_file(gen: Gen, fmt: str) -> None:
+    done = gen("-n", "5", "--out", FULL_DEVICE, "--format", fmt)
+    assert done.code == 1
+    assert "/dev/full: cannot write it: " in done.err
+    assert FULL_DEVICE.is_char_device()

@@ -1,0 +1,101 @@
+"""Threads: how many PyTorch uses when encoding and when training."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from in_process import Command
+from probe_strategies import learnable
+
+from sentprobe.probes.encoders import Vectors
+from sentprobe.probes.formats import write_dataset
+from sentprobe.probes.run import run
+from sentprobe.probes.threads import limit_threads
+from sentprobe.probes.trainer.presets import find_preset, override
+
+FAST = override(find_preset("ettinger"), [("max_epochs", "1")])
+
+
+@pytest.fixture(autouse=True)
+def _two_threads() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+@given(st.one_of(st.none(), st.integers(1, 4)))
+def test_threads_are_limited_for_a_while(count: int | None) -> None:
+    before = torch.get_num_threads()
+    with limit_threads(count):
+        assert torch.get_num_threads() == (count or before)
+    assert torch.get_num_threads() == before
+
+
+def test_threads_are_restored_after_an_error() -> None:
+    with pytest.raises(KeyError), limit_threads(1):
+        raise KeyError
+    assert torch.get_num_threads() == 2
+
+
+class Spy:
+    """An encoder that keeps how many threads there were."""
+
+    name = "spy"
+    fingerprint = ""
+
+    def __init__(self) -> None:
+        self.threads: set[int] = set()
+
+    def encode(self, sentences: Sequence[str]) -> Vectors:
+        self.threads.add(torch.get_num_threads())
+        return np.ones((len(sentences), 2), dtype=np.float32)
+
+
+@pytest.mark.parametrize(("asked", "seen"), [(None, 2), (1, 1), (3, 3)])
+def test_encoding_uses_so_many(asked: int | None, seen: int) -> None:
+    spy = Spy()
+    data = [learnable(name="one", size=40)]
+    run(data, [spy], preset=FAST, encoding_threads=asked, controls=False)
+    assert spy.threads == {seen}
+
+
+MODULE = """
+import numpy as np
+import torch
+
+def encode(sentences):
+    print("threads:", torch.get_num_threads())
+    return np.ones((len(sentences), 2), dtype=np.float32)
+"""
+
+
+@pytest.mark.parametrize("subcommand", ["run", "embed"])
+def test_the_option_of_the_commands(
+    subcommand: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "threadspy.py").write_text(MODULE)
+    write_dataset(learnable(name="one", size=40), tmp_path / "one.jsonl")
+    more = {
+        "run": ("--set", "max_epochs=1", "--jobs", "1", "--no-controls"),
+        "embed": ("--out", "x.npz"),
+    }[subcommand]
+    given = (subcommand, "one.jsonl", "--encoder", "python:threadspy:encode", "--no-cache", *more)
+    for option, seen in (((), 2), (("--threads", "1"), 1)):
+        code, stdout, _ = command(*given, *option)
+        assert code == 0
+        assert f"threads: {seen}\n" in stdout
+
+
+@pytest.mark.parametrize("subcommand", ["run", "embed"])
+def test_no_threads_at_all(subcommand: str, tmp_path: Path, command: Command) -> None:
+    write_dataset(learnable(name="one", size=40), tmp_path / "one.jsonl")
+    more = ("--out", tmp_path / "x.npz") if subcommand == "embed" else ()
+    given = (subcommand, tmp_path / "one.jsonl", "--encoder", "bow?dim=4", *more, "--threads", "0")
+    code, _, stderr = command(*given)
+    assert (code, stderr) == (2, "probe: the number of threads must be positive, not 0\n")
