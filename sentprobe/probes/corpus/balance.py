@@ -37,11 +37,7 @@ class Share:
 
 
 def splits_of(size: Size) -> list[Split]:
-    """Return the splits that are asked for.
-
-    Raises:
-        UsageError: see :func:`check_natural_size`.
-    """
+    """Return the splits that are asked for."""
     return [split for split in Split if size.of(split)]
 
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
+from sentprobe.probes.corpus.agreement import TENSES
 from sentprobe.probes.corpus.balance import Places, by_form, rarest
 from sentprobe.probes.corpus.bands import TARGET_BAND, Band
 from sentprobe.probes.corpus.queries import Pool
 from sentprobe.probes.corpus.selection import LENGTHS, Draw, Selection, entries_at, size_notes
 from sentprobe.probes.dataset import Split
 
-TENSES = ("PRES", "PAST")
 NUMBERS = ("NN", "NNS")
 LETTERS = r"\p{L}[\p{L}-]*"
 """Words that can be the target of a question: neither ``'s`` nor ``%``."""
@@ -20,12 +20,14 @@ def tense(draw: Draw) -> Selection:
     The main verb is the finite verb of the main clause; its form has a corpus frequency in the
     band, and is in one split only.
     """
+    labels = tuple(dict.fromkeys(TENSES.values()))
+    cases = " ".join(f"WHEN '{tag}' THEN {labels.index(name)}" for tag, name in TENSES.items())
     return _with_target(
         draw,
-        "SELECT digest, CASE verb_tag WHEN 'VBD' THEN 1 ELSE 0 END AS label, "
+        f"SELECT digest, CASE verb_tag {cases} END AS label, "
         "lower(tokens[verb_index + 1]) AS word FROM sentences "
-        f"WHERE {LENGTHS} AND verb_tag IN ('VBP', 'VBZ', 'VBD')",
-        labels=TENSES,
+        f"WHERE {LENGTHS} AND verb_tag IN {sql_strings(tuple(TENSES))}",
+        labels=labels,
     )
 
 
@@ -49,9 +51,23 @@ def _number(draw: Draw, role: str) -> Selection:
         draw,
         f"SELECT digest, CASE {role}_tag WHEN 'NNS' THEN 1 ELSE 0 END AS label, "
         f"lower(tokens[{role}_index + 1]) AS word FROM sentences WHERE {LENGTHS} AND "
-        f"({role}_tag, {role}_number) IN (('NN', 'sg'), ('NNS', 'pl'))",
+        + number_condition(role),
         labels=NUMBERS,
     )
+
+
+def number_condition(role: str) -> str:
+    """Return in SQL that a role is filled by a common noun in a phrase of the noun's number."""
+    return f"({role}_tag, {role}_number) IN (('NN', 'sg'), ('NNS', 'pl'))"
+
+
+def sql_strings(texts: tuple[str, ...]) -> str:
+    """Return texts without quotes in them as a list in SQL.
+
+    >>> sql_strings(("VBP", "VBZ"))
+    "('VBP', 'VBZ')"
+    """
+    return "(" + ", ".join(f"'{text}'" for text in texts) + ")"
 
 
 def _with_target(draw: Draw, sql: str, *, labels: tuple[str, ...]) -> Selection:

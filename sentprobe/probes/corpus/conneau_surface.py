@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.corpus.balance import TooFewError, by_class, rarest, splits_of
+from sentprobe.probes.corpus.balance import TooFewError, by_class, rarest
 from sentprobe.probes.corpus.bands import FIRST_RANK, WORDS, share
 from sentprobe.probes.corpus.selection import LENGTHS, Draw, Selection, entries_at, size_notes
 
@@ -85,7 +85,7 @@ def _words(draw: Draw) -> tuple[list[tuple[int, str]], int]:
             f"{draw.task}: the corpus has {len(found)} words of at least 4 letters from rank "
             f"{first:,} on, not {wanted:,}; ask for fewer or begin at an earlier rank"
         )
-    if len(found) < 2 or len(splits_of(draw.size)) < 2:
+    if len(found) < 2:
         raise TooFewError(
             f"{draw.task}: the corpus has {len(found)} words of at least 4 letters from rank "
             f"{first:,} on; at least 2 are needed"

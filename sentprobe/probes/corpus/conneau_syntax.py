@@ -21,7 +21,7 @@ DOUBLE_QUOTES = ('"', "``", "''", "“", "”", "„", "«", "»")
 ORIGINAL, INVERTED = "O", "I"
 """The classes of BShift and CoordInv, named as in the published data."""
 
-_SEQUENCE = r"regexp_full_match(top, '([A-Z]+ )+\.')"
+SEQUENCE = r"regexp_full_match(top, '([A-Z]+ )+\.')"
 """Constituents, none of them punctuation or a quote, and then the full stop's label."""
 
 
@@ -38,7 +38,7 @@ def top_constituents(draw: Draw) -> Selection:
     cases = " ".join(f"WHEN '{top}' THEN {n}" for n, top in enumerate(tops))
     pool = draw.pool(
         f"SELECT digest, CASE top {cases} ELSE {len(tops)} END AS label, 0 AS form "
-        f"FROM sentences WHERE {LENGTHS} AND {_SEQUENCE}"
+        f"FROM sentences WHERE {LENGTHS} AND {SEQUENCE}"
     )
     labels = (*(top.replace(" ", "_") for top in tops), OTHER)
     places, got = by_class(pool, labels, draw.size, task=draw.task)
@@ -54,7 +54,7 @@ def _sequences(draw: Draw) -> tuple[list[str], tuple[str, ...]]:
     wanted = draw.settings.sequences or SEQUENCES
     least = 1 if draw.settings.sequences else min(LEAST, _smallest_class(draw, wanted + 1))
     found = draw.corpus.query(
-        f"SELECT top FROM sentences WHERE {LENGTHS} AND {_SEQUENCE} "
+        f"SELECT top FROM sentences WHERE {LENGTHS} AND {SEQUENCE} "
         "GROUP BY top HAVING count(*) >= ? ORDER BY count(*) DESC, top LIMIT ?",
         least,
         wanted,

@@ -13,7 +13,8 @@ from typing import Any
 
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.corpus.agreement import CLASSES, TENSES, Label, Tally, chance_of
-from sentprobe.probes.corpus.conneau_semantics import LETTERS
+from sentprobe.probes.corpus.conneau_semantics import LETTERS, number_condition, sql_strings
+from sentprobe.probes.corpus.conneau_syntax import SEQUENCE
 from sentprobe.probes.corpus.queries import Corpus, open_corpus
 from sentprobe.probes.corpus.selection import LENGTHS
 from sentprobe.probes.corpus.table import Table
@@ -47,10 +48,6 @@ class Measure:
         return TASKS[self.task].need is Need.TREE
 
 
-def _quoted(texts: tuple[str, ...]) -> str:
-    return ", ".join(f"'{text}'" for text in texts)
-
-
 _TENSE = (
     "CASE "
     + " ".join(f"WHEN verb_tag = '{tag}' THEN '{tense}'" for tag, tense in TENSES.items())
@@ -60,8 +57,8 @@ _TENSE = (
 
 def _number(role: str) -> str:
     """Return what asks about a common noun whose phrase has the number that its tag shows."""
-    numbers = f"({role}_tag, {role}_number) IN (('NN', 'sg'), ('NNS', 'pl'))"
-    return f"CASE WHEN {LENGTHS} AND {numbers} AND {_is_word(role)} THEN {role}_tag END"
+    asked = f"{LENGTHS} AND {number_condition(role)} AND {_is_word(role)}"
+    return f"CASE WHEN {asked} THEN {role}_tag END"
 
 
 def _is_word(role: str) -> str:
@@ -82,8 +79,8 @@ _LABELS: Mapping[Label, tuple[str, str]] = {
 _ANSWERS: Mapping[str, str] = {
     "TreeDepth": f"CASE WHEN {LENGTHS} AND depth BETWEEN {DEPTHS[0]} AND {DEPTHS[-1]} "
     "THEN depth END",
-    "TopConst": rf"CASE WHEN {LENGTHS} AND regexp_full_match(top, '([A-Z]+ )+\.') THEN top END",
-    "Tense": f"CASE WHEN {LENGTHS} AND verb_tag IN ({_quoted(tuple(TENSES))}) "
+    "TopConst": f"CASE WHEN {LENGTHS} AND {SEQUENCE} THEN top END",
+    "Tense": f"CASE WHEN {LENGTHS} AND verb_tag IN {sql_strings(tuple(TENSES))} "
     f"AND {_is_word('verb')} THEN {_TENSE} END",
     "SubjNum": _number("subject"),
     "ObjNum": _number("object"),
