@@ -26,6 +26,17 @@ Vocabulary = Annotated[
     ),
 ]
 
+TaskVocabulary = Annotated[
+    str | None,
+    typer.Option(
+        "--vocabulary",
+        "-v",
+        help="Which words of the lexicon: english, compeval, published, or your own. By default "
+        "compeval, or the only one of your own lexicon.",
+        rich_help_panel=WHAT,
+    ),
+]
+
 Training = Annotated[
     int | None,
     typer.Option(

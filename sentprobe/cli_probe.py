@@ -14,11 +14,11 @@ from sentprobe.cli_options import (
     SETTINGS,
     WHAT,
     Lexicon,
+    TaskVocabulary,
     Test,
     Training,
     Validation,
     Version,
-    Vocabulary,
     natural_options,
     options_given,
 )
@@ -77,7 +77,7 @@ def run(
     controls: Annotated[
         bool, typer.Option("--controls/--no-controls", help="Make the sanity runs.")
     ] = True,
-    vocabulary: Vocabulary = "compeval",
+    vocabulary: TaskVocabulary = None,
     lexicon: Lexicon = None,
     train: Training = None,
     test: Test = None,
@@ -143,7 +143,7 @@ def run(
         tasks=tuple(task or ()),
         seed=seed,
         seeds=seeds,
-        vocabulary=vocabulary or "compeval",
+        vocabulary=vocabulary,
         lexicon=lexicon,
         train=train,
         test=test,

@@ -152,3 +152,72 @@ def test_help_is_light() -> None:
     )  # fmt: skip
     assert "--sampling" in done.stdout
     assert done.stdout.endswith("set()\n")
+
+
+KINDS = {
+    "run.json": "sets: is a folder of results, which probe run made; write the datasets to another",
+    "table.json": "sets: is the table of a corpus, which probe analyze made; write the datasets",
+}
+
+
+@pytest.mark.parametrize(("name", "message"), KINDS.items())
+def test_the_folder_of_another_command_is_refused(
+    tmp_path: Path,
+    name: str,
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out = tmp_path / "sets"
+    out.mkdir()
+    (out / name).write_text("{}")
+    code, _, stderr = probe(
+        "build", "compeval", *TINY, "-o", str(out), monkeypatch=monkeypatch, capsys=capsys
+    )
+    assert code == 2
+    assert message in stderr
+    assert list(content(out)) == [name]
+
+
+@pytest.mark.parametrize("fmt", ["directory", "published"])
+def test_a_foreign_file_in_a_dataset_is_not_lost(
+    tmp_path: Path, fmt: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    request = ("build", "compeval", "--task", "Order", *TINY, "-f", fmt, "-o", str(tmp_path))
+    assert probe(*request, monkeypatch=monkeypatch, capsys=capsys)[0] == 0
+    (tmp_path / "Order" / ".card.json.x1.part").write_text("{")
+    assert probe(*request, monkeypatch=monkeypatch, capsys=capsys)[0] == 0
+    assert not (tmp_path / "Order" / ".card.json.x1.part").exists()
+    (tmp_path / "Order" / "notes.txt").write_text("mine")
+    before = content(tmp_path)
+    code, _, stderr = probe(*request, monkeypatch=monkeypatch, capsys=capsys)
+    assert code == 2
+    assert "notes.txt: no file of the dataset there, and would be lost" in stderr
+    assert content(tmp_path) == before
+
+
+OWN = Path(__file__).parent / "data" / "compeval" / "own.toml"
+
+
+@pytest.mark.parametrize(("vocabulary", "code"), [("own", 0), ("own small", 2)])
+def test_the_vocabulary_of_an_own_lexicon(
+    tmp_path: Path,
+    vocabulary: str,
+    code: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Without --vocabulary it is the only one there is; of several one must be named."""
+    words, *named = OWN.read_text("utf-8").split("[vocabulary.")
+    kept = [each for each in named if each.partition("]")[0] in vocabulary.split()]
+    lexicon = tmp_path / "l.toml"
+    lexicon.write_text("[vocabulary.".join([words, *kept]), "utf-8")
+    size = ("--task", "Order", "--train", "8", "--test", "4")
+    for request in (
+        ("build", "compeval", "--lexicon", lexicon, *size, "-o", tmp_path / "sets"),
+        ("run", "compeval", "--lexicon", lexicon, *size, "-e", "majority", "--jobs", "1"),
+    ):
+        cache = ("--no-cache",) if request[0] == "run" else ()
+        found, _, stderr = probe(*request, *cache, monkeypatch=monkeypatch, capsys=capsys)
+        assert found == code, stderr
+        assert code == 0 or "name one of the lexicon's vocabularies: own, small" in stderr

@@ -46,7 +46,7 @@ def test_one_of_several_tables(tmp_path: Path, command: Command) -> None:
     assert json.loads(both[1])[0]["first_accuracy"] == 0.601
 
 
-SIGNIFICANT = "1 of 1 differences is significant (p (sign) < 0.05; bold)."
+SIGNIFICANT = "1 of 1 differences is significant (p (sign) < 0.05; {})."
 
 
 @pytest.mark.parametrize("style", ["text", "markdown", "latex", "csv", "json"])
@@ -57,7 +57,9 @@ def test_compare_formats(first: Path, command: Command, style: str, correction: 
     assert "Order" in stdout
     signs = {"text": "", "markdown": "- ", "latex": "% "}
     said = [line for line in stdout.splitlines() if "differences is significant" in line]
-    assert said == ([signs[style] + SIGNIFICANT] if style in signs else [])
+    marked = "bold, with a *" if style == "text" else "bold"
+    assert said == ([signs[style] + SIGNIFICANT.format(marked)] if style in signs else [])
+    assert ("] *" in stdout) == (style == "text")
 
 
 def test_against_one(tmp_path: Path, command: Command) -> None:
@@ -121,6 +123,9 @@ def test_refused(first: Path, tmp_path: Path, command: Command) -> None:
         ),
         (["compare", twice], 2, "choose one of its 2 tables, as probe show numbers them, with --t"),
         (["compare", twice, "--table", "3"], 2, "twice has the tables 1 to 2, and no table 3"),
+        (["compare", first, "--table", "5"], 2, "first has one table, and no table 5"),
+        (["compare", first, "--table", "0"], 2, "first has one table, and no table 0"),
+        (["compare", f"{first}#bow", tasks, "--table", "2"], 2, "has one table, and no table 2"),
         (["compare", mine], 2, "mine: not a directory of sentprobe's results"),
     ]
     for arguments, code, message in cases:

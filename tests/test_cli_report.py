@@ -41,6 +41,15 @@ def test_the_report_has_each_classifier_once(first: Path, tmp_path: Path, comman
 
 
 @pytest.mark.parametrize("style", ["text", "markdown", "latex", "html"])
+def test_baselines_alone_name_no_classifier(style: str, tmp_path: Path, command: Command) -> None:
+    run = a_run(tmp_path / "run", replace(sample_result("length", "Order", 600), dim=0))
+    code, out, _ = command("show", run, "-f", style)
+    assert code == 0
+    assert "Accuracy in % on 1000 test items" in out.replace("\\", "")
+    assert "ettinger" not in out
+
+
+@pytest.mark.parametrize("style", ["text", "markdown", "latex", "html"])
 def test_a_run_without_sanity_runs_says_so(style: str, tmp_path: Path, command: Command) -> None:
     run = a_run(tmp_path / "run", sample_result("bow", "Order", 600))
     out = command("show", run, "-f", style)[1]

@@ -97,6 +97,7 @@ def test_a_run_on_a_table(
     )
     assert code == 0, err
     assert "SentLen" in printed
+    assert "classifier" not in printed
     results = read_results(tmp_path / "run")
     assert {result.task for result in results.records} == {"SentLen", "BShift"}
 
@@ -127,7 +128,17 @@ def test_a_run_on_a_table(
         (("run", "natural", "TABLE", "--lexicon", "x"), 2, "--lexicon is for the suite compeval"),
         (("run", "natural"), 2, "the suite natural needs the table of a corpus"),
         (("run", "natural", "TABLE", "--task", "Tens"), 2, "did you mean 'Tense'?"),
-        (("run", "natural", "nowhere"), 2, "natural needs the table"),
+        (("run", "natural", "nowhere"), 2, "there is no table nowhere; make one"),
+        (
+            ("run", "natural", "results"),
+            2,
+            "results: not a table of an analysed corpus, but a folder",
+        ),
+        (("build", "natural", "results"), 2, "but a folder of results, which probe run made"),
+        (("run", "natural", "."), 2, "not a table of an analysed corpus; it has no table.json"),
+        (("run", "natural", "compeval"), 2, "natural needs the table"),
+        (("audit", "TABLE"), 2, "which probe analyze made, not a dataset; build datasets from it"),
+        (("audit", "results"), 2, "is a folder of results, which probe run made, not a dataset"),
     ],
 )
 def test_refusals(  # noqa: PLR0917
@@ -140,6 +151,8 @@ def test_refusals(  # noqa: PLR0917
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "run.json").write_text("{}")
     given = [table if each == "TABLE" else each for each in arguments]
     where = ["-o", str(tmp_path / "out")] if arguments[0] == "build" else []
     found, _, err = probe(*given, *where, monkeypatch=monkeypatch, capsys=capsys)

@@ -22,6 +22,7 @@ from sentprobe.probes.usual import by_setting, preset_of, usual_preset
 
 SMALL = ("--train", "60", "--test", "12", "--validation", "12")
 QUICK = (*SMALL, "-e", "majority", "--jobs", "1", "--no-cache")
+TRAINED = ("-e", "bow?dim=4", "--no-controls")
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +105,7 @@ def test_the_table_names_the_classifier_of_each_task(
     tmp_path: Path,
     command: Command,
 ) -> None:
-    chosen = ("--task", "SentLen", "--task", "AdiOrder", "--set", "max_epochs=7")
+    chosen = ("--task", "SentLen", "--task", "AdiOrder", "--set", "max_epochs=7", *TRAINED)
     code, out, err = command("run", "natural", table, "-o", tmp_path / "run", *QUICK, *chosen)
     assert code == 0, err
     assert out.count("classifier: ") == 2
@@ -123,10 +124,22 @@ def test_the_columns_are_in_the_order_of_the_paper() -> None:
 
 
 def test_a_preset_that_is_asked_for_is_that_of_all_tasks(table: str, command: Command) -> None:
-    chosen = ("--task", "SentLen", "--task", "AdiOrder", "--preset", "logreg")
+    chosen = ("--task", "SentLen", "--task", "AdiOrder", "--preset", "logreg", *TRAINED)
     code, out, err = command("run", "natural", table, *QUICK, *chosen)
     assert code == 0, err
     assert out.count("classifier: ") == out.count("classifier: logreg (") == 1
+
+
+def test_what_the_cards_note_is_printed_and_baselines_name_no_classifier(
+    table: str, command: Command
+) -> None:
+    chosen = ("--task", "SentLen", "--task", "AdiOrder", "--preset", "logreg")
+    code, out, err = command("run", "natural", table, *QUICK, *chosen)
+    assert code == 0, err
+    assert "note: AdiOrder: scaled down: 60 train, 12 validation, 12 test items were" in out
+    assert "Accuracy in % on 12 test items of SentLen, 8 of AdiOrder. Chance (" in out
+    assert "classifier: " not in out
+    assert "anity" not in out
 
 
 @pytest.mark.parametrize(
@@ -142,9 +155,10 @@ def test_a_dataset_from_a_file_is_known_by_its_card_or_its_name(
     old: str, new: str, preset: str, built: Path, command: Command
 ) -> None:
     (built / old).rename(built / new)
-    code, out, err = command("run", built / new, "-e", "majority", "--jobs", 1, "--no-cache")
+    quick = ("-e", "bow?dim=4", "--set", "max_epochs=1", "--no-controls", "--jobs", 1)
+    code, out, err = command("run", built / new, *quick, "--no-cache")
     assert code == 0, err
-    assert f"classifier: {preset} (" in out
+    assert f"classifier: {preset} " in out
 
 
 def test_a_value_that_the_classifier_cannot_have_is_refused_before_any_work(

@@ -108,6 +108,7 @@ def test_every_value_of_a_preset_can_be_overridden() -> None:
 
 BAD_OPTIONS = [
     (("bacth", "3"), "preset ettinger has no option 'bacth' (did you mean 'batch'?)"),
+    (("name", "foo"), "preset ettinger has no option 'name'"),
     (("batch", "0"), "option batch=0: a whole number from 1 is wanted"),
     (("hidden", "50;100"), "option hidden=50;100: whole numbers from 0 are wanted, with commas"),
     (("hidden", ""), "option hidden=: whole numbers from 0 are wanted"),

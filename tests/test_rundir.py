@@ -76,6 +76,27 @@ def test_foreign_marker(tmp_path: Path) -> None:
         prepare_directory(tmp_path)
 
 
+@pytest.mark.parametrize("text", ["", "{", "\0"])
+def test_a_damaged_marker_can_be_removed_and_the_results_stay(tmp_path: Path, text: str) -> None:
+    prepare_directory(tmp_path)
+    (tmp_path / MARKER).write_text(text)
+    with pytest.raises(ResultsError, match=r"run\.json: damaged; remove it and run again"):
+        prepare_directory(tmp_path)
+    write_result(SAMPLE, tmp_path)
+    with pytest.raises(ResultsError, match="the results beside it are kept"):
+        prepare_directory(tmp_path)
+    (tmp_path / MARKER).unlink()
+    prepare_directory(tmp_path)
+    assert read_results(tmp_path).records == (replace(SAMPLE, source=str(tmp_path)),)
+
+
+def test_a_broken_file_among_others_is_not_called_ours(tmp_path: Path) -> None:
+    (tmp_path / MARKER).write_text("{")
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(UsageError, match="not made by sentprobe"):
+        prepare_directory(tmp_path)
+
+
 def test_a_run_that_was_killed_while_it_made_the_directory(tmp_path: Path) -> None:
     (tmp_path / f".{MARKER}.abc.part").write_text("{")
     prepare_directory(tmp_path)

@@ -24,7 +24,7 @@ SAMPLE = Results(
 
 def test_sanity_runs_at_chance() -> None:
     said = explain(SAMPLE)
-    assert "Accuracy in % on 1000 test items. Chance (always the commoner label) is 50.0" in said
+    assert "Accuracy in % on 1000 test items. Chance (always the commonest label) is 50.0" in said
     assert "on every task." in said
     # Two of random sentences (shared), three of random probes, one bag of words that must be.
     assert "All 6 sanity runs that must be at chance are inside the interval in which 99%" in said
@@ -32,6 +32,34 @@ def test_sanity_runs_at_chance() -> None:
         "content1: a bag of random word vectors is above chance (88.0), so the words alone tell "
         "that much; compare encoders with it, not with chance.\n"
     )
+
+
+def test_the_run_nearest_to_the_edge_is_named() -> None:
+    """By its share of the way from chance to the end of its own interval."""
+    wide = replace(mirrored_bag(agree=True, right=275), task="wide")
+    narrow = sample("st", "narrow", 600, 540)
+    for results, nearest in (
+        (SAMPLE, "bow, random probes on content1, 51.0, interval 45.0 to 55.0"),
+        (Results((wide, narrow)), "random sentences (dim 3) on narrow, 54.0, interval "),
+        (Results((wide, sample("st", "narrow", 600, 485))), "on wide, 55.0, interval 43.7 to 56.3"),
+    ):
+        (line,) = [each for each in explain(results).splitlines() if each.startswith("All ")]
+        assert nearest in line.partition(" (nearest to the edge: ")[2]
+        assert line.endswith(").")
+
+
+def test_a_run_at_exactly_chance_is_nowhere_near() -> None:
+    runs = sanity_runs(Results((sample("bow", "order", 600, 500, 490),)))
+    assert [run.strain == 0 for run in runs] == [True, False]
+    assert all(0 <= run.strain <= 1 for run in runs)
+
+
+def test_sizes_that_differ_are_told_for_each_task() -> None:
+    short = sample("bow", "Tense", 20)
+    score = make_score([seed_score([True] * 20 + [False] * 6)], ())
+    some = replace(short, scores={Condition.PROBE: score})
+    said = explain(Results((some, sample("bow", "WC", 600), sample("bow", "SOMO", 600))))
+    assert "Accuracy in % on 26 test items of Tense, 1000 of WC, 1000 of SOMO. Chance" in said
 
 
 def test_what_encoders_share_comes_once() -> None:
@@ -154,6 +182,15 @@ def test_runs_with_and_without_sanity_runs() -> None:
 def test_a_baseline_needs_no_sanity_runs() -> None:
     baseline = replace(sample("majority", "order", 500), dim=0)
     assert "anity" not in explain(Results((baseline,)))
+
+
+def test_baselines_alone_name_no_classifier() -> None:
+    baseline = replace(sample("length", "order", 500), dim=0, probe_vectors="encoder")
+    said = explain(Results((baseline,)))
+    assert "classifier" not in said
+    assert "word vectors" not in said
+    both = explain(Results((baseline, sample("bow", "order", 500, 500))))
+    assert both.count("classifier: ettinger (") == 1
 
 
 def test_the_precision_is_stated() -> None:

@@ -87,15 +87,15 @@ def load_lexicon(path: Path | None) -> Lexicon:
     return english() if path is None else read_lexicon(path)
 
 
-def default_vocabulary(lexicon: Lexicon) -> str:
-    """Return ``english`` of the built-in lexicon, or the only vocabulary of one's own.
+def default_vocabulary(lexicon: Lexicon, usual: str = "english") -> str:
+    """Return *usual*, which the built-in lexicon has, or the only vocabulary of one's own.
 
     Raises:
         UsageError: there are several.
     """
     names = tuple(lexicon.vocabularies)
-    if "english" in names or len(names) == 1:
-        return "english" if "english" in names else names[0]
+    if usual in names or len(names) == 1:
+        return usual if usual in names else names[0]
     raise UsageError(f"name one of the lexicon's vocabularies: {', '.join(names)}")
 
 

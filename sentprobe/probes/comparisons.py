@@ -1,7 +1,7 @@
 """Encoders compared with each other, task by task, over the results of runs."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -148,6 +148,15 @@ def comparison_grid(comparisons: Sequence[Comparison]) -> Grid:
     return Grid(header, tuple(map(_row, comparisons)))
 
 
+def starred(grid: Grid) -> Grid:
+    """Return the grid with a star after each bold cell, for where bold cannot be seen."""
+    return replace(grid, rows=tuple(replace(row, cells=_star(row.cells)) for row in grid.rows))
+
+
+def _star(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
+    return tuple(replace(cell, text=f"{cell.text} *") if cell.best else cell for cell in cells)
+
+
 def _row(comparison: Comparison) -> Row:
     paired = comparison.paired
     name = f"{comparison.first.encoder} - {comparison.second.encoder}"
@@ -203,8 +212,13 @@ def to_records(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
     ]
 
 
-def explain(comparisons: Sequence[Comparison], *, correction: Correction) -> str:
-    """Say in plain sentences how to read the table, and what it shows."""
+def explain(
+    comparisons: Sequence[Comparison], *, correction: Correction, mark: str = "bold"
+) -> str:
+    """Say in plain sentences how to read the table, and what it shows.
+
+    *mark* says how a significant difference is marked in it.
+    """
     count = len(comparisons)
     units = any(each.first.units for each in comparisons)
     lines = [
@@ -224,7 +238,9 @@ def explain(comparisons: Sequence[Comparison], *, correction: Correction) -> str
         lines.append("The classifiers differ: differences may be theirs and not the encoders'.")
     found = sum(each.significant for each in comparisons)
     are = "is" if found == 1 else "are"
-    lines.append(f"{found} of {count} differences {are} significant (p (sign) < {LEVEL:g}; bold).")
+    lines.append(
+        f"{found} of {count} differences {are} significant (p (sign) < {LEVEL:g}; {mark})."
+    )
     return "".join(f"{line}\n" for line in lines)
 
 

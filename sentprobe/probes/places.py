@@ -6,6 +6,12 @@ from pathlib import Path
 
 from sentprobe.errors import UsageError
 
+RESULTS = "run.json"
+"""The file that a folder of results is known by."""
+
+TABLE = "table.json"
+"""The file that the table of a corpus is known by."""
+
 
 def check_apart(out: Path, inputs: Iterable[Path]) -> None:
     """Refuse to write to a file that is read, or that lies in a directory that is read.
@@ -24,6 +30,20 @@ def check_apart(out: Path, inputs: Iterable[Path]) -> None:
             raise UsageError(f"{out}: is what is read; the output needs another path")
         if _real(each) in place.parents:
             raise UsageError(f"{out}: lies inside {each}, which is read; write it elsewhere")
+
+
+def is_table(folder: Path) -> bool:
+    """Say whether a directory is an analysed corpus."""
+    return (folder / TABLE).is_file()
+
+
+def what_is(folder: Path) -> str | None:
+    """Say what a folder that another command made is; None: none of these."""
+    if (folder / RESULTS).is_file():
+        return "a folder of results, which probe run made"
+    if is_table(folder):
+        return "the table of a corpus, which probe analyze made"
+    return None
 
 
 def _real(path: Path) -> Path:

@@ -12,7 +12,14 @@ from sentprobe.probes.grids import Grid
 from sentprobe.probes.lengths import Lengths
 from sentprobe.probes.plots import draw_layers, draw_series, families, tasks_with_series, to_svg
 from sentprobe.probes.results import Made, Results, makings
-from sentprobe.probes.sanity import SanityRun, classifiers, describe, sanity_runs, verdicts
+from sentprobe.probes.sanity import (
+    SanityRun,
+    classifiers,
+    describe,
+    sanity_runs,
+    trained,
+    verdicts,
+)
 from sentprobe.probes.tables import Style, grid, origins, settings, titles
 from sentprobe.probes.trainer.presets import short_name
 
@@ -96,11 +103,12 @@ def _versions(made: Made) -> str:
 def _section(
     results: Results, style: Style | None, *, title: str, folders: tuple[str, ...], by: Lengths
 ) -> Section:
-    presets = dict.fromkeys(short_name(record.preset) for record in results.records)
+    presets = dict.fromkeys(map(short_name, trained(results)))
+    named = (f"classifier: {' and '.join(presets)}",) if presets else ()
     return Section(
         title=title,
         grid=grid(results, style=style),
-        notes=(*folders, f"classifier: {' and '.join(presets)}", *describe(results)),
+        notes=(*folders, *named, *describe(results)),
         verdicts=tuple(verdicts(results)),
         runs=sanity_runs(results),
         plots=tuple(_plots(results, by)),

@@ -10,15 +10,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from sentprobe.errors import SentprobeError, UsageError, path_error
+from sentprobe.probes.places import RESULTS
 from sentprobe.probes.result_json import format_result, parse_result
 from sentprobe.probes.results import Result, Results, ResultsError, write_atomically
 
 log = logging.getLogger(__name__)
 
-MARKER = "run.json"
+MARKER = RESULTS
 """The file that makes a directory a run of ours."""
 
-MARKER_TEXT = '{\n  "format": "sentprobe-run 1"\n}\n'
+FORMAT = "sentprobe-run 1"
+"""The format in it."""
+
+MARKER_TEXT = f'{{\n  "format": "{FORMAT}"\n}}\n'
 
 
 def file_name(result: Result) -> str:
@@ -44,20 +48,41 @@ def _identity(result: Result) -> tuple[str, ...]:
 def prepare_directory(path: Path) -> None:
     """Make *path* a run directory, or say why it cannot be one.
 
-    A directory that has files in it, but not our marker, is left alone.
+    A directory that has files in it, but neither our marker nor results, is left alone.
 
     Raises:
         UsageError: it is not ours, or cannot be written to.
+        ResultsError: its marker is damaged.
     """
     with _failing(path, "cannot write results here"):
         path.mkdir(parents=True, exist_ok=True)
         marker = path / MARKER
-        others = (each for each in path.iterdir() if not _is_half_written(each))
-        if not marker.exists() and any(others):
+        if marker.exists():
+            _check_marker(marker)
+        elif not _may_be_ours(path):
             raise UsageError(f"{path}: not empty, and not a directory of sentprobe's results")
-        if marker.exists() and marker.read_text("utf-8") != MARKER_TEXT:
-            raise UsageError(f"{marker}: not made by sentprobe")
         write_atomically(marker, MARKER_TEXT)
+
+
+def _check_marker(marker: Path) -> None:
+    try:
+        value = json.loads(marker.read_text("utf-8"))
+    except (ValueError, RecursionError):
+        if _may_be_ours(marker.parent):
+            raise ResultsError(
+                f"{marker}: damaged; remove it and run again: the results beside it are kept"
+            ) from None
+        value = None
+    if not isinstance(value, dict) or value.get("format") != FORMAT:
+        raise UsageError(f"{marker}: not made by sentprobe")
+
+
+def _may_be_ours(path: Path) -> bool:
+    """Say whether a directory, its marker aside, is empty or has a result in it."""
+    others = (each for each in path.iterdir() if each.name != MARKER)
+    if all(map(_is_half_written, others)):
+        return True
+    return next(sound_results(path), None) is not None
 
 
 def _is_half_written(path: Path) -> bool:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from sentprobe.probes.controls import CONFIDENCE, MUST, expected_of, shared_by
 from sentprobe.probes.intervals import Interval, balanced
 from sentprobe.probes.results import ONE_HOT, OWN_WORDS, Condition, Result, Results, Score
+from sentprobe.probes.trainer.preset import Preset
 
 NAMES = {
     Condition.RANDOM_SENTENCES: "random sentences",
@@ -41,6 +42,16 @@ class SanityRun:
         if self.score.accuracy in self.expected:
             return Verdict.AT_CHANCE
         return Verdict.ABOVE if self.score.accuracy > self.expected.high else Verdict.BELOW
+
+    @property
+    def strain(self) -> float:
+        """How far from chance the accuracy is, as a share of the way to the interval's end.
+
+        All intervals of a table have one level, so this compares distances in standard errors.
+        """
+        chance, accuracy = self.result.majority, self.score.accuracy
+        edge = self.expected.high if accuracy > chance else self.expected.low
+        return (accuracy - chance) / (edge - chance) if edge != chance else 0.0
 
     @property
     def must_be_at_chance(self) -> bool:
@@ -95,19 +106,23 @@ def explain(results: Results) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+def trained(results: Results) -> list[Preset]:
+    """Return the classifier of each result but those of baselines, which train none of these."""
+    return [record.preset for record in results.records if record.dim]
+
+
 def classifiers(results: Results) -> Iterator[str]:
     """Name the classifiers, each with all its values."""
-    yield from (f"classifier: {each}" for each in dict.fromkeys(r.preset for r in results.records))
+    yield from (f"classifier: {each}" for each in dict.fromkeys(trained(results)))
 
 
 def describe(results: Results) -> Iterator[str]:
     """Say in plain sentences what the figures are of."""
     scores = [record.scores[Condition.PROBE] for record in results.records]
-    totals = sorted({score.total for score in scores})
     seeds = sorted({len(score.seeds) for score in scores})
     over = f", mean ± standard deviation over {_either(seeds)} seeds" if max(seeds) > 1 else ""
     yield (
-        f"Accuracy in % on {_either(totals)} test items{over}. Chance (always the commoner label) "
+        f"Accuracy in % on {_sizes(results)}{over}. Chance (always the commonest label) "
         f"is {_chance(results)}."
     )
     yield from _skewed(results)
@@ -132,7 +147,7 @@ def _skewed(results: Results) -> Iterator[str]:
 
 def _word_vectors(results: Results) -> Iterator[str]:
     """Say what stands for probe words where they are not one-hot."""
-    for name in dict.fromkeys(record.probe_vectors for record in results.records):
+    for name in dict.fromkeys(record.probe_vectors for record in results.records if record.dim):
         if name not in ("", ONE_HOT):
             whose = "the encoder's own of each word" if name == OWN_WORDS else f"those of {name}"
             yield f"Probe words are word vectors: {whose}."
@@ -224,7 +239,7 @@ def _verdict_on_chance(must: Sequence[SanityRun], failed: Sequence[SanityRun]) -
     if not failed:
         yield (
             f"All {len(must)} sanity runs that must be at chance are inside the interval in which "
-            f"{CONFIDENCE:.0%} of sound tables have all of theirs."
+            f"{CONFIDENCE:.0%} of sound tables have all of theirs ({_nearest(must)})."
         )
         return
     yield (
@@ -239,6 +254,15 @@ def _verdict_on_chance(must: Sequence[SanityRun], failed: Sequence[SanityRun]) -
             "something besides the sentence, or besides the question, gives the answer away; do "
             "not believe that column."
         )
+
+
+def _nearest(runs: Sequence[SanityRun]) -> str:
+    run = max(runs, key=lambda each: each.strain)
+    low, high = 100 * run.expected.low, 100 * run.expected.high
+    return (
+        f"nearest to the edge: {run.name}, {100 * run.score.accuracy:.1f}, "
+        f"interval {low:.1f} to {high:.1f}"
+    )
 
 
 FINDINGS: Mapping[Condition, tuple[str, str]] = {
@@ -269,6 +293,14 @@ def _verdict_on_words(runs: Sequence[SanityRun]) -> Iterator[str]:
             )
         else:
             yield f"{task}: {what} not above chance ({figure})."
+
+
+def _sizes(results: Results) -> str:
+    sizes = {record.task: record.scores[Condition.PROBE].total for record in results.records}
+    first, *others = sizes.items()
+    if len(set(sizes.values())) == 1:
+        return f"{first[1]} test items"
+    return f"{first[1]} test items of {first[0]}" + "".join(f", {n} of {t}" for t, n in others)
 
 
 def _chance(results: Results) -> str:

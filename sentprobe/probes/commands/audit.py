@@ -18,7 +18,7 @@ from sentprobe.probes.formats import (
     recognise,
     write_card,
 )
-from sentprobe.probes.places import check_apart
+from sentprobe.probes.places import check_apart, is_table, what_is
 from sentprobe.probes.progress import Bars, columns
 from sentprobe.probes.workers import check_jobs, cores
 
@@ -91,8 +91,17 @@ def _check(plan: AuditPlan) -> None:
         check_format(plan.read_as)
     if plan.jobs is not None:
         check_jobs(plan.jobs)
+    for path in plan.paths:
+        _check_kind(path)
     if plan.out is not None:
         check_apart(plan.out, plan.paths if plan.lexicon is None else (*plan.paths, plan.lexicon))
+
+
+def _check_kind(path: Path) -> None:
+    kind = what_is(path)
+    if kind and recognise(path) is None:
+        first = f"; build datasets from it first: probe build natural {path}"
+        raise UsageError(f"{path}: is {kind}, not a dataset{first if is_table(path) else ''}")
 
 
 def _locate(path: Path, read_as: str | None) -> list[Located]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sentprobe.errors import UsageError, path_error, suggest
-from sentprobe.generator.commands import load_lexicon
+from sentprobe.errors import UsageError, suggest
+from sentprobe.generator.commands import default_vocabulary, load_lexicon
 from sentprobe.probes.compeval import (
     TASKS,
     Sampling,
@@ -21,7 +21,7 @@ from sentprobe.probes.compeval import (
 )
 from sentprobe.probes.dataset import ProbeDataset, Split
 from sentprobe.probes.encoders.specs import check_distinct
-from sentprobe.probes.formats import check_format, check_place, write_dataset
+from sentprobe.probes.formats import check_format, prepare_folder, write_dataset
 from sentprobe.probes.progress import Bars, Reporter, columns
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ class Recipe:
     tasks: tuple[str, ...] = ()
     size: Size = Size()  # noqa: RUF009 - frozen
     seed: int = 0
-    vocabulary: str = "compeval"
+    vocabulary: str | None = None
+    """None: compeval, or the only one of a lexicon that has none of that name."""
     lexicon: Path | None = None
     sampling: Sampling = Sampling.MIRROR
 
@@ -93,7 +94,7 @@ def build_into(recipe: Recipe, *, out: Path, fmt: str, reporter: Reporter) -> li
             "choose directory, jsonl or published"
         )
     places = {task.name: out / f"{task.name}{suffix}" for task in recipe.found_tasks}
-    _prepare(out, [] if suffix else [*places.values()])
+    prepare_folder(out, [] if suffix else [*places.values()])
     command = shlex.join(["probe", *sys.argv[1:]])
     datasets = []
     reporter.begin("build the tasks", len(places))
@@ -103,15 +104,6 @@ def build_into(recipe: Recipe, *, out: Path, fmt: str, reporter: Reporter) -> li
         datasets.append(data)
         reporter.advance()
     return datasets
-
-
-def _prepare(out: Path, directories: Sequence[Path]) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        for place in directories:
-            check_place(place)
-    except OSError as error:
-        raise path_error(out, "cannot write datasets there", error) from error
 
 
 def check_recipe(recipe: Recipe) -> None:
@@ -124,15 +116,17 @@ def check_recipe(recipe: Recipe) -> None:
     check_distinct("task", [task.name for task in tasks])
     for task in tasks:
         check_size(task, recipe.size, sampling=recipe.sampling)
-    load_lexicon(recipe.lexicon).vocabulary(recipe.vocabulary)
+    lexicon = load_lexicon(recipe.lexicon)
+    lexicon.vocabulary(recipe.vocabulary or default_vocabulary(lexicon, SUITE))
 
 
 def build_task(task: Task, recipe: Recipe, *, command: str) -> ProbeDataset:
     """Build the dataset of a task as the recipe says."""
+    lexicon = load_lexicon(recipe.lexicon)
     return build(
         task,
-        load_lexicon(recipe.lexicon),
-        vocabulary=recipe.vocabulary,
+        lexicon,
+        vocabulary=recipe.vocabulary or default_vocabulary(lexicon, SUITE),
         size=recipe.size,
         seed=recipe.seed,
         command=command,

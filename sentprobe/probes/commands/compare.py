@@ -13,6 +13,7 @@ from sentprobe.probes.comparisons import (
     explain,
     one_side,
     sides,
+    starred,
     to_records,
 )
 from sentprobe.probes.frames import write_records
@@ -47,8 +48,8 @@ def compare_runs(
     elif style is TableFormat.TEXT:
         from sentprobe.probes.commands.show import console  # noqa: PLC0415 - rich is slow
 
-        console().print(draw(comparison_grid(found)))
-        print(explain(found, correction=correction), end="")
+        console().print(draw(starred(comparison_grid(found))))
+        print(explain(found, correction=correction, mark="bold, with a *"), end="")
     else:
         notes = write_notes(explain(found, correction=correction), style)
         print(write_grid(comparison_grid(found), style) + notes, end="")
@@ -69,6 +70,7 @@ def find_comparisons(
     """
     if len(runs) > 2:
         raise UsageError(f"two runs are compared at a time, not {len(runs)}")
+    _check_table([split(run)[0] for run in runs], table)
     if len(runs) == 2:
         if against is not None:
             raise UsageError("--against is for the encoders of one run; here are two")
@@ -83,6 +85,15 @@ def find_comparisons(
     return compare(
         all_pairs(_sides(path, table), baseline=against, source=str(path)), correction=correction
     )
+
+
+def _check_table(paths: Sequence[Path], table: int | None) -> None:
+    """Refuse another number than 1 where no run has several tables."""
+    if table in (None, 1):
+        return
+    counts = [len(settings(arrange(read_results(path)))) for path in paths]
+    if max(counts) == 1:
+        raise UsageError(f"{paths[0]} has one table, and no table {table}")
 
 
 def _sides(path: Path, table: int | None) -> list[Side]:

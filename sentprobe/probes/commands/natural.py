@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sentprobe.errors import SentprobeError, UsageError, path_error
+from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.compeval import Size
 from sentprobe.probes.corpus.balance import TooFewError
 from sentprobe.probes.corpus.bands import Settings, parse_band
 from sentprobe.probes.corpus.build_natural import NaturalRecipe, build_each, check_natural_size
-from sentprobe.probes.corpus.table import HEAD_NAME, open_table
+from sentprobe.probes.corpus.table import open_table
 from sentprobe.probes.corpus.tasks import TASKS, Suite, find_tasks
 from sentprobe.probes.dataset import ProbeDataset, Split
-from sentprobe.probes.formats import check_format, check_place, write_dataset
+from sentprobe.probes.formats import check_format, prepare_folder, write_dataset
+from sentprobe.probes.places import is_table, what_is
 from sentprobe.probes.progress import Bars, Reporter, Silent, columns
 
 if TYPE_CHECKING:
@@ -96,11 +97,6 @@ def plan(
     )
 
 
-def is_table(path: Path) -> bool:
-    """Say whether a directory is an analysed corpus."""
-    return (path / HEAD_NAME).is_file()
-
-
 def is_name(name: str) -> bool:
     """Say whether a task or a suite of natural text has that name."""
     return name in TASKS or is_suite_of_tasks(name)
@@ -119,8 +115,24 @@ def check_natural(plan: NaturalPlan) -> None:
     """
     find_tasks(plan.tasks)
     _ = plan.recipe
-    if not plan.table.exists():
-        raise UsageError(f"there is no table {plan.table}; make one of a corpus with probe analyze")
+    check_table(plan.table)
+
+
+def check_table(path: Path) -> None:
+    """Refuse what is not the table of a corpus; its shards are not read.
+
+    Raises:
+        UsageError: there is no such table, or it is something else.
+        TableError: it is not finished, or is damaged.
+    """
+    if not path.exists():
+        raise UsageError(f"there is no table {path}; make one of a corpus with probe analyze")
+    kind = None if is_table(path) else what_is(path)
+    if kind:
+        raise UsageError(
+            f"{path}: not a table of an analysed corpus, but {kind}; make one with probe analyze"
+        )
+    open_table(path, check=False)
 
 
 def natural_datasets(
@@ -191,7 +203,7 @@ def build_natural_into(
             "choose directory, jsonl or published"
         )
     places = {task.name: out / f"{task.name}{suffix}" for task in tasks}
-    _prepare(out, [] if suffix else [*places.values()])
+    prepare_folder(out, [] if suffix else [*places.values()])
     command = shlex.join(["probe", *sys.argv[1:]])
     datasets: list[ProbeDataset] = []
     failures: list[TooFewError] = []
@@ -202,15 +214,6 @@ def build_natural_into(
         else:
             failures.append(data)
     return datasets, failures
-
-
-def _prepare(out: Path, directories: Sequence[Path]) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        for place in directories:
-            check_place(place)
-    except OSError as error:
-        raise path_error(out, "cannot write datasets there", error) from error
 
 
 BASELINES = ("majority", "length", "nb-uni-tfidf", "nb-bi-tfidf")

@@ -16,6 +16,7 @@ from sentprobe.probes.progress import Bars, Reporter, columns
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sentprobe.probes.dataset import ProbeDataset
     from sentprobe.probes.encoders import Baseline, Encoder
     from sentprobe.probes.results import Results
 
@@ -47,7 +48,7 @@ def run_plan(plan: Plan) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a run: results, what the encoders have to say, tasks that were left out."""
+    """What came of a run: results, notes on the datasets and encoders, tasks left out."""
 
     results: "Results"
     notes: tuple[str, ...]
@@ -91,7 +92,12 @@ def probe_plan(plan: Plan, *, reporter: Reporter) -> Outcome:
         jobs=find_jobs(plan),
         probe_vectors=plan.probe_vectors,
     )
-    return Outcome(results, _notes(encoders), found.failures)
+    notes = (*_card_notes(found.datasets), *_notes(encoders))
+    return Outcome(results, notes, found.failures)
+
+
+def _card_notes(datasets: "Sequence[ProbeDataset]") -> tuple[str, ...]:
+    return tuple(f"{data.name}: {note}" for data in datasets for note in data.card.notes)
 
 
 def _notes(encoders: "Sequence[Encoder | Baseline]") -> tuple[str, ...]:

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sentprobe.errors import UsageError, suggest
-from sentprobe.generator.commands import load_lexicon
+from sentprobe.generator.commands import default_vocabulary, load_lexicon
 from sentprobe.probes.commands import natural
-from sentprobe.probes.commands.run_plan import Plan, compeval_tasks, is_suite
+from sentprobe.probes.commands.run_plan import SUITE, Plan, compeval_tasks, is_suite
 from sentprobe.probes.compeval import build
 from sentprobe.probes.corpus.balance import TooFewError
 from sentprobe.probes.dataset import ProbeDataset
 from sentprobe.probes.encoders.specs import check_distinct
+from sentprobe.probes.places import is_table
 from sentprobe.probes.progress import Reporter
 
 
@@ -35,7 +36,7 @@ def find_datasets(plan: Plan, *, command: str, reporter: Reporter) -> Found:
     for target in plan.places:
         if is_suite(target):
             datasets += build_compeval(plan, command=command, reporter=reporter)
-        elif natural.is_table(Path(target)):
+        elif is_table(Path(target)):
             tried = dict(_build_natural(plan, target, command=command, reporter=reporter))
             datasets += [data for data in tried.values() if isinstance(data, ProbeDataset)]
             failures |= {name: e for name, e in tried.items() if isinstance(e, TooFewError)}
@@ -91,7 +92,7 @@ def build_compeval(plan: Plan, *, command: str, reporter: Reporter) -> list[Prob
             build(
                 task,
                 lexicon,
-                vocabulary=plan.vocabulary,
+                vocabulary=plan.vocabulary or default_vocabulary(lexicon, SUITE),
                 size=plan.size,
                 seed=plan.seed,
                 sampling=plan.sampling,

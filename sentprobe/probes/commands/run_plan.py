@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sentprobe.errors import UsageError, suggest
-from sentprobe.generator.commands import load_lexicon
+from sentprobe.generator.commands import default_vocabulary, load_lexicon
 from sentprobe.probes.choices import choose
 from sentprobe.probes.commands import natural
 from sentprobe.probes.commands.options import refuse_idle
@@ -15,6 +15,7 @@ from sentprobe.probes.corpus.tasks import find_tasks
 from sentprobe.probes.dataset import ProbeDataset
 from sentprobe.probes.encoders import find_kind
 from sentprobe.probes.encoders.specs import check_distinct, check_names, parse_pair
+from sentprobe.probes.places import is_table
 from sentprobe.probes.probe_vectors import check_source
 from sentprobe.probes.threads import check_count
 from sentprobe.probes.trainer.presets import Preset, find_preset, override
@@ -40,7 +41,8 @@ class Plan:
     tasks: tuple[str, ...] = ()
     seed: int = 0
     seeds: int = 1
-    vocabulary: str = "compeval"
+    vocabulary: str | None = None
+    """None: compeval, or the only one of a lexicon that has none of that name."""
     lexicon: Path | None = None
     train: int | None = None
     test: int | None = None
@@ -141,8 +143,11 @@ def check(plan: Plan) -> None:
 
 
 def _check_natural(plan: Plan) -> None:
-    tables = [target for target in plan.places if natural.is_table(Path(target))]
+    tables = [target for target in plan.places if is_table(Path(target))]
     if len(plan.places) < len(plan.targets) and not tables:
+        for target in plan.places:
+            if not is_suite(target):
+                natural.check_table(Path(target))
         raise UsageError(
             "the suite natural needs the table of a corpus: probe run natural TABLE; "
             "probe analyze makes one"
@@ -158,7 +163,7 @@ def _check_natural(plan: Plan) -> None:
 
 def _check_options(plan: Plan) -> None:
     suites = [SUITE] if plan.builds else []
-    if any(natural.is_table(Path(target)) for target in plan.places):
+    if any(is_table(Path(target)) for target in plan.places):
         suites.append(natural.SUITE)
     refuse_idle(plan.given, suites, what=", ".join(plan.targets))
 
@@ -177,7 +182,8 @@ def _check_suite(plan: Plan) -> None:
     check_distinct("task", [task.name for task in tasks])
     for task in tasks:
         check_size(task, plan.size, sampling=plan.sampling)
-    load_lexicon(plan.lexicon).vocabulary(plan.vocabulary)
+    lexicon = load_lexicon(plan.lexicon)
+    lexicon.vocabulary(plan.vocabulary or default_vocabulary(lexicon, SUITE))
 
 
 def find_classifier(plan: Plan, data: ProbeDataset) -> Preset:
@@ -193,7 +199,7 @@ def _presets(plan: Plan) -> list[str]:
     """Return the presets that are known to be used before any dataset is read."""
     if plan.preset is not None:
         return [plan.preset]
-    tables = [target for target in plan.places if natural.is_table(Path(target))]
+    tables = [target for target in plan.places if is_table(Path(target))]
     tasks = [task for table in tables for task in find_tasks(plan.natural_plan(table).tasks)]
     others = [OTHERWISE] if plan.builds or not tables else []
     return sorted({preset_of(task.name) for task in tasks}.union(others))

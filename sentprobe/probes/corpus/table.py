@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from sentprobe.errors import SentprobeError, UsageError, path_error
 from sentprobe.probes.corpus.recipe import FORMAT
+from sentprobe.probes.places import TABLE
 
 if TYPE_CHECKING:
     import duckdb
 
-HEAD_NAME = "table.json"
+HEAD_NAME = TABLE
 SHARDS = "shards"
 FAILURES = "failures.jsonl"
 

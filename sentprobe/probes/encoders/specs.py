@@ -3,7 +3,7 @@
 import dataclasses
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -134,17 +134,23 @@ def read_options(spec: Spec, default: Record) -> Record:
 
 
 def with_options(
-    record: Record, options: Iterable[Pair], *, owner: str, others: Iterable[str] = ()
+    record: Record,
+    options: Iterable[Pair],
+    *,
+    owner: str,
+    others: Iterable[str] = (),
+    fixed: Collection[str] = (),
 ) -> Record:
     """Return *record* with the fields named in *options* replaced; each text read by field type.
 
     The fields are of the types in READERS, enums, or tuples of the types in LIST_READERS. In an
-    error, *others* are named among the known options.
+    error, *others* are named among the known options. Fields in *fixed* are no options.
     """
     readers = {
         entry.name: _reader(entry.type)
         for entry in dataclasses.fields(record)
-        if isinstance(entry.type, type) or get_origin(entry.type) is tuple
+        if entry.name not in fixed
+        and (isinstance(entry.type, type) or get_origin(entry.type) is tuple)
     }
     values: dict[str, object] = {}
     for key, text in options:

@@ -1,7 +1,7 @@
 """Files of datasets: each format is read and written, and known by what is in it."""
 
 from sentprobe.probes.formats.directory import write_card
-from sentprobe.probes.formats.folders import check_place
+from sentprobe.probes.formats.folders import check_place, prepare_folder
 from sentprobe.probes.formats.table import (
     FORMATS,
     Format,
@@ -17,6 +17,7 @@ __all__ = [
     "Format",
     "check_format",
     "check_place",
+    "prepare_folder",
     "read_dataset",
     "read_datasets",
     "recognise",

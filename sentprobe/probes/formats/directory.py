@@ -14,6 +14,8 @@ from sentprobe.generator.files import atomic_path
 from sentprobe.probes.dataset import DatasetError, Indices, Items, ProbeDataset, Split
 from sentprobe.probes.formats.folders import (
     CARD,
+    ITEMS,
+    SENTENCES,
     format_in,
     new_directory,
     read_card_file,
@@ -22,9 +24,6 @@ from sentprobe.probes.formats.folders import (
 
 FORMAT = "sentprobe-dataset 1"
 """The format in card.json."""
-
-SENTENCES = "sentences.parquet"
-ITEMS = "items.parquet"
 
 
 def write_directory(data: ProbeDataset, path: Path) -> None:

@@ -1,22 +1,40 @@
 """Writing a dataset that is a directory: whole or not at all, and never over what is not ours."""
 
 import json
+import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from sentprobe.errors import SentprobeError, UsageError, path_error
-from sentprobe.probes.dataset import Card, DatasetError, ProbeDataset
+from sentprobe.probes.dataset import Card, DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats.entries import write_lines
+from sentprobe.probes.places import what_is
 
 CARD = "card.json"
 """The file of a dataset's directory that says what it is and how it was made."""
 
 OURS = "sentprobe-"
 """How the format in each card of ours begins."""
+
+SENTENCES = "sentences.parquet"
+ITEMS = "items.parquet"
+
+FILES: Mapping[Split, str] = {
+    Split.TRAIN: "train.txt",
+    Split.VALIDATION: "dev.txt",
+    Split.TEST: "test.txt",
+}
+"""The file of each split, in the format published."""
+
+_OWN = {
+    f"{OURS}dataset": {CARD, SENTENCES, ITEMS},
+    f"{OURS}published": {CARD, *FILES.values()},
+}
+"""The files of a dataset, by the first word of its format; no others are ever removed."""
 
 
 @contextmanager
@@ -42,6 +60,7 @@ def new_directory(path: Path) -> Iterator[Path]:
         fresh = workplace / "new"
         fresh.mkdir()
         yield fresh
+        check_place(path)  # again: a file may have come there since
         if path.exists():
             path.rename(workplace / "old")
         fresh.rename(path)
@@ -52,17 +71,50 @@ def new_directory(path: Path) -> Iterator[Path]:
 
 
 def check_place(path: Path) -> None:
-    """Refuse to write a dataset over what is not one of ours.
+    """Refuse to write a dataset over what is not one of ours, or has another's file in it.
 
     Raises:
-        UsageError: there is something else at *path*.
+        UsageError: there is something else at *path*; names the file that would be lost.
     """
     if not path.exists() and not path.is_symlink():
         return
     if not path.is_dir() or path.is_symlink():
         raise UsageError(f"{path}: there is something else of that name; a dataset is a directory")
-    if any(path.iterdir()) and not format_in(path).startswith(OURS):
+    names = sorted(child.name for child in path.iterdir())
+    found = format_in(path)
+    if names and not found.startswith(OURS):
         raise UsageError(f"{path}: not empty, and not a dataset of sentprobe's; not overwritten")
+    own = _OWN.get(found.partition(" ")[0], {CARD})
+    foreign = [name for name in names if _own_name(name) not in own or (path / name).is_dir()]
+    if foreign:
+        raise UsageError(
+            f"{path / foreign[0]}: no file of the dataset there, and would be lost; not "
+            "overwritten: move it, or write to another folder"
+        )
+
+
+def _own_name(name: str) -> str:
+    """Return the name that a file has when it is whole: a killed command may leave a part."""
+    half = re.fullmatch(r"\.(.+)\.[^.]+\.part", name)
+    return half[1] if half else name
+
+
+def prepare_folder(out: Path, directories: Sequence[Path]) -> None:
+    """Make the folder that datasets go into; *directories* are those that will be datasets.
+
+    Raises:
+        UsageError: it is a folder of results or a table, or cannot be written to; something else
+            is in the place of a dataset.
+    """
+    kind = what_is(out)
+    if kind:
+        raise UsageError(f"{out}: is {kind}; write the datasets to another folder")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for place in directories:
+            check_place(place)
+    except OSError as error:
+        raise path_error(out, "cannot write datasets there", error) from error
 
 
 def format_in(path: Path) -> str:

@@ -4,7 +4,7 @@ train.txt, test.txt and perhaps dev.txt have a line for each item: label, id of 
 sentence, probe words (lemmas), between tabs. Ids are not kept. We write a card.json besides.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from sentprobe.probes.dataset import DatasetError, ProbeDataset, Split
@@ -18,6 +18,7 @@ from sentprobe.probes.formats.entries import (
 )
 from sentprobe.probes.formats.folders import (
     CARD,
+    FILES,
     format_in,
     new_directory,
     read_card_file,
@@ -26,13 +27,6 @@ from sentprobe.probes.formats.folders import (
 
 FORMAT = "sentprobe-published 1"
 """The format in our card.json; the published datasets have none."""
-
-FILES: Mapping[Split, str] = {
-    Split.TRAIN: "train.txt",
-    Split.VALIDATION: "dev.txt",
-    Split.TEST: "test.txt",
-}
-"""The file of each split."""
 
 _TEXTS = 3
 """Fields before the probe words."""

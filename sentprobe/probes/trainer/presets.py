@@ -210,4 +210,4 @@ def override(preset: Preset, options: Iterable[Pair]) -> Preset:
     >>> override(find_preset("ettinger"), [("batch", "64"), ("hidden", "50,100")]).hidden
     (50, 100)
     """
-    return with_options(preset, options, owner=f"preset {preset.name}")
+    return with_options(preset, options, owner=f"preset {preset.name}", fixed=("name",))
