@@ -10,12 +10,12 @@ from probe_strategies import learnable, to_items
 
 from sentprobe import run
 from sentprobe.lexicon import english
+from sentprobe.probes.captions import explain
 from sentprobe.probes.compeval import TASKS as COMPEVAL
 from sentprobe.probes.compeval import Size, build
 from sentprobe.probes.corpus.tasks import TASKS, Suite
 from sentprobe.probes.dataset import Card, ProbeDataset, Split
 from sentprobe.probes.rundir import read_results
-from sentprobe.probes.sanity import explain
 from sentprobe.probes.tables import arrange
 from sentprobe.probes.trainer.presets import find_preset
 from sentprobe.probes.usual import by_setting, preset_of, usual_preset

@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from probe_strategies import datasets, learnable, sample_result, to_items
 
 from sentprobe.probes.api import build_task
+from sentprobe.probes.captions import explain
 from sentprobe.probes.conditions import CONDITIONS, Material
 from sentprobe.probes.dataset import ProbeDataset, Split
 from sentprobe.probes.encoders import make_encoder
 from sentprobe.probes.results import Condition, Result, Results
 from sentprobe.probes.run import run
-from sentprobe.probes.sanity import Verdict, explain, sanity_runs
+from sentprobe.probes.sanity import Verdict, sanity_runs
 from sentprobe.probes.tables import grid
 from sentprobe.probes.trainer.presets import find_preset
 

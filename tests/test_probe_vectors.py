@@ -15,13 +15,14 @@ from probe_strategies import Counting, learnable
 from sentprobe.errors import UsageError
 from sentprobe.probes import conditions
 from sentprobe.probes import run as run_module
+from sentprobe.probes.captions import explain
 from sentprobe.probes.dataset import Items
 from sentprobe.probes.encoders import EncoderError, make_encoder
 from sentprobe.probes.probe_vectors import check_source, encode_words, make_source
 from sentprobe.probes.results import Condition, Results
 from sentprobe.probes.run import run
 from sentprobe.probes.rundir import file_name, read_results
-from sentprobe.probes.sanity import explain, sanity_runs
+from sentprobe.probes.sanity import sanity_runs
 from sentprobe.probes.tables import grid, settings
 from sentprobe.probes.trainer.presets import find_preset
 

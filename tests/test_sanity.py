@@ -8,9 +8,10 @@ import pytest
 from probe_strategies import sample_result as sample
 from probe_strategies import seed_score
 
+from sentprobe.probes.captions import explain
 from sentprobe.probes.intervals import around
 from sentprobe.probes.results import Condition, Result, Results, make_score
-from sentprobe.probes.sanity import Verdict, explain, sanity_runs
+from sentprobe.probes.sanity import Verdict, sanity_runs
 from sentprobe.probes.trainer.presets import find_preset, override
 
 SAMPLE = Results(

@@ -8,18 +8,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from sentprobe.errors import UsageError
+from sentprobe.probes.captions import classifiers, describe, trained
 from sentprobe.probes.grids import Grid
 from sentprobe.probes.lengths import Lengths
 from sentprobe.probes.plots import draw_layers, draw_series, families, tasks_with_series, to_svg
 from sentprobe.probes.results import Made, Results, makings
-from sentprobe.probes.sanity import (
-    SanityRun,
-    classifiers,
-    describe,
-    sanity_runs,
-    trained,
-    verdicts,
-)
+from sentprobe.probes.sanity import SanityRun, sanity_runs, verdicts
 from sentprobe.probes.tables import Style, grid, origins, settings, titles
 from sentprobe.probes.trainer.presets import short_name
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sentprobe.errors import UsageError
+from sentprobe.probes.captions import explain
 from sentprobe.probes.choices import choose
 from sentprobe.probes.commands.show_series import print_series, save_series_plot, series_text
 from sentprobe.probes.frames import write_records
@@ -15,7 +16,6 @@ from sentprobe.probes.lengths import Lengths
 from sentprobe.probes.published import published
 from sentprobe.probes.results import Results, write_atomically
 from sentprobe.probes.rundir import read_results
-from sentprobe.probes.sanity import explain
 from sentprobe.probes.tables import Style, arrange, grid, origins, settings, titles
 
 if TYPE_CHECKING:
