@@ -25,6 +25,7 @@ from sentprobe.probes.trainer.masks import Dropout
 from sentprobe.probes.trainer.points import Point, Shape, points_of
 from sentprobe.probes.trainer.presets import Preset, find_preset
 from sentprobe.probes.trainer.side_by_side import ORDER, train_points
+from sentprobe.probes.trainer.words import ProbeWords
 
 CPU = torch.device("cpu")
 
@@ -73,17 +74,18 @@ def random_inputs(shape: Shape, size: int, *, seed: int) -> tuple[Inputs, Tensor
     else:
         words = words + shape.words * torch.arange(shape.slots)
     targets = torch.randint(shape.labels, (size,), generator=generator)
-    return Inputs(vectors, words, lexicon), nn.functional.one_hot(targets, shape.labels).double()
+    hots = nn.functional.one_hot(targets, shape.labels).double()
+    return Inputs(vectors, ProbeWords(words, lexicon)), hots
 
 
 def plain_logits(bank: Bank, inputs: Inputs, mask: Tensor | None = None) -> Tensor:
     """The first probe, with probe words written out and ordinary modules' arithmetic."""
     shape = bank.design.shape
-    if inputs.lexicon is None:
+    if inputs.words.lexicon is None:
         hots = torch.zeros(len(inputs.vectors), shape.slots * shape.words, dtype=torch.float64)
-        words = hots.scatter_(1, inputs.words, 1.0)
+        words = hots.scatter_(1, inputs.words.numbers, 1.0)
     else:
-        words = inputs.lexicon[inputs.words].flatten(1)
+        words = inputs.words.lexicon[inputs.words.numbers].flatten(1)
     weights = torch.cat([bank.sentence.T, bank.small[: bank.bias_row]])
     sums = torch.cat([inputs.vectors, words], dim=1) @ weights
     sums = sums + bank.small[bank.bias_row]

@@ -18,7 +18,7 @@ from sentprobe.probes.trainer.choices import Precision, Scaling
 from sentprobe.probes.trainer.fit import Fit, fit
 from sentprobe.probes.trainer.points import Shape, points_of
 from sentprobe.probes.trainer.presets import find_preset
-from sentprobe.probes.trainer.words import add_words, word_gradients
+from sentprobe.probes.trainer.words import ProbeWords, add_words, word_gradients
 
 sizes = st.integers(1, 5)
 
@@ -48,8 +48,8 @@ def test_sums_and_gradients_are_those_of_vectors_written_out(
     sums = torch.zeros_like(delta)
     found = torch.full_like(weights, 7.0)
     with torch.no_grad():
-        add_words(words, lexicon, weights, into=sums)
-        word_gradients(words, lexicon, delta, into=found)
+        add_words(ProbeWords(words, lexicon), weights, into=sums)
+        word_gradients(ProbeWords(words, lexicon), delta, into=found)
     torch.testing.assert_close(sums, expected.detach())
     torch.testing.assert_close(found, weights.grad)
 
@@ -66,8 +66,8 @@ def test_one_hot_is_the_identity_as_word_vectors(
     results = []
     for numbers, vectors in ((rows, None), (words, torch.eye(count, dtype=torch.float64))):
         sums, gradient = torch.zeros_like(delta), torch.empty_like(weights)
-        add_words(numbers, vectors, weights, into=sums)
-        word_gradients(numbers, vectors, delta, into=gradient)
+        add_words(ProbeWords(numbers, vectors), weights, into=sums)
+        word_gradients(ProbeWords(numbers, vectors), delta, into=gradient)
         results.append((sums, gradient))
     torch.testing.assert_close(results[0], results[1])
 

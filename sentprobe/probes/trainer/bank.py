@@ -19,7 +19,7 @@ from torch.nn import functional
 from sentprobe.probes.trainer.choices import Activation, Masking, Precision, Start
 from sentprobe.probes.trainer.points import Point, Shape
 from sentprobe.probes.trainer.precision import products_in
-from sentprobe.probes.trainer.words import add_words, word_gradients
+from sentprobe.probes.trainer.words import ProbeWords, add_words, word_gradients
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +27,10 @@ class Inputs:
     """A batch of items.
 
     - vectors: (b, dim) float32
-    - words: (b, slots) int64, and *lexicon*: (number of words, word_dim) float32 or None, as in
-      words.py
     """
 
     vectors: Tensor
-    words: Tensor
-    lexicon: Tensor | None = None
+    words: ProbeWords
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,7 +183,7 @@ def _hidden(bank: Bank, inputs: Inputs, *, masks: Masks) -> tuple[Tensor, Tensor
     sums = _product(bank, inputs.vectors, bank.sentence.T)  # (b, units)
     sums += bank.small[bank.bias_row]
     with products_in(bank.design.precision):
-        add_words(inputs.words, inputs.lexicon, bank.words, into=sums)
+        add_words(inputs.words, bank.words, into=sums)
     if bank.linear:
         return sums, sums
     if bank.design.masking is Masking.BEFORE:
@@ -237,7 +234,7 @@ def _through_activation(bank: Bank, delta: Tensor, raw: Tensor, *, masks: Masks)
 def _first_layer(bank: Bank, inputs: Inputs, delta: Tensor, *, into: Bank) -> None:
     torch.sum(delta, dim=0, out=into.small[bank.bias_row])
     with products_in(bank.design.precision):
-        word_gradients(inputs.words, inputs.lexicon, delta, into=into.words)
+        word_gradients(inputs.words, delta, into=into.words)
     _product(bank, delta.T, inputs.vectors, out=into.sentence)
 
 

@@ -10,6 +10,7 @@ from torch import Tensor
 from sentprobe.probes.dataset import Indices, Items
 from sentprobe.probes.trainer.bank import Inputs
 from sentprobe.probes.trainer.points import Shape
+from sentprobe.probes.trainer.words import ProbeWords
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,16 +19,13 @@ class Prepared:
 
     - table: (sentences, dim) float32
     - rows: (n,) int64, of *table*
-    - words: (n, slots) int64, as in ``Inputs``
     - targets: (n,) int64
-    - lexicon: as in ``Inputs``
     """
 
     table: Tensor
     rows: Tensor
-    words: Tensor
+    words: ProbeWords
     targets: Tensor
-    lexicon: Tensor | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -35,7 +33,7 @@ class Prepared:
     def batch(self, places: Tensor, *, labels: int) -> tuple[Inputs, Tensor]:
         """Return the items at *places* (b,), and their targets (b, labels) float32, one-hot."""
         hots = torch.nn.functional.one_hot(self.targets[places], labels)
-        inputs = Inputs(self.table[self.rows[places]], self.words[places], self.lexicon)
+        inputs = Inputs(self.table[self.rows[places]], self.words.take(places))
         return inputs, hots.to(torch.float32)
 
     def parts(self, size: int) -> tuple[Tensor, ...]:
@@ -51,7 +49,7 @@ def prepare(
     words = items.probes + step * np.arange(items.slots, dtype=np.int64)
     arrays = (items.rows.copy(), words, items.targets.copy())
     rows, numbers, targets = (torch.from_numpy(array).to(table.device) for array in arrays)
-    return Prepared(table, rows, numbers, targets, lexicon)
+    return Prepared(table, rows, ProbeWords(numbers, lexicon), targets)
 
 
 def passes(count: int, *, size: int, generator: np.random.Generator) -> Iterator[list[Indices]]:

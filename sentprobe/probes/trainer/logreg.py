@@ -69,13 +69,13 @@ class Problem:
         sentence, words, bias = self.split(weights)
         sums = self._table @ sentence
         sums = (sums if self._places is None else sums[self._places]) + bias
-        add_words(self._items.words, self._items.lexicon, words, into=sums)
+        add_words(self._items.words, words, into=sums)
         return sums
 
     def _add_gradients(self, error: Tensor, into: tuple[Tensor, Tensor, Tensor]) -> None:
         sentence, words, bias = into
         bias += error.sum(dim=0)
-        word_gradients(self._items.words, self._items.lexicon, error, into=words)
+        word_gradients(self._items.words, error, into=words)
         if self._places is not None:
             distinct = error.new_zeros(len(self._table), error.shape[1])
             error = distinct.index_add_(0, self._places, error)
