@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from sentprobe.probes.corpus.tasks import TASKS, Suite
 from sentprobe.probes.dataset import ProbeDataset
 from sentprobe.probes.results import ONE_HOT, OWN_WORDS
+from sentprobe.probes.senteval_names import task_key
 from sentprobe.probes.trainer.presets import Preset, find_preset
 
 Classifier = Preset | Callable[[ProbeDataset], Preset]
@@ -13,31 +14,22 @@ Classifier = Preset | Callable[[ProbeDataset], Preset]
 OTHERWISE = "ettinger"
 """The preset for the tasks of Ettinger et al. 2018, and for datasets of no known task."""
 
-_OF_SUITE: Mapping[Suite, str] = {
+_SUITES: Mapping[str, Suite] = {task_key(name): task.suite for name, task in TASKS.items()}
+
+_PRESETS: Mapping[Suite, str] = {
     Suite.CONNEAU: "conneau",
     Suite.ADI: "adi",
     Suite.CONTROLS: "adi",
 }
 
-_SENTEVAL = (
-    "sentence_length",
-    "word_content",
-    "tree_depth",
-    "top_constituents",
-    "bigram_shift",
-    "past_present",
-    "subj_number",
-    "obj_number",
-    "odd_man_out",
-    "coordination_inversion",
-)
-"""The names of the files that SentEval has the ten tasks of Conneau et al. 2018 in."""
+_WORDS: Mapping[Suite, str] = {Suite.ADI: OWN_WORDS, Suite.CONTROLS: OWN_WORDS}
+"""What stands for probe words; one-hot in all other tasks."""
 
-_BY_NAME: Mapping[str, str] = {
-    **{name.lower(): _OF_SUITE[task.suite] for name, task in TASKS.items()},
-    **dict.fromkeys(_SENTEVAL, _OF_SUITE[Suite.CONNEAU]),
-}
-"""The preset by a task's name in lower case; others have :data:`OTHERWISE`."""
+
+def _suite(*names: str) -> Suite | None:
+    """Return the suite that a natural-text task is from; the first known name counts."""
+    keys = map(task_key, names)
+    return next((_SUITES[key] for key in keys if key in _SUITES), None)
 
 
 def preset_of(*names: str) -> str:
@@ -48,7 +40,8 @@ def preset_of(*names: str) -> str:
     >>> preset_of("SemRole"), preset_of("mine")
     ('ettinger', 'ettinger')
     """
-    return next((_BY_NAME[n.lower()] for n in names if n.lower() in _BY_NAME), OTHERWISE)
+    suite = _suite(*names)
+    return OTHERWISE if suite is None else _PRESETS[suite]
 
 
 def usual_preset(data: ProbeDataset) -> Preset:
@@ -61,7 +54,8 @@ def usual_preset(data: ProbeDataset) -> Preset:
 
 def usual_words(data: ProbeDataset) -> str:
     """Return what stands for probe words: in Adi et al. the encoder's vectors, else one-hot."""
-    return OWN_WORDS if usual_preset(data).name == _OF_SUITE[Suite.ADI] else ONE_HOT
+    suite = _suite(data.card.task, data.name)
+    return ONE_HOT if suite is None else _WORDS.get(suite, ONE_HOT)
 
 
 def by_setting(

@@ -9,6 +9,7 @@ in BShift; length in SOMO and CoordInv.
 from collections.abc import Iterable, Mapping
 
 from sentprobe.probes.audit.cues import Cue
+from sentprobe.probes.senteval_names import task_key
 
 Reasons = Mapping[Cue, str]
 """Why a cue may answer, for each that may."""
@@ -60,16 +61,16 @@ EXPECTED: Mapping[str, Reasons] = dict(
         *_named(_ORDER, "order"),
         *_named(_ROLE, "semrole sr"),
         *_named(_NEGATION, "negation"),
-        # Conneau et al. 2018; the second name is that of SentEval's file.
-        *_named(_LENGTH, "sentlen sentence_length"),
-        *_named(_CONTENT, "wc word_content wordcontent"),
-        *_named(_DEPTH, "treedepth tree_depth"),
-        *_named(_DEPTH | _LENGTH_OF_TEXT, "topconst top_constituents"),
-        *_named(_SHIFT, "bshift bigram_shift bigramshift"),
-        *_named(_TENSE | _LENGTH_OF_TEXT, "tense past_present"),
-        *_named(_NUMBER | _LENGTH_OF_TEXT, "subjnum subj_number objnum obj_number"),
-        *_named(_ODD, "somo odd_man_out"),
-        *_named(_CLAUSES, "coordinv coordination_inversion"),
+        # Conneau et al. 2018; also by the names of SentEval's files, see expected().
+        *_named(_LENGTH, "sentlen"),
+        *_named(_CONTENT, "wc"),
+        *_named(_DEPTH, "treedepth"),
+        *_named(_DEPTH | _LENGTH_OF_TEXT, "topconst"),
+        *_named(_SHIFT, "bshift"),
+        *_named(_TENSE | _LENGTH_OF_TEXT, "tense"),
+        *_named(_NUMBER | _LENGTH_OF_TEXT, "subjnum objnum"),
+        *_named(_ODD, "somo"),
+        *_named(_CLAUSES, "coordinv"),
         # Adi et al. 2017. Where tokens are in random order, no two have a usual one.
         *_named(_LENGTH, "adilength adilength-permuted adilength-random"),
         *_named(_PRESENCE, "adicontent adicontent-permuted adicontent-random"),
@@ -84,7 +85,7 @@ _ODD_TURNED = _why(
     *(Cue.BAG, Cue.NGRAMS),
 )
 
-TURNED: Mapping[str, Reasons] = dict(_named(_ODD_TURNED, "somo odd_man_out"))
+TURNED: Mapping[str, Reasons] = dict(_named(_ODD_TURNED, "somo"))
 """Where training and test disagree about a cue because the task says so, and why."""
 
 
@@ -96,10 +97,12 @@ def expected(name: str, cue: Cue) -> str:
     'the task is about which words there are'
     >>> expected("SemRole", Cue.BAG)
     ''
+    >>> expected("word_content", Cue.BAG) == expected("WC", Cue.BAG)
+    True
     """
-    return EXPECTED.get(name.lower(), {}).get(cue, "")
+    return EXPECTED.get(task_key(name), {}).get(cue, "")
 
 
 def turned(name: str, cue: Cue) -> str:
     """Return why a cue is below chance on the test items of the task of that name."""
-    return TURNED.get(name.lower(), {}).get(cue, "training and test disagree about this cue")
+    return TURNED.get(task_key(name), {}).get(cue, "training and test disagree about this cue")
