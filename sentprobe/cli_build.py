@@ -81,14 +81,9 @@ def build(
         corpus.build_natural_command(plan, out=out, fmt=format_)
         return
     command.check_no_table(suite, table)
-    size = Size()
     recipe = command.Recipe(
         tasks=tuple(task or ()),
-        size=Size(
-            size.train if train is None else train,
-            size.test if test is None else test,
-            size.validation if validation is None else validation,
-        ),
+        size=Size().changed(train, test, validation),
         seed=seed,
         vocabulary=vocabulary,
         lexicon=lexicon,

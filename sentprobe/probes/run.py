@@ -80,7 +80,8 @@ def run(
       encoder gives to the word alone; or one encoder that gives it for all, or its spec; by
       default ``"encoder"`` for the tasks of Adi et al. 2017 and ``"one-hot"`` for all others
 
-    A sentence that is in several datasets is encoded once per encoder. Sanity runs that do not
+    A sentence that is in several datasets is encoded once per encoder (without a cache, once for
+    the datasets of one classifier). Sanity runs that do not
     depend on the encoder but for its width are made once for all encoders of that width.
 
     Raises:

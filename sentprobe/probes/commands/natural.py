@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sentprobe.errors import SentprobeError, UsageError
-from sentprobe.probes.compeval import Size
 from sentprobe.probes.corpus.balance import TooFewError
 from sentprobe.probes.corpus.bands import Settings, parse_band
 from sentprobe.probes.corpus.build_natural import NaturalRecipe, build_each, check_natural_size
@@ -50,10 +49,7 @@ class NaturalPlan:
         Raises:
             UsageError: a band or a number is wrong.
         """
-        default = NaturalRecipe().size
-        given = (self.train, self.test, self.validation)
-        usual = (default.train, default.test, default.validation)
-        size = Size(*(n if m is None else m for m, n in zip(given, usual, strict=True)))
+        size = NaturalRecipe().size.changed(self.train, self.test, self.validation)
         check_natural_size(size)
         settings = Settings(
             band=None if self.band is None else parse_band(self.band),

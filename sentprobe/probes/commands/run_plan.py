@@ -82,12 +82,7 @@ class Plan:
     @property
     def size(self) -> Size:
         """The size of each task of compeval."""
-        usual = Size()
-        return Size(
-            usual.train if self.train is None else self.train,
-            usual.test if self.test is None else self.test,
-            usual.validation if self.validation is None else self.validation,
-        )
+        return Size().changed(self.train, self.test, self.validation)
 
     def natural_plan(self, target: str) -> natural.NaturalPlan:
         """Return the plan of the natural-text tasks of a table."""

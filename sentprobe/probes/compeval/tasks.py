@@ -127,6 +127,18 @@ class Size:
     test: int = 1000
     validation: int = 0
 
+    def changed(self, train: int | None, test: int | None, validation: int | None) -> "Size":
+        """Return the size with other numbers where they are not None.
+
+        >>> Size().changed(400, None, 50)
+        Size(train=400, test=1000, validation=50)
+        """
+        return Size(
+            self.train if train is None else train,
+            self.test if test is None else test,
+            self.validation if validation is None else validation,
+        )
+
     def of(self, split: Split) -> int:
         """Return the size of *split*."""
         return {

@@ -6,7 +6,8 @@ word by itself tells nothing; of word order, the pair of words does tell somethi
 and the run without the sentence says how much.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 
@@ -101,23 +102,16 @@ def _ask_content(
     words = [word for _, word in asked]
     rng.shuffle(words)
     refused = dict(_refuse(texts[1::2], words))
-    counted = _counted(refused.values())
+    counted = Counter(refused.values())
     items: list[tuple[bool, str, tuple[str, ...]]] = [
         (False, text, (word,)) for text, word in refused.items()
     ]
     for text, word in asked:
-        if counted.get(word, 0):
+        if counted[word]:
             counted[word] -= 1
             items.append((True, text, (word,)))
     rng.shuffle(items)
     return items
-
-
-def _counted(words: Collection[str]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for word in words:
-        counts[word] = counts.get(word, 0) + 1
-    return counts
 
 
 def _one(text: str, known: set[str], rng: Random) -> str:

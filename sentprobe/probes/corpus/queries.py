@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.dataset import Indices
+from sentprobe.probes.scratch import scratch_folder
 
 if TYPE_CHECKING:
     import duckdb
@@ -184,8 +184,8 @@ def open_corpus(table: Table, *, threads: int = THREADS, memory: str = MEMORY) -
     """
     with _explained():
         opened = table.connect()
-    with TemporaryDirectory(prefix="sentprobe-") as spill, opened as connection:
-        connection.execute("SET temp_directory = ?", (spill,))
+    with scratch_folder() as spill, opened as connection:
+        connection.execute("SET temp_directory = ?", (str(spill),))
         connection.execute("SET memory_limit = ?", (memory,))
         connection.execute("SET threads = ?", (threads,))
         connection.execute("SET preserve_insertion_order = false")
