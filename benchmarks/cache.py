@@ -16,8 +16,7 @@ import numpy as np
 from measure import machine, table
 
 from sentprobe.probes.encoders import Vectors
-from sentprobe.probes.encoders.cache import Cache
-from sentprobe.probes.encoders.cache_files import our_files, our_folders
+from sentprobe.probes.encoders.cache import Cache, our_files, our_folders
 from sentprobe.probes.encoders.embed import embed
 
 NOTE = """\

@@ -15,15 +15,15 @@ from nltk.parse import generate as nltk_generator
 from plain_grammar import plain_grammar
 
 from sentprobe.generator.bulk import Decoder, Records
+from sentprobe.generator.columns import Tables
 from sentprobe.generator.constraints import Choices
 from sentprobe.generator.event import Negator
-from sentprobe.generator.files import write_file
 from sentprobe.generator.parquet import TableMaker
 from sentprobe.generator.realize import derive
 from sentprobe.generator.records import RECORD_FORMATS, to_json
 from sentprobe.generator.sentence import Sentence
+from sentprobe.generator.sentence_files import write_file
 from sentprobe.generator.space import Space
-from sentprobe.generator.tables import Tables
 from sentprobe.lexicon import Kind, english
 
 PART = 4_096

@@ -20,7 +20,7 @@ from typing import Any
 
 from measure import machine, sections, table
 
-from sentprobe.probes.corpus.analyze import Machines, Plan, analyze
+from sentprobe.probes.corpus.analyze import Analysis, Machines, analyze
 from sentprobe.probes.corpus.engine import EngineName
 from sentprobe.probes.corpus.recipe import Recipe
 from sentprobe.probes.corpus.sources import find_sources
@@ -52,7 +52,9 @@ def make(file: Path, jobs: int, scheduler: str | None = None) -> int:
     """Make the table and return how many sentences there were."""
     engine = EngineName.LOCAL if scheduler is None else EngineName.DASK
     with tempfile.TemporaryDirectory() as folder:
-        plan = Plan(sources=find_sources([str(file)]), recipe=Recipe(), out=Path(folder) / "table")
+        plan = Analysis(
+            sources=find_sources([str(file)]), recipe=Recipe(), out=Path(folder) / "table"
+        )
         analyze(plan, Machines(engine=engine, jobs=jobs, scheduler=scheduler))
         return open_table(plan.out, check=False).counts.sentences
 

@@ -27,12 +27,13 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from natural_tables import write_head
 from shared import SHARED
 
-from sentprobe.probes.corpus import Mistake, Parsed, Row, analyse, read_trees
-from sentprobe.probes.corpus.build_natural import NaturalRecipe, build_each
-from sentprobe.probes.corpus.columns import record_batch
 from sentprobe.probes.corpus.table import SHARDS, open_table
-from sentprobe.probes.corpus.tasks import find_tasks
 from sentprobe.probes.dataset import ProbeDataset
+from sentprobe.probes.natural.catalogue import find_tasks
+from sentprobe.probes.natural.datasets import NaturalRecipe, build_each
+from sentprobe.probes.syntax.row_columns import record_batch
+from sentprobe.probes.syntax.rows import Row, analyse
+from sentprobe.probes.syntax.trees import Mistake, Parsed, read_trees
 
 ROWS = 1_000_000
 _OPEN = frozenset(("NN", "NNS", "NNP", "VB", "VBD", "VBG", "VBN", "VBP", "VBZ", "JJ", "RB"))

@@ -17,7 +17,7 @@ from statistics import mean, stdev
 import torch
 from measure import machine, table
 
-from sentprobe.probes.api import build_task
+from sentprobe.probes.compeval.assemble import build_task
 from sentprobe.probes.dataset import ProbeDataset, Split
 from sentprobe.probes.encoders import Vectors, make_encoder
 from sentprobe.probes.encoders.embed import embed

@@ -25,9 +25,9 @@ from torch import Tensor, nn
 
 from sentprobe.probes.dataset import Items
 from sentprobe.probes.encoders import Vectors, make_encoder
-from sentprobe.probes.trainer.choices import Scaling
+from sentprobe.probes.trainer.classifier import Preset, Scaling
 from sentprobe.probes.trainer.fit import Fit, fit
-from sentprobe.probes.trainer.presets import Preset, find_preset, override
+from sentprobe.probes.trainer.presets import find_preset, override
 from sentprobe.probes.trainer.scaling import scaled
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "shared/data/compeval/published/sr"

@@ -33,25 +33,28 @@ if TYPE_CHECKING:
         subsumes,
         unify,
     )
-    from sentprobe.generator.files import read_file, write_annotated, write_file
     from sentprobe.generator.jsonform import event_from_json, event_to_json
     from sentprobe.generator.notation import read_event, write_event
     from sentprobe.generator.parse import parse
     from sentprobe.generator.realize import realize
     from sentprobe.generator.sentence import Sentence, Token
+    from sentprobe.generator.sentence_files import read_file, write_annotated, write_file
     from sentprobe.generator.space import Space
     from sentprobe.lexicon import Lexicon, english, read_lexicon
-    from sentprobe.probes.api import build_task, compare_encoders, wrap_encoder
-    from sentprobe.probes.audit import audit
+    from sentprobe.probes.audit.audit import audit
+    from sentprobe.probes.compeval.assemble import build_task
     from sentprobe.probes.dataset import Items, ProbeDataset, Split
     from sentprobe.probes.encoders import Encoder, make_encoder
     from sentprobe.probes.encoders.cache import Cache
     from sentprobe.probes.encoders.embed import embed
+    from sentprobe.probes.encoders.python import wrap_encoder
     from sentprobe.probes.formats import read_dataset, write_dataset
-    from sentprobe.probes.results import Result, Results
-    from sentprobe.probes.run import run
-    from sentprobe.probes.rundir import read_results
-    from sentprobe.probes.trainer.presets import Preset, find_preset, override
+    from sentprobe.probes.report.comparisons import compare_encoders
+    from sentprobe.probes.runs.results import Result, Results
+    from sentprobe.probes.runs.run import run
+    from sentprobe.probes.runs.store import read_results
+    from sentprobe.probes.trainer.classifier import Preset
+    from sentprobe.probes.trainer.presets import find_preset, override
 
 __version__ = "0.1.0"
 
@@ -135,23 +138,25 @@ _HOMES = {
     "sentprobe.generator.constraints": ("Choices", "Constraints"),
     "sentprobe.lexicon": ("Lexicon", "english", "read_lexicon"),
     "sentprobe.generator.sentence": ("Sentence", "Token"),
-    "sentprobe.probes.api": ("build_task", "compare_encoders", "wrap_encoder"),
-    "sentprobe.probes.audit": ("audit",),
+    "sentprobe.probes.compeval.assemble": ("build_task",),
+    "sentprobe.probes.encoders.python": ("wrap_encoder",),
+    "sentprobe.probes.report.comparisons": ("compare_encoders",),
+    "sentprobe.probes.audit.audit": ("audit",),
     "sentprobe.probes.dataset": ("Items", "ProbeDataset", "Split"),
     "sentprobe.probes.encoders": ("Encoder", "make_encoder"),
     "sentprobe.probes.encoders.cache": ("Cache",),
     "sentprobe.probes.encoders.embed": ("embed",),
     "sentprobe.probes.formats": ("read_dataset", "write_dataset"),
-    "sentprobe.probes.results": ("Result", "Results"),
-    "sentprobe.probes.run": ("run",),
-    "sentprobe.probes.rundir": ("read_results",),
+    "sentprobe.probes.runs.results": ("Result", "Results"),
+    "sentprobe.probes.runs.run": ("run",),
+    "sentprobe.probes.runs.store": ("read_results",),
     "sentprobe.probes.trainer.presets": ("Preset", "find_preset", "override"),
     "sentprobe.errors": ("SentprobeError", "UsageError"),
     "sentprobe.generator.space": ("Space",),
     "sentprobe.generator.parse": ("parse",),
     "sentprobe.generator.jsonform": ("event_from_json", "event_to_json"),
     "sentprobe.generator.notation": ("read_event", "write_event"),
-    "sentprobe.generator.files": ("read_file", "write_annotated", "write_file"),
+    "sentprobe.generator.sentence_files": ("read_file", "write_annotated", "write_file"),
     "sentprobe.generator.realize": ("realize",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

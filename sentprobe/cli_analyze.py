@@ -75,14 +75,14 @@ def analyze(
 
     A stopped run goes on with the same command.
     """
-    from sentprobe.probes.choices import choose  # noqa: PLC0415
-    from sentprobe.probes.commands import analyze as command  # noqa: PLC0415
+    from sentprobe.commands import analyze as command  # noqa: PLC0415
     from sentprobe.probes.corpus.analyze import Machines  # noqa: PLC0415
     from sentprobe.probes.corpus.engine import EngineName  # noqa: PLC0415
-    from sentprobe.probes.corpus.formats import Holds  # noqa: PLC0415
-    from sentprobe.probes.workers import cores  # noqa: PLC0415
+    from sentprobe.probes.corpus.text_formats import Holds  # noqa: PLC0415
+    from sentprobe.processes import cores  # noqa: PLC0415
+    from sentprobe.specs import choose  # noqa: PLC0415
 
-    request = command.Request(
+    request = command.AnalyzeRequest(
         sources=tuple(sources),
         out=out,
         parser=parser,
@@ -118,11 +118,11 @@ def agree(
     ] = "text",
 ) -> None:
     """Say how often two tables agree on the same sentences: what automatic parsing costs."""
-    from sentprobe.probes.choices import choose  # noqa: PLC0415
-    from sentprobe.probes.commands import agree as command  # noqa: PLC0415
-    from sentprobe.probes.grids import TableFormat  # noqa: PLC0415
+    from sentprobe.commands import agree as command  # noqa: PLC0415
+    from sentprobe.probes.report.grids import TableFormat  # noqa: PLC0415
+    from sentprobe.specs import choose  # noqa: PLC0415
 
-    request = command.Request(
+    request = command.AgreeRequest(
         first=first,
         second=second,
         style=choose(TableFormat, format_, what="format"),

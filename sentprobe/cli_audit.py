@@ -39,7 +39,7 @@ def audit(
     ] = None,
 ) -> None:
     """Report what surface cues alone achieve on datasets, and which of them leak the answer."""
-    from sentprobe.probes.commands import audit as command  # noqa: PLC0415
+    from sentprobe.commands import audit as command  # noqa: PLC0415
 
     plan = command.AuditPlan(
         paths=tuple(paths),

@@ -9,11 +9,11 @@ import typer
 from sentprobe.cli_options import (
     NATURAL,
     WHAT,
-    Lexicon,
-    TaskVocabulary,
-    Test,
-    Training,
-    Validation,
+    LexiconOption,
+    TaskVocabularyOption,
+    TestOption,
+    TrainOption,
+    ValidationOption,
     natural_options,
     options_given,
 )
@@ -34,11 +34,11 @@ def build(
         typer.Option(help="Only this task (or, of natural, suite: adi); may be repeated."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed; the same gives the same bytes.")] = 0,
-    vocabulary: TaskVocabulary = None,
-    lexicon: Lexicon = None,
-    train: Training = None,
-    test: Test = None,
-    validation: Validation = None,
+    vocabulary: TaskVocabularyOption = None,
+    lexicon: LexiconOption = None,
+    train: TrainOption = None,
+    test: TestOption = None,
+    validation: ValidationOption = None,
     sampling: Annotated[
         str,
         typer.Option(
@@ -60,15 +60,16 @@ def build(
     natural: Mapping[str, Any],
 ) -> None:
     """Build the datasets of a suite and write them into a folder."""
-    from sentprobe.probes.choices import choose  # noqa: PLC0415
-    from sentprobe.probes.commands import build as command  # noqa: PLC0415
-    from sentprobe.probes.commands.options import refuse_idle  # noqa: PLC0415
-    from sentprobe.probes.compeval import Sampling, Size  # noqa: PLC0415
+    from sentprobe.commands import build as command  # noqa: PLC0415
+    from sentprobe.commands.options import refuse_idle  # noqa: PLC0415
+    from sentprobe.probes.compeval import Sampling  # noqa: PLC0415
+    from sentprobe.probes.dataset import Size  # noqa: PLC0415
+    from sentprobe.specs import choose  # noqa: PLC0415
 
     if suite in command.SUITES:
         refuse_idle(options_given(context), [suite], what=suite)
     if suite == "natural":
-        from sentprobe.probes.commands import natural as corpus  # noqa: PLC0415
+        from sentprobe.commands import natural as corpus  # noqa: PLC0415
 
         plan = corpus.plan(
             table,
@@ -81,7 +82,7 @@ def build(
         corpus.build_natural_command(plan, out=out, fmt=format_)
         return
     command.check_no_table(suite, table)
-    recipe = command.Recipe(
+    recipe = command.CompevalRecipe(
         tasks=tuple(task or ()),
         size=Size().changed(train, test, validation),
         seed=seed,

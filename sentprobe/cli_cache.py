@@ -20,7 +20,7 @@ def show(context: typer.Context) -> None:
     The folder is SENTPROBE_CACHE, else sentprobe in XDG_CACHE_HOME, else ~/.cache/sentprobe.
     """
     if context.invoked_subcommand is None:
-        from sentprobe.probes.commands.cache import show_cache  # noqa: PLC0415
+        from sentprobe.commands.cache import show_cache  # noqa: PLC0415
 
         show_cache()
 
@@ -38,7 +38,7 @@ def clear(
     ] = None,
 ) -> None:
     """Remove what is kept; only files of ours."""
-    from sentprobe.probes.commands.cache import clear_cache  # noqa: PLC0415
+    from sentprobe.commands.cache import clear_cache  # noqa: PLC0415
 
     clear_cache(encoder=encoder, older_than=older_than)
 
@@ -46,6 +46,6 @@ def clear(
 @cache_app.command("check")
 def check() -> None:
     """Read every file, and remove those that are damaged."""
-    from sentprobe.probes.commands.cache import check_cache  # noqa: PLC0415
+    from sentprobe.commands.cache import check_cache  # noqa: PLC0415
 
     check_cache()

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sentprobe.cli_options import SETTINGS, WHAT, Lexicon, Version, Vocabulary
+from sentprobe.cli_options import SETTINGS, WHAT, LexiconOption, VersionOption, VocabularyOption
 from sentprobe.errors import UsageError
 
 gen_app = typer.Typer(
@@ -71,8 +71,8 @@ def generate(
         int, typer.Option("--n", "-n", help="How many sentences.", rich_help_panel=WHAT)
     ] = 10,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the sample.", rich_help_panel=WHAT)] = 0,
-    vocabulary: Vocabulary = None,
-    lexicon: Lexicon = None,
+    vocabulary: VocabularyOption = None,
+    lexicon: LexiconOption = None,
     count: Annotated[
         bool,
         typer.Option("--count", help="Only print how many there are.", rich_help_panel=WHAT),
@@ -154,7 +154,7 @@ def generate(
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No progress bar.", rich_help_panel=_OUT)
     ] = False,
-    version: Version = False,  # noqa: ARG001 - its callback does it
+    version: VersionOption = False,  # noqa: ARG001 - its callback does it
 ) -> None:
     """Generate sentences, uniformly from all that the options admit, without repetition.
 
@@ -163,9 +163,9 @@ def generate(
     if context.invoked_subcommand is not None:
         _refuse_options_before(context)
         return
-    from sentprobe.generator import commands  # noqa: PLC0415
+    from sentprobe.commands import gen as commands  # noqa: PLC0415
 
-    request = commands.Request(
+    request = commands.GenRequest(
         templates=tuple(template or ()),
         vocabulary=vocabulary,
         lexicon=lexicon,
@@ -204,9 +204,9 @@ def _refuse_options_before(context: typer.Context) -> None:
 
 
 @gen_app.command("templates")
-def list_templates(vocabulary: Vocabulary = None, lexicon: Lexicon = None) -> None:
+def list_templates(vocabulary: VocabularyOption = None, lexicon: LexiconOption = None) -> None:
     """List the templates and sub-templates, each with an example and the number of sentences."""
-    from sentprobe.generator import commands  # noqa: PLC0415
+    from sentprobe.commands import gen as commands  # noqa: PLC0415
 
     commands.list_templates(vocabulary, lexicon)
 
@@ -219,7 +219,7 @@ def parse(
     file: Annotated[
         Path | None, typer.Option("--file", help="A file with a sentence on each line.")
     ] = None,
-    lexicon: Lexicon = None,
+    lexicon: LexiconOption = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="File instead of stdout.")] = None,
     format: Annotated[
         str | None,
@@ -234,7 +234,7 @@ def parse(
     Those that the grammar does not cover are reported on stderr, with the token where parsing
     stopped; the exit code is then 1.
     """
-    from sentprobe.generator import commands  # noqa: PLC0415
+    from sentprobe.commands import gen as commands  # noqa: PLC0415
 
     if not commands.annotate(sentences or [], file, lexicon, out=out, fmt=format):
         raise typer.Exit(1)
@@ -244,9 +244,9 @@ def parse(
 def show(
     event: Annotated[str, typer.Argument(help="An event, e.g. 'help[past](agent: lawyer)'.")],
     svg: Annotated[Path | None, typer.Option("--svg", help="Write a picture.")] = None,
-    lexicon: Lexicon = None,
+    lexicon: LexiconOption = None,
 ) -> None:
     """Draw an event as a tree; with its sentence, if it is fully specified."""
-    from sentprobe.generator import commands  # noqa: PLC0415
+    from sentprobe.commands import gen as commands  # noqa: PLC0415
 
     commands.show(event, lexicon, svg=svg)

@@ -13,10 +13,13 @@ SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 WHAT = "What to generate"
 
-Lexicon = Annotated[
+
+LexiconOption = Annotated[
     Path | None, typer.Option("--lexicon", help="Your own lexicon file.", rich_help_panel=WHAT)
 ]
-Vocabulary = Annotated[
+
+
+VocabularyOption = Annotated[
     str | None,
     typer.Option(
         "--vocabulary",
@@ -26,7 +29,8 @@ Vocabulary = Annotated[
     ),
 ]
 
-TaskVocabulary = Annotated[
+
+TaskVocabularyOption = Annotated[
     str | None,
     typer.Option(
         "--vocabulary",
@@ -37,7 +41,8 @@ TaskVocabulary = Annotated[
     ),
 ]
 
-Training = Annotated[
+
+TrainOption = Annotated[
     int | None,
     typer.Option(
         "--train",
@@ -45,7 +50,9 @@ Training = Annotated[
         rich_help_panel=WHAT,
     ),
 ]
-Test = Annotated[
+
+
+TestOption = Annotated[
     int | None,
     typer.Option(
         "--test",
@@ -53,7 +60,9 @@ Test = Annotated[
         rich_help_panel=WHAT,
     ),
 ]
-Validation = Annotated[
+
+
+ValidationOption = Annotated[
     int | None,
     typer.Option(
         "--validation",
@@ -62,9 +71,11 @@ Validation = Annotated[
     ),
 ]
 
+
 NATURAL = "Natural text"
 
-FrequencyBand = Annotated[
+
+FrequencyBandOption = Annotated[
     str | None,
     typer.Option(
         "--frequency-band",
@@ -73,7 +84,9 @@ FrequencyBand = Annotated[
         rich_help_panel=NATURAL,
     ),
 ]
-OddBand = Annotated[
+
+
+OddBandOption = Annotated[
     str | None,
     typer.Option(
         "--odd-band",
@@ -81,7 +94,9 @@ OddBand = Annotated[
         rich_help_panel=NATURAL,
     ),
 ]
-Words = Annotated[
+
+
+WordsOption = Annotated[
     int | None,
     typer.Option(
         "--words",
@@ -89,7 +104,9 @@ Words = Annotated[
         rich_help_panel=NATURAL,
     ),
 ]
-FirstRank = Annotated[
+
+
+FirstRankOption = Annotated[
     int | None,
     typer.Option(
         "--first-rank",
@@ -97,7 +114,9 @@ FirstRank = Annotated[
         rich_help_panel=NATURAL,
     ),
 ]
-Sequences = Annotated[
+
+
+SequencesOption = Annotated[
     int | None,
     typer.Option(
         "--sequences",
@@ -108,11 +127,11 @@ Sequences = Annotated[
 
 
 NATURAL_OPTIONS: Mapping[str, tuple[str, Any]] = {
-    "frequency_band": ("band", FrequencyBand),
-    "odd_band": ("odd_band", OddBand),
-    "words": ("words", Words),
-    "first_rank": ("first_rank", FirstRank),
-    "sequences": ("sequences", Sequences),
+    "frequency_band": ("band", FrequencyBandOption),
+    "odd_band": ("odd_band", OddBandOption),
+    "words": ("words", WordsOption),
+    "first_rank": ("first_rank", FirstRankOption),
+    "sequences": ("sequences", SequencesOption),
 }
 """The options of the natural-text tasks: to the field of a ``NaturalPlan``, and their type."""
 
@@ -149,7 +168,7 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-Version = Annotated[
+VersionOption = Annotated[
     bool,
     typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version."),
 ]

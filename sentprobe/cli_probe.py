@@ -13,12 +13,12 @@ from sentprobe.cli_cache import cache_app
 from sentprobe.cli_options import (
     SETTINGS,
     WHAT,
-    Lexicon,
-    TaskVocabulary,
-    Test,
-    Training,
-    Validation,
-    Version,
+    LexiconOption,
+    TaskVocabularyOption,
+    TestOption,
+    TrainOption,
+    ValidationOption,
+    VersionOption,
     natural_options,
     options_given,
 )
@@ -40,7 +40,7 @@ probe_app.command("audit")(audit)
 
 
 @probe_app.callback()
-def _probe(version: Version = False) -> None:
+def _probe(version: VersionOption = False) -> None:
     """Find out what can be read from sentence vectors."""
 
 
@@ -77,11 +77,11 @@ def run(
     controls: Annotated[
         bool, typer.Option("--controls/--no-controls", help="Make the sanity runs.")
     ] = True,
-    vocabulary: TaskVocabulary = None,
-    lexicon: Lexicon = None,
-    train: Training = None,
-    test: Test = None,
-    validation: Validation = None,
+    vocabulary: TaskVocabularyOption = None,
+    lexicon: LexiconOption = None,
+    train: TrainOption = None,
+    test: TestOption = None,
+    validation: ValidationOption = None,
     sampling: Annotated[
         str, typer.Option(help="mirror or paper.", rich_help_panel=WHAT)
     ] = "mirror",
@@ -134,10 +134,10 @@ def run(
     natural: Mapping[str, Any],
 ) -> None:
     """Build or read the tasks, encode their sentences, train probes, and print the table."""
-    from sentprobe.probes.commands.run import run_plan  # noqa: PLC0415
-    from sentprobe.probes.commands.run_plan import Plan, find_sampling  # noqa: PLC0415
+    from sentprobe.commands.run import run_plan  # noqa: PLC0415
+    from sentprobe.commands.run_plan import RunRequest, find_sampling  # noqa: PLC0415
 
-    plan = Plan(
+    plan = RunRequest(
         encoders=tuple(encoder or ("bow", "bilstm-max")),
         targets=tuple(targets),
         tasks=tuple(task or ()),
@@ -200,9 +200,9 @@ def embed(
     ] = None,
 ) -> None:
     """Write the vectors of a dataset's sentences to a file, for use elsewhere."""
-    from sentprobe.probes.commands import embed as command  # noqa: PLC0415
+    from sentprobe.commands import embed as command  # noqa: PLC0415
 
-    plan = command.Plan(
+    plan = command.EmbedRequest(
         source=source,
         encoder=encoder,
         out=out,
@@ -219,6 +219,6 @@ def encoders(
     format_: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
 ) -> None:
     """List the kinds of encoder, with an example, and whether their extra is installed."""
-    from sentprobe.probes.commands.encoders import print_encoders  # noqa: PLC0415
+    from sentprobe.commands.encoders import print_encoders  # noqa: PLC0415
 
     print_encoders(fmt=format_)

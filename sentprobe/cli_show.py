@@ -37,9 +37,9 @@ def show(
     ] = None,
 ) -> None:
     """Print the table of one or more runs."""
-    from sentprobe.probes.choices import choose  # noqa: PLC0415
-    from sentprobe.probes.commands import show as command  # noqa: PLC0415
-    from sentprobe.probes.lengths import Lengths  # noqa: PLC0415
+    from sentprobe.commands import show as command  # noqa: PLC0415
+    from sentprobe.lengths import Lengths  # noqa: PLC0415
+    from sentprobe.specs import choose  # noqa: PLC0415
 
     view = command.View(
         format=command.find_format(format_, out),
@@ -76,10 +76,10 @@ def compare(
     ] = None,
 ) -> None:
     """Compare encoders task by task: differences, intervals and paired tests."""
-    from sentprobe.probes.choices import choose  # noqa: PLC0415
-    from sentprobe.probes.commands import compare as command  # noqa: PLC0415
-    from sentprobe.probes.grids import TableFormat  # noqa: PLC0415
-    from sentprobe.probes.significance import Correction  # noqa: PLC0415
+    from sentprobe.commands import compare as command  # noqa: PLC0415
+    from sentprobe.probes.report.grids import TableFormat  # noqa: PLC0415
+    from sentprobe.probes.statistics import Correction  # noqa: PLC0415
+    from sentprobe.specs import choose  # noqa: PLC0415
 
     command.compare_runs(
         runs,

@@ -56,3 +56,37 @@ def suggest(name: str, known: Iterable[str]) -> str:
     """
     near = get_close_matches(name, list(known), n=1)
     return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+class ResultsError(SentprobeError):
+    """A directory or file of results cannot be read or written, or is not ours."""
+
+
+class FormatError(SentprobeError):
+    """A record that cannot be read; the message says in which line and why."""
+
+
+class NotationError(UsageError):
+    """A text is not an event; ``offset`` counts from 0, ``line`` and ``column`` from 1."""
+
+    def __init__(self, message: str, text: str, offset: int, source: str = "") -> None:
+        super().__init__(message, text, offset, source)
+        self.message = message
+        self.text = text
+        self.offset = offset
+        self.source = source
+
+    @property
+    def line(self) -> int:
+        """The line of the mistake, from 1."""
+        return self.text.count("\n", 0, self.offset) + 1
+
+    @property
+    def column(self) -> int:
+        """The column of the mistake, from 1."""
+        return self.offset - self.text.rfind("\n", 0, self.offset)
+
+    def __str__(self) -> str:
+        place = f"{self.source or 'event'}:{self.line}:{self.column}"
+        shown = self.text.split("\n")[self.line - 1].expandtabs(1).rstrip()
+        return f"{place}: {self.message}\n  {shown}\n  {'^':>{self.column}}"

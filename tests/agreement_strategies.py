@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from natural_tables import write_table
 
 from sentprobe.generator.event import Number
-from sentprobe.probes.corpus import Coordination, Noun, Row
 from sentprobe.probes.corpus.table import Table
+from sentprobe.probes.syntax.clauses import Noun
+from sentprobe.probes.syntax.labels import Coordination
+from sentprobe.probes.syntax.rows import Row
 
 WORDS = ("men", "saw", "'s", "dogs", "and", "%", "run", ".")
 TAGS = ("NN", "NNS", "VBD", "VBZ", "VBP", "MD")

@@ -68,3 +68,8 @@ def openai_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 def first(tmp_path: Path) -> Path:
     """A run directory with results of two encoders."""
     return a_first_run(tmp_path)
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name bytes by their parameter: packed ones have a time in them, and xdist's workers differ."""
+    return argname if isinstance(val, bytes) else None

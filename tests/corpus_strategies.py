@@ -6,10 +6,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from hypothesis import strategies as st
 
-from sentprobe.probes.corpus.analyze import Machines, Plan, analyze
-from sentprobe.probes.corpus.pieces import ChunkSize
+from sentprobe.probes.corpus.analyze import Analysis, Machines, analyze
 from sentprobe.probes.corpus.recipe import Recipe
-from sentprobe.probes.corpus.sources import find_sources
+from sentprobe.probes.corpus.sources import ChunkSize, find_sources
 from sentprobe.probes.corpus.table import Table
 
 HERE = Machines(jobs=1)
@@ -50,7 +49,7 @@ def make_table(
     recipe: Recipe | None = None,
     force: bool = False,
 ) -> Table:
-    plan = Plan(
+    plan = Analysis(
         sources=find_sources([str(file) for file in files]),
         recipe=recipe or Recipe(),
         out=out,

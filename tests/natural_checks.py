@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from sentprobe.generator.event import Number
-from sentprobe.probes.corpus import Row
 from sentprobe.probes.dataset import ProbeDataset, Split
+from sentprobe.probes.syntax.rows import Row
 
 
 @dataclass(frozen=True)

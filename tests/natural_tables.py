@@ -12,8 +12,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from shared import SHARED
 
-from sentprobe.probes.corpus import Mistake, Parsed, Row, analyse, read_trees
-from sentprobe.probes.corpus.columns import record_batch
 from sentprobe.probes.corpus.table import (
     HEAD_NAME,
     SHARDS,
@@ -25,6 +23,9 @@ from sentprobe.probes.corpus.table import (
     format_head,
     open_table,
 )
+from sentprobe.probes.syntax.row_columns import record_batch
+from sentprobe.probes.syntax.rows import Row, analyse
+from sentprobe.probes.syntax.trees import Mistake, Parsed, read_trees
 
 _ONSETS = ("b", "br", "d", "dr", "f", "g", "gr", "k", "kl", "l", "m", "n", "p", "pl", "r", "s", "t")
 _VOWELS = ("a", "e", "i", "o", "u", "ee", "oa")

@@ -2,8 +2,8 @@
 
 from embedding_server import Server
 
-from sentprobe.probes.encoders.openai_http import OpenAIEncoder, load_openai
-from sentprobe.probes.encoders.specs import parse_spec
+from sentprobe.probes.encoders.openai import OpenAIEncoder, load_openai
+from sentprobe.specs import parse_spec
 
 SECRET = "sk-very-secret-0123456789"
 TEXTS = ["the man slept", "the woman danced", "a", "b", "c"]

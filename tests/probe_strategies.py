@@ -8,8 +8,17 @@ from hypothesis import strategies as st
 
 from sentprobe.probes.dataset import Card, Items, ProbeDataset, Split
 from sentprobe.probes.encoders import Vectors
-from sentprobe.probes.results import Condition, Result, SeedScore, make_score, pack
-from sentprobe.probes.trainer.presets import find_preset
+from sentprobe.probes.runs.results import (
+    Condition,
+    Norm,
+    Result,
+    Score,
+    SeedScore,
+    make_score,
+    pack,
+    renumber,
+)
+from sentprobe.probes.trainer.presets import PRESETS, find_preset
 
 words = st.text(alphabet="abcdefgh", min_size=1, max_size=4)
 sentences = st.lists(words, min_size=1, max_size=7).map(" ".join)
@@ -128,4 +137,46 @@ def sample_result(
         preset=find_preset("ettinger"),
         command="",
         versions={},
+    )
+
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+floats = st.floats(0, 1)
+norms = st.builds(Norm, st.integers(1, 99), st.integers(1, 99), st.floats(0, 1e9), floats)
+
+
+@st.composite
+def results(draw: st.DrawFn) -> Result:
+    """A result of up to 20 test items, some in units."""
+    total = draw(st.integers(1, 20))
+    rights = st.lists(st.booleans(), min_size=total, max_size=total)
+    units = renumber(np.array(draw(st.lists(st.integers(0, 9), min_size=total, max_size=total))))
+
+    def score() -> Score:
+        seeds = draw(st.lists(st.integers(0, 9), min_size=1, max_size=3, unique=True))
+        return make_score((seed_score(draw(rights), seed=seed) for seed in seeds), units)
+
+    conditions = sorted({Condition.PROBE, *draw(st.sets(st.sampled_from(Condition)))})
+    return Result(
+        task=draw(texts),
+        encoder=draw(texts),
+        encoder_fingerprint=draw(texts),
+        dim=draw(st.integers(0, 5000)),
+        dataset_fingerprint=draw(texts),
+        majority=draw(floats),
+        mirrored=draw(st.booleans()),
+        units=units,
+        lengths=draw(st.just(()) | st.tuples(*[st.integers(1, 70)] * total)),
+        norms=tuple(draw(st.lists(norms, max_size=3))),
+        balanced_probes=draw(st.booleans()),
+        probe_vectors=draw(texts),
+        probe_fingerprint=draw(texts),
+        scores={condition: score() for condition in conditions},
+        seed=draw(st.integers(0, 2**40)),
+        preset=draw(st.sampled_from(PRESETS)),
+        command=draw(texts),
+        versions=draw(st.dictionaries(texts, texts, max_size=2)),
+        layer=draw(st.none() | st.integers(0, 12)),
+        family=draw(texts),
+        seconds=draw(st.dictionaries(texts, floats, max_size=2)),
     )

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from probe_strategies import sample_result
 
-from sentprobe.probes.results import Result
-from sentprobe.probes.rundir import prepare_directory, write_result
+from sentprobe.probes.runs.results import Result
+from sentprobe.probes.runs.store import prepare_directory, write_result
 
 LAYERS = [
     replace(sample_result(f"hf:m?layer={n}", "Order", 500 + 9 * n), layer=n, family="hf:m")

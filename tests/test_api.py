@@ -25,7 +25,7 @@ def test_all_is_true_and_sorted(name: str) -> None:
     assert list(names) == sorted(names, key=lambda n: (not n.isupper(), not n[:1].isupper(), n))
 
 
-@pytest.mark.parametrize("name", ["sentprobe", "sentprobe.lexicon", "sentprobe.probes"])
+@pytest.mark.parametrize("name", ["sentprobe", "sentprobe.lexicon"])
 def test_public_packages_state_what_they_offer(name: str) -> None:
     assert import_module(name).__all__
 

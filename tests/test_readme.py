@@ -6,10 +6,10 @@ import shlex
 from pathlib import Path
 
 import pytest
+from shared import ROOT
 
 from sentprobe import cli
 
-ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 _BLOCKS = re.findall(r"^```\n(.*?)^```$", README, flags=re.DOTALL | re.MULTILINE)
 EXAMPLES = [

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from sentprobe.probes.scratch import PREFIX, scratch_folder
+from sentprobe.files import PREFIX, scratch_folder
 
 KILLED = """
 import time
-from sentprobe.probes.scratch import scratch_folder
+from sentprobe.files import scratch_folder
 with scratch_folder() as folder:
     (folder / "0.npy").write_bytes(b"0" * 9)
     print(folder, flush=True)

@@ -13,9 +13,9 @@ from probe_strategies import learnable
 
 from sentprobe.probes.encoders import Vectors
 from sentprobe.probes.formats import write_dataset
-from sentprobe.probes.run import run
-from sentprobe.probes.threads import limit_threads
+from sentprobe.probes.runs.run import run
 from sentprobe.probes.trainer.presets import find_preset, override
+from sentprobe.processes import limit_threads
 
 FAST = override(find_preset("ettinger"), [("max_epochs", "1")])
 

@@ -25,14 +25,17 @@ from sentprobe.generator.columns import (
     INDEX_MARKER,
     NOTHING,
     OPEN,
+    Finite,
+    FiniteTable,
     LayoutColumns,
+    Numbers,
     Rows,
+    StringPool,
+    Tables,
     mark,
 )
-from sentprobe.generator.finite import Finite, FiniteTable
 from sentprobe.generator.sentence import Sentence
 from sentprobe.generator.space import Batch, Space
-from sentprobe.generator.tables import Numbers, Pool, Tables
 
 CHUNK = 65_536
 """How many sentences are decoded at a time."""
@@ -44,7 +47,7 @@ _MARK = re.compile(f"{OPEN}(\\d+){CLOSE}")
 
 
 @dataclass(frozen=True, slots=True)
-class Chunk:
+class SentenceChunk:
     """Consecutive sentences of a request, the first of them number *start* (from 0).
 
     ``shapes`` has the number of each one's shape; ``words`` the words, by sentence and column.
@@ -79,14 +82,14 @@ class Decoder:
         self._finite: list[dict[str, Finite]] = []
         self._used: dict[int, set[int]] = {}
 
-    def chunks(self, indices: IndexArray) -> Iterator[Chunk]:
+    def chunks(self, indices: IndexArray) -> Iterator[SentenceChunk]:
         """Yield the sentences at *indices*, in order, PART at a time."""
         for start in range(0, len(indices), CHUNK):
             wanted = indices[start : start + CHUNK]
             batches = list(self._space.batches(wanted))
             width = FIRST + max(len(self._layout(batch).columns) for batch in batches)
             words = np.zeros((width, len(wanted)), dtype=np.int32)
-            chunk = Chunk(start, wanted, np.empty(len(wanted), dtype=np.int64), words.T)
+            chunk = SentenceChunk(start, wanted, np.empty(len(wanted), dtype=np.int64), words.T)
             for batch in batches:
                 self._fill(chunk, batch)
             for first in range(0, len(chunk), PART):
@@ -98,7 +101,7 @@ class Decoder:
             self._layouts[key] = LayoutColumns(batch.layout, self._tables, self._finite_table)
         return self._layouts[key]
 
-    def _fill(self, chunk: Chunk, batch: Batch) -> None:
+    def _fill(self, chunk: SentenceChunk, batch: Batch) -> None:
         layout = self._layout(batch)
         keys, which = np.unique(layout.shape_keys(batch.values), return_inverse=True)
         shapes = [self._shape(id(batch.layout), layout, key) for key in keys.tolist()]
@@ -111,11 +114,11 @@ class Decoder:
             if number in used:
                 chunk.words[:, number][batch.places] = column(rows)
 
-    def _part(self, chunk: Chunk, first: int) -> Chunk:
+    def _part(self, chunk: SentenceChunk, first: int) -> SentenceChunk:
         """Return PART sentences of a chunk, with the columns that every layout has."""
         rows = slice(first, first + PART)
         words = np.ascontiguousarray(chunk.words[rows])
-        part = Chunk(chunk.start + first, chunk.indices[rows], chunk.shapes[rows], words)
+        part = SentenceChunk(chunk.start + first, chunk.indices[rows], chunk.shapes[rows], words)
         words[:, EMPTY] = len(self._tables.pool.strings)
         words[:, ID] = words[:, EMPTY] + 1 + np.arange(len(part))
         words[:, INDEX] = words[:, ID] + len(part)
@@ -151,7 +154,7 @@ class Ragged:
         self._flat = np.concatenate([self._flat, *self._new], axis=1)
         self._new.clear()
 
-    def gather(self, chunk: Chunk) -> tuple[Numbers, Numbers, NDArray[np.int32]]:
+    def gather(self, chunk: SentenceChunk) -> tuple[Numbers, Numbers, NDArray[np.int32]]:
         """Return the elements for the shapes of a chunk's sentences, one sentence after another.
 
         Three arrays: where each sentence begins, and at last where they end; where the words of
@@ -173,12 +176,15 @@ class Records:
     """Sentences as strings: *write* makes one, *escape* says how a word stands in it."""
 
     def __init__(
-        self, words: Pool, write: Callable[[Sentence], str], escape: Callable[[str], str] = str
+        self,
+        words: StringPool,
+        write: Callable[[Sentence], str],
+        escape: Callable[[str], str] = str,
     ) -> None:
         self._words = words
         self._write = write
         self._escape = escape
-        self._literals = Pool()
+        self._literals = StringPool()
         self._pieces = Ragged(2)
         self._escaped: list[str] = []
         self._numbered = False
@@ -193,7 +199,7 @@ class Records:
         self._numbered |= not {ID, INDEX}.isdisjoint(columns)
         return frozenset(columns)
 
-    def table(self, chunk: Chunk) -> list[str]:
+    def table(self, chunk: SentenceChunk) -> list[str]:
         """Return the strings that the pieces of a chunk number."""
         if len(self._escaped) != len(self._words.strings):
             self._escaped = list(map(self._escape, self._words.strings))
@@ -204,7 +210,7 @@ class Records:
             strings += map(str, chunk.indices.tolist())
         return strings
 
-    def pieces(self, chunk: Chunk) -> tuple[Numbers, Numbers]:
+    def pieces(self, chunk: SentenceChunk) -> tuple[Numbers, Numbers]:
         """Return the pieces of the sentences of a chunk, end to end, as places in its table.
 
         The first array says where each sentence begins, and at last where they end.

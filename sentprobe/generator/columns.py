@@ -6,12 +6,14 @@ differs is a column, named by what it holds and where: ``form:agent.noun``, ``fe
 column holds numbers of words in a pool. The first columns are the same for every layout.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import cast
+from functools import cache, partial
+from itertools import product
+from typing import TypeAlias, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sentprobe.generator.event import (
     Event,
@@ -22,14 +24,157 @@ from sentprobe.generator.event import (
     Voice,
     participants,
 )
-from sentprobe.generator.finite import Finite, FiniteTable, is_finite
-from sentprobe.generator.layout import ClauseSite, Group, Layout, Value, event_of
-from sentprobe.generator.plan import PlanToken, plan_sentence, with_words
-from sentprobe.generator.realize import bracket, negations_of, predicates_of
+from sentprobe.generator.layout import NEGATIONS, ClauseSite, Group, Layout, LayoutValue, event_of
+from sentprobe.generator.plan import PlanToken, SentencePlan, plan_sentence, with_words
+from sentprobe.generator.realize import bracket, determiner_form, negations_of, predicates_of
 from sentprobe.generator.sentence import Sentence, Token
-from sentprobe.generator.tables import Numbers, Tables
+from sentprobe.generator.space import Space
 from sentprobe.grammars.derivation import PARENT, Leaf
-from sentprobe.grammars.shapes import NounShape, english_shapes, subject_role
+from sentprobe.grammars.features import word_features
+from sentprobe.grammars.shapes import ClauseShape, NounShape, Shape, english_shapes, subject_role
+from sentprobe.lexicon import Form, Kind, Lexicon
+
+Numbers: TypeAlias = NDArray[np.int64]
+"""Numbers of strings in a pool, or positions."""
+
+VERB_FORMS = tuple(form for form in Form if form.value.startswith("VB"))
+_NUMBERS = list(Number)
+
+
+class StringPool:
+    """Different strings, numbered as they come."""
+
+    def __init__(self) -> None:
+        self.strings: list[str] = []
+        self._numbers: dict[str, int] = {}
+
+    def number(self, text: str) -> int:
+        """Return the number of *text*."""
+        number = self._numbers.setdefault(text, len(self.strings))
+        if number == len(self.strings):
+            self.strings.append(text)
+        return number
+
+    def numbers(self, texts: Iterable[str]) -> Numbers:
+        """Return the numbers of *texts*."""
+        return np.array([self.number(text) for text in texts], dtype=np.int64)
+
+
+class Tables:
+    """The forms, lemmas and features of the words of a space, by their numbers in ``pool``.
+
+    The first axis of ``noun_forms`` is the number, of ``verb_forms`` (one for each kind of verb)
+    the form in the order of :data:`VERB_FORMS`, and the last axis is the word. The second axis of
+    ``det_forms`` is whether a vowel follows.
+    """
+
+    def __init__(self, space: Space) -> None:
+        self.pool = StringPool()
+        lexicon, words = space.lexicon, space.words
+        nouns = [lexicon.get(lemma, Kind.NOUN) for lemma in words.nouns]
+        self.noun_forms = self._table([[w.forms[f] for w in nouns] for f in (Form.NN, Form.NNS)])
+        self.noun_lemmas = self.pool.numbers(words.nouns)
+        self.vowels = np.array([w.vowel for w in nouns], dtype=np.int64)
+        self.verb_forms = {
+            frame.value: self._verb_forms(lexicon, words.verbs, Kind(frame.value))
+            for frame in words.verbs_by_frame
+        }
+        self.verb_lemmas = self.pool.numbers(words.verbs)
+        self._add_determiners(space)
+        self.adverbs = self.pool.numbers(words.adverbs)
+        self.adverb_feats = self.pool.numbers(word_features("ADV", a) for a in words.adverbs)
+        rels = [lexicon.get(lemma, Kind.RELATIVIZER) for lemma in words.relativizers]
+        self.rel_forms = self.pool.numbers(next(iter(w.forms.values())) for w in rels)
+        self.rel_tags = self.pool.numbers(next(iter(w.forms)).value for w in rels)
+        self.rel_lemmas = self.pool.numbers(w.lemma for w in rels)
+        self.tenses = self.pool.numbers(tense.value for tense in Tense)
+        cues = {negator.value for negator in Negator}
+        self.negators = self.pool.numbers(n if n in cues else "" for n in NEGATIONS)
+
+    def _add_determiners(self, space: Space) -> None:
+        pairs = [(n, space.lexicon.get(d, Kind.DETERMINER)) for n, d in space.words.determiners]
+        self.det_forms = self._table(
+            [[w.forms[determiner_form(n, vowel=v)] for v in (False, True)] for n, w in pairs]
+        )
+        self.det_lemmas = self.pool.numbers(w.lemma for _, w in pairs)
+        self.det_feats = self.pool.numbers(word_features("DET", w.lemma, n) for n, w in pairs)
+        numbers = [_NUMBERS.index(Number(n)) for n, _ in pairs]
+        self.det_numbers = np.array(numbers, dtype=np.int64)
+
+    def _verb_forms(self, lexicon: Lexicon, verbs: Sequence[str], kind: Kind) -> Numbers:
+        known = {word.lemma: word for word in lexicon.words(kind)}
+        forms = [[known[v].forms[form] if v in known else "" for v in verbs] for form in VERB_FORMS]
+        return self._table(forms)
+
+    def _table(self, rows: Iterable[Iterable[str]]) -> Numbers:
+        return np.array([self.pool.numbers(row) for row in rows])
+
+
+VARIANTS = list(product(Tense, Number))
+"""The pairs of tense and number, in the order of a clause's variants."""
+
+Origin: TypeAlias = tuple[Shape, int]
+"""Where a token comes from: a shape, and which of its items."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finite:
+    """What tense and number change in a clause, for each of :data:`VARIANTS`.
+
+    ``verb`` has places in :data:`VERB_FORMS`, the others numbers of words.
+    """
+
+    verb: Numbers
+    auxiliary: Numbers
+    tag: Numbers
+    feats: Numbers
+
+
+@cache
+def variants(shape: Shape, at: int) -> tuple[Leaf, ...]:
+    """Return the leaf at an item under each tense and number of its clause's subject."""
+    found = []
+    for tense, number in VARIANTS:
+        other = shape
+        if isinstance(shape, ClauseShape):
+            other = replace(shape, tense=tense.value, number=number.value)
+        leaf = english_shapes().items(other)[at].content
+        assert isinstance(leaf, Leaf)
+        found.append(leaf)
+    return tuple(found)
+
+
+@cache
+def is_finite(shape: Shape, at: int) -> bool:
+    """Say whether tense or number changes the word at an item."""
+    return len(set(variants(shape, at))) > 1
+
+
+class FiniteTable:
+    """What is finite in the clauses of plans, each kept; words are numbers in a pool."""
+
+    def __init__(self, pool: StringPool) -> None:
+        self._pool = pool
+        self._kept: dict[tuple[Origin, Origin], Finite] = {}
+
+    def look_up(self, plan: SentencePlan, path: str) -> Finite:
+        """Return what is finite in the clause at *path*."""
+        tokens = [t for t in plan.tokens if t.path == path and isinstance(t.origin[0], ClauseShape)]
+        (verb,) = (t.origin for t in tokens if t.slot.endswith("verb"))
+        (finite,) = (t.origin for t in tokens if is_finite(*t.origin))
+        if (verb, finite) not in self._kept:
+            self._kept[verb, finite] = self._make(verb, finite)
+        return self._kept[verb, finite]
+
+    def _make(self, verb: Origin, finite: Origin) -> Finite:
+        leaves = variants(*finite)
+        return Finite(
+            verb=np.array([VERB_FORMS.index(Form(leaf.form)) for leaf in variants(*verb)]),
+            auxiliary=self._pool.numbers("" if finite == verb else leaf.form for leaf in leaves),
+            tag=self._pool.numbers(leaf.tag for leaf in leaves),
+            feats=self._pool.numbers(leaf.feats for leaf in leaves),
+        )
+
 
 NOTHING, EMPTY, ID, INDEX, FIRST = range(5)
 """The columns that every layout has, and its own first one.
@@ -38,13 +183,15 @@ NOTHING is all zeros. The others number strings that come after the words of the
 one, then the ids and the indices of a chunk.
 """
 
+
 OPEN, CLOSE = "\ue000", "\ue001"
 """What encloses the number of a column in a schematic sentence."""
+
 
 INDEX_MARKER = 7_777_777_777_777_777_777
 """What stands for the index, which is a number."""
 
-_NUMBERS = list(Number)
+
 _STRUCTURAL = ("voice", "aspect", "negation")
 
 
@@ -172,7 +319,7 @@ class LayoutColumns:
 
     def _event(self, shape: int) -> Event:
         """Return an event of the shape; undoes :meth:`shape_keys`. Its words do not matter."""
-        values: dict[str, Value] = {v.name: v.values[0] for v in self._layout.variables}
+        values: dict[str, LayoutValue] = {v.name: v.values[0] for v in self._layout.variables}
         for variable in reversed(self._structural):
             shape, at = divmod(shape, 2)
             values[variable.name] = variable.values[at]

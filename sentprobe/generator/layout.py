@@ -1,4 +1,4 @@
-"""The variables of a structure: what is chosen to make an event of it.
+"""The variables of a structure: what is chosen to make an event of it, and back.
 
 A layout lists, for one pattern and given numbers of adverbs, every choice with all its values. A
 *box* allows each variable some of its values; a constraint is a set of boxes. The sets of values
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from sentprobe.generator.constraints import Choices
+from sentprobe.generator.constraints import Allowed, Choices, Words
 from sentprobe.generator.event import (
     BARE,
     GAP,
@@ -29,8 +29,9 @@ from sentprobe.generator.event import (
 )
 from sentprobe.generator.templates import ClausePattern, Pattern
 
-Value: TypeAlias = "str | tuple[str, str]"
-Allowed: TypeAlias = frozenset[int]
+LayoutValue: TypeAlias = "str | tuple[str, str]"
+
+
 Restriction: TypeAlias = Mapping[str, Allowed]
 """What some variables may be; the others are free."""
 
@@ -48,22 +49,9 @@ class Variable:
     """A choice: its name is the slot or feature it fills; ``domain`` indexes ``values``."""
 
     name: str
-    values: Sequence[Value]
+    values: Sequence[LayoutValue]
     domain: Allowed
     group: Group | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """The lemmas to choose from; verbs of both frames share one list, so that they can differ."""
-
-    nouns: tuple[str, ...]
-    verbs: tuple[str, ...]
-    verbs_by_frame: Mapping[Frame, Allowed]
-    adverbs: tuple[str, ...]
-    determiners: tuple[tuple[str, str], ...]
-    """Pairs of number and lemma that go together."""
-    relativizers: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +125,7 @@ def _clause_variables(site: ClauseSite, words: Words, choices: Choices) -> Itera
             yield _free(f"{path}{role.value}.noun", words.nouns, Group.NOUN)
 
 
-def _free(name: str, values: Sequence[Value], group: Group | None = None) -> Variable:
+def _free(name: str, values: Sequence[LayoutValue], group: Group | None = None) -> Variable:
     return Variable(name, values, frozenset(range(len(values))), group)
 
 
@@ -224,7 +212,7 @@ class _Matcher:
         if wanted is not None:
             self._allow(name, lambda value: value == wanted)
 
-    def _allow(self, name: str, test: Callable[[Value], bool]) -> None:
+    def _allow(self, name: str, test: Callable[[LayoutValue], bool]) -> None:
         variable = self._variables[name]
         allowed = frozenset(i for i in variable.domain if test(variable.values[i]))
         allowed &= self.found.get(name, allowed)
@@ -233,12 +221,12 @@ class _Matcher:
         self.found[name] = allowed
 
 
-def event_of(values: Mapping[str, Value], layout: Layout) -> Event:
+def event_of(values: Mapping[str, LayoutValue], layout: Layout) -> Event:
     """Return the event of a layout in which each variable has a value."""
     return _event_at(layout.clauses[0], values, layout)
 
 
-def _event_at(site: ClauseSite, values: Mapping[str, Value], layout: Layout) -> Event:
+def _event_at(site: ClauseSite, values: Mapping[str, LayoutValue], layout: Layout) -> Event:
     path = site.path
     negation = str(values[f"{path}negation"])
     positive = negation == Polarity.POSITIVE.value
@@ -260,14 +248,14 @@ def _event_at(site: ClauseSite, values: Mapping[str, Value], layout: Layout) -> 
     )
 
 
-def pair_at(values: Mapping[str, Value], name: str) -> tuple[str, str]:
+def pair_at(values: Mapping[str, LayoutValue], name: str) -> tuple[str, str]:
     """Return the number and the determiner that a variable of noun phrases stands for."""
     pair = values[name]
     assert isinstance(pair, tuple)
     return pair
 
 
-def _participant_at(path: str, values: Mapping[str, Value], layout: Layout) -> Participant:
+def _participant_at(path: str, values: Mapping[str, LayoutValue], layout: Layout) -> Participant:
     number, determiner = pair_at(values, f"{path}det")
     site = next((c for c in layout.clauses if c.owner == path), None)
     return Participant(
@@ -280,3 +268,63 @@ def _participant_at(path: str, values: Mapping[str, Value], layout: Layout) -> P
             relativizer=str(values[f"{path}rel"]), event=_event_at(site, values, layout)
         ),
     )
+
+
+def read_values(event: Event, layout: Layout) -> dict[str, int] | None:
+    """Return the index of each variable's value in *event*, or None if it is not of the layout.
+
+    Undoes :func:`sentprobe.generator.layout.event_of`.
+    """
+    found: dict[str, LayoutValue] = {}
+    if not _read_clause(event, layout.clauses[0], layout, found):
+        return None
+    indices = {}
+    for variable in layout.variables:
+        value = found[variable.name]
+        if value not in variable.values:
+            return None
+        indices[variable.name] = variable.values.index(value)
+    return indices
+
+
+def _read_clause(
+    event: Event, site: ClauseSite, layout: Layout, found: dict[str, LayoutValue]
+) -> bool:
+    path, adverbs = site.path, event.adverbs or ()
+    same_structure = (
+        event.frame is site.frame
+        and event.gap is site.gap
+        and site.voice in (None, event.voice)
+        and len(adverbs) == site.adverbs
+    )
+    if not same_structure:
+        return False
+    negated = event.polarity is Polarity.NEGATIVE
+    found |= {
+        f"{path}voice": str(event.voice),
+        f"{path}tense": str(event.tense),
+        f"{path}aspect": str(event.aspect),
+        f"{path}negation": str(event.negator if negated else event.polarity),
+        f"{path}verb": str(event.predicate),
+        **{f"{path}adverb{i}": lemma for i, lemma in enumerate(adverbs)},
+    }
+    return all(
+        _read_participant(event.argument(role), f"{path}{role.value}.", layout, found)
+        for role in roles_of(site.frame)
+        if role is not site.gap
+    )
+
+
+def _read_participant(
+    person: object, path: str, layout: Layout, found: dict[str, LayoutValue]
+) -> bool:
+    if not isinstance(person, Participant):
+        return False
+    found[f"{path}det"] = (str(person.number), str(person.determiner))
+    found[f"{path}noun"] = str(person.noun)
+    site = next((clause for clause in layout.clauses if clause.owner == path), None)
+    clause = person.clause
+    if not isinstance(clause, RelativeClause):
+        return site is None
+    found[f"{path}rel"] = str(clause.relativizer)
+    return site is not None and _read_clause(clause.event, site, layout, found)

@@ -29,7 +29,6 @@ import json
 import re
 from enum import Enum
 
-from sentprobe.errors import UsageError
 from sentprobe.generator.event import (
     BARE,
     Argument,
@@ -43,32 +42,6 @@ from sentprobe.generator.event import (
 
 WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 RESERVED = frozenset({"that", "who", "rc"})
-
-
-class NotationError(UsageError):
-    """A text is not an event; ``offset`` counts from 0, ``line`` and ``column`` from 1."""
-
-    def __init__(self, message: str, text: str, offset: int, source: str = "") -> None:
-        super().__init__(message, text, offset, source)
-        self.message = message
-        self.text = text
-        self.offset = offset
-        self.source = source
-
-    @property
-    def line(self) -> int:
-        """The line of the mistake, from 1."""
-        return self.text.count("\n", 0, self.offset) + 1
-
-    @property
-    def column(self) -> int:
-        """The column of the mistake, from 1."""
-        return self.offset - self.text.rfind("\n", 0, self.offset)
-
-    def __str__(self) -> str:
-        place = f"{self.source or 'event'}:{self.line}:{self.column}"
-        shown = self.text.split("\n")[self.line - 1].expandtabs(1).rstrip()
-        return f"{place}: {self.message}\n  {shown}\n  {'^':>{self.column}}"
 
 
 def read_event(text: str, *, source: str = "") -> Event:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias, TypeVar
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 
-from sentprobe.errors import suggest
+from sentprobe.errors import NotationError, suggest
 from sentprobe.generator.event import (
     BARE,
     GAP,
@@ -29,9 +29,10 @@ from sentprobe.generator.event import (
     Tense,
     Voice,
 )
-from sentprobe.generator.notation import NotationError
 
-Node: TypeAlias = Tree[Token]
+ParseNode: TypeAlias = Tree[Token]
+
+
 Made = TypeVar("Made")
 
 
@@ -99,7 +100,7 @@ class Reader:
         """Raise the mistake at *offset*."""
         raise NotationError(message, self.text, offset, self.source) from None
 
-    def event(self, node: Node, depth: int) -> Event:
+    def event(self, node: ParseNode, depth: int) -> Event:
         """Return the event of a tree, *depth* relative clauses down."""
         start = first_token(node).start_pos or 0
         if depth > MAX_DEPTH:
@@ -117,7 +118,7 @@ class Reader:
         except Contradiction as error:
             self.fail(str(error), offset)
 
-    def roles(self, node: Node, depth: int) -> dict[str, Argument]:
+    def roles(self, node: ParseNode, depth: int) -> dict[str, Argument]:
         """Return who fills each role that is stated."""
         found: dict[str, Argument] = {}
         for tree in trees(node):
@@ -132,7 +133,7 @@ class Reader:
             found[str(name)] = GAP if isinstance(filler, Token) else self.participant(filler, depth)
         return found
 
-    def participant(self, node: Node, depth: int) -> Participant:
+    def participant(self, node: ParseNode, depth: int) -> Participant:
         """Return the participant of a tree."""
         parts = by_name(node)
         fields = self.features(parts.get("features"), "a noun")
@@ -145,7 +146,7 @@ class Reader:
             fields["determiner"] = self.lemma(parts["determiner"])
         return Participant(noun=self.lemma(parts["noun"]), **fields)
 
-    def clause(self, node: Node, depth: int) -> RelativeClause:
+    def clause(self, node: ParseNode, depth: int) -> RelativeClause:
         """Return the relative clause of a tree."""
         introduction, event = trees(node)
         word, parts = first_token(introduction), by_name(introduction)
@@ -159,7 +160,7 @@ class Reader:
         fields["event"] = self.event(event, depth + 1)
         return self.make(RelativeClause, word.start_pos or 0, **fields)
 
-    def features(self, node: Node | None, owner: str) -> dict[str, Any]:
+    def features(self, node: ParseNode | None, owner: str) -> dict[str, Any]:
         """Return the fields that the features of *owner* state."""
         fields: dict[str, Any] = {}
         for feature in [] if node is None else trees(node):
@@ -170,7 +171,7 @@ class Reader:
             fields[field] = value
         return fields
 
-    def feature(self, node: Node, name: Token, owner: str) -> tuple[str, Any]:
+    def feature(self, node: ParseNode, name: Token, owner: str) -> tuple[str, Any]:
         """Return the field that a feature states, with its value."""
         at, parts = name.start_pos or 0, by_name(node)
         if name == ADVERBS and owner == "a predicate":
@@ -184,11 +185,11 @@ class Reader:
             self.fail(unknown_feature(str(name), owner), at)
         return known[str(name)]
 
-    def words(self, node: Node) -> tuple[str, ...]:
+    def words(self, node: ParseNode) -> tuple[str, ...]:
         """Return the lemmas of a list."""
         return tuple(lemma for tree in trees(node) if (lemma := self.lemma(tree)) is not None)
 
-    def lemma(self, node: Node) -> str | None:
+    def lemma(self, node: ParseNode) -> str | None:
         """Return the lemma of a tree, None for ``*``."""
         token = first_token(node)
         if token.type != "QUOTED":
@@ -272,16 +273,16 @@ def explain_token(error: UnexpectedToken) -> str:
     return next(row.message for row in EXPECTED if row.terminals <= possible)
 
 
-def trees(node: Node) -> list[Node]:
+def trees(node: ParseNode) -> list[ParseNode]:
     """Return the children of a tree that are trees."""
     return [child for child in node.children if isinstance(child, Tree)]
 
 
-def by_name(node: Node) -> dict[str, Node]:
+def by_name(node: ParseNode) -> dict[str, ParseNode]:
     """Return the children of a tree that are trees, by name."""
     return {str(child.data): child for child in trees(node)}
 
 
-def first_token(node: Node) -> Token:
+def first_token(node: ParseNode) -> Token:
     """Return the first token in a tree."""
     return next(node.scan_values(lambda value: isinstance(value, Token)))

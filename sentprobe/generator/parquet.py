@@ -17,14 +17,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from sentprobe.errors import SentprobeError
+from sentprobe.errors import FormatError, SentprobeError
 from sentprobe.generator.boxes import IndexArray
-from sentprobe.generator.bulk import PART, Chunk, Decoder, Ragged, Records, Store, column_of
+from sentprobe.generator.bulk import PART, Decoder, Ragged, Records, SentenceChunk, Store, column_of
+from sentprobe.generator.columns import StringPool, Tables
 from sentprobe.generator.jsonform import event_to_json
-from sentprobe.generator.records import FormatError, from_json, json_escape, to_json
+from sentprobe.generator.records import from_json, json_escape, to_json
 from sentprobe.generator.sentence import Sentence
 from sentprobe.generator.space import Space
-from sentprobe.generator.tables import Pool, Tables
 
 _TOKEN_COLUMNS = ("form", "lemma", "upos", "xpos", "feats", "head", "deprel")
 _VARYING = ("form", "lemma", "xpos", "feats")
@@ -65,7 +65,7 @@ def schema(size: int) -> Any:
 class _Tokens:
     """The words in the lists of each shape: each a constant or a column."""
 
-    def __init__(self, words: Pool) -> None:
+    def __init__(self, words: StringPool) -> None:
         self._words = words
         self._elements = Ragged(2 * len(_VARYING))
         self._dictionary = pa.array([], pa.string())
@@ -86,7 +86,7 @@ class _Tokens:
         self._elements.add(elements)
         return frozenset(used)
 
-    def lists(self, chunk: Chunk) -> dict[str, Any]:
+    def lists(self, chunk: SentenceChunk) -> dict[str, Any]:
         """Return the columns of lists, their words as numbers in the pool."""
         bounds, rows, elements = self._elements.gather(chunk)
         width = len(_VARYING)
@@ -118,7 +118,7 @@ class _Shared:
         self._columns.clear()
         return frozenset()
 
-    def columns(self, chunk: Chunk) -> dict[str, Any]:
+    def columns(self, chunk: SentenceChunk) -> dict[str, Any]:
         """Return the columns."""
         if not self._columns:
             for name in self._names:
@@ -133,7 +133,7 @@ class _Strings(Records):
 
     _table = pa.array([], pa.string())
 
-    def column(self, chunk: Chunk) -> Any:
+    def column(self, chunk: SentenceChunk) -> Any:
         """Return the records of a chunk."""
         strings = self.table(chunk)
         if len(self._table) != len(strings):
@@ -144,7 +144,7 @@ class _Strings(Records):
         return pa.StringArray.from_buffers(len(chunk), pa.py_buffer(ends), data)
 
 
-def _ids(chunk: Chunk) -> Any:
+def _ids(chunk: SentenceChunk) -> Any:
     first = chunk.start + 1
     numbers = pa.array(np.arange(first, first + len(chunk)))
     return pc.binary_join_element_wise("s", numbers.cast(pa.string()), "")
@@ -179,7 +179,7 @@ class TableMaker:
             columns |= self._tokens.lists(chunk) | self._shared.columns(chunk)
             yield pa.table([columns[name] for name in self._schema.names], schema=self._schema)
 
-    def _index(self, chunk: Chunk) -> Any:
+    def _index(self, chunk: SentenceChunk) -> Any:
         kind = self._schema.field("index").type
         indices = chunk.indices
         return pa.array(map(str, indices) if pa.types.is_string(kind) else indices, kind)

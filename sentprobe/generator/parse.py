@@ -8,6 +8,7 @@ where the walk meets a hole. The result is the same as that of NLTK's chart pars
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 from sentprobe.errors import SentprobeError
 from sentprobe.generator.event import (
@@ -27,10 +28,79 @@ from sentprobe.generator.event import (
     Voice,
 )
 from sentprobe.generator.realize import determiner_form
-from sentprobe.generator.trie import Need, Trie, english_tries
 from sentprobe.grammars.derivation import Leaf
-from sentprobe.grammars.shapes import POSITIVE, ClauseShape, clause_shapes, english_shapes
+from sentprobe.grammars.shapes import (
+    ADVERB,
+    POSITIVE,
+    RELATIVIZER,
+    VERB,
+    ClauseShape,
+    ShapeTable,
+    clause_shapes,
+    english_shapes,
+    subject_role,
+)
 from sentprobe.lexicon import Form, Kind, Lexicon, Word
+
+
+@dataclass(frozen=True, slots=True)
+class TrieNeed:
+    """What a step of the trie consumes: a word (function word or form) or a constituent."""
+
+    category: str
+    """"word", "form", "NP", "ADVP" or "link"."""
+    name: str
+    number: str = ""
+
+
+@dataclass(slots=True)
+class Trie:
+    """A place in the trie: where each need leads, and the shapes that end here."""
+
+    steps: dict[TrieNeed, "Trie"] = field(default_factory=dict)
+    ends: list[ClauseShape] = field(default_factory=list)
+
+
+@cache
+def english_tries() -> tuple[Trie, dict[str, Trie]]:
+    """Return the trie of main clauses, and those of relative clauses by number of the noun."""
+    return build_tries(english_shapes())
+
+
+def build_tries(shapes: ShapeTable) -> tuple[Trie, dict[str, Trie]]:
+    """Merge the shapes of clauses into tries."""
+    main = Trie()
+    relative = {number.value: Trie() for number in Number}
+    for shape in clause_shapes():
+        for trie in _tries_for(shape, main, relative):
+            _insert(trie, shape, shapes)
+    return main, relative
+
+
+def _tries_for(shape: ClauseShape, main: Trie, relative: dict[str, Trie]) -> list[Trie]:
+    if not shape.gap:
+        return [main]
+    if shape.gap == subject_role(shape.voice):
+        return [relative[shape.number]]
+    return list(relative.values())
+
+
+def _insert(trie: Trie, shape: ClauseShape, shapes: ShapeTable) -> None:
+    for item in shapes.items(shape):
+        content = item.content
+        if not isinstance(content, Leaf):
+            is_subject = content.name == subject_role(shape.voice)
+            need = TrieNeed(content.category, content.name, shape.number if is_subject else "")
+        elif content.lemma == VERB:
+            need = TrieNeed("form", content.form, shape.frame)
+        elif content.lemma == RELATIVIZER:
+            need = TrieNeed("link", "")
+        else:
+            assert content.lemma != ADVERB
+            need = TrieNeed("word", content.form)
+        trie = trie.steps.setdefault(need, Trie())
+    trie.ends.append(shape)
+
 
 _FORM_TEXT = {
     Form.NN: "a singular noun",
@@ -147,7 +217,7 @@ class _Parser:
             for end, more in self._take(need, at, found):
                 yield from self._walk(below, end, more)
 
-    def _take(self, need: Need, at: int, found: _Found) -> Iterator[tuple[int, _Found]]:
+    def _take(self, need: TrieNeed, at: int, found: _Found) -> Iterator[tuple[int, _Found]]:
         if need.category == "NP":
             for end, person in self.noun_phrase(at):
                 if need.number in ("", person.number):
@@ -160,7 +230,7 @@ class _Parser:
         else:
             yield from self._take_token(need, at, found)
 
-    def _take_token(self, need: Need, at: int, found: _Found) -> Iterator[tuple[int, _Found]]:
+    def _take_token(self, need: TrieNeed, at: int, found: _Found) -> Iterator[tuple[int, _Found]]:
         if need.category == "word":
             if self._state.tokens[at] == need.name:
                 yield at + 1, found
@@ -236,13 +306,13 @@ class _Parser:
                 yield end, RelativeClause(relativizer=link, event=event)
 
 
-def _fits(need: Need, word: Word, form: Form) -> bool:
+def _fits(need: TrieNeed, word: Word, form: Form) -> bool:
     if need.category == "link":
         return word.kind is Kind.RELATIVIZER
     return form.value == need.name and word.kind.value == need.number
 
 
-def _describe(need: Need) -> str:
+def _describe(need: TrieNeed) -> str:
     if need.category == "word":
         return repr(need.name)
     return "a relativizer" if need.category == "link" else _FORM_TEXT[Form(need.name)]

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from sentprobe.generator.event import Event, Participant, Polarity, RelativeClause, Role
-from sentprobe.grammars.derivation import PARENT, Item, Leaf
+from sentprobe.grammars.derivation import PARENT, FlatItem, Leaf
 from sentprobe.grammars.shapes import (
     ADVERB,
     DETERMINER,
@@ -63,7 +63,7 @@ class PlanClause:
 
 
 @dataclass(slots=True)
-class Plan:
+class SentencePlan:
     """The tokens of a constituent, its clauses, the topmost first, and its head token."""
 
     tokens: list[PlanToken]
@@ -71,12 +71,12 @@ class Plan:
     head: int
 
 
-def plan_sentence(event: Event, shapes: ShapeTable | None = None) -> Plan:
+def plan_sentence(event: Event, shapes: ShapeTable | None = None) -> SentencePlan:
     """Return the plan of a sentence whose structure is fully specified; its words do not matter."""
     return _clause(event, "", "", shapes or english_shapes())
 
 
-def _clause(event: Event, path: str, head_number: str, shapes: ShapeTable) -> Plan:
+def _clause(event: Event, path: str, head_number: str, shapes: ShapeTable) -> SentencePlan:
     """Plan a clause; *head_number* is the number of the noun that it modifies ("" in the main)."""
     shape = _clause_shape(event, head_number)
     items = shapes.items(shape)
@@ -109,7 +109,9 @@ def _clause_shape(event: Event, head_number: str) -> ClauseShape:
     )
 
 
-def _clause_part(shape: ClauseShape, at: int, event: Event, path: str, shapes: ShapeTable) -> Plan:
+def _clause_part(
+    shape: ClauseShape, at: int, event: Event, path: str, shapes: ShapeTable
+) -> SentencePlan:
     content = shapes.items(shape)[at].content
     if isinstance(content, Leaf):
         # A clause's relativizer belongs to the participant that the clause modifies.
@@ -122,12 +124,12 @@ def _clause_part(shape: ClauseShape, at: int, event: Event, path: str, shapes: S
     return _noun_phrase(person, f"{path}{content.name}.", shapes)
 
 
-def _leaf(leaf: Leaf, path: str, origin: tuple[Shape, int]) -> Plan:
+def _leaf(leaf: Leaf, path: str, origin: tuple[Shape, int]) -> SentencePlan:
     slot = _SLOT_NAMES.get(leaf.lemma, "")
-    return Plan([PlanToken(path + slot if slot else "", leaf, path, origin)], [], 0)
+    return SentencePlan([PlanToken(path + slot if slot else "", leaf, path, origin)], [], 0)
 
 
-def _adverbs(count: int, path: str, shapes: ShapeTable) -> Plan:
+def _adverbs(count: int, path: str, shapes: ShapeTable) -> SentencePlan:
     shape = AdverbShape(count)
     items = shapes.items(shape)
     leaves = [item.content for item in items if isinstance(item.content, Leaf)]
@@ -139,7 +141,7 @@ def _adverbs(count: int, path: str, shapes: ShapeTable) -> Plan:
     return plan
 
 
-def _noun_phrase(person: Participant, path: str, shapes: ShapeTable) -> Plan:
+def _noun_phrase(person: Participant, path: str, shapes: ShapeTable) -> SentencePlan:
     clause = person.clause if isinstance(person.clause, RelativeClause) else None
     shape = NounShape(str(person.number), CONSONANT, clause is not None)
     items = shapes.items(shape)
@@ -156,12 +158,14 @@ def _noun_phrase(person: Participant, path: str, shapes: ShapeTable) -> Plan:
     return plan
 
 
-def _relative(clause: RelativeClause | None, path: str, number: str, shapes: ShapeTable) -> Plan:
+def _relative(
+    clause: RelativeClause | None, path: str, number: str, shapes: ShapeTable
+) -> SentencePlan:
     assert clause is not None
     return _clause(clause.event, f"{path}clause.", number, shapes)
 
 
-def _join(items: tuple[Item, ...], parts: list[Plan]) -> tuple[Plan, list[int]]:
+def _join(items: tuple[FlatItem, ...], parts: list[SentencePlan]) -> tuple[SentencePlan, list[int]]:
     """Put the parts one after another as *items* say; also return where each part starts.
 
     The first clause of the result is the one being built; its caller fills it in.
@@ -189,7 +193,7 @@ def _join(items: tuple[Item, ...], parts: list[Plan]) -> tuple[Plan, list[int]]:
         part.tokens[0].before = item.before + part.tokens[0].before
         part.tokens[-1].after += item.after
         clauses += [clause.moved(start) for clause in part.clauses]
-    return Plan(tokens, clauses, head), starts
+    return SentencePlan(tokens, clauses, head), starts
 
 
 def slots_of(event: Event, path: str = "") -> dict[str, str]:

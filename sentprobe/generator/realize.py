@@ -18,9 +18,9 @@ from sentprobe.generator.event import (
     participants,
 )
 from sentprobe.generator.lemmas import infer_frames
-from sentprobe.generator.plan import Plan, PlanToken, plan_sentence, slots_of
+from sentprobe.generator.plan import PlanToken, SentencePlan, plan_sentence, slots_of
 from sentprobe.generator.sentence import Negation, Predicate, Sentence, Token
-from sentprobe.grammars.derivation import PARENT, Item, Leaf, flatten
+from sentprobe.grammars.derivation import PARENT, FlatItem, Leaf, flatten
 from sentprobe.grammars.features import word_features
 from sentprobe.lexicon import Form, Kind, Lexicon, Word
 
@@ -149,7 +149,7 @@ def slot_feats(leaf: Leaf, word: Word) -> str:
     return leaf.feats or word_features(leaf.pos, word.lemma, leaf.form.removeprefix("DT."))
 
 
-def predicates_of(plan: Plan) -> tuple[Predicate, ...]:
+def predicates_of(plan: SentencePlan) -> tuple[Predicate, ...]:
     """Return the predicates of a plan, the main one first."""
     return tuple(
         Predicate(
@@ -162,7 +162,7 @@ def predicates_of(plan: Plan) -> tuple[Predicate, ...]:
     )
 
 
-def negations_of(plan: Plan) -> tuple[Negation, ...]:
+def negations_of(plan: SentencePlan) -> tuple[Negation, ...]:
     """Return the negations of a plan, clause by clause."""
     return tuple(
         Negation(cue=clause.cue + 1, verb=clause.verb + 1)
@@ -205,7 +205,7 @@ def derive(event: Event, lexicon: Lexicon, *, id: str = "") -> Sentence:
     )
 
 
-def _token(item: Item) -> Token:
+def _token(item: FlatItem) -> Token:
     leaf = item.content
     assert isinstance(leaf, Leaf)
     return Token(

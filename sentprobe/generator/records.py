@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from sentprobe.errors import SentprobeError, UsageError, suggest
+from sentprobe.errors import FormatError, SentprobeError, UsageError, suggest
 from sentprobe.generator.jsonform import event_from_json, event_to_json
 from sentprobe.generator.parse import parse
 from sentprobe.generator.realize import realize
@@ -13,10 +13,6 @@ from sentprobe.generator.sentence import Negation, Predicate, Sentence, Token
 from sentprobe.lexicon import Lexicon
 
 _TOKEN_FIELDS = tuple(field.name for field in fields(Token))
-
-
-class FormatError(SentprobeError):
-    """A record that cannot be read; the message says in which line and why."""
 
 
 def to_json(sentence: Sentence) -> dict[str, Any]:

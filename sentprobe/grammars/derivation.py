@@ -39,7 +39,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
+class FlatItem:
     """A word or hole of a flattened derivation.
 
     ``head`` is the index of the item it depends on, or :data:`PARENT`. ``before`` and ``after`` are
@@ -112,7 +112,7 @@ class _Builder:
         return head, rest
 
 
-def flatten(node: Node) -> tuple[Item, ...]:
+def flatten(node: Node) -> tuple[FlatItem, ...]:
     """Return the words and holes of *node* in order, with heads, relations and brackets.
 
     A hole stands for a constituent; the brackets around a word include its Penn tag.
@@ -123,7 +123,7 @@ def flatten(node: Node) -> tuple[Item, ...]:
         builder.heads[head] = (PARENT, "head")
     builder.heads.update({item.index: (PARENT, item.rel) for item in loose})
     return tuple(
-        Item(
+        FlatItem(
             content=content,
             head=builder.heads[i][0],
             rel=builder.heads[i][1],

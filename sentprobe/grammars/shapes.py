@@ -19,11 +19,12 @@ from itertools import product
 from typing import Any, TypeAlias
 
 from sentprobe.errors import SentprobeError
-from sentprobe.grammars.derivation import Hole, Item, Leaf, Node, flatten
+from sentprobe.grammars.derivation import FlatItem, Hole, Leaf, Node, flatten
 from sentprobe.lexicon import Form, Kind, Word
 
 VERB, NOUN, DETERMINER, RELATIVIZER, ADVERB = "@verb", "@noun", "@det", "@rel", "@adverb"
 """The lemmas of the items that a word of the lexicon fills."""
+
 
 POSITIVE = "pos"
 MAX_ADVERBS = 6
@@ -64,7 +65,9 @@ class AdverbShape:
 
 
 Shape: TypeAlias = ClauseShape | NounShape | AdverbShape
-Items: TypeAlias = tuple[Item, ...]
+
+
+FlatItems: TypeAlias = tuple[FlatItem, ...]
 
 
 def subject_role(voice: str) -> str:
@@ -72,7 +75,7 @@ def subject_role(voice: str) -> str:
     return "patient" if voice == "passive" else "agent"
 
 
-def derive_shape(shape: Shape) -> Items:
+def derive_shape(shape: Shape) -> FlatItems:
     """Work out the items of *shape* through the grammar, by unification.
 
     Raises:
@@ -191,20 +194,20 @@ def all_shapes() -> Iterator[Shape]:
 class ShapeTable:
     """The items of each shape: those carried, and those derived since."""
 
-    def __init__(self, known: Iterable[tuple[Shape, Items]] = ()) -> None:
+    def __init__(self, known: Iterable[tuple[Shape, FlatItems]] = ()) -> None:
         self._items = dict(known)
 
-    def items(self, shape: Shape) -> Items:
+    def items(self, shape: Shape) -> FlatItems:
         """Return the items of *shape*, deriving them if they are not known."""
         if shape not in self._items:
             self._items[shape] = derive_shape(shape)
         return self._items[shape]
 
-    def __iter__(self) -> Iterator[tuple[Shape, Items]]:
+    def __iter__(self) -> Iterator[tuple[Shape, FlatItems]]:
         return iter(self._items.items())
 
 
-def dump(table: Iterable[tuple[Shape, Items]], *, source: str) -> str:
+def dump(table: Iterable[tuple[Shape, FlatItems]], *, source: str) -> str:
     """Return *table* as JSON, with the digest of the grammar's *source*; inverse of :func:`load`.
 
     Contents, which recur, are listed once; an item is [content, head, rel, before, after].
@@ -253,9 +256,9 @@ def _content(row: list[str]) -> Leaf | Hole:
     )
 
 
-def _item(contents: list[Leaf | Hole], row: list[Any]) -> Item:
+def _item(contents: list[Leaf | Hole], row: list[Any]) -> FlatItem:
     index, head, rel, before, after = row
-    return Item(content=contents[index], head=head, rel=rel, before=before, after=after)
+    return FlatItem(content=contents[index], head=head, rel=rel, before=before, after=after)
 
 
 def _digest(source: str) -> str:

@@ -15,17 +15,18 @@ from sentprobe.lexicon.draft import (
     FLAGS,
     KINDS,
     Draft,
-    Item,
+    DraftWord,
     everything,
     is_vocabulary,
     resolve,
     strings,
 )
-from sentprobe.lexicon.errors import Problem
-from sentprobe.lexicon.source import VOCABULARY, Entry
+from sentprobe.lexicon.problems import Problem
+from sentprobe.lexicon.source import VOCABULARY, LexiconEntry
 from sentprobe.lexicon.words import FORMS, OPEN_KINDS, VERBS, Flag, Form, Kind, Word
 
-Finding = tuple[int, str]
+LexiconFinding = tuple[int, str]
+
 
 RESERVED = frozenset(
     {*("be", "am", "is", "are", "was", "were", "been", "being")}
@@ -36,7 +37,7 @@ RESERVED = frozenset(
 ARTICLES = ("a", "an")
 
 
-def unknown_kind(draft: Draft) -> Iterator[Finding]:
+def unknown_kind(draft: Draft) -> Iterator[LexiconFinding]:
     """Name each section after a kind of word or a vocabulary."""
     for section in draft.document.sections:
         if section.name not in KINDS and not is_vocabulary(section):
@@ -45,7 +46,7 @@ def unknown_kind(draft: Draft) -> Iterator[Finding]:
             yield section.line, f"[{section.name}], expected {expected}{hint}"
 
 
-def duplicate_lemma(draft: Draft) -> Iterator[Finding]:
+def duplicate_lemma(draft: Draft) -> Iterator[LexiconFinding]:
     """Write a lemma once in its section, and once in a list of a vocabulary."""
     for place, first in draft.document.repeated:
         yield place.first, f"{place.key!r} in [{place.section}] is on line {first.first} already"
@@ -55,7 +56,7 @@ def duplicate_lemma(draft: Draft) -> Iterator[Finding]:
             yield line, f"{lemma!r} stands more than once in the list of {entry.key!r}"
 
 
-def missing_form(draft: Draft) -> Iterator[Finding]:
+def missing_form(draft: Draft) -> Iterator[LexiconFinding]:
     """State the inflected forms that are not found by inflecting the lemma."""
     for item in draft.items:
         kind, forms, stated = item.word.kind, item.word.forms, item.stated
@@ -65,7 +66,7 @@ def missing_form(draft: Draft) -> Iterator[Finding]:
             yield item.entry.line, f'{word} lacks {listed(missing)}, expected "{missing[0]}" = ...'
 
 
-def form_clash(draft: Draft) -> Iterator[Finding]:
+def form_clash(draft: Draft) -> Iterator[LexiconFinding]:
     """Choose words whose inflected forms tell the word, its number and its tense."""
     yield from reserved_words(draft)
     yield from shared_forms(draft)
@@ -77,14 +78,14 @@ def form_clash(draft: Draft) -> Iterator[Finding]:
             yield line, f'the past of {lemma!r} equals its plain form: flags = ["{Flag.SYNCRETIC}"]'
 
 
-def reserved_words(draft: Draft) -> Iterator[Finding]:
+def reserved_words(draft: Draft) -> Iterator[LexiconFinding]:
     """Yield the words that look like one of the grammar's own."""
     for item in draft.items:
         for text in sorted(RESERVED & frozenset(item.word.forms.values())):
             yield item.entry.line, f"{text!r} of {item.word.lemma!r} is a word of the grammar"
 
 
-def shared_forms(draft: Draft) -> Iterator[Finding]:
+def shared_forms(draft: Draft) -> Iterator[LexiconFinding]:
     """Yield the forms of two words, save one verb's with and without an object."""
     owners = {text: word for word in draft.inherited for text in word.forms.values()}
     for item in draft.items:
@@ -95,7 +96,7 @@ def shared_forms(draft: Draft) -> Iterator[Finding]:
                 yield item.entry.line, f"{ours} is also a form of {other.kind} {other.lemma!r}"
 
 
-def unknown_key(draft: Draft) -> Iterator[Finding]:
+def unknown_key(draft: Draft) -> Iterator[LexiconFinding]:
     """Use the keys that entries of the kind have."""
     for item in draft.items:
         yield from unexpected(item.stated, item_keys(item.word.kind), item.entry.line)
@@ -104,7 +105,7 @@ def unknown_key(draft: Draft) -> Iterator[Finding]:
             yield from unexpected([entry.key], (*OPEN_KINDS, EXCEPT), entry.line)
 
 
-def bad_flag(draft: Draft) -> Iterator[Finding]:
+def bad_flag(draft: Draft) -> Iterator[LexiconFinding]:
     """Give a verb the flags that are true of it."""
     for item in draft.items:
         for flag in strings(item.stated.get(FLAGS)):
@@ -114,7 +115,7 @@ def bad_flag(draft: Draft) -> Iterator[Finding]:
             yield item.entry.line, f"the past of {item.word.lemma!r} differs from its plain form"
 
 
-def unknown_word(draft: Draft) -> Iterator[Finding]:
+def unknown_word(draft: Draft) -> Iterator[LexiconFinding]:
     """Choose the words of a vocabulary from those of the lexicon."""
     known = [(word.kind, word.lemma) for word in draft.words]
     for entry in vocabulary_entries(draft):
@@ -126,7 +127,7 @@ def unknown_word(draft: Draft) -> Iterator[Finding]:
                 yield line, f"there is no {kind_name(entry)} {lemma!r}{nearest(lemma, lemmas)}"
 
 
-def not_a_token(draft: Draft) -> Iterator[Finding]:
+def not_a_token(draft: Draft) -> Iterator[LexiconFinding]:
     """Write a lemma or a form as one token of lower-case letters."""
     for item in draft.items:
         stated = [value for key, value in item.stated.items() if key in frozenset(Form)]
@@ -135,7 +136,7 @@ def not_a_token(draft: Draft) -> Iterator[Finding]:
                 yield item.entry.line, f"{text!r}"
 
 
-def empty_vocabulary(draft: Draft) -> Iterator[Finding]:
+def empty_vocabulary(draft: Draft) -> Iterator[LexiconFinding]:
     """Give a vocabulary nouns and verbs, and a word of each kind it lists."""
     for section in draft.vocabularies or (everything(draft),):
         chosen = resolve(section, draft)
@@ -147,7 +148,7 @@ def empty_vocabulary(draft: Draft) -> Iterator[Finding]:
                 yield entry.line, f"{entry.key!r} is empty; leave out the key"
 
 
-def wrong_type(draft: Draft) -> Iterator[Finding]:
+def wrong_type(draft: Draft) -> Iterator[LexiconFinding]:
     """Write each value in the type that its key asks for."""
     for section in draft.document.sections:
         if not section.is_table:
@@ -159,7 +160,7 @@ def wrong_type(draft: Draft) -> Iterator[Finding]:
             yield entry.line, f'{entry.key!r}, expected a list of lemmas or "{ALL}"'
 
 
-def wrong_values(item: Item) -> Iterator[Finding]:
+def wrong_values(item: DraftWord) -> Iterator[LexiconFinding]:
     """Yield the values of the wrong type in a word's entry."""
     line, lemma = item.entry.line, item.word.lemma
     if not isinstance(item.entry.value, dict):
@@ -173,9 +174,10 @@ def wrong_values(item: Item) -> Iterator[Finding]:
             yield line, f"{key!r} of {lemma!r}, expected a string"
 
 
-Check = Callable[[Draft], Iterator[Finding]]
+LexiconCheck = Callable[[Draft], Iterator[LexiconFinding]]
 
-CHECKS: Mapping[str, Check] = {
+
+CHECKS: Mapping[str, LexiconCheck] = {
     "L001": unknown_kind,
     "L002": duplicate_lemma,
     "L003": missing_form,
@@ -231,20 +233,20 @@ def item_keys(kind: Kind) -> tuple[str, ...]:
     return (*FORMS[kind], *extra)
 
 
-def unexpected(keys: Iterable[str], known: tuple[str, ...], line: int) -> Iterator[Finding]:
+def unexpected(keys: Iterable[str], known: tuple[str, ...], line: int) -> Iterator[LexiconFinding]:
     """Yield the keys that are not known."""
     for key in keys:
         if key not in known:
             yield line, f"{key!r}, expected {listed(known)}{nearest(key, known)}"
 
 
-def vocabulary_entries(draft: Draft) -> list[Entry]:
+def vocabulary_entries(draft: Draft) -> list[LexiconEntry]:
     """Return the lists of all vocabularies that have a known key."""
     entries = [entry for section in draft.vocabularies for entry in section.entries]
     return [entry for entry in entries if entry.key in (*OPEN_KINDS, EXCEPT)]
 
 
-def kind_name(entry: Entry) -> str:
+def kind_name(entry: LexiconEntry) -> str:
     """Return what a member of a vocabulary's list is called."""
     return "word" if entry.key == EXCEPT else entry.key
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sentprobe.lexicon.inflect import guess, takes_an
-from sentprobe.lexicon.source import VOCABULARY, Document, Entry, Section
+from sentprobe.lexicon.source import VOCABULARY, Document, LexiconEntry, Section
 from sentprobe.lexicon.words import FORMS, OPEN_KINDS, Flag, Form, Kind, Vocabulary, Word
 
 FLAGS = "flags"
@@ -20,11 +20,11 @@ CLOSED_KINDS = frozenset(Kind) - frozenset(OPEN_KINDS)
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class DraftWord:
     """A word and the entry it was read from."""
 
     word: Word
-    entry: Entry
+    entry: LexiconEntry
 
     @property
     def stated(self) -> Mapping[str, object]:
@@ -37,7 +37,7 @@ class Draft:
     """A file's words and vocabularies; *inherited* are words that another file lends."""
 
     document: Document
-    items: tuple[Item, ...]
+    items: tuple[DraftWord, ...]
     inherited: tuple[Word, ...]
 
     @property
@@ -55,7 +55,7 @@ def make_draft(document: Document, lent: tuple[Word, ...] = ()) -> Draft:
     """Build a document's words; *lent* words of the kinds it has no section for are inherited."""
     sections = [s for s in document.sections if s.name in KINDS]
     items = tuple(
-        Item(make_word(Kind(section.name), entry), entry)
+        DraftWord(make_word(Kind(section.name), entry), entry)
         for section in sections
         for entry in section.entries
     )
@@ -64,7 +64,7 @@ def make_draft(document: Document, lent: tuple[Word, ...] = ()) -> Draft:
     return Draft(document, items, inherited)
 
 
-def make_word(kind: Kind, entry: Entry) -> Word:
+def make_word(kind: Kind, entry: LexiconEntry) -> Word:
     """Build a word: the forms that are stated, and the others by inflecting the lemma."""
     table = entry.value if isinstance(entry.value, dict) else {}
     article = table.get(ARTICLE)
@@ -99,7 +99,9 @@ def make_vocabularies(draft: Draft) -> dict[str, Vocabulary]:
 def everything(draft: Draft) -> Section:
     """Return the section of a vocabulary of all words."""
     kinds = {word.kind for word in draft.words}.intersection(OPEN_KINDS)
-    return Section(f"{VOCABULARY}.all", 1, tuple(Entry(kind.value, ALL, 1) for kind in kinds))
+    return Section(
+        f"{VOCABULARY}.all", 1, tuple(LexiconEntry(kind.value, ALL, 1) for kind in kinds)
+    )
 
 
 def resolve(section: Section, draft: Draft) -> dict[Kind, tuple[str, ...]]:

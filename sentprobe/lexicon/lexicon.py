@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from sentprobe.errors import UsageError, suggest
 from sentprobe.lexicon.words import Form, Kind, Vocabulary, Word
 
-Reading = tuple[Word, Form]
+WordReading = tuple[Word, Form]
 
 
 class UnknownWordError(UsageError):
@@ -26,7 +26,7 @@ class Lexicon:
     vocabularies: Mapping[str, Vocabulary] = field(repr=False)
     _by_kind: Mapping[Kind, tuple[Word, ...]] = field(init=False, repr=False)
     _by_lemma: Mapping[tuple[Kind, str], Word] = field(init=False, repr=False)
-    _by_form: Mapping[str, tuple[Reading, ...]] = field(init=False, repr=False)
+    _by_form: Mapping[str, tuple[WordReading, ...]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         by_kind = {kind: tuple(w for w in self.entries if w.kind is kind) for kind in Kind}
@@ -83,7 +83,7 @@ class Lexicon:
             raise UnknownVocabularyError(f"unknown vocabulary {name!r}, expected {known}{hint}")
         return self.vocabularies[name]
 
-    def find(self, form_text: str) -> tuple[Reading, ...]:
+    def find(self, form_text: str) -> tuple[WordReading, ...]:
         """Return every reading of an inflected form as (word, form), none if there is no such form.
 
         >>> from sentprobe.lexicon import english
@@ -93,9 +93,9 @@ class Lexicon:
         return self._by_form.get(form_text, ())
 
 
-def readings(words: Iterable[Word]) -> dict[str, tuple[Reading, ...]]:
+def readings(words: Iterable[Word]) -> dict[str, tuple[WordReading, ...]]:
     """Return every inflected form of *words* with all of its readings, in order."""
-    found: dict[str, list[Reading]] = {}
+    found: dict[str, list[WordReading]] = {}
     for word in words:
         for form, text in word.forms.items():
             found.setdefault(text, []).append((word, form))

@@ -8,8 +8,8 @@ from pathlib import Path
 from sentprobe.errors import UsageError
 from sentprobe.lexicon.checks import problems
 from sentprobe.lexicon.draft import CLOSED_KINDS, make_draft, make_vocabularies
-from sentprobe.lexicon.errors import LexiconError, Problem
 from sentprobe.lexicon.lexicon import Lexicon
+from sentprobe.lexicon.problems import LexiconError, Problem
 from sentprobe.lexicon.source import NOT_TOML, Document, read_document
 from sentprobe.lexicon.words import Word
 
@@ -81,3 +81,20 @@ def decode(data: bytes, path: str) -> str:
         line = data.count(b"\n", 0, error.start) + 1
         text = f"a lexicon is a TOML file in UTF-8: {error.reason} {data[error.start]:#x}"
         raise LexiconError(path, [Problem(line, NOT_TOML, text)]) from None
+
+
+def load_lexicon(path: Path | None) -> Lexicon:
+    """Return the lexicon of a file, or the package's own."""
+    return english() if path is None else read_lexicon(path)
+
+
+def default_vocabulary(lexicon: Lexicon, usual: str = "english") -> str:
+    """Return *usual*, which the built-in lexicon has, or the only vocabulary of one's own.
+
+    Raises:
+        UsageError: there are several.
+    """
+    names = tuple(lexicon.vocabularies)
+    if usual in names or len(names) == 1:
+        return usual if usual in names else names[0]
+    raise UsageError(f"name one of the lexicon's vocabularies: {', '.join(names)}")

@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from sentprobe.lexicon.errors import LexiconError, Problem
+from sentprobe.lexicon.problems import LexiconError, Problem
 
 VOCABULARY = "vocabulary"
 NOT_TOML = "L010"
@@ -30,12 +30,12 @@ class Place:
     last: int
 
 
-Places = dict[tuple[str, str | None], Place]
+KeyPlaces = dict[tuple[str, str | None], Place]
 """The first place of each section and key."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LexiconEntry:
     """A key of a section with its value."""
 
     key: str
@@ -49,7 +49,7 @@ class Section:
 
     name: str
     line: int
-    entries: tuple[Entry, ...]
+    entries: tuple[LexiconEntry, ...]
     is_table: bool = True
 
 
@@ -78,7 +78,7 @@ def read_document(text: str, path: str) -> Document:
         LexiconError: L010, the text is not TOML.
     """
     places = tuple(scan(text))
-    firsts: Places = {}
+    firsts: KeyPlaces = {}
     repeated = []
     for place in places:
         first = firsts.setdefault((place.section, place.key), place)
@@ -138,7 +138,7 @@ def parse(text: str, path: str, *, last: int) -> Mapping[str, object]:
         raise LexiconError(path, [problem]) from None
 
 
-def sections_of(tables: Mapping[str, object], places: Places) -> Iterator[Section]:
+def sections_of(tables: Mapping[str, object], places: KeyPlaces) -> Iterator[Section]:
     """Yield the tables as sections; what is no table becomes a section without entries."""
     for name, value in tables.items():
         if name == VOCABULARY and isinstance(value, dict):
@@ -149,7 +149,7 @@ def sections_of(tables: Mapping[str, object], places: Places) -> Iterator[Sectio
             yield section_of(section, table, places)
 
 
-def section_of(name: str, table: object, places: Places) -> Section:
+def section_of(name: str, table: object, places: KeyPlaces) -> Section:
     """Return one section, with the line of each entry as near as the text tells it."""
     parent, _, inner = name.rpartition(".")
     headers = (p for p in places.values() if p.section == name or p.section.startswith(f"{name}."))
@@ -160,5 +160,5 @@ def section_of(name: str, table: object, places: Places) -> Section:
     entries = []
     for key, value in table.items():
         place = places.get((name, key)) or places.get((f"{name}.{key}", None))
-        entries.append(Entry(key, value, place.first if place else line))
+        entries.append(LexiconEntry(key, value, place.first if place else line))
     return Section(name, line, tuple(entries))

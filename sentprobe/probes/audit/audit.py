@@ -1,11 +1,15 @@
 """The audit of a dataset: each surface cue tried by classifiers, the exact bounds, and a verdict.
 
+Items that a cue cannot tell apart get the same answer from every function of that cue. So of each
+group of such items at most as many are right as have the group's commonest label, and the sum of
+these over all groups is reached by one function, which knows the labels.
+
 An accuracy says what a probe found only when nothing simpler finds as much. The audit says how much
 that is: of the probe words alone, of the bag of words, of where the probe words stand.
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
@@ -13,21 +17,61 @@ from functools import partial
 import numpy as np
 
 from sentprobe.lexicon import Lexicon, english
-from sentprobe.probes.audit.bounds import KEYS, Bound, bound
-from sentprobe.probes.audit.classify import (
-    ModelScore,
-    Part,
-    Trial,
-    score,
-    try_classifiers,
-)
-from sentprobe.probes.audit.cues import CUES, Cue, Features, cues_of, seen
+from sentprobe.probes.audit.classify import ModelScore, Trial, TrialItems, score, try_classifiers
+from sentprobe.probes.audit.cues import CUES, Cue, Features, Structures, cues_of, seen
 from sentprobe.probes.audit.expectations import expected, turned
-from sentprobe.probes.audit.structure import Structures
 from sentprobe.probes.dataset import Items, ProbeDataset, Split
-from sentprobe.probes.intervals import balanced
-from sentprobe.probes.progress import Reporter, Silent
-from sentprobe.probes.workers import check_jobs, finished, workers
+from sentprobe.probes.statistics import balanced
+from sentprobe.processes import check_jobs, finished, workers
+from sentprobe.progress import Reporter, Silent
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """At most *best* of *total* items can be right; they are in so many *groups*."""
+
+    best: int
+    total: int
+    groups: int
+
+    @property
+    def share(self) -> float:
+        """The highest accuracy that there is."""
+        return self.best / self.total
+
+    @property
+    def binds(self) -> bool:
+        """Whether it excludes anything; where each item is a group of its own, nothing."""
+        return self.best < self.total
+
+
+BoundKey = Callable[[tuple[str, ...], tuple[int, ...]], Hashable]
+"""From tokens and probe words to what is known of them."""
+
+
+def bound(data: ProbeDataset, split: Split, key: BoundKey) -> Bound:
+    """Return the bound over the items of a split for functions of *key*."""
+    counts: dict[Hashable, Counter[int]] = {}
+    items = data.splits[split]
+    for known, target in zip(_keys(data, items, key), items.targets.tolist(), strict=True):
+        counts.setdefault(known, Counter())[target] += 1
+    best = sum(max(count.values()) for count in counts.values())
+    return Bound(best, len(items), len(counts))
+
+
+def _keys(data: ProbeDataset, items: Items, key: BoundKey) -> list[Hashable]:
+    tokens = [tuple(sentence.split()) for sentence in data.sentences]
+    rows, probes = items.rows.tolist(), items.probes.tolist()
+    return [key(tokens[row], tuple(words)) for row, words in zip(rows, probes, strict=True)]
+
+
+KEYS: Mapping[Cue, BoundKey] = {
+    Cue.PROBE: lambda _, probes: probes,
+    Cue.LENGTH: lambda tokens, probes: (len(tokens), probes),
+    Cue.BAG: lambda tokens, probes: (tuple(sorted(tokens)), probes),
+}
+"""The cues that have a bound, and what a function of each knows."""
+
 
 FORMAT = "sentprobe-audit 1"
 """The first value of an audit in JSON."""
@@ -178,8 +222,10 @@ def _try(data: ProbeDataset, cue: Cue, *, seed: int, lexicon: Lexicon, strict: f
     return _Tried(trial, {"parsed": structures.parsed, "skeleton": structures.skeletons})
 
 
-def _part(data: ProbeDataset, split: Split, *, features: Sequence[Features] = ()) -> Part:
-    return Part(features, data.splits[split].targets, data.units(split), mirrored=data.mirrored)
+def _part(data: ProbeDataset, split: Split, *, features: Sequence[Features] = ()) -> TrialItems:
+    return TrialItems(
+        features, data.splits[split].targets, data.units(split), mirrored=data.mirrored
+    )
 
 
 def _strict(cues: Collection[Cue]) -> float:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sentprobe.probes.audit.cues import Features
 from sentprobe.probes.dataset import Indices
-from sentprobe.probes.intervals import Interval, accuracy_interval, wilson
+from sentprobe.probes.statistics import Interval, accuracy_interval, wilson
 
 TRAINING_LIMIT = 10_000
 """Training items beyond these are left out, whole units at random: a cue shows on fewer."""
@@ -63,7 +63,7 @@ class ModelScore:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TrialItems:
     """Items of a split for a classifier: features, labels and units run in parallel."""
 
     features: Sequence[Features]
@@ -72,7 +72,7 @@ class Part:
     mirrored: bool = False
     """Whether the units are mirror pairs."""
 
-    def take(self, rows: Indices) -> "Part":
+    def take(self, rows: Indices) -> "TrialItems":
         """Return the part with these items."""
         features = [self.features[row] for row in rows.tolist()]
         return replace(self, features=features, targets=self.targets[rows], units=self.units[rows])
@@ -92,7 +92,7 @@ class Trial:
 
 
 def try_classifiers(
-    train: Part, test: Part, *, validation: Part | None, seed: int, strict: float
+    train: TrialItems, test: TrialItems, *, validation: TrialItems | None, seed: int, strict: float
 ) -> Trial:
     """Train each classifier, choose between them, and score each on the test items.
 
@@ -110,7 +110,7 @@ def try_classifiers(
     return Trial(chosen, {k: score(answer, test, strict=strict) for k, answer in answers.items()})
 
 
-def sample(part: Part, *, limit: int, seed: int) -> Part:
+def sample(part: TrialItems, *, limit: int, seed: int) -> TrialItems:
     """Return whole units drawn at random, with at most *limit* items; all, if they are no more."""
     if len(part.targets) <= limit:
         return part
@@ -121,18 +121,18 @@ def sample(part: Part, *, limit: int, seed: int) -> Part:
     return part.take(np.flatnonzero(np.isin(unit, kept)))
 
 
-def score(answers: Indices, test: Part, *, strict: float) -> ModelScore:
+def score(answers: Indices, test: TrialItems, *, strict: float) -> ModelScore:
     """Return how many of the answers are right, with the intervals.
 
     A mirror pair counts as one item. Items of other units (that share a sentence) count for as
-    many as the answers show: see :func:`sentprobe.probes.intervals.design_effect`.
+    many as the answers show: see :func:`sentprobe.probes.statistics.design_effect`.
     """
     right = answers == test.targets
     low, high = (_interval(right, test, confidence=level) for level in (0.95, strict))
     return ModelScore(int(right.sum()), len(right), low, high)
 
 
-def _interval(right: NDArray[np.bool_], test: Part, *, confidence: float) -> Interval:
+def _interval(right: NDArray[np.bool_], test: TrialItems, *, confidence: float) -> Interval:
     if not test.mirrored:
         return accuracy_interval(right, test.units.tolist(), confidence=confidence)
     worth = len(np.unique(test.units))
@@ -140,7 +140,7 @@ def _interval(right: NDArray[np.bool_], test: Part, *, confidence: float) -> Int
 
 
 def _choose(
-    kinds: Sequence[Classifier], train: Part, validation: Part | None, *, seed: int
+    kinds: Sequence[Classifier], train: TrialItems, validation: TrialItems | None, *, seed: int
 ) -> Classifier:
     if len(kinds) == 1:
         return kinds[0]
@@ -151,7 +151,7 @@ def _choose(
     return max(kinds, key=lambda kind: int((answers[kind] == judged.targets).sum()))
 
 
-def _hold_out(train: Part, *, seed: int) -> tuple[Part, Part]:
+def _hold_out(train: TrialItems, *, seed: int) -> tuple[TrialItems, TrialItems]:
     """Return the training items without a quarter of the units, and the items of that quarter."""
     units = np.unique(train.units)
     drawn = np.random.default_rng([seed, 1]).permutation(units)[: int(_HELD_OUT * len(units))]
@@ -160,7 +160,7 @@ def _hold_out(train: Part, *, seed: int) -> tuple[Part, Part]:
 
 
 def _answers(
-    kinds: Sequence[Classifier], train: Part, test: Part, *, seed: int
+    kinds: Sequence[Classifier], train: TrialItems, test: TrialItems, *, seed: int
 ) -> Mapping[Classifier, Indices]:
     """Return each classifier's label for each test item, (n,) int64."""
     labels = np.unique(train.targets)
@@ -173,7 +173,7 @@ def _answers(
     }
 
 
-def _matrices(train: Part, test: Part) -> tuple[Any, Any]:
+def _matrices(train: TrialItems, test: TrialItems) -> tuple[Any, Any]:
     """Return sparse float32 matrices, (n, features); features that training lacks are left out.
 
     The columns are in order of how many training items have the feature, the commonest first.

@@ -1,5 +1,10 @@
 """Surface cues: what a classifier is shown of an item when it is not shown the meaning.
 
+Where the grammar covers a sentence, its structure is what the event says besides lemmas: frames,
+voices, tenses, aspects, polarities, numbers, adverbs counted, and which participant has which
+relative clause. Elsewhere it is the skeleton: function words and punctuation as they stand, a mark
+for each other word.
+
 A cue turns an item into features, a map from a feature's name to its number; sparse matrices are
 made of them by scikit-learn's ``DictVectorizer``. What a cue leaves out is the point of it: the
 bag of words does not know the order, the position does not know the words.
@@ -8,10 +13,88 @@ bag of words does not know the order, the position does not know the words.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 
+from sentprobe.generator.event import Event, Participant, RelativeClause, Role
+from sentprobe.generator.parse import ParseError, parse
 from sentprobe.lexicon import Lexicon
-from sentprobe.probes.audit.structure import Structures
 from sentprobe.probes.dataset import Items, ProbeDataset
+
+BLANK = "_"
+"""Stands for a content word in a skeleton."""
+
+
+class Structures:
+    """Structures of sentences, each found once; counts which way each was found."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self._lexicon = lexicon
+        self._known: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self.parsed = 0
+        self.skeletons = 0
+
+    def features(self, tokens: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the features of a sentence's structure, each a name, none of them twice."""
+        if tokens not in self._known:
+            self._known[tokens] = self._find(tokens)
+        return self._known[tokens]
+
+    def _find(self, tokens: tuple[str, ...]) -> tuple[str, ...]:
+        try:
+            event = parse(" ".join(tokens), self._lexicon)[0]
+        except ParseError:
+            self.skeletons += 1
+            return _of_skeleton(skeleton(tokens))
+        self.parsed += 1
+        parts = tuple(_of_event(event, "main"))
+        return *parts, f"all: {' '.join(parts)}"
+
+
+def _of_event(event: Event, path: str) -> Iterator[str]:
+    for name in ("frame", "voice", "tense", "aspect", "polarity", "negator"):
+        yield f"{path} {name} {getattr(event, name)}"
+    yield f"{path} adverbs {len(event.adverbs or ())}"
+    for role in Role:
+        person = event.argument(role)
+        if isinstance(person, Participant):
+            yield f"{path} {role} {person.number}"
+            if isinstance(person.clause, RelativeClause):
+                yield f"{path} {role} clause {person.clause.kind}"
+                yield from _of_event(person.clause.event, f"{path}.{role}")
+
+
+def skeleton(tokens: Sequence[str]) -> tuple[str, ...]:
+    """Return the tokens with :data:`BLANK` for each that is no function word or punctuation.
+
+    Function words are scikit-learn's English stop words, whatever their case.
+
+    >>> skeleton("The rain fell on the town .".split())
+    ('the', '_', '_', 'on', 'the', '_', '.')
+    """
+    known = _function_words()
+    lowered = [token.lower() for token in tokens]
+    return tuple(
+        token if token in known or not any(map(str.isalnum, token)) else BLANK for token in lowered
+    )
+
+
+@cache
+def _function_words() -> frozenset[str]:
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS  # noqa: PLC0415
+
+    # Clitics, as the Penn Treebank's tokens are cut; the list has whole words only.
+    return frozenset(ENGLISH_STOP_WORDS) | {"n't", "'s", "'re", "'ve", "'ll", "'d", "'m"}
+
+
+def _of_skeleton(frame: Sequence[str]) -> tuple[str, ...]:
+    padded = ["<s>", *frame, "</s>"]
+    grams = (
+        " ".join(padded[i : i + size])
+        for size in (1, 2, 3)
+        for i in range(len(padded) - size + 1)
+    )  # fmt: skip
+    return *dict.fromkeys(grams), f"all: {' '.join(frame)}"
+
 
 Features = dict[str, float]
 """Feature to number; features that are not named are 0."""
@@ -45,7 +128,7 @@ class Seen:
         return [i for i, token in enumerate(self.tokens) if token in self.forms[slot]]
 
 
-Maker = Callable[[Seen], Features]
+CueMaker = Callable[[Seen], Features]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +138,7 @@ class CueKind:
     title: str
     says: str
     """What the classifier sees, as the page and the legend say it."""
-    make: Callable[[Structures], Maker]
+    make: Callable[[Structures], CueMaker]
     needs_probe: bool = False
     """Whether it means something only where items have probe words."""
     plain_title: str = ""
@@ -200,7 +283,7 @@ def _place(slot: int, at: Sequence[int], *, size: int) -> Features:
     }
 
 
-def _template(structures: Structures) -> Maker:
+def _template(structures: Structures) -> CueMaker:
     return lambda item: dict.fromkeys(structures.features(item.tokens), 1.0)
 
 

@@ -9,7 +9,7 @@ in BShift; length in SOMO and CoordInv.
 from collections.abc import Iterable, Mapping
 
 from sentprobe.probes.audit.cues import Cue
-from sentprobe.probes.senteval_names import task_key
+from sentprobe.probes.suites import task_key
 
 Reasons = Mapping[Cue, str]
 """Why a cue may answer, for each that may."""

@@ -1,24 +1,23 @@
 """The five tasks of Ettinger et al. (2018)."""
 
-from sentprobe.probes.compeval.build import build
-from sentprobe.probes.compeval.structures import SHARE_LIMIT, structures_of
+from sentprobe.probes.compeval.assemble import SHARE_LIMIT, build, structures_of
 from sentprobe.probes.compeval.tasks import (
     TASKS,
+    CompevalTask,
     HeldOut,
     Sampling,
-    Size,
-    Task,
     check_size,
     find_task,
 )
+from sentprobe.probes.dataset import Size
 
 __all__ = [
     "SHARE_LIMIT",
     "TASKS",
+    "CompevalTask",
     "HeldOut",
     "Sampling",
     "Size",
-    "Task",
     "build",
     "check_size",
     "find_task",

@@ -8,11 +8,12 @@ from random import Random
 
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.lexicon import Flag, Kind, Lexicon
-from sentprobe.probes.compeval.drawer import Probe
+from sentprobe.probes.compeval.items import Probe
 from sentprobe.probes.dataset import Split
 
-Words = Mapping[Kind, Sequence[str]]
+WordsByKind = Mapping[Kind, Sequence[str]]
 """The lemmas of a vocabulary by kind."""
+
 
 BySplit = Mapping[Split, tuple[Probe, ...]]
 
@@ -25,7 +26,7 @@ An intransitive verb goes with few structures: these would be too frequent if mo
 """
 
 
-def usable_words(lexicon: Lexicon, vocabulary: str) -> Words:
+def usable_words(lexicon: Lexicon, vocabulary: str) -> WordsByKind:
     """Return the words of a vocabulary, less those that are only generated when asked for."""
     return {
         kind: [lemma for lemma in lemmas if Flag.SYNCRETIC not in lexicon.get(lemma, kind).flags]
@@ -33,14 +34,14 @@ def usable_words(lexicon: Lexicon, vocabulary: str) -> Words:
     }
 
 
-def verb_probes(words: Words, *, rng: Random) -> BySplit:
+def verb_probes(words: WordsByKind, *, rng: Random) -> BySplit:
     """Return the verbs to probe, the same in each split."""
     probes: tuple[Probe, ...] = tuple((verb,) for verb in _verbs(words, rng))
     return dict.fromkeys(Split, probes)
 
 
 def pair_probes(
-    words: Words, *, rng: Random, task: str, absent: bool, validation: bool = False
+    words: WordsByKind, *, rng: Random, task: str, absent: bool, validation: bool = False
 ) -> BySplit:
     """Return pairs of noun and verb: none both in training and in test, but every word in both.
 
@@ -85,7 +86,7 @@ def _diagonal(nouns: Sequence[str], verbs: Sequence[str], shift: int) -> list[Pr
     return [(nouns[i % len(nouns)], verbs[(i + shift) % len(verbs)]) for i in range(longer)]
 
 
-def _leaves_a_verb(words: Words, noun: str, verb: str, held_out: Sequence[Probe]) -> bool:
+def _leaves_a_verb(words: WordsByKind, noun: str, verb: str, held_out: Sequence[Probe]) -> bool:
     """Say whether *noun* may occur without *verb*, but with one of its kind, in training.
 
     There it may not occur with the verbs that are held out with it. When these are all others of
@@ -96,7 +97,7 @@ def _leaves_a_verb(words: Words, noun: str, verb: str, held_out: Sequence[Probe]
     return not any(left and left <= {v for n, v in held_out if n == noun} for left in others)
 
 
-def _verbs(words: Words, rng: Random) -> list[str]:
+def _verbs(words: WordsByKind, rng: Random) -> list[str]:
     transitive = _sample(words[Kind.TRANSITIVE], MAX_TRANSITIVE, rng)
     intransitive = _sample(words[Kind.INTRANSITIVE], MAX_INTRANSITIVE, rng)
     return list(dict.fromkeys((*transitive, *intransitive)))
@@ -182,7 +183,7 @@ def split_adverbs(
     return {Split.VALIDATION: lexicons[Split.TRAIN], **lexicons}
 
 
-def with_words(lexicon: Lexicon, vocabulary: str, words: Words) -> Lexicon:
+def with_words(lexicon: Lexicon, vocabulary: str, words: WordsByKind) -> Lexicon:
     """Return the lexicon, with the words of these kinds as those of the vocabulary."""
     old = lexicon.vocabulary(vocabulary)
     fresh = {kind: tuple(lemmas) for kind, lemmas in words.items()}

@@ -13,19 +13,18 @@ from dataclasses import replace
 from itertools import chain
 
 from sentprobe.generator.templates import find_patterns
-from sentprobe.probes.compeval.drawer import REJECTED, Drawer, Probe, UnitItem
 from sentprobe.probes.compeval.held_out import too_few_in_training
-from sentprobe.probes.compeval.questions import Asked
-from sentprobe.probes.compeval.tasks import Task
+from sentprobe.probes.compeval.items import REJECTED, Asked, Drawer, Probe, UnitItem
+from sentprobe.probes.compeval.tasks import CompevalTask
 from sentprobe.probes.dataset import Split
 
-Question = tuple[Probe, UnitItem]
+PaperQuestion = tuple[Probe, UnitItem]
 """A sentence with its label, and the probe words under which it has that label."""
 
 
 def paper_items(
-    task: Task, drawer: Drawer, probes: Sequence[Probe], count: int, used: set[str]
-) -> list[Question]:
+    task: CompevalTask, drawer: Drawer, probes: Sequence[Probe], count: int, used: set[str]
+) -> list[PaperQuestion]:
     """Return *count* items about these probes, half of them TRUE, or as many as there are.
 
     Sentences in *used* are left out, and those that are taken are added.
@@ -35,7 +34,7 @@ def paper_items(
         _questions(task, replace(drawer, template=name), probes, used)
         for name in drawer.shuffled(names)
     ]
-    found: list[Question] = []
+    found: list[PaperQuestion] = []
     while sources and len(found) < count:
         for source in [*sources]:
             taken = next(source, None)
@@ -47,8 +46,8 @@ def paper_items(
 
 
 def _questions(
-    task: Task, drawer: Drawer, probes: Sequence[Probe], used: set[str]
-) -> Iterator[list[Question]]:
+    task: CompevalTask, drawer: Drawer, probes: Sequence[Probe], used: set[str]
+) -> Iterator[list[PaperQuestion]]:
     """Yield the items of one sentence after the other, TRUE and FALSE by turns."""
     misses = 0
     for event in task.events(drawer):
@@ -81,7 +80,7 @@ def _balanced(answers: Mapping[Probe, bool | None], drawer: Drawer) -> list[Prob
     return list(chain.from_iterable(pairs))
 
 
-def check_trained(items: Mapping[Split, Sequence[Question]], *, task: Task) -> None:
+def check_trained(items: Mapping[Split, Sequence[PaperQuestion]], *, task: CompevalTask) -> None:
     """Refuse items of which training lacks a probe word.
 
     Raises:

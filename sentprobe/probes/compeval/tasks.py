@@ -6,11 +6,10 @@ from enum import StrEnum
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.generator.event import Event
-from sentprobe.probes.compeval import questions
-from sentprobe.probes.compeval.drawer import Drawer
-from sentprobe.probes.compeval.questions import Question
-from sentprobe.probes.compeval.units import (
-    Maker,
+from sentprobe.probes.compeval import items as questions
+from sentprobe.probes.compeval.items import Drawer, Question
+from sentprobe.probes.compeval.mirror import (
+    UnitMaker,
     content1,
     content2,
     negation,
@@ -18,7 +17,7 @@ from sentprobe.probes.compeval.units import (
     order,
     semrole,
 )
-from sentprobe.probes.dataset import Split
+from sentprobe.probes.dataset import Size, Split
 
 
 class HeldOut(StrEnum):
@@ -41,7 +40,7 @@ class Sampling(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
+class CompevalTask:
     """A compeval task: its probes, how its units are made, what it holds out, its templates.
 
     ``unit`` is the number of items in a unit, ``events`` yields all events that can be asked about,
@@ -50,7 +49,7 @@ class Task:
 
     name: str
     has_noun: bool
-    make: Maker
+    make: UnitMaker
     unit: int
     held_out: HeldOut
     templates: tuple[str, ...]
@@ -68,7 +67,7 @@ _TWO_NOUNS = ("transitive", *_WITH_CLAUSE)
 TASKS = {
     task.name: task
     for task in (
-        Task(
+        CompevalTask(
             name="Content1Probe",
             has_noun=False,
             make=content1,
@@ -77,7 +76,7 @@ TASKS = {
             templates=_TWO_NOUNS,
             question=questions.occurs,
         ),
-        Task(
+        CompevalTask(
             name="Content2Probe",
             has_noun=True,
             make=content2,
@@ -86,7 +85,7 @@ TASKS = {
             templates=_TWO_NOUNS,
             question=questions.both_occur,
         ),
-        Task(
+        CompevalTask(
             name="Order",
             has_noun=True,
             make=order,
@@ -95,7 +94,7 @@ TASKS = {
             templates=_TWO_NOUNS,
             question=questions.comes_first,
         ),
-        Task(
+        CompevalTask(
             name="SemRole",
             has_noun=True,
             make=semrole,
@@ -104,7 +103,7 @@ TASKS = {
             templates=_TWO_NOUNS,
             question=questions.is_agent,
         ),
-        Task(
+        CompevalTask(
             name="Negation",
             has_noun=False,
             make=negation,
@@ -119,36 +118,7 @@ TASKS = {
 """The tasks by name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
-    """How many items each split has; no validation split unless it is asked for."""
-
-    train: int = 4000
-    test: int = 1000
-    validation: int = 0
-
-    def changed(self, train: int | None, test: int | None, validation: int | None) -> "Size":
-        """Return the size with other numbers where they are not None.
-
-        >>> Size().changed(400, None, 50)
-        Size(train=400, test=1000, validation=50)
-        """
-        return Size(
-            self.train if train is None else train,
-            self.test if test is None else test,
-            self.validation if validation is None else validation,
-        )
-
-    def of(self, split: Split) -> int:
-        """Return the size of *split*."""
-        return {
-            Split.TRAIN: self.train,
-            Split.VALIDATION: self.validation,
-            Split.TEST: self.test,
-        }[split]
-
-
-def find_task(name: str) -> Task:
+def find_task(name: str) -> CompevalTask:
     """Return a task by name.
 
     Raises:
@@ -162,7 +132,7 @@ def find_task(name: str) -> Task:
     return TASKS[name]
 
 
-def check_size(task: Task, size: Size, *, sampling: Sampling = Sampling.MIRROR) -> None:
+def check_size(task: CompevalTask, size: Size, *, sampling: Sampling = Sampling.MIRROR) -> None:
     """Refuse a size of which labels cannot be balanced.
 
     Raises:

@@ -17,32 +17,31 @@ from typing import NamedTuple, Protocol
 
 from sentprobe import __version__
 from sentprobe.errors import SentprobeError, path_error
-from sentprobe.generator.files import atomic_path
-from sentprobe.probes.corpus.directory import WORK, prepare
-from sentprobe.probes.corpus.engine import Engine, EngineName, make_engine, run
-from sentprobe.probes.corpus.pieces import Chunk, ChunkSize, make_chunks
-from sentprobe.probes.corpus.recipe import Recipe
-from sentprobe.probes.corpus.sources import Source, check_encoding
-from sentprobe.probes.corpus.store import (
+from sentprobe.files import atomic_path, write_atomically
+from sentprobe.probes.corpus.chunks import (
     StoredChunk,
     chunk_path,
     find_head,
     read_head,
     store_chunk,
 )
+from sentprobe.probes.corpus.engine import Engine, EngineName, make_engine, run
+from sentprobe.probes.corpus.recipe import Recipe
+from sentprobe.probes.corpus.sources import Chunk, ChunkSize, Source, check_encoding, make_chunks
 from sentprobe.probes.corpus.table import (
     FAILURES,
     HEAD_NAME,
     SHARDS,
+    WORK,
     Counts,
     SourceCount,
     Table,
     format_head,
+    prepare,
 )
 from sentprobe.probes.corpus.work import ChunkHead, work_on
-from sentprobe.probes.results import write_atomically
-from sentprobe.probes.versions import versions
-from sentprobe.probes.workers import check_jobs, cores
+from sentprobe.processes import check_jobs, cores
+from sentprobe.versions import versions
 
 READ = ChunkSize(pieces=2_000, characters=1_000_000)
 """A chunk that is only read: a fraction of a second of work."""
@@ -76,7 +75,7 @@ class _Unwatched:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Analysis:
     """What is to be analysed, how, and where the table goes."""
 
     sources: tuple[Source, ...]
@@ -99,7 +98,9 @@ class Machines:
     scheduler: str | None = None
 
 
-def analyze(plan: Plan, machines: Machines | None = None, watcher: Watcher | None = None) -> Table:
+def analyze(
+    plan: Analysis, machines: Machines | None = None, watcher: Watcher | None = None
+) -> Table:
     """Make the table of a corpus, or go on with one that was stopped, and return it.
 
     The same plan gives the same bytes, on either engine and with any number of workers.
@@ -125,12 +126,12 @@ def analyze(plan: Plan, machines: Machines | None = None, watcher: Watcher | Non
         raise path_error(plan.out, "cannot write the table", error) from error
 
 
-class _Task(NamedTuple):
+class _Portion(NamedTuple):
     chunk: Chunk
     key: str
 
 
-def _do(task: _Task, recipe: Recipe) -> bytes:
+def _do(task: _Portion, recipe: Recipe) -> bytes:
     return work_on(task.chunk, recipe, task.key)
 
 
@@ -164,7 +165,7 @@ class _Done:
         return found
 
 
-def _work(plan: Plan, engine: Engine, watcher: Watcher) -> list[StoredChunk]:
+def _work(plan: Analysis, engine: Engine, watcher: Watcher) -> list[StoredChunk]:
     """Do all chunks that are not done, and return all in order."""
     folder = plan.out / WORK
     watcher.begin("analyse", sum(source.size for source in plan.sources))
@@ -188,7 +189,7 @@ def _check_version(head: ChunkHead) -> None:
         )
 
 
-def _tasks(plan: Plan, done: _Done) -> Iterator[_Task]:
+def _tasks(plan: Analysis, done: _Done) -> Iterator[_Portion]:
     """Yield the chunks that are not done; those that are go to *done*."""
     recipe = plan.recipe.describe()
     size = plan.size or (PARSE if plan.recipe.parses else READ)
@@ -198,14 +199,16 @@ def _tasks(plan: Plan, done: _Done) -> Iterator[_Task]:
         key = chunk.key(recipe)
         head = find_head(chunk_path(done.folder, chunk.number), key)
         if head is None:
-            yield _Task(chunk, key)
+            yield _Portion(chunk, key)
         else:
             done.add(chunk, head, resumed=True)
 
 
-def _finish(plan: Plan, chunks: Sequence[StoredChunk], *, threads: int, watcher: Watcher) -> Table:
+def _finish(
+    plan: Analysis, chunks: Sequence[StoredChunk], *, threads: int, watcher: Watcher
+) -> Table:
     """Write the shards, the failures and the head, and remove what was worked with."""
-    from sentprobe.probes.corpus.shards import find_kept, shard_count, write_shards  # noqa: PLC0415
+    from sentprobe.probes.corpus.chunks import find_kept, shard_count, write_shards  # noqa: PLC0415
 
     counted = Counter[str]()
     for chunk in chunks:
@@ -241,7 +244,7 @@ def _finish(plan: Plan, chunks: Sequence[StoredChunk], *, threads: int, watcher:
     return table
 
 
-def _refuse_empty(plan: Plan, chunks: Sequence[StoredChunk], sentences: int) -> None:
+def _refuse_empty(plan: Analysis, chunks: Sequence[StoredChunk], sentences: int) -> None:
     first = next(iter(_failures(chunks)), None)
     files = "the file" if len(plan.sources) == 1 else f"the {len(plan.sources)} files"
     shutil.rmtree(plan.out / WORK, ignore_errors=True)

@@ -1,9 +1,13 @@
 """Where the work is done: processes of this machine, or a Dask cluster; the same to the work.
 
+A process that is killed while it writes a long message leaves a pool of processes waiting for the
+rest of it forever. A name fits into one write, which is whole or not there.
+
 Both offer :class:`concurrent.futures.Executor`, and :func:`run` is written against that.
 """
 
 import logging
+import pickle
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import (
     FIRST_COMPLETED,
@@ -15,19 +19,75 @@ from concurrent.futures import (
 )
 from contextlib import AbstractContextManager, contextmanager
 from enum import StrEnum
+from functools import partial
 from itertools import islice
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from sentprobe.errors import SentprobeError, UsageError
-from sentprobe.probes.corpus.throughfiles import ThroughFiles
-from sentprobe.probes.workers import interrupts_held_back, workers
+from sentprobe.errors import SentprobeError, UsageError, path_error
+from sentprobe.processes import interrupts_held_back, workers
+
+Value = TypeVar("Value")
+Some = ParamSpec("Some")
+
+
+class ThroughFiles(Executor):
+    """Does its work in *pool*, processes that see the same files; *folder* is for ours alone.
+
+    The files are pickles, as in the pipes that they stand in for; they are in a new folder that no
+    other user may write to, and nothing that was there before is read.
+    """
+
+    def __init__(self, pool: Executor, folder: Path) -> None:
+        self._pool = pool
+        try:
+            self._folder = Path(mkdtemp(dir=folder, prefix="pipe-"))
+        except OSError as error:
+            raise path_error(folder, "cannot write there", error) from error
+        self._count = 0
+
+    def submit(
+        self, fn: Callable[Some, Value], /, *args: Some.args, **kwargs: Some.kwargs
+    ) -> "Future[Value]":
+        """Write the work to a file and have it done."""
+        self._count += 1
+        path = self._folder / str(self._count)
+        _write(path, partial(fn, *args, **kwargs))
+        outer: Future[Value] = Future()
+        inner = self._pool.submit(_do, str(path))
+        inner.add_done_callback(partial(_pass_on, path, outer))
+        return outer
+
+
+def _do(name: str) -> None:
+    """Do the work that is in a file, and put the result in its place."""
+    path = Path(name)
+    result = pickle.loads(path.read_bytes())()
+    _write(path, result)
+
+
+def _write(path: Path, value: object) -> None:
+    try:
+        path.write_bytes(pickle.dumps(value))
+    except OSError as error:
+        raise SentprobeError(f"{path}: cannot write it: {error.strerror}") from error
+
+
+def _pass_on(path: Path, outer: "Future[Value]", inner: "Future[None]") -> None:
+    try:
+        inner.result()
+        outer.set_result(pickle.loads(path.read_bytes()))
+    except BaseException as error:
+        outer.set_exception(error)
+    finally:
+        path.unlink(missing_ok=True)
+
 
 log = logging.getLogger(__name__)
 
 Task = TypeVar("Task")
-Value = TypeVar("Value")
-Some = ParamSpec("Some")
+
 
 MAX_BREAKS = 3
 """So many times in a row workers may be killed before anything is done."""

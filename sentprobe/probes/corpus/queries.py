@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.errors import SentprobeError
+from sentprobe.files import scratch_folder
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.dataset import Indices
-from sentprobe.probes.scratch import scratch_folder
 
 if TYPE_CHECKING:
     import duckdb
+
 
 MEMORY = "2GB"
 """How much memory DuckDB may use; what does not fit goes to temporary files."""
@@ -34,7 +35,7 @@ Handles = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pool:
+class SentencePool:
     """Sentences that a task may take, in a random order that the seed alone decides.
 
     - handles: (n,) uint64, the digests of the sentences as numbers
@@ -113,7 +114,7 @@ class Corpus:
         )
         return dict(rows)
 
-    def pool(self, sql: str, *, key: str, limit: int | None = None) -> Pool:
+    def pool(self, sql: str, *, key: str, limit: int | None = None) -> SentencePool:
         """Return what *sql* selects (digest, label, form), in the random order of *key*."""
         few = "" if limit is None else f"LIMIT {limit}"
         found = self._execute(
@@ -122,7 +123,7 @@ class Corpus:
             (key,),
         ).fetchnumpy()
         columns = [np.asarray(found[name]) for name in ("handle", "label", "form")]
-        return Pool(columns[0], columns[1], columns[2])
+        return SentencePool(columns[0], columns[1], columns[2])
 
     def texts(self, handles: Handles) -> list[str]:
         """Return the sentences with those digests, in their order."""

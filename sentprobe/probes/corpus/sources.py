@@ -1,20 +1,23 @@
-"""The files of a corpus: found by name or pattern, and opened whatever they are packed with."""
+"""The files of a corpus, however they are packed, and the chunks that they are worked on in."""
 
 import bz2
 import gzip
 import io
+import json
 import lzma
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from glob import glob, has_magic
+from hashlib import sha256
 from pathlib import Path
-from typing import IO, TypeVar, cast
-from zlib import error as ZlibError  # noqa: N812 - it is an error
+from typing import IO, Any, TypeVar, cast
+from zlib import error as ZlibError  # noqa: N812 - it is a class
 
 from sentprobe.errors import SentprobeError, UsageError, path_error, suggest
-from sentprobe.probes.corpus.formats import FORMATS, PARQUET
+from sentprobe.probes.corpus.text_formats import FORMATS, PARQUET, FilePiece, RecordFields
+from sentprobe.probes.syntax.trees import Mistake
 
 Line = TypeVar("Line", str, bytes)
 
@@ -203,3 +206,134 @@ def _whole(line: Line) -> Line:
     if len(line) >= MAX_LINE:
         raise _LongLineError
     return line
+
+
+_GENERATED = ("form", "xpos", "head", "deprel", "tree")
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSize:
+    """How much may be in a chunk: pieces, and characters unless it is one piece."""
+
+    pieces: int
+    characters: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Some pieces of one source, to be worked on together."""
+
+    number: int
+    source: Source
+    pieces: tuple[FilePiece | Mistake, ...]
+    size: int
+    """How many bytes of its source on disk it accounts for."""
+
+    def key(self, recipe: str) -> str:
+        """Return a digest of all that the work on it depends on; *recipe* says how it is done."""
+        parts = [f"{recipe}\n{self.source}\n"]
+        for piece in self.pieces:
+            broken = piece.message if isinstance(piece, Mistake) else ""
+            parts.append(f"{piece.line} {len(piece.text)} {len(broken)} {piece.text}{broken}")
+        return sha256("".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle pieces as plain tuples, which takes a fifth of the time."""
+        plain = [tuple(piece) if isinstance(piece, FilePiece) else piece for piece in self.pieces]
+        return _unpickle, (self.number, self.source, plain, self.size)
+
+
+def _unpickle(
+    number: int, source: Source, plain: Sequence[tuple[str, int] | Mistake], size: int
+) -> Chunk:
+    pieces = tuple(piece if isinstance(piece, Mistake) else FilePiece(*piece) for piece in plain)
+    return Chunk(number, source, pieces, size)
+
+
+def make_chunks(
+    sources: Sequence[Source], *, reading: RecordFields, encoding: str, size: ChunkSize
+) -> Iterator[Chunk]:
+    """Yield chunks of at most that *size*, in the order of the corpus.
+
+    Raises:
+        SourceError: a file cannot be read or is not in the encoding.
+        UsageError: a Parquet file has no such column.
+    """
+    number = 0
+    for source in sources:
+        with open_source(source) as opened:
+            before = 0
+            pieces, position = _pieces(opened, reading, encoding)
+            for some in _grouped(pieces, size):
+                now = position()
+                yield Chunk(number, source, some, now - before)
+                before, number = now, number + 1
+
+
+def _pieces(
+    opened: Opened, reading: RecordFields, encoding: str
+) -> tuple[Iterator[FilePiece | Mistake], Callable[[], int]]:
+    """Return the pieces of a file, and what says how many of its bytes they come from so far."""
+    if opened.source.format == PARQUET:
+        rows = _ParquetRows(opened, reading)
+        return iter(rows), rows.position
+    lines = decoded_lines(opened, encoding)
+    return FORMATS[opened.source.format].split(lines), opened.position
+
+
+def _grouped(
+    pieces: Iterator[FilePiece | Mistake], limit: ChunkSize
+) -> Iterator[tuple[FilePiece | Mistake, ...]]:
+    held: list[FilePiece | Mistake] = []
+    size = 0
+    for piece in pieces:
+        held.append(piece)
+        size += len(piece.text)
+        if len(held) == limit.pieces or size > limit.characters:
+            yield tuple(held)
+            held, size = [], 0
+    if held:
+        yield tuple(held)
+
+
+class _ParquetRows:
+    """The rows of a Parquet file as JSON, with the columns that reading needs."""
+
+    def __init__(self, opened: Opened, reading: RecordFields) -> None:
+        self._opened = opened
+        self._reading = reading
+        self._number = 0
+        self._total = 1
+
+    def position(self) -> int:
+        return self._opened.source.size * self._number // self._total
+
+    def __iter__(self) -> Iterator[FilePiece | Mistake]:
+        import pyarrow as pa  # noqa: PLC0415 - slow import
+        import pyarrow.parquet as pq  # noqa: PLC0415
+
+        source = self._opened.source
+        try:
+            file = pq.ParquetFile(self._opened.stream)
+            self._total = max(1, file.metadata.num_rows)
+            columns = _columns(source, file.schema_arrow.names, self._reading)
+            for batch in file.iter_batches(batch_size=1000, columns=columns):
+                for row in batch.to_pylist():
+                    self._number += 1
+                    yield FilePiece(_json(row), self._number)
+        except pa.ArrowException as error:
+            raise SourceError(f"{source.name}: not a Parquet file: {error}") from error
+
+
+def _columns(source: Source, known: Sequence[str], reading: RecordFields) -> list[str]:
+    if {"form", "xpos", "tree"} <= set(known):
+        return [name for name in _GENERATED if name in known]
+    if reading.column not in known:
+        raise UsageError(
+            f"{source.name}: there is no column {reading.column!r}"
+            f"{suggest(reading.column, known)}; its columns: {', '.join(known)}"
+        )
+    return [reading.column]
+
+
+_json: Callable[[Any], str] = json.JSONEncoder(ensure_ascii=False, default=str).encode

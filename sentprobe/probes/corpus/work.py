@@ -13,18 +13,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sentprobe import __version__
 from sentprobe.errors import SentprobeError, UsageError
-from sentprobe.probes.corpus.formats import FORMATS, Found, Holds, Raw
-from sentprobe.probes.corpus.parsed import Parsed
-from sentprobe.probes.corpus.parsers import NO_PARSER, Outcome, Parser, load_parser
-from sentprobe.probes.corpus.pieces import Chunk
-from sentprobe.probes.corpus.recipe import Recipe
-from sentprobe.probes.corpus.rows import Row, RowError, analyse
-from sentprobe.probes.corpus.splitting import load_splitter, load_tokenizer
-from sentprobe.probes.corpus.treefiles import Mistake
-from sentprobe.probes.corpus.trees import shorten
+from sentprobe.probes.corpus.recipe import Recipe, load_splitter, load_tokenizer
+from sentprobe.probes.corpus.sources import Chunk
+from sentprobe.probes.corpus.text_formats import FORMATS, Holds, Raw, ReadPiece
+from sentprobe.probes.syntax.parsers import NO_PARSER, Parser, ParserOutcome, load_parser
+from sentprobe.probes.syntax.rows import Row, RowError, analyse
+from sentprobe.probes.syntax.trees import Mistake, Parsed, shorten
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
 
 BATCH = 256
 """So many sentences go to the parser at a time, and so many rows into a record batch."""
@@ -84,7 +82,7 @@ class _Item(NamedTuple):
     """Something that was read, and the line that it is in."""
 
     line: int
-    found: Found
+    found: ReadPiece
 
 
 def work_on(chunk: Chunk, recipe: Recipe, key: str) -> bytes:
@@ -98,7 +96,7 @@ def work_on(chunk: Chunk, recipe: Recipe, key: str) -> bytes:
     """
     import pyarrow as pa  # noqa: PLC0415 - slow import
 
-    from sentprobe.probes.corpus.columns import SCHEMA, record_batch  # noqa: PLC0415
+    from sentprobe.probes.syntax.row_columns import SCHEMA, record_batch  # noqa: PLC0415
 
     failures: list[Failure] = []
     rows: list[Row] = []
@@ -171,7 +169,7 @@ def _unparsed(chunk: Chunk, batch: Sequence[_Item]) -> str:
     )
 
 
-def _mended(outcome: Outcome, raw: Raw) -> Parsed | Mistake:
+def _mended(outcome: ParserOutcome, raw: Raw) -> Parsed | Mistake:
     return Mistake(0, outcome, shorten(raw.text)) if isinstance(outcome, str) else outcome
 
 
@@ -189,7 +187,7 @@ def _sentences(chunk: Chunk, recipe: Recipe, parser: Parser | None) -> Iterator[
                 yield from (_Item(piece.line, part) for part in _divide(found, recipe, parser))
 
 
-def _divide(raw: Raw, recipe: Recipe, parser: Parser | None) -> Iterator[Found]:
+def _divide(raw: Raw, recipe: Recipe, parser: Parser | None) -> Iterator[ReadPiece]:
     """Yield the sentences of a text."""
     if raw.holds is Holds.TEXT and recipe.punkt is None and parser is not None:
         yield from _parse_text(parser, raw)
@@ -201,14 +199,14 @@ def _divide(raw: Raw, recipe: Recipe, parser: Parser | None) -> Iterator[Found]:
         yield Raw(" ".join(load_tokenizer()(text)), Holds.TOKENS)
 
 
-def _parse_text(parser: Parser, raw: Raw) -> Iterator[Found]:
+def _parse_text(parser: Parser, raw: Raw) -> Iterator[ReadPiece]:
     for outcome in _guarded(lambda: parser.parse_text(raw.text), count=1):
         yield _mended(outcome, raw)
 
 
 def _parse(
     parser: Parser | None, sentences: Sequence[Sequence[str]], longest: int
-) -> list[Outcome]:
+) -> list[ParserOutcome]:
     """Return the outcome for each sentence, in tokens; those that are too long are not parsed."""
     if parser is None:
         return [Parsed(tokens=tuple(tokens)) for tokens in sentences]
@@ -222,7 +220,7 @@ def _parse(
     ]
 
 
-def _parse_batch(parser: Parser, sentences: Sequence[Sequence[str]]) -> Sequence[Outcome]:
+def _parse_batch(parser: Parser, sentences: Sequence[Sequence[str]]) -> Sequence[ParserOutcome]:
     """Parse all at once, or where that fails one by one, so that only one is lost."""
     if not sentences:
         return []
@@ -234,7 +232,9 @@ def _parse_batch(parser: Parser, sentences: Sequence[Sequence[str]]) -> Sequence
     return [outcome for tokens in sentences for outcome in _parse_batch(parser, [tokens])]
 
 
-def _guarded(parse: Callable[[], Sequence[Outcome]], *, count: int) -> Sequence[Outcome]:
+def _guarded(
+    parse: Callable[[], Sequence[ParserOutcome]], *, count: int
+) -> Sequence[ParserOutcome]:
     """Return what the parser gives; nothing, or for one sentence why, where it raises."""
     try:
         with _parsing:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sentprobe.errors import SentprobeError, UsageError, suggest
-from sentprobe.probes.encoders.cache_files import (
+from sentprobe.probes.encoders.cache import (
     TAG,
     DamagedFileError,
     leftovers,
@@ -24,7 +24,7 @@ HOUR = 60 * 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class CachedEncoder:
     """What is kept of one encoder (by fingerprint)."""
 
     folder: Path
@@ -58,7 +58,7 @@ class Checked:
     """Parts of files that a killed process had left, now gone."""
 
 
-def entries(directory: Path) -> tuple[Entry, ...]:
+def entries(directory: Path) -> tuple[CachedEncoder, ...]:
     """Return what is in the cache, the last used first; nothing if there is no cache there.
 
     Raises:
@@ -110,7 +110,7 @@ def check(directory: Path) -> Checked:
     return Checked(files=len(paths), damaged=damaged, leftovers=len(old))
 
 
-def _entry(folder: Path) -> Entry:
+def _entry(folder: Path) -> CachedEncoder:
     names: set[str] = set()
     fingerprints: set[str] = set()
     keys: set[bytes] = set()
@@ -124,7 +124,7 @@ def _entry(folder: Path) -> Entry:
                 fingerprints.add(file.head.fingerprint)
                 dims.add(file.head.dim)
                 keys.update(file.keys())
-    return Entry(
+    return CachedEncoder(
         folder=folder,
         encoders=tuple(sorted(names)),
         fingerprint=min(fingerprints, default=""),
@@ -135,7 +135,7 @@ def _entry(folder: Path) -> Entry:
     )
 
 
-def _of_encoder(chosen: Sequence[Entry], encoder: str) -> tuple[Entry, ...]:
+def _of_encoder(chosen: Sequence[CachedEncoder], encoder: str) -> tuple[CachedEncoder, ...]:
     found = tuple(entry for entry in chosen if _is_called(entry, encoder))
     if not found:
         known = sorted({name for entry in chosen for name in entry.encoders})
@@ -145,7 +145,7 @@ def _of_encoder(chosen: Sequence[Entry], encoder: str) -> tuple[Entry, ...]:
     return found
 
 
-def _is_called(entry: Entry, encoder: str) -> bool:
+def _is_called(entry: CachedEncoder, encoder: str) -> bool:
     return encoder in entry.encoders or (
         len(encoder) >= 8 and entry.fingerprint.startswith(encoder)
     )

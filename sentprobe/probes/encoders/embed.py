@@ -6,9 +6,9 @@ import numpy as np
 
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.dataset import Indices
-from sentprobe.probes.encoders.cache import Cache, Part
+from sentprobe.probes.encoders.cache import Cache, CachedVectors
 from sentprobe.probes.encoders.protocol import Encoder, EncoderError, Vectors, check_vectors
-from sentprobe.probes.progress import Reporter, Silent, shorten
+from sentprobe.progress import Reporter, Silent, shorten
 
 CHUNK = 1024
 """Sentences that are encoded, and then kept, at a time."""
@@ -46,7 +46,7 @@ def embed(
     for places in table.batches(size):
         texts = [distinct[place] for place in places]
         vectors = _encode(encoder, texts)
-        table.fill(Part(places, vectors), cache=cache)
+        table.fill(CachedVectors(places, vectors), cache=cache)
         if cache:
             cache.write(encoder, texts, vectors)
         reporter.advance(len(texts))
@@ -62,7 +62,7 @@ class _Table:
         self._missing = np.ones(len(sentences), dtype=np.bool_)
         self._vectors: Vectors | None = None
 
-    def fill(self, part: Part, *, cache: Cache | None) -> None:
+    def fill(self, part: CachedVectors, *, cache: Cache | None) -> None:
         """Put vectors in their places; the first decide the width."""
         width = part.vectors.shape[1]
         if self._vectors is None:

@@ -3,8 +3,9 @@
 All layers come out of one forward pass, so ``layer=all`` makes encoders that share it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,52 @@ import torch
 from torch import Tensor
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.encoders.kinds import missing_extra
-from sentprobe.probes.encoders.models import Precision, find_model, loading, place
-from sentprobe.probes.encoders.pooling import Pooling, pool
-from sentprobe.probes.encoders.protocol import EncoderError, Vectors, digest
-from sentprobe.probes.encoders.specs import Spec, read_options
+from sentprobe.probes.encoders.models import ModelPrecision, find_model, loading, place
+from sentprobe.probes.encoders.protocol import EncoderError, Vectors, digest, missing_extra
+from sentprobe.specs import Spec, read_options
+
+
+class Pooling(StrEnum):
+    """How the vectors of a sentence's tokens become one."""
+
+    CLS = "cls"
+    MEAN = "mean"
+    MAX = "max"
+    LAST = "last"
+
+
+def pool(states: Tensor, mask: Tensor, *, pooling: Pooling) -> Tensor:
+    """Return (batch, dim) float32 from *states* (batch, time, dim) and *mask* (batch, time).
+
+    The mask is 1 for a token and 0 for padding, on the left or on the right; each row has a token.
+    """
+    return POOLINGS[pooling](states.float(), mask.bool())
+
+
+def _first(states: Tensor, mask: Tensor) -> Tensor:
+    return states[torch.arange(len(states)), mask.int().argmax(dim=1)]
+
+
+def _last(states: Tensor, mask: Tensor) -> Tensor:
+    return _first(states.flip(1), mask.flip(1))
+
+
+def _mean(states: Tensor, mask: Tensor) -> Tensor:
+    kept = states.masked_fill(~mask[:, :, None], 0.0)  # (batch, time, dim)
+    return kept.sum(dim=1) / mask.sum(dim=1, keepdim=True)
+
+
+def _max(states: Tensor, mask: Tensor) -> Tensor:
+    return states.masked_fill(~mask[:, :, None], -torch.inf).amax(dim=1)
+
+
+POOLINGS: Mapping[Pooling, Callable[[Tensor, Tensor], Tensor]] = {
+    Pooling.CLS: _first,
+    Pooling.MEAN: _mean,
+    Pooling.MAX: _max,
+    Pooling.LAST: _last,
+}
+
 
 ALL = "all"
 """The value of ``layer`` that gives an encoder for each layer."""
@@ -36,7 +78,7 @@ class HfOptions:
     layer: str = "-1"
     """0: the embeddings, 1: after the first block, ...; -1: the last; ``all``: one encoder each."""
     pooling: Pooling = Pooling.MEAN
-    precision: Precision = Precision.FLOAT32
+    precision: ModelPrecision = ModelPrecision.FLOAT32
     max_length: int = 0
     """How many tokens of a sentence count; 0: the model's own limit."""
     revision: str = ""

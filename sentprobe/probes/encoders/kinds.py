@@ -6,11 +6,11 @@ from enum import Enum
 from importlib.util import find_spec
 
 from sentprobe.errors import UsageError, suggest
-from sentprobe.probes.encoders.protocol import Baseline, Encoder, EncoderError
-from sentprobe.probes.encoders.specs import Spec, parse_spec
+from sentprobe.probes.encoders.protocol import Baseline, Encoder, missing_extra
+from sentprobe.specs import Spec, parse_spec
 
 
-class Argument(Enum):
+class SpecArgument(Enum):
     """Whether a kind takes an argument after the colon."""
 
     NONE = "none"
@@ -25,7 +25,7 @@ class EncoderKind:
     name: str
     example: str
     summary: str
-    argument: Argument
+    argument: SpecArgument
     build: Callable[[Spec, int], Sequence[Encoder | Baseline]]
     """Makes the encoders of a spec from the run's seed: one, unless the spec asks for several."""
     extra: str = ""
@@ -42,19 +42,19 @@ class EncoderKind:
 
 
 def _bow(spec: Spec, seed: int) -> list[Encoder]:
-    from sentprobe.probes.encoders.wordvectors import build_bow  # noqa: PLC0415
+    from sentprobe.probes.encoders.word_files import build_bow  # noqa: PLC0415
 
     return [build_bow(spec, seed=seed)]
 
 
 def _bilstm(spec: Spec, seed: int) -> list[Encoder]:
-    from sentprobe.probes.encoders.recurrent import build_bilstm  # noqa: PLC0415
+    from sentprobe.probes.encoders.untrained import build_bilstm  # noqa: PLC0415
 
     return [build_bilstm(spec, seed=seed)]
 
 
 def _gated_conv(spec: Spec, seed: int) -> list[Encoder]:
-    from sentprobe.probes.encoders.convolutional import build_gated_conv  # noqa: PLC0415
+    from sentprobe.probes.encoders.untrained import build_gated_conv  # noqa: PLC0415
 
     return [build_gated_conv(spec, seed=seed)]
 
@@ -66,7 +66,7 @@ def _precomputed(spec: Spec, seed: int) -> list[Encoder]:  # noqa: ARG001
 
 
 def _python(spec: Spec, seed: int) -> list[Encoder]:
-    from sentprobe.probes.encoders.python_callable import build_python  # noqa: PLC0415
+    from sentprobe.probes.encoders.python import build_python  # noqa: PLC0415
 
     return [build_python(spec, seed=seed)]
 
@@ -84,7 +84,7 @@ def _hf(spec: Spec, seed: int) -> Sequence[Encoder]:  # noqa: ARG001
 
 
 def _openai(spec: Spec, seed: int) -> list[Encoder]:  # noqa: ARG001
-    from sentprobe.probes.encoders.openai_http import load_openai  # noqa: PLC0415
+    from sentprobe.probes.encoders.openai import load_openai  # noqa: PLC0415
 
     return [load_openai(spec)]
 
@@ -112,7 +112,7 @@ ENCODERS = (
         "bow",
         "bow:glove.6B.300d.txt",
         "average of word vectors, from a file (word2vec, fastText, GloVe) or random",
-        Argument.OPTIONAL,
+        SpecArgument.OPTIONAL,
         _bow,
         extra="gensim",
         module="gensim",
@@ -122,28 +122,28 @@ ENCODERS = (
         "bilstm-last",
         "bilstm-last",
         "untrained BiLSTM, last state of each direction; over random words or a file",
-        Argument.OPTIONAL,
+        SpecArgument.OPTIONAL,
         _bilstm,
     ),
     EncoderKind(
         "bilstm-max",
         "bilstm-max",
         "untrained BiLSTM with max pooling; over random words or a file",
-        Argument.OPTIONAL,
+        SpecArgument.OPTIONAL,
         _bilstm,
     ),
     EncoderKind(
         "gated-conv",
         "gated-conv",
         "untrained gated convolutions with max pooling; over random words or a file",
-        Argument.OPTIONAL,
+        SpecArgument.OPTIONAL,
         _gated_conv,
     ),
     EncoderKind(
         "st",
         "st:sentence-transformers/all-MiniLM-L6-v2",
         "a sentence-transformers model, by directory or hub name",
-        Argument.REQUIRED,
+        SpecArgument.REQUIRED,
         _sentence_transformer,
         extra="sentence-transformers",
         module="sentence_transformers",
@@ -152,7 +152,7 @@ ENCODERS = (
         "hf",
         "hf:google-bert/bert-base-uncased?layer=6&pooling=mean",
         "a layer of a transformers model, or each of them, pooled over the tokens",
-        Argument.REQUIRED,
+        SpecArgument.REQUIRED,
         _hf,
         extra="transformers",
         module="transformers",
@@ -161,42 +161,42 @@ ENCODERS = (
         "openai",
         "openai:text-embedding-3-small?base_url=http://localhost:8000/v1",
         "a model behind an HTTP endpoint of the OpenAI embeddings kind",
-        Argument.REQUIRED,
+        SpecArgument.REQUIRED,
         _openai,
     ),
     EncoderKind(
         "file",
         "file:vectors.npz",
         "precomputed vectors: npz, safetensors, Parquet, or the published look-up format",
-        Argument.REQUIRED,
+        SpecArgument.REQUIRED,
         _precomputed,
     ),
     EncoderKind(
         "python",
         "python:mymodule:encode",
         "a function or object of yours; also SentEval's batcher, and MTEB's encoders",
-        Argument.REQUIRED,
+        SpecArgument.REQUIRED,
         _python,
     ),
     EncoderKind(
         "majority",
         "majority",
         "baseline: always the commonest label of training",
-        Argument.NONE,
+        SpecArgument.NONE,
         _majority,
     ),
     EncoderKind(
         "length",
         "length",
         "baseline: a linear classifier of the length of the sentence, and the probe words",
-        Argument.NONE,
+        SpecArgument.NONE,
         _length,
     ),
     EncoderKind(
         "tfidf",
         "tfidf?ngrams=2",
         "baseline: Naive Bayes over tf-idf of words, or words and bigrams, and the probe words",
-        Argument.NONE,
+        SpecArgument.NONE,
         _tfidf,
     ),
 )
@@ -233,15 +233,6 @@ def make_encoder(spec: str, *, seed: int = 0) -> Encoder:
     return made[0]
 
 
-def missing_extra(what: str, *, extra: str) -> EncoderError:
-    """Return the error that says which extra *what* needs.
-
-    >>> print(missing_extra("a binary file of word vectors", extra="gensim"))
-    a binary file of word vectors needs the extra: pip install 'sentprobe[gensim]'
-    """
-    return EncoderError(f"{what} needs the extra: pip install 'sentprobe[{extra}]'")
-
-
 def find_kind(spec: str) -> EncoderKind:
     """Return the kind of encoder that *spec* asks for.
 
@@ -254,8 +245,8 @@ def find_kind(spec: str) -> EncoderKind:
         near = suggest(parsed.kind, kinds)
         raise UsageError(f"unknown encoder {parsed.kind!r}{near}; known: {', '.join(kinds)}")
     kind = kinds[parsed.kind]
-    if kind.argument is Argument.REQUIRED and not parsed.argument:
+    if kind.argument is SpecArgument.REQUIRED and not parsed.argument:
         raise UsageError(f"encoder {kind.name!r} wants an argument, as in {kind.example}")
-    if kind.argument is Argument.NONE and parsed.argument:
+    if kind.argument is SpecArgument.NONE and parsed.argument:
         raise UsageError(f"encoder {kind.name!r} takes no argument, but has {parsed.argument!r}")
     return kind

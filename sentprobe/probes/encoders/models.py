@@ -23,7 +23,7 @@ HUB_SECONDS = 10
 """How long to wait for the hub to say what it has."""
 
 
-class Precision(StrEnum):
+class ModelPrecision(StrEnum):
     """In which floating point numbers a model computes; its vectors are float32 all the same."""
 
     FLOAT32 = "float32"
@@ -178,7 +178,7 @@ def loading(model: str) -> Iterator[None]:
             output.enable_progress_bar()
 
 
-def place(module: Any, *, device: str, precision: Precision) -> Any:
+def place(module: Any, *, device: str, precision: ModelPrecision) -> Any:
     """Move the module to *device* (empty: where it is) and convert it to *precision*.
 
     Raises:

@@ -10,10 +10,13 @@ import numpy as np
 
 from sentprobe.errors import path_error
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors, digest
-from sentprobe.probes.encoders.specs import Spec, read_options
-from sentprobe.probes.encoders.vectordata import UNREADABLE
-from sentprobe.probes.encoders.vectorfiles import VectorFileError, read_vectors
-from sentprobe.probes.encoders.vectorlookup import lines_of
+from sentprobe.probes.encoders.vector_files import (
+    UNREADABLE,
+    VectorFileError,
+    lines_of,
+    read_vectors,
+)
+from sentprobe.specs import Spec, read_options
 
 
 @dataclass(frozen=True, slots=True)

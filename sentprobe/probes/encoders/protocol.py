@@ -12,6 +12,7 @@ from sentprobe.errors import SentprobeError
 if TYPE_CHECKING:
     from sentprobe.probes.dataset import Indices, ProbeDataset
 
+
 Vectors = NDArray[np.float32]
 
 
@@ -90,3 +91,12 @@ def digest(*parts: object) -> str:
     (True, False)
     """
     return hashlib.sha256(repr([str(part) for part in parts]).encode()).hexdigest()
+
+
+def missing_extra(what: str, *, extra: str) -> EncoderError:
+    """Return the error that says which extra *what* needs.
+
+    >>> print(missing_extra("a binary file of word vectors", extra="gensim"))
+    a binary file of word vectors needs the extra: pip install 'sentprobe[gensim]'
+    """
+    return EncoderError(f"{what} needs the extra: pip install 'sentprobe[{extra}]'")

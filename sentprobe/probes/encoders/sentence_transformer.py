@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from sentprobe.errors import UsageError, suggest
-from sentprobe.probes.encoders.kinds import missing_extra
-from sentprobe.probes.encoders.models import ModelFiles, Precision, find_model, loading, place
-from sentprobe.probes.encoders.protocol import Vectors, check_vectors, digest
-from sentprobe.probes.encoders.specs import Spec, read_options
+from sentprobe.probes.encoders.models import ModelFiles, ModelPrecision, find_model, loading, place
+from sentprobe.probes.encoders.protocol import Vectors, check_vectors, digest, missing_extra
+from sentprobe.specs import Spec, read_options
 
 OWNERS = ("sentence-transformers/", "")
 """Where a model's name without an organisation is looked for, as the package itself does."""
@@ -30,7 +29,7 @@ class SentenceTransformerOptions:
     """Whether to bring each vector to length 1 (after ``dim``)."""
     dim: int = 0
     """How many leading numbers of a vector to keep; 0: all."""
-    precision: Precision = Precision.FLOAT32
+    precision: ModelPrecision = ModelPrecision.FLOAT32
     max_length: int = 0
     """How many tokens of a sentence count; 0: the model's own limit."""
     revision: str = ""

@@ -1,8 +1,7 @@
 """Files of datasets: each format is read and written, and known by what is in it."""
 
-from sentprobe.probes.formats.directory import write_card
-from sentprobe.probes.formats.folders import check_place, prepare_folder
-from sentprobe.probes.formats.table import (
+from sentprobe.probes.formats.directory import check_place, prepare_folder, write_card
+from sentprobe.probes.formats.registry import (
     FORMATS,
     Format,
     check_format,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sentprobe.errors import SentprobeError, suggest
-from sentprobe.generator.files import atomic_path
+from sentprobe.files import atomic_path
 from sentprobe.probes.dataset import Card, DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats.entries import Entry, assemble, entries_of, read_lines, write_lines
 

@@ -1,5 +1,7 @@
 """Many probes over the same vectors: their first layers side by side, the rest each for itself.
 
+The products of the first layer may be made of bfloat16.
+
 Sentence vectors are held once per distinct sentence; items index them. Probe words are looked up:
 see words.py.
 
@@ -8,22 +10,59 @@ step takes longer than the arithmetic.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from itertools import accumulate, pairwise
+from pathlib import Path
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from sentprobe.probes.trainer.choices import Activation, Masking, Precision, Start
-from sentprobe.probes.trainer.points import Point, Shape
-from sentprobe.probes.trainer.precision import products_in
-from sentprobe.probes.trainer.words import ProbeWords, add_words, word_gradients
+from sentprobe.errors import UsageError
+from sentprobe.probes.trainer.classifier import Activation, Masking, Precision, Start
+from sentprobe.probes.trainer.one_hot import ProbeWords, add_words, word_gradients
+from sentprobe.probes.trainer.presets import BankShape, GridPoint
+
+FAST = {"amx_bf16", "avx512_bf16"}
+"""The processor's instructions that make bfloat16 products faster than float32's."""
+
+
+@cache
+def fast_bfloat16() -> bool:
+    """Return whether this machine's processor has one of FAST (Linux says; elsewhere: no)."""
+    info = Path("/proc/cpuinfo")
+    return info.exists() and bool(FAST & set(info.read_text(encoding="utf-8").split()))
+
+
+def settle(precision: Precision, *, device: torch.device) -> Precision:
+    """Return FLOAT32 or BFLOAT16.
+
+    Raises:
+        UsageError: bfloat16 is asked for where it is not fast.
+    """
+    fast = device.type == "cpu" and fast_bfloat16()
+    if precision is Precision.BFLOAT16 and not fast:
+        where = "this processor has no instructions for it" if device.type == "cpu" else "CPU only"
+        raise UsageError(f"precision=bfloat16: {where}; use precision=auto")
+    return Precision.FLOAT32 if precision is Precision.FLOAT32 or not fast else Precision.BFLOAT16
+
+
+@contextmanager
+def products_in(precision: Precision) -> Iterator[None]:
+    """Let PyTorch make float32 matrix products of this precision; sums stay float32."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("medium" if precision is Precision.BFLOAT16 else "highest")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
 
 
 @dataclass(frozen=True, slots=True)
-class Inputs:
+class BatchInputs:
     """A batch of items.
 
     - vectors: (b, dim) float32
@@ -37,7 +76,7 @@ class Inputs:
 class Design:
     """What all probes of a bank share."""
 
-    shape: Shape
+    shape: BankShape
     activation: Activation
     masking: Masking
     precision: Precision
@@ -57,7 +96,7 @@ class Bank:
     *last* (P, 0).
     """
 
-    points: tuple[Point, ...]
+    points: tuple[GridPoint, ...]
     design: Design
     sentence: Tensor
     small: Tensor
@@ -109,7 +148,7 @@ class Bank:
 
 
 def make_bank(
-    points: Sequence[Point], design: Design, *, start: Start, device: torch.device
+    points: Sequence[GridPoint], design: Design, *, start: Start, device: torch.device
 ) -> Bank:
     """Draw the weights of each probe on the CPU, from its own seed, and join them."""
     drawn = zip(*(_draw(point, design.shape, start=start) for point in points), strict=True)
@@ -117,7 +156,7 @@ def make_bank(
     return Bank(tuple(points), design, *(each.to(device) for each in joined))
 
 
-def _draw(point: Point, shape: Shape, *, start: Start) -> tuple[Tensor, Tensor, Tensor]:
+def _draw(point: GridPoint, shape: BankShape, *, start: Start) -> tuple[Tensor, Tensor, Tensor]:
     generator = torch.Generator().manual_seed(point.seed)
     width = point.hidden or shape.labels
 
@@ -152,12 +191,14 @@ Masks = Mapping[int, Tensor]
 """Factors (b, width) for the hidden units of some probes, by place: 0, or 1 / (1 - dropout)."""
 
 
-def logits(bank: Bank, inputs: Inputs) -> Tensor:
+def logits(bank: Bank, inputs: BatchInputs) -> Tensor:
     """Return the logits (P, b, labels) of all probes, without dropout."""
     return _output(bank, _hidden(bank, inputs, masks={})[1])
 
 
-def gradients(bank: Bank, inputs: Inputs, targets: Tensor, *, masks: Masks, into: Bank) -> Tensor:
+def gradients(
+    bank: Bank, inputs: BatchInputs, targets: Tensor, *, masks: Masks, into: Bank
+) -> Tensor:
     """Put the gradients of each probe's mean cross-entropy *into* a bank; return the losses (P,).
 
     - targets: (b, labels) float32, one-hot
@@ -175,7 +216,7 @@ def gradients(bank: Bank, inputs: Inputs, targets: Tensor, *, masks: Masks, into
     return losses
 
 
-def _hidden(bank: Bank, inputs: Inputs, *, masks: Masks) -> tuple[Tensor, Tensor]:
+def _hidden(bank: Bank, inputs: BatchInputs, *, masks: Masks) -> tuple[Tensor, Tensor]:
     """Return the units (b, units) after the activation, and after dropout too.
 
     With no dropout after the activation they are one tensor.
@@ -231,7 +272,7 @@ def _through_activation(bank: Bank, delta: Tensor, raw: Tensor, *, masks: Masks)
     return delta
 
 
-def _first_layer(bank: Bank, inputs: Inputs, delta: Tensor, *, into: Bank) -> None:
+def _first_layer(bank: Bank, inputs: BatchInputs, delta: Tensor, *, into: Bank) -> None:
     torch.sum(delta, dim=0, out=into.small[bank.bias_row])
     with products_in(bank.design.precision):
         word_gradients(inputs.words, delta, into=into.words)

@@ -10,16 +10,14 @@ import torch
 from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import Indices, Items
 from sentprobe.probes.encoders import Vectors
-from sentprobe.probes.threads import limit_threads
-from sentprobe.probes.trainer.bank import Bank, Design
+from sentprobe.probes.trainer.bank import Bank, Design, settle
 from sentprobe.probes.trainer.batches import Prepared, prepare
-from sentprobe.probes.trainer.choices import Optimizer, Precision
+from sentprobe.probes.trainer.classifier import Optimizer, Precision, Preset
 from sentprobe.probes.trainer.logreg import solve
-from sentprobe.probes.trainer.points import Point, Shape, points_of
-from sentprobe.probes.trainer.precision import settle
-from sentprobe.probes.trainer.presets import Preset
+from sentprobe.probes.trainer.presets import BankShape, GridPoint, points_of
 from sentprobe.probes.trainer.scaling import scaled
-from sentprobe.probes.trainer.side_by_side import checks, predict, train_points
+from sentprobe.probes.trainer.training import checks, predict, train_points
+from sentprobe.processes import limit_threads
 
 MOST_WEIGHTS = 2**25
 """First layers with more weights than this in all are trained in several passes.
@@ -135,20 +133,20 @@ def fit(
 
 def _shape(
     vectors: Vectors, train: Items, word_vectors: Vectors | None, *, words: int, labels: int
-) -> Shape:
+) -> BankShape:
     """Return the sizes; word vectors are not looked at where there are no probe words."""
     if word_vectors is not None and len(word_vectors) != words:
         raise UsageError(f"{len(word_vectors)} word vectors for {words} probe words")
     word_dim = 0 if word_vectors is None or not train.slots else word_vectors.shape[1]
     dim = vectors.shape[1]
-    return Shape(dim=dim, slots=train.slots, words=words, labels=labels, word_dim=word_dim)
+    return BankShape(dim=dim, slots=train.slots, words=words, labels=labels, word_dim=word_dim)
 
 
 def _table(vectors: Vectors, rows: Indices, preset: Preset, place: torch.device) -> torch.Tensor:
     return torch.from_numpy(scaled(vectors, rows, scaling=preset.scaling)).to(place)
 
 
-def _design(preset: Preset, shape: Shape, precision: Precision) -> Design:
+def _design(preset: Preset, shape: BankShape, precision: Precision) -> Design:
     return Design(
         shape=shape, activation=preset.activation, masking=preset.masking, precision=precision
     )
@@ -163,7 +161,7 @@ class _Problem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
+class _Trained:
     """A trained probe, as a bank of one."""
 
     bank: Bank
@@ -174,26 +172,26 @@ class _Found:
     gradient: float | None = None
 
 
-def _choose(found: Sequence[_Found]) -> _Found:
+def _choose(found: Sequence[_Trained]) -> _Trained:
     """Return the probe with the best accuracy on validation, the first of equals."""
     return max(found, key=lambda each: each.validation or 0.0)
 
 
-def _search(problem: _Problem, seeds: Sequence[int]) -> list[list[_Found]]:
+def _search(problem: _Problem, seeds: Sequence[int]) -> list[list[_Trained]]:
     """Train all points of the grid; return a list for each seed."""
     grids = [points_of(problem.preset, problem.design.shape, seed=seed) for seed in seeds]
     if problem.preset.optimizer is Optimizer.LBFGS:
         # Nothing is drawn, so that all seeds give the same.
         return [[_solve(problem, point) for point in grids[0]]] * len(grids) if grids else []
-    found: dict[Point, _Found] = {}
+    found: dict[GridPoint, _Trained] = {}
     for part in _parts({point for grid in grids for point in grid}, problem.design.shape):
         found |= _train(problem, part)
     return [[found[point] for point in grid] for grid in grids]
 
 
-def _parts(points: Iterable[Point], shape: Shape) -> Iterator[list[Point]]:
+def _parts(points: Iterable[GridPoint], shape: BankShape) -> Iterator[list[GridPoint]]:
     """Cut the points into passes of at most MOST_WEIGHTS, equal penalties side by side."""
-    part: list[Point] = []
+    part: list[GridPoint] = []
     weights = 0
     for point in sorted(points, key=lambda each: (each.l2, each.dropout, each.hidden, each.seed)):
         more = (point.hidden or shape.labels) * shape.inputs
@@ -206,7 +204,7 @@ def _parts(points: Iterable[Point], shape: Shape) -> Iterator[list[Point]]:
         yield part
 
 
-def _train(problem: _Problem, points: Sequence[Point]) -> dict[Point, _Found]:
+def _train(problem: _Problem, points: Sequence[GridPoint]) -> dict[GridPoint, _Trained]:
     done = train_points(
         points,
         problem.design,
@@ -215,7 +213,7 @@ def _train(problem: _Problem, points: Sequence[Point]) -> dict[Point, _Found]:
         validation=problem.validation,
     )
     return {
-        point: _Found(
+        point: _Trained(
             bank=each.bank,
             epochs=each.course.epochs,
             loss=each.course.loss,
@@ -226,9 +224,9 @@ def _train(problem: _Problem, points: Sequence[Point]) -> dict[Point, _Found]:
     }
 
 
-def _solve(problem: _Problem, point: Point) -> _Found:
+def _solve(problem: _Problem, point: GridPoint) -> _Trained:
     solution = solve(point, problem.design, problem.preset, items=problem.train)
-    return _Found(
+    return _Trained(
         bank=solution.bank,
         epochs=solution.iterations,
         loss=solution.loss,

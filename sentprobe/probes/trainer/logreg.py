@@ -10,10 +10,9 @@ from torch.nn import functional
 
 from sentprobe.probes.trainer.bank import Bank, Design
 from sentprobe.probes.trainer.batches import Prepared
-from sentprobe.probes.trainer.choices import Penalty
-from sentprobe.probes.trainer.points import Point, Shape
-from sentprobe.probes.trainer.presets import Preset
-from sentprobe.probes.trainer.words import add_words, word_gradients
+from sentprobe.probes.trainer.classifier import Penalty, Preset
+from sentprobe.probes.trainer.one_hot import add_words, word_gradients
+from sentprobe.probes.trainer.presets import BankShape, GridPoint
 
 Doubles = NDArray[np.float64]
 
@@ -30,14 +29,14 @@ class Solution:
     """The largest component of the gradient of mean loss and penalty."""
 
 
-class Problem:
+class Objective:
     """Mean loss and penalty of all items as a function of the weights, in one flat vector.
 
     Sentences are multiplied once each; a probe word's weights are looked up. Two labels have one
     column of weights, more have one each, as in scikit-learn. Products are float32.
     """
 
-    def __init__(self, items: Prepared, shape: Shape, *, l2: float, penalty: Penalty) -> None:
+    def __init__(self, items: Prepared, shape: BankShape, *, l2: float, penalty: Penalty) -> None:
         self.columns = 1 if shape.labels == 2 else shape.labels
         self.size = self.columns * (shape.inputs + 1)
         self.device = items.table.device
@@ -115,11 +114,11 @@ LOSSES = {True: _two_labels, False: _more_labels}
 """The loss by whether there is one column."""
 
 
-def solve(point: Point, design: Design, preset: Preset, *, items: Prepared) -> Solution:
+def solve(point: GridPoint, design: Design, preset: Preset, *, items: Prepared) -> Solution:
     """Begin with weights of 0 and go on until the gradient is as small as is asked for."""
     from scipy.optimize import minimize  # noqa: PLC0415
 
-    problem = Problem(items, design.shape, l2=point.l2, penalty=preset.penalty)
+    problem = Objective(items, design.shape, l2=point.l2, penalty=preset.penalty)
     found = minimize(
         problem,
         np.zeros(problem.size),
@@ -141,7 +140,7 @@ def solve(point: Point, design: Design, preset: Preset, *, items: Prepared) -> S
     )
 
 
-def _to_bank(problem: Problem, flat: Tensor, point: Point, design: Design) -> Bank:
+def _to_bank(problem: Objective, flat: Tensor, point: GridPoint, design: Design) -> Bank:
     device = problem.device
     sentence, words, bias = problem.split(flat.to(device, torch.float32))
     small = torch.cat([words, bias[None]])

@@ -1,22 +1,24 @@
-"""The classifiers of the papers, each stated in full in one table."""
+"""The classifiers of the papers, each in full in one table, and the points of their grids."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import product
 
 from sentprobe.errors import UsageError, suggest
-from sentprobe.probes.encoders.specs import Pair, with_options
-from sentprobe.probes.trainer.choices import (
+from sentprobe.probes.trainer.classifier import (
+    GRID,
     Activation,
     Masking,
     Optimizer,
     Penalty,
     Precision,
+    Preset,
     Scaling,
     Start,
     Stop,
+    differences,
 )
-from sentprobe.probes.trainer.preset import GRID, Preset, differences
-
-__all__ = ["GRID", "PRESETS", "Preset", "find_preset", "override", "short_name"]
+from sentprobe.specs import OptionPair, with_options
 
 PRESETS = (
     Preset(
@@ -204,10 +206,63 @@ def short_name(preset: Preset) -> str:
     return preset.name + (f" with {changed}" if changed else "")
 
 
-def override(preset: Preset, options: Iterable[Pair]) -> Preset:
+def override(preset: Preset, options: Iterable[OptionPair]) -> Preset:
     """Return *preset* with the named fields read from text; a grid is a list with commas.
 
     >>> override(find_preset("ettinger"), [("batch", "64"), ("hidden", "50,100")]).hidden
     (50, 100)
     """
     return with_options(preset, options, owner=f"preset {preset.name}", fixed=("name",))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BankShape:
+    """The sizes that all probes over the same vectors share."""
+
+    dim: int
+    slots: int
+    words: int
+    labels: int
+    word_dim: int = 0
+    """Width of the probe words' vectors; 0: they are one-hot."""
+
+    @property
+    def word_rows(self) -> int:
+        """How many numbers stand for an item's probe words, and so the rows of their weights."""
+        return self.slots * (self.word_dim or self.words)
+
+    @property
+    def inputs(self) -> int:
+        """Width of the input if the probe words were written out, one-hot or as word vectors."""
+        return self.dim + self.word_rows
+
+    def linear(self, preset: Preset) -> bool:
+        """Whether the preset has no hidden layer here."""
+        many = 0 < preset.linear_from <= self.labels
+        return many or preset.activation is Activation.NONE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GridPoint:
+    """One probe: a seed and a value of each field that may be a grid."""
+
+    seed: int
+    hidden: int
+    """Width of the hidden layer, as it is; 0: there is none."""
+    dropout: float
+    l2: float
+
+    def chosen(self, preset: Preset) -> dict[str, float]:
+        """Return the values of those fields that have several in the preset."""
+        return {name: getattr(self, name) for name in GRID if len(getattr(preset, name)) > 1}
+
+
+def points_of(preset: Preset, shape: BankShape, *, seed: int) -> tuple[GridPoint, ...]:
+    """Return the grid of *preset* in order; without a hidden layer only ``l2`` counts."""
+    axes: Mapping[str, tuple[float, ...]] = {name: getattr(preset, name) for name in GRID}
+    if shape.linear(preset):
+        return tuple(GridPoint(seed=seed, hidden=0, dropout=0.0, l2=l2) for l2 in preset.l2)
+    return tuple(
+        GridPoint(seed=seed, hidden=int(hidden) or shape.inputs, dropout=dropout, l2=l2)
+        for hidden, dropout, l2 in product(*axes.values())
+    )

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from sentprobe.probes.dataset import Indices
 from sentprobe.probes.encoders.protocol import Vectors
-from sentprobe.probes.trainer.choices import Scaling
+from sentprobe.probes.trainer.classifier import Scaling
 
 Doubles = NDArray[np.float64]
 

@@ -1,0 +1,122 @@
+"""What ``probe compare`` does, as functions that anyone can call."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from sentprobe.errors import UsageError
+from sentprobe.probes.report.comparisons import (
+    Comparison,
+    Side,
+    all_pairs,
+    compare,
+    comparison_grid,
+    explain,
+    one_side,
+    sides,
+    starred,
+    to_records,
+)
+from sentprobe.probes.report.grids import TableFormat, draw, write_grid, write_notes, write_records
+from sentprobe.probes.report.tables import arrange, settings
+from sentprobe.probes.runs.store import read_results
+from sentprobe.probes.statistics import Correction
+
+FORMATS = tuple(each for each in TableFormat if each is not TableFormat.HTML)
+"""The formats of a comparison."""
+
+
+def compare_runs(
+    runs: Sequence[str],
+    *,
+    style: TableFormat = TableFormat.TEXT,
+    correction: Correction = Correction.HOLM,
+    against: str | None = None,
+    table: int | None = None,
+) -> None:
+    """Compare encoders and print the differences.
+
+    Raises:
+        UsageError: no such encoder; more than two runs; a format that is not for comparisons.
+        ResultsError: a run cannot be read, or was on other data.
+    """
+    if style not in FORMATS:
+        raise UsageError(f"a comparison has no format {style.value!r}; {', '.join(FORMATS)}")
+    found = find_comparisons(runs, correction=correction, against=against, table=table)
+    if style in (TableFormat.CSV, TableFormat.JSON):
+        print(write_records(to_records(found), style), end="")
+    elif style is TableFormat.TEXT:
+        from sentprobe.progress import console  # noqa: PLC0415 - rich is slow
+
+        console().print(draw(starred(comparison_grid(found))))
+        print(explain(found, correction=correction, mark="bold, with a *"), end="")
+    else:
+        notes = write_notes(explain(found, correction=correction), style)
+        print(write_grid(comparison_grid(found), style) + notes, end="")
+
+
+def find_comparisons(
+    runs: Sequence[str],
+    *,
+    correction: Correction = Correction.HOLM,
+    against: str | None = None,
+    table: int | None = None,
+) -> tuple[Comparison, ...]:
+    """Compare the encoders of one run with each other, or one of a run with one of another.
+
+    A run is a directory or, for one encoder of it, ``DIR#ENCODER``. With *against*, each encoder
+    of one run is compared with that one only. *table* chooses, of a run that ``probe show`` prints
+    as several tables, one of them.
+    """
+    if len(runs) > 2:
+        raise UsageError(f"two runs are compared at a time, not {len(runs)}")
+    _check_table([split(run)[0] for run in runs], table)
+    if len(runs) == 2:
+        if against is not None:
+            raise UsageError("--against is for the encoders of one run; here are two")
+        first, second = (
+            one_side(_sides(path, table), encoder, source=str(path))
+            for path, encoder in map(split, runs)
+        )
+        return compare([(first, second)], correction=correction)
+    path, encoder = split(runs[0])
+    if encoder is not None:
+        raise UsageError(f"{runs[0]}: what is it to be compared with? Name a second run")
+    return compare(
+        all_pairs(_sides(path, table), baseline=against, source=str(path)), correction=correction
+    )
+
+
+def _check_table(paths: Sequence[Path], table: int | None) -> None:
+    """Refuse another number than 1 where no run has several tables."""
+    if table in (None, 1):
+        return
+    counts = [len(settings(arrange(read_results(path)))) for path in paths]
+    if max(counts) == 1:
+        raise UsageError(f"{paths[0]} has one table, and no table {table}")
+
+
+def _sides(path: Path, table: int | None) -> list[Side]:
+    results = arrange(read_results(path))
+    tables = settings(results)
+    if table is not None and len(tables) > 1:
+        if not 1 <= table <= len(tables):
+            raise UsageError(f"{path} has the tables 1 to {len(tables)}, and no table {table}")
+        return sides(tables[table - 1], str(path))
+    hint = f"choose one of its {len(tables)} tables, as probe show numbers them, with --table"
+    return sides(results, str(path), hint=hint)
+
+
+def split(text: str) -> tuple[Path, str | None]:
+    """Read ``DIR`` or ``DIR#ENCODER``; a directory's name may have a # too.
+
+    >>> split("runs/first#bow")
+    (PosixPath('runs/first'), 'bow')
+    """
+    if Path(text).exists():
+        return Path(text), None
+    places = [place for place, sign in enumerate(text) if sign == "#"]
+    for place in places:
+        if Path(text[:place]).is_dir():
+            return Path(text[:place]), text[place + 1 :]
+    head, mark, encoder = text.partition("#")
+    return Path(head), encoder if mark else None

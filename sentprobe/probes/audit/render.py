@@ -1,0 +1,312 @@
+"""An audit for people and as JSON: a table of cues, the exact bounds, the verdict in sentences."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from io import StringIO
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from sentprobe.errors import SentprobeError
+from sentprobe.probes.audit.audit import CONFIDENCE, FORMAT, Audit, Bound, Finding, Verdict
+from sentprobe.probes.audit.classify import Classifier, ModelScore, Trial
+from sentprobe.probes.audit.cues import CUES, Cue
+from sentprobe.probes.dataset import Split
+from sentprobe.probes.statistics import Interval
+
+
+def to_json(audit: Audit) -> dict[str, Any]:
+    """Return the audit as dictionaries, lists, texts and numbers."""
+    return {
+        "format": FORMAT,
+        "task": audit.task,
+        "fingerprint": audit.fingerprint,
+        "seed": audit.seed,
+        "chance": audit.chance,
+        "majority": _score_to_json(audit.majority),
+        "items": {str(split): count for split, count in audit.items.items()},
+        "probe_words": audit.probed,
+        "test_units": audit.units,
+        "leaks": [str(finding.cue) for finding in audit.leaks],
+        "cues": [_finding_to_json(each, probed=audit.probed) for each in audit.findings],
+        "bounds": {
+            str(cue): {str(split): _bound_to_json(each) for split, each in bounds.items()}
+            for cue, bounds in audit.bounds.items()
+        },
+        "structures": dict(audit.structures),
+    }
+
+
+def from_json(value: Mapping[str, Any], *, source: str = "audit") -> Audit:
+    """Read an audit back; the inverse of :func:`to_json`.
+
+    Raises:
+        SentprobeError: it is no audit of ours; *source* names it.
+    """
+    try:
+        if value["format"] != FORMAT:
+            raise ValueError(f"format {value['format']!r}, not {FORMAT!r}")
+        return Audit(
+            task=value["task"],
+            fingerprint=value["fingerprint"],
+            seed=value["seed"],
+            chance=value["chance"],
+            majority=_score_from_json(value["majority"]),
+            items={Split(split): count for split, count in value["items"].items()},
+            probed=value.get("probe_words", True),
+            units=value["test_units"],
+            findings=tuple(map(_finding_from_json, value["cues"])),
+            bounds={
+                Cue(cue): {
+                    Split(split): Bound(each["best"], each["total"], each["groups"])
+                    for split, each in bounds.items()
+                }
+                for cue, bounds in value["bounds"].items()
+            },
+            structures=dict(value["structures"]),
+        )
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise SentprobeError(f"{source}: not an audit of sentprobe ({error})") from None
+
+
+def _score_to_json(score: ModelScore) -> dict[str, Any]:
+    return {
+        "accuracy": score.accuracy,
+        "correct": score.correct,
+        "total": score.total,
+        "interval": _interval_to_json(score.interval),
+        "strict_interval": _interval_to_json(score.strict),
+    }
+
+
+def _score_from_json(value: Mapping[str, Any]) -> ModelScore:
+    return ModelScore(
+        value["correct"],
+        value["total"],
+        Interval(*value["interval"]),
+        Interval(*value["strict_interval"]),
+    )
+
+
+def _interval_to_json(interval: Interval) -> list[float]:
+    return [interval.low, interval.high]
+
+
+def _bound_to_json(bound: Bound) -> dict[str, Any]:
+    return {
+        "share": bound.share,
+        "best": bound.best,
+        "total": bound.total,
+        "groups": bound.groups,
+    }
+
+
+def _finding_to_json(finding: Finding, *, probed: bool) -> dict[str, Any]:
+    return {
+        "cue": str(finding.cue),
+        "sees": CUES[finding.cue].sees(probed=probed),
+        "verdict": str(finding.verdict),
+        "reason": finding.reason,
+        "chosen": str(finding.trial.chosen),
+        "scores": {str(kind): _score_to_json(s) for kind, s in finding.trial.scores.items()},
+    }
+
+
+def _finding_from_json(value: Mapping[str, Any]) -> Finding:
+    scores = {Classifier(kind): _score_from_json(s) for kind, s in value["scores"].items()}
+    return Finding(
+        Cue(value["cue"]),
+        Trial(Classifier(value["chosen"]), scores),
+        Verdict(value["verdict"]),
+        value["reason"],
+    )
+
+
+class AuditFormat(StrEnum):
+    """How audits are written."""
+
+    TEXT = "text"
+    MARKDOWN = "markdown"
+    JSON = "json"
+
+
+HEADER = ("cue", "accuracy", "95% interval", *Classifier, "verdict")
+
+_STYLES = {
+    Verdict.LEAK: "bold red",
+    Verdict.BELOW: "yellow",
+    Verdict.EXPECTED: "",
+    Verdict.CHANCE: "",
+}
+
+
+def table(audit: Audit) -> Table:
+    """Return the cues as a table for a terminal, in percent; the chosen classifier's in bold."""
+    drawn = Table(title=_title(audit), title_justify="left")
+    for place, name in enumerate(HEADER):
+        drawn.add_column(name, justify="right" if 0 < place < len(HEADER) - 1 else "left")
+    for row, finding in _rows(audit):
+        cells = [Text(cell) for cell in row]
+        if finding is not None:
+            cells[-1].stylize(_STYLES[finding.verdict])
+            cells[3 + list(Classifier).index(finding.trial.chosen)].stylize("bold")
+        drawn.add_row(*cells)
+    return drawn
+
+
+def explain(audit: Audit) -> str:
+    """Return what stands below the table: the bounds and the verdict, a sentence a line."""
+    return "".join(f"{line}\n" for line in (*_bound_lines(audit), *verdict_lines(audit)))
+
+
+def render(audits: Sequence[Audit], *, style: AuditFormat) -> str:
+    """Return the audits as text."""
+    return _RENDERERS[style](audits)
+
+
+def legend(audits: Sequence[Audit]) -> str:
+    """Return how to read the tables: each cue, the classifiers, the words of the verdict."""
+    cues = {(finding.cue, audit.probed) for audit in audits for finding in audit.findings}
+    lines = [
+        f"{CUES[cue].name(probed=probed)}: a classifier sees {CUES[cue].sees(probed=probed)}."
+        for cue in Cue
+        for probed in (True, False)
+        if (cue, probed) in cues
+    ]
+    return "".join(f"{line}\n" for line in [*dict.fromkeys(lines), *_LEGEND])
+
+
+_LEGEND = (
+    "accuracy: of the classifier that does better on items held out of training; test items had no "
+    "part in the choice.",
+    f"leak: the cue is above chance at the {CONFIDENCE:.0%} level (corrected for the number of "
+    "cues), though the task is not about it.",
+    "expected: above chance, and the answer lies partly in the cue, or in natural text goes with "
+    "it. A probe shows more only where it exceeds that figure.",
+    "below chance: what the cue says in training is turned round in test.",
+    "bound: the best that any function of the cue could do on these items, even one that knows the "
+    "labels; 100% excludes nothing.",
+)
+
+
+def verdict_lines(audit: Audit) -> tuple[str, ...]:
+    """Return the verdict in plain sentences."""
+    lines = [f"{audit.task}: {_verdict(audit)}"]
+    for finding in audit.findings:
+        if finding.verdict in (Verdict.EXPECTED, Verdict.BELOW):
+            shown = _figure(finding, probed=audit.probed)
+            lines.append(f"  {finding.verdict}: {shown} ({finding.reason})")
+    return tuple(lines)
+
+
+def _verdict(audit: Audit) -> str:
+    if not audit.leaks:
+        return "no leak found; no cue that should tell nothing is above chance."
+    names = ", ".join(_figure(finding, probed=audit.probed) for finding in audit.leaks)
+    return f"LEAK: {names}, where chance is {_percent(audit.chance)}%."
+
+
+def _figure(finding: Finding, *, probed: bool) -> str:
+    return f"{CUES[finding.cue].name(probed=probed)} gives {_percent(finding.score.accuracy)}%"
+
+
+def _title(audit: Audit) -> str:
+    counts = ", ".join(f"{count} {split}" for split, count in audit.items.items())
+    units = "" if audit.units == audit.items[Split.TEST] else f" in {audit.units} units"
+    return f"{audit.task} ({counts} items{units}; chance {_percent(audit.chance)}%)"
+
+
+AuditRow = tuple[tuple[str, ...], Finding | None]
+
+
+def _rows(audit: Audit) -> Iterator[AuditRow]:
+    score = audit.majority
+    blank = ("",) * len(Classifier)
+    yield ("majority", _percent(score.accuracy), _interval(score), *blank, ""), None
+    for finding in audit.findings:
+        scores = [finding.trial.scores.get(kind) for kind in Classifier]
+        yield (
+            (
+                CUES[finding.cue].name(probed=audit.probed),
+                _percent(finding.score.accuracy),
+                _interval(finding.score),
+                *("" if each is None else _percent(each.accuracy) for each in scores),
+                str(finding.verdict),
+            ),
+            finding,
+        )
+
+
+def _bound_lines(audit: Audit) -> Iterator[str]:
+    for cue, bounds in audit.bounds.items():
+        parts = [f"{split} {_bound(each)}" for split, each in bounds.items()]
+        yield f"bound, {CUES[cue].name(probed=audit.probed)}: {'; '.join(parts)}"
+    if audit.structures:
+        yield (
+            f"template: from the grammar for {audit.structures['parsed']} sentences, from their "
+            f"function words for {audit.structures['skeleton']}"
+        )
+
+
+def _bound(bound: Bound) -> str:
+    if not bound.binds:
+        return "100% (excludes nothing)"
+    exact = "exactly " if 2 * bound.best == bound.total else ""
+    share = "under 100" if _percent(bound.share) == "100.0" else _percent(bound.share)
+    return f"{exact}{share}% ({bound.groups} groups)"
+
+
+def _interval(score: ModelScore) -> str:
+    return f"{_percent(score.interval.low)} to {_percent(score.interval.high)}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}"
+
+
+def print_audits(audits: Sequence[Audit], *, console: Console | None = None) -> None:
+    """Print tables, bounds, verdicts and the legend, to a terminal in colour."""
+    console = console or Console()
+    for audit in audits:
+        console.print(table(audit))
+        console.print(explain(audit), markup=False, highlight=False, soft_wrap=True)
+    console.print(legend(audits), markup=False, highlight=False, soft_wrap=True, end="")
+
+
+def _text(audits: Sequence[Audit]) -> str:
+    with StringIO() as text:
+        print_audits(audits, console=Console(file=text, width=120))
+        return "".join(f"{line.rstrip()}\n" for line in text.getvalue().splitlines())
+
+
+def _markdown(audits: Sequence[Audit]) -> str:
+    parts = [_markdown_of(audit) for audit in audits]
+    notes = "".join(f"- {line}\n" for line in legend(audits).splitlines())
+    return "\n".join([*parts, notes])
+
+
+def _markdown_of(audit: Audit) -> str:
+    rule = ("---", *("---:",) * (len(HEADER) - 2), "---")
+    rows = [HEADER, rule, *(row for row, _ in _rows(audit))]
+    body = "".join(f"| {' | '.join(map(_escape, row))} |\n" for row in rows)
+    notes = "".join(f"- {line.strip()}\n" for line in explain(audit).splitlines())
+    return f"## {_escape(_title(audit))}\n\n{body}\n{notes}"
+
+
+def _escape(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _json(audits: Sequence[Audit]) -> str:
+    return json.dumps([to_json(audit) for audit in audits], indent=2, ensure_ascii=False) + "\n"
+
+
+_RENDERERS: Mapping[AuditFormat, Callable[[Sequence[Audit]], str]] = {
+    AuditFormat.TEXT: _text,
+    AuditFormat.MARKDOWN: _markdown,
+    AuditFormat.JSON: _json,
+}
+"""A writer per format."""

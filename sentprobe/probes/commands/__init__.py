@@ -1,1 +1,0 @@
-"""What each subcommand of ``probe`` does, as functions that anyone can call."""

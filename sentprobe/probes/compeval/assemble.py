@@ -1,0 +1,331 @@
+"""The datasets of the five tasks of Ettinger et al. (2018), built from the generator.
+
+For a sentence s, probe noun n and probe verb v (lemmas; s has any inflected form of them):
+
+- Content1Probe: does v occur in s?
+- Content2Probe: do both n and v occur in s? When not, one of the two does.
+- Order: n and v occur; does n come before v?
+- SemRole: n and v occur; is n the agent of v?
+- Negation: s has v, one other verb and one negation; is v positive?
+
+Labels are balanced overall and for every probe (word or pair) in each split. The pairs of noun and
+verb in test are not those of training, nor does any training sentence have both words of one
+(Content2Probe, Order, SemRole); the adverbs in test do not occur in training (Negation). The same
+holds of validation, where the vocabulary has words enough; the card says where it has not. No
+sentence occurs twice.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+
+from sentprobe.errors import SentprobeError
+from sentprobe.generator.event import Participant, RelativeClause, Voice
+from sentprobe.generator.plan import slots_of
+from sentprobe.generator.templates import find_patterns
+from sentprobe.lexicon import Lexicon, english
+from sentprobe.probes.compeval.held_out import (
+    BySplit,
+    first_probes,
+    pair_probes,
+    split_adverbs,
+    usable_words,
+    verb_probes,
+    with_probed_words,
+)
+from sentprobe.probes.compeval.items import Drawer, Probe, Unit, UnitItem
+from sentprobe.probes.compeval.mirror import content2, in_turn
+from sentprobe.probes.compeval.paper import PaperQuestion, check_trained, paper_items
+from sentprobe.probes.compeval.tasks import CompevalTask, HeldOut, Sampling, check_size, find_task
+from sentprobe.probes.dataset import Card, Items, ProbeDataset, Size, Split
+from sentprobe.specs import choose
+from sentprobe.versions import versions
+
+SHARE_LIMIT = 0.25
+"""No structure has a larger share of a split of the default size, in the vocabularies compeval and
+english. In a small vocabulary some structures are impossible, and the others have more."""
+
+_Questions = Mapping[Split, Sequence[tuple[Probe, UnitItem]]]
+
+
+def count_items(items: _Questions, *, labels: Sequence[str]) -> dict[str, int]:
+    """Count the items of each split, sorted by what is counted.
+
+    That is: label; structure (sub-template and voice of the main clause); aspect of each clause;
+    number of nouns; in which clause the probe words are.
+    """
+    counts: Counter[str] = Counter()
+    for split, questions in items.items():
+        for probe, item in questions:
+            counts[f"{split.value}: {labels[item.label]}"] += 1
+            counts.update(f"{split.value}: {feature}" for feature in _features(probe, item))
+    return dict(sorted(counts.items()))
+
+
+def structures_of(card: Card, split: Split) -> dict[str, int]:
+    """Return the sub-templates that the items of a split come from, with how many do.
+
+    >>> card = Card("Order", counts={"test: transitive, active": 3, "test: transitive, passive": 1})
+    >>> structures_of(card, Split.TEST)
+    {'transitive': 4}
+    """
+    counts: Counter[str] = Counter()
+    for key, count in card.counts.items():
+        name, _, voice = key.removeprefix(f"{split.value}: ").partition(", ")
+        if key.startswith(f"{split.value}: ") and voice in [*Voice]:
+            counts[name] += count
+    return dict(counts)
+
+
+def _features(probe: Probe, item: UnitItem) -> Iterator[str]:
+    event = item.sentence.event
+    slots = slots_of(event)
+    nouns = sum(slot.endswith("noun") for slot in slots)
+    yield f"{item.template}, {event.voice}"
+    yield f"main clause {event.aspect}"
+    yield f"{nouns} noun{'' if nouns == 1 else 's'}"
+    for person in (event.agent, event.patient):
+        if isinstance(person, Participant) and isinstance(person.clause, RelativeClause):
+            yield f"relative clause {person.clause.event.aspect}"
+    kinds = ("noun", "verb")[-len(probe) :]
+    places = zip(kinds, probe, strict=True)
+    yield "probe: " + ", ".join(f"{kind} {_place(slots, kind, word)}" for kind, word in places)
+
+
+def _place(slots: Mapping[str, str], kind: str, word: str) -> str:
+    for slot, found in slots.items():
+        if slot.endswith(kind) and found == word:
+            return "in relative clause" if "clause" in slot else "in main clause"
+    return "absent"
+
+
+def largest_shares(items: _Questions) -> dict[str, float]:
+    """Return for each split the share of its most frequent sub-template."""
+    return {
+        split.value: max(Counter(item.template for _, item in questions).values()) / len(questions)
+        for split, questions in sorted(items.items(), key=lambda entry: list(Split).index(entry[0]))
+    }
+
+
+LABELS = ("FALSE", "TRUE")
+
+SOURCE = "sentprobe, after Ettinger et al. 2018"
+"""What the cards of these datasets state as their source."""
+
+_DRAWN = (Split.TEST, Split.VALIDATION, Split.TRAIN)
+"""The order in which splits are drawn: those with fewer probes to draw from first."""
+
+
+def build(
+    task: CompevalTask,
+    lexicon: Lexicon,
+    *,
+    vocabulary: str = "compeval",
+    size: Size | None = None,
+    seed: int = 0,
+    command: str = "",
+    sampling: Sampling = Sampling.MIRROR,
+) -> ProbeDataset:
+    """Build the dataset of a compeval task.
+
+    Raises:
+        UsageError: a size that is not a positive multiple of the task's unit, or that is too small
+            for the number of probe words.
+        SentprobeError: the vocabulary does not yield so many sentences.
+    """
+    size = size or Size()
+    check_size(task, size, sampling=sampling)
+    rng = Random(f"{seed} {task.name}")
+    counts = {split: size.of(split) for split in _DRAWN if size.of(split)}
+    words = _words_of_splits(task, lexicon, vocabulary, splits=[*counts], rng=rng)
+    draw = _SAMPLINGS[sampling]
+    items = draw(task, words, DrawRequest(vocabulary=vocabulary, counts=counts, rng=rng))
+    counted = count_items(items, labels=LABELS)
+    card = Card(
+        task=task.name,
+        seed=seed,
+        vocabulary=vocabulary,
+        command=command,
+        sampling=sampling.value,
+        source=SOURCE,
+        versions=versions("sentprobe", "numpy"),
+        counts=counted,
+        largest_share=largest_shares(items),
+        notes=_notes(task, words) if size.validation else (),
+    )
+    return _dataset(task, items, card)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitWords:
+    """What each split may use: a lexicon, and the probe words that it asks about."""
+
+    lexicons: Mapping[Split, Lexicon]
+    probes: BySplit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawRequest:
+    """How many items are drawn for each split, in which order, and from which vocabulary."""
+
+    vocabulary: str
+    counts: Mapping[Split, int]
+    rng: Random
+
+
+def _words_of_splits(
+    task: CompevalTask, lexicon: Lexicon, vocabulary: str, *, splits: Sequence[Split], rng: Random
+) -> SplitWords:
+    words = usable_words(lexicon, vocabulary)
+    validation = Split.VALIDATION in splits
+    probes = verb_probes(words, rng=rng)
+    if task.has_noun:
+        absent = task.make is content2
+        probes = pair_probes(words, rng=rng, task=task.name, absent=absent, validation=validation)
+    lexicons: Mapping[Split, Lexicon] = dict.fromkeys(Split, lexicon)
+    if task.held_out is HeldOut.ADVERBS:
+        lexicons = split_adverbs(
+            lexicon, vocabulary, rng=rng, task=task.name, validation=validation
+        )
+    return SplitWords(lexicons=lexicons, probes=probes)
+
+
+def _notes(task: CompevalTask, words: SplitWords) -> tuple[str, ...]:
+    """Say what validation shares with training because there are too few words."""
+    shared = {
+        HeldOut.PAIRS: words.probes[Split.VALIDATION] == words.probes[Split.TRAIN],
+        HeldOut.ADVERBS: words.lexicons[Split.VALIDATION] is words.lexicons[Split.TRAIN],
+        HeldOut.NOTHING: False,
+    }
+    if not shared[task.held_out]:
+        return ()
+    return (
+        f"validation has the {task.held_out.value} of training: the vocabulary is too small to "
+        "hold out others for it",
+    )
+
+
+def _mirrored(
+    task: CompevalTask, words: SplitWords, request: DrawRequest
+) -> dict[Split, list[PaperQuestion]]:
+    """Draw units, spread as evenly as can be over the probes and the structures."""
+    counts = {split: count // task.unit for split, count in request.counts.items()}
+    probes = first_probes(words.probes, units=counts, task=task.name)
+    held_out = {*probes[Split.TEST], *probes.get(Split.VALIDATION, ())} - {*probes[Split.TRAIN]}
+    apart = frozenset(held_out if task.has_noun else ())
+    used: set[str] = set()
+    items: dict[Split, list[PaperQuestion]] = {}
+    for split, count in counts.items():
+        drawer = Drawer(
+            lexicon=words.lexicons[split],
+            vocabulary=request.vocabulary,
+            template="",
+            rng=request.rng,
+            apart=apart if split is Split.TRAIN else frozenset(),
+        )
+        units = _units(task, drawer, probes[split], count, used)
+        request.rng.shuffle(units)
+        items[split] = [(probe, item) for probe, unit in units for item in unit]
+    return items
+
+
+def _units(
+    task: CompevalTask, drawer: Drawer, probes: Sequence[Probe], count: int, used: set[str]
+) -> list[tuple[Probe, Unit]]:
+    names = list(dict.fromkeys(p.name for p in find_patterns(task.templates)))
+    found: list[tuple[Probe, Unit]] = []
+    for i, probe in enumerate(probes):
+        wanted = count // len(probes) + (i < count % len(probes))
+        drawers = [replace(drawer, template=name) for name in drawer.shuffled(names)]
+        sources = [task.make(each, probe) for each in drawers]
+        found += [(probe, unit) for unit in in_turn(sources, wanted, used)]
+    if len(found) < count:
+        raise _too_few(task, drawer, found=len(found) * task.unit, wanted=count * task.unit)
+    return found
+
+
+def _as_in_the_paper(
+    task: CompevalTask, words: SplitWords, request: DrawRequest
+) -> dict[Split, list[PaperQuestion]]:
+    probed = [probe for probes in words.probes.values() for probe in probes]
+    used: set[str] = set()
+    items: dict[Split, list[PaperQuestion]] = {}
+    for split, count in request.counts.items():
+        drawer = Drawer(
+            lexicon=with_probed_words(words.lexicons[split], request.vocabulary, probed),
+            vocabulary=request.vocabulary,
+            template="",
+            rng=request.rng,
+        )
+        items[split] = paper_items(task, drawer, words.probes[split], count, used)
+        if len(items[split]) < count:
+            raise _too_few(task, drawer, found=len(items[split]), wanted=count)
+        request.rng.shuffle(items[split])
+    check_trained(items, task=task)
+    return items
+
+
+_SAMPLINGS = {Sampling.MIRROR: _mirrored, Sampling.PAPER: _as_in_the_paper}
+
+
+def _too_few(task: CompevalTask, drawer: Drawer, *, found: int, wanted: int) -> SentprobeError:
+    return SentprobeError(
+        f"{task.name}: only {found} of {wanted} items could be made from vocabulary "
+        f"{drawer.vocabulary!r} without using a sentence twice; ask for fewer items (validation "
+        "holds out words too) or use a larger vocabulary"
+    )
+
+
+def _dataset(
+    task: CompevalTask, items: Mapping[Split, Sequence[PaperQuestion]], card: Card
+) -> ProbeDataset:
+    sentences: dict[str, int] = {}
+    words: dict[str, int] = {}
+    splits = {}
+    for split in (split for split in Split if split in items):
+        rows, probes, targets = [], [], []
+        for probe, item in items[split]:
+            rows.append(sentences.setdefault(item.sentence.text, len(sentences)))
+            probes.append([words.setdefault(word, len(words)) for word in probe])
+            targets.append(int(item.label))
+        splits[split] = Items(rows, probes, targets)  # type: ignore[arg-type]
+    return ProbeDataset(
+        name=task.name,
+        sentences=tuple(sentences),
+        labels=LABELS,
+        probe_words=tuple(words),
+        splits=splits,
+        card=card,
+    )
+
+
+def build_task(
+    task: str,
+    *,
+    train: int = 4000,
+    test: int = 1000,
+    validation: int = 0,
+    vocabulary: str = "compeval",
+    lexicon: Lexicon | None = None,
+    sampling: str = "mirror",
+    seed: int = 0,
+) -> ProbeDataset:
+    """Build one of the five tasks of Ettinger et al. (2018), as ``probe build compeval`` does.
+
+    Raises:
+        UsageError: an unknown task, vocabulary or sampling; a size that does not balance.
+        SentprobeError: the vocabulary does not yield so many sentences.
+
+    >>> data = build_task("Order", train=400, test=56)
+    >>> len(data.sentences), data.mirrored
+    (456, True)
+    """
+    return build(
+        find_task(task),
+        lexicon or english(),
+        vocabulary=vocabulary,
+        size=Size(train, test, validation),
+        seed=seed,
+        sampling=choose(Sampling, sampling, what="sampling"),
+    )

@@ -1,0 +1,189 @@
+"""The questions of the compeval tasks, and the items that are drawn for them.
+
+A question returns None where it does not arise: a word that it asks about does not occur.
+
+Each returns None where the question does not arise: a word that it asks about does not occur.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from random import Random
+from typing import TypeAlias
+
+import numpy as np
+
+from sentprobe.generator.constraints import Choices, Constraints
+from sentprobe.generator.event import Contradiction, Event, Participant, Polarity, contains
+from sentprobe.generator.plan import slots_of
+from sentprobe.generator.realize import realize
+from sentprobe.generator.sentence import Sentence
+from sentprobe.generator.space import Space
+from sentprobe.lexicon import Lexicon
+
+Probe: TypeAlias = tuple[str, ...]
+"""The probe words of an item: a verb, or a noun and a verb."""
+
+_BLOCK = 8
+
+PATIENCE = 64
+"""How many events in a row may give no new unit before a structure is given up."""
+
+REJECTED = 512
+"""How many events in a row may have the words of a pair that is kept apart before that is all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitItem:
+    """A sentence, the sub-template that it comes from, and its label under the probe words."""
+
+    sentence: Sentence
+    template: str
+    label: bool
+
+
+Unit: TypeAlias = tuple[UnitItem, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawer:
+    """Draws events of a vocabulary, uniformly within one sub-template, and realizes them."""
+
+    lexicon: Lexicon
+    vocabulary: str
+    template: str
+    rng: Random
+    apart: frozenset[Probe] = frozenset()
+    """Pairs of noun and verb; no event has both words of one."""
+
+    def events(
+        self,
+        *,
+        required: tuple[Event, ...] = (),
+        words: tuple[str, ...] = (),
+        without: tuple[str, ...] = (),
+        choices: Choices | None = None,
+    ) -> Iterator[Event]:
+        """Yield different events in random order, until there are no more.
+
+        *words* must occur, those in *without* must not.
+        """
+        partners = {verb for noun, verb in self.apart if noun in words}
+        partners |= {noun for noun, verb in self.apart if verb in words}
+        constraints = Constraints(
+            required=required,
+            required_words=words,
+            forbidden_words=(*without, *sorted(partners - {*without})),
+        )
+        try:
+            space = Space(
+                self.lexicon,
+                vocabulary=self.vocabulary,
+                templates=(self.template,),
+                choices=choices,
+                constraints=constraints,
+            )
+        except Contradiction:
+            return
+        misses = 0
+        for event in self._draw(space):
+            if not self._has_pair(event):
+                misses = 0
+                yield event
+            elif (misses := misses + 1) == REJECTED:
+                return
+
+    def _has_pair(self, event: Event) -> bool:
+        """Say whether the event has both words of a pair that is to be kept apart."""
+        if not self.apart:
+            return False
+        words = slots_of(event)
+        nouns = [word for slot, word in words.items() if slot.endswith("noun")]
+        verbs = [word for slot, word in words.items() if slot.endswith("verb")]
+        return not self.apart.isdisjoint(product(nouns, verbs))
+
+    def _draw(self, space: Space) -> Iterator[Event]:
+        seen: set[int] = set()
+        size = _BLOCK
+        while len(seen) < space.count():
+            indices = space.sample(min(size, space.count()), seed=self.rng.getrandbits(63))
+            fresh = [index for index in indices.tolist() if index not in seen]
+            seen.update(fresh)
+            if fresh:
+                yield from space.events(np.array(fresh, dtype=object))
+            size = min(2 * size, space.count())
+
+    def item(self, event: Event, *, label: bool) -> UnitItem:
+        """Return the item of *event*."""
+        return UnitItem(sentence=realize(event, self.lexicon), template=self.template, label=label)
+
+    def shuffled(self, items: Sequence[str]) -> list[str]:
+        """Return *items* in random order."""
+        return self.rng.sample(items, len(items))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An event that is asked about; its sentence and words are worked out when they are wanted."""
+
+    event: Event
+    lexicon: Lexicon
+
+    @cached_property
+    def sentence(self) -> Sentence:
+        """The realization."""
+        return realize(self.event, self.lexicon)
+
+    @cached_property
+    def nouns(self) -> frozenset[str]:
+        """The lemmas of the nouns."""
+        return self._words("noun")
+
+    @cached_property
+    def verbs(self) -> frozenset[str]:
+        """The lemmas of the verbs."""
+        return self._words("verb")
+
+    def _words(self, kind: str) -> frozenset[str]:
+        return frozenset(w for slot, w in slots_of(self.event).items() if slot.endswith(kind))
+
+
+Question: TypeAlias = Callable[[Asked, Probe], bool | None]
+
+
+def occurs(of: Asked, probe: Probe) -> bool | None:
+    """Say whether the verb occurs (Content1Probe)."""
+    return probe[0] in of.verbs
+
+
+def both_occur(of: Asked, probe: Probe) -> bool | None:
+    """Say whether noun and verb occur, not one of them alone (Content2Probe)."""
+    found = (probe[0] in of.nouns, probe[1] in of.verbs)
+    return all(found) if any(found) else None
+
+
+def comes_first(of: Asked, probe: Probe) -> bool | None:
+    """Say whether the noun comes before the verb (Order)."""
+    return precedes(of.sentence, probe) if both_occur(of, probe) else None
+
+
+def is_agent(of: Asked, probe: Probe) -> bool | None:
+    """Say whether the noun is the agent of the verb (SemRole)."""
+    if not both_occur(of, probe):
+        return None
+    noun, verb = probe
+    return contains(of.event, Event(predicate=verb, agent=Participant(noun=noun)))
+
+
+def is_positive(of: Asked, probe: Probe) -> bool | None:
+    """Say whether the verb is positive (Negation)."""
+    if probe[0] not in of.verbs:
+        return None
+    return contains(of.event, Event(predicate=probe[0], polarity=Polarity.POSITIVE))
+
+
+def precedes(sentence: Sentence, probe: Probe) -> bool:
+    """Say whether the noun stands before the verb; both occur."""
+    lemmas = [(token.lemma, token.upos) for token in sentence.tokens]
+    return lemmas.index((probe[0], "NOUN")) < lemmas.index((probe[1], "VERB"))

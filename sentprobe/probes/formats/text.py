@@ -1,0 +1,179 @@
+"""Datasets as text: the files of the published compeval datasets, and of SentEval.
+
+train.txt, test.txt and perhaps dev.txt have a line for each item: label, id of the sentence,
+sentence, probe words (lemmas), between tabs. Ids are not kept. We write a card.json besides.
+
+There are no probe words (Conneau et al. 2018). https://github.com/facebookresearch/SentEval
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from sentprobe.errors import UsageError, suggest
+from sentprobe.files import atomic_path
+from sentprobe.probes.dataset import DatasetError, ProbeDataset, Split
+from sentprobe.probes.formats.directory import (
+    CARD,
+    FILES,
+    format_in,
+    new_directory,
+    read_card_file,
+    write_card_file,
+)
+from sentprobe.probes.formats.entries import (
+    Entry,
+    assemble,
+    check_writable,
+    entries_of,
+    read_lines,
+    write_lines,
+)
+
+FORMAT = "sentprobe-published 1"
+"""The format in our card.json; the published datasets have none."""
+
+_TEXTS = 3
+"""Fields before the probe words."""
+
+
+def write_published(data: ProbeDataset, path: Path) -> None:
+    """Write the dataset; sentences and probe words that no item has are left out.
+
+    Raises:
+        UsageError: a label or probe word that a field cannot hold; something else is at *path*.
+    """
+    check_writable(data, format_name="published")
+    ids = {sentence: f"s{row}" for row, sentence in enumerate(data.sentences)}
+    with new_directory(path) as directory:
+        for split, name in FILES.items():
+            if split in data.splits:
+                lines = (
+                    "\t".join((entry.label, ids[entry.sentence], entry.sentence, *entry.probes))
+                    for entry in entries_of(data)
+                    if entry.split is split
+                )
+                write_lines(lines, directory / name)
+        write_card_file(data, directory / CARD, fmt=FORMAT)
+
+
+def read_published(path: Path) -> ProbeDataset:
+    """Read a dataset; the inverse of :func:`write_published`.
+
+    Raises:
+        DatasetError: a broken line (says which), a file that is missing, or a dataset that cannot
+            be used.
+    """
+    if not path.is_dir():
+        raise DatasetError(
+            f"{path}: a dataset in the format published is a directory with train.txt and test.txt"
+        )
+    for split in (Split.TRAIN, Split.TEST):
+        if not (path / FILES[split]).is_file():
+            raise DatasetError(f"{path}: there is no {FILES[split]}: no {split} split")
+    if format_in(path) != FORMAT:
+        name = path.resolve().name
+        return assemble(_published_entries(path), name=name, source=str(path))
+    kept = read_card_file(path, fmt=FORMAT)
+    return assemble(
+        _published_entries(path),
+        name=kept["name"],
+        source=str(path),
+        card=kept["card"],
+        labels=kept["labels"],
+    )
+
+
+def _published_entries(path: Path) -> Iterator[Entry]:
+    for split, name in FILES.items():
+        file = path / name
+        if not file.is_file():
+            continue
+        empty = True
+        for number, line in read_lines(file):
+            empty = False
+            yield _entry(line, split, where=f"{file}: line {number}")
+        if empty:
+            raise DatasetError(f"{file}: there are no items: the {split} split is empty")
+
+
+def _entry(line: str, split: Split, *, where: str) -> Entry:
+    fields = line.split("\t")
+    if len(fields) < _TEXTS:
+        raise DatasetError(
+            f"{where}: {len(fields)} field{'' if len(fields) == 1 else 's'} between tabs; "
+            "expected label, id, sentence and probe words"
+        )
+    label, _, sentence, *probes = fields
+    return Entry(
+        split=split,
+        label=label.strip(),
+        sentence=sentence,
+        probes=tuple(word.strip() for word in probes),
+        where=where,
+    )
+
+
+def is_published(path: Path) -> bool:
+    """Say whether a directory looks like a dataset in this format."""
+    return any((path / FILES[split]).is_file() for split in (Split.TRAIN, Split.TEST))
+
+
+CODES: Mapping[str, Split] = {"tr": Split.TRAIN, "va": Split.VALIDATION, "te": Split.TEST}
+"""The splits as the files name them."""
+
+_FIELDS = 3
+
+
+def write_senteval(data: ProbeDataset, path: Path) -> None:
+    """Write the dataset; its card is not kept.
+
+    Raises:
+        UsageError: it has probe words, or a label that a field between tabs cannot hold.
+    """
+    if data.slots:
+        raise UsageError(
+            f"{data.name} has probe words, which the format senteval cannot hold; "
+            "use directory, jsonl or published"
+        )
+    check_writable(data, format_name="senteval")
+    if len({label.casefold() for label in data.labels}) < len(data.labels):
+        raise UsageError(
+            "the format senteval cannot hold labels that differ in case only; "
+            "use directory, jsonl or published"
+        )
+    names = {split: code for code, split in CODES.items()}
+    lines = (f"{names[e.split]}\t{e.label}\t{e.sentence}" for e in entries_of(data))
+    with atomic_path(path) as temporary:
+        write_lines(lines, temporary)
+
+
+def read_senteval(path: Path) -> ProbeDataset:
+    """Read a dataset, named after the file; the inverse of :func:`write_senteval`.
+
+    Raises:
+        DatasetError: a broken line (says which), or a dataset that cannot be used.
+    """
+    return assemble(_senteval_entries(path), name=path.stem, source=str(path))
+
+
+def _senteval_entries(path: Path) -> Iterator[Entry]:
+    for number, line in read_lines(path):
+        where = f"{path}: line {number}"
+        fields = line.split("\t")
+        if len(fields) != _FIELDS:
+            raise DatasetError(
+                f"{where}: {len(fields)} fields between tabs; expected split, label, sentence"
+            )
+        code, label, sentence = fields
+        if code not in CODES:
+            raise DatasetError(
+                f"{where}: unknown split {code!r}{suggest(code, CODES)}; the splits are "
+                + ", ".join(CODES)
+            )
+        yield Entry(split=CODES[code], label=label.strip(), sentence=sentence, where=where)
+
+
+def looks_like_senteval(line: str) -> bool:
+    """Say whether a line could be an item in this format."""
+    fields = line.split("\t")
+    return len(fields) == _FIELDS and fields[0] in CODES

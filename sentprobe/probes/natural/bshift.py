@@ -1,0 +1,45 @@
+"""TopConst and BShift, of the syntactic tasks of Conneau et al. 2018, section 2."""
+
+from collections.abc import Sequence
+from random import Random
+
+from sentprobe.probes.natural.pairs import (
+    DOUBLE_QUOTES,
+    INVERTED,
+    ORIGINAL,
+    changed_selection,
+    is_word,
+)
+from sentprobe.probes.natural.select import LENGTHS, Draw, Selection
+
+
+def bigram_shift(draw: Draw) -> Selection:
+    """Return BShift: whether two neighbouring tokens were swapped (I) or not (O).
+
+    The first token is never swapped, nor is punctuation, nor tokens that differ in case only.
+    Sentences with double quotes are left out, and those that swapping makes a sentence of the
+    corpus.
+    """
+    quotes = ", ".join("'" + quote.replace("'", "''") + "'" for quote in DOUBLE_QUOTES)
+    where = f"{LENGTHS} AND NOT list_has_any(tokens, [{quotes}])"
+    return changed_selection(
+        draw,
+        f"SELECT digest, 0 AS label, 0 AS form FROM sentences WHERE {where}",
+        labels=(ORIGINAL, INVERTED),
+        change=_swapped,
+    )
+
+
+def _swapped(text: str, rng: Random) -> str | None:
+    tokens = text.split(" ")
+    places = [place for place in range(1, len(tokens) - 1) if _may_swap(tokens, place)]
+    if not places:
+        return None
+    place = rng.choice(places)
+    tokens[place : place + 2] = tokens[place + 1], tokens[place]
+    return " ".join(tokens)
+
+
+def _may_swap(tokens: Sequence[str], place: int) -> bool:
+    left, right = tokens[place : place + 2]
+    return is_word(left) and is_word(right) and left.casefold() != right.casefold()

@@ -1,0 +1,117 @@
+"""Tasks whose sentences are either as they were or changed: no sentence in both versions."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from random import Random
+
+import numpy as np
+
+from sentprobe.probes.corpus.queries import SentencePool
+from sentprobe.probes.dataset import Split
+from sentprobe.probes.formats.entries import Entry
+from sentprobe.probes.natural.select import (
+    Draw,
+    Selection,
+    Share,
+    item,
+    share_out,
+    size_notes,
+    too_few,
+    unknown_texts,
+    wanted_share,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedPair:
+    """A sentence and what it would be if it were changed; a dataset has one of the two."""
+
+    original: str
+    changed: str
+
+
+Changer = Callable[[str, Random], str | None]
+"""From a sentence to what it becomes, or None where it cannot be changed."""
+
+
+def changed_selection(
+    draw: Draw, sql: str, *, labels: tuple[str, str], change: Changer
+) -> Selection:
+    """Return a task of which half of the sentences are changed, drawn from what *sql* selects.
+
+    Raises:
+        TooFewError: fewer sentences can be changed than there are splits and classes.
+    """
+    pairs = _pairs(draw, sql, change)
+    wanted = wanted_share(draw.size, classes=2)
+    got = share_out(len(pairs) // 2, wanted)
+    if got is None:
+        counts = {f"sentences that can be {labels[1]}": len(pairs)}
+        raise too_few(draw.task, counts, needed=2 * len(wanted))
+    entries: list[Entry] = []
+    rest = iter(pairs)
+    for split, number in got.items():
+        chosen = [next(rest) for _ in range(2 * number)]
+        entries += versions_of(chosen, split, labels=labels)
+    notes = size_notes(
+        draw, Share(wanted, got), classes=2, why=f"{len(pairs):,} sentences can be changed"
+    )
+    return Selection(labels, tuple(entries), notes)
+
+
+def versions_of(pairs: list[ChangedPair], split: Split, *, labels: tuple[str, str]) -> list[Entry]:
+    """Return every other sentence as it was, the rest changed."""
+    return [
+        item(split, labels[number % 2], pair.changed if number % 2 else pair.original)
+        for number, pair in enumerate(pairs)
+    ]
+
+
+def _pairs(draw: Draw, sql: str, change: Changer) -> list[ChangedPair]:
+    """Return as many pairs as are needed, or all, reading no more sentences than that takes."""
+    needed = 2 * sum(wanted_share(draw.size, classes=2).values())
+    limit = 2 * needed + 100
+    while True:
+        pool = draw.pool(sql, limit=limit)
+        pairs = _change_all(draw, pool, change)
+        if len(pairs) >= needed or len(pool) < limit:
+            return pairs
+        limit *= 4
+
+
+def _change_all(draw: Draw, pool: SentencePool, change: Changer) -> list[ChangedPair]:
+    found = [
+        (text, change(text, draw.random(handle)))
+        for handle, text in zip(
+            np.asarray(pool.handles).tolist(), draw.corpus.texts(pool.handles), strict=True
+        )
+    ]
+    return new_pairs(draw, {text: changed for text, changed in found if changed is not None})
+
+
+def new_pairs(draw: Draw, changes: Mapping[str, str]) -> list[ChangedPair]:
+    """Return the pairs whose changed sentence is not in the corpus, nor that of another pair."""
+    unknown = unknown_texts(draw.corpus, changes.values())
+    pairs = []
+    for original, changed in changes.items():
+        if changed in unknown:
+            unknown.discard(changed)
+            pairs.append(ChangedPair(original, changed))
+    return pairs
+
+
+DOUBLE_QUOTES = ('"', "``", "''", "“", "”", "„", "«", "»")
+"""Tokens that are double quotes, as they stand in text and in the Penn Treebank."""
+
+
+ORIGINAL, INVERTED = "O", "I"
+"""The classes of BShift and CoordInv, named as in the published data."""
+
+
+def is_word(token: str) -> bool:
+    """Say whether a token is more than punctuation.
+
+    >>> is_word("n't"), is_word("--")
+    (True, False)
+    """
+    return any(map(str.isalnum, token))

@@ -1,0 +1,76 @@
+"""TopConst and BShift, of the syntactic tasks of Conneau et al. 2018, section 2."""
+
+from sentprobe.probes.natural.select import (
+    LENGTHS,
+    SEQUENCES,
+    Draw,
+    Selection,
+    TooFewError,
+    by_class,
+    entries_at,
+    rarest,
+    size_notes,
+    wanted_share,
+)
+
+OTHER = "OTHER"
+"""The class of all sequences that are not among the most frequent."""
+
+LEAST = 12
+"""Sentences that a sequence must have to be a class of its own, unless the user says how many
+classes there are: enough for each split to have some at the default proportions."""
+
+
+SEQUENCE = r"regexp_full_match(top, '([A-Z]+ )+\.')"
+"""Constituents, none of them punctuation or a quote, and then the full stop's label."""
+
+
+def top_constituents(draw: Draw) -> Selection:
+    """Return TopConst: the 19 most frequent sequences of constituents under the top S, and OTHER.
+
+    Sequences with punctuation or quotes inside are left out, and those without the full stop's
+    label at the end. Classes are named with ``_`` between constituents, as in the published data.
+
+    Raises:
+        TooFewError: no sequence is frequent enough, or there is nothing for OTHER.
+    """
+    tops, notes = _sequences(draw)
+    cases = " ".join(f"WHEN '{top}' THEN {n}" for n, top in enumerate(tops))
+    pool = draw.pool(
+        f"SELECT digest, CASE top {cases} ELSE {len(tops)} END AS label, 0 AS form "
+        f"FROM sentences WHERE {LENGTHS} AND {SEQUENCE}"
+    )
+    labels = (*(top.replace(" ", "_") for top in tops), OTHER)
+    places, got = by_class(pool, labels, draw.size, task=draw.task)
+    return Selection(
+        labels,
+        entries_at(draw, pool, places, labels=labels),
+        (*notes, *size_notes(draw, got, classes=len(labels), why=rarest(pool, labels))),
+    )
+
+
+def _sequences(draw: Draw) -> tuple[list[str], tuple[str, ...]]:
+    """Return the most frequent sequences, and a note where they are not as many as in the paper."""
+    wanted = draw.settings.sequences or SEQUENCES
+    least = 1 if draw.settings.sequences else min(LEAST, _smallest_class(draw, wanted + 1))
+    found = draw.corpus.query(
+        f"SELECT top FROM sentences WHERE {LENGTHS} AND {SEQUENCE} "
+        "GROUP BY top HAVING count(*) >= ? ORDER BY count(*) DESC, top LIMIT ?",
+        least,
+        wanted,
+    )
+    if not found:
+        raise TooFewError(
+            f"{draw.task}: the corpus has no sequence of top constituents with {least} sentences "
+            "of 5 to 28 tokens; the task needs sentences with trees"
+        )
+    if len(found) == SEQUENCES:
+        return [top for (top,) in found], ()
+    note = f"{len(found)} sequences instead of {SEQUENCES}"
+    if len(found) < wanted:
+        note += f": no other has {least} sentences"
+    return [top for (top,) in found], (note,)
+
+
+def _smallest_class(draw: Draw, classes: int) -> int:
+    return sum(wanted_share(draw.size, classes=classes).values())

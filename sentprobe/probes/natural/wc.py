@@ -1,0 +1,73 @@
+"""SentLen and WC: the surface tasks of Conneau et al. 2018, section 2."""
+
+from sentprobe.errors import UsageError
+from sentprobe.probes.natural.select import (
+    FIRST_RANK,
+    LENGTHS,
+    WORDS,
+    Draw,
+    Selection,
+    TooFewError,
+    by_class,
+    entries_at,
+    rarest,
+    share,
+    size_notes,
+)
+
+
+def word_content(draw: Draw) -> Selection:
+    """Return WC: which of 1,000 words is in the sentence; exactly one is, exactly once.
+
+    The words are lower-case forms of at least 4 letters, and nothing but letters, in the order of
+    their frequency from rank 2,001 on.
+
+    Raises:
+        TooFewError: the corpus has fewer than two such words.
+    """
+    words, first = _words(draw)
+    rows = ", ".join(f"({rank}, {label})" for label, (rank, _) in enumerate(words))
+    frequencies = draw.corpus.frequencies
+    pool = draw.pool(
+        f"WITH targets AS (SELECT word, label FROM {frequencies} "
+        f"JOIN (VALUES {rows}) AS chosen(rank, label) USING (rank)) "
+        "SELECT digest, any_value(label) AS label, 0 AS form FROM "
+        f"(SELECT digest, lower(unnest(tokens)) AS word FROM sentences WHERE {LENGTHS}) "
+        "JOIN targets USING (word) GROUP BY digest HAVING count(*) = 1"
+    )
+    labels = tuple(word for _, word in words)
+    places, got = by_class(pool, labels, draw.size, task=draw.task)
+    used = f"{len(words):,} words, the first from frequency rank {first:,} on: "
+    return Selection(
+        labels,
+        entries_at(draw, pool, places, labels=labels),
+        (
+            used + f"ranks {words[0][0]:,} to {words[-1][0]:,}",
+            *size_notes(draw, got, classes=len(labels), why=rarest(pool, labels)),
+        ),
+    )
+
+
+def _words(draw: Draw) -> tuple[list[tuple[int, str]], int]:
+    """Return the target words with their ranks, and the rank from which on they were looked for."""
+    part = share(draw.corpus.tokens)
+    settings = draw.settings
+    first = settings.first_rank or 1 + round((FIRST_RANK - 1) * part)
+    wanted = settings.words or max(2, round(WORDS * part))
+    found = draw.corpus.query(
+        f"SELECT rank, word FROM {draw.corpus.frequencies} "
+        r"WHERE rank >= ? AND regexp_full_match(word, '\p{L}{4,}') ORDER BY rank LIMIT ?",
+        first,
+        wanted,
+    )
+    if settings.words is not None and len(found) < wanted:
+        raise UsageError(
+            f"{draw.task}: the corpus has {len(found)} words of at least 4 letters from rank "
+            f"{first:,} on, not {wanted:,}; ask for fewer or begin at an earlier rank"
+        )
+    if len(found) < 2:
+        raise TooFewError(
+            f"{draw.task}: the corpus has {len(found)} words of at least 4 letters from rank "
+            f"{first:,} on; at least 2 are needed"
+        )
+    return [(int(rank), str(word)) for rank, word in found], first

@@ -1,0 +1,1 @@
+"""Results as tables, plots, a page, and comparisons."""

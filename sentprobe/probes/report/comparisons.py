@@ -1,0 +1,270 @@
+"""Encoders compared with each other, task by task, over the results of runs."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sentprobe.errors import ResultsError, UsageError, suggest
+from sentprobe.probes.report.grids import Grid, GridCell, GridRow
+from sentprobe.probes.runs.results import Condition, Result, Results
+from sentprobe.probes.statistics import Correction, Paired, compare_items, correct
+from sentprobe.specs import choose
+
+LEVEL = 0.05
+"""A difference is said to be significant when its corrected p-value is below this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """The results of one encoder, and where they were read from."""
+
+    encoder: str
+    source: str
+    by_task: Mapping[str, Result]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Two encoders on one task; p-values are corrected over all comparisons made with it."""
+
+    first: Result
+    second: Result
+    paired: Paired
+    sign_p: float
+    t_p: float
+
+    @property
+    def significant(self) -> bool:
+        """Whether the sign test, corrected, finds a difference."""
+        return self.sign_p < LEVEL
+
+
+def sides(
+    results: Results, source: str, *, hint: str = "compare results with one of each"
+) -> list[Side]:
+    """Return the encoders of a run, each with its results by task; *hint* ends the error.
+
+    Raises:
+        UsageError: an encoder has two results on one task (with other classifiers or data).
+    """
+    found = []
+    for name in results.encoders:
+        by_task: dict[str, Result] = {}
+        for record in results.records:
+            if record.encoder == name and record.task in by_task:
+                raise UsageError(
+                    f"{source}: there are two results of {name} on {record.task}, whose "
+                    f"classifiers, data or seeds differ; {hint}"
+                )
+            if record.encoder == name:
+                by_task[record.task] = record
+        found.append(Side(name, source, by_task))
+    return found
+
+
+def one_side(found: Sequence[Side], encoder: str | None, *, source: str) -> Side:
+    """Return the side of that encoder, or the only one there is.
+
+    Raises:
+        UsageError: there is no such encoder; none is named and there are several.
+    """
+    names = [side.encoder for side in found]
+    if encoder is None:
+        if len(found) == 1:
+            return found[0]
+        raise UsageError(
+            f"{source} has {len(found)} encoders; name one, as in '{source}#{names[0]}'"
+            if names
+            else f"{source} has no results"
+        )
+    for side in found:
+        if side.encoder == encoder:
+            return side
+    raise UsageError(
+        f"{source} has no encoder {encoder!r}{suggest(encoder, names)}; it has: {', '.join(names)}"
+    )
+
+
+def compare(
+    pairs: Sequence[tuple[Side, Side]], *, correction: Correction = Correction.HOLM
+) -> tuple[Comparison, ...]:
+    """Compare each pair of encoders on each task that both have results on.
+
+    Raises:
+        ResultsError: the two were tested on different data, or have no task in common.
+    """
+    results = [both for first, second in pairs for both in _common(first, second)]
+    paired = [compare_items(_right(a), _right(b), a.units) for a, b in results]
+    signs = correct([each.sign_p for each in paired], correction)
+    ts = correct([each.t_p for each in paired], correction)
+    return tuple(
+        Comparison(first=a, second=b, paired=each, sign_p=sign, t_p=t)
+        for (a, b), each, sign, t in zip(results, paired, signs, ts, strict=True)
+    )
+
+
+def all_pairs(found: Sequence[Side], *, baseline: str | None = None, source: str) -> list[
+    tuple[Side, Side]
+]:  # fmt: skip
+    """Return every pair of encoders or, with *baseline*, that of each other one and it."""
+    if len(found) < 2:
+        raise UsageError(f"{source} has {len(found)} encoders; a comparison needs two")
+    if baseline is None:
+        return list(combinations(found, 2))
+    base = one_side(found, baseline, source=source)
+    return [(side, base) for side in found if side is not base]
+
+
+def _common(first: Side, second: Side) -> Iterator[tuple[Result, Result]]:
+    tasks = [task for task in first.by_task if task in second.by_task]
+    if not tasks:
+        raise ResultsError(
+            f"{first.encoder} ({first.source}) and {second.encoder} ({second.source}) have no task "
+            "in common"
+        )
+    for task in tasks:
+        a, b = first.by_task[task], second.by_task[task]
+        if a.dataset_fingerprint != b.dataset_fingerprint:
+            raise ResultsError(
+                f"{task}: {a.encoder} ({first.source}) and {b.encoder} ({second.source}) were "
+                f"tested on different data (fingerprints {a.dataset_fingerprint[:8]} and "
+                f"{b.dataset_fingerprint[:8]}); only answers to the same items can be compared"
+            )
+        yield a, b
+
+
+def _right(result: Result) -> NDArray[np.bool_]:
+    return np.array([each.items() for each in result.scores[Condition.PROBE].seeds])
+
+
+def comparison_grid(comparisons: Sequence[Comparison]) -> Grid:
+    """Lay comparisons out, a row each; a significant difference is bold."""
+    header = (
+        "A - B", "task", "A", "B", "A - B [95%]", "units A/B better", "p (sign)", "p (t-test)"
+    )  # fmt: skip
+    return Grid(header, tuple(map(_row, comparisons)))
+
+
+def starred(grid: Grid) -> Grid:
+    """Return the grid with a star after each bold cell, for where bold cannot be seen."""
+    return replace(grid, rows=tuple(replace(row, cells=_star(row.cells)) for row in grid.rows))
+
+
+def _star(cells: tuple[GridCell, ...]) -> tuple[GridCell, ...]:
+    return tuple(replace(cell, text=f"{cell.text} *") if cell.best else cell for cell in cells)
+
+
+def _row(comparison: Comparison) -> GridRow:
+    paired = comparison.paired
+    name = f"{comparison.first.encoder} - {comparison.second.encoder}"
+    texts = (
+        f"{100 * comparison.first.accuracy:.1f}",
+        f"{100 * comparison.second.accuracy:.1f}",
+        f"{points(paired.difference)} [{points(paired.interval.low)}, "
+        f"{points(paired.interval.high)}]",
+        f"{paired.wins}/{paired.losses}",
+        show_p(comparison.sign_p),
+        show_p(comparison.t_p),
+    )
+    cells = [GridCell(comparison.first.task), *map(GridCell, texts)]
+    cells[3] = GridCell(texts[2], best=comparison.significant)
+    return GridRow(name, name, tuple(cells))
+
+
+def points(share: float) -> str:
+    """Write a difference in points, with its sign unless it is zero as written.
+
+    >>> points(0.0123), points(-0.0001)
+    ('+1.2', '0.0')
+    """
+    text = f"{100 * share:+.1f}"
+    return "0.0" if float(text) == 0 else text
+
+
+def show_p(value: float) -> str:
+    """Write a p-value with three digits, or say that it is smaller."""
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def to_records(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
+    """Return a flat dictionary for each comparison."""
+    return [
+        {
+            "first": each.first.encoder,
+            "second": each.second.encoder,
+            "task": each.first.task,
+            "first_accuracy": each.first.accuracy,
+            "second_accuracy": each.second.accuracy,
+            "difference": each.paired.difference,
+            "low": each.paired.interval.low,
+            "high": each.paired.interval.high,
+            "wins": each.paired.wins,
+            "losses": each.paired.losses,
+            "sign_p": each.paired.sign_p,
+            "sign_p_corrected": each.sign_p,
+            "t_p": each.paired.t_p,
+            "t_p_corrected": each.t_p,
+        }
+        for each in comparisons
+    ]
+
+
+def explain(
+    comparisons: Sequence[Comparison], *, correction: Correction, mark: str = "bold"
+) -> str:
+    """Say in plain sentences how to read the table, and what it shows.
+
+    *mark* says how a significant difference is marked in it.
+    """
+    count = len(comparisons)
+    units = any(each.first.units for each in comparisons)
+    lines = [
+        "Differences in points, with 95% intervals, paired over "
+        + ("units (items that belong together count as one)." if units else "items."),
+        "p (sign): exact sign test, "
+        + ("over units" if units else "McNemar's for one seed")
+        + "; p (t-test): paired t-test (Adi et al. 2017)."
+        + (
+            f" Corrected for {count} comparisons: {NAMES[correction]}; "
+            "the intervals are not corrected."
+            if count > 1
+            else ""
+        ),
+    ]
+    if len({each.preset for pair in comparisons for each in (pair.first, pair.second)}) > 1:
+        lines.append("The classifiers differ: differences may be theirs and not the encoders'.")
+    found = sum(each.significant for each in comparisons)
+    are = "is" if found == 1 else "are"
+    lines.append(
+        f"{found} of {count} differences {are} significant (p (sign) < {LEVEL:g}; {mark})."
+    )
+    return "".join(f"{line}\n" for line in lines)
+
+
+NAMES: Mapping[Correction, str] = {
+    Correction.HOLM: "Holm",
+    Correction.BH: "Benjamini-Hochberg",
+    Correction.NONE: "not at all",
+}
+"""The corrections, as they are called."""
+
+
+def compare_encoders(
+    results: Results, *, against: str | None = None, correction: str = "holm"
+) -> tuple[Comparison, ...]:
+    """Compare each two encoders of a run on each task, as ``probe compare`` does.
+
+    With *against*, each is compared with the encoder of that name only. The p-values are corrected
+    for all comparisons made (``holm``, ``bh`` or ``none``).
+
+    Raises:
+        UsageError: there are fewer than two encoders, or none of that name; an encoder has two
+            results on one task.
+    """
+    found = sides(results, "results")
+    pairs = all_pairs(found, baseline=against, source="results")
+    return compare(pairs, correction=choose(Correction, correction, what="correction"))

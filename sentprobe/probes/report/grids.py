@@ -1,0 +1,177 @@
+"""A table of texts, and how it is written: for a terminal, in columns, Markdown or LaTeX."""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+class TableFormat(StrEnum):
+    """How a table is written."""
+
+    TEXT = "text"
+    MARKDOWN = "markdown"
+    LATEX = "latex"
+    CSV = "csv"
+    """Flat records with all digits, one a line; not the layout of the table."""
+    JSON = "json"
+    """The same records."""
+    HTML = "html"
+
+
+@dataclass(frozen=True, slots=True)
+class GridCell:
+    """A figure, and whether it is the best of its column."""
+
+    text: str
+    best: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GridRow:
+    """A labelled row; neighbours of another *section* are divided by a line."""
+
+    label: str
+    section: str
+    cells: tuple[GridCell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A header, whose first text stands above the labels, and rows."""
+
+    header: tuple[str, ...]
+    rows: tuple[GridRow, ...]
+
+
+def draw(grid: Grid) -> "Table":
+    """Return the table for a terminal, the best of each column in bold."""
+    from rich.table import Table  # noqa: PLC0415 - slow import
+    from rich.text import Text  # noqa: PLC0415 - slow import
+
+    drawn = Table()
+    drawn.add_column(Text(grid.header[0]), overflow="fold")
+    for name in grid.header[1:]:
+        drawn.add_column(Text(name), justify="right")
+    for section in _sections(grid):
+        for row in section:
+            cells = (Text(cell.text, style="bold" if cell.best else "") for cell in row.cells)
+            drawn.add_row(Text(row.label), *cells, end_section=row is section[-1])
+    return drawn
+
+
+def write_grid(grid: Grid, style: TableFormat) -> str:
+    """Return the table as text, in plain columns, Markdown or LaTeX (the best in bold)."""
+    return WRITERS[style](grid)
+
+
+def write_notes(text: str, style: TableFormat) -> str:
+    """Return lines that stand below a table: a list in Markdown, comments in LaTeX."""
+    if style is TableFormat.LATEX:
+        return "".join(f"% {line}\n" for line in text.splitlines())
+    if style is TableFormat.MARKDOWN:
+        return "\n" + "".join(f"- {line.strip()}\n" for line in text.splitlines())
+    return text
+
+
+def write_title(text: str, style: TableFormat) -> str:
+    """Return a line that stands above a table, and nothing for no text."""
+    if not text:
+        return ""
+    return {TableFormat.LATEX: f"% {text}\n", TableFormat.MARKDOWN: f"**{text}**\n\n"}.get(
+        style, f"{text}\n"
+    )
+
+
+def _sections(grid: Grid) -> list[list[GridRow]]:
+    return [list(rows) for _, rows in groupby(grid.rows, key=lambda row: row.section)]
+
+
+def _plain(grid: Grid) -> str:
+    lines = [list(grid.header)] + [[row.label, *(c.text for c in row.cells)] for row in grid.rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "".join(
+        "  ".join(
+            text.rjust(width) if place else text.ljust(width)
+            for place, (text, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip() + "\n"
+        for line in lines
+    )  # fmt: skip
+
+
+def _markdown(grid: Grid) -> str:
+    def line(texts: list[str]) -> str:
+        return f"| {' | '.join(texts)} |\n"
+
+    def cell(cell: GridCell) -> str:
+        text = _in_markdown(cell.text)
+        return f"**{text}**" if cell.best else text
+
+    rule = ["---", *("---:" for _ in grid.header[1:])]
+    body = [[_in_markdown(row.label), *map(cell, row.cells)] for row in grid.rows]
+    return "".join(map(line, [[_in_markdown(text) for text in grid.header], rule, *body]))
+
+
+def _in_markdown(text: str) -> str:
+    return "".join(f"\\{sign}" if sign in r"\|*_`<[#" else sign for sign in text)
+
+
+def _latex(grid: Grid) -> str:
+    """Write a tabular with the rules of the package booktabs."""
+
+    def line(texts: list[str]) -> str:
+        return "  " + " & ".join(texts) + r" \\" + "\n"
+
+    def cell(cell: GridCell) -> str:
+        text = _in_latex(cell.text)
+        return rf"\textbf{{{text}}}" if cell.best and text else text
+
+    parts = [
+        line([_in_latex(row.label), *map(cell, row.cells)]) if row else "  \\midrule\n"
+        for section in _sections(grid)
+        for row in (None, *section)
+    ]
+    columns = "l" + "r" * (len(grid.header) - 1)
+    head = line([_in_latex(text) for text in grid.header])
+    return (
+        f"\\begin{{tabular}}{{{columns}}}\n  \\toprule\n{head}{''.join(parts)}"
+        "  \\bottomrule\n\\end{tabular}\n"
+    )
+
+
+LATEX: Mapping[str, str] = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
+    "%": r"\%", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "±": r"$\pm$", "<": r"\textless{}", ">": r"\textgreater{}", "[": "{[}", "]": "{]}",
+}  # fmt: skip
+"""What stands for a sign that means something to LaTeX."""
+
+
+def _in_latex(text: str) -> str:
+    return "".join(LATEX.get(sign, sign) for sign in text)
+
+
+WRITERS: Mapping[TableFormat, Callable[[Grid], str]] = {
+    TableFormat.TEXT: _plain,
+    TableFormat.MARKDOWN: _markdown,
+    TableFormat.LATEX: _latex,
+}
+"""A writer per format that keeps the layout."""
+
+
+def write_records(records: Sequence[Mapping[str, Any]], style: TableFormat) -> str:
+    """Write flat records, all with the same keys, as CSV or JSON with all digits."""
+    if style is TableFormat.JSON:
+        return json.dumps(list(records), indent=2, ensure_ascii=False) + "\n"
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(records[0]) if records else [], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return out.getvalue()

@@ -1,0 +1,138 @@
+"""A report on results as one HTML page: tables, sanity runs, verdicts, plots."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from sentprobe.errors import UsageError
+from sentprobe.lengths import Lengths
+from sentprobe.probes.report.grids import Grid
+from sentprobe.probes.report.plots import (
+    draw_layers,
+    draw_series,
+    families,
+    tasks_with_series,
+    to_svg,
+)
+from sentprobe.probes.report.sanity import SanityRun, sanity_runs, verdicts
+from sentprobe.probes.report.tables import (
+    CellStyle,
+    classifiers,
+    describe,
+    grid,
+    origins,
+    settings,
+    titles,
+    trained,
+)
+from sentprobe.probes.runs.results import Made, Results, makings
+from sentprobe.probes.trainer.presets import short_name
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportSection:
+    """What the page says of one setting."""
+
+    title: str
+    grid: Grid
+    notes: tuple[str, ...]
+    verdicts: tuple[str, ...]
+    runs: tuple[SanityRun, ...]
+    plots: tuple["Plot", ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plot:
+    """A picture as SVG, or why there is none where one would be."""
+
+    title: str
+    caption: str
+    svg: Markup | None = None
+    missing: str = ""
+
+
+LAYERS = Plot(
+    title="Accuracy by layer",
+    caption="Accuracy of the probe by layer, in percent: the mean over seeds, with its 95% "
+    "interval (shaded). Dotted: chance, the share of the commonest label. Layer 0 is the "
+    "embeddings.",
+)
+LENGTHS = Plot(
+    title="Accuracy and norm by sentence length",
+    caption="Left: accuracy of the probe on the test items of each length, in percent: the mean "
+    "over seeds, with its 95% interval (shaded). Dotted: chance, the share of the commonest label "
+    "among all test items. Right: the mean norm of the encoder's vectors, as it gave them, of all "
+    "different sentences of each length, and one standard deviation to either side (shaded).",
+)
+
+
+def report(
+    results: Results, *, style: CellStyle | None = None, note: str = "", by: Lengths = Lengths.BINS
+) -> str:
+    """Return the page, with *note* below the tables; all texts are escaped.
+
+    It loads nothing from elsewhere. *by* says how lengths of sentences are put together in plots.
+    """
+    environment = Environment(
+        loader=PackageLoader("sentprobe.probes.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    tables = settings(results)
+    several = len({record.source for record in results.records}) > 1
+    sections = [
+        _section(each, style, title=title, folders=tuple(origins(each)) if several else (), by=by)
+        for title, each in zip(titles(tables), tables, strict=True)
+    ]
+    made = dict.fromkeys(made for record in results.records for made in makings(record))
+    page = environment.get_template("report.html.j2")
+    return page.render(
+        sections=sections,
+        classifiers=tuple(classifiers(results)),
+        versions=dict.fromkeys(_versions(each) for each in made),
+        commands=dict.fromkeys(each.command for each in made if each.command),
+        note=note,
+    )
+
+
+def _versions(made: Made) -> str:
+    return ", ".join(f"{name} {version}" for name, version in made.versions.items())
+
+
+def _section(
+    results: Results, style: CellStyle | None, *, title: str, folders: tuple[str, ...], by: Lengths
+) -> ReportSection:
+    presets = dict.fromkeys(map(short_name, trained(results)))
+    named = (f"classifier: {' and '.join(presets)}",) if presets else ()
+    return ReportSection(
+        title=title,
+        grid=grid(results, style=style),
+        notes=(*folders, *named, *describe(results)),
+        verdicts=tuple(verdicts(results)),
+        runs=sanity_runs(results),
+        plots=tuple(_plots(results, by)),
+    )
+
+
+def _plots(results: Results, by: Lengths) -> Iterator[Plot]:
+    if families(results):
+        yield _plot(LAYERS, lambda: draw_layers(results))
+    if tasks_with_series(results):
+        yield _plot(LENGTHS, lambda: draw_series(results, by=by))
+
+
+def _plot(empty: Plot, draw: "Callable[[], Figure]") -> Plot:
+    try:
+        svg = to_svg(draw())
+    except UsageError as error:
+        return replace(empty, missing=str(error))
+    return replace(empty, svg=Markup(svg[svg.index("<svg") :]))  # made here, from escaped texts

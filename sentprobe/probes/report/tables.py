@@ -1,0 +1,343 @@
+"""Results as a table in the layout of Ettinger et al. 2018, table 2, and the lines below it."""
+
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+
+from sentprobe.probes.dataset import ONE_HOT, OWN_WORDS
+from sentprobe.probes.natural.catalogue import TASKS
+from sentprobe.probes.report.grids import Grid, GridCell, GridRow
+from sentprobe.probes.report.sanity import is_balanced, shared_by, verdicts
+from sentprobe.probes.runs.results import Condition, Result, Results, Score
+from sentprobe.probes.trainer.classifier import Preset
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedRow:
+    """An encoder's row in a paper's table: task to accuracy in percent."""
+
+    name: str
+    source: str
+    accuracies: Mapping[str, float] = field(hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """The rows of a paper's table, and what is to be said of them."""
+
+    citation: str
+    note: str
+    rows: tuple[PublishedRow, ...]
+
+
+def published() -> Published:
+    """Read the packaged rows; figures that could not be checked against the paper are not there."""
+    text = files("sentprobe.probes.report").joinpath("published.toml").read_text("utf-8")
+    value = tomllib.loads(text)
+    rows = tuple(
+        PublishedRow(row["name"], value["label"], row.get("accuracies", {})) for row in value["row"]
+    )
+    return Published(value["citation"], value["note"], rows)
+
+
+def explain(results: Results) -> str:
+    """Say in plain sentences how to read the table, and whether the sanity runs are at chance."""
+    lines = (*classifiers(results), *describe(results), *verdicts(results))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def trained(results: Results) -> list[Preset]:
+    """Return the classifier of each result but those of baselines, which train none of these."""
+    return [record.preset for record in results.records if record.dim]
+
+
+def classifiers(results: Results) -> Iterator[str]:
+    """Name the classifiers, each with all its values."""
+    yield from (f"classifier: {each}" for each in dict.fromkeys(trained(results)))
+
+
+def describe(results: Results) -> Iterator[str]:
+    """Say in plain sentences what the figures are of."""
+    scores = [record.scores[Condition.PROBE] for record in results.records]
+    seeds = sorted({len(score.seeds) for score in scores})
+    over = f", mean ± standard deviation over {_either(seeds)} seeds" if max(seeds) > 1 else ""
+    yield (
+        f"Accuracy in % on {_sizes(results)}{over}. Chance (always the commonest label) "
+        f"is {_chance(results)}."
+    )
+    yield from _skewed(results)
+    yield from _word_vectors(results)
+    yield from _precision(scores)
+    if any(record.units for record in results.records):
+        yield (
+            "Items that belong together (mirror pairs, questions about one sentence) are not "
+            "independent: intervals are widened for it."
+        )
+    yield from _unfinished(scores)
+
+
+def _skewed(results: Results) -> Iterator[str]:
+    tasks = dict.fromkeys(r.task for r in results.records if not is_balanced(r))
+    if tasks:
+        yield (
+            f"The labels of {', '.join(tasks)} are not equally common: chance is the share of the "
+            "commonest, and a probe that knows nothing may be below it."
+        )
+
+
+def _word_vectors(results: Results) -> Iterator[str]:
+    """Say what stands for probe words where they are not one-hot."""
+    for name in dict.fromkeys(record.probe_vectors for record in results.records if record.dim):
+        if name not in ("", ONE_HOT):
+            whose = "the encoder's own of each word" if name == OWN_WORDS else f"those of {name}"
+            yield f"Probe words are word vectors: {whose}."
+
+
+def _precision(scores: Sequence[Score]) -> Iterator[str]:
+    """Name the floating point numbers of training; a baseline has none."""
+    counts = Counter(each.precision for score in scores for each in score.seeds if each.precision)
+    if not counts:
+        return
+    each = [
+        name + (f" ({count} probes)" if len(counts) > 1 else "")
+        for name, count in sorted(counts.items())
+    ]
+    what = " (the first layer's products; all else is float32)" if "bfloat16" in counts else ""
+    yield f"Trained in {' and '.join(each)}{what}."
+
+
+def _unfinished(scores: Sequence[Score]) -> Iterator[str]:
+    converged = [each.converged for score in scores for each in score.seeds]
+    count = converged.count(False)
+    if count:
+        yield (
+            f"{count} of {len(converged)} probes {'was' if count == 1 else 'were'} stopped by "
+            f"max_epochs before {'it' if count == 1 else 'they'} converged; more passes may raise "
+            f"{'its' if count == 1 else 'their'} accuracy."
+        )
+
+
+def _sizes(results: Results) -> str:
+    sizes = {record.task: record.scores[Condition.PROBE].total for record in results.records}
+    first, *others = sizes.items()
+    if len(set(sizes.values())) == 1:
+        return f"{first[1]} test items"
+    return f"{first[1]} test items of {first[0]}" + "".join(f", {n} of {t}" for t, n in others)
+
+
+def _chance(results: Results) -> str:
+    shares = {record.task: f"{100 * record.majority:.1f}" for record in results.records}
+    if len(set(shares.values())) > 1:
+        return ", ".join(f"{share} on {task}" for task, share in shares.items())
+    return next(iter(shares.values())) + (" on every task" if len(shares) > 1 else "")
+
+
+def _either(numbers: Sequence[int]) -> str:
+    return " or ".join(map(str, numbers))
+
+
+PUBLISHED = "published"
+"""The section of rows from a paper."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellStyle:
+    """What a cell shows besides the accuracy."""
+
+    intervals: bool = False
+    """The 95% interval behind each figure."""
+    published: tuple[PublishedRow, ...] = ()
+    """Rows that stand below those of the encoders."""
+
+
+def grid(results: Results, *, style: CellStyle | None = None) -> Grid:
+    """Lay results of one setting out: encoders, published rows, then the sanity runs; in percent.
+
+    A figure is the mean over the seeds, with its standard deviation where there are several. The
+    best in each column is marked among the encoders alone; figures that are equal as shown are
+    all best. Sanity runs that depend on an encoder's width alone have a row per width.
+    """
+    style = style or CellStyle()
+    rows = [
+        _row(name, Condition.PROBE, results, _of_encoder(results, name), style)
+        for name in results.encoders
+    ]
+    rows += [_published(row, results) for row in style.published]
+    rows += _by_width(results, Condition.RANDOM_SENTENCES, "random sentences", style)
+    rows += [
+        _row(f"{name}, random probes", Condition.RANDOM_PROBES, results, find, style)
+        for name in results.encoders
+        for find in [_of_encoder(results, name)]
+    ]
+    rows += _by_width(results, Condition.BAG_OF_WORDS, "bag of words", style)
+    rows += _by_width(results, Condition.NO_SENTENCE, "no sentence", style)
+    shown = tuple(row for row in rows if any(cell.text for cell in row.cells))
+    return Grid(("encoder", *results.tasks), shown)
+
+
+Find = Callable[[str], Result | None]
+"""Gives the result that a row shows for a task."""
+
+
+def _of_encoder(results: Results, encoder: str) -> Find:
+    return lambda task: results.find(encoder, task)
+
+
+def _by_width(
+    results: Results, condition: Condition, label: str, style: CellStyle
+) -> list[GridRow]:
+    """Return a row for each width (or what else counts) under a condition that encoders share."""
+    there = [record for record in results.records if condition in record.scores]
+    named = [(", ".join([label, *shared_by(each, condition)]), each) for each in there]
+    rows = []
+    for name in dict.fromkeys(name for name, _ in named):
+        first = {record.task: record for other, record in reversed(named) if other == name}
+        rows.append(_row(name, condition, results, first.get, style))
+    return rows
+
+
+def _row(
+    label: str, condition: Condition, results: Results, find: Find, style: CellStyle
+) -> GridRow:
+    cells = (_cell(results, find(task), condition, style) for task in results.tasks)
+    return GridRow(label, condition.value, tuple(cells))
+
+
+def _cell(
+    results: Results, result: Result | None, condition: Condition, style: CellStyle
+) -> GridCell:
+    score = result.scores.get(condition) if result else None
+    if result is None or score is None:
+        return GridCell("")
+    best = condition is Condition.PROBE and _percent(score.accuracy) == _best(results, result.task)
+    return GridCell(show_score(score, intervals=style.intervals), best=best)
+
+
+def show_score(score: Score, *, intervals: bool = False) -> str:
+    """Write an accuracy in percent, with its spread, and with its 95% interval when asked for."""
+    spread = "" if score.spread is None else f" ± {_percent(score.spread)}"
+    low, high = _percent(score.interval.low), _percent(score.interval.high)
+    return _percent(score.accuracy) + spread + (f" [{low}, {high}]" if intervals else "")
+
+
+def _best(results: Results, task: str) -> str:
+    scores = [r.scores.get(Condition.PROBE) for r in results.records if r.task == task]
+    return _percent(max(score.accuracy for score in scores if score is not None))
+
+
+def _percent(accuracy: float) -> str:
+    return f"{100 * accuracy:.1f}"
+
+
+def _published(row: PublishedRow, results: Results) -> GridRow:
+    texts = (row.accuracies.get(task) for task in results.tasks)
+    cells = tuple(GridCell("" if value is None else f"{value:.1f}") for value in texts)
+    return GridRow(f"{row.name} ({row.source})", PUBLISHED, cells)
+
+
+ORDER = ("Content1Probe", "Content2Probe", "Order", "SemRole", "Negation", *TASKS)
+"""The tasks in the order of the papers' tables."""
+
+
+def arrange(results: Results) -> Results:
+    """Return the results by encoder (a model's layers in order), tasks as in the papers' tables."""
+    return Results(tuple(sorted(results.records, key=_order)))
+
+
+def _order(record: Result) -> tuple[object, ...]:
+    rank = ORDER.index(record.task) if record.task in ORDER else len(ORDER)
+    layer = -1 if record.layer is None else record.layer
+    return record.family or record.encoder, layer, record.encoder, rank, record.task
+
+
+def settings(results: Results) -> tuple[Results, ...]:
+    """Divide results into tables in which all are comparable, in order of appearance.
+
+    In one table are the results of one classifier and run seed, with one dataset per task and one
+    encoder per name. What is there twice (from runs that overlap) is kept once, with more seeds.
+    """
+    tables: list[list[Result]] = []
+    for record in results.records:
+        for table in tables:
+            place = _place(record, table)
+            if place is not None:
+                table[place : place + 1] = [_fuller(record, *table[place : place + 1])]
+                break
+        else:
+            tables.append([record])
+    return tuple(Results(tuple(table)) for table in tables)
+
+
+def titles(tables: Sequence[Results]) -> tuple[str, ...]:
+    """Return what stands above each of several tables: its number, and in what they differ.
+
+    That is the seed, and what stands for probe words.
+    """
+    if len(tables) == 1:
+        return ("",)
+    told = [""] * len(tables)
+    for what in (_seed_text, _words_text):
+        texts = [what(table) for table in tables]
+        if len(set(texts)) > 1:
+            told = [before + text for before, text in zip(told, texts, strict=True)]
+    return tuple(f"table {place} of {len(tables)}{text}" for place, text in enumerate(told, 1))
+
+
+def _seed_text(table: Results) -> str:
+    seeds = sorted({record.seed for record in table.records})
+    return f", seed {' and '.join(map(str, seeds))}"
+
+
+def _words_text(table: Results) -> str:
+    names = sorted({record.probe_vectors for record in table.records} - {""})
+    return f", probe words: {' and '.join(names)}" if names else ""
+
+
+def origins(results: Results) -> Iterator[str]:
+    """Say which encoders come from which folder, where the results were read from several."""
+    by_folder: dict[str, dict[str, None]] = {}
+    for record in results.records:
+        by_folder.setdefault(record.source, {})[record.encoder] = None
+    for folder, encoders in by_folder.items():
+        if folder:
+            yield f"from {folder}: {', '.join(encoders)}"
+
+
+def _place(record: Result, table: Sequence[Result]) -> int | None:
+    """Return where a record belongs in a table, or None when it does not."""
+    for other in table:
+        if _contradict(record, other):
+            return None
+    for place, other in enumerate(table):
+        if (other.encoder, other.task) == (record.encoder, record.task):
+            return place
+    return len(table)
+
+
+def _contradict(one: Result, other: Result) -> bool:
+    if (one.preset, one.seed) != (other.preset, other.seed):
+        return True
+    if "" not in (one.probe_vectors, other.probe_vectors) and _words(one) != _words(other):
+        return True
+    if one.task == other.task and one.dataset_fingerprint != other.dataset_fingerprint:
+        return True
+    return one.encoder == other.encoder and one.encoder_fingerprint != other.encoder_fingerprint
+
+
+def _words(record: Result) -> tuple[str, str]:
+    """Return what stands for probe words; of an encoder's own, the encoder says which."""
+    own = record.probe_vectors == OWN_WORDS
+    return record.probe_vectors, "" if own else record.probe_fingerprint
+
+
+def _fuller(record: Result, other: Result | None = None) -> Result:
+    if other is None or _seeds(record) > _seeds(other):
+        return record
+    return other
+
+
+def _seeds(record: Result) -> tuple[int, int]:
+    scores = record.scores
+    return len(scores), sum(len(score.seeds) for score in scores.values())

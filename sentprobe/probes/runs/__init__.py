@@ -1,0 +1,1 @@
+"""Runs: datasets and encoders to results, resumed and stored."""

@@ -1,0 +1,257 @@
+"""A run directory: one JSON file per encoder and task, each whole or not there."""
+
+import hashlib
+import json
+import logging
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+from typing import Any
+
+from sentprobe.errors import ResultsError, SentprobeError, UsageError, path_error
+from sentprobe.files import RESULTS, write_atomically
+from sentprobe.probes.runs.results import Condition, Made, Norm, Result, Results, Score, SeedScore
+from sentprobe.probes.statistics import Interval
+from sentprobe.probes.trainer.classifier import Preset
+
+RESULT_FORMAT = "sentprobe-result 2"
+"""The first value in each file of results."""
+
+
+def format_result(result: Result) -> str:
+    """Write a result as JSON, keys in the order of the fields; the inverse of parse_result."""
+    value: dict[str, Any] = {"format": RESULT_FORMAT}
+    value |= {entry.name: getattr(result, entry.name) for entry in fields(result)}
+    del value["source"]
+    value["units"] = _line(result.units)
+    value["lengths"] = _line(result.lengths)
+    value["norms"] = _norms_to_json(result.norms)
+    value["preset"] = result.preset.to_json()
+    value["scores"] = {c.value: _score_to_json(s) for c, s in result.scores.items()}
+    return json.dumps(value, indent=2, ensure_ascii=False, default=dict) + "\n"
+
+
+def _line(numbers: tuple[float, ...]) -> str:
+    """Write numbers, however many, as one text: JSON would give each a line."""
+    return " ".join(map(repr, numbers))
+
+
+def _norms_to_json(norms: tuple[Norm, ...]) -> dict[str, str]:
+    return {e.name: _line(tuple(getattr(n, e.name) for n in norms)) for e in fields(Norm)}
+
+
+def _score_to_json(score: Score) -> dict[str, Any]:
+    seeds = [_seed_to_json(each) for each in score.seeds]
+    low, high = score.interval.low, score.interval.high
+    summary = {"accuracy": score.accuracy, "spread": score.spread}
+    return summary | {"interval": {"low": low, "high": high}, "seeds": seeds}
+
+
+def _seed_to_json(score: SeedScore) -> dict[str, Any]:
+    value = {entry.name: getattr(score, entry.name) for entry in fields(score)}
+    return value | {"made": score.made and asdict(score.made)}
+
+
+def parse_result(text: str, *, source: str = "result") -> Result:
+    """Read a result back; *source* names it in an error.
+
+    What older versions did not keep is empty, or what it always was then.
+    """
+    try:
+        value = json.loads(text)
+        if (found := value.pop("format")) != RESULT_FORMAT:
+            raise ResultsError(
+                f"{source}: in the format {found!r} of another version of sentprobe, "
+                f"not {RESULT_FORMAT!r}; use a new folder for results, or remove this file"
+            )
+        value["units"] = _numbers(value["units"])
+        value["lengths"] = _numbers(value.get("lengths", ""))
+        value["norms"] = _norms_from_json(value.get("norms", {}))
+        value["preset"] = Preset.from_json(value["preset"])
+        value["scores"] = {
+            Condition(key): _score_from_json(score) for key, score in value["scores"].items()
+        }
+        return _checked(Result(**value))
+    except ResultsError:
+        raise
+    except (SentprobeError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ResultsError(f"{source}: not a result of sentprobe ({error})") from None
+
+
+def _numbers(line: str) -> tuple[int, ...]:
+    return tuple(map(int, line.split()))
+
+
+def _norms_from_json(value: Mapping[str, str]) -> tuple[Norm, ...]:
+    if not value:
+        return ()
+    texts = zip(*(value[entry.name].split() for entry in fields(Norm)), strict=True)
+    return tuple(Norm(int(a), int(b), float(c), float(d)) for a, b, c, d in texts)
+
+
+def _checked(result: Result) -> Result:
+    """Refuse what no run writes: no score of the probe, or parts that do not fit together."""
+    if Condition.PROBE not in result.scores:
+        raise ValueError("there is no score of the probe itself")
+    totals = {each.total for score in result.scores.values() for each in score.seeds}
+    for of_items in (result.units, result.lengths):
+        if len(totals) > 1 or (of_items and totals != {len(of_items)}):
+            raise ValueError("scores, units and lengths are of different numbers of items")
+    return result
+
+
+def _score_from_json(value: Mapping[str, Any]) -> Score:
+    seeds = tuple(_seed_from_json(each) for each in value["seeds"])
+    if not seeds:
+        raise ValueError("a score without a seed")
+    for each in seeds:
+        each.items()
+    return Score(seeds, Interval(**value["interval"]))
+
+
+def _seed_from_json(value: Mapping[str, Any]) -> SeedScore:
+    made = value.get("made")
+    return SeedScore(**{**value, "made": made and Made(**made)})
+
+
+log = logging.getLogger(__name__)
+
+MARKER = RESULTS
+"""The file that makes a directory a run of ours."""
+
+
+RUN_FORMAT = "sentprobe-run 1"
+"""The format in it."""
+
+
+MARKER_TEXT = f'{{\n  "format": "{RUN_FORMAT}"\n}}\n'
+
+
+def file_name(result: Result) -> str:
+    """Return the name of the result's file: encoder, task and seed, and a digest.
+
+    The digest is of the preset and the fingerprints of encoder, dataset and probe words' vectors,
+    so that no result takes the place of one that was made otherwise.
+    """
+    digest = hashlib.sha256("\n".join(_identity(result)).encode()).hexdigest()[:8]
+    encoder, task = (
+        re.sub(r"[^A-Za-z0-9_.=-]+", "_", name) for name in (result.encoder[-60:], result.task[:60])
+    )
+    return f"{encoder.lstrip('.')}.{digest}.{task}.seed{result.seed}.json"
+
+
+def _identity(result: Result) -> tuple[str, ...]:
+    made = (result.encoder_fingerprint, result.dataset_fingerprint)
+    preset = json.dumps(result.preset.to_json())
+    words = (result.probe_fingerprint,) if result.probe_fingerprint else ()
+    return (*made, preset, result.encoder, result.task, str(result.seed), *words)
+
+
+def prepare_directory(path: Path) -> None:
+    """Make *path* a run directory, or say why it cannot be one.
+
+    A directory that has files in it, but neither our marker nor results, is left alone.
+
+    Raises:
+        UsageError: it is not ours, or cannot be written to.
+        ResultsError: its marker is damaged.
+    """
+    with _failing(path, "cannot write results here"):
+        path.mkdir(parents=True, exist_ok=True)
+        marker = path / MARKER
+        if marker.exists():
+            _check_marker(marker)
+        elif not _may_be_ours(path):
+            raise UsageError(f"{path}: not empty, and not a directory of sentprobe's results")
+        write_atomically(marker, MARKER_TEXT)
+
+
+def _check_marker(marker: Path) -> None:
+    try:
+        value = json.loads(marker.read_text("utf-8"))
+    except (ValueError, RecursionError):
+        if _may_be_ours(marker.parent):
+            raise ResultsError(
+                f"{marker}: damaged; remove it and run again: the results beside it are kept"
+            ) from None
+        value = None
+    if not isinstance(value, dict) or value.get("format") != RUN_FORMAT:
+        raise UsageError(f"{marker}: not made by sentprobe")
+
+
+def _may_be_ours(path: Path) -> bool:
+    """Say whether a directory, its marker aside, is empty or has a result in it."""
+    others = (each for each in path.iterdir() if each.name != MARKER)
+    if all(map(_is_half_written, others)):
+        return True
+    return next(sound_results(path), None) is not None
+
+
+def _is_half_written(path: Path) -> bool:
+    """Say whether a file is our marker, on its way to its name when its run was killed."""
+    return path.name.startswith(f".{MARKER}.") and path.name.endswith(".part")
+
+
+def write_result(result: Result, directory: Path) -> Path:
+    """Write the result into its file and return the path."""
+    path = directory / file_name(result)
+    write_atomically(path, format_result(result))
+    return path
+
+
+def find_result(result: Result, directory: Path) -> Result | None:
+    """Return what an earlier run wrote into the file that *result* would be written to.
+
+    A file that is damaged, or that is of something else, is reported and not used.
+    """
+    path = directory / file_name(result)
+    if not path.exists():
+        return None
+    try:
+        with _failing(path, "cannot read the result"):
+            found = parse_result(path.read_text("utf-8"), source=str(path))
+    except SentprobeError as error:
+        log.warning("%s; it is made anew", error)
+        return None
+    if _identity(found) != _identity(result):
+        log.warning("%s: of another encoder, dataset or classifier; it is made anew", path)
+        return None
+    return found
+
+
+def sound_results(directory: Path) -> Iterator[Result]:
+    """Yield the results in a run directory that can be read, by file name."""
+    for path in _paths(directory):
+        with suppress(ResultsError, OSError, UnicodeDecodeError):
+            yield parse_result(path.read_text("utf-8"), source=str(path))
+
+
+def read_results(directory: Path | str) -> Results:
+    """Read all results in a run directory, by file name; the inverse of writing each.
+
+    Raises:
+        UsageError: it is no run directory, or may not be read.
+        ResultsError: a file in it is damaged.
+    """
+    directory = Path(directory)
+    with _failing(directory, "cannot read results"):
+        if not (directory / MARKER).exists():
+            raise UsageError(f"{directory}: not a directory of sentprobe's results")
+        found = (parse_result(p.read_text("utf-8"), source=str(p)) for p in _paths(directory))
+        return Results(tuple(replace(each, source=str(directory)) for each in found))
+
+
+def _paths(directory: Path) -> list[Path]:
+    return sorted(path for path in directory.glob("[!.]*.json") if path.name != MARKER)
+
+
+@contextmanager
+def _failing(path: Path, what: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise path_error(path, what, error) from error
+    except UnicodeDecodeError as error:
+        raise ResultsError(f"{path}: {what}: {error}") from error

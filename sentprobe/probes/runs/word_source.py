@@ -1,0 +1,121 @@
+"""What stands for a probe word: one-hot, or the vector that an encoder gives to the word alone."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sentprobe.errors import UsageError, suggest
+from sentprobe.probes.dataset import ONE_HOT, OWN_WORDS
+from sentprobe.probes.encoders import (
+    ENCODERS,
+    Encoder,
+    EncoderError,
+    Vectors,
+    digest,
+    find_kind,
+    make_encoder,
+)
+from sentprobe.probes.encoders.cache import Cache
+from sentprobe.probes.encoders.embed import embed
+from sentprobe.probes.encoders.word_vectors import SHOWN, Bow
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class WordSource:
+    """Where the vectors of probe words are from: ``one-hot``, ``encoder``, or another encoder.
+
+    Adi et al. 2017, section 3, put the vector of the word beside that of the sentence.
+    """
+
+    name: str = ONE_HOT
+    other: Encoder | None = None
+
+    def encoder(self, probed: Encoder) -> Encoder | None:
+        """Return what encodes the words when *probed* encodes the sentences; None: one-hot."""
+        return probed if self.name == OWN_WORDS else self.other
+
+    def fingerprint(self, probed: Encoder) -> str:
+        """Return a digest of all that the words' vectors depend on; empty: they are one-hot."""
+        encoder = self.encoder(probed)
+        return "" if encoder is None else digest("probe words", encoder.fingerprint)
+
+
+def check_source(text: str) -> None:
+    """Refuse what is neither ``one-hot``, nor ``encoder``, nor the spec of an encoder.
+
+    Raises:
+        UsageError: it is not; its message names what is near.
+    """
+    kinds = [ONE_HOT, OWN_WORDS, *(kind.name for kind in ENCODERS)]
+    name = text.partition("?")[0].partition(":")[0]
+    if name not in kinds:
+        raise UsageError(
+            f"unknown probe vectors {text!r}{suggest(name, kinds)}; "
+            f"wanted: {ONE_HOT}, {OWN_WORDS}, or the spec of an encoder, as in bow:glove.txt"
+        )
+    if text not in (ONE_HOT, OWN_WORDS):
+        find_kind(text)
+
+
+def make_source(given: Encoder | str, *, seed: int) -> WordSource:
+    """Return the source of that name or spec, made with *seed*, or of an encoder at hand.
+
+    Raises:
+        UsageError: see :func:`check_source`; a spec of a baseline, or of several encoders.
+    """
+    if not isinstance(given, str):
+        return WordSource(given.name, given)
+    check_source(given)
+    if given in (ONE_HOT, OWN_WORDS):
+        return WordSource(given)
+    other = make_encoder(given, seed=seed)
+    return WordSource(other.name, other)
+
+
+def encode_words(encoder: Encoder, words: Sequence[str], *, cache: Cache | None = None) -> Vectors:
+    """Return the vectors of single words, (words, dim) float32.
+
+    Where an encoder averages word vectors, a word without a vector is 0, and a warning says so.
+
+    Raises:
+        EncoderError: no word has a vector; the encoder failed.
+    """
+    unknown = _unknown(encoder, words)
+    if len(unknown) == len(words):
+        raise EncoderError(
+            f"{encoder.name}: none of the {len(words)} probe words has a vector; "
+            "--probe-vectors one-hot needs none"
+        )
+    if unknown:
+        some = ", ".join(unknown[:SHOWN]) + (", ..." if len(unknown) > SHOWN else "")
+        log.warning(
+            "%d of %d probe words have no vector in %s and are all 0: %s",
+            *(len(unknown), len(words), encoder.name, some),
+        )
+    missing = set(unknown)
+    known = [word for word in words if word not in missing]
+    try:
+        vectors = embed(encoder, known, cache=cache)
+    except EncoderError as error:
+        raise EncoderError(f"probe words: {error}; --probe-vectors one-hot needs none") from error
+    if not unknown:
+        return vectors
+    return _filled(vectors, [word not in missing for word in words])
+
+
+def _unknown(encoder: Encoder, words: Sequence[str]) -> list[str]:
+    if not isinstance(encoder, Bow):
+        return []
+    find = encoder.words.find
+    return [word for word in words if all(find(part) is None for part in word.split())]
+
+
+def _filled(vectors: Vectors, known: Sequence[bool]) -> Vectors:
+    """Put the vectors in the places that are known, and zeros in the others."""
+    out = np.zeros((len(known), vectors.shape[1]), dtype=np.float32)
+    out[np.array(known)] = vectors
+    return out

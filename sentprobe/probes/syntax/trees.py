@@ -1,0 +1,460 @@
+"""Penn bracket trees: from text or files to flat arrays, and back to one line.
+
+What is read, as BNF; white space is free between the parts:
+
+    tree  ::= "(" label? node+ ")" | node
+    node  ::= "(" label node+ ")" | "(" tag word ")"
+
+A label may have function tags and an index (``NP-SBJ-1``). The outermost bracket may be missing,
+empty or be called ROOT, TOP or S1; a :class:`Tree` always has ``ROOT`` there. Traces (``-NONE-``)
+go, and so does every node that has nothing else in it.
+
+A tree may take several lines, empty ones among them (the Penn Treebank has such), and a line may
+hold several trees. Where a tree does not end, reading goes on at the next line that begins as it
+began, with ``(ROOT`` or ``( (S`` in the first column; if all before it took a line each, and its
+own line has words, at the next that begins with any bracket there.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from sentprobe.errors import SentprobeError
+
+_BRACKETS = {"(": "-LRB-", ")": "-RRB-"}
+_ESCAPED = _BRACKETS | {"{": "-LCB-", "}": "-RCB-", "[": "-LSB-", "]": "-RSB-"}
+_PLAIN = {escape: plain for plain, escape in _ESCAPED.items()}
+_PLAIN |= {escape.lower(): plain for escape, plain in _PLAIN.items()}
+
+
+_ESCAPES = re.compile("|".join(_PLAIN))
+_QUOTES = {"``": '"', "''": '"'}
+_AUXILIARIES = {
+    **dict.fromkeys(("am", "'m", "are", "'re", "have", "'ve", "do"), "VBP"),
+    **dict.fromkeys(("is", "'s", "has", "does"), "VBZ"),
+    **dict.fromkeys(("was", "were", "had", "'d", "did"), "VBD"),
+    **dict.fromkeys(("been", "done"), "VBN"),
+    **dict.fromkeys(("being", "having", "doing"), "VBG"),
+}
+
+
+def plain_word(word: str) -> str:
+    r"""Return *word* without the escapes of treebanks: brackets, slashes, double quotes.
+
+    >>> plain_word("-LRB-"), plain_word("1\\/2"), plain_word("``")
+    ('(', '1/2', '"')
+    """
+    if word.isalnum():
+        return word
+    if "\\" in word:
+        word = word.replace("\\/", "/").replace("\\*", "*")
+    if "B-" in word or "b-" in word:
+        word = _ESCAPES.sub(lambda match: _PLAIN[match[0]], word)
+    return _QUOTES.get(word, word)
+
+
+def escape_word(word: str) -> str:
+    """Return *word* as it may stand in brackets."""
+    if "(" in word or ")" in word:
+        return word.replace("(", "-LRB-").replace(")", "-RRB-")
+    return word
+
+
+def tag_auxiliaries(labels: list[str], starts: list[int], words: list[str]) -> None:
+    """Give auxiliaries the tags of other verbs; Charniak's parsers have one for them all."""
+    for node, label in enumerate(labels):
+        if label in ("AUX", "AUXG"):
+            labels[node] = _AUXILIARIES.get(words[starts[node]].lower(), "VB")
+
+
+ROOT = "ROOT"
+_OUTERMOST = frozenset(("", ROOT, "TOP", "S1"))
+_TRACE = "-NONE-"
+
+_Found: TypeAlias = tuple[str, str, str, str]  # label, word, closing bracket, anything else
+
+
+# Unicode's other spaces may stand inside a word: parsers keep "1 000" as one token.
+_PIECE = re.compile(
+    r"\([ \t\n\r\f\v]*+([^ \t\n\r\f\v()]*+)"
+    r"(?:[ \t\n\r\f\v]++([^ \t\n\r\f\v()]++)[ \t\n\r\f\v]*+\))?"
+    r"|(\))|([^ \t\n\r\f\v()]++)"
+)
+_INDEX = re.compile(r"(?<=.)[-=]\d+")
+_FUNCTIONS = re.compile(r"\A([^-=|]+)[-=|].*", re.DOTALL)  # the tag -LRB- has none
+
+
+class TreeError(SentprobeError):
+    """Text that is not one Penn bracket tree; *place* is the offset of what is wrong."""
+
+    def __init__(self, message: str, *, place: int = 0) -> None:
+        super().__init__(message)
+        self.place = place
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A constituent tree, as arrays over its nodes in the order in which their brackets open.
+
+    Node 0 is ``ROOT``. A node whose *stops* is the next node is a tag, and has one word.
+
+    >>> tree = read_tree("(S (NP-SBJ-1 (PRP We)) (VP (VBD slept)))")
+    >>> tree.labels
+    ('ROOT', 'S', 'NP-SBJ', 'PRP', 'VP', 'VBD')
+    >>> tree.words, tree.tags, list(children(tree, 1))
+    (('We', 'slept'), ('PRP', 'VBD'), [2, 4])
+    """
+
+    labels: tuple[str, ...]
+    """The label of each node with its function tags, without an index."""
+    categories: tuple[str, ...]
+    """The label of each node without function tags."""
+    stops: tuple[int, ...]
+    """The first node that is no longer inside each node."""
+    starts: tuple[int, ...]
+    """The first word of each node."""
+    words: tuple[str, ...]
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tag of each word."""
+        return tuple(
+            self.categories[node] for node, stop in enumerate(self.stops) if stop == node + 1
+        )
+
+    @property
+    def annotated(self) -> bool:
+        """Whether it has function tags, as trees made by hand have."""
+        return self.labels != self.categories
+
+    def functions(self, node: int) -> list[str]:
+        """Return the function tags of *node*."""
+        return self.labels[node].split("-")[1:]
+
+    def end(self, node: int) -> int:
+        """Return the first word after *node*."""
+        stop = self.stops[node]
+        return self.starts[stop] if stop < len(self.starts) else len(self.words)
+
+
+def children(tree: Tree, node: int) -> list[int]:
+    """Return the nodes directly under *node*, in order; none under a tag."""
+    found, child, stop = [], node + 1, tree.stops[node]
+    while child < stop:
+        found.append(child)
+        child = tree.stops[child]
+    return found
+
+
+def read_tree(text: str) -> Tree:
+    """Return the one tree that *text* holds.
+
+    Raises:
+        TreeError: there is none, or more than one, or it is broken.
+    """
+    found = parse_trees(text)
+    if len(found) != 1:
+        raise TreeError(f"expected one tree, found {len(found) or 'none'}")
+    return found[0]
+
+
+def parse_trees(text: str) -> list[Tree]:
+    """Return the trees of *text* in order.
+
+    Raises:
+        TreeError: a bracket does not match, a word has no tag, or there is nothing in a node.
+    """
+    arrays = _Arrays([], [], [], [])
+    ends = _fill(arrays, text, _PIECE.findall(text))
+    labels, stops, starts, words = arrays
+    if len(ends) == 1:
+        return [_tree(labels, stops, starts, words)]
+    found, first = [], 0
+    for end in ends:
+        word = starts[first]
+        last = starts[end] if end < len(starts) else len(words)
+        found.append(
+            _tree(
+                labels[first:end],
+                [stop - first for stop in stops[first:end]],
+                [start - word for start in starts[first:end]],
+                words[word:last],
+            )
+        )
+        first = end
+    return found
+
+
+class _Arrays(NamedTuple):
+    """What :class:`Tree` has, while it is being filled."""
+
+    labels: list[str]
+    stops: list[int]
+    starts: list[int]
+    words: list[str]
+
+
+def _fill(arrays: _Arrays, text: str, pieces: Sequence[_Found]) -> list[int]:  # noqa: C901, PLR0912 - the inner loop
+    """Fill the arrays with all trees of *text* and return the end of each among the nodes."""
+    labels, stops, starts, words = arrays
+    stack: list[int] = []
+    ends: list[int] = []
+    emptied = -1  # how many nodes there were when something empty was last taken out
+    for number, (label, word, close, other) in enumerate(pieces):
+        if word:
+            if label == _TRACE:
+                emptied = len(labels)
+                continue
+            starts.append(len(words))
+            labels.append(label)
+            stops.append(len(labels))
+            words.append(word)
+        elif close:
+            if not stack:
+                raise _broken(text, number)
+            node = stack.pop()
+            count = len(labels)
+            if count > node + 1:
+                stops[node] = count
+            elif emptied == count:
+                del labels[node], stops[node], starts[node]
+                emptied = node
+            else:
+                raise _broken(text, number)
+        elif other:
+            raise _broken(text, number)
+        elif label or not stack:
+            stack.append(len(labels))
+            starts.append(len(words))
+            labels.append(label)
+            stops.append(0)
+            continue
+        else:
+            raise _broken(text, number)
+        if not stack:
+            if len(labels) == (ends[-1] if ends else 0):
+                raise _broken(text, number)
+            ends.append(len(labels))
+    if stack:
+        raise _unclosed(text, len(stack))
+    return ends
+
+
+def _broken(text: str, number: int) -> TreeError:
+    """Return what is wrong with the piece of that *number*, which could not be used."""
+    piece = next(match for count, match in enumerate(_PIECE.finditer(text)) if count == number)
+    shown = shorten(piece[4] or piece[0])
+    if piece[4]:
+        message = f"the word {shown!r} has no tag (expected a word as '(TAG word)')"
+    elif piece[3] and not _depth_at(text, piece.start()):
+        message = "a closing bracket that no bracket opens"
+    elif piece[3]:
+        message = "a bracket with no word in it"
+    else:
+        message = "a bracket without a label inside a tree"
+    return TreeError(message, place=piece.start())
+
+
+def _depth_at(text: str, place: int) -> int:
+    return text.count("(", 0, place) - text.count(")", 0, place)
+
+
+def _unclosed(text: str, count: int) -> TreeError:
+    what = "a bracket is" if count == 1 else f"{count} brackets are"
+    return TreeError(f"{what} not closed in the tree that begins {shorten(text.strip())!r}")
+
+
+def shorten(text: str, limit: int = 40) -> str:
+    """Return *text* on one line, cut off after *limit* characters."""
+    text = " ".join(text[: 4 * limit].split())
+    return text if len(text) <= limit else text[:limit] + "..."
+
+
+class _Memory(dict[str, str]):
+    """The results of a function of a label; kept, but for what a damaged file might add."""
+
+    def __init__(self, function: Callable[[str], str]) -> None:
+        super().__init__()
+        self.function = function
+
+    def __missing__(self, label: str) -> str:
+        value = self.function(label)
+        if len(self) < 10_000:
+            self[label] = value
+        return value
+
+
+_WITHOUT_INDEX = _Memory(lambda label: _INDEX.sub("", label))
+_CATEGORY = _Memory(lambda label: _FUNCTIONS.sub(r"\1", label))
+
+
+def _tree(labels: list[str], stops: list[int], starts: list[int], words: list[str]) -> Tree:
+    """Return the tree of these arrays, under ROOT and with plain words."""
+    if labels[0] in _OUTERMOST and stops[0] > 1:
+        labels[0] = ROOT
+    else:
+        labels.insert(0, ROOT)
+        stops[:] = [len(labels), *(stop + 1 for stop in stops)]
+        starts.insert(0, 0)
+    if "AUX" in labels or "AUXG" in labels:
+        tag_auxiliaries(labels, starts, words)
+    names = tuple(map(_WITHOUT_INDEX.__getitem__, labels))
+    return Tree(
+        labels=names,
+        categories=tuple(map(_CATEGORY.__getitem__, names)),
+        stops=tuple(stops),
+        starts=tuple(starts),
+        words=tuple(map(plain_word, words)),
+    )
+
+
+def write_tree(tree: Tree) -> str:
+    """Return *tree* on one line, round brackets in words as ``-LRB-`` and ``-RRB-``.
+
+    >>> write_tree(read_tree("( (S (NP (PRP We)) (VP (VBD slept)) ) )"))
+    '(ROOT (S (NP (PRP We)) (VP (VBD slept))))'
+    """
+    pieces: list[str] = []
+    open_until: list[int] = []
+    words = iter(tree.words)
+    for node, (label, stop) in enumerate(zip(tree.labels, tree.stops, strict=True), 1):
+        if stop > node:
+            pieces.append(f"({label} ")
+            open_until.append(stop)
+            continue
+        pieces.append(f"({label} {escape_word(next(words))})")
+        closing = 0
+        while open_until and open_until[-1] == node:
+            open_until.pop()
+            closing += 1
+        pieces.append(")" * closing + " " if closing else " ")
+    return "".join(pieces).rstrip(" ")
+
+
+def iterate_nodes(tree: Tree) -> Iterator[tuple[int, int]]:
+    """Yield each node with its depth: the number of edges between it and ROOT."""
+    open_until: list[int] = []
+    for node, stop in enumerate(tree.stops):
+        while open_until and open_until[-1] <= node:
+            open_until.pop()
+        yield node, len(open_until)
+        open_until.append(stop)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parsed:
+    """One sentence, with whatever of a parse there is.
+
+    With a *tree*, its words and tags count, and *tokens* and *tags* may be left out. Without one,
+    *tokens* are needed and *tags* are Penn tags, or empty where nothing tagged the sentence.
+    """
+
+    tokens: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    tree: Tree | str | None = None
+    """The constituents: read already, or in Penn brackets."""
+    heads: tuple[int, ...] = ()
+    """The number of each token's head, from 1; 0 for the root. Empty without dependencies."""
+    relations: tuple[str, ...] = ()
+    """Relations of Universal Dependencies; empty where the dependencies have no names."""
+    source: str = ""
+    """The file or corpus that it is from."""
+    place: int = 0
+    """Which sentence of its source it is, from 0."""
+
+
+_BEGINNING = re.compile(r"\([ \t]*+[^ \t\r\n()]*+")
+
+
+@dataclass(frozen=True, slots=True)
+class TreeText:
+    """The text of one tree, or of several that share a line, and the line that it begins in."""
+
+    text: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """A sentence that cannot be read: why, in which line (from 1), and how its text begins.
+
+    >>> str(Mistake(line=3, message="a closing bracket that no bracket opens"))
+    'line 3: a closing bracket that no bracket opens'
+    """
+
+    line: int
+    message: str
+    text: str = ""
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.message}"
+
+
+def read_trees(lines: Iterable[str]) -> Iterator[Tree | Mistake]:
+    """Yield the trees of *lines* in order, and a mistake in place of each that is broken."""
+    for source in split_trees(lines):
+        if isinstance(source, Mistake):
+            yield source
+        else:
+            yield from trees_of(source)
+
+
+def trees_of(source: TreeText) -> list[Tree] | list[Mistake]:
+    """Return the trees in one piece of a file, or the one mistake that is in it."""
+    try:
+        return parse_trees(source.text)
+    except TreeError as error:
+        line = source.line + source.text.count("\n", 0, error.place)
+        return [Mistake(line, str(error), shorten(source.text))]
+
+
+def split_trees(lines: Iterable[str]) -> Iterator[TreeText | Mistake]:
+    """Yield the text of each tree without looking inside; that is quick, and one tree at a time."""
+    held = _Held()
+    taken: set[int] = set()  # how many lines the trees so far took
+    for number, line in enumerate(lines, 1):
+        if held.lines and _begins_anew(held, line, line_each=taken == {1}):
+            yield held.unclosed()
+            held = _Held()
+        if not held.lines and not line.strip():
+            continue
+        if not held.lines and not line.lstrip().startswith("("):
+            yield Mistake(number, f"expected '(', found {shorten(line)!r}", shorten(line))
+            continue
+        held.add(line, number)
+        if held.balance <= 0:
+            taken.add(len(held.lines))
+            yield TreeText("".join(held.lines), held.first)
+            held = _Held()
+    if held.lines:
+        yield held.unclosed()
+
+
+class _Held:
+    """The lines of a tree that is not yet whole."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.first = 0
+        self.balance = 0
+
+    def add(self, line: str, number: int) -> None:
+        self.first = self.first or number
+        self.lines.append(line if line.endswith("\n") else line + "\n")
+        self.balance += line.count("(") - line.count(")")
+
+    def unclosed(self) -> Mistake:
+        text = shorten(self.lines[0])
+        brackets = "a bracket is" if self.balance == 1 else f"{self.balance} brackets are"
+        return Mistake(self.first, f"{brackets} not closed in the tree that begins {text!r}", text)
+
+
+def _begins_anew(held: _Held, line: str, *, line_each: bool) -> bool:
+    """Say whether *line* begins another tree though the one before it is not whole."""
+    beginning = _BEGINNING.match(line)
+    first = _BEGINNING.match(held.lines[0])
+    if beginning is None or first is None:
+        return False
+    alike = beginning[0] == first[0]
+    return alike or (line_each and len(held.lines) == 1 and ")" in held.lines[0])

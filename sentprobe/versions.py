@@ -1,0 +1,44 @@
+"""The versions that a dataset, a result or a parse was made with."""
+
+import platform
+from hashlib import file_digest, sha256
+from importlib import metadata
+from pathlib import Path
+
+
+def library(package: str) -> str:
+    """Return the name and version of an installed package."""
+    try:
+        return f"{package} {metadata.version(package)}"
+    except metadata.PackageNotFoundError:
+        return f"{package} unknown"
+
+
+def folder_digest(folder: Path) -> str:
+    """Return a digest of the names and contents of all files in a folder.
+
+    >>> folder_digest(Path("there is none"))
+    'e3b0c44298fc1c14'
+    """
+    digest = sha256()
+    for path in sorted(each for each in folder.rglob("*") if each.is_file()):
+        with path.open("rb") as file:
+            digest.update(f"{path.relative_to(folder)} ".encode())
+            digest.update(file_digest(file, "sha256").digest())
+    return digest.hexdigest()[:16]
+
+
+def versions(*packages: str) -> dict[str, str]:
+    """Return Python's version and those of the packages.
+
+    >>> sorted(versions("numpy"))
+    ['numpy', 'python']
+    """
+    return {"python": platform.python_version()} | {name: _version(name) for name in packages}
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,224 @@
+"""The command ``probe build``: what it writes and prints, and how it refuses a bad request."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from in_process import probe
+from shared import DATA
+
+from sentprobe.probes.compeval import TASKS
+from sentprobe.probes.dataset import Split
+from sentprobe.probes.formats import read_datasets
+
+TINY = ("--train", "56", "--test", "28")
+
+
+def content(path: Path) -> dict[str, bytes]:
+    return {
+        str(file.relative_to(path)): file.read_bytes()
+        for file in sorted(path.rglob("*"))
+        if file.is_file()
+    }
+
+
+def test_build_writes_all_tasks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    request = ("build", "compeval", "--out", "sets", *TINY, "--validation", "28")
+    code, stdout, stderr = probe(*request, monkeypatch=monkeypatch, capsys=capsys)
+    assert code == 0, stderr
+    assert "build the tasks" in stderr
+    for name in TASKS:
+        assert name in stdout
+    assert "largest share" in stdout
+    assert "Negation: validation has the adverbs of training" in stdout
+    assert stdout.endswith("datasets: sets\n")
+    found = {data.name: data for data in read_datasets("sets")}
+    assert set(found) == set(TASKS)
+    for data in found.values():
+        assert [len(part) for part in data.splits.values()] == [56, 28, 28]
+        assert data.card.command == "probe " + " ".join(request)
+        assert data.card.audit == {}
+    before = content(tmp_path / "sets")
+    assert len(before) == 3 * len(TASKS)
+    assert probe(*request, monkeypatch=monkeypatch, capsys=capsys)[0] == 0
+    assert content(tmp_path / "sets") == before
+
+
+@pytest.mark.parametrize(
+    ("name", "files"),
+    [
+        ("jsonl", ["Content1Probe.jsonl"]),
+        (
+            "published",
+            [
+                "Content1Probe/card.json",
+                "Content1Probe/dev.txt",
+                "Content1Probe/test.txt",
+                "Content1Probe/train.txt",
+            ],
+        ),
+    ],
+)
+def test_formats_and_options(
+    tmp_path: Path,
+    name: str,
+    files: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, _, stderr = probe(
+        "build", "compeval", "--task", "Content1Probe", "--vocabulary", "english", "--seed", "3",
+        "--train", "400", "--test", "40", "--validation", "20", "--sampling", "paper",
+        "--format", name, "--out", str(tmp_path / "new" / "sets"),
+        monkeypatch=monkeypatch, capsys=capsys,
+    )  # fmt: skip
+    assert code == 0, stderr
+    assert list(content(tmp_path / "new" / "sets")) == files
+    (data,) = read_datasets(tmp_path / "new" / "sets")
+    assert (data.card.sampling, data.card.seed, data.card.vocabulary) == ("paper", 3, "english")
+    assert len(data.splits[Split.VALIDATION]) == 20
+
+
+BAD: list[tuple[list[str], str]] = [
+    (["compevl"], "there is no suite 'compevl' (did you mean 'compeval'?)"),
+    (["compeval", "--task", "Ordr"], "no compeval task 'Ordr' (did you mean 'Order'?)"),
+    (["compeval", "--task", "Order", "--task", "Order"], "task 'Order' is asked for twice"),
+    (["compeval", "--sampling", "papr"], "no sampling 'papr' (did you mean 'paper'?)"),
+    (["compeval", "--format", "jsnol"], "no format 'jsnol' of datasets (did you mean 'jsonl'?)"),
+    (["compeval", "--format", "senteval"], "which the format senteval cannot hold"),
+    (["compeval", "--train", "401"], "train items must be a positive multiple of 2"),
+    (["compeval", "--validation", "2"], "Content2Probe: the number of validation items must be"),
+    (["compeval", "--vocabulary", "engilsh"], "did you mean 'english'?"),
+    (["compeval", "--lexicon", "none.toml"], "none.toml: cannot read the lexicon: No"),
+    (["compeval", "--no-audit"], "--audit/--no-audit is for the suite natural, not for compeval"),
+    (["compeval", "--audit"], "--audit/--no-audit is for the suite natural, not for compeval"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), BAD, ids=[text for _, text in BAD])
+def test_refused_request(
+    arguments: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    got, stdout, stderr = probe(
+        "build", *arguments, "--out", str(tmp_path / "sets"),
+        monkeypatch=monkeypatch, capsys=capsys,
+    )  # fmt: skip
+    last = stderr.splitlines()[-1]
+    assert (got, stdout) == (2, "")
+    assert last.startswith("probe: ")
+    assert message in last
+    assert "Traceback" not in stderr
+    assert not [*tmp_path.iterdir()]
+
+
+def test_what_is_in_the_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is seen before anything is built, and left alone."""
+    file = tmp_path / "file"
+    file.write_text("mine")
+    (tmp_path / "sets" / "Order").mkdir(parents=True)
+    (tmp_path / "sets" / "Order" / "notes.txt").write_text("mine")
+    for out, code, message in (
+        (file, 2, "cannot write datasets there: File exists"),
+        (tmp_path / "sets", 2, "Order: not empty, and not a dataset of sentprobe's"),
+    ):
+        got, _, stderr = probe(
+            "build", "compeval", *TINY, "--out", str(out), monkeypatch=monkeypatch, capsys=capsys
+        )
+        assert got == code
+        assert message in stderr
+        assert "Traceback" not in stderr
+    assert list(content(tmp_path)) == ["file", "sets/Order/notes.txt"]
+
+
+def test_help_is_light() -> None:
+    code = (
+        "import sys\nfrom sentprobe.cli import probe\n"
+        "try:\n    probe()\nexcept SystemExit:\n"
+        "    print({'torch', 'pyarrow', 'scipy', 'sklearn'} & {*sys.modules})"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "build", "--help"],
+        capture_output=True, text=True, check=True, env=os.environ | {"COLUMNS": "200"},
+    )  # fmt: skip
+    assert "--sampling" in done.stdout
+    assert done.stdout.endswith("set()\n")
+
+
+KINDS = {
+    "run.json": "sets: is a folder of results, which probe run made; write the datasets to another",
+    "table.json": "sets: is the table of a corpus, which probe analyze made; write the datasets",
+}
+
+
+@pytest.mark.parametrize(("name", "message"), KINDS.items())
+def test_the_folder_of_another_command_is_refused(
+    tmp_path: Path,
+    name: str,
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out = tmp_path / "sets"
+    out.mkdir()
+    (out / name).write_text("{}")
+    code, _, stderr = probe(
+        "build", "compeval", *TINY, "-o", str(out), monkeypatch=monkeypatch, capsys=capsys
+    )
+    assert code == 2
+    assert message in stderr
+    assert list(content(out)) == [name]
+
+
+@pytest.mark.parametrize("fmt", ["directory", "published"])
+def test_a_foreign_file_in_a_dataset_is_not_lost(
+    tmp_path: Path, fmt: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    request = ("build", "compeval", "--task", "Order", *TINY, "-f", fmt, "-o", str(tmp_path))
+    assert probe(*request, monkeypatch=monkeypatch, capsys=capsys)[0] == 0
+    (tmp_path / "Order" / ".card.json.x1.part").write_text("{")
+    assert probe(*request, monkeypatch=monkeypatch, capsys=capsys)[0] == 0
+    assert not (tmp_path / "Order" / ".card.json.x1.part").exists()
+    (tmp_path / "Order" / "notes.txt").write_text("mine")
+    before = content(tmp_path)
+    code, _, stderr = probe(*request, monkeypatch=monkeypatch, capsys=capsys)
+    assert code == 2
+    assert "notes.txt: no file of the dataset there, and would be lost" in stderr
+    assert content(tmp_path) == before
+
+
+OWN = DATA / "compeval" / "own.toml"
+
+
+@pytest.mark.parametrize(("vocabulary", "code"), [("own", 0), ("own small", 2)])
+def test_the_vocabulary_of_an_own_lexicon(
+    tmp_path: Path,
+    vocabulary: str,
+    code: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Without --vocabulary it is the only one there is; of several one must be named."""
+    words, *named = OWN.read_text("utf-8").split("[vocabulary.")
+    kept = [each for each in named if each.partition("]")[0] in vocabulary.split()]
+    lexicon = tmp_path / "l.toml"
+    lexicon.write_text("[vocabulary.".join([words, *kept]), "utf-8")
+    size = ("--task", "Order", "--train", "8", "--test", "4")
+    for request in (
+        ("build", "compeval", "--lexicon", lexicon, *size, "-o", tmp_path / "sets"),
+        ("run", "compeval", "--lexicon", lexicon, *size, "-e", "majority", "--jobs", "1"),
+    ):
+        cache = ("--no-cache",) if request[0] == "run" else ()
+        found, _, stderr = probe(*request, *cache, monkeypatch=monkeypatch, capsys=capsys)
+        assert found == code, stderr
+        assert code == 0 or "name one of the lexicon's vocabularies: own, small" in stderr

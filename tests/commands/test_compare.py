@@ -1,0 +1,139 @@
+"""The command ``probe compare``, and what it and ``probe show`` refuse."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from in_process import Command
+from probe_strategies import sample_result
+from shown_runs import LAYERS, a_run, rows
+
+from sentprobe.probes.runs.store import MARKER
+
+
+def test_compare_the_encoders_of_a_run(first: Path, command: Command) -> None:
+    code, stdout, _ = command("compare", first)
+    assert code == 0
+    (row,) = rows(stdout)[1:]
+    assert row[:4] == ["bow - st<b>", "Order", "50.0", "69.0"]
+    assert row[5:] == ["0/95", "<0.001", "<0.001"]
+    assert "1 of 1 differences is significant" in stdout
+    assert "over units" in stdout
+
+
+def test_compare_two_runs(first: Path, tmp_path: Path, command: Command) -> None:
+    other = a_run(tmp_path / "other", sample_result("lstm", "Order", 690, mirrored=True))
+    code, stdout, _ = command("compare", f"{first}#st<b>", other, "-f", "json")
+    assert code == 0
+    (record,) = json.loads(stdout)
+    assert (record["first"], record["second"], record["difference"]) == ("st<b>", "lstm", 0)
+    assert (record["sign_p"], record["t_p"]) == (1, 1)
+
+
+def test_one_of_several_tables(tmp_path: Path, command: Command) -> None:
+    """A run with two seeds, as ``probe show`` numbers them."""
+    made = [
+        replace(sample_result(name, "Order", 600 + seed), seed=seed)
+        for seed in (0, 1)
+        for name in ("bow", "lstm")
+    ]
+    run = a_run(tmp_path / "run", *made)
+    for table in (1, 2):
+        out = command("compare", run, "--table", table, "-f", "json")[1]
+        assert [each["first_accuracy"] for each in json.loads(out)] == [0.599 + table / 1000]
+    both = command("compare", f"{run}#bow", f"{run}#lstm", "--table", 2, "-f", "json")
+    assert json.loads(both[1])[0]["first_accuracy"] == 0.601
+
+
+SIGNIFICANT = "1 of 1 differences is significant (p (sign) < 0.05; {})."
+
+
+@pytest.mark.parametrize("style", ["text", "markdown", "latex", "csv", "json"])
+@pytest.mark.parametrize("correction", ["holm", "bh", "none"])
+def test_compare_formats(first: Path, command: Command, style: str, correction: str) -> None:
+    code, stdout, _ = command("compare", first, "-f", style, "--correction", correction)
+    assert code == 0
+    assert "Order" in stdout
+    signs = {"text": "", "markdown": "- ", "latex": "% "}
+    said = [line for line in stdout.splitlines() if "differences is significant" in line]
+    marked = "bold, with a *" if style == "text" else "bold"
+    assert said == ([signs[style] + SIGNIFICANT.format(marked)] if style in signs else [])
+    assert ("] *" in stdout) == (style == "text")
+
+
+def test_against_one(tmp_path: Path, command: Command) -> None:
+    run = a_run(tmp_path / "r#n", *LAYERS)
+    read = json.loads(command("compare", run, "--against", "hf:m?layer=2", "-f", "json")[1])
+    assert [record["second"] for record in read] == ["hf:m?layer=2"] * 2
+    assert len(json.loads(command("compare", run, "-f", "json")[1])) == 3
+    said = command("compare", run)[1]
+    assert "Corrected for 3 comparisons: Holm; the intervals are not corrected." in said
+    both = command("compare", f"{run}#hf:m?layer=2", f"{run}#hf:m?layer=10", "-f", "json")
+    assert len(json.loads(both[1])) == 1
+
+
+def check(got: tuple[int, str, str], code: int, message: str) -> None:
+    last = got[2].splitlines()[-1]
+    assert got[:2] == (code, "")
+    assert last.startswith("probe: ")
+    assert message in last
+    assert "Traceback" not in got[2]
+
+
+def test_refused(first: Path, tmp_path: Path, command: Command) -> None:
+    other = replace(sample_result("lstm", "Order", 690), dataset_fingerprint="1" * 64)
+    data = a_run(tmp_path / "data", other)
+    tasks = a_run(tmp_path / "tasks", sample_result("lstm", "Negation", 690))
+    twice = a_run(
+        tmp_path / "twice", *(replace(LAYERS[0], seed=seed) for seed in (0, 1)), LAYERS[1]
+    )
+    empty = a_run(tmp_path / "empty")
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    cases: list[tuple[list[object], int, str]] = [
+        (["show", mine], 2, f"{mine}: not a directory of sentprobe's results"),
+        (["show", tmp_path / "none"], 2, "none: not a directory of sentprobe's results"),
+        (["show", empty], 2, "empty: no results yet"),
+        (["show", first, "-f", "txt"], 2, "there is no format 'txt' (did you mean 'text'?)"),
+        (["show", first, "--plot", tmp_path / "p.svg"], 2, "there is nothing to plot"),
+        (["show", first, "--plot", tmp_path / "p.gif"], 2, "p.gif: a plot is written to .svg"),
+        (["show", first, "-o", tmp_path / "no" / "x.txt"], 2, "x.txt: cannot write there"),
+        (["compare", first, data], 2, "first has 2 encoders; name one, as in"),
+        (["compare", f"{first}#bwo", data], 2, "no encoder 'bwo' (did you mean 'bow'?); it has:"),
+        (["compare", f"{first}#bow", data], 1, "Order: bow ("),
+        (["compare", f"{first}#bow", data], 1, "were tested on different data (fingerprints 0 and"),
+        (["compare", f"{first}#bow", tasks], 1, "have no task in common"),
+        (["compare", data], 2, "data has 1 encoders; a comparison needs two"),
+        (["compare", empty, data], 2, "empty has no results"),
+        (["compare", f"{first}#bow"], 2, "what is it to be compared with?"),
+        (["compare", first, data, data], 2, "two runs are compared at a time, not 3"),
+        (["compare", first, data, "--against", "bow"], 2, "--against is for the encoders of one"),
+        (["compare", first, "--against", "bwo"], 2, "no encoder 'bwo'"),
+        (["compare", first, "-f", "html"], 2, "a comparison has no format 'html'"),
+        (
+            ["compare", first, "--correction", "hlm"],
+            2,
+            "no correction 'hlm' (did you mean 'holm'?)",
+        ),
+        (
+            ["compare", twice],
+            2,
+            "two results of hf:m?layer=10 on Order, whose classifiers, data or",
+        ),
+        (["compare", twice], 2, "choose one of its 2 tables, as probe show numbers them, with --t"),
+        (["compare", twice, "--table", "3"], 2, "twice has the tables 1 to 2, and no table 3"),
+        (["compare", first, "--table", "5"], 2, "first has one table, and no table 5"),
+        (["compare", first, "--table", "0"], 2, "first has one table, and no table 0"),
+        (["compare", f"{first}#bow", tasks, "--table", "2"], 2, "has one table, and no table 2"),
+        (["compare", mine], 2, "mine: not a directory of sentprobe's results"),
+    ]
+    for arguments, code, message in cases:
+        check(command(*arguments), code, message)
+
+
+def test_a_damaged_file_is_named(first: Path, command: Command) -> None:
+    path = next(path for path in first.glob("[!.]*.json") if path.name != MARKER)
+    path.write_text(path.read_text()[:-9])
+    for name in ("show", "compare"):
+        check(command(name, first), 1, f"{path}: not a result of sentprobe")

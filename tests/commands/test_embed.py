@@ -1,0 +1,187 @@
+"""The command ``probe embed``: what it writes, and how it refuses a bad request."""
+
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cache_strategies import files_of
+from in_process import probe
+from probe_strategies import learnable
+from shared import SHARED, needs_shared
+
+from sentprobe.commands.embed import EmbedRequest, embed_into_file, read_sentences
+from sentprobe.probes import compeval
+from sentprobe.probes.dataset import Size
+from sentprobe.probes.encoders import make_encoder
+from sentprobe.probes.encoders.embed import embed
+from sentprobe.probes.encoders.vector_files import VectorFormat, read_vectors
+from sentprobe.probes.formats import FORMATS, write_dataset
+
+BILSTM = "bilstm-max?dim=8&hidden=6"
+LINES = "the man slept\n\n  the   doctor slept \nthe man slept\n"
+
+
+@pytest.fixture(autouse=True)
+def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SENTPROBE_CACHE", str(tmp_path / "cache"))
+
+
+def lines_file(tmp_path: Path, content: bytes = LINES.encode()) -> Path:
+    path = tmp_path / "sentences.txt"
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize("no_cache", [False, True])
+def test_embed_a_text_file(
+    no_cache: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out = tmp_path / "vectors.npz"
+    options = ["--encoder", BILSTM, "--out", str(out), "--seed", "3"]
+    options += ["--no-cache"] * no_cache
+    source = str(lines_file(tmp_path))
+    code, stdout, stderr = probe("embed", source, *options, monkeypatch=monkeypatch, capsys=capsys)
+    assert (code, stdout) == (0, f"{out}: 2 sentences, vectors of width 12\n")
+    assert f"encode with {BILSTM}" in stderr
+    made = read_vectors(out)
+    assert made.sentences == ("the man slept", "the doctor slept")
+    wanted = make_encoder(BILSTM, seed=3).encode(made.sentences)
+    np.testing.assert_allclose(made.vectors, wanted, atol=1e-6)
+    assert len(files_of(tmp_path / "cache")) == (0 if no_cache else 1)
+
+
+@pytest.mark.parametrize("format_", VectorFormat)
+def test_the_file_stands_for_the_encoder(format_: VectorFormat, tmp_path: Path) -> None:
+    """Equal vectors give equal results: a probe sees nothing else of an encoder."""
+    data = learnable(size=60)
+    write_dataset(data, tmp_path / "toy")
+    out = tmp_path / {"lookup": "vectors.txt"}.get(format_, f"vectors.{format_}")
+    plan = EmbedRequest(source=str(tmp_path / "toy"), encoder=BILSTM, out=out, cache=False)
+    assert embed_into_file(plan) == (len(data.sentences), 12)
+    again = embed(make_encoder(f"file:{out}", seed=0), data.sentences)
+    np.testing.assert_array_equal(again, embed(make_encoder(BILSTM, seed=0), data.sentences))
+
+
+@pytest.mark.parametrize("form", [name for name in FORMATS if name != "senteval"])
+def test_datasets_in_every_format(form: str, tmp_path: Path) -> None:
+    data = learnable(size=40)
+    path = tmp_path / f"toy{FORMATS[form].suffix}"
+    write_dataset(data, path, format=form)
+    assert sorted(read_sentences(str(path))) == sorted(data.sentences)
+
+
+def test_a_directory_of_datasets(tmp_path: Path) -> None:
+    both = [learnable(name=name, seed=seed, size=40) for seed, name in enumerate(("one", "two"))]
+    for data in both:
+        write_dataset(data, tmp_path / "data" / data.name)
+    wanted = list(dict.fromkeys(text for data in both for text in data.sentences))
+    assert read_sentences(str(tmp_path / "data")) == wanted
+
+
+def test_a_sentence_is_encoded_once_for_the_command_and_later(tmp_path: Path) -> None:
+    out = tmp_path / "vectors.npz"
+    plan = EmbedRequest(source=str(lines_file(tmp_path)), encoder=BILSTM, out=out)
+    embed_into_file(plan)
+    first = read_vectors(out).vectors
+    before = [(path, path.stat().st_mtime_ns) for path in files_of(tmp_path / "cache")]
+    embed_into_file(plan)
+    assert [(path, path.stat().st_mtime_ns) for path in files_of(tmp_path / "cache")] == before
+    np.testing.assert_array_equal(read_vectors(out).vectors, first)
+
+
+BAD = {
+    "unknown encoder": (("--encoder", "bwo"), 2, "unknown encoder 'bwo' (did you mean 'bow'?)"),
+    "a baseline": (("--encoder", "majority"), 2, "is a baseline, which has no vectors"),
+    "suffix": (("--out", "vectors.csv"), 2, "the suffix '.csv' says no format"),
+    "format": (("--format", "nzp"), 2, "unknown format 'nzp' of sentence vectors (did you mean"),
+    "no directory": (("--out", "none/vectors.npz"), 2, "there is no directory none"),
+    "a directory": (("--out", "."), 2, ".: is a directory, not a file to write"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_bad_request(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    options = {"--encoder": "bow?dim=4", "--out": "vectors.npz", "--format": "npz"}
+    arguments, wanted, message = BAD[case]
+    if "--out" in arguments:
+        del options["--format"]
+    options |= {arguments[0]: arguments[1]}
+    if case == "a directory":
+        options["--format"] = "npz"
+    given = [part for pair in options.items() for part in pair]
+    source = str(lines_file(tmp_path))
+    code, out, err = probe("embed", source, *given, monkeypatch=monkeypatch, capsys=capsys)
+    assert (code, out) == (wanted, "")
+    assert err.strip().startswith("probe: ")
+    assert message in err
+    assert err.strip().count("\n") == 0
+    assert not (tmp_path / "vectors.npz").exists()
+
+
+def test_the_output_is_no_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = lines_file(tmp_path)
+    (tmp_path / "soft").symlink_to(source)
+    (tmp_path / "hard").hardlink_to(source)
+    before = source.read_bytes()
+    bow = ("-e", "bow?dim=4", "--format", "npz", "-o")
+    cases = [
+        (source, *bow, source),
+        (source, *bow, tmp_path / "soft"),
+        (source, *bow, tmp_path / "hard"),
+        (tmp_path, *bow, tmp_path / "vectors.npz"),
+        ("compeval", "-e", f"bow:{source}", "--format", "npz", "-o", source),
+    ]
+    for arguments in cases:
+        got = probe("embed", *map(str, arguments), monkeypatch=monkeypatch, capsys=capsys)
+        assert got[:2] == (2, "")
+        assert "is what is read" in got[2] or f"lies inside {tmp_path}, which is read" in got[2]
+    assert source.read_bytes() == before
+
+
+SOURCES = {
+    "missing": (None, 2, "none.txt: there is no such file or directory"),
+    "empty": (b"\n \n", 2, "sentences.txt: there are no sentences in it"),
+    "not UTF-8": (b"the man\n\xff\xfe\n", 1, "sentences.txt: line 2: not UTF-8"),
+    "a tab": (b"the man\nthe\tman\n", 1, "sentences.txt, line 2: a tab: wanted is"),
+}
+
+
+@pytest.mark.parametrize("case", SOURCES)
+def test_a_bad_source(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content, wanted, message = SOURCES[case]
+    source = lines_file(tmp_path, content) if content is not None else tmp_path / "none.txt"
+    out = tmp_path / "vectors.npz"
+    code, stdout, err = probe(
+        "embed", str(source), "--encoder", "bow?dim=4", "--out", str(out),
+        monkeypatch=monkeypatch, capsys=capsys,
+    )  # fmt: skip
+    assert (code, stdout) == (wanted, "")
+    last = err.splitlines()[-1]
+    assert last.startswith("probe: ")
+    assert message in last
+    assert "Traceback" not in err
+    assert not out.exists()
+
+
+def test_compeval(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compeval, "build", partial(compeval.build, size=Size(56, 28)))
+    found = read_sentences("compeval", seed=0)
+    assert 300 < len(found) == len(set(found)) <= 5 * 84
+    assert found != read_sentences("compeval", seed=1)
+
+
+@needs_shared
+def test_the_published_datasets() -> None:
+    found = read_sentences(str(SHARED / "compeval" / "published" / "order"))
+    assert len(found) == len(set(found)) > 1000

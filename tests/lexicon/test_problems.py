@@ -1,0 +1,157 @@
+"""Every coded error of a lexicon file, with its line and what the message says."""
+
+import pickle
+from pathlib import Path
+
+import pytest
+from shared import DATA
+
+from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.lexicon import LexiconError, read_lexicon, read_lexicon_text
+from sentprobe.lexicon.checks import CHECKS
+from sentprobe.lexicon.source import NOT_TOML
+
+DATA = DATA / "lexicon"
+
+FIXTURES = (
+    ("L001_unknown_kind", 1, "[nuon], expected noun, transitive", "did you mean 'noun'?"),
+    ("L002_duplicate_lemma", 4, "'king' in [noun] is on line 2 already", ""),
+    ("L003_missing_form", 6, "transitive 'meet' lacks VBN", 'expected "VBN" = ...'),
+    ("L004_form_clash", 3, "the plural of 'sheep' equals its singular", ""),
+    ("L005_unknown_key", 3, "'NSS', expected NN, NNS, article", "did you mean 'NNS'?"),
+    ("L006_bad_flag", 5, "'statve', expected stative, syncretic", "did you mean 'stative'?"),
+    ("L007_unknown_word", 11, "there is no noun 'lwayer'", "did you mean 'lawyer'?"),
+    ("L008_not_a_token", 3, "one token of lower-case letters: 'ice skater'", ""),
+    ("L009_empty_vocabulary", 10, "'adverb' is empty; leave out the key", ""),
+    ("L010_not_toml", 3, "a lexicon is a TOML file in UTF-8", ""),
+    ("L010_not_utf8", 3, "a lexicon is a TOML file in UTF-8", "0xe9"),
+    ("L011_wrong_type", 3, "'queen', expected a table such as {}", ""),
+)
+
+NOUN = "[noun]\nking = {}\nqueen = {}\n"
+VERB = "[intransitive]\nsleep = {}\n"
+BASE = NOUN + VERB
+
+VARIANTS = (
+    ("no such vocabulary key", f'{BASE}[vocabulary.v]\nnuon = "*"\n', "L005", 7, "'nuon'"),
+    ("section is a value", f"noun = 3\n{VERB}", "L011", 1, "expected a section [noun]"),
+    ("vocabulary without name", f'{BASE}[vocabulary]\nnoun = ["king"]\n', "L011", 7, "vocabulary."),
+    ("vocabulary misspelt", f'{BASE}[vocabulry.v]\nnoun = "*"\n', "L001", 6, "'vocabulary'"),
+    ("lemma twice in a list", f'{BASE}[vocabulary.v]\nnoun = ["king", "king"]\nintransitive="*"\n',
+     "L002", 7, "'king' stands more than once"),
+    ("list twice", f'{BASE}[vocabulary.v]\nnoun = [\n"king",\n]\nintransitive = "*"\nnoun = "*"\n',
+     "L002", 11, "'noun' in [vocabulary.v] is on line 7 already"),
+    ("section twice", f"{BASE}[noun]\nprince = {{}}\n", "L010", 6, "twice"),
+    ("relativizer of no form", f"{BASE}[relativizer]\nthat = {{}}\n", "L003", 7, "lacks WDT, WP"),
+    ("past equals present", "[noun]\nking = {}\n[transitive]\nhit = {}\n", "L004", 4, "syncretic"),
+    ("two nouns, one plural", '[noun]\nox = { NNS = "oxen" }\naxe = { NNS = "oxen" }\n' + VERB,
+     "L004", 3, "'oxen' of noun 'axe' is also a form of noun 'ox'"),
+    ("noun and verb", "[noun]\nguide = {}\n[transitive]\nguide = {}\n", "L004", 4, "noun 'guide'"),
+    ("two verbs", "[noun]\nking = {}\n[transitive]\nfind = {}\nfound = {}\n", "L004", 5, "'found'"),
+    ("a word of the grammar", '[noun]\nbeing = {}\n' + VERB, "L004", 2, "a word of the grammar"),
+    ("noun like a determiner", "[noun]\nking = {}\nsome = {}\n" + VERB, "L004", 3, "determiner"),
+    ("flags of a noun", '[noun]\nking = { flags = ["stative"] }\n' + VERB, "L005", 2, "'flags'"),
+    ("syncretic is not true", '[noun]\nking = {}\n[transitive]\nhelp = { flags = ["syncretic"] }\n',
+     "L006", 4, "the past of 'help' differs"),
+    ("except names no word", f'{BASE}[vocabulary.v]\nnoun="*"\nintransitive="*"\nexcept=["x"]\n',
+     "L007", 9, "there is no word 'x'"),
+    ("noun listed as verb", f'{BASE}[vocabulary.v]\nnoun = "*"\nintransitive = ["king", "sleep"]\n',
+     "L007", 8, "there is no intransitive 'king'"),
+    ("upper case", f"{BASE}[adverb]\nOften = {{}}\n", "L008", 7, "'Often'"),
+    ("form of two tokens", '[noun]\nking = { NNS = "2 kings" }\n' + VERB, "L008", 2, "'2 kings'"),
+    ("empty lemma", '[noun]\n"" = { NN = "x", NNS = "xs" }\n' + VERB, "L008", 2, "''"),
+    ("no noun at all", VERB, "L009", 1, "has no noun"),
+    ("no verb", f'{BASE}[vocabulary.v]\nnoun = "*"\n', "L009", 6, "has no verb"),
+    ("nothing", "", "L009", 1, "has no noun"),
+    ("everything excepted", f'{BASE}[vocabulary.v]\nnoun="*"\nintransitive="*"\nexcept=["sleep"]\n',
+     "L009", 6, "has no verb"),
+    ("form is a number", f"{BASE}[adverb]\noften = {{ RB = 3 }}\n", "L011", 7, "expected a string"),
+    ("flags is a string", '[noun]\nking = {}\n[transitive]\nlove = { flags = "stative" }\n',
+     "L011", 4, "expected a list"),
+    ("flags holds a list", "[noun]\nking = {}\n[transitive]\nlove = { flags = [[]] }\n",
+     "L011", 4, "expected a list"),
+    ("article", '[noun]\nking = { article = "the" }\n' + VERB, "L011", 2, "expected a, an"),
+    ("vocabulary list is a string", f'{BASE}[vocabulary.v]\nnoun = "king"\nintransitive = "*"\n',
+     "L011", 7, "expected a list of lemmas"),
+    ("broken off", '[noun]\nking = {}\nqueen = "', "L010", 3, "TOML"),
+)  # fmt: skip
+
+
+def errors_of(text: str) -> LexiconError:
+    with pytest.raises(LexiconError) as caught:
+        read_lexicon_text(text, "my.toml")
+    return caught.value
+
+
+@pytest.mark.parametrize(("name", "line", "what", "hint"), FIXTURES, ids=lambda v: str(v)[:20] if not isinstance(v, bytes) else None)
+def test_each_fixture_has_its_code_and_line(name: str, line: int, what: str, hint: str) -> None:
+    path = DATA / f"{name}.toml"
+    with pytest.raises(LexiconError) as caught:
+        read_lexicon(path)
+    error = caught.value
+    assert (error.code, error.line, error.path) == (name[:4], line, str(path))
+    assert len(error.problems) == 1
+    assert str(error).startswith(f"{path}:{line}: {name[:4]}: ")
+    assert what in str(error)
+    assert hint in str(error)
+
+
+def test_every_code_has_a_fixture_and_every_fixture_is_tested() -> None:
+    assert {name[:4] for name, *_ in FIXTURES} == {*CHECKS, NOT_TOML}
+    assert {path.stem for path in DATA.iterdir()} == {name for name, *_ in FIXTURES}
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "line", "what"), [v[1:] for v in VARIANTS], ids=[v[0] for v in VARIANTS]
+)
+def test_variants_of_the_errors(text: str, code: str, line: int, what: str) -> None:
+    error = errors_of(text)
+    found = [(p.code, p.line) for p in error.problems if what in p.text]
+    assert (code, line) in found, str(error)
+
+
+@pytest.mark.parametrize("code", CHECKS)
+def test_the_docstring_of_a_check_is_one_sentence(code: str) -> None:
+    doc = CHECKS[code].__doc__
+    assert doc
+    assert "\n" not in doc
+    assert doc.endswith(".")
+
+
+def test_all_problems_are_reported_in_the_order_of_lines() -> None:
+    text = '[noun]\nKing = {}\nsheep = {}\nman = { plural = "men" }\n\n[advreb]\noften = {}\n'
+    error = errors_of(text)
+    assert [(p.line, p.code) for p in error.problems] == [
+        (1, "L009"),
+        (2, "L008"),
+        (3, "L004"),
+        (4, "L005"),
+        (6, "L001"),
+    ]
+    assert len(str(error).splitlines()) == 5
+    assert str(error).splitlines()[-1].endswith("(did you mean 'adverb'?)")
+
+
+def test_repeated_lemmas_do_not_hide_other_problems() -> None:
+    error = errors_of(f"{NOUN}king = {{}}\nsheep = {{}}\n{VERB}")
+    assert [(p.code, p.line) for p in error.problems] == [("L002", 4), ("L004", 5)]
+
+
+def test_the_error_is_the_users_and_survives_pickling() -> None:
+    error = errors_of("[noun]\n")
+    assert isinstance(error, SentprobeError)
+    assert error.exit_code == 2
+    copy = pickle.loads(pickle.dumps(error))
+    assert str(copy) == str(error)
+    assert copy.problems == error.problems
+
+
+@pytest.mark.parametrize("name", ["absent.toml", "."])
+def test_a_file_that_cannot_be_read(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UsageError, match="cannot read the lexicon: "):
+        read_lexicon(tmp_path / name)
+
+
+def test_windows_line_ends_do_not_move_the_lines() -> None:
+    error = errors_of("[noun]\r\nking = {}\r\nking = {}\r\n[intransitive]\r\nsleep = {}\r\n")
+    assert [(p.code, p.line) for p in error.problems] == [("L002", 3)]

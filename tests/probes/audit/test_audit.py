@@ -1,0 +1,363 @@
+"""The audit: exact bounds, classifiers, verdicts; on planted cues and on real tasks."""
+
+from dataclasses import replace
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from probe_strategies import datasets, learnable, to_items
+from shared import SHARED, needs_shared
+
+from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.lexicon import english
+from sentprobe.probes.audit import (
+    KEYS,
+    Audit,
+    AuditFormat,
+    Classifier,
+    Cue,
+    Verdict,
+    audit,
+    audit_all,
+    bound,
+    from_json,
+    render,
+    to_json,
+    verdict_lines,
+)
+from sentprobe.probes.audit.classify import ModelScore, TrialItems, sample, score, try_classifiers
+from sentprobe.probes.compeval import TASKS, build
+from sentprobe.probes.dataset import Card, Items, ProbeDataset, Size, Split
+from sentprobe.probes.formats import read_datasets
+from sentprobe.probes.statistics import Interval, wilson
+
+
+@cache
+def built(name: str) -> ProbeDataset:
+    return build(TASKS[name], english(), size=Size(336, 112), seed=3)
+
+
+@cache
+def audited(name: str) -> Audit:
+    return audit(built(name))
+
+
+def accuracy(found: Audit, cue: Cue) -> float:
+    finding = found.find(cue)
+    assert finding is not None
+    return finding.score.accuracy
+
+
+def verdict(found: Audit, cue: Cue) -> Verdict:
+    finding = found.find(cue)
+    assert finding is not None
+    return finding.verdict
+
+
+def skewed(share: float, *, size: int = 500) -> ProbeDataset:
+    """Labels are balanced overall; for each probe word, one label has that share of the items."""
+    often, seldom = round(size * share / 2), round(size * (1 - share) / 2)
+    counts = {(0, 1): often, (0, 0): seldom, (1, 0): often, (1, 1): seldom}
+    generator = np.random.default_rng(0)
+    texts = [" ".join(generator.choice(list("abcdefgh"), 6)) for _ in range(6 * size)]
+    rows = iter(range(len(texts := list(dict.fromkeys(texts)))))
+    splits = {
+        split: to_items(
+            [
+                (next(rows), [probe], label)
+                for (probe, label), count in counts.items()
+                for _ in range(count * times)
+            ]
+        )
+        for split, times in ((Split.TRAIN, 2), (Split.TEST, 1))
+    }
+    return ProbeDataset(
+        name="planted",
+        sentences=tuple(texts),
+        labels=("FALSE", "TRUE"),
+        probe_words=("call", "help"),
+        splits=splits,
+        card=Card("planted"),
+    )
+
+
+@given(datasets())
+def test_no_function_of_a_cue_is_right_more_often_than_its_bound_and_one_is_as_often(
+    data: ProbeDataset,
+) -> None:
+    for cue, key in KEYS.items():
+        items = data.splits[Split.TRAIN]
+        known = [
+            key(tuple(data.sentences[row].split()), tuple(probes))
+            for row, probes in zip(items.rows, items.probes.tolist(), strict=True)
+        ]
+        groups = list(dict.fromkeys(known))
+        functions = product(range(len(data.labels)), repeat=len(groups))
+        right = (
+            sum(
+                answers[groups.index(k)] == target
+                for k, target in zip(known, items.targets, strict=True)
+            )
+            for answers in functions
+        )
+        found = bound(data, Split.TRAIN, key)
+        assert found.best == max(right), cue
+        assert (found.total, found.groups) == (len(items), len(groups))
+
+
+@given(datasets())
+def test_what_knows_more_has_no_lower_bound(data: ProbeDataset) -> None:
+    for split, items in data.splits.items():
+        shares = [bound(data, split, KEYS[cue]).share for cue in (Cue.PROBE, Cue.LENGTH, Cue.BAG)]
+        assert shares == sorted(shares)
+        assert shares[0] >= np.bincount(items.targets).max() / len(items)
+
+
+@pytest.mark.parametrize("name", ["Order", "SemRole", "Negation"])
+def test_mirror_pairs_bound_the_bag_of_words_to_exactly_half(name: str) -> None:
+    for split in (Split.TRAIN, Split.TEST):
+        found = bound(built(name), split, KEYS[Cue.BAG])
+        assert 2 * found.best == found.total
+    tried = audited(name) if name == "Order" else audit(built(name), cues=[Cue.BAG])
+    assert accuracy(tried, Cue.BAG) == 0.5
+    assert not tried.leaks
+
+
+@pytest.mark.parametrize("name", ["Order", "Content1Probe"])
+def test_our_tasks_leak_nothing(name: str) -> None:
+    found = audited(name)
+    assert not found.leaks
+    assert accuracy(found, Cue.PROBE) == 0.5
+    assert found.bounds[Cue.PROBE][Split.TEST].share == 0.5
+    assert found.chance == found.majority.accuracy == 0.5
+    assert found.structures == {"parsed": len(built(name).sentences), "skeleton": 0}
+
+
+def test_a_cue_that_the_task_is_about_is_expected_and_said_to_be() -> None:
+    words = audited("Content1Probe")
+    assert accuracy(words, Cue.BAG) > 0.95
+    assert verdict(words, Cue.BAG) is Verdict.EXPECTED
+    assert any("the task is about which words there are" in line for line in verdict_lines(words))
+    order = audited("Order")
+    assert accuracy(order, Cue.POSITION) == 1
+    assert verdict(order, Cue.POSITION) is Verdict.EXPECTED
+
+
+def test_a_mirror_pair_counts_once() -> None:
+    finding = audited("Order").find(Cue.BAG)
+    assert finding is not None
+    units = audited("Order").units
+    assert finding.score.interval == wilson(units / 2, units)
+
+
+def test_the_probe_word_alone_giving_sixty_percent_is_found() -> None:
+    found = audit(skewed(0.6, size=800), cues=[Cue.PROBE, Cue.LENGTH, Cue.TEMPLATE])
+    finding = found.find(Cue.PROBE)
+    assert finding is not None
+    assert finding.score.accuracy == pytest.approx(0.6)
+    assert finding.verdict is Verdict.LEAK
+    assert found.bounds[Cue.PROBE][Split.TEST].share == pytest.approx(0.6)
+    assert verdict(found, Cue.TEMPLATE) is Verdict.CHANCE
+    assert verdict_lines(found)[0].startswith("planted: LEAK: probe only gives 60.0%")
+
+
+def test_a_cue_that_is_turned_round_in_test_is_below_chance() -> None:
+    data = skewed(0.7, size=200)
+    test = data.splits[Split.TEST]
+    turned = replace(
+        data,
+        splits={**data.splits, Split.TEST: Items(test.rows, test.probes, 1 - test.targets)},
+    )
+    found = audit(turned, cues=[Cue.PROBE])
+    assert verdict(found, Cue.PROBE) is Verdict.BELOW
+    assert not found.leaks
+    assert any("training and test disagree" in line for line in verdict_lines(found))
+
+
+def test_below_the_commonest_label_is_chance_where_labels_are_not_balanced() -> None:
+    generator = np.random.default_rng(0)
+    texts = tuple(f"{' '.join(generator.choice(list('abcdefgh'), 6))} x{i}" for i in range(1200))
+    targets = generator.choice(5, size=1200, p=[0.4, 0.15, 0.15, 0.15, 0.15]).tolist()
+    items: list[tuple[int, list[int], int]] = [(row, [], t) for row, t in enumerate(targets)]
+    data = ProbeDataset(
+        name="skewed",
+        sentences=texts,
+        labels=tuple("abcde"),
+        probe_words=(),
+        splits={Split.TRAIN: to_items(items[:300]), Split.TEST: to_items(items[300:])},
+        card=Card("skewed"),
+    )
+    found = audit(data, cues=[Cue.NGRAMS])
+    finding = found.find(Cue.NGRAMS)
+    assert finding is not None
+    assert finding.score.strict.high < found.chance
+    assert finding.verdict is Verdict.CHANCE
+
+
+def part(features: list[dict[str, float]], targets: list[int], units: list[int]) -> TrialItems:
+    return TrialItems(features, np.array(targets), np.array(units))
+
+
+def planted(size: int, *, seed: int) -> TrialItems:
+    """The label is whether just one of two features is there: no linear model can tell."""
+    generator = np.random.default_rng(seed)
+    pairs = generator.integers(0, 2, (size, 2))
+    features = [{"a": float(a), "b": float(b)} for a, b in pairs]
+    return TrialItems(features, pairs.sum(axis=1) % 2, np.arange(size))
+
+
+def test_the_classifier_is_chosen_by_what_it_does_on_items_held_out() -> None:
+    train = planted(300, seed=0)
+    trial = try_classifiers(train, planted(200, seed=1), validation=None, seed=0, strict=0.99)
+    assert trial.chosen is Classifier.BOOSTING
+    assert trial.score.accuracy == 1
+    assert trial.scores[Classifier.LINEAR].accuracy < 0.8
+
+
+@given(st.lists(st.integers(0, 1), min_size=40, max_size=40))
+@settings(max_examples=5)
+def test_the_labels_of_the_test_items_have_no_part_in_the_choice(labels: list[int]) -> None:
+    train, test = planted(80, seed=0), planted(40, seed=1)
+    other = replace(test, targets=np.array(labels))
+    first, second = (
+        try_classifiers(train, each, validation=None, seed=0, strict=0.99) for each in (test, other)
+    )
+    assert first.chosen is second.chosen
+
+
+def test_a_validation_split_makes_the_choice_where_there_is_one() -> None:
+    train = planted(300, seed=0)
+    validation = planted(100, seed=2)
+    against = replace(validation, targets=1 - validation.targets)
+    chosen = [
+        try_classifiers(train, planted(50, seed=1), validation=each, seed=0, strict=0.99).chosen
+        for each in (validation, against)
+    ]
+    assert chosen == [Classifier.BOOSTING, Classifier.LINEAR]
+
+
+def test_many_labels_are_left_to_the_linear_model() -> None:
+    labels = list(range(30)) * 4
+    features = [{f"word {label}": 1.0} for label in labels]
+    shown = part(features, labels, list(range(120)))
+    trial = try_classifiers(shown, shown, validation=None, seed=0, strict=0.99)
+    assert list(trial.scores) == [Classifier.LINEAR]
+    assert trial.score.accuracy == 1
+
+
+def test_training_items_of_one_label_are_no_error() -> None:
+    one = part([{"a": 1.0}] * 4, [1] * 4, [0, 1, 2, 3])
+    trial = try_classifiers(
+        one, part([{"b": 1.0}] * 2, [0, 1], [0, 1]), validation=None, seed=0, strict=0.99
+    )
+    assert trial.score.accuracy == 0.5
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=60), st.integers(1, 60), st.integers(0, 9))
+def test_a_sample_has_whole_units_and_keeps_the_limit(
+    units: list[int], limit: int, seed: int
+) -> None:
+    whole = part([{}] * len(units), list(range(len(units))), units)
+    drawn = sample(whole, limit=limit, seed=seed)
+    assert len(drawn.targets) <= max(limit, 0) or len(units) <= limit
+    for unit in set(drawn.units.tolist()):
+        assert (drawn.units == unit).sum() == units.count(unit)
+    assert np.array_equal(sample(whole, limit=limit, seed=seed).targets, drawn.targets)
+
+
+def test_the_interval_of_independent_items_is_wilsons() -> None:
+    four = part([{}] * 4, [0, 0, 1, 1], [0, 1, 2, 3])
+    found = score(np.array([0, 1, 1, 1]), four, strict=0.99)
+    assert (found.correct, found.total, found.accuracy) == (3, 4, 0.75)
+    assert found.interval == wilson(3, 4)
+    assert found.strict == wilson(3, 4, confidence=0.99)
+
+
+def test_an_audit_is_the_same_again_and_in_two_processes() -> None:
+    data = [learnable(size=60), skewed(0.6, size=60)]
+    cues = (Cue.BAG, Cue.POSITION)
+    alone = [audit(each, cues=cues, seed=4) for each in data]
+    assert audit_all(data, cues=cues, seed=4, jobs=2) == alone
+
+
+def test_an_audit_goes_through_json_and_back() -> None:
+    found = audited("Order")
+    value = to_json(found)
+    assert value["format"] == "sentprobe-audit 1"
+    assert value["leaks"] == []
+    assert from_json(value) == found
+
+
+@pytest.mark.parametrize(
+    "broken", [{}, {"format": "sentprobe-audit 9"}, {"cues": 3}, {"items": []}]
+)
+def test_what_is_no_audit_is_refused_by_name(broken: dict[str, object]) -> None:
+    value = {**to_json(audited("Order")), **broken} if broken else {}
+    with pytest.raises(SentprobeError, match=r"card\.json: not an audit of sentprobe"):
+        from_json(value, source="card.json")
+
+
+def test_no_processes_are_too_few() -> None:
+    with pytest.raises(UsageError, match="jobs must be positive"):
+        audit_all([learnable(size=20)], jobs=0)
+
+
+def test_the_report_says_what_was_found_in_each_format() -> None:
+    audits = [audited("Order"), audited("Content1Probe")]
+    text, markdown = (render(audits, style=s) for s in (AuditFormat.TEXT, AuditFormat.MARKDOWN))
+    for report in (text, markdown):
+        assert "bound, bag of words and probe: train exactly 50.0%" in report
+        assert "Order: no leak found" in report
+        assert "probe only: a classifier sees the probe words." in report
+    assert "| majority | 50.0 | 40.9 to 59.1 |" in markdown
+    assert markdown.count("\n| bag of words and probe | ") == 2
+
+
+def test_a_bound_that_is_nearly_everything_is_not_rounded_to_it() -> None:
+    entries = [(row, [0], row % 2) for row in range(4000)]
+    clash = [*entries, (0, [0], 1)]
+    data = ProbeDataset(
+        name="toy",
+        sentences=tuple(f"w{row} x" for row in range(4000)),
+        labels=("FALSE", "TRUE"),
+        probe_words=("w0",),
+        splits={Split.TRAIN: to_items(clash), Split.TEST: to_items(entries[:20])},
+        card=Card("toy"),
+    )
+    score_of = ModelScore(10, 20, Interval(0.3, 0.7), Interval(0.2, 0.8))
+    found = Audit(
+        task="toy",
+        fingerprint="0",
+        seed=0,
+        chance=0.5,
+        majority=score_of,
+        items={Split.TRAIN: 4001, Split.TEST: 20},
+        units=20,
+        findings=(),
+        bounds={Cue.BAG: {split: bound(data, split, KEYS[Cue.BAG]) for split in data.splits}},
+        structures={"parsed": 0, "skeleton": 4000},
+    )
+    text = render([found], style=AuditFormat.MARKDOWN)
+    assert "train under 100% (4000 groups); test 100% (excludes nothing)" in text
+
+
+@needs_shared
+def test_the_published_datasets() -> None:
+    cues = (Cue.PROBE, Cue.BAG, Cue.POSITION, Cue.TEMPLATE)
+    order, sr = audit_all(read_datasets(SHARED / "compeval" / "published"), cues=cues, jobs=2)
+    assert (order.task, sr.task) == ("order", "sr")
+    # Words and probe words tell more of the order than they should: a leak that ours has not.
+    assert verdict(order, Cue.BAG) is Verdict.LEAK
+    assert 0.55 < accuracy(order, Cue.BAG) < 0.60
+    assert accuracy(order, Cue.POSITION) == 1
+    assert not sr.leaks
+    assert 0.84 < accuracy(sr, Cue.POSITION) < 0.91
+    for found in (order, sr):
+        assert 0.46 < accuracy(found, Cue.PROBE) < 0.54
+        assert found.bounds[Cue.PROBE][Split.TEST].share > 0.54 - 1e-9
+        # Each test sentence is there once with each label.
+        assert accuracy(found, Cue.TEMPLATE) == 0.5
+        assert found.structures["skeleton"] == 0

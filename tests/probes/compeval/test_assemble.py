@@ -1,0 +1,145 @@
+"""Building the compeval tasks: the seed decides all, the card says how, bad ones are refused."""
+
+import os
+import subprocess
+import sys
+from random import Random
+
+import pytest
+from shared import DATA
+
+from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.lexicon import Kind, english, read_lexicon
+from sentprobe.probes.compeval import TASKS, build, find_task
+from sentprobe.probes.compeval.held_out import BySplit, pair_probes, usable_words
+from sentprobe.probes.dataset import Size, Split
+
+OWN = DATA / "compeval" / "own.toml"
+
+SCRIPT = """
+from sentprobe.lexicon import english
+from sentprobe.probes.compeval import TASKS, Size, build
+for task in TASKS.values():
+    print(build(task, english(), size=Size(56, 28), seed=7).fingerprint())
+"""
+
+
+def test_seed_decides_all() -> None:
+    def fingerprints(seed: int) -> list[str]:
+        size = Size(56, 28)
+        made = (build(task, english(), size=size, seed=seed) for task in TASKS.values())
+        return [data.fingerprint() for data in made]
+
+    first = fingerprints(7)
+    assert first == fingerprints(7)
+    assert len({*first, *fingerprints(8)}) == 2 * len(TASKS)
+    environment = os.environ | {"PYTHONHASHSEED": "12345"}
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True, env=environment
+    )
+    assert done.stdout.split() == first
+
+
+def test_card() -> None:
+    size = Size(56, 28)
+    made = build(TASKS["Order"], english(), size=size, seed=7, command="probe run compeval")
+    card = made.card
+    assert (card.task, card.seed, card.vocabulary) == ("Order", 7, "compeval")
+    assert (card.command, card.sampling) == ("probe run compeval", "mirror")
+    assert {"python", "sentprobe", "numpy"} == set(card.versions)
+    assert (card.source, card.notes, card.audit) == (
+        "sentprobe, after Ettinger et al. 2018",
+        (),
+        {},
+    )
+    assert list(card.largest_share) == ["train", "test"]
+
+
+# The fingerprints that these tasks had before there were other samplings and validation.
+AS_BEFORE = {
+    "Content1Probe": "324ed4391559b6633fae546aba08b4ad1334f524e1b64f6c2c2c23f5f45b7000",
+    "SemRole": "884c2502cba07ea8b2ad2afe6538168d059a7c1e73d9a756e861adf96414c67c",
+}
+
+
+@pytest.mark.parametrize("name", AS_BEFORE)
+def test_the_default_is_as_it_was(name: str) -> None:
+    assert build(TASKS[name], english()).fingerprint() == AS_BEFORE[name]
+
+
+def test_validation_that_cannot_be_held_out_is_said() -> None:
+    made = build(TASKS["Negation"], english(), size=Size(56, 28, 28))
+    assert made.card.notes == (
+        "validation has the adverbs of training: the vocabulary is too small to hold out others "
+        "for it",
+    )
+
+
+def pairs(nouns: int, verbs: int) -> BySplit:
+    words = {
+        Kind.NOUN: [f"n{i}" for i in range(nouns)],
+        Kind.TRANSITIVE: [f"v{i}" for i in range(verbs)],
+        Kind.INTRANSITIVE: [],
+    }
+    return pair_probes(words, rng=Random(0), task="Order", absent=False, validation=True)
+
+
+@pytest.mark.parametrize("nouns", range(2, 9))
+@pytest.mark.parametrize("verbs", range(2, 9))
+def test_pairs_of_every_vocabulary(nouns: int, verbs: int) -> None:
+    found = pairs(nouns, verbs)
+    train, validation, test = (set(found[split]) for split in Split)
+    assert {word for pair in train for word in pair} == {
+        *(f"n{i}" for i in range(nouns)),
+        *(f"v{i}" for i in range(verbs)),
+    }
+    assert not test & (train | validation)
+    assert (not train & validation) or train == validation
+    assert train != validation or min(nouns, verbs) == 2
+    assert len(train | validation | test) == nouns * verbs
+
+
+def test_syncretic_verbs_are_not_probed() -> None:
+    words = usable_words(english(), "published")
+    assert "hit" not in words[Kind.TRANSITIVE]
+    assert "help" in words[Kind.TRANSITIVE]
+
+
+BAD_SIZES = [
+    ("Order", Size(3, 2), "train items must be a positive multiple of 2"),
+    ("Order", Size(4, 5), "test items must be a positive multiple of 2"),
+    ("Content2Probe", Size(42, 4), "train items must be a positive multiple of 4"),
+    ("Negation", Size(0, 2), "must be a positive multiple of 2, so that labels balance, not 0"),
+    ("Negation", Size(2, -2), "must be a positive multiple of 2, so that labels balance, not -2"),
+    ("Negation", Size(2, 2, 3), "validation items must be a positive multiple of 2"),
+    ("Content2Probe", Size(4, 4, 2), "validation items must be a positive multiple of 4"),
+    ("Negation", Size(2, 2, -2), "validation items must be a positive multiple of 2"),
+    ("SemRole", Size(4, 40), "too few training items for every probe word"),
+    ("Content1Probe", Size(4, 40), "too few training items for every probe word"),
+]
+
+
+@pytest.mark.parametrize(("name", "size", "message"), BAD_SIZES)
+def test_refused_size(name: str, size: Size, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        build(TASKS[name], english(), size=size)
+
+
+def test_unknown_task_and_vocabulary() -> None:
+    with pytest.raises(UsageError, match=r"no compeval task 'Ordre' \(did you mean 'Order'\?\)"):
+        find_task("Ordre")
+    with pytest.raises(UsageError, match=r"unknown vocabulary 'englsh'.*did you mean 'english'"):
+        build(TASKS["Order"], english(), vocabulary="englsh")
+
+
+TOO_FEW = [
+    ("SemRole", "tiny", Size(8, 4), "has 1 noun and 3 verbs; holding out pairs takes at least two"),
+    ("Negation", "tiny", Size(8, 4), "has 1 adverb; holding some out takes at least 8"),
+    ("Content1Probe", "small", Size(4000, 4), "without using a sentence twice; ask for fewer"),
+]
+
+
+@pytest.mark.parametrize(("name", "vocabulary", "size", "message"), TOO_FEW)
+def test_vocabulary_too_small(name: str, vocabulary: str, size: Size, message: str) -> None:
+    with pytest.raises(SentprobeError, match=message):
+        build(TASKS[name], read_lexicon(OWN), vocabulary=vocabulary, size=size)

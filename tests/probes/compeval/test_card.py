@@ -1,0 +1,117 @@
+"""The compeval tasks: what the card counts, and the validation split."""
+
+from collections import Counter, defaultdict
+from dataclasses import replace
+
+import pytest
+from compeval_checks import (
+    MIRRORED,
+    WITH_PAIRS,
+    annotated,
+    check,
+    dataset,
+    every_task,
+    items,
+    lexicon_of,
+    nouns,
+    verbs,
+)
+
+from sentprobe.generator.event import Aspect
+from sentprobe.generator.records import annotate_text
+from sentprobe.probes.compeval import SHARE_LIMIT, TASKS, build
+from sentprobe.probes.dataset import Size, Split
+
+
+@every_task
+def test_the_card_counts_where_the_probe_words_are(name: str) -> None:
+    """All combinations that there are: in the main clause, in the relative clause, absent."""
+    data = dataset(name, "compeval")
+    places = ("in main clause", "in relative clause")
+    wanted: list[tuple[str, ...]] = [(verb,) for verb in places]
+    if TASKS[name].has_noun:
+        wanted = [(noun, verb) for noun in places for verb in places]
+    kinds = ("noun", "verb")[-data.slots :]
+    for split, part in data.splits.items():
+        found = {
+            key.removeprefix(f"{split}: probe: "): count
+            for key, count in data.card.counts.items()
+            if key.startswith(f"{split}: probe: ")
+        }
+        assert sum(found.values()) == len(part)
+        for each in wanted if split is Split.TRAIN else ():
+            key = ", ".join(f"{kind} {place}" for kind, place in zip(kinds, each, strict=True))
+            assert found[key] / len(part) > 0.015, key
+        assert any("absent" in key for key in found) is name.startswith("Content")
+
+
+@every_task
+def test_the_card_counts_aspects_and_nouns(name: str) -> None:
+    data, sentences = dataset(name, "own"), annotated(name, "own")
+    for split, part in data.splits.items():
+        counts: Counter[str] = Counter()
+        for item in items(data, split):
+            number = len(nouns(sentences[item.text]))
+            counts[f"{split}: {number} noun{'' if number == 1 else 's'}"] += 1
+            counts[f"{split}: main clause {sentences[item.text].event.aspect}"] += 1
+        assert counts.items() <= data.card.counts.items()
+        for aspect in Aspect:
+            assert 0.15 < counts[f"{split}: main clause {aspect}"] / len(part) < 0.85
+        assert {1, 2, 3} >= {int(key.split()[1]) for key in counts if "noun" in key} >= {2, 3}
+
+
+@every_task
+def test_no_structure_has_more_than_the_stated_share(name: str) -> None:
+    data = build(TASKS[name], lexicon_of("compeval"), size=Size(1120, 420), seed=3)
+    assert max(data.card.largest_share.values()) <= SHARE_LIMIT
+
+
+@pytest.mark.parametrize(
+    ("name", "vocabulary"),
+    [*((name, "compeval") for name in TASKS), ("SemRole", "english"), ("Negation", "english")],
+)
+def test_invariants_with_validation(name: str, vocabulary: str) -> None:
+    size = Size(train=168, test=56, validation=56)
+    lexicon = lexicon_of(vocabulary)
+    data = build(TASKS[name], lexicon, vocabulary=vocabulary, size=size, seed=2)
+    check(data, size)
+    known = {text: annotate_text(text, lexicon) for text in data.sentences}
+    sets = {
+        split: [(nouns(known[item.text]), verbs(known[item.text])) for item in items(data, split)]
+        for split in data.splits
+    }
+    if name in WITH_PAIRS:
+        held_out = {i.probe for s in (Split.TEST, Split.VALIDATION) for i in items(data, s)}
+        held_out -= {item.probe for item in items(data, Split.TRAIN)}
+        for ns, vs in sets[Split.TRAIN]:
+            assert held_out.isdisjoint((noun, verb) for noun in ns for verb in vs)
+    if name == "Negation":
+        adverbs = {
+            split: {
+                token.lemma
+                for item in items(data, split)
+                for token in known[item.text].tokens
+                if token.upos == "ADV"
+            }
+            for split in data.splits
+        }
+        assert not adverbs[Split.TEST] & (adverbs[Split.TRAIN] | adverbs[Split.VALIDATION])
+        shared = bool(adverbs[Split.TRAIN] & adverbs[Split.VALIDATION])
+        assert shared is (vocabulary != "english") is bool(data.card.notes)
+
+
+@pytest.mark.parametrize("name", ["Content2Probe", "SemRole"])
+def test_a_validation_split_is_kept_apart(name: str) -> None:
+    """Test is the same with and without it, and mirrors are never divided."""
+    size = Size(train=112, test=56)
+    plain = build(TASKS[name], lexicon_of("compeval"), size=size, seed=2)
+    more = build(TASKS[name], lexicon_of("compeval"), size=replace(size, validation=28), seed=2)
+    assert Split.VALIDATION not in plain.splits
+    assert {item.text for item in items(plain, Split.TEST)} == {
+        item.text for item in items(more, Split.TEST)
+    }
+    by_words: dict[object, set[Split]] = defaultdict(set)
+    for split in more.splits if name in MIRRORED else ():
+        for item in items(more, split):
+            by_words[item.mirror_key].add(split)
+    assert all(len(found) == 1 for found in by_words.values())

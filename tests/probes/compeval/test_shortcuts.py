@@ -1,0 +1,120 @@
+"""What the sentence alone tells about the answer in the compeval tasks: nothing.
+
+The features are those that the tasks ask about, read off the text parsed again: which nouns and
+verbs there are, and which noun stands on which side of which verb.
+"""
+
+from collections import Counter
+from functools import cache
+
+import numpy as np
+import pytest
+from shared import DATA
+
+from sentprobe.generator.event import Event, Participant, RelativeClause, Role
+from sentprobe.generator.records import annotate_text
+from sentprobe.generator.sentence import Sentence
+from sentprobe.lexicon import Lexicon, english, read_lexicon
+from sentprobe.probes.compeval import TASKS, HeldOut, build
+from sentprobe.probes.dataset import ProbeDataset, Size, Split
+from sentprobe.probes.statistics import around
+
+OWN = DATA / "compeval" / "own.toml"
+WITH_PAIRS = tuple(task.name for task in TASKS.values() if task.held_out is HeldOut.PAIRS)
+Lemmas = list[tuple[str, str]]
+
+
+@cache
+def lexicon_of(vocabulary: str) -> Lexicon:
+    return read_lexicon(OWN) if vocabulary == "own" else english()
+
+
+def make(name: str, *, vocabulary: str = "compeval", seed: int = 0, size: Size) -> ProbeDataset:
+    lexicon = lexicon_of(vocabulary)
+    return build(TASKS[name], lexicon, vocabulary=vocabulary, size=size, seed=seed)
+
+
+def lemmas(data: ProbeDataset, lexicon: Lexicon) -> list[Lemmas]:
+    """Return the nouns and verbs of each sentence, by lemma and part of speech, in order."""
+    known: dict[str, tuple[str, str]] = {}
+    found = []
+    for text in data.sentences:
+        if not known.keys() >= set(text.split()):
+            tokens = annotate_text(text, lexicon).tokens
+            known |= {token.form: (token.lemma, token.upos) for token in tokens}
+        words = [known[form] for form in text.split()]
+        found.append([word for word in words if word[1] in {"NOUN", "VERB"}])
+    return found
+
+
+def both(words: Lemmas) -> set[tuple[str, str]]:
+    return {(n, v) for n, kind in words for v, other in words if (kind, other) == ("NOUN", "VERB")}
+
+
+@pytest.mark.parametrize("name", WITH_PAIRS)
+@pytest.mark.parametrize("vocabulary", ["compeval", "english", "own"])
+def test_no_training_sentence_has_both_words_of_a_test_pair(name: str, vocabulary: str) -> None:
+    data = make(name, vocabulary=vocabulary, size=Size(336, 56), seed=2)
+    train, test = data.splits[Split.TRAIN], data.splits[Split.TEST]
+    held_out = {
+        (data.probe_words[noun], data.probe_words[verb]) for noun, verb in test.probes.tolist()
+    }
+    words = lemmas(data, lexicon_of(vocabulary))
+    assert all(held_out.isdisjoint(both(words[row])) for row in train.rows)
+    assert any(held_out & both(words[row]) for row in test.rows)
+
+
+def features(words: Lemmas) -> set[object]:
+    sides = {
+        (n, v, i < j)
+        for i, (n, kind) in enumerate(words)
+        for j, (v, other) in enumerate(words)
+        if (kind, other) == ("NOUN", "VERB")
+    }
+    return {*words, *both(words), *sides}
+
+
+@pytest.mark.parametrize("name", WITH_PAIRS)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_sentence_alone_gives_chance(name: str, seed: int) -> None:
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    data = make(name, size=Size(), seed=seed)
+    sets = [features(words) for words in lemmas(data, lexicon_of("compeval"))]
+    columns = {feature: i for i, feature in enumerate(sorted(set().union(*sets), key=str))}
+    table = np.zeros((len(sets), len(columns)), np.float32)
+    for row, present in enumerate(sets):
+        table[row, [columns[feature] for feature in present]] = 1
+    train, test = data.splits[Split.TRAIN], data.splits[Split.TEST]
+    model = linear_model.LogisticRegression(max_iter=1000).fit(table[train.rows], train.targets)
+    independent = len(test) // 2 if data.mirrored else len(test)
+    accuracy = model.score(table[test.rows], test.targets)
+    assert accuracy in around(0.5, independent, confidence=0.999)
+
+
+def clause_of(event: Event) -> Event:
+    (clause,) = (
+        person.clause.event
+        for role in Role
+        if isinstance(person := event.argument(role), Participant)
+        and isinstance(person.clause, RelativeClause)
+    )
+    return clause
+
+
+def adverbs(sentence: Sentence) -> tuple[int, int]:
+    """Return how many adverbs the main clause and the relative clause have."""
+    event = sentence.event
+    return len(event.adverbs or ()), len(clause_of(event).adverbs or ())
+
+
+@pytest.mark.parametrize("vocabulary", ["compeval", "english"])
+def test_negation_has_every_number_of_adverbs_equally_often(vocabulary: str) -> None:
+    data = make("Negation", vocabulary=vocabulary, size=Size(1200, 800))
+    lexicon = lexicon_of(vocabulary)
+    for items in data.splits.values():
+        sentences = [annotate_text(data.sentences[row], lexicon) for row in items.rows]
+        counts = Counter(map(adverbs, sentences))
+        shares = [counts[n, m] / len(items) for n in range(3) for m in range(3)]
+        assert sum(shares) == pytest.approx(1)
+        assert min(shares) > 0.75 / 9
+        assert max(shares) < 1.25 / 9

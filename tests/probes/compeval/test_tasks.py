@@ -1,0 +1,159 @@
+"""The compeval tasks: balance, what is held out, the definitions, and the mirror theorem."""
+
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from compeval_checks import (
+    DEFINITIONS,
+    MIRRORED,
+    SIZE,
+    annotated,
+    check,
+    dataset,
+    every_task,
+    everywhere,
+    items,
+    lexicon_of,
+    nouns,
+)
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sentprobe.generator.event import Participant, RelativeClause, Role, Voice
+from sentprobe.generator.sentence import Sentence
+from sentprobe.generator.templates import find_patterns
+from sentprobe.probes.compeval import TASKS, build, structures_of
+from sentprobe.probes.dataset import ProbeDataset, Size, Split
+from sentprobe.probes.encoders import make_encoder
+from sentprobe.probes.trainer.presets import find_preset
+
+
+@every_task
+@everywhere
+def test_invariants(name: str, vocabulary: str) -> None:
+    check(dataset(name, vocabulary), SIZE)
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    name=st.sampled_from(list(TASKS)),
+    seed=st.integers(0, 10**6),
+    units=st.tuples(st.integers(12, 30), st.integers(1, 12), st.integers(0, 6)),
+    vocabulary=st.sampled_from(["compeval", "english", "own"]),
+)
+def test_invariants_of_any_size(
+    name: str, seed: int, units: tuple[int, int, int], vocabulary: str
+) -> None:
+    task = TASKS[name]
+    train, test, validation = (count * task.unit for count in units)
+    # The five nouns of our own words do not reach for a third split of any size.
+    size = Size(train, test, 0 if vocabulary == "own" else validation)
+    lexicon = lexicon_of(vocabulary)
+    check(build(task, lexicon, vocabulary=vocabulary, size=size, seed=seed), size)
+
+
+@every_task
+@everywhere
+def test_labels_are_true_by_definition(name: str, vocabulary: str) -> None:
+    sentences = annotated(name, vocabulary)
+    data = dataset(name, vocabulary)
+    for split in data.splits:
+        for item in items(data, split):
+            assert DEFINITIONS[name](sentences[item.text], item.probe) is item.label, item
+
+
+@everywhere
+def test_content2_lacks_the_noun_as_often_as_the_verb(vocabulary: str) -> None:
+    data, sentences = dataset("Content2Probe", vocabulary), annotated("Content2Probe", vocabulary)
+    for split in data.splits:
+        false = [item for item in items(data, split) if not item.label]
+        with_noun = sum(item.probe[0] in nouns(sentences[item.text]) for item in false)
+        assert 2 * with_noun == len(false)
+
+
+@everywhere
+def test_held_out_adverbs(vocabulary: str) -> None:
+    data, sentences = dataset("Negation", vocabulary), annotated("Negation", vocabulary)
+    found = [
+        {
+            token.lemma
+            for item in items(data, split)
+            for token in sentences[item.text].tokens
+            if token.upos == "ADV"
+        }
+        for split in data.splits
+    ]
+    assert all(found)
+    assert not set.intersection(*found)
+
+
+def structure(sentence: Sentence) -> str:
+    """Name the sub-template of a sentence from its event."""
+    event = sentence.event
+    for role in Role:
+        person = event.argument(role)
+        if isinstance(person, Participant) and isinstance(person.clause, RelativeClause):
+            clause = person.clause
+            inner = f"{clause.event.frame}.{clause.kind or kind_of(clause)}"
+            return f"{event.frame}-rc.{role}.{inner}"
+    return str(event.frame)
+
+
+def kind_of(clause: RelativeClause) -> str:
+    return "src" if clause.event.gap is clause.event.subject else "orc"
+
+
+@every_task
+@everywhere
+def test_structures(name: str, vocabulary: str) -> None:
+    data, sentences = dataset(name, vocabulary), annotated(name, vocabulary)
+    for split in data.splits:
+        counts: Counter[str] = Counter()
+        for item in items(data, split):
+            sentence = sentences[item.text]
+            counts[f"{split}: {'TRUE' if item.label else 'FALSE'}"] += 1
+            counts[f"{split}: {structure(sentence)}, {sentence.event.voice}"] += 1
+        assert counts.items() <= data.card.counts.items()
+        named = {k for k in data.card.counts if k.startswith(split) and k.endswith(VOICES)}
+        assert named == {key for key in counts if key.endswith(VOICES)}
+    every = {pattern.name for pattern in find_patterns(TASKS[name].templates)}
+    for split, share in shares(data):
+        assert max(share.values()) <= 0.4, split
+        if split is Split.TRAIN:
+            assert set(share) == every - IMPOSSIBLE.get((name, vocabulary), set())
+
+
+VOICES = tuple(f", {voice}" for voice in Voice)
+
+ONE_NOUN = "intransitive-rc.agent.intransitive.src"
+NO_ORDER = {ONE_NOUN, "intransitive-rc.agent.transitive.orc"}
+"""Order: nothing to swap; both nouns come before both verbs."""
+
+IMPOSSIBLE = {
+    ("Content1Probe", "compeval"): {ONE_NOUN},  # with one of its two verbs, but not with the other
+    ("Content2Probe", "compeval"): {ONE_NOUN},
+    **{("Order", vocabulary): NO_ORDER for vocabulary in ("compeval", "english", "own")},
+    **{("SemRole", vocabulary): {ONE_NOUN} for vocabulary in ("compeval", "english", "own")},
+}
+"""The structures in which a task has no items."""
+
+
+def shares(data: ProbeDataset) -> Iterator[tuple[Split, dict[str, float]]]:
+    for split, part in data.splits.items():
+        counts = structures_of(data.card, split)
+        assert sum(counts.values()) == len(part)
+        found = {name: count / len(part) for name, count in counts.items()}
+        assert max(found.values()) == data.card.largest_share[split]
+        yield split, found
+
+
+@pytest.mark.parametrize("name", MIRRORED)
+def test_a_bag_of_words_gets_exactly_half(name: str) -> None:
+    from sentprobe.probes.runs.run import run
+
+    preset = replace(find_preset("ettinger"), max_epochs=8)
+    made = run([dataset(name, "own")], [make_encoder("bow?dim=20", seed=0)], preset=preset, seed=0)
+    assert made.records[0].accuracy == 0.5

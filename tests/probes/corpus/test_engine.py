@@ -1,0 +1,236 @@
+"""The engines: the same bytes on each, workers that are killed, and clusters that are not there."""
+
+import os
+import signal
+from collections.abc import Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing import active_children
+from pathlib import Path
+from typing import Any
+
+import pytest
+from corpus_strategies import HERE, content, make_table, write_trees
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sentprobe.errors import UsageError
+from sentprobe.probes.corpus import engine
+from sentprobe.probes.corpus.analyze import Analysis, Machines, analyze
+from sentprobe.probes.corpus.engine import Engine, EngineError, EngineName, Here, make_engine, run
+from sentprobe.probes.corpus.recipe import Recipe
+from sentprobe.probes.corpus.sources import ChunkSize, find_sources
+
+SIZE = ChunkSize(pieces=20, characters=10**6)
+DASK = pytest.mark.skipif(
+    __import__("importlib.util").util.find_spec("distributed") is None,
+    reason="the extra dask is not installed",
+)
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    pairs = [(f"noun{n % 350}", "ran") for n in range(400)]
+    return write_trees(tmp_path / "a.mrg", pairs)
+
+
+class Killing:
+    """A watcher that kills a worker when the first chunk is done."""
+
+    def __init__(self, victims: list[int] | None = None) -> None:
+        self.victims = victims
+        self.killed: list[int] = []
+
+    def begin(self, step: str, total: int) -> None:
+        pass
+
+    def advance(self, amount: int) -> None:
+        pass
+
+    def found(self, sentences: int, *, resumed: bool) -> None:  # noqa: ARG002
+        if not self.killed:
+            victims = self.victims or [process.pid or 0 for process in active_children()]
+            os.kill(victims[0], signal.SIGKILL)
+            self.killed.append(victims[0])
+
+
+def plan_of(corpus: Path, out: Path) -> Analysis:
+    return Analysis(sources=find_sources([str(corpus)]), recipe=Recipe(), out=out, size=SIZE)
+
+
+def test_a_killed_process_loses_nothing(corpus: Path, tmp_path: Path) -> None:
+    make_table([corpus], tmp_path / "one", machines=HERE)
+    killing = Killing()
+    analyze(plan_of(corpus, tmp_path / "two"), Machines(jobs=2), killing)
+    assert len(killing.killed) == 1
+    assert content(tmp_path / "two") == content(tmp_path / "one")
+
+
+@contextmanager
+def cluster() -> Iterator[Any]:
+    from distributed import LocalCluster
+
+    make: Any = LocalCluster
+    with make(
+        n_workers=2,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=None,
+        silence_logs=50,
+    ) as made:
+        yield made
+
+
+@DASK
+@pytest.mark.filterwarnings("ignore")  # distributed's own
+def test_dask_gives_the_same_bytes_and_a_killed_worker_loses_nothing(
+    corpus: Path, tmp_path: Path
+) -> None:
+    from distributed import Client
+
+    make_table([corpus], tmp_path / "local", machines=HERE)
+    with cluster() as made:
+        address = made.scheduler_address
+        machines = Machines(engine=EngineName.DASK, scheduler=address, jobs=1)
+        make_table([corpus], tmp_path / "dask", machines=machines, size=SIZE)
+        assert content(tmp_path / "dask") == content(tmp_path / "local")
+        connect: Any = Client
+        with connect(address, set_as_default=False) as client:
+            victims = list(client.run(os.getpid).values())
+        killing = Killing(victims)
+        analyze(plan_of(corpus, tmp_path / "killed"), machines, killing)
+        assert killing.killed == victims[:1]
+        assert content(tmp_path / "killed") == content(tmp_path / "local")
+        with make_engine(EngineName.DASK, jobs=1, scheduler=address, scratch=tmp_path) as dask:
+            with pytest.raises(EngineError, match="the Dask cluster could not do the work: "):
+                list(run(die, iter([1]), dask))
+            with pytest.raises(ZeroDivisionError):
+                list(run(divide, iter([0]), dask))
+
+
+def die(_: int) -> None:
+    os._exit(1)
+
+
+def divide(number: int) -> float:
+    return 1 / number
+
+
+@DASK
+@pytest.mark.filterwarnings("ignore")
+def test_no_scheduler_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "CONNECT_SECONDS", 1)
+    with (
+        pytest.raises(EngineError, match=r"no Dask scheduler answers at tcp://127.0.0.1:1: "),
+        make_engine(EngineName.DASK, jobs=1, scheduler="tcp://127.0.0.1:1", scratch=Path()),
+    ):
+        pass
+
+
+def test_dask_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
+    with (
+        pytest.raises(EngineError, match=r"--engine dask needs the extra: pip install 'sentprobe"),
+        make_engine(EngineName.DASK, jobs=1, scheduler="tcp://localhost:8786", scratch=Path()),
+    ):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("name", "scheduler"), [(EngineName.DASK, None), (EngineName.LOCAL, "tcp://localhost:1")]
+)
+def test_a_scheduler_goes_with_dask(name: EngineName, scheduler: str | None) -> None:
+    with (
+        pytest.raises(
+            UsageError, match="--engine dask and --scheduler tcp://HOST:PORT go together"
+        ),
+        make_engine(name, jobs=1, scheduler=scheduler, scratch=Path()),
+    ):
+        pass
+
+
+class Breaking(Executor):
+    """An executor that breaks after so many pieces of work."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        if self.limit == 0:
+            raise BrokenProcessPool
+        self.limit -= 1
+        return Here().submit(fn, *args, **kwargs)
+
+
+@given(
+    st.integers(0, 20),
+    st.integers(1, 5),
+    st.lists(st.integers(0, 4), max_size=2),
+)
+def test_each_task_is_done_though_executors_break(
+    tasks: int, ahead: int, limits: list[int]
+) -> None:
+    left = iter(limits)
+
+    @contextmanager
+    def open_() -> Iterator[Executor]:
+        yield Breaking(next(left, 1000))
+
+    done = list(run(lambda n: n * n, iter(range(tasks)), Engine(open_, ahead)))
+    assert sorted(done) == [(n, n * n) for n in range(tasks)]
+
+
+def test_executors_that_break_at_once() -> None:
+    @contextmanager
+    def open_() -> Iterator[Executor]:
+        yield Breaking(0)
+
+    with pytest.raises(EngineError, match="worker processes were killed 3 times in a row"):
+        list(run(divide, iter([1, 2]), Engine(open_, 2)))
+
+
+def test_tasks_are_taken_as_they_are_needed() -> None:
+    taken: list[int] = []
+
+    def tasks() -> Iterator[int]:
+        for number in range(1, 100):
+            taken.append(number)
+            yield number
+
+    results = run(divide, tasks(), Engine(_here, 3))
+    next(results)
+    assert len(taken) <= 4
+    results.close()
+
+
+@contextmanager
+def _here() -> Iterator[Executor]:
+    yield Here()
+
+
+def large(_: int) -> bytes:
+    return bytes(1_000_000)
+
+
+def test_processes_that_are_killed_in_the_middle_of_large_results(tmp_path: Path) -> None:
+    """Through pipes this hangs: what is left of a result is waited for forever."""
+    with make_engine(EngineName.LOCAL, jobs=2, scheduler=None, scratch=tmp_path) as local:
+        results = run(large, iter(range(60)), local)
+        killed = 0
+        for number, value in results:
+            assert len(value) == 1_000_000
+            if number % 20 == 0:
+                os.kill(active_children()[0].pid or 0, signal.SIGKILL)
+                killed += 1
+        assert killed == 3
+        assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_a_pool_is_what_the_work_is_written_against() -> None:
+    @contextmanager
+    def open_() -> Iterator[Executor]:
+        with ProcessPoolExecutor(1) as pool:
+            yield pool
+
+    assert list(run(divide, iter([1, 2]), Engine(open_, 1))) == [(1, 1.0), (2, 0.5)]

@@ -1,0 +1,352 @@
+"""Files of a corpus: names and patterns, packing, encodings, formats, and how they are divided."""
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import pickle
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from corpus_strategies import chunk_sizes, make_table, rows_of, tree
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from shared import SHARED, needs_shared
+
+from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.probes.corpus import sources
+from sentprobe.probes.corpus import text_formats as formats
+from sentprobe.probes.corpus.recipe import find_punkt, load_splitter, load_tokenizer
+from sentprobe.probes.corpus.sources import (
+    Chunk,
+    ChunkSize,
+    Source,
+    SourceError,
+    check_encoding,
+    decoded_lines,
+    find_sources,
+    make_chunks,
+    open_source,
+)
+from sentprobe.probes.corpus.text_formats import (
+    FORMATS,
+    FilePiece,
+    Holds,
+    Raw,
+    ReadPiece,
+    RecordFields,
+    split_blocks,
+    split_paragraphs,
+)
+from sentprobe.probes.syntax.trees import Mistake, Parsed
+
+
+def _zstd(data: bytes) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as out:
+        out.write(data)
+    return bytes(sink.getvalue())
+
+
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    "": bytes,
+    ".gz": gzip.compress,
+    ".xz": lzma.compress,
+    ".bz2": bz2.compress,
+    ".zst": _zstd,
+}
+
+
+def lines_of(path: Path, encoding: str = "utf-8") -> list[str]:
+    with open_source(Source(str(path), "lines")) as opened:
+        return list(decoded_lines(opened, encoding))
+
+
+LINE = st.text(st.characters(codec="utf-8", exclude_characters="\n\r\ufeff"), max_size=20)
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(LINE, max_size=8).map("\n".join),
+    st.sampled_from(list(PACKERS)),
+    st.sampled_from(["utf-8", "utf-16", "utf-8-sig"]),
+)
+def test_what_was_packed_is_read(text: str, suffix: str, encoding: str) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / f"a.txt{suffix}"
+        path.write_bytes(PACKERS[suffix](text.encode(encoding)))
+        assert "".join(lines_of(path, encoding)) == text
+        (source,) = find_sources([str(path)])
+        assert source == Source(str(path), "text")
+        assert source.size == path.stat().st_size
+
+
+def test_several_zstd_frames_are_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.zst"
+    path.write_bytes(_zstd(b"one\n") + _zstd(b"two\n"))
+    assert lines_of(path) == ["one\n", "two\n"]
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".xz", ".zst", ".bz2"])
+def test_a_damaged_file_is_named(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"a{suffix}"
+    whole = PACKERS[suffix](b"".join(b"%d\n" % n for n in range(2000)))
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(SourceError, match=f"a{suffix}: cannot read it: "):
+        lines_of(path)
+
+
+def test_names_and_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("deep/er").mkdir(parents=True)
+    for name in ("b.txt", "a.mrg.gz", "deep/c.conllu", "deep/er/d.jsonl", "x[1].txt"):
+        Path(name).touch()
+    assert find_sources(["b.txt", "*.*", "deep/**/*.*", "-"], format="text") == tuple(
+        Source(name, "text")
+        for name in ("b.txt", "a.mrg.gz", "x[1].txt", "deep/c.conllu", "deep/er/d.jsonl", "-")
+    )
+    assert [each.format for each in find_sources(["*.*", "deep/**/*.*"])] == [
+        "trees",
+        "text",
+        "text",
+        "conllu",
+        "jsonl",
+    ]
+    assert find_sources(["x[1].txt"])[0].name == "x[1].txt"
+
+
+@pytest.mark.parametrize(
+    ("patterns", "fmt", "message"),
+    [
+        (["boks.txt"], None, r"boks.txt: there is no such file \(did you mean 'books.txt'\?\)"),
+        (["*.xml"], None, r"\*.xml: no file fits this pattern"),
+        (["folder"], None, r"folder: is a folder; name the files in it, such as 'folder/\*.txt'"),
+        (["a.doc"], None, r"a.doc: nothing says what format it has; give --format: text, lines"),
+        (["-"], None, r"standard input: nothing says what format it has"),
+        (["books.txt"], "tree", r"there is no format 'tree' \(did you mean 'trees'\?\); known: "),
+        ([], None, "name at least one file"),
+    ],
+)
+def test_what_cannot_be_found(
+    patterns: list[str],
+    fmt: str | None,
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("folder").mkdir()
+    Path("books.txt").touch()
+    Path("a.doc").touch()
+    with pytest.raises(UsageError, match=message):
+        find_sources(patterns, format=fmt)
+
+
+def test_the_wrong_encoding(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes("one\nnaïve\n".encode("latin-1"))
+    with pytest.raises(SourceError, match=r"a.txt, line 2: not utf-8; say with --encoding"):
+        lines_of(path)
+    assert lines_of(path, "latin-1") == ["one\n", "naïve\n"]
+    with pytest.raises(UsageError, match="there is no encoding 'utf-9'"):
+        check_encoding("utf-9")
+
+
+def test_a_line_that_is_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "MAX_LINE", 10)
+    path = tmp_path / "a.txt"
+    for long in ("x" * 30, "é" * 9, "aé" * 9, "日" * 4):
+        for encoding in ("utf-8", "utf-16") if len(long) > 9 else ("utf-8",):
+            path.write_text(f"short\n{long}\nshort\n", encoding)
+            with pytest.raises(SourceError, match=r"a.txt, line 2: longer than 10 bytes"):
+                lines_of(path, encoding)
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = gzip.compress(f"{tree('men', 'ran')}\n".encode())
+    stream = io.TextIOWrapper(io.BufferedReader(io.BytesIO(data)))
+    monkeypatch.setattr(sys, "stdin", stream)
+    (source,) = find_sources(["-"], format="trees")
+    assert source.size == 0
+    (chunk,) = make_chunks(
+        [source], reading=RecordFields(), encoding="utf-8", size=ChunkSize(10, 1000)
+    )
+    assert chunk.pieces == (FilePiece(f"{tree('men', 'ran')}\n", 1),)
+
+
+@given(
+    st.lists(LINE.map(lambda line: line + "\n")), st.sampled_from(sorted(FORMATS)), chunk_sizes()
+)
+def test_chunks_hold_the_same_pieces_whatever_their_size(
+    lines: list[str], name: str, size: ChunkSize
+) -> None:
+    if name == "parquet":
+        return
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "a"
+        path.write_text("".join(lines), encoding="utf-8", newline="")
+        given_ = {"reading": RecordFields(), "encoding": "utf-8"}
+        chunks = list(make_chunks([Source(str(path), name)], size=size, **given_))  # type: ignore[arg-type]
+        whole = list(
+            make_chunks([Source(str(path), name)], size=ChunkSize(10**6, 10**9), **given_)  # type: ignore[arg-type]
+        )
+        pieces = [piece for chunk in chunks for piece in chunk.pieces]
+        assert pieces == [piece for chunk in whole for piece in chunk.pieces]
+        assert [chunk.number for chunk in chunks] == list(range(len(chunks)))
+        assert all(0 < len(chunk.pieces) <= size.pieces for chunk in chunks)
+        assert pickle.loads(pickle.dumps(chunks)) == chunks
+        assert len({chunk.key("") for chunk in chunks}) == len(set(chunks_without_numbers(chunks)))
+        for piece in pieces:
+            if not isinstance(piece, Mistake):  # what is read never raises
+                list(FORMATS[name].read(piece, RecordFields()))
+
+
+def chunks_without_numbers(chunks: list[Chunk]) -> list[object]:
+    return [chunk.pieces for chunk in chunks]
+
+
+@given(st.lists(st.sampled_from(["a b\n", " c \n", "\n", "  \n", "d\n"])))
+def test_paragraphs_and_blocks(lines: list[str]) -> None:
+    paragraphs = [" ".join(block.split("\n")) for block in _blocks(lines)]
+    assert [
+        piece.text for piece in split_paragraphs(lines) if isinstance(piece, FilePiece)
+    ] == paragraphs
+    for piece in split_blocks(lines):
+        assert isinstance(piece, FilePiece)
+        assert lines[piece.line - 1].strip() == piece.text.split("\n")[0].strip()
+
+
+def _blocks(lines: list[str]) -> list[str]:
+    stripped = "\n".join(line.strip() for line in lines)
+    return [block.strip("\n") for block in _split_empty(stripped) if block.strip()]
+
+
+def _split_empty(text: str) -> list[str]:
+    blocks = [""]
+    for line in text.split("\n"):
+        if line:
+            blocks[-1] += line + "\n"
+        else:
+            blocks.append("")
+    return blocks
+
+
+def test_a_paragraph_without_an_end_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(formats, "PARAGRAPH", 10)
+    pieces = list(split_paragraphs(["12345 7890\n"] * 5))
+    assert [piece.line for piece in pieces] == [1, 3, 5]
+
+
+def read_json(record: object, reading: RecordFields = RecordFields()) -> ReadPiece:  # noqa: B008
+    text = record if isinstance(record, str) else json.dumps(record)
+    (found,) = FORMATS["jsonl"].read(FilePiece(text, 7), reading)
+    return found
+
+
+def test_records() -> None:
+    assert read_json({"text": "It ran."}) == Raw("It ran.", Holds.TEXT)
+    as_sentence = RecordFields("s", Holds.SENTENCE)
+    assert read_json({"s": "It ran."}, as_sentence) == Raw("It ran.", Holds.SENTENCE)
+    assert read_json({"text": ["It", "1 0", "."]}) == Raw("It 1_0 .", Holds.TOKENS)
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ("{", "not JSON: "),
+        ("[" * 100_000, "not JSON: nested too deep"),
+        ([1], "expected an object"),
+        ({"txt": "x"}, "no text under 'text'; the record has 'txt'"),
+        ({"text": 3}, "no text under 'text'"),
+        ({"text": " "}, "an empty text"),
+        ({"text": "\ud800"}, "half of a surrogate pair"),
+        ({"tree": "(S", "form": 3, "xpos": []}, "the sentence is not as gen writes it"),
+    ],
+)
+def test_records_that_are_broken(record: object, message: str) -> None:
+    found = read_json(record)
+    assert isinstance(found, Mistake)
+    assert found.line == 7
+    assert message in found.message
+
+
+def test_parquet(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"text": ["It ran.", None, "She slept."], "n": [1, 2, 3]}), path)
+    (chunk,) = make_chunks(
+        find_sources([str(path)]), reading=RecordFields(), encoding="utf-8", size=ChunkSize(9, 999)
+    )
+    pieces = [piece for piece in chunk.pieces if not isinstance(piece, Mistake)]
+    assert len(pieces) == len(chunk.pieces)
+    found = [one for piece in pieces for one in FORMATS["parquet"].read(piece, RecordFields())]
+    assert found[0] == Raw("It ran.", Holds.TEXT)
+    assert isinstance(found[1], Mistake)
+    assert chunk.size == path.stat().st_size
+    with pytest.raises(UsageError, match=r"there is no column 'txt' \(did you mean 'text'\?\)"):
+        list(
+            make_chunks(
+                find_sources([str(path)]),
+                reading=RecordFields("txt"),
+                encoding="utf-8",
+                size=ChunkSize(9, 9),
+            )
+        )
+    path.write_bytes(b"PAR1 this is none")
+    with pytest.raises(SourceError, match="not a Parquet file"):
+        list(
+            make_chunks(
+                find_sources([str(path)]),
+                reading=RecordFields(),
+                encoding="utf-8",
+                size=ChunkSize(9, 9),
+            )
+        )
+
+
+def test_what_gen_writes_gives_the_same_rows_in_every_format(tmp_path: Path) -> None:
+    from sentprobe.generator.sentence_files import write_file
+    from sentprobe.generator.space import Space
+    from sentprobe.lexicon.read import english
+
+    events = Space(english(), vocabulary="compeval", templates=["transitive-rc"])
+    tables = {}
+    for suffix in ("jsonl", "parquet", "conllu", "mrg"):
+        path = tmp_path / f"g.{suffix}"
+        write_file(events, events.sample(30, seed=1), path)
+        table = make_table([path], tmp_path / suffix)
+        tables[suffix] = [row | {"source": ""} for row in rows_of(table)]
+    assert len(tables["jsonl"]) == 30
+    assert all(rows == tables["jsonl"] for rows in tables.values())
+
+
+@needs_shared
+def test_text_is_split_and_tokenised() -> None:
+    split = load_splitter(str(find_punkt(SHARED / "parsers/punkt_novels")))
+    assert split('Dr. Mortimer came. "No," he said.') == ["Dr. Mortimer came.", '"No," he said.']
+    assert load_tokenizer()("He didn't (yet).") == ["He", "did", "n't", "(", "yet", ")", "."]
+
+
+def test_parameters_of_punkt_that_are_none(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"not a folder of Punkt's parameters: it has no abbrev"):
+        find_punkt(tmp_path)
+    for name in ("abbrev_types.txt", "collocations.tab", "ortho_context.tab", "sent_starters.txt"):
+        (tmp_path / name).write_text("broken\n")
+    with pytest.raises(SentprobeError, match="cannot read Punkt's parameters"):
+        load_splitter(str(find_punkt(tmp_path)))
+
+
+def test_conllu_lines_count_in_the_file() -> None:
+    (piece,) = split_blocks(["\n", "\n", "# c\n", "1\tIt\n"])
+    assert isinstance(piece, FilePiece)
+    (found,) = FORMATS["conllu"].read(piece, RecordFields())
+    assert isinstance(found, Mistake)
+    assert found.line == 4
+    row = "1\tIt\tit\tPRON\tPRP\t_\t0\troot\t_\t_\n"
+    (found,) = FORMATS["conllu"].read(FilePiece(row, 3), RecordFields())
+    assert isinstance(found, Parsed)

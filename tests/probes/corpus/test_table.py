@@ -1,0 +1,383 @@
+"""From a corpus to a table: rows, order, duplicates, failures, resuming, and what is refused."""
+
+import errno
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from corpus_strategies import (
+    HERE,
+    chunk_sizes,
+    content,
+    make_table,
+    rows_of,
+    sentences,
+    text,
+    tree,
+    write_trees,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from shared import SHARED, needs_shared
+
+from sentprobe import __version__
+from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.probes.corpus import analyze as module
+from sentprobe.probes.corpus import chunks as shards
+from sentprobe.probes.corpus import engine as throughfiles
+from sentprobe.probes.corpus.analyze import Analysis, Machines, analyze
+from sentprobe.probes.corpus.chunks import chunk_path, mark_first, parse_digests
+from sentprobe.probes.corpus.recipe import Recipe
+from sentprobe.probes.corpus.sources import Chunk, ChunkSize, find_sources
+from sentprobe.probes.corpus.table import TableError, open_table
+from sentprobe.probes.corpus.work import work_on
+
+SMALL = ChunkSize(pieces=3, characters=10_000)
+PAIRS = [("men", "slept"), ("dogs", "ran"), ("men", "slept"), ("kings", "saw us")]
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    return write_trees(tmp_path / "a.mrg", PAIRS)
+
+
+@settings(max_examples=25)
+@given(st.lists(sentences(), min_size=1, max_size=3), chunk_sizes(), st.integers(1, 7))
+def test_each_distinct_sentence_once_in_order_whatever_the_chunks(
+    files: list[list[tuple[str, str]]], size: ChunkSize, shard_rows: int
+) -> None:
+    total = sum(map(len, files))
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shards, "SHARD_ROWS", shard_rows)
+        root = Path(folder)
+        paths = [write_trees(root / f"{n}.mrg", pairs) for n, pairs in enumerate(files)]
+        if not total:
+            with pytest.raises(SentprobeError, match="no sentence"):
+                make_table(paths, root / "none")
+            return
+        table = make_table(paths, root / "out", size=size)
+        expected = {
+            text(*pair): (str(path), place)
+            for path, pairs in reversed(list(zip(paths, files, strict=True)))
+            for place, pair in reversed(list(enumerate(pairs)))
+        }
+        rows = rows_of(table)
+        assert {row["text"]: (row["source"], row["place"]) for row in rows} == expected
+        assert [row["id"] for row in rows] == list(range(len(rows)))
+        order = [(paths.index(Path(str(row["source"]))), row["place"]) for row in rows]
+        assert order == sorted(order)
+        assert [shard.rows for shard in table.shards[:-1]] == [shard_rows] * (len(table.shards) - 1)
+        counts = table.counts
+        assert (counts.sentences, counts.rows) == (total, len(expected))
+        assert (counts.duplicates, counts.failures) == (total - len(expected), 0)
+        assert [source.sentences for source in table.sources] == [len(pairs) for pairs in files]
+        assert open_table(root / "out") == table
+        make_table(paths, root / "again")
+        assert content(root / "again") == content(root / "out")
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 5)), max_size=5), st.integers(1, 9)
+)
+def test_first_occurrences_with_little_memory(parts: list[list[int]], limit: int) -> None:
+    flat = [number for part in parts for number in part]
+    with TemporaryDirectory() as folder:
+        found = mark_first(
+            lambda: [np.array(part, np.uint64) for part in parts],
+            len(flat),
+            Path(folder) / "first.npy",
+            limit=limit,
+        )
+        assert found.tolist() == [number not in flat[:n] for n, number in enumerate(flat)]
+    assert parse_digests(f"{n:016x}" for n in flat).tolist() == flat
+
+
+def test_a_row(corpus: Path, tmp_path: Path) -> None:
+    table = make_table([corpus], tmp_path / "out")
+    row = rows_of(table)[0]
+    assert row == {
+        "id": 0,
+        "digest": row["digest"],
+        "source": str(corpus),
+        "place": 0,
+        "text": "men slept .",
+        "tokens": ["men", "slept", "."],
+        "tags": ["NNS", "VBD", "."],
+        "length": 3,
+        "tree": tree("men", "slept"),
+        "depth": 4,
+        "top": "NP VP .",
+        "verb_index": 1,
+        "verb_tag": "VBD",
+        "subject_index": 0,
+        "subject_tag": "NNS",
+        "subject_number": "pl",
+        "object_index": None,
+        "object_tag": None,
+        "object_number": None,
+        "clauses": None,
+    }
+    with table.connect() as connection:
+        (counted,) = connection.sql("select count(*) from sentences").fetchall()
+    assert counted == (3,)
+
+
+def test_what_is_broken_is_recorded_and_the_rest_goes_on(tmp_path: Path) -> None:
+    trees = tmp_path / "t.mrg"
+    trees.write_text(f"{tree('men', 'ran')}\n(ROOT (S men ran))\n{tree('dogs', 'ran')}\n(ROOT (S\n")
+    conllu = tmp_path / "d.conllu"
+    row = "1\tIt\tit\tPRON\tPRP\t_\t2\tnsubj\t_\t_\n2\tran\trun\tVERB\tVBD\t_\t0\troot\t_\t_\n"
+    conllu.write_text(f"{row}\n# x\n1\tbroken\n\n{row.replace('It', 'She')}")
+    table = make_table([trees, conllu], tmp_path / "out", size=ChunkSize(2, 1000))
+    assert [row["text"] for row in rows_of(table)] == [
+        "men ran .",
+        "dogs ran .",
+        "It ran",
+        "She ran",
+    ]
+    assert [row["place"] for row in rows_of(table)] == [0, 2, 0, 2]
+    failures = [
+        json.loads(line) for line in (tmp_path / "out/failures.jsonl").read_text().splitlines()
+    ]
+    assert [(each["source"], each["line"]) for each in failures] == [
+        (str(trees), 2),
+        (str(trees), 4),
+        (str(conllu), 5),
+    ]
+    assert "has no tag" in failures[0]["message"]
+    assert "2 columns, expected 10" in failures[2]["message"]
+    assert table.counts.failures == 3
+
+
+def test_a_line_of_a_million_characters(tmp_path: Path) -> None:
+    file = tmp_path / "long.mrg"
+    long = "(ROOT (S " + "(NN word) " * 100_000 + "))"
+    file.write_text(f"{long}\n{tree('men', 'ran')}\n{'(' * 1_000_000}\n")
+    table = make_table([file], tmp_path / "out")
+    assert [row["text"] for row in rows_of(table)] == ["men ran ."]
+    lines = (tmp_path / "out/failures.jsonl").read_text().splitlines()
+    assert len(lines) == 2
+    assert max(map(len, lines)) < 1000
+    assert "a sentence of 100000 tokens" in lines[0]
+
+
+def test_tokens_alone(tmp_path: Path) -> None:
+    file = tmp_path / "a.tok"
+    file.write_text('He said " no " ( twice ) .\n\nAgain\n')
+    table = make_table([file], tmp_path / "out", recipe=Recipe(parser="none"))
+    assert not table.constituents
+    assert [row["tokens"] for row in rows_of(table)] == [
+        ["He", "said", '"', "no", '"', "(", "twice", ")", "."],
+        ["Again"],
+    ]
+    assert rows_of(table)[0]["tags"] == []
+
+
+class StopError(Exception):
+    """Ends a run in its middle."""
+
+
+def test_a_stopped_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs = [(noun, verb) for noun in ("a", "b", "c", "d") for verb in ("x", "y", "z")]
+    corpus = write_trees(tmp_path / "a.mrg", pairs)
+    make_table([corpus], tmp_path / "whole", size=SMALL)
+    done: list[int] = []
+
+    def stopping(chunk: Chunk, recipe: Recipe, key: str) -> bytes:
+        if len(done) == 2:
+            raise StopError
+        done.append(chunk.number)
+        return work_on(chunk, recipe, key)
+
+    monkeypatch.setattr(module, "work_on", stopping)
+    with pytest.raises(StopError):
+        make_table([corpus], tmp_path / "out", size=SMALL)
+    with pytest.raises(TableError, match="not finished: run probe analyze again"):
+        open_table(tmp_path / "out")
+    damaged = chunk_path(tmp_path / "out" / "work", 0)
+    damaged.write_bytes(damaged.read_bytes()[:100])
+    done.clear()
+    done.append(-1)
+    with pytest.raises(StopError):
+        make_table([corpus], tmp_path / "out", size=SMALL)
+    assert done == [-1, 0]
+    done.clear()
+
+    def counting(chunk: Chunk, recipe: Recipe, key: str) -> bytes:
+        done.append(chunk.number)
+        return work_on(chunk, recipe, key)
+
+    monkeypatch.setattr(module, "work_on", counting)
+    make_table([corpus], tmp_path / "out", size=SMALL)
+    assert len(done) == 2
+    assert content(tmp_path / "out") == content(tmp_path / "whole")
+
+
+def test_the_work_of_another_version_is_not_kept(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = "9" * len(__version__)
+
+    def by_another(chunk: Chunk, recipe: Recipe, key: str) -> bytes:
+        version = f'"version": "{__version__}"'.encode()
+        return work_on(chunk, recipe, key).replace(version, f'"version": "{other}"'.encode())
+
+    monkeypatch.setattr(module, "work_on", by_another)
+    for _ in range(2):  # the second time as the first
+        with pytest.raises(SentprobeError, match=f"a worker has sentprobe {other} and this"):
+            make_table([corpus], tmp_path / "out", size=SMALL)
+    monkeypatch.undo()
+    make_table([corpus], tmp_path / "out", size=SMALL)
+    assert content(tmp_path / "out") == content(make_table([corpus], tmp_path / "new").path)
+
+
+@pytest.mark.parametrize(("where", "what"), [(shards, "mark_first"), (throughfiles, "mkdtemp")])
+def test_a_disk_that_fills_up_at_any_step(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: object, what: str
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    machines = Machines(jobs=2) if where is throughfiles else HERE
+    with monkeypatch.context() as patch:
+        patch.setattr(where, what, full)
+        with pytest.raises(SentprobeError, match=r"cannot write .*: No space left on device") as no:
+            make_table([corpus], tmp_path / "out", size=SMALL, machines=machines)
+    assert str(tmp_path / "out") in str(no.value)
+    make_table([corpus], tmp_path / "out", size=SMALL)
+    assert content(tmp_path / "out") == content(make_table([corpus], tmp_path / "new").path)
+
+
+def test_a_changed_corpus_or_recipe_is_not_taken_for_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = write_trees(tmp_path / "a.mrg", PAIRS)
+    monkeypatch.setattr(module, "_finish", lambda *_, **__: None)
+    make_table([corpus], tmp_path / "out", size=SMALL)
+    monkeypatch.undo()
+    write_trees(corpus, [*PAIRS[:3], ("men", "ran")])
+    table = make_table([corpus], tmp_path / "out", size=SMALL)
+    assert [row["text"] for row in rows_of(table)] == ["men slept .", "dogs ran .", "men ran ."]
+
+
+def test_what_is_there_is_not_overwritten(corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    make_table([corpus], out)
+    with pytest.raises(UsageError, match="is a finished table; --force makes it anew"):
+        make_table([corpus], out)
+    before = content(out)
+    make_table([corpus], out, force=True)
+    assert content(out) == before
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "thesis.tex").write_text("mine")
+    for force in (False, True):
+        with pytest.raises(UsageError, match="not empty, and not a table"):
+            make_table([corpus], other, force=force)
+    with pytest.raises(SentprobeError, match="cannot write a table there: "):
+        make_table([corpus], corpus / "out")
+
+
+def test_an_empty_corpus(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.mrg"
+    empty.write_text("\n \n")
+    with pytest.raises(SentprobeError, match="there is no sentence in the file of the corpus"):
+        make_table([empty], tmp_path / "out")
+    broken = tmp_path / "broken.mrg"
+    broken.write_text("(ROOT (S\nwords\n")
+    with pytest.raises(
+        SentprobeError, match=r"none of the 1 sentences in the 2 files .*broken.mrg, line 1: .*"
+    ):
+        make_table([empty, broken], tmp_path / "out")
+    write_trees(empty, PAIRS)
+    make_table([empty], tmp_path / "out")
+
+
+def _change_head(out: Path, **changes: object) -> None:
+    head = json.loads((out / "table.json").read_text())
+    (out / "table.json").write_text(json.dumps(head | changes))
+
+
+def test_tables_that_cannot_be_opened(corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(
+        UsageError, match=r"not a table of an analysed corpus; it has no table.json"
+    ):
+        open_table(out)
+    make_table([corpus], out)
+    shard = out / "shards" / "part-00000.parquet"
+    whole = shard.read_bytes()
+    shard.write_bytes(whole[:-1])
+    with pytest.raises(TableError, match=r"part-00000.parquet: damaged: it has \d+ bytes"):
+        open_table(out, check=False)
+    flipped = bytes([whole[100] ^ 1])
+    shard.write_bytes(whole[:100] + flipped + whole[101:])
+    assert open_table(out, check=False).counts.rows == 3
+    with pytest.raises(TableError, match=r"part-00000.parquet: damaged: its checksum"):
+        open_table(out)
+    shard.unlink()
+    with pytest.raises(TableError, match=r"part-00000.parquet: missing"):
+        open_table(out)
+    _change_head(out, format="sentprobe-table 99")
+    with pytest.raises(
+        TableError, match=r"made by another version: its format is 'sentprobe-table"
+    ):
+        open_table(out)
+    make_table([corpus], out, force=True)
+    _change_head(out, counts={})
+    with pytest.raises(TableError, match=r"table.json: not the head of a table"):
+        open_table(out)
+    (out / "table.json").write_text("{")
+    with pytest.raises(TableError, match=r"table.json: not the head of a table"):
+        open_table(out)
+
+
+def test_a_text_needs_a_parser(tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_text('{"text": "It ran."}\n')
+    plan = Analysis(sources=find_sources([str(file)]), recipe=Recipe(), out=tmp_path / "out")
+    with pytest.raises(UsageError, match=r"a.jsonl, line 1: a text that is not parsed; name"):
+        analyze(plan, HERE)
+
+
+def test_progress(tmp_path: Path) -> None:
+    corpus = write_trees(tmp_path / "a.mrg", [(noun, "ran") for noun in "abcdefgh"])
+    seen: list[Sequence[object]] = []
+
+    class Watching:
+        def begin(self, step: str, total: int) -> None:
+            seen.append((step, total))
+
+        def advance(self, amount: int) -> None:
+            seen.append(("advance", amount))
+
+        def found(self, sentences: int, *, resumed: bool) -> None:
+            seen.append(("found", sentences, resumed))
+
+    plan = Analysis(
+        sources=find_sources([str(corpus)]), recipe=Recipe(), out=tmp_path / "out", size=SMALL
+    )
+    analyze(plan, HERE, Watching())
+    assert seen[0] == ("analyse", corpus.stat().st_size)
+    assert [each for each in seen if each[0] == "found"] == [
+        ("found", 3, False),
+        ("found", 3, False),
+        ("found", 2, False),
+    ]
+    assert seen[-2:] == [("write the table", 1), ("advance", 1)]
+    moved = [int(str(each[1])) for each in seen[:-1] if each[0] == "advance"]
+    assert sum(moved) == corpus.stat().st_size
+
+
+@needs_shared
+def test_the_novels(tmp_path: Path) -> None:
+    table = make_table([SHARED / "treebanks/gum/dev.mrg.xz"], tmp_path / "out")
+    assert table.counts.failures == 0
+    assert table.counts.rows + table.counts.duplicates == table.counts.sentences > 1500
+    with table.connect() as connection:
+        rows = connection.sql("select sum(length), count(tree) from sentences").fetchall()
+    tokens = " ".join(str(row["text"]) for row in rows_of(table)).split(" ")
+    assert rows == [(len(tokens), table.counts.rows)]

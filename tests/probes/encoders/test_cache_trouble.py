@@ -1,0 +1,109 @@
+"""The embedding cache on a full, read-only or broken disk: a warning, and the run goes on."""
+
+import errno
+import logging
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cache_strategies import Hashing, expected
+
+from sentprobe.probes.encoders.cache import Cache, folder_of
+from sentprobe.probes.encoders.embed import embed
+
+
+def test_a_full_disk_is_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    tries = []
+
+    def full(path: Path, _: object) -> None:
+        tries.append(path)
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr(Path, "replace", full)
+    monkeypatch.setattr("sentprobe.probes.encoders.embed.CHUNK", 2)
+    sentences = [f"s{n}" for n in range(7)]
+    encoder = Hashing()
+    with caplog.at_level(logging.WARNING):
+        vectors = embed(encoder, sentences, cache=Cache(tmp_path))
+    np.testing.assert_array_equal(vectors, expected(sentences, encoder=encoder))
+    assert len(caplog.messages) == len(tries) == 1
+    assert "No space left on device" in caplog.messages[0]
+    assert caplog.messages[0].endswith("sentence vectors are no longer kept in the cache")
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_a_cache_that_is_a_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "cache"
+    path.write_text("mine")
+    with caplog.at_level(logging.WARNING):
+        vectors = embed(Hashing(), ["a"], cache=Cache(path))
+    np.testing.assert_array_equal(vectors, expected(["a"], encoder=Hashing()))
+    (message,) = caplog.messages
+    assert message.endswith("Not a directory; the cache is not used")
+    assert path.read_text() == "mine"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only for root")
+def test_a_read_only_cache_by_permissions(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    embed(Hashing(), ["a"], cache=Cache(tmp_path / "cache"))
+    folder = folder_of(tmp_path / "cache", Hashing().fingerprint)
+    folder.chmod(0o500)
+    try:
+        assert_reads_only(tmp_path / "cache", caplog)
+    finally:
+        folder.chmod(0o700)
+
+
+def test_a_read_only_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    embed(Hashing(), ["a"], cache=Cache(tmp_path / "cache"))
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system", "/cache/file")
+
+    monkeypatch.setattr("sentprobe.generator.sentence_files.NamedTemporaryFile", refuse)
+    monkeypatch.setattr(os, "utime", refuse)
+    assert_reads_only(tmp_path / "cache", caplog)
+
+
+def assert_reads_only(directory: Path, caplog: pytest.LogCaptureFixture) -> None:
+    encoder = Hashing()
+    with caplog.at_level(logging.WARNING):
+        vectors = embed(encoder, ["a", "b"], cache=Cache(directory))
+    np.testing.assert_array_equal(vectors, expected(["a", "b"], encoder=encoder))
+    assert encoder.seen == ["b"]
+    assert len(caplog.messages) == 1
+
+
+def test_a_file_that_cannot_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for text in "ab":
+        embed(Hashing(), [text], cache=Cache(tmp_path))
+
+    def fail(*_: object) -> None:
+        raise OSError(errno.EIO, "Input/output error", "/cache/file")
+
+    monkeypatch.setattr("sentprobe.probes.encoders.cache.open_vectors", fail)
+    encoder = Hashing()
+    with caplog.at_level(logging.WARNING):
+        embed(encoder, ["a", "b"], cache=Cache(tmp_path))
+    assert sorted(encoder.seen) == ["a", "b"]
+    assert caplog.messages == ["/cache/file: Input/output error; its sentences are encoded again"]
+
+
+def test_a_file_that_goes_away_while_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    embed(Hashing(), ["a"], cache=Cache(tmp_path))
+    monkeypatch.setattr(
+        "sentprobe.probes.encoders.cache.our_files", lambda folder: [folder / ("0" * 32)]
+    )
+    encoder = Hashing()
+    embed(encoder, ["a"], cache=Cache(tmp_path))
+    assert encoder.seen == ["a"]
+    assert caplog.messages == []

@@ -1,0 +1,172 @@
+"""The ten tasks of Conneau et al. 2018 hold what they promise, on made-up and on real text."""
+
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from natural_checks import CHECKS, Source, check_all
+from natural_tables import made_up, novels, treebank, write_table
+from shared import needs_shared
+
+from sentprobe.generator.event import Number
+from sentprobe.probes.corpus.table import Table
+from sentprobe.probes.dataset import ProbeDataset, Size, Split
+from sentprobe.probes.natural.catalogue import TASKS, find_tasks
+from sentprobe.probes.natural.datasets import NaturalRecipe, build_each, build_natural
+from sentprobe.probes.natural.select import Band, NaturalSettings, TooFewError
+from sentprobe.probes.syntax.rows import Row
+
+WIDE = NaturalSettings(
+    band=Band(1, 500), odd_band=Band(2, 200), first_rank=40, words=8, sequences=4
+)
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Table:
+    return write_table(made_up(), tmp_path_factory.mktemp("made") / "table", shards=3)
+
+
+@pytest.fixture(scope="module")
+def source() -> Source:
+    return Source(made_up())
+
+
+def sizes() -> st.SearchStrategy[Size]:
+    return st.builds(Size, st.integers(20, 500), st.integers(10, 80), st.integers(0, 80))
+
+
+@pytest.mark.parametrize("name", CHECKS)
+@settings(max_examples=5, deadline=None, phases=(Phase.explicit, Phase.generate))
+@given(size=sizes(), seed=st.integers(0, 1000))
+def test_invariants(name: str, size: Size, seed: int, table: Table, source: Source) -> None:
+    recipe = NaturalRecipe(size=size, seed=seed, settings=WIDE, audit=False)
+    data = build_natural(TASKS[name], table, recipe=recipe)
+    check_all(data)
+    CHECKS[name](data, source)
+    assert (Split.VALIDATION in data.splits) == bool(size.validation)
+
+
+def test_what_was_asked_for_is_given_where_the_corpus_has_it(table: Table) -> None:
+    size = Size(60, 12, 12)
+    recipe = NaturalRecipe(size=size, settings=WIDE, audit=False)
+    for _, data in build_each(find_tasks(), table, recipe=recipe):
+        assert isinstance(data, ProbeDataset)
+        classes = len(data.labels) if data.name != "CoordInv" else 6
+        for split, found in data.splits.items():
+            assert size.of(split) <= len(found) < size.of(split) + classes, data.name
+        assert not any(note.startswith("scaled") for note in data.card.notes)
+
+
+def test_a_corpus_that_is_too_small_gives_less_and_says_so(table: Table) -> None:
+    recipe = NaturalRecipe(settings=WIDE, audit=False)
+    for task, data in build_each(find_tasks(), table, recipe=recipe):
+        assert isinstance(data, ProbeDataset)
+        (note,) = [note for note in data.card.notes if note.startswith("scaled down")]
+        shown = ", ".join(f"{len(found):,} {s.value}" for s, found in data.splits.items())
+        assert shown in note, task.name
+
+
+@pytest.mark.parametrize("name", [*CHECKS, "AdiContent", "AdiOrder"])
+def test_the_same_seed_gives_the_same_whatever_the_shards(
+    name: str, table: Table, tmp_path: Path
+) -> None:
+    rows = list(made_up())
+    Random(1).shuffle(rows)
+    other = write_table(rows, tmp_path / "other", shards=7)
+    recipe = NaturalRecipe(size=Size(200, 40, 40), seed=5, settings=WIDE, audit=False, threads=1)
+    first = build_natural(TASKS[name], table, recipe=recipe)
+    again = NaturalRecipe(size=Size(200, 40, 40), seed=5, settings=WIDE, audit=False, threads=2)
+    second = build_natural(TASKS[name], other, recipe=again)
+    assert first == second
+    assert first.fingerprint() == second.fingerprint()
+    changed = NaturalRecipe(size=Size(200, 40, 40), seed=6, settings=WIDE, audit=False)
+    assert build_natural(TASKS[name], table, recipe=changed).fingerprint() != first.fingerprint()
+
+
+def test_depths_are_balanced_and_uncorrelated_where_the_corpus_allows(table: Table) -> None:
+    recipe = NaturalRecipe(size=Size(80, 16, 16), audit=False)
+    data = build_natural(TASKS["TreeDepth"], table, recipe=recipe)
+    assert {data.card.counts[f"test {depth}"] for depth in range(5, 13)} == {2}
+    assert "all depths equally frequent" in data.card.notes[0]
+    assert "that remains: train 0.000, validation 0.000, test 0.000" in data.card.notes[0]
+
+
+def test_the_card_has_the_baselines_of_the_paper(table: Table) -> None:
+    recipe = NaturalRecipe(size=Size(300, 100, 100), settings=WIDE)
+    data = build_natural(TASKS["SentLen"], table, recipe=recipe)
+    scores = data.card.audit["baselines"]
+    assert list(scores) == ["majority", "length", "nb-uni-tfidf", "nb-bi-tfidf"]
+    assert scores["majority"] == pytest.approx(1 / 6, abs=1e-6)
+    assert scores["length"] > 0.95
+    assert data.card.source == "made.mrg"
+    assert {"sentprobe", "duckdb", "numpy"} <= set(data.card.versions)
+
+
+@needs_shared
+@pytest.mark.parametrize("name", CHECKS)
+def test_the_treebank(name: str, real: tuple[Table, Source]) -> None:
+    table, source = real
+    data = build_natural(TASKS[name], table, recipe=NaturalRecipe(audit=False))
+    check_all(data)
+    CHECKS[name](data, source)
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> tuple[Table, Source]:
+    rows = treebank()
+    return write_table(rows, tmp_path_factory.mktemp("real") / "table"), Source(rows)
+
+
+@needs_shared
+@pytest.mark.parametrize("name", CHECKS)
+def test_the_novels(name: str, parsed: tuple[Table, Source]) -> None:
+    table, source = parsed
+    recipe = NaturalRecipe(audit=False, settings=NaturalSettings(words=20, sequences=6))
+    data = build_natural(TASKS[name], table, recipe=recipe)
+    check_all(data)
+    CHECKS[name](data, source)
+    assert len(data.splits[Split.TRAIN]) >= 150
+
+
+@needs_shared
+@pytest.mark.parametrize("name", ["SubjNum", "ObjNum", "Tense"])
+def test_that_words_are_kept_apart_costs_next_to_nothing(
+    name: str, parsed: tuple[Table, Source]
+) -> None:
+    table, source = parsed
+    recipe = NaturalRecipe(audit=False, settings=NaturalSettings(band=Band(1, 5000)))
+    data = build_natural(TASKS[name], table, recipe=recipe)
+    there = Counter(label for row in source.rows.values() if (label := label_of(name, row)))
+    least = 2 * min(there[label] for label in data.labels)
+    assert 0.94 * least <= sum(map(len, data.splits.values())) <= least
+
+
+def label_of(name: str, row: Row) -> str | None:
+    """The label of a sentence, whatever its word's frequency; words like ``'s`` have none."""
+    if name == "Tense":
+        if row.verb is None or not row.tokens[row.verb].isalpha():
+            return None
+        return {"VBP": "PRES", "VBZ": "PRES", "VBD": "PAST"}.get(row.tags[row.verb])
+    noun = row.subject if name == "SubjNum" else row.object
+    usual = {"NN": Number.SINGULAR, "NNS": Number.PLURAL}
+    tag = None if noun is None else row.tags[noun.index]
+    return tag if noun is not None and tag in usual and usual[tag] is noun.number else None
+
+
+@pytest.fixture(scope="module")
+def parsed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Table, Source]:
+    rows = novels(9000)
+    return write_table(rows, tmp_path_factory.mktemp("novels") / "table", shards=2), Source(rows)
+
+
+def test_what_cannot_be_built_says_what_there_is(tmp_path: Path) -> None:
+    small = write_table(made_up(40), tmp_path / "small")
+    recipe = NaturalRecipe(audit=False)
+    found = dict(build_each(find_tasks(["SentLen", "TreeDepth", "CoordInv"]), small, recipe=recipe))
+    assert all(isinstance(error, TooFewError) for error in found.values())
+    message = str(found[TASKS["SentLen"]])
+    assert message.startswith("SentLen: the corpus has too few sentences: at least 3 are needed")
+    assert "26-28: " in message

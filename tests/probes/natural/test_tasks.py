@@ -1,0 +1,282 @@
+"""The parts of the natural-text tasks one by one, by hand and by property, and their errors."""
+
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from natural_checks import check_all, items
+from natural_tables import made_up, rows_of, write_table
+
+from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.probes.corpus.table import Table
+from sentprobe.probes.dataset import Size, Split
+from sentprobe.probes.natural.bshift import _swapped
+from sentprobe.probes.natural.catalogue import TASKS, Suite, find_tasks
+from sentprobe.probes.natural.coordinv import Longer, part, render
+from sentprobe.probes.natural.datasets import NaturalRecipe, build_natural
+from sentprobe.probes.natural.select import Band, NaturalSettings, TooFewError, parse_band
+from sentprobe.probes.syntax.rows import analyse
+from sentprobe.probes.syntax.trees import Parsed
+
+ADI = ("AdiContent", "AdiContent-permuted", "AdiContent-random")
+ORDER = ("AdiOrder", "AdiOrder-permuted", "AdiOrder-random")
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Table:
+    return write_table(made_up(), tmp_path_factory.mktemp("made") / "table")
+
+
+def recipe(train: int = 200, rest: int = 40, *, seed: int = 0) -> NaturalRecipe:
+    return NaturalRecipe(size=Size(train, rest, rest), seed=seed, audit=False)
+
+
+# Bands
+
+
+@pytest.mark.parametrize(
+    ("tokens", "band"),
+    [(10_000_000, "100-5000"), (90_000_000, "100-5000"), (1_000_000, "10-500"), (5, "1-2")],
+)
+def test_a_band_scales_with_the_corpus(tokens: int, band: str) -> None:
+    assert str(Band(100, 5000).scaled(tokens)) == band
+
+
+@pytest.mark.parametrize("text", ["", "5", "5-", "9-5", "0-5", "a-b", "-1-5", "1.5-3", "1-2-3"])
+def test_a_band_is_two_numbers(text: str) -> None:
+    with pytest.raises(UsageError, match="a frequency band is LOW-HIGH, such as 100-5000"):
+        parse_band(text)
+
+
+@pytest.mark.parametrize("field", ["words", "first_rank", "sequences"])
+def test_numbers_are_positive(field: str) -> None:
+    with pytest.raises(UsageError, match="must be at least"):
+        NaturalSettings(**{field: 0})  # type: ignore[arg-type]
+
+
+# BShift
+
+
+def swaps(text: str) -> set[str | None]:
+    return {_swapped(text, Random(seed)) for seed in range(60)}
+
+
+def test_two_neighbours_are_swapped_but_not_the_first_token_or_punctuation() -> None:
+    assert swaps("He saw the old man .") == {
+        "He the saw old man .",
+        "He saw old the man .",
+        "He saw the man old .",
+    }
+    assert swaps("Yes , he did .") == {"Yes , did he ."}
+
+
+@pytest.mark.parametrize("text", ["Well , no !", "Go !", "Oh no no ! --", "And that That ."])
+def test_some_sentences_have_nothing_to_swap(text: str) -> None:
+    assert swaps(text) == {None}
+
+
+# CoordInv
+
+
+def inverted(tree: str) -> str | None:
+    """Return the inverted sentence, if the original comes out as it was."""
+    row = analyse(Parsed(tree=tree))
+    if row.clauses is None:
+        return None
+    parts = part(row.text, row.tags, (*row.clauses.first, *row.clauses.second))
+    if parts is None or render(parts, inverted=False) != row.text:
+        return None
+    return render(parts, inverted=True)
+
+
+def clause(subject: str, verb: str) -> str:
+    return f"(S (NP {subject}) (VP (VBD {verb})))"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("(DT The) (NN man)", "(PRP he)", "He slept , but the man ran ."),
+        ("(PRP I)", "(DT the) (NN man)", "The man slept , but I ran ."),
+        ("(NNP Ann)", "(PRP I)", "I slept , but Ann ran ."),
+        ("(DT A) (NN man)", "(NNP Bob)", "Bob slept , but a man ran ."),
+        ("(DT the) (NN man)", "(PRP he)", None),
+        ("(DT The) (NN man)", "(DT The) (NN dog)", None),
+    ],
+)
+def test_casing_and_stop_are_mended(first: str, second: str, expected: str | None) -> None:
+    tree = f"(S {clause(first, 'ran')} (, ,) (CC but) {clause(second, 'slept')} (. .))"
+    assert inverted(tree) == expected
+
+
+def test_quotes_around_the_whole_stay_around_the_whole() -> None:
+    tree = f'(S (`` ") {clause("(PRP He)", "ran")} (CC or) {clause("(PRP she)", "did")} (. ?))'
+    row = analyse(Parsed(tree=tree))
+    spans = (1, 3, 4, 6)
+    parts = part(row.text, row.tags, spans)
+    assert parts is not None
+    assert parts.longer is Longer.NEITHER
+    assert render(parts, inverted=True) == '" She did or he ran ?'
+
+
+# Adi et al. 2017
+
+
+@pytest.mark.parametrize("name", ADI)
+@settings(max_examples=4, deadline=None, phases=(Phase.explicit, Phase.generate))
+@given(seed=st.integers(0, 1000))
+def test_each_probe_word_is_as_often_right_as_wrong(name: str, seed: int, table: Table) -> None:
+    data = build_natural(TASKS[name], table, recipe=recipe(seed=seed))
+    check_all(data, lengths=(5, 70))
+    counts: Counter[tuple[Split, str]] = Counter()
+    for item in items(data):
+        inside = item.probes[0] in [token.lower() for token in item.tokens]
+        assert item.label == str(inside).upper()
+        counts[item.split, item.probes[0]] += 1 if inside else -1
+    assert set(counts.values()) == {0}
+
+
+@pytest.mark.parametrize("name", ORDER)
+@settings(max_examples=4, deadline=None, phases=(Phase.explicit, Phase.generate))
+@given(seed=st.integers(0, 1000))
+def test_the_label_says_which_word_is_first(name: str, seed: int, table: Table) -> None:
+    data = build_natural(TASKS[name], table, recipe=recipe(seed=seed))
+    check_all(data, lengths=(5, 70))
+    for item in items(data):
+        words = [token.lower() for token in item.tokens]
+        assert [words.count(probe) for probe in item.probes] == [1, 1]
+        first, second = map(words.index, item.probes)
+        assert item.label == str(first < second).upper()
+
+
+@pytest.mark.parametrize(("name", "tells"), [*zip(ORDER, (True, False, False), strict=True)])
+def test_two_words_have_a_usual_order_in_text_alone(name: str, tells: bool, table: Table) -> None:
+    """Which of two words is first in training more often? In a random order neither is."""
+    data = build_natural(TASKS[name], table, recipe=recipe(2000, 600))
+    first = Counter[str]()
+    for item in items(data):
+        if item.split is Split.TRAIN:
+            one, other = item.probes if item.label == "TRUE" else item.probes[::-1]
+            first[one] += 1
+            first[other] -= 1
+    said = [
+        (first[item.probes[0]] > first[item.probes[1]]) == (item.label == "TRUE")
+        for item in items(data)
+        if item.split is Split.TEST
+    ]
+    right = sum(said) / len(said)
+    assert right > 0.6 if tells else abs(right - 0.5) < 0.1
+
+
+def test_lengths_of_adi_go_to_70(table: Table) -> None:
+    size = NaturalRecipe(size=Size(160, 16, 16), audit=False)
+    data = build_natural(TASKS["AdiLength"], table, recipe=size)
+    assert data.labels[0] == "5-8"
+    assert data.labels[-1] == "34-70"
+    for item in items(data):
+        low, high = map(int, item.label.split("-"))
+        assert low <= len(item.tokens) <= high
+
+
+@pytest.mark.parametrize("name", [*ADI, *ORDER, "AdiLength", "BShift"])
+def test_how_many_probe_words_an_item_has(name: str, table: Table) -> None:
+    data = build_natural(TASKS[name], table, recipe=recipe(160, 16))
+    assert data.slots == TASKS[name].slots
+
+
+@pytest.mark.parametrize("control", ["permuted", "random"])
+@pytest.mark.parametrize("task", ["AdiLength", "AdiContent", "AdiOrder"])
+def test_controls_keep_the_questions(task: str, control: str, table: Table) -> None:
+    plain = build_natural(TASKS[task], table, recipe=recipe(160, 16))
+    other = build_natural(TASKS[f"{task}-{control}"], table, recipe=recipe(160, 16))
+    known = {row.text for row in made_up()}
+    assert other.labels == plain.labels
+    check_all(other, lengths=(5, 70))
+    texts = [item.text for item in items(other)]
+    assert sum(text in known for text in texts) < len(texts) / 10
+    if control == "permuted":
+        bags = {tuple(sorted(row.tokens)) for row in made_up()}
+        assert all(tuple(sorted(text.split(" "))) in bags for text in texts)
+
+
+# Tasks and errors
+
+
+def test_suites() -> None:
+    assert len(find_tasks()) == 10
+    assert find_tasks() == find_tasks(["conneau"])
+    assert [task.name for task in find_tasks(["adi"])] == ["AdiLength", "AdiContent", "AdiOrder"]
+    assert len(find_tasks(Suite)) == len(TASKS) == 19
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["Tens"], r"no natural-text task 'Tens' \(did you mean 'Tense'\?\)"),
+        (["conau"], r"\(did you mean 'conneau'\?\); the tasks are SentLen, WC"),
+        (["adi", "AdiOrder"], "the task 'AdiOrder' is named twice"),
+    ],
+)
+def test_unknown_tasks(names: list[str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        find_tasks(names)
+
+
+def test_a_task_says_what_the_table_lacks(tmp_path: Path) -> None:
+    rows = [analyse(Parsed(tokens=("men", f"ran{n}", "."))) for n in range(9)]
+    bare = write_table(rows, tmp_path / "bare")
+    with pytest.raises(TooFewError, match=r"^TreeDepth: needs constituents, which none of the 9"):
+        build_natural(TASKS["TreeDepth"], bare, recipe=recipe())
+    with pytest.raises(TooFewError, match=r"^Tense: needs the main clause, which none of the 9"):
+        build_natural(TASKS["Tense"], bare, recipe=recipe())
+    with pytest.raises(TooFewError, match=r"^SOMO: needs tags, which none of the 9"):
+        build_natural(TASKS["SOMO"], bare, recipe=recipe())
+
+
+@pytest.mark.parametrize(
+    ("settings_", "name", "message"),
+    [
+        (NaturalSettings(words=5000), "WC", r"WC: the corpus has \d+ words of at least 4 letters"),
+        (
+            NaturalSettings(first_rank=99_999),
+            "WC",
+            r"WC: the corpus has 0 words of at least 4 letters",
+        ),
+        (
+            NaturalSettings(band=Band(4000, 4001)),
+            "Tense",
+            r"Tense: the corpus has too few sentences: at least 1 are needed of each class, and no "
+            r"word may be in two splits; it has PAST in test: 0, ",
+        ),
+        (NaturalSettings(odd_band=Band(4000, 4001)), "SOMO", "SOMO: the corpus has too few"),
+    ],
+)
+def test_what_the_corpus_does_not_have(
+    settings_: NaturalSettings, name: str, message: str, table: Table
+) -> None:
+    asked = NaturalRecipe(size=Size(60, 10, 10), settings=settings_, audit=False)
+    with pytest.raises(SentprobeError, match=message):
+        build_natural(TASKS[name], table, recipe=asked)
+
+
+def test_no_sequence_of_constituents(tmp_path: Path) -> None:
+    rows = rows_of(f"(S (NP (NN man)) (, ,) (VP (VBD ran{n}) (RB off)) (. .))" for n in range(30))
+    commas = write_table(rows, tmp_path / "commas")
+    with pytest.raises(TooFewError, match="TopConst: the corpus has no sequence of top const"):
+        build_natural(TASKS["TopConst"], commas, recipe=recipe())
+
+
+@pytest.mark.parametrize("size", [Size(0, 5, 5), Size(5, 0, 5), Size(5, 5, -1)])
+def test_sizes_are_positive(size: Size, table: Table) -> None:
+    with pytest.raises(UsageError, match=r"the number of \w+ items must be positive, not"):
+        build_natural(TASKS["SentLen"], table, recipe=NaturalRecipe(size=size))
+
+
+def test_a_shard_that_vanished_is_named(tmp_path: Path) -> None:
+    gone = write_table(made_up()[:50], tmp_path / "gone")
+    Path(gone.files[0]).unlink()
+    with pytest.raises(SentprobeError, match=r"part-00000\.parquet"):
+        build_natural(TASKS["SentLen"], gone, recipe=recipe())

@@ -1,0 +1,200 @@
+"""The table of a run, in every format."""
+
+import csv
+import io
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from probe_strategies import sample_result as sample
+from rich.console import Console
+
+from sentprobe.errors import UsageError
+from sentprobe.probes.report.grids import (
+    Grid,
+    GridCell,
+    GridRow,
+    TableFormat,
+    draw,
+    write_grid,
+    write_records,
+)
+from sentprobe.probes.report.tables import (
+    CellStyle,
+    PublishedRow,
+    arrange,
+    grid,
+    published,
+    settings,
+)
+from sentprobe.probes.runs.results import Condition, Results
+
+SAMPLE = Results(
+    (
+        sample("bow", "content1", 900, 500, 510, 880),
+        sample("bow", "order", 551, 490, 505, 500),
+        sample("st:a|b", "content1", 887, 500, 501, 880),
+    )
+)
+
+PLAIN = """\
+encoder                  content1  order
+bow                          90.0   55.1
+st:a|b                       88.7
+random sentences, dim 3      50.0   49.0
+bow, random probes           51.0   50.5
+st:a|b, random probes        50.1
+bag of words, dim 3          88.0   50.0
+"""
+
+LATEX = r"""\begin{tabular}{lrr}
+  \toprule
+  encoder & a\_b & 100\% \\
+  \midrule
+  x\&y & \textbf{1.0 $\pm$ 0.1} &  \\
+  \midrule
+  \{\textbackslash{}\} & {[}2{]} & \textless{}0.1 \\
+  \bottomrule
+\end{tabular}
+"""
+
+
+def test_plain_table() -> None:
+    assert write_grid(grid(SAMPLE), TableFormat.TEXT) == PLAIN
+
+
+def test_markdown_table() -> None:
+    lines = write_grid(grid(SAMPLE), TableFormat.MARKDOWN).splitlines()
+    assert lines[:4] == [
+        "| encoder | content1 | order |",
+        "| --- | ---: | ---: |",
+        "| bow | **90.0** | **55.1** |",
+        "| st:a\\|b | 88.7 |  |",
+    ]
+
+
+def test_latex_table() -> None:
+    rows = (
+        GridRow("x&y", "one", (GridCell("1.0 ± 0.1", best=True), GridCell(""))),
+        GridRow("{\\}", "two", (GridCell("[2]"), GridCell("<0.1"))),
+    )
+    assert write_grid(Grid(("encoder", "a_b", "100%"), rows), TableFormat.LATEX) == LATEX
+
+
+@given(st.text(max_size=20))
+def test_no_text_breaks_a_latex_row(text: str) -> None:
+    made = write_grid(Grid(("a", "b"), (GridRow(text, "", (GridCell(text),)),)), TableFormat.LATEX)
+    bare = made.replace("\\&", "").replace("\\$", "")
+    assert bare.count("&") == 2
+    assert bare.count("$") == 4 * text.count("±")
+
+
+def test_terminal_table() -> None:
+    console = Console(width=80, record=True, file=io.StringIO())
+    console.print(draw(grid(SAMPLE)))
+    shown = console.export_text()
+    assert "st:a|b, random probes" in shown
+    rows = grid(SAMPLE).rows
+    assert len(rows) == 6
+    assert [cell.best for row in rows for cell in row.cells].count(True) == 2
+
+
+def test_seeds_and_intervals() -> None:
+    results = Results((sample("bow", "content1", 900, seeds=3),))
+    ((cell,),) = (row.cells for row in grid(results).rows)
+    assert cell.text == "90.1 ± 0.1"
+    ((cell,),) = (row.cells for row in grid(results, style=CellStyle(intervals=True)).rows)
+    assert cell.text == "90.1 ± 0.1 [88.1, 91.8]"
+
+
+def test_equal_as_shown_are_all_best() -> None:
+    results = Results((sample("a", "t", 900), sample("b", "t", 900), sample("c", "t", 899)))
+    assert [row.cells[0].best for row in grid(results).rows] == [True, True, False]
+
+
+def test_other_widths_have_rows_of_their_own() -> None:
+    wide = replace(sample("wide", "order", 551, 510), dim=9)
+    labels = [row.label for row in grid(Results((*SAMPLE.records, wide))).rows]
+    assert labels[3:5] == ["random sentences, dim 3", "random sentences, dim 9"]
+
+
+def test_published_rows_stand_below() -> None:
+    row = PublishedRow("SDAE", "a paper", {"order": 12.3, "else": 4.0})
+    shown = grid(SAMPLE, style=CellStyle(published=(row,))).rows
+    assert (shown[2].label, [cell.text for cell in shown[2].cells]) == (
+        "SDAE (a paper)",
+        ["", "12.3"],
+    )
+    assert not any(cell.best for cell in shown[2].cells)
+
+
+def test_the_published_encoders() -> None:
+    found = published()
+    assert [row.name for row in found.rows] == ["BOW", "SDAE", "ST-UNI", "ST-BI", "InferSent"]
+    for row in found.rows:
+        assert all(0 <= value <= 100 for value in row.accuracies.values())
+    assert "Ettinger" in found.citation
+
+
+def test_one_table_for_each_setting() -> None:
+    bow, order, st = SAMPLE.records
+    other = replace(bow, dataset_fingerprint="1")
+    tables = settings(Results((bow, other, order, st, replace(bow, seed=1))))
+    assert tables == (
+        Results((bow, order, st)),
+        Results((other,)),
+        Results((replace(bow, seed=1),)),
+    )
+
+
+def test_an_encoder_that_was_changed_has_a_table_of_its_own() -> None:
+    bow, order, _ = SAMPLE.records
+    changed = replace(order, encoder_fingerprint="1")
+    assert settings(Results((bow, changed))) == (Results((bow,)), Results((changed,)))
+
+
+@given(st.permutations([sample("bow", "order", 500, seeds=n) for n in (1, 3, 2)]))
+def test_of_what_is_there_twice_the_fuller_is_kept(records: list) -> None:  # type: ignore[type-arg]
+    (table,) = settings(Results(tuple(records)))
+    (record,) = table.records
+    assert len(record.scores[Condition.PROBE].seeds) == 3
+
+
+def test_layers_and_tasks_in_order() -> None:
+    layers = [
+        replace(sample(f"hf?layer={layer}", task, 1), layer=layer, family="hf")
+        for layer in (10, 2)
+        for task in ("length", "SemRole", "Order")
+    ]
+    found = [(r.layer, r.task) for r in arrange(Results(tuple(layers))).records]
+    assert found == [(layer, task) for layer in (2, 10) for task in ("Order", "SemRole", "length")]
+
+
+def test_records() -> None:
+    records = SAMPLE.to_records()
+    assert len(records) == 12
+    assert len({tuple(record) for record in records}) == 1
+    first = records[0]
+    assert (first["encoder"], first["task"], first["condition"]) == ("bow", "content1", "probe")
+    assert (first["accuracy"], first["seeds"], first["spread"]) == (0.9, 1, None)
+    read = list(csv.DictReader(io.StringIO(write_records(records, TableFormat.CSV))))
+    assert [float(row["accuracy"]) for row in read] == [row["accuracy"] for row in records]
+    assert json.loads(write_records(records, TableFormat.JSON)) == records
+
+
+def test_no_records() -> None:
+    assert write_records([], TableFormat.CSV) == "\n"
+    assert write_records([], TableFormat.JSON) == "[]\n"
+
+
+def test_data_frame() -> None:
+    frame = SAMPLE.to_frame()
+    assert frame["accuracy"].tolist() == [record["accuracy"] for record in SAMPLE.to_records()]
+
+
+def test_no_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    with pytest.raises(UsageError, match=r"needs the extra: pip install 'sentprobe\[pandas\]'"):
+        SAMPLE.to_frame()

@@ -1,0 +1,110 @@
+"""Results as values and as JSON: they come back as they were."""
+
+import json
+from statistics import mean, stdev
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from probe_strategies import results, sample_result, seed_score
+
+from sentprobe.errors import ResultsError
+from sentprobe.probes.runs.results import (
+    Condition,
+    Result,
+    make_score,
+    pack,
+    renumber,
+    unpack,
+)
+from sentprobe.probes.runs.store import format_result, parse_result
+
+SAMPLE = sample_result("bow", "content1", 900, 500, 510, mirrored=True, seeds=2)
+
+@given(results())
+def test_result_round_trips(result: Result) -> None:
+    assert parse_result(format_result(result)) == result
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=40))
+def test_answers_round_trip(right: list[bool]) -> None:
+    assert unpack(pack(np.array(right)), len(right)).tolist() == right
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=12))
+def test_units_are_numbered_as_they_come(units: list[int]) -> None:
+    found = renumber(np.array(units))
+    if not found:
+        assert len(set(units)) == len(units)
+        return
+    assert len(set(zip(found, units, strict=True))) == len(set(units)) == max(found) + 1
+    assert [number for place, number in enumerate(found) if number not in found[:place]] == list(
+        range(max(found) + 1)
+    )
+
+
+def test_mean_and_spread_over_seeds() -> None:
+    score = make_score(
+        (seed_score([item < count for item in range(10)], seed=count) for count in (9, 7, 8)), ()
+    )
+    assert [each.seed for each in score.seeds] == [7, 8, 9]
+    assert score.accuracy == pytest.approx(mean([0.7, 0.8, 0.9]))
+    assert score.spread == pytest.approx(stdev([0.7, 0.8, 0.9]))
+    assert score.total == 10
+    assert score.items().tolist() == pytest.approx([1] * 7 + [2 / 3, 1 / 3, 0])
+    assert score.accuracy in score.interval
+
+
+def test_one_seed_has_no_spread() -> None:
+    assert make_score([seed_score([True, False])], ()).spread is None
+
+
+def test_some_seeds_of_a_result() -> None:
+    part = SAMPLE.of_seeds([1])
+    assert [each.seed for each in part.scores[Condition.PROBE].seeds] == [1]
+    assert part.accuracy == 0.901
+    assert SAMPLE.of_seeds([7]).scores == {}
+
+
+def edited(**changes: object) -> str:
+    return json.dumps(json.loads(format_result(SAMPLE)) | changes)
+
+
+def with_seed(**changes: object) -> str:
+    value = json.loads(format_result(SAMPLE))
+    value["scores"]["probe"]["seeds"][0] |= changes
+    return json.dumps(value)
+
+
+BAD_RESULTS = [
+    ("", "not a result of sentprobe"),
+    ("[]", "not a result of sentprobe"),
+    ("{}", "not a result of sentprobe"),
+    ('{"format": "another"}', "of another version of sentprobe, not 'sentprobe-result 2'"),
+    ('{"format": "sentprobe-result 2"}', "not a result of sentprobe"),
+    (format_result(SAMPLE)[:-100], "not a result of sentprobe"),
+    (edited(scores={"guess": {}}), "'guess' is not a valid Condition"),
+    (edited(scores={"probe": {"seeds": [], "interval": {}}}), "a score without a seed"),
+    (edited(scores={}), "there is no score of the probe itself"),
+    (edited(units="0 0 1"), "scores, units and lengths are of different numbers of items"),
+    (edited(preset={}), "a preset with other values than this version's"),
+    (edited(units="1 x"), "invalid literal for int"),
+    (edited(mood="good"), "unexpected keyword argument 'mood'"),
+    (with_seed(right="ff"), "1 bytes of answers for 1000 items"),
+    (with_seed(right="wrong"), "non-hexadecimal number"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), BAD_RESULTS, ids=[m for _, m in BAD_RESULTS])
+def test_refused_result(text: str, message: str) -> None:
+    with pytest.raises(ResultsError) as caught:
+        parse_result(text, source="broken.json")
+    assert message in str(caught.value)
+    assert str(caught.value).startswith("broken.json: ")
+
+
+def test_keys_have_a_stable_order() -> None:
+    keys = list(json.loads(format_result(SAMPLE)))
+    assert keys[:4] == ["format", "task", "encoder", "encoder_fingerprint"]
+    assert keys[-1] == "seconds"

@@ -1,0 +1,158 @@
+"""Run directories: ours or left alone, each file whole or not there."""
+
+import errno
+import logging
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from probe_strategies import results, sample_result
+
+from sentprobe.errors import ResultsError, UsageError
+from sentprobe.files import write_atomically
+from sentprobe.probes.runs.results import Result
+from sentprobe.probes.runs.store import (
+    MARKER,
+    file_name,
+    find_result,
+    prepare_directory,
+    read_results,
+    write_result,
+)
+from sentprobe.probes.trainer.presets import override
+
+SAMPLE = sample_result("bow", "content1", 900, 500, 510)
+
+
+@given(results())
+def test_file_name_is_plain(result: Result) -> None:
+    name = file_name(result)
+    assert name.endswith(".json")
+    assert "/" not in name
+
+
+def test_long_names_in_any_script_fit_into_a_file_name(tmp_path: Path) -> None:
+    result = replace(SAMPLE, encoder="st:" + "文" * 90, task="題" * 90)
+    write_result(result, tmp_path)
+    assert find_result(result, tmp_path) == result
+
+
+def test_what_was_made_otherwise_has_a_file_of_its_own() -> None:
+    others = [
+        replace(SAMPLE, task="content_1"),
+        replace(SAMPLE, encoder="b/w"),
+        replace(SAMPLE, encoder="b w"),
+        replace(SAMPLE, encoder_fingerprint="1"),
+        replace(SAMPLE, dataset_fingerprint="1"),
+        replace(SAMPLE, seed=1),
+        replace(SAMPLE, preset=override(SAMPLE.preset, [("l2", "0.00010000000001")])),
+    ]
+    assert len({file_name(each) for each in [SAMPLE, *others]}) == 8
+    assert file_name(replace(SAMPLE, command="x", versions={"y": "1"})) == file_name(SAMPLE)
+
+
+def test_results_are_read_by_file_name(tmp_path: Path) -> None:
+    prepare_directory(tmp_path)
+    made = [replace(SAMPLE, task=task) for task in ("b", "a", "c")]
+    for result in made:
+        write_result(result, tmp_path)
+    (tmp_path / ".half.json.x.part").write_text("{")
+    assert read_results(tmp_path).records == tuple(sorted(made, key=file_name))
+
+
+def test_directory_that_is_not_ours(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(UsageError, match="not empty, and not a directory of sentprobe's"):
+        prepare_directory(tmp_path)
+    with pytest.raises(UsageError, match="not a directory of sentprobe's results"):
+        read_results(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_foreign_marker(tmp_path: Path) -> None:
+    (tmp_path / MARKER).write_text("{}")
+    with pytest.raises(UsageError, match="not made by sentprobe"):
+        prepare_directory(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "{", "\0"])
+def test_a_damaged_marker_can_be_removed_and_the_results_stay(tmp_path: Path, text: str) -> None:
+    prepare_directory(tmp_path)
+    (tmp_path / MARKER).write_text(text)
+    with pytest.raises(ResultsError, match=r"run\.json: damaged; remove it and run again"):
+        prepare_directory(tmp_path)
+    write_result(SAMPLE, tmp_path)
+    with pytest.raises(ResultsError, match="the results beside it are kept"):
+        prepare_directory(tmp_path)
+    (tmp_path / MARKER).unlink()
+    prepare_directory(tmp_path)
+    assert read_results(tmp_path).records == (replace(SAMPLE, source=str(tmp_path)),)
+
+
+def test_a_broken_file_among_others_is_not_called_ours(tmp_path: Path) -> None:
+    (tmp_path / MARKER).write_text("{")
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(UsageError, match="not made by sentprobe"):
+        prepare_directory(tmp_path)
+
+
+def test_a_run_that_was_killed_while_it_made_the_directory(tmp_path: Path) -> None:
+    (tmp_path / f".{MARKER}.abc.part").write_text("{")
+    prepare_directory(tmp_path)
+    assert read_results(tmp_path).records == ()
+
+
+def test_directory_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for out in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(UsageError, match="cannot write results here: "):
+            prepare_directory(out)
+
+
+def test_full_disk_leaves_nothing_half_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare_directory(tmp_path)
+    path = write_result(SAMPLE, tmp_path)
+    before = path.read_bytes()
+
+    def full(*_: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(ResultsError, match="cannot write it: No space left on device"):
+        write_atomically(path, "half")
+    assert path.read_bytes() == before
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted([path.name, MARKER])
+
+
+def test_an_earlier_result_is_found(tmp_path: Path) -> None:
+    assert find_result(SAMPLE, tmp_path) is None
+    write_result(SAMPLE, tmp_path)
+    assert find_result(replace(SAMPLE, scores={}, dim=0), tmp_path) == SAMPLE
+    assert find_result(replace(SAMPLE, seed=1), tmp_path) is None
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"format": "sentprobe-result 1"}', "\0"])
+def test_a_damaged_result_is_named_and_not_used(
+    tmp_path: Path, text: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    prepare_directory(tmp_path)
+    path = write_result(SAMPLE, tmp_path)
+    path.write_text(text)
+    with caplog.at_level(logging.WARNING):
+        assert find_result(SAMPLE, tmp_path) is None
+    assert str(path) in caplog.text
+    assert "it is made anew" in caplog.text
+    with pytest.raises(ResultsError, match=path.name.replace("+", r"\+")):
+        read_results(tmp_path)
+
+
+def test_a_result_of_something_else_is_not_used(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = write_result(SAMPLE, tmp_path)
+    write_result(replace(SAMPLE, seed=1), tmp_path).rename(path)
+    assert find_result(SAMPLE, tmp_path) is None
+    assert "of another encoder, dataset or classifier" in caplog.text

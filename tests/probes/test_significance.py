@@ -1,0 +1,157 @@
+"""Paired tests against statsmodels and SciPy, and the correction for their number."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy.stats import ttest_rel
+from statsmodels.api import OLS
+from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.multitest import multipletests
+
+from sentprobe.errors import UsageError
+from sentprobe.probes.statistics import Correction, Paired, compare_items, correct, sign_test
+
+
+@st.composite
+def answers(draw: st.DrawFn) -> tuple[Any, Any, list[int]]:
+    """Who is right on what: (seeds, n) of two encoders, and units."""
+    count = draw(st.integers(2, 40))
+    sides = [
+        np.array(
+            draw(
+                st.lists(
+                    st.lists(st.booleans(), min_size=count, max_size=count), min_size=1, max_size=3
+                )
+            )
+        )
+        for _ in range(2)
+    ]
+    units = draw(st.just([]) | st.lists(st.integers(0, 9), min_size=count, max_size=count))
+    return sides[0], sides[1], units
+
+
+@given(answers())
+def test_the_other_way_round_is_the_same_with_the_other_sign(
+    case: tuple[Any, Any, list[int]],
+) -> None:
+    first, second, units = case
+    one, other = compare_items(first, second, units), compare_items(second, first, units)
+    assert (one.wins, one.losses) == (other.losses, other.wins)
+    assert one.sign_p == pytest.approx(other.sign_p)
+    assert one.t_p == pytest.approx(other.t_p)
+    assert one.difference == pytest.approx(-other.difference)
+    assert one.interval.low == pytest.approx(-other.interval.high)
+    assert one.difference == pytest.approx(first.mean() - second.mean())
+
+
+@given(answers())
+def test_one_seed_without_units_is_mcnemars_exact_test(case: tuple[Any, Any, list[int]]) -> None:
+    first, second, _ = case
+    a, b = first[:1], second[:1]
+    table = [
+        [int((a & b).sum()), int((a & ~b).sum())],
+        [int((~a & b).sum()), int((~a & ~b).sum())],
+    ]
+    found = compare_items(a, b)
+    assert found.sign_p == pytest.approx(float(mcnemar(table, exact=True).pvalue))
+    assert (found.wins, found.losses) == (table[0][1], table[1][0])
+
+
+@given(answers())
+def test_the_t_test_is_scipys_over_means_of_units(case: tuple[Any, Any, list[int]]) -> None:
+    first, second, units = case
+    places = units or list(range(first.shape[1]))
+    means = [
+        [side.mean(axis=0)[np.array(places) == unit].mean() for unit in sorted(set(places))]
+        for side in (first, second)
+    ]
+    assume(np.ptp(np.subtract(means[0], means[1])) > 1e-9)
+    wanted = ttest_rel(*means).pvalue
+    assert compare_items(first, second, units).t_p == pytest.approx(float(wanted), rel=1e-6)
+
+
+@given(answers())
+def test_the_interval_is_that_of_a_clustered_regression(case: tuple[Any, Any, list[int]]) -> None:
+    first, second, units = case
+    places = np.array(units or list(range(first.shape[1])))
+    gains = first.mean(axis=0) - second.mean(axis=0)
+    assume(len(set(places.tolist())) > 1 and np.ptp(gains) > 0)
+    fitted = OLS(gains, np.ones(len(gains))).fit(
+        cov_type="cluster", cov_kwds={"groups": places}, use_t=True
+    )
+    low, high = fitted.conf_int()[0]
+    found = compare_items(first, second, units).interval
+    assert found.low == pytest.approx(max(-1, low), abs=1e-9)
+    assert found.high == pytest.approx(min(1, high), abs=1e-9)
+
+
+def compared(first: list[int], second: list[int], units: list[int] | None = None) -> Paired:
+    return compare_items(np.array([first]) > 0, np.array([second]) > 0, units or ())
+
+
+def test_an_encoder_and_itself() -> None:
+    found = compared([1, 0, 1], [1, 0, 1])
+    assert (found.difference, found.sign_p, found.t_p) == (0, 1, 1)
+    assert (found.interval.low, found.interval.high) == (0, 0)
+
+
+def test_always_better_by_as_much() -> None:
+    found = compared([1] * 8, [0] * 8)
+    assert (found.wins, found.losses, found.difference, found.t_p) == (8, 0, 1, 0)
+    assert found.sign_p == pytest.approx(2 * 0.5**8)
+
+
+def test_a_unit_counts_once() -> None:
+    """Eight items in two units that say the same are two observations."""
+    found = compared([1] * 8, [0] * 8, [0] * 4 + [1] * 4)
+    assert (found.wins, found.sign_p) == (2, 0.5)
+
+
+def test_one_unit_shows_nothing() -> None:
+    found = compared([1, 1], [0, 0], [0, 0])
+    assert (found.t_p, found.interval.low, found.interval.high) == (1, -1, 1)
+
+
+def test_other_numbers_of_seeds_tie_exactly() -> None:
+    """Right in one of three seeds and in two of six is a tie."""
+    first = np.array([[1], [0], [0]]) > 0
+    second = np.array([[1], [1], [0], [0], [0], [0]]) > 0
+    found = compare_items(np.hstack([first] * 3), np.hstack([second] * 3))
+    assert (found.wins, found.losses, found.difference) == (0, 0, 0)
+
+
+def test_false_alarms_are_as_rare_as_they_should_be() -> None:
+    """Two encoders that are equally good, with pairs that agree: 5% of p-values below 0.05."""
+    generator = np.random.default_rng(0)
+    units = (np.arange(200) // 2).tolist()
+    draws = np.repeat(generator.random((400, 2, 1, 100)) < 0.7, 2, axis=3)
+    found = [compare_items(draw[0], draw[1], units) for draw in draws]
+    assert np.mean([each.sign_p < 0.05 for each in found]) < 0.07
+    assert 0.02 < np.mean([each.t_p < 0.05 for each in found]) < 0.08
+    assert 0.92 < np.mean([0 in each.interval for each in found]) < 0.98
+
+
+@pytest.mark.parametrize("shape", [(1, 3), (0, 2)])
+def test_items_that_cannot_be_paired(shape: tuple[int, int]) -> None:
+    with pytest.raises(UsageError, match="items cannot be paired"):
+        compare_items(np.ones(shape, bool), np.ones((1, 2), bool))
+
+
+@settings(max_examples=15)  # statsmodels takes its time
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_corrections_are_those_of_statsmodels(p_values: list[float]) -> None:
+    for method, name in ((Correction.HOLM, "holm"), (Correction.BH, "fdr_bh")):
+        wanted = multipletests(p_values, method=name)[1]
+        assert correct(p_values, method) == pytest.approx(wanted.tolist())
+    assert correct(p_values, Correction.NONE) == p_values
+
+
+def test_nothing_to_correct() -> None:
+    assert correct([], Correction.HOLM) == correct([], Correction.BH) == []
+
+
+def test_ties_say_nothing() -> None:
+    assert sign_test(0, 0) == 1
