@@ -1,6 +1,6 @@
 """What the suites' tasks are called and probed with: SentEval's names, classifier, probe words."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from sentprobe.probes.dataset import ONE_HOT, OWN_WORDS, ProbeDataset
 from sentprobe.probes.natural.catalogue import TASKS, Suite
@@ -87,18 +87,3 @@ def usual_words(data: ProbeDataset) -> str:
     """Return what stands for probe words: in Adi et al. the encoder's vectors, else one-hot."""
     suite = _suite(data.card.task, data.name)
     return ONE_HOT if suite is None else _WORDS.get(suite, ONE_HOT)
-
-
-def by_setting(
-    datasets: Sequence[ProbeDataset], classifier: ClassifierChoice, words: str | None
-) -> dict[tuple[Preset, str], list[ProbeDataset]]:
-    """Return the datasets by the classifier and probe words that they get, in order of the first.
-
-    *words* None: the usual ones.
-    """
-    groups: dict[tuple[Preset, str], list[ProbeDataset]] = {}
-    for data in datasets:
-        chosen = classifier if isinstance(classifier, Preset) else classifier(data)
-        name = usual_words(data) if words is None else words
-        groups.setdefault((chosen, name), []).append(data)
-    return groups

@@ -24,9 +24,6 @@ import numpy as np
 
 from sentprobe.errors import UsageError, path_error, suggest
 from sentprobe.files import atomic_path
-from sentprobe.probes.encoders import vector_files as vectorarrays
-from sentprobe.probes.encoders import vector_files as vectorlookup
-from sentprobe.probes.encoders import vector_files as vectorparquet
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors
 
 Texts = tuple[str, ...]
@@ -363,7 +360,7 @@ def format_of(path: Path, name: str | None = None) -> VectorFormat:
             known = ", ".join(VectorFormat)
             raise UsageError(f"unknown format {name!r} of sentence vectors{near}; known: {known}")
         return VectorFormat(name)
-    suffix = Path(path.stem).suffix if path.suffix in vectorlookup.OPENERS else path.suffix
+    suffix = Path(path.stem).suffix if path.suffix in OPENERS else path.suffix
     if suffix not in SUFFIXES:
         raise UsageError(
             f"{path}: the suffix {suffix!r} says no format of sentence vectors; "
@@ -423,16 +420,16 @@ SUFFIXES: Mapping[str, VectorFormat] = {
 """The format that a suffix says."""
 
 READERS: Mapping[VectorFormat, Callable[[Path], VectorFile]] = {
-    VectorFormat.NPZ: vectorarrays.read_npz,
-    VectorFormat.SAFETENSORS: vectorarrays.read_safetensors,
-    VectorFormat.PARQUET: vectorparquet.read_parquet,
-    VectorFormat.LOOKUP: vectorlookup.read_lookup,
+    VectorFormat.NPZ: read_npz,
+    VectorFormat.SAFETENSORS: read_safetensors,
+    VectorFormat.PARQUET: read_parquet,
+    VectorFormat.LOOKUP: read_lookup,
 }
 
 WRITERS: Mapping[VectorFormat, Callable[[Path, VectorFile, Path], None]] = {
-    VectorFormat.NPZ: vectorarrays.write_npz,
-    VectorFormat.SAFETENSORS: vectorarrays.write_safetensors,
-    VectorFormat.PARQUET: vectorparquet.write_parquet,
-    VectorFormat.LOOKUP: vectorlookup.write_lookup,
+    VectorFormat.NPZ: write_npz,
+    VectorFormat.SAFETENSORS: write_safetensors,
+    VectorFormat.PARQUET: write_parquet,
+    VectorFormat.LOOKUP: write_lookup,
 }
 """Each writes to a temporary path what is named, in errors, by the path at the end."""

@@ -306,7 +306,7 @@ class Draw:
     corpus: Corpus
     size: Size
     seed: int
-    settings: NaturalSettings = NaturalSettings()  # noqa: RUF009 - frozen
+    settings: NaturalSettings = NaturalSettings()
 
     @property
     def key(self) -> str:

@@ -111,18 +111,6 @@ def _part(items: Items, kept: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Training:
-    """How probes are trained in a run."""
-
-    preset: Preset
-    seed: int
-    """Decides the random vectors and words, and which training items are set aside."""
-    device: str = "cpu"
-    threads: int | None = 1
-    """PyTorch's threads; None leaves them as they are."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
     """What a dataset gives to the trainer, without its texts."""
 
@@ -149,16 +137,16 @@ OF_PROBE_WORDS = (Condition.RANDOM_PROBES, Condition.NO_SENTENCE)
 """The conditions that need probe words."""
 
 
-def material_of(data: ProbeDataset, *, training: Training) -> Material:
+def material_of(data: ProbeDataset, *, preset: Preset, seed: int) -> Material:
     """Return the items for the trainer; where the preset needs validation, there is some.
 
-    A dataset without gets a tenth of its training items for it, whole units.
+    A dataset without gets a tenth of its training items for it, whole units, drawn by *seed*.
     """
     train, validation = data.splits[Split.TRAIN], data.splits.get(Split.VALIDATION)
-    if not training.preset.needs_validation:
+    if not preset.needs_validation:
         validation = None
     elif validation is None:
-        train, validation = carve(train, data.units(Split.TRAIN), seed=training.seed)
+        train, validation = carve(train, data.units(Split.TRAIN), seed=seed)
     return Material(
         name=data.name,
         train=train,
@@ -179,11 +167,14 @@ def fit_under(
     material: Material,
     vectors: Vectors | Path,
     *,
-    training: Training,
+    preset: Preset,
+    seed: int,
     seeds: tuple[int, ...],
+    device: str = "cpu",
+    threads: int | None = 1,
     word_vectors: Vectors | Path | None = None,
 ) -> tuple[Fit, ...]:
-    """Train a probe per seed under *condition*, which has randomness of its own.
+    """Train a probe per seed of *seeds* under *condition*, whose own randomness is by *seed*.
 
     - vectors: (sentences, dim) float32, or a file of ``numpy.save`` that has them. Under
       RANDOM_SENTENCES and NO_SENTENCE only their shape counts; under BAG_OF_WORDS they are the
@@ -194,7 +185,7 @@ def fit_under(
         vectors = _load(vectors)
     if isinstance(word_vectors, Path):
         word_vectors = _load(word_vectors)
-    generator = np.random.default_rng(_seed(training.seed, material.name, condition))
+    generator = np.random.default_rng(_seed(seed, material.name, condition))
     changed, material = CONDITIONS[condition](vectors, material, generator)
     return fit(
         changed,
@@ -203,10 +194,10 @@ def fit_under(
         validation=material.validation,
         words=material.words,
         labels=material.labels,
-        preset=training.preset,
+        preset=preset,
         seeds=seeds,
-        device=training.device,
-        threads=training.threads,
+        device=device,
+        threads=threads,
         word_vectors=word_vectors,
     )
 

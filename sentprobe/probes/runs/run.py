@@ -1,43 +1,38 @@
-"""A run: every encoder on every dataset, with the sanity runs beside, and only what is missing."""
+"""A run: every encoder on every task, with the sanity runs beside, and only what is missing."""
 
 import time
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
-from sentprobe.errors import UsageError
-from sentprobe.probes.dataset import ONE_HOT, ProbeDataset
+from sentprobe.probes.dataset import ProbeDataset
 from sentprobe.probes.encoders import Baseline, Encoder, make_encoders
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.encoders.embed import embed
 from sentprobe.probes.encoders.word_vectors import Bow
-from sentprobe.probes.runs.conditions import Training, control_bow
-from sentprobe.probes.runs.results import Condition, Result, Results
-from sentprobe.probes.runs.store import prepare_directory, write_result
-from sentprobe.probes.runs.todo import (
+from sentprobe.probes.runs.conditions import control_bow
+from sentprobe.probes.runs.job import (
     SHARED,
-    Embedding,
-    EncodedTasks,
-    Fits,
-    Settings,
-    SharedScores,
-    Task,
-    Todo,
+    Job,
     add,
     add_seconds,
-    baseline_score,
+    answered_scores,
     kept_scores,
-    laid_out,
-    make_plan,
-    make_task,
-    make_todo,
-    with_kept,
+    known_result,
+    made_by,
+    missing_jobs,
+    take_kept,
+    trained_scores,
 )
-from sentprobe.probes.runs.word_source import WordSource, encode_words, make_source
-from sentprobe.probes.suites import ClassifierChoice, by_setting, usual_preset
-from sentprobe.probes.trainer.fit import check_device
+from sentprobe.probes.runs.results import Result, Results
+from sentprobe.probes.runs.settings import Run, begin_run
+from sentprobe.probes.runs.store import write_result
+from sentprobe.probes.runs.task import Task, make_tasks
+from sentprobe.probes.runs.vectors import Embedding, Encoded, Fits, laid_out
+from sentprobe.probes.runs.word_source import encode_words, make_source
+from sentprobe.probes.suites import ClassifierChoice
 from sentprobe.processes import finished, limit_threads, workers
 from sentprobe.progress import Reporter, Silent, shorten
 from sentprobe.specs import check_distinct, check_names
@@ -83,8 +78,7 @@ def run(
       encoder gives to the word alone; or one encoder that gives it for all, or its spec; by
       default ``"encoder"`` for the tasks of Adi et al. 2017 and ``"one-hot"`` for all others
 
-    A sentence that is in several datasets is encoded once per encoder (without a cache, once for
-    the datasets of one classifier). Sanity runs that do not
+    A sentence that is in several datasets is encoded once per encoder. Sanity runs that do not
     depend on the encoder but for its width are made once for all encoders of that width.
 
     Raises:
@@ -93,162 +87,197 @@ def run(
     """
     check_distinct("dataset", [data.name for data in datasets])
     check_names([encoder for encoder in encoders if isinstance(encoder, str)])
-    made = list(chain.from_iterable(_made(encoder, seed=seed) for encoder in encoders))
-    check_distinct("encoder", [encoder.name for encoder in made])
-    if seeds < 1:
-        raise UsageError(f"the number of seeds must be positive, not {seeds}")
-    out = None if out is None else Path(out)
-    if out is not None:
-        prepare_directory(out)
-    check_device(device)
-    words = None if probe_vectors is None else _words(probe_vectors, datasets, seed=seed)
-    wanted = tuple(range(seed, seed + seeds))
-    records: list[Result] = []
-    with workers(jobs) as pool:
-        groups = by_setting(datasets, preset or usual_preset, None if words is None else words.name)
-        for (chosen, name), group in groups.items():
-            training = Training(preset=chosen, seed=seed, device=device, threads=threads)
-            settings = Settings(
-                training=training,
-                seeds=wanted,
-                controls=controls,
-                out=out,
-                force=force,
-                command=command,
-                words=words or WordSource(name),
-                encoding_threads=encoding_threads,
-            )
-            tasks = [make_task(data, training=training) for data in group]
-            state = _State(
-                settings,
-                words=tuple(word for data in group for word in data.probe_words),
-                kept=kept_scores(settings),
-                pool=pool,
-                cache=cache,
-                reporter=reporter or Silent(),
-            )
-            for encoder in made:
-                records.extend(result.of_seeds(wanted) for result in _probe(encoder, tasks, state))
-    return Results(tuple(records))
+    made = [each for encoder in encoders for each in _made(encoder, seed=seed)]
+    settings = begin_run(
+        seed=seed,
+        seeds=seeds,
+        controls=controls,
+        out=out,
+        force=force,
+        cache=cache,
+        command=command,
+        device=device,
+        threads=threads,
+        encoding_threads=encoding_threads,
+        jobs=jobs,
+    )
+    words = None if probe_vectors is None else make_source(probe_vectors, seed=seed)
+    tasks = make_tasks(datasets, run=settings, preset=preset, words=words)
+    return run_tasks(tasks, made, run=settings, reporter=reporter or Silent())
 
 
 def _made(encoder: Encoder | Baseline | str, *, seed: int) -> list[Encoder | Baseline]:
     return make_encoders(encoder, seed=seed) if isinstance(encoder, str) else [encoder]
 
 
-def _words(given: Encoder | str, datasets: Sequence[ProbeDataset], *, seed: int) -> WordSource:
-    words = make_source(given, seed=seed)
-    if words.name != ONE_HOT and not any(data.slots for data in datasets):
-        raise UsageError(f"probe vectors {words.name}: none of the tasks has probe words")
-    return words
+def run_tasks(
+    tasks: Sequence[Task],
+    encoders: Sequence[Encoder | Baseline],
+    *,
+    run: Run,
+    reporter: Reporter,
+) -> Results:
+    """Train and score what is missing, and return the result of each encoder on each task.
+
+    Raises:
+        UsageError: two encoders of one name.
+        SentprobeError: see :func:`run`.
+    """
+    check_distinct("encoder", [encoder.name for encoder in encoders])
+    with workers(run.jobs) as pool:
+        runner = _Runner(tasks, run, pool, reporter)
+        found = [result for encoder in encoders for result in runner.results(encoder)]
+    return Results(tuple(result.of_seeds(run.seeds) for result in found))
 
 
-@dataclass(slots=True)
-class _State:
-    """What stays from one encoder of a run to the next."""
+class _Runner:
+    """Takes the tasks to one encoder after another, and keeps what these have in common."""
 
-    settings: Settings
-    words: tuple[str, ...]
-    """The probe words of all datasets."""
-    kept: SharedScores
-    """What encoders of one width share, from an earlier run."""
-    pool: Executor | None
-    cache: Cache | None
-    reporter: Reporter
-    shared: dict[Hashable, Fits] = field(default_factory=dict)
-    """Fits that other encoders of the same width have in common."""
-    bows: dict[int, Bow] = field(default_factory=dict)
-    """The encoder of the bag-of-words control for each width."""
-    lexicons: dict[str, Embedding] = field(default_factory=dict)
-    """The probe words' vectors, by the fingerprint of the encoder that made them last."""
+    def __init__(
+        self, tasks: Sequence[Task], run: Run, pool: Executor | None, reporter: Reporter
+    ) -> None:
+        self._tasks = tasks
+        self._run = run
+        self._pool = pool
+        self._reporter = reporter
+        self._kept = kept_scores(run)
+        self._shared: dict[Hashable, Fits] = {}
+        """Fits of the jobs that encoders of one width share."""
+        self._bows: dict[int, Bow] = {}
+        """The encoder of the bag-of-words control for each width."""
+        self._words: dict[str, Embedding] = {}
+        """The probe words' vectors, by the fingerprint of the encoder that made them last."""
 
-    def lexicon(self, encoder: Encoder) -> Embedding | None:
-        """Return the vectors of the probe words for an encoder; None: they are one-hot."""
-        whose = self.settings.words.encoder(encoder)
-        if whose is None or not self.words:
-            return None
-        if whose.fingerprint not in self.lexicons:
-            words = list(dict.fromkeys(self.words))
-            with limit_threads(self.settings.encoding_threads):
-                vectors = encode_words(whose, words, cache=self.cache)
-            places = {word: place for place, word in enumerate(words)}
-            self.lexicons = {whose.fingerprint: Embedding(places, vectors)}
-        return self.lexicons[whose.fingerprint]
-
-    def bow(self, dim: int) -> Bow:
-        if dim not in self.bows:
-            self.bows[dim] = control_bow(seed=self.settings.training.seed, dim=dim)
-        return self.bows[dim]
-
-
-def _probe(encoder: Encoder | Baseline, tasks: Sequence[Task], state: _State) -> list[Result]:
-    """Return a result for each task, in order; what is done is not done again."""
-    todos = [make_todo(task, encoder, settings=state.settings) for task in tasks]
-    results = {todo.task.data.name: todo.known for todo in todos}
-    missing = [todo for todo in todos if todo.missing]
-    for result in _work(encoder, missing, state) if missing else ():
-        if state.settings.out is not None:
-            write_result(result, state.settings.out)
-        results[result.task] = result
-    return list(results.values())
-
-
-def _work(encoder: Encoder | Baseline, todos: Sequence[Todo], state: _State) -> Iterator[Result]:
-    if isinstance(encoder, Encoder):
-        return _train(encoder, todos, state)
-    return _answer(encoder, todos, state)
-
-
-def _answer(encoder: Baseline, todos: Sequence[Todo], state: _State) -> Iterator[Result]:
-    """Let a baseline answer, and yield each result."""
-    state.reporter.begin(f"learn with {shorten(encoder.name)}", len(todos))
-    for todo in todos:
-        start = time.perf_counter()
-        seeds = todo.missing[Condition.PROBE]
-        scores = [
-            baseline_score(encoder, seed=seed, task=todo.task, made=todo.made) for seed in seeds
+    def results(self, encoder: Encoder | Baseline) -> list[Result]:
+        """Return a result for each task, in order; what is done is not done again."""
+        known = {t.name: known_result(t, encoder, run=self._run) for t in self._tasks}
+        jobs = [
+            job
+            for task in self._tasks
+            for job in missing_jobs(task, encoder, known[task.name], run=self._run)
         ]
-        seconds = {Condition.PROBE.value: time.perf_counter() - start}
-        state.reporter.advance()
-        yield add_seconds(add(todo.known, {Condition.PROBE: scores}), seconds)
+        for result in self._work(encoder, jobs, known) if jobs else ():
+            if self._run.out is not None:
+                write_result(result, self._run.out)
+            known[result.task] = result
+        return list(known.values())
 
+    def _work(
+        self, encoder: Encoder | Baseline, jobs: Sequence[Job], known: Mapping[str, Result]
+    ) -> Iterator[Result]:
+        if isinstance(encoder, Encoder):
+            return self._train(encoder, jobs, known)
+        return self._answer(encoder, jobs, known)
 
-def _train(encoder: Encoder, todos: Sequence[Todo], state: _State) -> Iterator[Result]:
-    """Encode what is needed and yield each result as soon as all its probes are trained."""
-    start = time.perf_counter()
-    embedding = _embed(encoder, todos, state)
-    source = EncodedTasks(
-        encoder=encoder,
-        embedding=embedding,
-        norms=embedding.norms(),
-        lexicon=state.lexicon(encoder),
-        bow=state.bow(embedding.dim),
-    )
-    seconds = {ENCODING: time.perf_counter() - start}
-    left = [with_kept(todo, state.kept, dim=embedding.dim) for todo in todos]
-    plans = [make_plan(todo, source) for todo in left]
-    pieces = [piece for plan in plans for piece in plan.pieces]
-    done = {p.key: state.shared[p.key] for p in pieces if p.key in state.shared}
-    new = [piece for piece in pieces if piece.key not in done]
-    training, others = state.settings.training, state.pool is not None
-    with laid_out(new, training=training, other_processes=others) as work:
-        state.reporter.begin(f"train on {shorten(encoder.name)}", len(work))
-        for key, fits in chain([_NOTHING], finished(work, pool=state.pool)):
-            if key is not None:  # at first, there may be nothing to train
-                state.reporter.advance()
-                done[key] = fits
-            for plan in [plan for plan in plans if plan.is_over(done)]:
-                plans.remove(plan)
-                yield plan.result(done, dim=embedding.dim, seconds=seconds)
-    state.shared.update((p.key, done[p.key]) for p in pieces if p.condition in SHARED)
+    def _answer(
+        self, encoder: Baseline, jobs: Sequence[Job], known: Mapping[str, Result]
+    ) -> Iterator[Result]:
+        """Let a baseline answer, and yield each result."""
+        self._reporter.begin(f"learn with {shorten(encoder.name)}", len(jobs))
+        made = made_by(encoder, run=self._run)
+        for job in jobs:
+            start = time.perf_counter()
+            scores = answered_scores(job, encoder, made=made)
+            seconds = {job.condition.value: time.perf_counter() - start}
+            self._reporter.advance()
+            yield add_seconds(add(known[job.task.name], {job.condition: scores}), seconds)
+
+    def _train(
+        self, encoder: Encoder, jobs: Sequence[Job], known: Mapping[str, Result]
+    ) -> Iterator[Result]:
+        """Encode what is needed and yield each result as soon as all its probes are trained."""
+        start = time.perf_counter()
+        vectors = self._encode(encoder, jobs)
+        seconds = {ENCODING: time.perf_counter() - start}
+        tasks = list(dict.fromkeys(job.task for job in jobs))
+        known, jobs = self._take_kept(jobs, known, dim=vectors.sentences.dim)
+        keyed = [(vectors.key(job, known[job.task.name]), job) for job in jobs]
+        done = {key: self._shared[key] for key, _ in keyed if key in self._shared}
+        new = {key: job for key, job in keyed if key not in done}
+        others = self._pool is not None
+        with laid_out(new, vectors, run=self._run, other_processes=others) as work:
+            self._reporter.begin(f"train on {shorten(encoder.name)}", len(work))
+            for key, fits in chain([_NOTHING], finished(work, pool=self._pool)):
+                if key is not None:  # at first, there may be nothing to train
+                    self._reporter.advance()
+                    done[key] = fits
+                for task in [task for task in tasks if _is_over(task, keyed, done)]:
+                    tasks.remove(task)
+                    fitted = [(job, done[key]) for key, job in keyed if job.task is task]
+                    yield self._result(known[task.name], task, fitted, vectors, seconds)
+        shared = (key for key, job in keyed if job.condition in SHARED)
+        self._shared.update((key, done[key]) for key in shared)
+
+    def _take_kept(
+        self, jobs: Sequence[Job], known: Mapping[str, Result], *, dim: int
+    ) -> tuple[dict[str, Result], list[Job]]:
+        """Take from an earlier run what encoders of this width share; return what is left."""
+        results, left = dict(known), []
+        for job in jobs:
+            name = job.task.name
+            results[name], rest = take_kept(results[name], job, self._kept, dim=dim)
+            left += rest
+        return results, left
+
+    def _result(
+        self,
+        known: Result,
+        task: Task,
+        fitted: Iterable[tuple[Job, Fits]],
+        vectors: Encoded,
+        seconds: Mapping[str, float],
+    ) -> Result:
+        """Return the result of a task whose probes are all trained."""
+        made = made_by(vectors.encoder, run=self._run)
+        scores, times = {}, dict(seconds)
+        for job, fits in fitted:
+            times[job.condition.value] = sum(fit.seconds for fit in fits)
+            scores[job.condition] = trained_scores(job, fits, made=made)
+        known = replace(known, dim=vectors.sentences.dim, norms=vectors.norms_of(task.data))
+        return add_seconds(add(known, scores), times)
+
+    def _encode(self, encoder: Encoder, jobs: Sequence[Job]) -> Encoded:
+        """Return the vectors of all that the jobs are about."""
+        texts = dict.fromkeys(text for job in jobs for text in job.task.data.sentences)
+        with limit_threads(self._run.encoding_threads):
+            vectors = embed(encoder, [*texts], cache=self._run.cache, reporter=self._reporter)
+        sentences = Embedding(dict(zip(texts, range(len(texts)), strict=True)), vectors)
+        return Encoded(
+            encoder=encoder,
+            sentences=sentences,
+            norms=sentences.norms(),
+            words=self._encode_words(encoder),
+            bow=self._bow(sentences.dim),
+        )
+
+    def _encode_words(self, encoder: Encoder) -> Embedding | None:
+        """Return the vectors of the probe words of all tasks where they are not one-hot."""
+        whose = None
+        words: dict[str, None] = {}
+        for task in self._tasks:
+            source = task.words.encoder(encoder)
+            if source is not None and task.data.slots:
+                whose = source
+                words |= dict.fromkeys(task.data.probe_words)
+        if whose is None:
+            return None
+        if whose.fingerprint not in self._words:
+            with limit_threads(self._run.encoding_threads):
+                vectors = encode_words(whose, [*words], cache=self._run.cache)
+            places = dict(zip(words, range(len(words)), strict=True))
+            self._words = {whose.fingerprint: Embedding(places, vectors)}
+        return self._words[whose.fingerprint]
+
+    def _bow(self, dim: int) -> Bow:
+        if dim not in self._bows:
+            self._bows[dim] = control_bow(seed=self._run.seed, dim=dim)
+        return self._bows[dim]
 
 
 _NOTHING: tuple[Hashable, Fits] = (None, ())
 
 
-def _embed(encoder: Encoder, todos: Sequence[Todo], state: _State) -> Embedding:
-    texts = (text for todo in todos for text in todo.task.data.sentences)
-    sentences = list(dict.fromkeys(texts))
-    with limit_threads(state.settings.encoding_threads):
-        vectors = embed(encoder, sentences, cache=state.cache, reporter=state.reporter)
-    return Embedding({text: place for place, text in enumerate(sentences)}, vectors)
+def _is_over(
+    task: Task, keyed: Iterable[tuple[Hashable, Job]], done: Mapping[Hashable, Fits]
+) -> bool:
+    return all(key in done for key, job in keyed if job.task is task)

@@ -20,7 +20,7 @@ from sentprobe.commands.run_plan import RunRequest
 from sentprobe.errors import ResultsError, SentprobeError
 from sentprobe.probes.encoders import make_encoder
 from sentprobe.probes.runs import conditions
-from sentprobe.probes.runs import todo as tasks
+from sentprobe.probes.runs import job
 from sentprobe.probes.runs.results import Condition, Made, Result, Results, makings
 from sentprobe.probes.runs.run import run
 from sentprobe.probes.runs.store import MARKER, file_name, read_results, write_result
@@ -110,7 +110,7 @@ def test_versions_that_changed_are_kept_with_the_seed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run([FEW[0]], [encoder()], preset=FAST, out=tmp_path, controls=False)
-    monkeypatch.setattr(tasks, "versions", lambda *packages: dict.fromkeys(packages, "9"))
+    monkeypatch.setattr(job, "versions", lambda *packages: dict.fromkeys(packages, "9"))
     run([FEW[0]], [encoder()], preset=FAST, out=tmp_path, seeds=2, controls=False)
     (kept,) = read_results(tmp_path).records
     first, second = kept.scores[Condition.PROBE].seeds
@@ -222,7 +222,7 @@ def test_no_room_for_what_processes_share(monkeypatch: pytest.MonkeyPatch) -> No
     def full(*_: Any, **__: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("sentprobe.probes.runs.todo.np.save", full)
+    monkeypatch.setattr("sentprobe.probes.runs.vectors.np.save", full)
     with pytest.raises(SentprobeError, match="no room for the vectors that the processes share"):
         run(FEW, [encoder()], preset=FAST, jobs=2)
 

@@ -1,0 +1,215 @@
+"""A job of a run: an encoder on a task under one condition, for the seeds that are missing."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sentprobe.probes.encoders.protocol import Baseline, Encoder
+from sentprobe.probes.runs.conditions import conditions_of
+from sentprobe.probes.runs.results import Condition, Made, Result, SeedScore, make_score, pack
+from sentprobe.probes.runs.settings import Run
+from sentprobe.probes.runs.store import find_result, sound_results
+from sentprobe.probes.runs.task import Task
+from sentprobe.probes.trainer.classifier import Preset
+from sentprobe.probes.trainer.fit import Fit
+from sentprobe.versions import versions
+
+PACKAGES = ("sentprobe", "torch", "numpy", "scikit-learn")
+"""The packages whose versions a result states."""
+
+ENCODER_PACKAGES: Mapping[str, tuple[str, ...]] = {
+    "sentence_transformer": ("sentence-transformers", "transformers"),
+    "hf": ("transformers",),
+}
+"""Those that it states besides, by the module that the encoder's class is from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Job:
+    """An encoder on a task under one condition: a probe for each missing seed, side by side."""
+
+    encoder: Encoder | Baseline
+    task: Task
+    condition: Condition
+    seeds: tuple[int, ...]
+
+
+def known_result(task: Task, encoder: Encoder | Baseline, *, run: Run) -> Result:
+    """Return what an earlier run found out, or a result without scores; so also with *force*."""
+    blank = _blank(task, encoder, run=run)
+    found = None if run.out is None or run.force else find_result(blank, run.out)
+    if found is None:
+        return blank
+    # What follows from the dataset is there even if the file is of an older version.
+    return replace(
+        found,
+        labels=blank.labels,
+        lengths=blank.lengths,
+        balanced_probes=blank.balanced_probes,
+        probe_vectors=blank.probe_vectors,
+    )
+
+
+def missing_jobs(task: Task, encoder: Encoder | Baseline, known: Result, *, run: Run) -> list[Job]:
+    """Return a job for each condition under which *known* lacks seeds of the run."""
+    jobs = []
+    controls = run.controls and isinstance(encoder, Encoder)
+    for condition in conditions_of(task.data, controls=controls):
+        there = known.scores[condition].seeds if condition in known.scores else ()
+        seeds = tuple(sorted(set(run.seeds) - {each.seed for each in there}))
+        if seeds:
+            jobs.append(Job(encoder=encoder, task=task, condition=condition, seeds=seeds))
+    return jobs
+
+
+SHARED = (Condition.RANDOM_SENTENCES, Condition.BAG_OF_WORDS, Condition.NO_SENTENCE)
+"""The conditions under which an encoder counts by its width alone, or not even by that."""
+
+SharedKey = tuple[Condition, int, str, str, Preset]
+"""A condition, width, the fingerprints of dataset and probe words' vectors, and the classifier."""
+
+SharedScores = Mapping[SharedKey, Mapping[int, SeedScore]]
+"""The scores under conditions of SHARED, which are the same for one key, by seed."""
+
+
+def shared_key(condition: Condition, known: Result, *, dim: int) -> SharedKey:
+    """Return the key of what *known* has in common with other encoders of the width *dim*."""
+    width = 0 if condition is Condition.NO_SENTENCE else dim
+    return condition, width, known.dataset_fingerprint, known.probe_fingerprint, known.preset
+
+
+def kept_scores(run: Run) -> SharedScores:
+    """Return what an earlier run found out that holds for every encoder of a width."""
+    found: dict[SharedKey, dict[int, SeedScore]] = {}
+    if run.out is None or run.force:
+        return found
+    for result in sound_results(run.out):
+        for condition in SHARED:
+            if result.seed == run.seed and condition in result.scores:
+                scores = found.setdefault(shared_key(condition, result, dim=result.dim), {})
+                seeds = result.scores[condition].seeds
+                scores.update((s.seed, replace(s, made=s.made or result.made)) for s in seeds)
+    return found
+
+
+def take_kept(known: Result, job: Job, kept: SharedScores, *, dim: int) -> tuple[Result, list[Job]]:
+    """Return the result with what encoders of this width share of the job, and what is left."""
+    there = kept.get(shared_key(job.condition, known, dim=dim), {})
+    found = [there[seed] for seed in job.seeds if seed in there]
+    left = tuple(seed for seed in job.seeds if seed not in there)
+    known = add(known, {job.condition: found})
+    return known, [replace(job, seeds=left)] if left else []
+
+
+def made_by(encoder: Encoder | Baseline, *, run: Run) -> Made:
+    """Return how this run makes the probes of an encoder."""
+    module = type(encoder).__module__.rpartition(".")[2]
+    packages = versions(*PACKAGES, *ENCODER_PACKAGES.get(module, ()))
+    return Made(run.command, packages, run.device)
+
+
+def _blank(task: Task, encoder: Encoder | Baseline, *, run: Run) -> Result:
+    words, words_fingerprint = "", ""
+    if isinstance(encoder, Encoder) and task.data.slots:
+        words, words_fingerprint = task.words.name, task.words.fingerprint(encoder)
+    made = made_by(encoder, run=run)
+    return Result(
+        task=task.data.name,
+        encoder=encoder.name,
+        encoder_fingerprint=encoder.fingerprint,
+        dim=0,
+        dataset_fingerprint=task.fingerprint,
+        majority=task.majority,
+        labels=len(task.data.labels),
+        mirrored=task.mirrored,
+        units=task.units,
+        lengths=task.lengths,
+        balanced_probes=task.balanced_probes,
+        probe_vectors=words,
+        probe_fingerprint=words_fingerprint,
+        scores={},
+        seed=run.seed,
+        preset=task.preset,
+        command=made.command,
+        versions=made.versions,
+        device=made.device,
+        layer=getattr(encoder, "layer", None),
+        family=getattr(encoder, "family", ""),
+    )
+
+
+def add(known: Result, found: Mapping[Condition, Iterable[SeedScore]]) -> Result:
+    """Return the result with more scores; conditions in their order, seeds in theirs."""
+    scores = {}
+    for condition in Condition:
+        old = known.scores[condition].seeds if condition in known.scores else ()
+        both = [*old, *(_made_as(known, each) for each in found.get(condition, ()))]
+        if both:
+            scores[condition] = make_score(both, known.units)
+    return replace(known, scores=scores)
+
+
+def _made_as(known: Result, score: SeedScore) -> SeedScore:
+    """Leave out of a score how it was made where the result says the same.
+
+    Of the versions those count that both state: another encoder's result states other packages.
+    """
+    made = score.made
+    if made is None or (made.command, made.device) != (known.command, known.device):
+        return score
+    both = made.versions.keys() & known.versions.keys()
+    differ = any(made.versions[name] != known.versions[name] for name in both)
+    return score if differ else replace(score, made=None)
+
+
+def add_seconds(known: Result, seconds: Mapping[str, float]) -> Result:
+    """Return the result with the time that steps took, added to that of earlier runs."""
+    total = {key: known.seconds.get(key, 0.0) + value for key, value in seconds.items()}
+    return replace(known, seconds={**known.seconds, **total})
+
+
+def trained_scores(job: Job, fits: Iterable[Fit], *, made: Made) -> list[SeedScore]:
+    """Return what a result keeps of the probes of a job."""
+    targets = job.task.material.test.targets
+    return [
+        SeedScore(
+            seed=seed,
+            accuracy=fit.correct / fit.total,
+            correct=fit.correct,
+            total=fit.total,
+            right=pack(fit.predictions == targets),
+            epochs=fit.epochs,
+            loss=fit.loss,
+            converged=fit.converged,
+            chosen=dict(fit.chosen),
+            validation=fit.validation,
+            precision=fit.precision,
+            made=made,
+        )
+        for seed, fit in zip(job.seeds, fits, strict=True)
+    ]
+
+
+def answered_scores(job: Job, encoder: Baseline, *, made: Made) -> list[SeedScore]:
+    """Let a baseline answer the test items, once for each seed."""
+    targets = job.task.material.test.targets
+    scores = []
+    for seed in job.seeds:
+        right = np.asarray(encoder.predict(job.task.data, seed=seed)) == targets
+        correct = int(right.sum())
+        scores.append(
+            SeedScore(
+                seed=seed,
+                accuracy=correct / len(targets),
+                correct=correct,
+                total=len(targets),
+                right=pack(right),
+                epochs=0,
+                loss=0.0,
+                converged=True,
+                precision="",
+                made=made,
+            )
+        )
+    return scores

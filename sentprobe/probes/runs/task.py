@@ -1,0 +1,85 @@
+"""A task in a run: a dataset, what probes it, and what is worked out from it once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sentprobe.errors import UsageError
+from sentprobe.lengths import count_tokens
+from sentprobe.probes.dataset import ONE_HOT, ProbeDataset, Split
+from sentprobe.probes.runs.conditions import Material, material_of
+from sentprobe.probes.runs.results import renumber
+from sentprobe.probes.runs.settings import Run
+from sentprobe.probes.runs.word_source import WordSource
+from sentprobe.probes.suites import ClassifierChoice, usual_preset, usual_words
+from sentprobe.probes.trainer.classifier import Preset
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Task:
+    """A dataset, what probes it, and what is worked out from it once, whatever the encoders."""
+
+    data: ProbeDataset
+    preset: Preset
+    """The classifier."""
+    words: WordSource
+    """What stands for probe words."""
+    material: Material
+    fingerprint: str
+    majority: float
+    mirrored: bool
+    units: tuple[int, ...]
+    lengths: tuple[int, ...]
+    balanced_probes: bool
+
+    @property
+    def name(self) -> str:
+        """The name of the dataset."""
+        return self.data.name
+
+
+def make_tasks(
+    datasets: Sequence[ProbeDataset],
+    *,
+    run: Run,
+    preset: ClassifierChoice | None = None,
+    words: WordSource | None = None,
+) -> list[Task]:
+    """Return a task for each dataset.
+
+    - preset, words: for all; None: those of the paper that a task is from
+
+    Raises:
+        UsageError: word vectors where no task has probe words.
+    """
+    if words is not None and words.name != ONE_HOT and not any(data.slots for data in datasets):
+        raise UsageError(f"probe vectors {words.name}: none of the tasks has probe words")
+    choose = usual_preset if preset is None else preset
+    return [
+        make_task(
+            data,
+            run=run,
+            preset=choose if isinstance(choose, Preset) else choose(data),
+            words=words or WordSource(usual_words(data)),
+        )
+        for data in datasets
+    ]
+
+
+def make_task(data: ProbeDataset, *, run: Run, preset: Preset, words: WordSource) -> Task:
+    """Work out what results say about a dataset."""
+    test = data.splits[Split.TEST]
+    targets = test.targets
+    return Task(
+        data=data,
+        preset=preset,
+        words=words,
+        material=material_of(data, preset=preset, seed=run.seed),
+        fingerprint=data.fingerprint(),
+        majority=float(np.bincount(targets).max() / len(targets)),
+        mirrored=data.mirrored,
+        units=renumber(data.units(Split.TEST)),
+        lengths=count_tokens([data.sentences[row] for row in test.rows]),
+        balanced_probes=data.balanced_probes,
+    )
