@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from sentprobe.cli_options import SETTINGS
+from sentprobe.commands.options import SETTINGS
 
 cache_app = typer.Typer(
     name="cache",

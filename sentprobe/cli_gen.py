@@ -6,7 +6,13 @@ from typing import Annotated
 
 import typer
 
-from sentprobe.cli_options import SETTINGS, WHAT, LexiconOption, VersionOption, VocabularyOption
+from sentprobe.commands.options import (
+    SETTINGS,
+    WHAT,
+    LexiconOption,
+    VersionOption,
+    VocabularyOption,
+)
 from sentprobe.errors import UsageError
 
 gen_app = typer.Typer(

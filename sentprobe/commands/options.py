@@ -1,40 +1,282 @@
-"""Which options are of which suite, so that one that would do nothing is refused."""
+"""Options that several commands have: each is declared once, alone or in a group.
 
-from collections.abc import Collection, Iterable, Mapping
+A group is a frozen dataclass whose fields are options. A command that is decorated with
+:func:`with_groups` has the options of every group among its parameters, and gets its instance.
+"""
+
+import inspect
+import shlex
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from functools import wraps
+from inspect import Parameter
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, get_type_hints
+
+import typer
 
 from sentprobe.errors import UsageError
 
+SETTINGS = {"help_option_names": ["-h", "--help"]}
+"""How every command asks for help."""
+
+WHAT = "What to generate"
+NATURAL_TEXT = "Natural text"
+CLASSIFIER = "The classifier"
+MACHINE = "Where it runs"
+"""The panels of ``--help``."""
+
 COMPEVAL, NATURAL = "compeval", "natural"
+"""The suites that are built."""
 
 
-SUITES_OF: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(("vocabulary", "lexicon", "sampling"), (COMPEVAL,)),
-    **dict.fromkeys(("train", "test", "validation"), (COMPEVAL, NATURAL)),
-    **dict.fromkeys(("frequency_band", "odd_band", "words", "first_rank", "sequences"), (NATURAL,)),
-    "audit": (NATURAL,),
-}
-"""By the name of an option, with underscores: the suites for which it means something."""
+def command_line() -> str:
+    """Return the command as it was written, for the cards and results of what it makes."""
+    return shlex.join(["probe", *sys.argv[1:]])
 
 
-SWITCHES = ("audit",)
-"""The options that may be written in two ways."""
+def seed_of(what: str, panel: str | None = None) -> Any:
+    """Return the option ``--seed``; *what* is drawn by it."""
+    return typer.Option("--seed", min=0, help=f"Seed of {what}.", rich_help_panel=panel)
 
 
-def _written(name: str) -> str:
-    option = name.replace("_", "-")
-    return f"--{option}/--no-{option}" if name in SWITCHES else f"--{option}"
+def out_to(text: str, panel: str | None = None) -> Any:
+    """Return the option ``--out``; *text* says what is written there."""
+    return typer.Option("--out", "-o", help=text, rich_help_panel=panel)
+
+
+def format_among(text: str, panel: str | None = None) -> Any:
+    """Return the option ``--format``; *text* names the formats."""
+    return typer.Option("--format", "-f", help=text, rich_help_panel=panel)
+
+
+TableFormatOption = Annotated[str, format_among("text, markdown, latex, csv or json.")]
+"""The format of a table that is printed."""
+
+ForceOption = Annotated[bool, typer.Option("--force", help="Redo what is there.")]
+
+JobsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs", help="Processes.  [default: one for each core]", rich_help_panel=MACHINE
+    ),
+]
+
+TaskOption = Annotated[
+    list[str] | None,
+    typer.Option("--task", help="Only this task (or, of natural, suite: adi); may be repeated."),
+]
+
+LexiconOption = Annotated[
+    Path | None, typer.Option("--lexicon", help="Your own lexicon file.", rich_help_panel=WHAT)
+]
+
+VOCABULARIES = "Which words of the lexicon: english, compeval, published, or your own."
+
+VocabularyOption = Annotated[
+    str | None, typer.Option("--vocabulary", "-v", help=VOCABULARIES, rich_help_panel=WHAT)
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompevalOptions:
+    """From which words the tasks of compeval are built, and how they are drawn."""
+
+    SUITES: ClassVar = (COMPEVAL,)
+
+    vocabulary: Annotated[
+        str | None,
+        typer.Option(
+            "--vocabulary",
+            "-v",
+            help=f"{VOCABULARIES} By default compeval, or the only one of your own lexicon.",
+            rich_help_panel=WHAT,
+        ),
+    ] = None
+    lexicon: LexiconOption = None
+    sampling: Annotated[
+        str,
+        typer.Option(
+            "--sampling",
+            help="mirror, or paper: as the published datasets were drawn.",
+            rich_help_panel=WHAT,
+        ),
+    ] = "mirror"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SizeOptions:
+    """How many items each task has; None: as many as is usual in its suite."""
+
+    SUITES: ClassVar = (COMPEVAL, NATURAL)
+
+    train: Annotated[
+        int | None,
+        typer.Option(
+            "--train",
+            help="Training items of each task. By default 4000, of natural text 100000.",
+            rich_help_panel=WHAT,
+        ),
+    ] = None
+    test: Annotated[
+        int | None,
+        typer.Option(
+            "--test",
+            help="Test items of each task. By default 1000, of natural text 10000.",
+            rich_help_panel=WHAT,
+        ),
+    ] = None
+    validation: Annotated[
+        int | None,
+        typer.Option(
+            "--validation",
+            help="Validation items of each task. By default 0, of natural text 10000.",
+            rich_help_panel=WHAT,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardOptions:
+    """What the cards of natural-text tasks say beside how these were made."""
+
+    SUITES: ClassVar = (NATURAL,)
+
+    audit: Annotated[
+        bool,
+        typer.Option(
+            "--audit/--no-audit",
+            help="Put the paper's baselines in the cards.",
+            rich_help_panel=NATURAL_TEXT,
+        ),
+    ] = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NaturalOptions:
+    """What the natural-text tasks ask about; None: what is usual, less in a small corpus."""
+
+    SUITES: ClassVar = (NATURAL,)
+
+    band: Annotated[
+        str | None,
+        typer.Option(
+            "--frequency-band",
+            help="Of the words that Tense, SubjNum and ObjNum ask about: LOW-HIGH. "
+            "By default 100-5000, less in a small corpus.",
+            rich_help_panel=NATURAL_TEXT,
+        ),
+    ] = None
+    odd_band: Annotated[
+        str | None,
+        typer.Option(
+            "--odd-band",
+            help="Of the words of SOMO: LOW-HIGH. By default 40-400, less in a small corpus.",
+            rich_help_panel=NATURAL_TEXT,
+        ),
+    ] = None
+    words: Annotated[
+        int | None,
+        typer.Option(
+            "--words",
+            help="Words of WC. By default 1000, fewer in a small corpus.",
+            rich_help_panel=NATURAL_TEXT,
+        ),
+    ] = None
+    first_rank: Annotated[
+        int | None,
+        typer.Option(
+            "--first-rank",
+            help="Frequency rank of the first word of WC. By default 2001, less in a small corpus.",
+            rich_help_panel=NATURAL_TEXT,
+        ),
+    ] = None
+    sequences: Annotated[
+        int | None,
+        typer.Option(
+            "--sequences",
+            help="Sequences of TopConst, besides OTHER. By default 19.",
+            rich_help_panel=NATURAL_TEXT,
+        ),
+    ] = None
+
+
+def with_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of each group among its parameters, in the place of that group."""
+    signature = inspect.signature(command)
+    own = signature.parameters.values()
+    groups = {each.name: each.annotation for each in own if is_dataclass(each.annotation)}
+
+    @wraps(command)
+    def wrapped(**given: Any) -> None:
+        made = {name: _take(group, given) for name, group in groups.items()}
+        command(**given, **made)
+
+    options = [option for each in own for option in _options(each)]
+    wrapped.__signature__ = signature.replace(parameters=options)  # type: ignore[attr-defined]
+    return wrapped
+
+
+def _take(group: Any, given: dict[str, Any]) -> Any:
+    """Return the instance of a group that is given, and take its options out of *given*."""
+    return group(**{each.name: given.pop(each.name) for each in fields(group)})
+
+
+def _options(parameter: Parameter) -> Iterator[Parameter]:
+    """Yield the parameter itself or, of a group, one for each of its options."""
+    group = parameter.annotation
+    if not is_dataclass(group):
+        yield parameter.replace(kind=Parameter.KEYWORD_ONLY)
+        return
+    kinds = get_type_hints(group, include_extras=True)
+    for each in fields(group):
+        yield Parameter(
+            each.name, Parameter.KEYWORD_ONLY, default=each.default, annotation=kinds[each.name]
+        )
+
+
+def options_given(context: typer.Context) -> tuple[str, ...]:
+    """Return the names of the parameters that the command line gives."""
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    return tuple(name for name, each in sources.items() if each and each.name == "COMMANDLINE")
+
+
+def _of_suites(*groups: Any) -> Iterator[tuple[str, tuple[str, tuple[str, ...]]]]:
+    for group in groups:
+        for name, kind in get_type_hints(group, include_extras=True).items():
+            if name != "SUITES":
+                yield name, (kind.__metadata__[0].default, group.SUITES)
+
+
+OF_SUITES: Mapping[str, tuple[str, tuple[str, ...]]] = dict(
+    _of_suites(CompevalOptions, SizeOptions, CardOptions, NaturalOptions)
+)
+"""By parameter: the option as it is written, and the suites for which it means something."""
 
 
 def refuse_idle(given: Iterable[str], suites: Collection[str], *, what: str) -> None:
     """Refuse options that mean nothing for the suites at hand; *what* names these in the message.
 
     Raises:
-        UsageError: one of *given* is for other suites.
+        UsageError: one of *given*, names of parameters, is for other suites.
     """
     for name in given:
-        wanted = SUITES_OF.get(name)
-        if wanted is not None and not set(wanted) & set(suites):
+        written, wanted = OF_SUITES.get(name, ("", ()))
+        if wanted and not set(wanted) & set(suites):
             noun = "suite" if len(wanted) == 1 else "suites"
-            raise UsageError(
-                f"{_written(name)} is for the {noun} {' and '.join(wanted)}, not for {what}"
-            )
+            raise UsageError(f"{written} is for the {noun} {' and '.join(wanted)}, not for {what}")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from sentprobe import __version__  # noqa: PLC0415
+
+        print(f"sentprobe {__version__}")
+        raise typer.Exit
+
+
+VersionOption = Annotated[
+    bool,
+    typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version."),
+]
