@@ -9,9 +9,9 @@ from sentprobe.cli_analyze import agree, analyze
 from sentprobe.cli_audit import audit
 from sentprobe.cli_cache import cache_app
 from sentprobe.cli_show import compare, show
-from sentprobe.commands.build_cli import build
+from sentprobe.commands.build import build
 from sentprobe.commands.options import SETTINGS, VersionOption
-from sentprobe.commands.run_cli import run
+from sentprobe.commands.run import run
 
 probe_app = typer.Typer(
     name="probe",

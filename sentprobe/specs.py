@@ -119,17 +119,17 @@ def check_distinct(what: str, names: Sequence[str]) -> None:
             raise UsageError(f"{what} {name!r} is asked for twice")
 
 
-def check_names(specs: Sequence[str]) -> None:
+def check_names(specs: Sequence[Spec]) -> None:
     """Refuse two encoders of one name.
 
     Raises:
         UsageError: there are such; the same spec is there twice.
     """
-    by_name: dict[str, str] = {}
+    by_name: dict[str, Spec] = {}
     for spec in specs:
-        name = parse_spec(spec).name
+        name = spec.name
         if spec == by_name.get(name):
-            raise UsageError(f"encoder {spec!r} is asked for twice")
+            raise UsageError(f"encoder {str(spec)!r} is asked for twice")
         if name in by_name:
             raise UsageError(
                 f"two encoders have the name {name!r}: {by_name[name]} and {spec}; "

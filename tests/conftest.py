@@ -71,5 +71,5 @@ def first(tmp_path: Path) -> Path:
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
-    """Name bytes by their parameter: packed ones have a time in them, and xdist's workers differ."""
+    """Name bytes by their parameter: packed ones have a time in them, and no two runs agree."""
     return argname if isinstance(val, bytes) else None

@@ -1,153 +1,183 @@
-"""What ``probe build`` does, as functions that anyone can call."""
+"""The command ``probe build``: the datasets of a suite, into a folder."""
 
-import shlex
-import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from sentprobe.errors import UsageError, suggest
-from sentprobe.lexicon.read import default_vocabulary, load_lexicon
-from sentprobe.probes.compeval import (
-    TASKS,
-    CompevalTask,
-    Sampling,
-    build,
-    check_size,
-    find_task,
-    structures_of,
+import typer
+
+from sentprobe.commands.options import (
+    COMPEVAL,
+    NATURAL,
+    CardOptions,
+    CompevalOptions,
+    NaturalOptions,
+    SizeOptions,
+    TaskOption,
+    command_line,
+    format_among,
+    options_given,
+    out_to,
+    refuse_idle,
+    seed_of,
+    with_groups,
 )
-from sentprobe.probes.dataset import ProbeDataset, Size, Split
+from sentprobe.commands.targets import (
+    SUITES,
+    NaturalSuite,
+    Suite,
+    build_all,
+    failed,
+    parse_compeval,
+    parse_natural,
+    unknown_suite,
+    without_table,
+)
+from sentprobe.errors import UsageError
+from sentprobe.probes.compeval import structures_of
+from sentprobe.probes.dataset import ProbeDataset, Split
 from sentprobe.probes.formats import check_format, prepare_folder, write_dataset
-from sentprobe.progress import Bars, Reporter, columns
-from sentprobe.specs import check_distinct
+from sentprobe.probes.natural.select import TooFewError
+from sentprobe.progress import Reporter, bars, console
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 
-SUITE = "compeval"
-"""The suite that is built here; the other, of natural text, is in :mod:`.natural`."""
-SUITES = (SUITE, "natural")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompevalRecipe:
-    """Which datasets to build; no tasks means all of them."""
-
-    tasks: tuple[str, ...] = ()
-    size: Size = Size()  # noqa: RUF009 - frozen
-    seed: int = 0
-    vocabulary: str | None = None
-    """None: compeval, or the only one of a lexicon that has none of that name."""
-    lexicon: Path | None = None
-    sampling: Sampling = Sampling.MIRROR
-
-    @property
-    def found_tasks(self) -> list[CompevalTask]:
-        """The tasks themselves."""
-        return [find_task(name) for name in self.tasks or TASKS]
-
-
-def check_no_table(suite: str, table: Path | None) -> None:
-    """Refuse the table of the natural-text tasks where *suite* is another.
-
-    Raises:
-        UsageError: one was given.
-    """
-    if suite == SUITE and table is not None:
+@with_groups
+def build(
+    context: typer.Context,
+    suite: Annotated[
+        str, typer.Argument(metavar="SUITE", help="The tasks: compeval, or natural with a table.")
+    ],
+    out: Annotated[Path, out_to("Folder for the datasets.")],
+    table: Annotated[
+        Path | None, typer.Argument(metavar="[TABLE]", help="What probe analyze made of a corpus.")
+    ] = None,
+    task: TaskOption = None,
+    seed: Annotated[int, seed_of("the datasets; the same gives the same bytes")] = 0,
+    format_: Annotated[str, format_among("directory, jsonl, published or senteval.")] = "directory",
+    *,
+    compeval: CompevalOptions,
+    size: SizeOptions,
+    card: CardOptions,
+    natural: NaturalOptions,
+) -> None:
+    """Build the datasets of a suite and write them into a folder."""
+    if suite in SUITES:
+        refuse_idle(options_given(context), [suite], what=suite)
+    wanted: Suite
+    if suite == NATURAL:
+        if table is None:
+            raise without_table("probe build")
+        wanted = parse_natural(table, task or (), natural, size, seed=seed, audit=card.audit)
+    elif suite != COMPEVAL:
+        raise unknown_suite(suite)
+    elif table is not None:
         raise UsageError(f"a table ({table}) is for the suite natural, not for {suite}")
-
-
-def build_command(suite: str, recipe: CompevalRecipe, *, out: Path, fmt: str) -> None:
-    """Build the datasets into *out* with a bar for the progress, and print what they are."""
-    from rich.console import Console  # noqa: PLC0415
-    from rich.progress import Progress  # noqa: PLC0415
-
-    if suite != SUITE:
-        near = suggest(suite, SUITES)
-        raise UsageError(f"there is no suite {suite!r}{near}; the suites are: {', '.join(SUITES)}")
-    with Progress(*columns(), console=Console(stderr=True)) as progress:
-        datasets = build_into(recipe, out=out, fmt=fmt, reporter=Bars(progress))
-    console = Console() if sys.stdout.isatty() else Console(width=200)
-    console.print(summary(datasets))
-    for data in datasets:
-        for note in data.card.notes:
-            print(f"{data.name}: {note}")
+    else:
+        wanted = parse_compeval(task or (), compeval, size, seed=seed)
+    with bars() as reporter:
+        datasets, failures = build_into(
+            wanted, out=out, fmt=format_, command=command_line(), reporter=reporter
+        )
+    _print(wanted, datasets)
+    if failures:
+        raise failed(failures, of=len(datasets) + len(failures))
     print(f"datasets: {out}")
 
 
 def build_into(
-    recipe: CompevalRecipe, *, out: Path, fmt: str, reporter: Reporter
-) -> list[ProbeDataset]:
-    """Build the datasets and write each into *out*, under the name of its task; return them.
+    suite: Suite, *, out: Path, fmt: str, command: str, reporter: Reporter
+) -> tuple[list[ProbeDataset], list[TooFewError]]:
+    """Build the datasets of a suite and write each into *out*, under the name of its task.
+
+    Return them, and the errors of the tasks that could not be built.
 
     Raises:
-        UsageError: see :func:`check_recipe`; no such format, or one that holds no probe words;
-            *out*, or what is to be written there, is in the way.
-        SentprobeError: a dataset could not be made or written.
+        UsageError: no such format, or one that holds no probe words; *out*, or what is to be
+            written there, is in the way.
+        SentprobeError: a dataset or the table cannot be made, read or written.
     """
-    check_recipe(recipe)
     suffix = check_format(fmt).suffix
     if fmt == "senteval":
+        _check_no_probe_words(suite)
+    places = {task.name: out / f"{task.name}{suffix}" for task in suite.tasks}
+    prepare_folder(out, [] if suffix else [*places.values()])
+    datasets: list[ProbeDataset] = []
+    failures: list[TooFewError] = []
+    for name, built in build_all(suite, command=command, reporter=reporter):
+        if isinstance(built, ProbeDataset):
+            write_dataset(built, places[name], format=fmt)
+            datasets.append(built)
+        else:
+            failures.append(built)
+    return datasets, failures
+
+
+def _check_no_probe_words(suite: Suite) -> None:
+    if isinstance(suite, NaturalSuite):
+        asking = [f"{task.name} has" for task in suite.tasks if task.slots]
+    else:
+        asking = ["the compeval tasks have"]
+    if asking:
         raise UsageError(
-            "the compeval tasks have probe words, which the format senteval cannot hold; "
+            f"{asking[0]} probe words, which the format senteval cannot hold; "
             "choose directory, jsonl or published"
         )
-    places = {task.name: out / f"{task.name}{suffix}" for task in recipe.found_tasks}
-    prepare_folder(out, [] if suffix else [*places.values()])
-    command = shlex.join(["probe", *sys.argv[1:]])
-    datasets = []
-    reporter.begin("build the tasks", len(places))
-    for task in recipe.found_tasks:
-        data = build_task(task, recipe, command=command)
-        write_dataset(data, places[task.name], format=fmt)
-        datasets.append(data)
-        reporter.advance()
-    return datasets
 
 
-def check_recipe(recipe: CompevalRecipe) -> None:
-    """Refuse what can be seen to be wrong before any work is done.
-
-    Raises:
-        UsageError: an unknown task or vocabulary, a task twice, a size that does not balance.
-    """
-    tasks = recipe.found_tasks
-    check_distinct("task", [task.name for task in tasks])
-    for task in tasks:
-        check_size(task, recipe.size, sampling=recipe.sampling)
-    lexicon = load_lexicon(recipe.lexicon)
-    lexicon.vocabulary(recipe.vocabulary or default_vocabulary(lexicon, SUITE))
+def _print(suite: Suite, datasets: Sequence[ProbeDataset]) -> None:
+    if datasets:
+        natural = isinstance(suite, NaturalSuite)
+        console().print((natural_summary if natural else compeval_summary)(datasets))
+    for data in datasets:
+        for note in data.card.notes:
+            print(f"{data.name}: {note}")
 
 
-def build_task(task: CompevalTask, recipe: CompevalRecipe, *, command: str) -> ProbeDataset:
-    """Build the dataset of a task as the recipe says."""
-    lexicon = load_lexicon(recipe.lexicon)
-    return build(
-        task,
-        lexicon,
-        vocabulary=recipe.vocabulary or default_vocabulary(lexicon, SUITE),
-        size=recipe.size,
-        seed=recipe.seed,
-        command=command,
-        sampling=recipe.sampling,
-    )
-
-
-def summary(datasets: Sequence[ProbeDataset]) -> "Table":
+def compeval_summary(datasets: Sequence[ProbeDataset]) -> "Table":
     """Return a table for a terminal: what each dataset consists of."""
+    rows = [
+        (
+            str(len(data.sentences)),
+            str(len(structures_of(data.card, Split.TRAIN))),
+            f"{100 * max(data.card.largest_share.values()):.1f}%",
+        )
+        for data in datasets
+    ]
+    return _summary(datasets, ("sentences", "structures", "largest share"), rows, style="{}")
+
+
+BASELINES = ("majority", "length", "nb-uni-tfidf", "nb-bi-tfidf")
+"""The baselines of a card's audit, in the order of the paper's table."""
+
+
+def natural_summary(datasets: Sequence[ProbeDataset]) -> "Table":
+    """Return a table for a terminal: sizes, classes, and what the baselines achieve (percent)."""
+    rows = []
+    for data in datasets:
+        scores = data.card.audit.get("baselines", {})
+        shown = [f"{100 * scores[name]:.1f}" if name in scores else "-" for name in BASELINES]
+        rows.append((str(len(data.labels)), *shown))
+    return _summary(datasets, ("classes", *BASELINES), rows, style="{:,}")
+
+
+def _summary(
+    datasets: Sequence[ProbeDataset],
+    heads: Iterable[str],
+    rows: Iterable[Iterable[str]],
+    *,
+    style: str,
+) -> "Table":
+    """Return a table of the sizes of the splits, in *style*, and the other cells of each row."""
     from rich.table import Table  # noqa: PLC0415
 
     table = Table("task")
     splits = [split for split in Split if any(split in data.splits for data in datasets)]
-    heads = (*(split.value for split in splits), "sentences", "structures", "largest share")
-    for head in heads:
+    for head in (*(split.value for split in splits), *heads):
         table.add_column(head, justify="right")
-    for data in datasets:
-        sizes = [str(len(data.splits[split])) for split in splits]
-        structures = len(structures_of(data.card, Split.TRAIN))
-        share = f"{100 * max(data.card.largest_share.values()):.1f}%"
-        table.add_row(data.name, *sizes, str(len(data.sentences)), str(structures), share)
+    for data, row in zip(datasets, rows, strict=True):
+        sizes = [style.format(len(data.splits[split])) for split in splits]
+        table.add_row(data.name, *sizes, *row)
     return table

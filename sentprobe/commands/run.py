@@ -1,49 +1,175 @@
-"""What ``probe run`` does, as functions that anyone can call."""
+"""The command ``probe run``: encoders on tasks, and the table of what their probes achieve."""
 
-import shlex
-import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING
+from functools import cache as once
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from sentprobe.commands import natural
-from sentprobe.commands.run_data import find_datasets
-from sentprobe.commands.run_plan import RunRequest, check, find_classifier, find_jobs
-from sentprobe.probes.encoders import make_encoders
+import typer
+
+from sentprobe.commands.options import (
+    CLASSIFIER,
+    COMPEVAL,
+    MACHINE,
+    CompevalOptions,
+    ForceOption,
+    JobsOption,
+    NaturalOptions,
+    SizeOptions,
+    TaskOption,
+    command_line,
+    options_given,
+    out_to,
+    seed_of,
+    with_groups,
+)
+from sentprobe.commands.targets import (
+    NaturalSuite,
+    Targets,
+    failed,
+    find_datasets,
+    parse_targets,
+)
+from sentprobe.probes.dataset import ProbeDataset
+from sentprobe.probes.encoders import find_kind, make_encoders
+from sentprobe.probes.encoders.cache import Cache, default_directory
 from sentprobe.probes.natural.select import TooFewError
-from sentprobe.progress import Bars, Reporter, columns
+from sentprobe.probes.runs.word_source import parse_source
+from sentprobe.probes.suites import OTHERWISE, preset_of
+from sentprobe.probes.trainer.classifier import Preset
+from sentprobe.probes.trainer.presets import find_preset, override
+from sentprobe.processes import check_count, check_jobs, cores
+from sentprobe.progress import Reporter, Silent, bars
+from sentprobe.specs import Spec, check_names, parse_pair, parse_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sentprobe.probes.dataset import ProbeDataset
-    from sentprobe.probes.encoders import Baseline, Encoder
     from sentprobe.probes.runs.results import Results
+    from sentprobe.probes.runs.settings import Run
+    from sentprobe.probes.suites import ClassifierChoice
+
+USUAL_ENCODERS = ("bow", "bilstm-max")
 
 
-def run_plan(plan: RunRequest) -> None:
-    """Run the encoders on the datasets, and print the table of accuracies.
-
-    Raises:
-        SentprobeError: see :func:`probe_plan`; some natural-text tasks could not be built, and the
-            run was about the others.
-    """
-    from rich.console import Console  # noqa: PLC0415
-    from rich.progress import Progress  # noqa: PLC0415
-
+@with_groups
+def run(
+    context: typer.Context,
+    targets: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SUITE|PATH...", help="compeval, natural TABLE, or datasets: files or folders."
+        ),
+    ],
+    encoder: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--encoder",
+            "-e",
+            help="bow, bow:FILE, st:MODEL, ...; repeatable. By default bow and bilstm-max.",
+        ),
+    ] = None,
+    task: TaskOption = None,
+    out: Annotated[
+        Path | None,
+        out_to("Folder for the results; what is there is not redone."),
+    ] = None,
+    force: ForceOption = False,
+    seed: Annotated[int, seed_of("data, encoders and probes")] = 0,
+    seeds: Annotated[int, typer.Option(help="So many probes each, with seeds from --seed up.")] = 1,
+    controls: Annotated[
+        bool, typer.Option("--controls/--no-controls", help="Make the sanity runs.")
+    ] = True,
+    *,
+    compeval: CompevalOptions,
+    size: SizeOptions,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            help="ettinger, adi, conneau, senteval or logreg. By default that of the paper of the "
+            "task: ettinger, and of natural text conneau or adi.",
+            rich_help_panel=CLASSIFIER,
+        ),
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", help="Override a value of it: max_epochs=50.", rich_help_panel=CLASSIFIER
+        ),
+    ] = None,
+    probe_vectors: Annotated[
+        str | None,
+        typer.Option(
+            metavar="one-hot|encoder|SPEC",
+            help="What stands for probe words: one-hot; encoder, each encoder's own vector of the "
+            "word; or that of bow:FILE or another encoder. Without it encoder for the tasks of Adi "
+            "et al., else one-hot.",
+            rich_help_panel=CLASSIFIER,
+        ),
+    ] = None,
+    device: Annotated[str, typer.Option(help="cpu or cuda.", rich_help_panel=MACHINE)] = "cpu",
+    jobs: JobsOption = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            help="PyTorch's threads, when encoding and in each process that trains. By default "
+            "as many as there are cores for encoding, and one for training.",
+            rich_help_panel=MACHINE,
+        ),
+    ] = None,
+    cache: Annotated[
+        bool,
+        typer.Option(
+            "--cache/--no-cache", help="Keep sentence vectors on disk.", rich_help_panel=MACHINE
+        ),
+    ] = True,
+    natural: NaturalOptions,
+) -> None:
+    """Build or read the tasks, encode their sentences, train probes, and print the table."""
+    # All that can be seen to be wrong is refused here, before any work is done.
+    specs = parse_encoders(encoder or USUAL_ENCODERS)
+    words = None if probe_vectors is None else parse_source(probe_vectors)
+    wanted = parse_targets(
+        targets,
+        task or (),
+        compeval=compeval,
+        natural=natural,
+        size=size,
+        seed=seed,
+        given=options_given(context),
+    )
+    classifier = parse_classifier(preset, set_ or (), wanted)
+    for what, count in (("seeds", seeds), ("threads", threads)):
+        check_count(what, count)
+    jobs = cores() if jobs is None else jobs
+    check_jobs(jobs)
+    # PyTorch is loaded from here on.
     from sentprobe.commands.show import View, print_tables  # noqa: PLC0415
+    from sentprobe.probes.runs.settings import make_run  # noqa: PLC0415
 
-    check(plan)
-    with Progress(*columns(), console=Console(stderr=True)) as progress:
-        outcome = probe_plan(plan, reporter=Bars(progress))
+    settings = make_run(
+        seed=seed,
+        seeds=seeds,
+        controls=controls,
+        out=out,
+        force=force,
+        cache=Cache(default_directory()) if cache else None,
+        command=command_line(),
+        device=device,
+        threads=threads or 1,
+        encoding_threads=threads,
+        jobs=jobs,
+    )
+    with bars() as reporter:
+        outcome = probe_targets(
+            wanted, specs, run=settings, preset=classifier, words=words, reporter=reporter
+        )
     print_tables(outcome.results, View())
     for note in outcome.notes:
         print(f"note: {note}")
-    if plan.out is not None:
-        print(f"results: {plan.out}")
+    if out is not None:
+        print(f"results: {out}")
     if outcome.failures:
-        of = len(outcome.results.tasks) + len(outcome.failures)
-        raise natural.failed(outcome.failures, of=of)
+        raise failed(outcome.failures, of=len(outcome.results.tasks) + len(outcome.failures))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,50 +181,73 @@ class Outcome:
     failures: tuple[TooFewError, ...]
 
 
-def probe_plan(plan: RunRequest, *, reporter: Reporter) -> Outcome:
-    """Run the encoders on all datasets that can be built or read.
+def probe_targets(
+    targets: Targets,
+    specs: Sequence[Spec],
+    *,
+    run: "Run",
+    preset: "ClassifierChoice | None" = None,
+    words: Spec | str | None = None,
+    reporter: Reporter | None = None,
+) -> Outcome:
+    """Run the encoders on all datasets of the targets that can be built or read.
 
     Raises:
-        UsageError: see :func:`check`; no such device.
-        SentprobeError: *out* is not ours; an encoder or a dataset could not be made.
+        UsageError: see :func:`.targets.find_datasets`; the results' folder is not ours.
+        SentprobeError: an encoder or a dataset could not be made.
     """
-    check(plan)
-    from sentprobe.probes.encoders.cache import Cache, default_directory  # noqa: PLC0415
-    from sentprobe.probes.runs.run import run  # noqa: PLC0415 - PyTorch is slow
+    from sentprobe.probes.runs.run import run_tasks  # noqa: PLC0415 - PyTorch is slow
     from sentprobe.probes.runs.store import prepare_directory  # noqa: PLC0415
-    from sentprobe.probes.trainer.fit import check_device  # noqa: PLC0415
+    from sentprobe.probes.runs.task import make_tasks  # noqa: PLC0415
+    from sentprobe.probes.runs.word_source import make_source  # noqa: PLC0415
 
-    check_device(plan.device)
-    encoders = [each for spec in plan.encoders for each in make_encoders(spec, seed=plan.seed)]
-    if plan.out is not None:
-        prepare_directory(plan.out)
-    command = shlex.join(["probe", *sys.argv[1:]])
-    found = find_datasets(plan, command=command, reporter=reporter)
-    results = run(
-        found.datasets,
-        encoders,
-        preset=partial(find_classifier, plan),
-        seed=plan.seed,
-        seeds=plan.seeds,
-        controls=plan.controls,
-        out=plan.out,
-        force=plan.force,
-        cache=Cache(default_directory()) if plan.cache else None,
-        command=command,
-        reporter=reporter,
-        device=plan.device,
-        threads=plan.threads or 1,
-        encoding_threads=plan.threads,
-        jobs=find_jobs(plan),
-        probe_vectors=plan.probe_vectors,
-    )
-    notes = (*_card_notes(found.datasets), *_notes(encoders))
-    return Outcome(results, notes, found.failures)
+    reporter = reporter or Silent()
+    encoders = [each for spec in specs for each in make_encoders(spec, seed=run.seed)]
+    if run.out is not None:
+        prepare_directory(run.out)
+    found = find_datasets(targets, command=run.command, reporter=reporter)
+    source = None if words is None else make_source(words, seed=run.seed)
+    tasks = make_tasks(found.datasets, run=run, preset=preset, words=source)
+    results = run_tasks(tasks, encoders, run=run, reporter=reporter)
+    of_data = (f"{data.name}: {note}" for data in found.datasets for note in data.card.notes)
+    of_encoders = (note for each in encoders for note in getattr(each, "notes", ()))
+    return Outcome(results, (*of_data, *of_encoders), found.failures)
 
 
-def _card_notes(datasets: "Sequence[ProbeDataset]") -> tuple[str, ...]:
-    return tuple(f"{data.name}: {note}" for data in datasets for note in data.card.notes)
+def parse_encoders(texts: Sequence[str]) -> list[Spec]:
+    """Return the specs of the encoders.
+
+    Raises:
+        UsageError: one is not right; two are of one name.
+    """
+    specs = [parse_spec(text) for text in texts]
+    check_names(specs)
+    for spec in specs:
+        find_kind(spec)
+    return specs
 
 
-def _notes(encoders: "Sequence[Encoder | Baseline]") -> tuple[str, ...]:
-    return tuple(note for encoder in encoders for note in getattr(encoder, "notes", ()))
+def parse_classifier(
+    preset: str | None, overrides: Sequence[str], targets: Targets
+) -> "Callable[[ProbeDataset], Preset]":
+    """Return what gives each dataset its classifier: *preset* or that of its paper, overridden.
+
+    Raises:
+        UsageError: there is no such preset, or none of its values is so called, or can be that.
+    """
+    pairs = [parse_pair(text) for text in overrides]
+
+    @once
+    def find(name: str) -> Preset:
+        return override(find_preset(name), pairs)
+
+    for name in _presets(targets) if preset is None else [preset]:
+        find(name)
+    return lambda data: find(preset or preset_of(data.card.task, data.name))
+
+
+def _presets(targets: Targets) -> set[str]:
+    """Return the presets that are known to be used before any dataset is read."""
+    natural = [each for each in targets.found if isinstance(each, NaturalSuite)]
+    found = {preset_of(task.name) for each in natural for task in each.tasks}
+    return found if natural and COMPEVAL not in targets.suites else {*found, OTHERWISE}

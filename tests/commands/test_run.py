@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -15,12 +14,15 @@ from in_process import probe
 from probe_strategies import learnable
 from processes import PROBE, alive, descendants, wait_for
 
-from sentprobe.commands.run import probe_plan
-from sentprobe.commands.run_plan import RunRequest
+from sentprobe.commands.options import SizeOptions
+from sentprobe.commands.run import probe_targets
+from sentprobe.commands.targets import parse_targets
 from sentprobe.probes.formats import write_dataset
 from sentprobe.probes.runs.results import Condition
+from sentprobe.probes.runs.settings import make_run
 from sentprobe.probes.runs.store import MARKER, read_results
-from sentprobe.progress import Silent
+from sentprobe.probes.trainer.presets import find_preset, override
+from sentprobe.specs import parse_spec
 
 TINY = ("--train", "56", "--test", "28", "--set", "max_epochs=2", "--jobs", "1", "--no-cache")
 BOW = ("--encoder", "bow?dim=8")
@@ -108,11 +110,14 @@ def test_help_imports_no_torch() -> None:
 
 
 def test_several_processes_give_the_same_numbers() -> None:
-    plan = RunRequest(
-        encoders=("bow?dim=8",), tasks=("Content1Probe",), train=56, test=28, seeds=2,
-        overrides=("max_epochs=3",), cache=False,
-    )  # fmt: skip
-    one, two = (probe_plan(replace(plan, jobs=jobs), reporter=Silent()).results for jobs in (1, 2))
+    targets = parse_targets(["compeval"], ["Content1Probe"], size=SizeOptions(train=56, test=28))
+    preset = override(find_preset("ettinger"), [("max_epochs", "3")])
+    one, two = (
+        probe_targets(
+            targets, [parse_spec("bow?dim=8")], run=make_run(seeds=2, jobs=jobs), preset=preset
+        ).results
+        for jobs in (1, 2)
+    )
     assert [record.scores for record in one.records] == [record.scores for record in two.records]
 
 

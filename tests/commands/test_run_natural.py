@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from in_process import Command
@@ -15,8 +16,11 @@ from sentprobe.probes.dataset import Card, ProbeDataset, Size, Split
 from sentprobe.probes.natural.catalogue import TASKS, Suite
 from sentprobe.probes.report.tables import arrange, explain
 from sentprobe.probes.runs.run import run
+from sentprobe.probes.runs.settings import make_run
 from sentprobe.probes.runs.store import read_results
-from sentprobe.probes.suites import by_setting, preset_of, usual_preset
+from sentprobe.probes.runs.task import make_tasks
+from sentprobe.probes.runs.word_source import WordSource
+from sentprobe.probes.suites import preset_of, usual_preset
 from sentprobe.probes.trainer.presets import find_preset
 
 SMALL = ("--train", "60", "--test", "12", "--validation", "12")
@@ -65,19 +69,24 @@ def test_the_task_of_the_card_comes_before_the_name() -> None:
     assert usual_preset(named("mine", task="toy")).name == "ettinger"
 
 
-def test_datasets_are_grouped_by_their_classifier_and_probe_words_in_order() -> None:
+def test_each_task_has_its_classifier_and_probe_words() -> None:
     data = [named(name) for name in ("WC", "AdiOrder", "bigram_shift", "mine")]
-    groups = by_setting(data, usual_preset, None)
-    assert {
-        (key[0].name, key[1]): [each.name for each in group] for key, group in groups.items()
-    } == {
-        ("conneau", "one-hot"): ["WC", "bigram_shift"],
-        ("adi", "encoder"): ["AdiOrder"],
-        ("ettinger", "one-hot"): ["mine"],
-    }
+
+    def chosen(**options: Any) -> list[tuple[str, str]]:
+        tasks = make_tasks(data, run=make_run(), **options)
+        return [(task.preset.name, task.words.name) for task in tasks]
+
+    usual = [
+        ("conneau", "one-hot"),
+        ("adi", "encoder"),
+        ("conneau", "one-hot"),
+        ("ettinger", "one-hot"),
+    ]
+    assert chosen() == usual
     logreg = find_preset("logreg")
-    assert by_setting(data, logreg, "bow") == {(logreg, "bow"): data}
-    assert set(by_setting(data, logreg, None)) == {(logreg, "one-hot"), (logreg, "encoder")}
+    bow = WordSource("bow")
+    assert chosen(preset=logreg, words=bow) == [("logreg", "bow")] * 4
+    assert chosen(preset=logreg) == [("logreg", words) for _, words in usual]
 
 
 def test_probe_words_of_adi_are_word_vectors_unless_one_hot_is_asked_for() -> None:

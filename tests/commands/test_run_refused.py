@@ -7,9 +7,9 @@ from in_process import probe
 from probe_strategies import learnable
 from shared import ROOT
 
-from sentprobe.commands.run_plan import RunRequest, check
+from sentprobe.commands.options import CompevalOptions, SizeOptions
+from sentprobe.commands.targets import parse_targets
 from sentprobe.errors import UsageError
-from sentprobe.probes.compeval import Sampling
 from sentprobe.probes.formats import write_dataset
 
 TINY = ("--train", "56", "--test", "28", "--set", "max_epochs=2", "--jobs", "1", "--no-cache")
@@ -69,9 +69,10 @@ def test_refused_request(
 
 
 def test_paper_sampling_balances_in_twos() -> None:
-    check(RunRequest(encoders=("bow",), sampling=Sampling.PAPER, train=402))
+    size = SizeOptions(train=402)
+    parse_targets(["compeval"], compeval=CompevalOptions(sampling="paper"), size=size)
     with pytest.raises(UsageError, match="must be a positive multiple of 4"):
-        check(RunRequest(encoders=("bow",), sampling=Sampling.MIRROR, train=402))
+        parse_targets(["compeval"], compeval=CompevalOptions(sampling="mirror"), size=size)
 
 
 def check_refusal(got: int, stdout: str, stderr: str, *, code: int, message: str) -> None:

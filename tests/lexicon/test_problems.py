@@ -83,7 +83,7 @@ def errors_of(text: str) -> LexiconError:
     return caught.value
 
 
-@pytest.mark.parametrize(("name", "line", "what", "hint"), FIXTURES, ids=lambda v: str(v)[:20] if not isinstance(v, bytes) else None)
+@pytest.mark.parametrize(("name", "line", "what", "hint"), FIXTURES, ids=lambda v: str(v)[:20])
 def test_each_fixture_has_its_code_and_line(name: str, line: int, what: str, hint: str) -> None:
     path = DATA / f"{name}.toml"
     with pytest.raises(LexiconError) as caught:

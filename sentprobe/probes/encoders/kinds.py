@@ -203,20 +203,21 @@ ENCODERS = (
 """The encoder kinds, by the word before the colon of a spec."""
 
 
-def make_encoders(spec: str, *, seed: int = 0) -> list[Encoder | Baseline]:
+def make_encoders(spec: Spec | str, *, seed: int = 0) -> list[Encoder | Baseline]:
     """Return the encoders that *spec* asks for; *seed* decides what is random in them.
 
     Raises:
         UsageError: the spec is wrong.
         EncoderError: an extra is not installed; a model or file cannot be read.
     """
+    spec = parse_spec(spec) if isinstance(spec, str) else spec
     kind = find_kind(spec)
     if not (kind.installed or kind.extra_for):
         raise missing_extra(f"an encoder {kind.name}:...", extra=kind.extra)
-    return list(kind.build(parse_spec(spec), seed))
+    return list(kind.build(spec, seed))
 
 
-def make_encoder(spec: str, *, seed: int = 0) -> Encoder:
+def make_encoder(spec: Spec | str, *, seed: int = 0) -> Encoder:
     """Return the one encoder that *spec* asks for; see :func:`make_encoders`.
 
     >>> make_encoder("bow?dim=4").encode(["the man slept"]).shape
@@ -227,19 +228,21 @@ def make_encoder(spec: str, *, seed: int = 0) -> Encoder:
     """
     made = make_encoders(spec, seed=seed)
     if len(made) != 1:
-        raise UsageError(f"{spec!r} asks for {len(made)} encoders; one is wanted here")
+        raise UsageError(f"{str(spec)!r} asks for {len(made)} encoders; one is wanted here")
     if not isinstance(made[0], Encoder):
-        raise UsageError(f"{spec!r} is a baseline, which has no vectors; an encoder is wanted here")
+        raise UsageError(
+            f"{str(spec)!r} is a baseline, which has no vectors; an encoder is wanted here"
+        )
     return made[0]
 
 
-def find_kind(spec: str) -> EncoderKind:
+def find_kind(spec: Spec | str) -> EncoderKind:
     """Return the kind of encoder that *spec* asks for.
 
     Raises:
         UsageError: there is none of that name; its argument is missing, or it takes none.
     """
-    parsed = parse_spec(spec)
+    parsed = parse_spec(spec) if isinstance(spec, str) else spec
     kinds = {kind.name: kind for kind in ENCODERS}
     if parsed.kind not in kinds:
         near = suggest(parsed.kind, kinds)

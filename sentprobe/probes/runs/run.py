@@ -27,15 +27,15 @@ from sentprobe.probes.runs.job import (
     trained_scores,
 )
 from sentprobe.probes.runs.results import Result, Results
-from sentprobe.probes.runs.settings import Run, begin_run
-from sentprobe.probes.runs.store import write_result
+from sentprobe.probes.runs.settings import Run, make_run
+from sentprobe.probes.runs.store import prepare_directory, write_result
 from sentprobe.probes.runs.task import Task, make_tasks
 from sentprobe.probes.runs.vectors import Embedding, Encoded, Fits, laid_out
 from sentprobe.probes.runs.word_source import encode_words, make_source
 from sentprobe.probes.suites import ClassifierChoice
 from sentprobe.processes import finished, limit_threads, workers
 from sentprobe.progress import Reporter, Silent, shorten
-from sentprobe.specs import check_distinct, check_names
+from sentprobe.specs import Spec, check_distinct, check_names, parse_spec
 
 ENCODING = "encoding"
 """The key of the time that encoding took, among the seconds of a result."""
@@ -86,9 +86,10 @@ def run(
         SentprobeError: *out* is not ours or not writable; an encoder failed; training diverged.
     """
     check_distinct("dataset", [data.name for data in datasets])
-    check_names([encoder for encoder in encoders if isinstance(encoder, str)])
-    made = [each for encoder in encoders for each in _made(encoder, seed=seed)]
-    settings = begin_run(
+    specs = [parse_spec(each) if isinstance(each, str) else each for each in encoders]
+    check_names([each for each in specs if isinstance(each, Spec)])
+    made = [each for spec in specs for each in _made(spec, seed=seed)]
+    settings = make_run(
         seed=seed,
         seeds=seeds,
         controls=controls,
@@ -101,13 +102,15 @@ def run(
         encoding_threads=encoding_threads,
         jobs=jobs,
     )
+    if settings.out is not None:
+        prepare_directory(settings.out)
     words = None if probe_vectors is None else make_source(probe_vectors, seed=seed)
     tasks = make_tasks(datasets, run=settings, preset=preset, words=words)
     return run_tasks(tasks, made, run=settings, reporter=reporter or Silent())
 
 
-def _made(encoder: Encoder | Baseline | str, *, seed: int) -> list[Encoder | Baseline]:
-    return make_encoders(encoder, seed=seed) if isinstance(encoder, str) else [encoder]
+def _made(encoder: Encoder | Baseline | Spec, *, seed: int) -> list[Encoder | Baseline]:
+    return make_encoders(encoder, seed=seed) if isinstance(encoder, Spec) else [encoder]
 
 
 def run_tasks(

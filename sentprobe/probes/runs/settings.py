@@ -4,13 +4,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sentprobe.probes.encoders.cache import Cache
-from sentprobe.probes.runs.store import prepare_directory
 from sentprobe.processes import check_count, check_jobs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What holds for all encoders and tasks of a run; made by :func:`begin_run`."""
+    """What holds for all encoders and tasks of a run; made by :func:`make_run`."""
 
     seed: int = 0
     """That of random vectors and words, and of the items that are set aside for validation."""
@@ -19,7 +18,7 @@ class Run:
     controls: bool = True
     """Whether the sanity runs are made."""
     out: Path | None = None
-    """The folder of the results, which is there."""
+    """The folder of the results."""
     force: bool = False
     """Whether what is there already is made anew."""
     cache: Cache | None = field(default=None, compare=False)
@@ -33,7 +32,7 @@ class Run:
     """The processes that train."""
 
 
-def begin_run(
+def make_run(
     *,
     seed: int = 0,
     seeds: int = 1,
@@ -47,13 +46,12 @@ def begin_run(
     encoding_threads: int | None = None,
     jobs: int = 1,
 ) -> Run:
-    """Check the settings, make the folder of the results, and return the run.
+    """Check the settings and return the run.
 
     - seeds: so many probes under each condition, with the seeds *seed*, *seed* + 1, ...
 
     Raises:
-        UsageError: a number or a device that cannot be; *out* is not ours.
-        ResultsError: the marker of *out* is damaged.
+        UsageError: a number or a device that cannot be.
     """
     from sentprobe.probes.trainer.fit import check_device  # noqa: PLC0415 - PyTorch is slow
 
@@ -61,14 +59,11 @@ def begin_run(
         check_count(what, count)
     check_jobs(jobs)
     check_device(device)
-    if out is not None:
-        out = Path(out)
-        prepare_directory(out)
     return Run(
         seed=seed,
         seeds=tuple(range(seed, seed + seeds)),
         controls=controls,
-        out=out,
+        out=None if out is None else Path(out),
         force=force,
         cache=cache,
         command=command,

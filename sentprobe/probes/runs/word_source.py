@@ -20,6 +20,7 @@ from sentprobe.probes.encoders import (
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.encoders.embed import embed
 from sentprobe.probes.encoders.word_vectors import SHOWN, Bow
+from sentprobe.specs import Spec, parse_spec
 
 log = logging.getLogger(__name__)
 
@@ -44,11 +45,11 @@ class WordSource:
         return "" if encoder is None else digest("probe words", encoder.fingerprint)
 
 
-def check_source(text: str) -> None:
-    """Refuse what is neither ``one-hot``, nor ``encoder``, nor the spec of an encoder.
+def parse_source(text: str) -> Spec | str:
+    """Read ``one-hot`` or ``encoder``, or the spec of an encoder.
 
     Raises:
-        UsageError: it is not; its message names what is near.
+        UsageError: it is none; its message names what is near.
     """
     kinds = [ONE_HOT, OWN_WORDS, *(kind.name for kind in ENCODERS)]
     name = text.partition("?")[0].partition(":")[0]
@@ -57,22 +58,24 @@ def check_source(text: str) -> None:
             f"unknown probe vectors {text!r}{suggest(name, kinds)}; "
             f"wanted: {ONE_HOT}, {OWN_WORDS}, or the spec of an encoder, as in bow:glove.txt"
         )
-    if text not in (ONE_HOT, OWN_WORDS):
-        find_kind(text)
+    if text in (ONE_HOT, OWN_WORDS):
+        return text
+    spec = parse_spec(text)
+    find_kind(spec)
+    return spec
 
 
-def make_source(given: Encoder | str, *, seed: int) -> WordSource:
+def make_source(given: Encoder | Spec | str, *, seed: int) -> WordSource:
     """Return the source of that name or spec, made with *seed*, or of an encoder at hand.
 
     Raises:
-        UsageError: see :func:`check_source`; a spec of a baseline, or of several encoders.
+        UsageError: see :func:`parse_source`; a spec of a baseline, or of several encoders.
     """
-    if not isinstance(given, str):
-        return WordSource(given.name, given)
-    check_source(given)
-    if given in (ONE_HOT, OWN_WORDS):
+    if isinstance(given, str) and given not in (ONE_HOT, OWN_WORDS):
+        given = parse_source(given)
+    if isinstance(given, str):
         return WordSource(given)
-    other = make_encoder(given, seed=seed)
+    other = make_encoder(given, seed=seed) if isinstance(given, Spec) else given
     return WordSource(other.name, other)
 
 

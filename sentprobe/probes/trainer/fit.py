@@ -80,6 +80,7 @@ def fit(
       of training; without them, probe words are one-hot
     - validation: needed where ``preset.needs_validation``
     - words, labels: how many probe words and labels there are
+    - device: one that :func:`check_device` takes
     - threads: PyTorch's threads while this runs; None leaves them as they are
 
     All seeds and points of the preset's grid are trained side by side, in batches of the same
@@ -88,13 +89,13 @@ def fit(
     so another device differs by rounding only.
 
     Raises:
-        UsageError: no such device; no validation items where they are needed; no bfloat16 here.
+        UsageError: no validation items where they are needed; no bfloat16 here.
         SentprobeError: training diverged.
     """
     if preset.needs_validation and validation is None:
         raise UsageError(f"preset {preset.name} needs validation items, and there are none")
     start = time.perf_counter()
-    place = check_device(device)
+    place = torch.device(device)
     precision = settle(preset.precision, device=place)
     shape = _shape(vectors, train, word_vectors, words=words, labels=labels)
     with limit_threads(threads), torch.inference_mode():

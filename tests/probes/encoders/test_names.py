@@ -9,7 +9,7 @@ from in_process import Command
 from model_files import tiny_model
 from probe_strategies import learnable
 
-from sentprobe.commands.run_plan import RunRequest, check
+from sentprobe.commands.run import parse_encoders
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders import make_encoders
 from sentprobe.probes.formats import write_dataset
@@ -77,14 +77,14 @@ TWICE = "two encoders have the name 'mine': bow?name=mine and tfidf?name=mine; g
 def test_two_of_one_name_are_refused() -> None:
     specs = ("bow?name=mine", "tfidf?name=mine")
     with pytest.raises(UsageError) as caught:
-        check_names(specs)
+        check_names([parse_spec(each) for each in specs])
     assert str(caught.value).startswith(TWICE)
     with pytest.raises(UsageError, match="two encoders have the name 'mine'"):
-        check(RunRequest(encoders=specs))
+        parse_encoders(specs)
     with pytest.raises(UsageError, match="two encoders have the name 'mine'"):
         run([learnable(name="one", size=40)], specs, preset=find_preset("ettinger"))
     with pytest.raises(UsageError, match="encoder 'bow' is asked for twice"):
-        check_names(["bow", "bow"])
+        check_names([parse_spec("bow"), parse_spec("bow")])
 
 
 @pytest.mark.parametrize(

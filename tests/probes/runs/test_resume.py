@@ -15,17 +15,18 @@ from hypothesis import strategies as st
 from probe_strategies import Counting, learnable
 from processes import ENVIRONMENT, PROBE, alive, descendants, wait_for
 
-from sentprobe.commands.run import probe_plan
-from sentprobe.commands.run_plan import RunRequest
+from sentprobe.commands.options import SizeOptions
+from sentprobe.commands.run import probe_targets
+from sentprobe.commands.targets import parse_targets
 from sentprobe.errors import ResultsError, SentprobeError
 from sentprobe.probes.encoders import make_encoder
-from sentprobe.probes.runs import conditions
-from sentprobe.probes.runs import job
+from sentprobe.probes.runs import conditions, job
 from sentprobe.probes.runs.results import Condition, Made, Result, Results, makings
 from sentprobe.probes.runs.run import run
+from sentprobe.probes.runs.settings import make_run
 from sentprobe.probes.runs.store import MARKER, file_name, read_results, write_result
-from sentprobe.probes.trainer.presets import find_preset
-from sentprobe.progress import Silent
+from sentprobe.probes.trainer.presets import find_preset, override
+from sentprobe.specs import parse_pair, parse_spec
 
 FAST = replace(find_preset("ettinger"), max_epochs=2)
 FEW = [learnable(name="one", size=40), learnable(name="two", size=50)]
@@ -227,16 +228,19 @@ def test_no_room_for_what_processes_share(monkeypatch: pytest.MonkeyPatch) -> No
         run(FEW, [encoder()], preset=FAST, jobs=2)
 
 
-PLAN = RunRequest(
-    encoders=("bow?dim=30",), train=56, test=28, seeds=2, cache=False, jobs=1,
-    overrides=("enough=0", "patience=900", "max_epochs=40"),
-)  # fmt: skip
+OVERRIDES = ("enough=0", "patience=900", "max_epochs=40")
 SAME = (
     "run", "compeval", "--encoder", "bow?dim=30", "--train", "56", "--test", "28", "--seeds", "2",
-    "--no-cache", "--jobs", "2",
-    *(part for text in PLAN.overrides for part in ("--set", text)),
+    "--no-cache", "--jobs", "2", *(part for text in OVERRIDES for part in ("--set", text)),
 )  # fmt: skip
-"""PLAN as a command, but for the number of processes."""
+
+
+def run_here(out: Path | None) -> Results:
+    """Run the same as SAME in this process."""
+    targets = parse_targets(["compeval"], size=SizeOptions(train=56, test=28))
+    preset = override(find_preset("ettinger"), [parse_pair(text) for text in OVERRIDES])
+    settings = make_run(seeds=2, out=out)
+    return probe_targets(targets, [parse_spec("bow?dim=30")], run=settings, preset=preset).results
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no /proc here")
@@ -254,9 +258,9 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
     before = {name: stamp for name, stamp in stamps(out).items() if not name.startswith(".")}
     assert 2 <= len(before) < 5
     wait_for(lambda: not any(map(alive, children)))
-    made = probe_plan(replace(PLAN, out=out), reporter=Silent()).results
+    made = run_here(out)
     assert {name: stamp for name, stamp in stamps(out).items() if name in before} == before
-    whole = probe_plan(PLAN, reporter=Silent()).results
+    whole = run_here(None)
     assert [record.scores for record in made.records] == [r.scores for r in whole.records]
 
 

@@ -22,7 +22,7 @@ from sentprobe.probes.runs import run as run_module
 from sentprobe.probes.runs.results import Condition, Results
 from sentprobe.probes.runs.run import run
 from sentprobe.probes.runs.store import file_name, read_results
-from sentprobe.probes.runs.word_source import check_source, encode_words, make_source
+from sentprobe.probes.runs.word_source import parse_source, encode_words, make_source
 from sentprobe.probes.trainer.presets import find_preset
 
 FAST = replace(find_preset("ettinger"), max_epochs=3)
@@ -190,7 +190,7 @@ def test_words_without_a_vector_are_zero(tmp_path: Path, caplog: pytest.LogCaptu
 )
 def test_unknown_sources_are_refused(text: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
-        check_source(text)
+        parse_source(text)
     assert message in str(caught.value)
 
 
