@@ -10,14 +10,14 @@ from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.files import atomic_path, check_apart
 from sentprobe.probes.corpus.table import Table, open_table
 from sentprobe.probes.natural.agreement import (
-    PARSED,
     AgreementMeasure,
     Compared,
     TableAgreement,
     Tally,
     open_pairs,
 )
-from sentprobe.probes.natural.catalogue import TASKS, Suite, TableNeed
+from sentprobe.probes.natural.catalogue import TASKS
+from sentprobe.probes.natural.task import Suite, TableNeed
 from sentprobe.probes.report.grids import (
     Grid,
     GridCell,
@@ -210,7 +210,7 @@ def explain(found: TableAgreement, tables: tuple[Table, Table]) -> str:
         which = " and ".join(
             name for name, each in zip("AB", tables, strict=True) if not each.constituents
         )
-        left_out = ", ".join(name for name in PARSED if TASKS[name].need is TableNeed.TREE)
+        left_out = ", ".join(_needing(TableNeed.TREE))
         lines.append(f"There are no constituents in {which}: without {left_out}.")
     return "".join(f"{line}\n" for line in lines)
 

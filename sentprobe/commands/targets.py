@@ -21,14 +21,15 @@ from sentprobe.probes.compeval import TASKS, CompevalTask, Sampling, build, chec
 from sentprobe.probes.corpus.table import Table, open_table
 from sentprobe.probes.dataset import ProbeDataset, Size
 from sentprobe.probes.natural.catalogue import TASKS as NATURAL_TASKS
-from sentprobe.probes.natural.catalogue import NaturalTask, find_tasks
-from sentprobe.probes.natural.catalogue import Suite as NaturalNames
+from sentprobe.probes.natural.catalogue import find_tasks
 from sentprobe.probes.natural.datasets import (
     NaturalRecipe,
     build_each,
     check_natural_size,
 )
 from sentprobe.probes.natural.select import NaturalSettings, TooFewError, parse_band
+from sentprobe.probes.natural.task import NaturalTask
+from sentprobe.probes.natural.task import Suite as NaturalNames
 from sentprobe.progress import Reporter
 from sentprobe.specs import check_distinct, choose
 

@@ -1,66 +1,44 @@
-"""What the suites' tasks are called and probed with: SentEval's names, classifier, probe words."""
+"""The tasks of all suites as one list: known by our name or that of the published file."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
-from sentprobe.probes.dataset import ONE_HOT, OWN_WORDS, ProbeDataset
-from sentprobe.probes.natural.catalogue import TASKS, Suite
+from sentprobe.probes.compeval.tasks import TASKS as COMPEVAL
+from sentprobe.probes.cues import Cue, KnownTask
+from sentprobe.probes.dataset import ONE_HOT, ProbeDataset
+from sentprobe.probes.natural.catalogue import TASKS as NATURAL
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.presets import find_preset
 
-SENTEVAL: Mapping[str, str] = {
-    "SentLen": "sentence_length",
-    "WC": "word_content",
-    "TreeDepth": "tree_depth",
-    "TopConst": "top_constituents",
-    "BShift": "bigram_shift",
-    "Tense": "past_present",
-    "SubjNum": "subj_number",
-    "ObjNum": "obj_number",
-    "SOMO": "odd_man_out",
-    "CoordInv": "coordination_inversion",
-}
-"""By our names, which are the paper's."""
+OTHERWISE = "ettinger"
+"""The preset for datasets of no known task."""
+
+ClassifierChoice = Preset | Callable[[ProbeDataset], Preset]
+"""One classifier for all datasets, or what gives a dataset its own."""
+
+
+def known_tasks() -> tuple[KnownTask, ...]:
+    """Return all tasks, in the order of the papers' tables."""
+    return (*COMPEVAL.values(), *NATURAL.values())
+
+
+def task_key(name: str) -> str:
+    """Return what a task is looked up by: its name, not its published file's, in lower case.
+
+    >>> task_key("bigram_shift"), task_key("WordContent"), task_key("SemRole")
+    ('bshift', 'wc', 'semrole')
+    """
+    ours = {_bare(task.published): task.name for task in known_tasks() if task.published}
+    return ours.get(_bare(name), name).lower()
 
 
 def _bare(name: str) -> str:
     return name.lower().replace("_", "")
 
 
-_OURS = {_bare(file): name.lower() for name, file in SENTEVAL.items()}
-
-
-def task_key(name: str) -> str:
-    """Return what a task is looked up by: its name, not SentEval's, in lower case.
-
-    >>> task_key("bigram_shift"), task_key("WordContent"), task_key("SemRole")
-    ('bshift', 'wc', 'semrole')
-    """
-    return _OURS.get(_bare(name), name.lower())
-
-
-ClassifierChoice = Preset | Callable[[ProbeDataset], Preset]
-"""One classifier for all datasets, or what gives a dataset its own."""
-
-
-OTHERWISE = "ettinger"
-"""The preset for the tasks of Ettinger et al. 2018, and for datasets of no known task."""
-
-_SUITES: Mapping[str, Suite] = {task_key(name): task.suite for name, task in TASKS.items()}
-
-_PRESETS: Mapping[Suite, str] = {
-    Suite.CONNEAU: "conneau",
-    Suite.ADI: "adi",
-    Suite.CONTROLS: "adi",
-}
-
-_WORDS: Mapping[Suite, str] = {Suite.ADI: OWN_WORDS, Suite.CONTROLS: OWN_WORDS}
-"""What stands for probe words; one-hot in all other tasks."""
-
-
-def _suite(*names: str) -> Suite | None:
-    """Return the suite that a natural-text task is from; the first known name counts."""
-    keys = map(task_key, names)
-    return next((_SUITES[key] for key in keys if key in _SUITES), None)
+def known_task(*names: str) -> KnownTask | None:
+    """Return the task of one of the names, the first that is known."""
+    tasks = {task.name.lower(): task for task in known_tasks()}
+    return next((tasks[key] for key in map(task_key, names) if key in tasks), None)
 
 
 def preset_of(*names: str) -> str:
@@ -71,8 +49,8 @@ def preset_of(*names: str) -> str:
     >>> preset_of("SemRole"), preset_of("mine")
     ('ettinger', 'ettinger')
     """
-    suite = _suite(*names)
-    return OTHERWISE if suite is None else _PRESETS[suite]
+    task = known_task(*names)
+    return OTHERWISE if task is None else task.preset
 
 
 def usual_preset(data: ProbeDataset) -> Preset:
@@ -85,5 +63,26 @@ def usual_preset(data: ProbeDataset) -> Preset:
 
 def usual_words(data: ProbeDataset) -> str:
     """Return what stands for probe words: in Adi et al. the encoder's vectors, else one-hot."""
-    suite = _suite(data.card.task, data.name)
-    return ONE_HOT if suite is None else _WORDS.get(suite, ONE_HOT)
+    task = known_task(data.card.task, data.name)
+    return ONE_HOT if task is None else task.words
+
+
+def expected(name: str, cue: Cue) -> str:
+    """Return why a cue may answer the task of that name, or the empty string.
+
+    >>> expected("Content1Probe", Cue.BAG)
+    'the task is about which words there are'
+    >>> expected("SemRole", Cue.BAG)
+    ''
+    >>> expected("word_content", Cue.BAG) == expected("WC", Cue.BAG)
+    True
+    """
+    task = known_task(name)
+    return "" if task is None else task.may_answer.get(cue, "")
+
+
+def turned(name: str, cue: Cue) -> str:
+    """Return why a cue is below chance on the test items of the task of that name."""
+    task = known_task(name)
+    found = "" if task is None else task.turned.get(cue, "")
+    return found or "training and test disagree about this cue"

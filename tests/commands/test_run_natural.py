@@ -13,7 +13,8 @@ from sentprobe.lexicon import english
 from sentprobe.probes.compeval import TASKS as COMPEVAL
 from sentprobe.probes.compeval import build
 from sentprobe.probes.dataset import Card, ProbeDataset, Size, Split
-from sentprobe.probes.natural.catalogue import TASKS, Suite
+from sentprobe.probes.natural.catalogue import TASKS
+from sentprobe.probes.natural.task import Suite
 from sentprobe.probes.report.tables import arrange, explain
 from sentprobe.probes.runs.run import run
 from sentprobe.probes.runs.settings import make_run

@@ -12,8 +12,9 @@ from sentprobe.probes.audit.audit import (
     bound,
 )
 from sentprobe.probes.audit.classify import Classifier, ModelScore, Trial
-from sentprobe.probes.audit.cues import CUES, Cue
+from sentprobe.probes.audit.features import CUES
 from sentprobe.probes.audit.render import AuditFormat, from_json, render, to_json, verdict_lines
+from sentprobe.probes.cues import Cue
 
 __all__ = [
     "CUES",

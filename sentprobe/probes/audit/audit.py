@@ -18,10 +18,11 @@ import numpy as np
 
 from sentprobe.lexicon import Lexicon, english
 from sentprobe.probes.audit.classify import ModelScore, Trial, TrialItems, score, try_classifiers
-from sentprobe.probes.audit.cues import CUES, Cue, Features, Structures, cues_of, seen
-from sentprobe.probes.audit.expectations import expected, turned
+from sentprobe.probes.audit.features import CUES, Features, Structures, cues_of, seen
+from sentprobe.probes.cues import Cue
 from sentprobe.probes.dataset import Items, ProbeDataset, Split
 from sentprobe.probes.statistics import balanced
+from sentprobe.probes.suites import expected, turned
 from sentprobe.processes import check_jobs, finished, workers
 from sentprobe.progress import Reporter, Silent
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.probes.audit.cues import Features
+from sentprobe.probes.audit.features import Features
 from sentprobe.probes.dataset import Indices
 from sentprobe.probes.statistics import Interval, accuracy_interval, wilson
 

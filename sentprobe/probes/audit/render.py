@@ -13,7 +13,8 @@ from rich.text import Text
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.audit.audit import CONFIDENCE, FORMAT, Audit, Bound, Finding, Verdict
 from sentprobe.probes.audit.classify import Classifier, ModelScore, Trial
-from sentprobe.probes.audit.cues import CUES, Cue
+from sentprobe.probes.audit.features import CUES
+from sentprobe.probes.cues import Cue
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.statistics import Interval
 

@@ -17,6 +17,7 @@ from sentprobe.probes.compeval.mirror import (
     order,
     semrole,
 )
+from sentprobe.probes.cues import ABOUT_ORDER, ABOUT_WORDS, Cue, KnownTask, why
 from sentprobe.probes.dataset import Size, Split
 
 
@@ -40,14 +41,14 @@ class Sampling(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CompevalTask:
+class CompevalTask(KnownTask):
     """A compeval task: its probes, how its units are made, what it holds out, its templates.
 
     ``unit`` is the number of items in a unit, ``events`` yields all events that can be asked about,
     and ``question`` gives the label.
     """
 
-    name: str
+    preset: str = "ettinger"
     has_noun: bool
     make: UnitMaker
     unit: int
@@ -63,6 +64,8 @@ class CompevalTask:
 
 _WITH_CLAUSE = ("intransitive-rc", "transitive-rc")
 _TWO_NOUNS = ("transitive", *_WITH_CLAUSE)
+_PLACES = (Cue.NGRAMS, Cue.POSITION)
+_WORDS = why(ABOUT_WORDS, Cue.BAG, *_PLACES)
 
 TASKS = {
     task.name: task
@@ -75,6 +78,7 @@ TASKS = {
             held_out=HeldOut.NOTHING,
             templates=_TWO_NOUNS,
             question=questions.occurs,
+            may_answer=_WORDS,
         ),
         CompevalTask(
             name="Content2Probe",
@@ -84,6 +88,7 @@ TASKS = {
             held_out=HeldOut.PAIRS,
             templates=_TWO_NOUNS,
             question=questions.both_occur,
+            may_answer=_WORDS,
         ),
         CompevalTask(
             name="Order",
@@ -93,15 +98,18 @@ TASKS = {
             held_out=HeldOut.PAIRS,
             templates=_TWO_NOUNS,
             question=questions.comes_first,
+            may_answer=why(ABOUT_ORDER, *_PLACES),
         ),
         CompevalTask(
             name="SemRole",
+            published="sr",
             has_noun=True,
             make=semrole,
             unit=2,
             held_out=HeldOut.PAIRS,
             templates=_TWO_NOUNS,
             question=questions.is_agent,
+            may_answer=why("word order is what marks the role; beat this figure", *_PLACES),
         ),
         CompevalTask(
             name="Negation",
@@ -112,6 +120,7 @@ TASKS = {
             templates=_WITH_CLAUSE,
             question=questions.is_positive,
             events=one_negation,
+            may_answer=why("a negation stands near its verb; beat this figure", *_PLACES),
         ),
     )
 }

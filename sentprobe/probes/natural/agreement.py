@@ -5,55 +5,17 @@ table in place of people: gold trees against a parser's, or one parser against a
 are matched by their digests, which are those of their tokens. DuckDB counts.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.corpus.queries import Corpus, open_corpus
 from sentprobe.probes.corpus.table import Table
-from sentprobe.probes.natural.catalogue import TASKS, TableNeed
-from sentprobe.probes.natural.select import LENGTHS
-from sentprobe.probes.natural.tense_number import LETTERS, TENSES, number_condition, sql_strings
-from sentprobe.probes.natural.topconst import SEQUENCE
-from sentprobe.probes.natural.treedepth import DEPTHS
-from sentprobe.probes.syntax.rows import Row
-
-
-class Label(StrEnum):
-    """A label that two rows can agree on."""
-
-    TENSE = "tense"
-    VERB = "verb"
-    SUBJECT = "subject"
-    SUBJECT_NUMBER = "subject number"
-    OBJECT = "object"
-    OBJECT_NUMBER = "object number"
-    DEPTH = "depth"
-    TOP = "top constituents"
-    CLAUSES = "coordinated clauses"
-
-
-CLASSES = frozenset(
-    (Label.TENSE, Label.SUBJECT_NUMBER, Label.OBJECT_NUMBER, Label.DEPTH, Label.TOP)
-)
-"""The labels that are classes; the others are positions in the sentence."""
-
-
-_VALUES: Mapping[Label, Callable[[Row], object]] = {
-    Label.TENSE: lambda row: None if row.verb is None else TENSES.get(row.tag(row.verb)),
-    Label.VERB: lambda row: row.verb,
-    Label.SUBJECT: lambda row: row.subject and row.subject.index,
-    Label.SUBJECT_NUMBER: lambda row: row.subject and row.subject.number,
-    Label.OBJECT: lambda row: row.object and row.object.index,
-    Label.OBJECT_NUMBER: lambda row: row.object and row.object.number,
-    Label.DEPTH: lambda row: row.depth,
-    Label.TOP: lambda row: row.top,
-    Label.CLAUSES: lambda row: row.clauses,
-}
+from sentprobe.probes.natural.catalogue import TASKS
+from sentprobe.probes.natural.task import NaturalTask, Said, TableNeed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,94 +91,6 @@ def chance_of(agreeing: int, both: int) -> float:
     return agreeing / both**2 if both else 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Disagreement:
-    """A sentence for which two analyses say different things."""
-
-    text: str
-    first: object
-    second: object
-
-
-@dataclass(slots=True)
-class Agreement:
-    """What two analyses say of one label: counts of sentences, and those that differ."""
-
-    neither: int = 0
-    """Neither has the label."""
-    same: int = 0
-    """Both have it, with the same value."""
-    different: list[Disagreement] = field(default_factory=list)
-    """Both have it, with different values."""
-    one_only: list[Disagreement] = field(default_factory=list)
-    """One has it; the other's value is None."""
-    classes: tuple[Counter[object], Counter[object]] | None = field(default=None, compare=False)
-    """Of a label with classes: how often each says which, where both have it."""
-
-    @property
-    def tally(self) -> Tally:
-        """The counts."""
-        only_a = sum(each.second is None for each in self.one_only)
-        both = self.same + len(self.different)
-        chance = None
-        if self.classes is not None:
-            first, second = self.classes
-            chance = chance_of(sum(n * second[value] for value, n in first.items()), both)
-        return Tally(
-            neither=self.neither,
-            same=self.same,
-            different=len(self.different),
-            only_a=only_a,
-            only_b=len(self.one_only) - only_a,
-            chance=chance,
-        )
-
-    @property
-    def total(self) -> int:
-        """The number of sentences."""
-        return self.tally.total
-
-    @property
-    def rate(self) -> float:
-        """The share of all sentences for which both say the same, if only that there is none."""
-        return self.tally.rate
-
-    @property
-    def rate_of_both(self) -> float:
-        """The share with the same value among the sentences to which both give one."""
-        return self.tally.rate_of_both
-
-
-def agreement(pairs: Iterable[tuple[Row, Row]]) -> dict[Label, Agreement]:
-    """Compare two rows of each of many sentences, label by label, in memory.
-
-    The two must have the same tokens for positions to mean the same. For whole tables see
-    :mod:`sentprobe.probes.corpus.table_agreement`.
-    """
-    found = {
-        label: Agreement(classes=(Counter(), Counter()) if label in CLASSES else None)
-        for label in Label
-    }
-    for one, other in pairs:
-        for label, value in _VALUES.items():
-            _count(found[label], one.text, value(one), value(other))
-    return found
-
-
-def _count(counts: Agreement, text: str, first: object, second: object) -> None:
-    if first is None and second is None:
-        counts.neither += 1
-        return
-    if counts.classes is not None and first is not None and second is not None:
-        counts.classes[0][first] += 1
-        counts.classes[1][second] += 1
-    if first == second:
-        counts.same += 1
-    else:
-        where = counts.one_only if first is None or second is None else counts.different
-        where.append(Disagreement(text, first, second))
-
-
 class Compared(StrEnum):
     """What is compared."""
 
@@ -234,73 +108,30 @@ class AgreementMeasure:
     kind: Compared
     task: str
     sql: str
-    classes: bool = True
+    classes: bool
     """Whether its values are classes; else they are positions in the sentence."""
-
-    @property
-    def trees(self) -> bool:
-        """Whether it needs constituents."""
-        return TASKS[self.task].need is TableNeed.TREE
+    trees: bool
+    """Whether it needs constituents."""
 
 
-_TENSE = (
-    "CASE "
-    + " ".join(f"WHEN verb_tag = '{tag}' THEN '{tense}'" for tag, tense in TENSES.items())
-    + " END"
-)
+def measures() -> tuple[AgreementMeasure, ...]:
+    """Return all that is compared: the labels of all tasks, and then their answers."""
+    tasks = TASKS.values()
+    return (
+        *(_measure(t, n, said, Compared.LABEL) for t in tasks for n, said in t.labels.items()),
+        *(_measure(t, t.name, t.answer, Compared.TASK) for t in tasks if t.answer is not None),
+    )
 
 
-def _number(role: str) -> str:
-    """Return what asks about a common noun whose phrase has the number that its tag shows."""
-    asked = f"{LENGTHS} AND {number_condition(role)} AND {_is_word(role)}"
-    return f"CASE WHEN {asked} THEN {role}_tag END"
-
-
-def _is_word(role: str) -> str:
-    return f"regexp_full_match(lower(tokens[{role}_index + 1]), '{LETTERS}')"
-
-
-_LABELS: Mapping[Label, tuple[str, str]] = {
-    Label.DEPTH: ("TreeDepth", "depth"),
-    Label.TOP: ("TopConst", "top"),
-    Label.VERB: ("Tense", "verb_index"),
-    Label.TENSE: ("Tense", _TENSE),
-    Label.SUBJECT: ("SubjNum", "subject_index"),
-    Label.SUBJECT_NUMBER: ("SubjNum", "subject_number"),
-    Label.OBJECT: ("ObjNum", "object_index"),
-    Label.OBJECT_NUMBER: ("ObjNum", "object_number"),
-    Label.CLAUSES: ("CoordInv", "clauses"),
-}
-_ANSWERS: Mapping[str, str] = {
-    "TreeDepth": f"CASE WHEN {LENGTHS} AND depth BETWEEN {DEPTHS[0]} AND {DEPTHS[-1]} "
-    "THEN depth END",
-    "TopConst": f"CASE WHEN {LENGTHS} AND {SEQUENCE} THEN top END",
-    "Tense": f"CASE WHEN {LENGTHS} AND verb_tag IN {sql_strings(tuple(TENSES))} "
-    f"AND {_is_word('verb')} THEN {_TENSE} END",
-    "SubjNum": _number("subject"),
-    "ObjNum": _number("object"),
-    "CoordInv": f"CASE WHEN {LENGTHS} THEN clauses END",
-}
-
-MEASURES = (
-    *(
-        AgreementMeasure(
-            name=label.value, kind=Compared.LABEL, task=task, sql=sql, classes=label in CLASSES
-        )
-        for label, (task, sql) in _LABELS.items()
-    ),
-    *(
-        AgreementMeasure(
-            name=task, kind=Compared.TASK, task=task, sql=sql, classes=task != "CoordInv"
-        )
-        for task, sql in _ANSWERS.items()
-    ),
-)
-"""All that is compared. A task's answer is that of its questions before frequency bands, balance
-and size decide which are asked; a sequence of TopConst that is not frequent counts as itself."""
-
-PARSED = tuple(_ANSWERS)
-"""The tasks that depend on the parse."""
+def _measure(task: NaturalTask, name: str, said: Said, kind: Compared) -> AgreementMeasure:
+    return AgreementMeasure(
+        name=name,
+        kind=kind,
+        task=task.name,
+        sql=said.sql,
+        classes=said.classes,
+        trees=task.need is TableNeed.TREE,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -455,10 +286,10 @@ def open_pairs(first: Table, second: Table) -> Iterator[Pairs]:
         SentprobeError: there is no sentence that is in both, or a shard cannot be read.
     """
     trees = first.constituents and second.constituents
-    measures = tuple(each for each in MEASURES if trees or not each.trees)
+    compared = tuple(each for each in measures() if trees or not each.trees)
     with open_corpus(first) as corpus:
         corpus.add(second, view="others")
-        pairs = Pairs(corpus, measures)
+        pairs = Pairs(corpus, compared)
         if not len(pairs):
             raise SentprobeError(
                 f"{first.path} and {second.path} have no sentence in common; sentences are matched "

@@ -1,8 +1,9 @@
-"""TopConst and BShift, of the syntactic tasks of Conneau et al. 2018, section 2."""
+"""BShift of Conneau et al. 2018, section 2: two neighbouring tokens swapped or not."""
 
 from collections.abc import Sequence
 from random import Random
 
+from sentprobe.probes.cues import Cue, why
 from sentprobe.probes.natural.pairs import (
     DOUBLE_QUOTES,
     INVERTED,
@@ -11,6 +12,7 @@ from sentprobe.probes.natural.pairs import (
     is_word,
 )
 from sentprobe.probes.natural.select import LENGTHS, Draw, Selection
+from sentprobe.probes.natural.task import NaturalTask
 
 
 def bigram_shift(draw: Draw) -> Selection:
@@ -43,3 +45,11 @@ def _swapped(text: str, rng: Random) -> str | None:
 def _may_swap(tokens: Sequence[str], place: int) -> bool:
     left, right = tokens[place : place + 2]
     return is_word(left) and is_word(right) and left.casefold() != right.casefold()
+
+
+TASK = NaturalTask(
+    name="BShift",
+    published="bigram_shift",
+    draw=bigram_shift,
+    may_answer=why("the task is about words that stand together", Cue.NGRAMS, Cue.TEMPLATE),
+)

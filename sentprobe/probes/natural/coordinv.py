@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
+from sentprobe.probes.cues import Cue, why
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.formats.entries import Entry
 from sentprobe.probes.natural.pairs import (
@@ -25,11 +26,15 @@ from sentprobe.probes.natural.select import (
     Draw,
     Selection,
     Share,
+    asked,
     scaled_note,
     share_out,
     too_few,
     wanted_share,
 )
+from sentprobe.probes.natural.task import NaturalTask, Said, TableNeed
+
+ANSWER = f"CASE WHEN {LENGTHS} THEN clauses END"
 
 _COLUMNS = (
     "text, tags, clauses.first_start, clauses.first_end, clauses.second_start, clauses.second_end"
@@ -118,10 +123,7 @@ def _notes(draw: Draw, unequal: Share, equal: Share) -> tuple[str, ...]:
 
 def _pairs_by_length(draw: Draw) -> dict[Longer, list[ChangedPair]]:
     """Return the pairs by which clause of the original is longer."""
-    pool = draw.pool(
-        "SELECT digest, 0 AS label, 0 AS form FROM sentences "
-        f"WHERE {LENGTHS} AND clauses IS NOT NULL"
-    )
+    pool = draw.pool(f"SELECT digest, 0 AS label, 0 AS form FROM {asked(ANSWER)}")
     found = _coordinated(draw.corpus.columns(pool.handles, _COLUMNS))
     changes = {text: render(parts, inverted=True) for text, parts in found.items()}
     pairs: dict[Longer, list[ChangedPair]] = {longer: [] for longer in Longer}
@@ -190,3 +192,15 @@ def _inside(token: str, tag: str) -> str:
 
 def _capital(token: str) -> str:
     return token[:1].upper() + token[1:]
+
+
+TASK = NaturalTask(
+    name="CoordInv",
+    published="coordination_inversion",
+    draw=coordination_inversion,
+    need=TableNeed.TREE,
+    labels={"coordinated clauses": Said("clauses", classes=False)},
+    answer=Said(ANSWER, classes=False),
+    may_answer=why("the task is about the order of clauses", Cue.NGRAMS, Cue.TEMPLATE)
+    | why("the capital letter says which word is first; beat this figure", Cue.BAG),
+)

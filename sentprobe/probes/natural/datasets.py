@@ -12,8 +12,8 @@ from sentprobe.probes.corpus.queries import MEMORY, THREADS, Corpus, open_corpus
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.dataset import Card, ProbeDataset, Size, Split
 from sentprobe.probes.formats.entries import Entry, assemble
-from sentprobe.probes.natural.catalogue import NaturalTask, TableNeed
 from sentprobe.probes.natural.select import Draw, NaturalSettings, Selection, TooFewError
+from sentprobe.probes.natural.task import NaturalTask, TableNeed
 from sentprobe.versions import versions
 
 if TYPE_CHECKING:

@@ -44,16 +44,7 @@ class Band:
         return Band(low, max(low + 1, round(self.high * share(tokens))))
 
 
-TARGET_BAND = Band(100, 5000)
-"""Of the main verb (Tense) and of the head noun (SubjNum, ObjNum)."""
-ODD_BAND = Band(40, 400)
-"""Of the word that is replaced and of its replacement (SOMO)."""
-FIRST_RANK = 2001
-"""The first frequency rank of the words of WC."""
-WORDS = 1000
-"""How many words WC has."""
-SEQUENCES = 19
-"""How many sequences of constituents TopConst has, besides OTHER."""
+_EXAMPLE = Band(100, 5000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +86,7 @@ def parse_band(text: str) -> Band:
         if 1 <= low <= high:
             return Band(low, high)
     raise UsageError(
-        f"a frequency band is LOW-HIGH, such as {TARGET_BAND}, with LOW from 1 up, not {text!r}"
+        f"a frequency band is LOW-HIGH, such as {_EXAMPLE}, with LOW from 1 up, not {text!r}"
     )
 
 
@@ -296,6 +287,15 @@ def scaled_note(size: Size, items: Mapping[Split, int], *, why: str) -> str:
 
 LENGTHS = "length BETWEEN 5 AND 28"
 """The sentences of Conneau et al. 2018, as a condition of a query."""
+
+
+def asked(answer: str) -> str:
+    """Return what a query selects from: the rows for which *answer* is not NULL, with the answer.
+
+    >>> asked("verb_tag")
+    '(SELECT *, verb_tag AS answer FROM sentences) WHERE answer IS NOT NULL'
+    """
+    return f"(SELECT *, {answer} AS answer FROM sentences) WHERE answer IS NOT NULL"
 
 
 @dataclass(frozen=True, slots=True)

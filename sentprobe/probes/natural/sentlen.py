@@ -1,7 +1,8 @@
-"""SentLen and WC: the surface tasks of Conneau et al. 2018, section 2."""
+"""SentLen of Conneau et al. 2018, section 2: how many tokens a sentence has."""
 
 from collections.abc import Sequence
 
+from sentprobe.probes.cues import Cue, why
 from sentprobe.probes.natural.select import (
     Draw,
     Selection,
@@ -10,9 +11,16 @@ from sentprobe.probes.natural.select import (
     rarest,
     size_notes,
 )
+from sentprobe.probes.natural.task import NaturalTask
 
 BINS = ((5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26, 28))
 """The classes of SentLen, in tokens."""
+
+ABOUT_LENGTH = why(
+    "the task is about the length of the sentence",
+    *(Cue.LENGTH, Cue.BAG, Cue.NGRAMS, Cue.TEMPLATE, Cue.SENTENCE),
+)
+"""All cues but the probe words and their places."""
 
 
 def sentence_length(draw: Draw) -> Selection:
@@ -38,3 +46,8 @@ def length_classes(draw: Draw, bins: Sequence[tuple[int, int]]) -> Selection:
         entries_at(draw, pool, places, labels=labels),
         size_notes(draw, got, classes=len(labels), why=rarest(pool, labels)),
     )
+
+
+TASK = NaturalTask(
+    name="SentLen", published="sentence_length", draw=sentence_length, may_answer=ABOUT_LENGTH
+)

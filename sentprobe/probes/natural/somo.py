@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from sentprobe.probes.corpus.queries import HANDLE, Corpus, SentencePool
+from sentprobe.probes.cues import Cue, why
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.formats.entries import Entry
 from sentprobe.probes.natural.pairs import ChangedPair, new_pairs, versions_of
 from sentprobe.probes.natural.select import (
     LENGTHS,
-    ODD_BAND,
     Band,
     Draw,
     Selection,
@@ -28,7 +28,11 @@ from sentprobe.probes.natural.select import (
     too_few,
     wanted_share,
 )
-from sentprobe.probes.natural.tense_number import LETTERS, band_note, count_forms
+from sentprobe.probes.natural.target_words import LETTERS, band_note, count_forms
+from sentprobe.probes.natural.task import NaturalTask, TableNeed
+
+ODD_BAND = Band(40, 400)
+"""Of the word that is replaced and of its replacement."""
 
 LABELS = ("O", "C")
 """Original and changed, as in the published data."""
@@ -193,3 +197,18 @@ WITH known AS (
 SELECT {HANDLE} AS handle, spot, chosen[1] AS word, chosen[2] AS rank FROM one
 ORDER BY md5_number_lower(concat(digest, ' ', $1)), digest
 """
+
+
+TASK = NaturalTask(
+    name="SOMO",
+    published="odd_man_out",
+    draw=odd_man_out,
+    need=TableNeed.TAGS,
+    may_answer=why(
+        "the new word fits those around it less well; beat this figure", Cue.BAG, Cue.NGRAMS
+    ),
+    turned=why(
+        "no replacement of training is one in test, where it stands in originals too",
+        *(Cue.BAG, Cue.NGRAMS),
+    ),
+)

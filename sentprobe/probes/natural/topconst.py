@@ -1,17 +1,29 @@
-"""TopConst and BShift, of the syntactic tasks of Conneau et al. 2018, section 2."""
+"""TopConst of Conneau et al. 2018, section 2: which constituents are under the top S."""
 
+from sentprobe.probes.cues import Cue, why
 from sentprobe.probes.natural.select import (
     LENGTHS,
-    SEQUENCES,
     Draw,
     Selection,
     TooFewError,
+    asked,
     by_class,
     entries_at,
     rarest,
     size_notes,
     wanted_share,
 )
+from sentprobe.probes.natural.task import (
+    BAG_AND_ORDER,
+    IN_TEXT,
+    OF_STRUCTURE,
+    NaturalTask,
+    Said,
+    TableNeed,
+)
+
+SEQUENCES = 19
+"""How many sequences of constituents are classes, besides OTHER."""
 
 OTHER = "OTHER"
 """The class of all sequences that are not among the most frequent."""
@@ -20,8 +32,7 @@ LEAST = 12
 """Sentences that a sequence must have to be a class of its own, unless the user says how many
 classes there are: enough for each split to have some at the default proportions."""
 
-
-SEQUENCE = r"regexp_full_match(top, '([A-Z]+ )+\.')"
+ANSWER = rf"CASE WHEN {LENGTHS} AND regexp_full_match(top, '([A-Z]+ )+\.') THEN top END"
 """Constituents, none of them punctuation or a quote, and then the full stop's label."""
 
 
@@ -37,8 +48,8 @@ def top_constituents(draw: Draw) -> Selection:
     tops, notes = _sequences(draw)
     cases = " ".join(f"WHEN '{top}' THEN {n}" for n, top in enumerate(tops))
     pool = draw.pool(
-        f"SELECT digest, CASE top {cases} ELSE {len(tops)} END AS label, 0 AS form "
-        f"FROM sentences WHERE {LENGTHS} AND {SEQUENCE}"
+        f"SELECT digest, CASE answer {cases} ELSE {len(tops)} END AS label, 0 AS form "
+        f"FROM {asked(ANSWER)}"
     )
     labels = (*(top.replace(" ", "_") for top in tops), OTHER)
     places, got = by_class(pool, labels, draw.size, task=draw.task)
@@ -54,8 +65,8 @@ def _sequences(draw: Draw) -> tuple[list[str], tuple[str, ...]]:
     wanted = draw.settings.sequences or SEQUENCES
     least = 1 if draw.settings.sequences else min(LEAST, _smallest_class(draw, wanted + 1))
     found = draw.corpus.query(
-        f"SELECT top FROM sentences WHERE {LENGTHS} AND {SEQUENCE} "
-        "GROUP BY top HAVING count(*) >= ? ORDER BY count(*) DESC, top LIMIT ?",
+        f"SELECT answer FROM {asked(ANSWER)} "
+        "GROUP BY answer HAVING count(*) >= ? ORDER BY count(*) DESC, answer LIMIT ?",
         least,
         wanted,
     )
@@ -74,3 +85,14 @@ def _sequences(draw: Draw) -> tuple[list[str], tuple[str, ...]]:
 
 def _smallest_class(draw: Draw, classes: int) -> int:
     return sum(wanted_share(draw.size, classes=classes).values())
+
+
+TASK = NaturalTask(
+    name="TopConst",
+    published="top_constituents",
+    draw=top_constituents,
+    need=TableNeed.TREE,
+    labels={"top constituents": Said("top")},
+    answer=Said(ANSWER),
+    may_answer=why(OF_STRUCTURE, *BAG_AND_ORDER) | why(IN_TEXT, Cue.LENGTH),
+)

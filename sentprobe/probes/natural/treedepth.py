@@ -15,21 +15,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.probes.corpus.queries import SentencePool
+from sentprobe.probes.cues import why
 from sentprobe.probes.dataset import Indices, Split
 from sentprobe.probes.natural.select import (
     LENGTHS,
     Draw,
     Selection,
     SplitPlaces,
+    asked,
     entries_at,
     scaled_note,
     splits_of,
     too_few,
 )
+from sentprobe.probes.natural.task import (
+    BAG_AND_ORDER,
+    OF_STRUCTURE,
+    NaturalTask,
+    Said,
+    TableNeed,
+)
 
 DEPTHS = range(5, 13)
 """The classes, in edges from ROOT to the deepest word."""
 
+ANSWER = f"CASE WHEN {LENGTHS} AND depth BETWEEN {DEPTHS[0]} AND {DEPTHS[-1]} THEN depth END"
 
 _SHORTEST, _LONGEST = 5, 28
 
@@ -79,8 +89,7 @@ def tree_depth(draw: Draw) -> Selection:
         TooFewError: there is no length of which sentences of all depths are there.
     """
     pool = draw.pool(
-        f"SELECT digest, depth - {DEPTHS[0]} AS label, length AS form FROM sentences "
-        f"WHERE {LENGTHS} AND depth BETWEEN {DEPTHS[0]} AND {DEPTHS[-1]}"
+        f"SELECT digest, answer - {DEPTHS[0]} AS label, length AS form FROM {asked(ANSWER)}"
     )
     cells = np.zeros((len(DEPTHS), _LONGEST - _SHORTEST + 1), np.int64)
     np.add.at(cells, (pool.labels, pool.forms - _SHORTEST), 1)
@@ -234,3 +243,14 @@ def correlation(quota: Indices) -> float:
         return 0.0
     found = round(float(np.corrcoef(depth, length)[0, 1]), 12)
     return found + 0.0
+
+
+TASK = NaturalTask(
+    name="TreeDepth",
+    published="tree_depth",
+    draw=tree_depth,
+    need=TableNeed.TREE,
+    labels={"depth": Said("depth")},
+    answer=Said(ANSWER),
+    may_answer=why(OF_STRUCTURE, *BAG_AND_ORDER),
+)

@@ -1,10 +1,9 @@
-"""SentLen and WC: the surface tasks of Conneau et al. 2018, section 2."""
+"""WC of Conneau et al. 2018, section 2: which of many words a sentence has."""
 
 from sentprobe.errors import UsageError
+from sentprobe.probes.cues import ABOUT_WORDS, Cue, why
 from sentprobe.probes.natural.select import (
-    FIRST_RANK,
     LENGTHS,
-    WORDS,
     Draw,
     Selection,
     TooFewError,
@@ -14,6 +13,13 @@ from sentprobe.probes.natural.select import (
     share,
     size_notes,
 )
+from sentprobe.probes.natural.task import BAG_AND_ORDER, IN_TEXT, NaturalTask
+
+FIRST_RANK = 2001
+"""The first frequency rank of the words."""
+
+WORDS = 1000
+"""How many words there are."""
 
 
 def word_content(draw: Draw) -> Selection:
@@ -71,3 +77,11 @@ def _words(draw: Draw) -> tuple[list[tuple[int, str]], int]:
             f"{first:,} on; at least 2 are needed"
         )
     return [(int(rank), str(word)) for rank, word in found], first
+
+
+TASK = NaturalTask(
+    name="WC",
+    published="word_content",
+    draw=word_content,
+    may_answer=why(ABOUT_WORDS, *BAG_AND_ORDER, Cue.SENTENCE) | why(IN_TEXT, Cue.LENGTH),
+)

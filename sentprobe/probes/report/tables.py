@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 
 from sentprobe.probes.dataset import ONE_HOT, OWN_WORDS
-from sentprobe.probes.natural.catalogue import TASKS
 from sentprobe.probes.report.grids import Grid, GridCell, GridRow
 from sentprobe.probes.report.sanity import is_balanced, shared_by, verdicts
 from sentprobe.probes.runs.results import Condition, Result, Results, Score
+from sentprobe.probes.suites import known_tasks
 from sentprobe.probes.trainer.classifier import Preset
 
 
@@ -237,17 +237,14 @@ def _published(row: PublishedRow, results: Results) -> GridRow:
     return GridRow(f"{row.name} ({row.source})", PUBLISHED, cells)
 
 
-ORDER = ("Content1Probe", "Content2Probe", "Order", "SemRole", "Negation", *TASKS)
-"""The tasks in the order of the papers' tables."""
-
-
 def arrange(results: Results) -> Results:
     """Return the results by encoder (a model's layers in order), tasks as in the papers' tables."""
-    return Results(tuple(sorted(results.records, key=_order)))
+    ranks = {task.name: rank for rank, task in enumerate(known_tasks())}
+    return Results(tuple(sorted(results.records, key=lambda each: _order(each, ranks))))
 
 
-def _order(record: Result) -> tuple[object, ...]:
-    rank = ORDER.index(record.task) if record.task in ORDER else len(ORDER)
+def _order(record: Result, ranks: Mapping[str, int]) -> tuple[object, ...]:
+    rank = ranks.get(record.task, len(ranks))
     layer = -1 if record.layer is None else record.layer
     return record.family or record.encoder, layer, record.encoder, rank, record.task
 

@@ -13,24 +13,23 @@ from corpus_strategies import make_table
 from hypothesis import given, settings
 from natural_checks import items
 from natural_tables import made_up, write_table
+from row_agreement import Label, agreement
 from sklearn.metrics import cohen_kappa_score
 
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.corpus.recipe import Recipe
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.natural.agreement import (
-    MEASURES,
-    PARSED,
     Compared,
-    Label,
     TableAgreement,
     Tally,
-    agreement,
+    measures,
     open_pairs,
 )
-from sentprobe.probes.natural.catalogue import TASKS, Suite
+from sentprobe.probes.natural.catalogue import TASKS
 from sentprobe.probes.natural.datasets import NaturalRecipe, build_natural
 from sentprobe.probes.natural.select import Band, NaturalSettings
+from sentprobe.probes.natural.task import Suite
 
 GOLD = """\
 (S (NP (DT The) (NNS men)) (VP (VBD saw) (NP (NNS dogs))) (. .))
@@ -171,9 +170,9 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Table]:
     yield write_table(made_up(), tmp_path_factory.mktemp("made") / "table")
 
 
-@pytest.mark.parametrize("name", PARSED)
+@pytest.mark.parametrize("name", LABELS)
 def test_a_tasks_answer_is_the_label_of_its_items(name: str, corpus: Table) -> None:
-    (measure,) = (each for each in MEASURES if each.name == name)
+    (measure,) = (each for each in measures() if each.name == name)
     with corpus.connect() as connection:
         rows = connection.sql(f"SELECT text, {measure.sql} FROM sentences").fetchall()
     answers = {text: answer for text, answer in rows if answer is not None}
@@ -188,8 +187,11 @@ def test_a_tasks_answer_is_the_label_of_its_items(name: str, corpus: Table) -> N
 
 
 def test_all_of_the_ten_tasks_are_spoken_of() -> None:
-    measured = {measure.task for measure in MEASURES}
-    assert measured == set(PARSED) == set(LABELS)
+    measured = {measure.task for measure in measures()}
+    asked = {task.name for task in TASKS.values() if task.answer is not None}
+    assert measured == asked == set(LABELS)
+    named = [measure.name for measure in measures() if measure.kind is Compared.LABEL]
+    assert sorted(named) == sorted(label.value for label in Label)
     ten = {task.name for task in TASKS.values() if task.suite is Suite.CONNEAU}
     assert ten - measured == {"SentLen", "WC", "BShift", "SOMO"}
 

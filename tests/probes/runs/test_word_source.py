@@ -22,7 +22,7 @@ from sentprobe.probes.runs import run as run_module
 from sentprobe.probes.runs.results import Condition, Results
 from sentprobe.probes.runs.run import run
 from sentprobe.probes.runs.store import file_name, read_results
-from sentprobe.probes.runs.word_source import parse_source, encode_words, make_source
+from sentprobe.probes.runs.word_source import encode_words, make_source, parse_source
 from sentprobe.probes.trainer.presets import find_preset
 
 FAST = replace(find_preset("ettinger"), max_epochs=3)

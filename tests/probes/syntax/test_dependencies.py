@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from row_agreement import Label, agreement
 from shared import SHARED, needs_shared
 
-from sentprobe.probes.natural.agreement import Label, agreement
 from sentprobe.probes.syntax.conllu import read_conllu
 from sentprobe.probes.syntax.dependencies import DependencyError, main_clause_of_dependencies
 from sentprobe.probes.syntax.rows import Row, analyse

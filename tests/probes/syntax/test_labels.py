@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.tree import Tree as NltkTree
+from row_agreement import Agreement, Label, agreement
 from shared import SHARED, needs_shared
 from strategies import full_events
 from tree_strategies import nltk_trees
@@ -20,7 +21,6 @@ from sentprobe.generator.event import Event, Number, Participant, Tense
 from sentprobe.generator.realize import realize
 from sentprobe.generator.records import write_conllu, write_tree
 from sentprobe.lexicon import english
-from sentprobe.probes.natural.agreement import Agreement, Label, agreement
 from sentprobe.probes.syntax.clauses import head_noun
 from sentprobe.probes.syntax.conllu import read_conllu
 from sentprobe.probes.syntax.labels import coordination, depth, top_constituents

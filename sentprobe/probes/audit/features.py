@@ -1,4 +1,4 @@
-"""Surface cues: what a classifier is shown of an item when it is not shown the meaning.
+"""The features of each surface cue: what a classifier is shown of an item instead of the meaning.
 
 Where the grammar covers a sentence, its structure is what the event says besides lemmas: frames,
 voices, tenses, aspects, polarities, numbers, adverbs counted, and which participant has which
@@ -12,12 +12,12 @@ bag of words does not know the order, the position does not know the words.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cache
 
 from sentprobe.generator.event import Event, Participant, RelativeClause, Role
 from sentprobe.generator.parse import ParseError, parse
 from sentprobe.lexicon import Lexicon
+from sentprobe.probes.cues import Cue
 from sentprobe.probes.dataset import Items, ProbeDataset
 
 BLANK = "_"
@@ -101,18 +101,6 @@ Features = dict[str, float]
 
 _FAR = 8
 """Distances between two probe words from here on are one feature."""
-
-
-class Cue(StrEnum):
-    """What a classifier is shown of an item."""
-
-    PROBE = "probe"
-    LENGTH = "length"
-    BAG = "bag-of-words"
-    NGRAMS = "n-grams"
-    POSITION = "position"
-    TEMPLATE = "template"
-    SENTENCE = "sentence"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,60 @@
+"""Surface cues, and what a known task says of itself: which may answer it, how it is probed.
+
+A cue is what a classifier is shown of an item when it is not shown the meaning. It may answer a
+task if the question is about it, or if the text has it and may. Of natural text the second is the
+rule: whatever the definition of a task does not even out may go with the answer, as the baselines
+of Conneau et al. 2018 (table 2) show. What it does even out has no reason, so that it is a leak if
+it is above chance.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from sentprobe.probes.dataset import ONE_HOT
+
+
+class Cue(StrEnum):
+    """What a classifier is shown of an item."""
+
+    PROBE = "probe"
+    LENGTH = "length"
+    BAG = "bag-of-words"
+    NGRAMS = "n-grams"
+    POSITION = "position"
+    TEMPLATE = "template"
+    SENTENCE = "sentence"
+
+
+Reasons = Mapping[Cue, str]
+"""Why a cue may answer, for each that may."""
+
+ABOUT_WORDS = "the task is about which words there are"
+ABOUT_ORDER = "the task is about the order of words"
+
+
+def why(reason: str, *cues: Cue) -> dict[Cue, str]:
+    """Return the one reason of several cues.
+
+    >>> why(ABOUT_ORDER, Cue.NGRAMS)[Cue.NGRAMS]
+    'the task is about the order of words'
+    """
+    return dict.fromkeys(cues, reason)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownTask:
+    """What is said of a task, whoever built the dataset at hand."""
+
+    name: str
+    """As the paper calls it."""
+    published: str = ""
+    """What its published file is called, where that is another name: SentEval's of the ten."""
+    preset: str
+    """The name of its paper's classifier."""
+    words: str = ONE_HOT
+    """What stands for probe words in its paper."""
+    may_answer: Reasons = field(default_factory=dict, hash=False)
+    """The cues that may answer it; any other that is above chance is a leak."""
+    turned: Reasons = field(default_factory=dict, hash=False)
+    """The cues of which training and test disagree because the task says so."""

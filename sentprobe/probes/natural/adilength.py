@@ -1,0 +1,19 @@
+"""AdiLength of Adi et al. 2017, section 3: how many tokens a sentence has, up to 70."""
+
+from dataclasses import replace
+
+from sentprobe.lengths import ADI_BINS
+from sentprobe.probes.natural.adi import Change, adi_tasks
+from sentprobe.probes.natural.select import Draw, Selection
+from sentprobe.probes.natural.sentlen import ABOUT_LENGTH, length_classes
+
+
+def adi_length(draw: Draw, change: Change) -> Selection:
+    """Return length: 8 classes by the number of tokens, from 5 to 70."""
+    found = length_classes(draw, ADI_BINS)
+    texts = change([entry.sentence for entry in found.entries], draw.random("change"))
+    there = (entry for entry in found.entries if entry.sentence in texts)
+    return replace(found, entries=tuple(replace(e, sentence=texts[e.sentence]) for e in there))
+
+
+TASK, *CONTROLS = adi_tasks("AdiLength", adi_length, may_answer=ABOUT_LENGTH)

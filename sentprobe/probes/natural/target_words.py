@@ -1,0 +1,75 @@
+"""Tasks about one word of a sentence: a word of middling frequency, each form in one split only."""
+
+from collections.abc import Mapping
+
+from sentprobe.probes.corpus.queries import SentencePool
+from sentprobe.probes.dataset import Split
+from sentprobe.probes.natural.select import (
+    Band,
+    Draw,
+    Selection,
+    SplitPlaces,
+    asked,
+    by_form,
+    entries_at,
+    rarest,
+    size_notes,
+)
+
+TARGET_BAND = Band(100, 5000)
+"""Of the main verb (Tense) and of the head noun (SubjNum, ObjNum)."""
+
+LETTERS = r"\p{L}[\p{L}-]*"
+"""Words that can be the target of a question: neither ``'s`` nor ``%``."""
+
+
+def form_of(role: str) -> str:
+    """Return in SQL the word that fills a role (verb, subject, object), in lower case."""
+    return f"lower(tokens[{role}_index + 1])"
+
+
+def can_be_asked(role: str) -> str:
+    """Return in SQL that the word that fills a role can be asked about."""
+    return f"regexp_full_match({form_of(role)}, '{LETTERS}')"
+
+
+def target_selection(draw: Draw, role: str, *, answer: str, labels: tuple[str, ...]) -> Selection:
+    """Return a task about the words in a role, of which *answer* is in SQL the label.
+
+    Raises:
+        TooFewError: the words cannot be divided so that each split has some of each class.
+    """
+    band = draw.settings.band or TARGET_BAND.scaled(draw.corpus.tokens)
+    cases = " ".join(f"WHEN '{label}' THEN {n}" for n, label in enumerate(labels))
+    pool = draw.pool(
+        f"SELECT digest, CASE answer {cases} END AS label, rank AS form FROM "
+        f"(SELECT digest, answer, {form_of(role)} AS word FROM {asked(answer)}) "
+        f"JOIN {draw.corpus.frequencies} USING (word) WHERE n BETWEEN {band.low} AND {band.high}"
+    )
+    places, got = by_form(pool, labels, draw.size, task=draw.task)
+    forms = _forms_at(draw, pool, places)
+    why = f"{rarest(pool, labels)}, and no word may be in two splits"
+    return Selection(
+        labels,
+        entries_at(draw, pool, places, labels=labels),
+        (band_note(band), *size_notes(draw, got, classes=len(labels), why=why)),
+        count_forms(forms),
+        forms,
+    )
+
+
+def band_note(band: Band) -> str:
+    """Return the note that says which frequencies the words have."""
+    return f"words of corpus frequency {band.low:,} to {band.high:,}"
+
+
+def _forms_at(draw: Draw, pool: SentencePool, places: SplitPlaces) -> dict[Split, frozenset[str]]:
+    """Return the words that the questions of each split are about."""
+    ranks = {split: {int(rank) for rank in pool.forms[chosen]} for split, chosen in places.items()}
+    words = draw.corpus.words(sorted(set().union(*ranks.values())))
+    return {split: frozenset(words[rank] for rank in found) for split, found in ranks.items()}
+
+
+def count_forms(forms: Mapping[Split, frozenset[str]]) -> dict[str, int]:
+    """Return how many words each split asks about, for the card."""
+    return {f"{split.value} words": len(words) for split, words in forms.items()}
