@@ -12,6 +12,7 @@ from sentprobe.cli_show import compare, show
 from sentprobe.commands.build import build
 from sentprobe.commands.options import SETTINGS, VersionOption
 from sentprobe.commands.run import run
+from sentprobe.commands.task_list import ListsTasks
 
 probe_app = typer.Typer(
     name="probe",
@@ -24,7 +25,7 @@ probe_app = typer.Typer(
 probe_app.add_typer(cache_app, name="cache")
 probe_app.command("analyze")(analyze)
 probe_app.command("agree")(agree)
-probe_app.command("build")(build)
+probe_app.command("build", cls=ListsTasks)(build)
 probe_app.command("audit")(audit)
 
 
@@ -33,7 +34,7 @@ def _probe(version: VersionOption = False) -> None:
     """Find out what can be read from sentence vectors."""
 
 
-probe_app.command("run")(run)
+probe_app.command("run", cls=ListsTasks)(run)
 probe_app.command("show")(show)
 probe_app.command("compare")(compare)
 

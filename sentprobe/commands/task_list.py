@@ -1,0 +1,26 @@
+"""The list of tasks, at the end of the help of the commands that build them."""
+
+from typing import Any
+
+from typer.core import TyperCommand
+
+
+def task_list() -> str:
+    """Return the names of all tasks and of their suites, a paragraph for each kind of task."""
+    from sentprobe.probes.compeval.tasks import TASKS as COMPEVAL  # noqa: PLC0415 - help only
+    from sentprobe.probes.natural.catalogue import TASKS as NATURAL  # noqa: PLC0415 - NumPy
+    from sentprobe.probes.natural.task import Suite  # noqa: PLC0415
+
+    return (
+        f"Tasks of compeval: {', '.join(COMPEVAL)}.\n\n"
+        f"Tasks of natural: {', '.join(NATURAL)}; suites of these: {', '.join(Suite)}."
+    )
+
+
+class ListsTasks(TyperCommand):
+    """A command whose help ends with the list of tasks, which is looked up only then."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help."""
+        self.epilog = task_list()
+        super().format_help(ctx, formatter)
