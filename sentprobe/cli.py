@@ -1,34 +1,140 @@
-"""The entry points of the commands ``gen`` and ``probe``: run one, and report a mistake in a line.
+"""The commands ``gen`` and ``probe``: gather what they consist of, run it, report a mistake.
 
-The commands themselves are in cli_gen and cli_probe; each imports what it needs when it runs, so
-that ``--help`` answers at once.
+A command's module is imported when that command runs; until then its name and its line of help
+are all that is known, so that ``--help`` answers at once.
 """
 
 import io
 import os
 import signal
 import sys
+from collections.abc import Callable, Mapping
+from pkgutil import resolve_name
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
+from sentprobe.commands.options import SETTINGS, VersionOption
 from sentprobe.errors import SentprobeError
 
 _INTERRUPTED = 130
 """The exit code after Ctrl-C."""
 
+COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "gen": {
+        "templates": (
+            "sentprobe.commands.gen_templates:templates",
+            "List the templates and sub-templates, each with an example and the number of "
+            "sentences.",
+        ),
+        "parse": (
+            "sentprobe.commands.gen_parse:parse",
+            "Annotate sentences that came from elsewhere: arguments, a file, or standard input.",
+        ),
+        "show": (
+            "sentprobe.commands.gen_show:show",
+            "Draw an event as a tree; with its sentence, if it is fully specified.",
+        ),
+    },
+    "probe": {
+        "analyze": (
+            "sentprobe.commands.analyze:analyze",
+            "Turn a corpus into a table, from which natural-text tasks are built.",
+        ),
+        "agree": (
+            "sentprobe.commands.agree:agree",
+            "Say how often two tables agree on the same sentences: what automatic parsing costs.",
+        ),
+        "build": (
+            "sentprobe.commands.build:app",
+            "Build the datasets of a suite and write them into a folder.",
+        ),
+        "audit": (
+            "sentprobe.commands.audit:audit",
+            "Report what surface cues alone achieve on datasets, and which of them leak the "
+            "answer.",
+        ),
+        "run": (
+            "sentprobe.commands.run:app",
+            "Build or read the tasks, encode their sentences, train probes, and print the table.",
+        ),
+        "show": ("sentprobe.commands.show:show", "Print the table of one or more runs."),
+        "compare": (
+            "sentprobe.commands.compare:compare",
+            "Compare encoders task by task: differences, intervals and paired tests.",
+        ),
+        "embed": (
+            "sentprobe.commands.embed:embed",
+            "Write the vectors of a dataset's sentences to a file, for use elsewhere.",
+        ),
+        "encoders": (
+            "sentprobe.commands.encoders:encoders",
+            "List the kinds of encoder, with an example, and whether their extra is installed.",
+        ),
+        "cache": (
+            "sentprobe.commands.cache:cache_app",
+            "Show, check or clear the sentence vectors that are kept on disk.",
+        ),
+    },
+}
+"""By program and command: where the command is, and its line of help."""
+
+
+class LazyGroup(TyperGroup):
+    """A program whose commands are stubs with a name and a line of help, until one is run."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """Return the name of the command that *args* begin with, the command, and the rest."""
+        name, stub, rest = super().resolve_command(ctx, args)
+        return name, stub and load_command(str(self.name), str(name)), rest
+
+
+def load_command(program: str, name: str) -> Any:
+    """Return a command of *program*, as Typer makes it of its function, or of an app of its own."""
+    where, _ = COMMANDS[program][name]
+    found = resolve_name(where)
+    if not isinstance(found, typer.Typer):
+        app = typer.Typer(add_completion=False)
+        app.command(name)(found)
+        found = app
+    return typer.main.get_command(found)
+
+
+def _gather(
+    program: str, callback: Callable[..., None], text: str, **settings: bool
+) -> typer.Typer:
+    """Return a program with a stub for each of its commands."""
+    app = typer.Typer(
+        cls=LazyGroup,
+        name=program,
+        help=text,
+        context_settings=SETTINGS,
+        pretty_exceptions_enable=False,
+        add_completion=False,
+    )
+    app.callback(**settings)(callback)  # type: ignore[arg-type]
+    for name, (_, line) in COMMANDS[program].items():
+        app.command(name, help=line)(lambda: None)
+    return app
+
 
 def gen() -> None:
     """Run the command ``gen``."""
-    from sentprobe.cli_gen import gen_app  # noqa: PLC0415
+    from sentprobe.commands.gen import generate  # noqa: PLC0415 - probe does without
 
-    _main(gen_app, "gen")
+    what = "Generate controlled, grammatical, annotated English sentences."
+    _main(_gather("gen", generate, what, invoke_without_command=True), "gen")
 
 
 def probe() -> None:
     """Run the command ``probe``."""
-    from sentprobe.cli_probe import probe_app  # noqa: PLC0415
+    what = "Find out what can be read from sentence vectors."
+    _main(_gather("probe", _probe, what, no_args_is_help=True), "probe")
 
-    _main(probe_app, "probe")
+
+def _probe(*, version: VersionOption = False) -> None:
+    """Have the options of ``probe`` itself."""
 
 
 def _main(app: typer.Typer, name: str) -> None:

@@ -1,13 +1,25 @@
-"""What ``probe agree`` does, as functions that anyone can call."""
+"""The command ``probe agree``: how often two tables say the same of the same sentences."""
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from sentprobe.commands.options import TableFormatOption
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.files import atomic_path, check_apart
+from sentprobe.grids import (
+    Grid,
+    GridCell,
+    GridRow,
+    TableFormat,
+    draw,
+    write_grid,
+    write_notes,
+    write_records,
+)
 from sentprobe.probes.corpus.table import Table, open_table
 from sentprobe.probes.natural.agreement import (
     AgreementMeasure,
@@ -18,57 +30,60 @@ from sentprobe.probes.natural.agreement import (
 )
 from sentprobe.probes.natural.catalogue import TASKS
 from sentprobe.probes.natural.task import Suite, TableNeed
-from sentprobe.probes.report.grids import (
-    Grid,
-    GridCell,
-    GridRow,
-    TableFormat,
-    draw,
-    write_grid,
-    write_notes,
-    write_records,
-)
 from sentprobe.probes.statistics import wilson
+from sentprobe.progress import console
+from sentprobe.specs import choose
 
 FORMATS = tuple(each for each in TableFormat if each is not TableFormat.HTML)
 """The formats of an agreement."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgreeRequest:
-    """What a user asks for: two tables of the same sentences, A and B."""
+def agree(
+    first: Annotated[
+        Path, typer.Argument(metavar="GOLD", help="A: a table, of gold trees if you have them.")
+    ],
+    second: Annotated[
+        Path, typer.Argument(metavar="PARSED", help="B: a table of the same sentences.")
+    ],
+    disagreements: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write every disagreement to this file, as JSONL."),
+    ] = None,
+    format_: TableFormatOption = "text",
+) -> None:
+    """Say how often two tables agree on the same sentences: what automatic parsing costs."""
+    style = choose(TableFormat, format_, what="format")
+    if style not in FORMATS:
+        raise UsageError(f"an agreement has no format {style.value!r}; {', '.join(FORMATS)}")
+    if disagreements is not None:
+        check_apart(disagreements, [first, second])
+    tables = open_table(first), open_table(second)
+    found = find_agreement(tables, disagreements)
+    if style is TableFormat.TEXT:
+        screen = console()
+        for each in (label_grid(found), task_grid(found)):
+            screen.print(draw(each))
+        print(explain(found, tables), end="")
+    else:
+        print(to_text(found, tables, style), end="")
+    if disagreements is not None and style is TableFormat.TEXT:
+        print(f"disagreements: {disagreements}")
 
-    first: Path
-    second: Path
-    style: TableFormat = TableFormat.TEXT
-    disagreements: Path | None = None
-    """A file for every disagreement, as JSONL."""
 
-
-def agree_command(request: AgreeRequest) -> None:
-    """Print how often two tables say the same of the sentences that are in both.
+def find_agreement(tables: tuple[Table, Table], disagreements: Path | None) -> TableAgreement:
+    """Return how often two tables agree, and write every disagreement to a file if one is named.
 
     Raises:
-        UsageError: a format that is not for this; the file lies in a table.
-        TableError: there is no table, or it is damaged or of another version.
+        TableError: a table is damaged or of another version.
         SentprobeError: the tables have no sentence or no label in common, or the file cannot be
             written.
     """
-    if request.style not in FORMATS:
-        raise UsageError(
-            f"an agreement has no format {request.style.value!r}; {', '.join(FORMATS)}"
-        )
-    if request.disagreements is not None:
-        check_apart(request.disagreements, [request.first, request.second])
-    tables = open_table(request.first), open_table(request.second)
     with open_pairs(*tables) as pairs:
         found = pairs.agreement()
         _check_labels(found, tables)
-        if request.disagreements is not None:
-            _write_lines(request.disagreements, pairs.disagreements())
-    _print(found, tables, request.style)
-    if request.disagreements is not None and request.style is TableFormat.TEXT:
-        print(f"disagreements: {request.disagreements}")
+        if disagreements is not None:
+            _write_lines(disagreements, pairs.disagreements())
+    return found
 
 
 def _check_labels(found: TableAgreement, tables: tuple[Table, Table]) -> None:
@@ -89,20 +104,12 @@ def _write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
         out.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
 
 
-def _print(found: TableAgreement, tables: tuple[Table, Table], style: TableFormat) -> None:
+def to_text(found: TableAgreement, tables: tuple[Table, Table], style: TableFormat) -> str:
+    """Return an agreement as text in any of the formats."""
     if style in (TableFormat.CSV, TableFormat.JSON):
-        print(write_records(to_records(found), style), end="")
-        return
-    grids, notes = (label_grid(found), task_grid(found)), explain(found, tables)
-    if style is TableFormat.TEXT:
-        from sentprobe.progress import console  # noqa: PLC0415 - rich is slow
-
-        for each in grids:
-            console().print(draw(each))
-        print(notes, end="")
-    else:
-        tables_written = "\n".join(write_grid(each, style) for each in grids)
-        print(tables_written + write_notes(notes, style), end="")
+        return write_records(to_records(found), style)
+    grids = "\n".join(write_grid(each, style) for each in (label_grid(found), task_grid(found)))
+    return grids + write_notes(explain(found, tables), style)
 
 
 def to_records(found: TableAgreement) -> list[dict[str, Any]]:

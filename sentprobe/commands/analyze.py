@@ -1,93 +1,151 @@
-"""What ``probe analyze`` does, as functions that anyone can call."""
+"""The command ``probe analyze``: turn a corpus into a table."""
 
 import shlex
 import sys
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    TaskID,
-    TaskProgressColumn,
-    TextColumn,
-    TimeRemainingColumn,
+import typer
+
+from sentprobe.commands.options import (
+    MACHINE,
+    ForceOption,
+    JobsOption,
+    format_among,
+    out_to,
+    with_groups,
 )
-
 from sentprobe.errors import UsageError
-from sentprobe.probes.corpus.analyze import Analysis, Machines, analyze
-from sentprobe.probes.corpus.recipe import MAX_TOKENS, make_recipe
+from sentprobe.probes.corpus.recipe import MAX_TOKENS, Recipe, make_recipe
 from sentprobe.probes.corpus.sources import Source, find_sources
 from sentprobe.probes.corpus.table import FAILURES, Table
 from sentprobe.probes.corpus.text_formats import FORMATS, PARQUET, Holds, RecordFields
 from sentprobe.probes.syntax.parsers import NO_PARSER, PARSERS
+from sentprobe.processes import cores
+from sentprobe.progress import bars
+from sentprobe.specs import choose
+
+if TYPE_CHECKING:
+    from sentprobe.probes.corpus.analyze import Pace
+
+READING = "How the files are read"
+"""A panel of ``--help``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnalyzeRequest:
-    """What a user asks for."""
+class ReadingOptions:
+    """How the files of a corpus are read."""
 
-    sources: tuple[str, ...]
-    out: Path
-    parser: str | None = None
-    format: str | None = None
-    encoding: str = "utf-8"
-    punkt: Path | None = None
-    text_column: str = "text"
-    holds: Holds = Holds.TEXT
-    max_tokens: int = MAX_TOKENS
-    force: bool = False
-
-
-def analyze_command(request: AnalyzeRequest, machines: Machines) -> None:
-    """Make the table with a bar for the progress, and print what is in it.
-
-    Raises:
-        UsageError: see :func:`make_plan`.
-    """
-    plan = make_plan(request)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[note]}"),
-        TimeRemainingColumn(),
+    format: Annotated[
+        str | None,
+        format_among(
+            "text, lines, tokens, trees, conllu, jsonl or parquet.  [default: by the suffix]",
+            READING,
+        ),
+    ] = None
+    encoding: Annotated[str, typer.Option(help="Of the files' text.", rich_help_panel=READING)] = (
+        "utf-8"
     )
-    start = time.monotonic()
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        bars = AnalysisBars(progress)
-        table = analyze(plan, machines, bars)
-    print_table(table, seconds=time.monotonic() - start, made=bars.made)
+    punkt: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Split text into sentences by Punkt, with the parameters in this folder.  "
+            "[default: as the parser does]",
+            rich_help_panel=READING,
+        ),
+    ] = None
+    text_column: Annotated[
+        str, typer.Option(help="Of JSONL and Parquet.", rich_help_panel=READING)
+    ] = "text"
+    holds: Annotated[
+        str,
+        typer.Option(
+            help="What is in that column: text, sentence or tokens.", rich_help_panel=READING
+        ),
+    ] = "text"
+    max_tokens: Annotated[
+        int,
+        typer.Option(min=1, help="Longer sentences are not parsed.", rich_help_panel=READING),
+    ] = MAX_TOKENS
 
 
-def make_plan(request: AnalyzeRequest) -> Analysis:
-    """Return the plan for what was asked.
+@with_groups
+def analyze(
+    sources: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE...", help="Files, patterns such as 'books/*.txt', or - ."),
+    ],
+    out: Annotated[Path, out_to("Folder for the table.")],
+    parser: Annotated[
+        str | None,
+        typer.Option(
+            "--parser",
+            "-p",
+            help="stanza, bllip:MODEL, corenlp:URL, benepar, spacy:PIPELINE, or none.  "
+            "[default: files of trees need none]",
+        ),
+    ] = None,
+    force: ForceOption = False,
+    *,
+    reading: ReadingOptions,
+    engine: Annotated[
+        str, typer.Option(help="local, or dask with --scheduler.", rich_help_panel=MACHINE)
+    ] = "local",
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="tcp://HOST:PORT", help="Of a Dask cluster.", rich_help_panel=MACHINE),
+    ] = None,
+    jobs: JobsOption = None,
+) -> None:
+    """Turn a corpus into a table, from which natural-text tasks are built.
+
+    A stopped run goes on with the same command.
+    """
+    from sentprobe.probes.corpus.analyze import Analysis, Machines, Pace  # noqa: PLC0415 - slow
+    from sentprobe.probes.corpus.analyze import analyze as make_table  # noqa: PLC0415 - slow
+    from sentprobe.probes.corpus.engine import EngineName  # noqa: PLC0415 - slow
+
+    holds = choose(Holds, reading.holds, what="content")
+    machines = Machines(
+        engine=choose(EngineName, engine, what="engine"),
+        jobs=cores() if jobs is None else jobs,
+        scheduler=scheduler,
+    )
+    found = find_sources(sources, format=reading.format)
+    plan = Analysis(
+        sources=found,
+        recipe=find_recipe(found, parser, reading, RecordFields(reading.text_column, holds)),
+        out=out,
+        encoding=reading.encoding,
+        command=same_table(sources, parser, reading),
+        force=force,
+    )
+    with bars(notes=True) as reporter:
+        pace = Pace()
+        table = make_table(plan, machines, reporter, pace)
+    print_table(table, pace)
+
+
+def find_recipe(
+    sources: Sequence[Source], parser: str | None, reading: ReadingOptions, records: RecordFields
+) -> Recipe:
+    """Return how the sentences of the sources are found and parsed.
 
     Raises:
-        UsageError: no such file, format, encoding or parser; texts without a parser, or a parser
-            without texts; no parameters for Punkt.
+        UsageError: no such parser; texts without a parser, or a parser without texts; no
+            parameters for Punkt.
         ParserError: the parser's library or model is not there.
     """
-    sources = find_sources(request.sources, format=request.format)
-    _check_parser(sources, request.parser)
-    reading = RecordFields(request.text_column, request.holds)
-    recipe = make_recipe(
-        reading=reading,
-        parser=request.parser,
-        punkt=request.punkt,
-        max_tokens=request.max_tokens,
-        has_text=request.parser is not None and any(_has_text(s, reading) for s in sources),
-    )
-    return Analysis(
-        sources=sources,
-        recipe=recipe,
-        out=request.out,
-        encoding=request.encoding,
-        command=command_line(request),
-        force=request.force,
+    _check_parser(sources, parser)
+    return make_recipe(
+        reading=records,
+        parser=parser,
+        punkt=reading.punkt,
+        max_tokens=reading.max_tokens,
+        has_text=parser is not None and any(_has_text(source, records) for source in sources),
     )
 
 
@@ -110,54 +168,19 @@ def _check_parser(sources: Sequence[Source], parser: str | None) -> None:
                 )
 
 
-def command_line(request: AnalyzeRequest) -> str:
+def same_table(sources: Sequence[str], parser: str | None, reading: ReadingOptions) -> str:
     """Return the command that makes the same table, without what does not change it."""
-    options = {
-        "--parser": request.parser,
-        "--format": request.format,
-        "--encoding": request.encoding if request.encoding != "utf-8" else None,
-        "--punkt": request.punkt and str(request.punkt),
-        "--text-column": request.text_column if request.text_column != "text" else None,
-        "--holds": request.holds.value if request.holds is not Holds.TEXT else None,
-        "--max-tokens": str(request.max_tokens) if request.max_tokens != MAX_TOKENS else None,
-    }
-    given = [part for name, value in options.items() if value for part in (name, value)]
-    return shlex.join(["probe", "analyze", *request.sources, *given])
+    given = [] if parser is None else ["--parser", parser]
+    for each in fields(reading):
+        value = getattr(reading, each.name)
+        if value != each.default:
+            given += [f"--{each.name.replace('_', '-')}", str(value)]
+    return shlex.join(["probe", "analyze", *sources, *given])
 
 
-class AnalysisBars:
-    """Draws a bar for each step, with the sentences so far and how many there are a second."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-        self._task: TaskID | None = None
-        self._start = time.monotonic()
-        self._sentences = 0
-        self.made = 0
-        """The sentences that this run has analysed."""
-
-    def begin(self, step: str, total: int) -> None:
-        """Add a bar."""
-        self._task = self._progress.add_task(step, total=total or None, note="")
-
-    def advance(self, amount: int) -> None:
-        """Move the bar."""
-        if self._task is not None:
-            self._progress.advance(self._task, amount)
-
-    def found(self, sentences: int, *, resumed: bool) -> None:
-        """Count sentences, and say how many a second are made."""
-        self._sentences += sentences
-        self.made += 0 if resumed else sentences
-        rate = self.made / max(time.monotonic() - self._start, 1e-9)
-        if self._task is not None:
-            note = f"{self._sentences:,} sentences, {rate:,.0f} a second"
-            self._progress.update(self._task, note=note)
-
-
-def print_table(table: Table, *, seconds: float, made: int) -> None:
-    """Print what a table holds, and what it lacks."""
-    counts = table.counts
+def print_table(table: Table, pace: "Pace") -> None:
+    """Print what a table holds, what it lacks, and how long it took."""
+    counts, seconds, made = table.counts, pace.seconds, pace.made
     print(
         f"{counts.rows:,} different sentences of {counts.sentences:,} "
         f"({counts.duplicates:,} repeated, {counts.failures:,} failed)"
@@ -172,6 +195,6 @@ def print_table(table: Table, *, seconds: float, made: int) -> None:
             f"there are only {what}: tree, depth, top constituents and coordinated clauses are "
             "left out, and so are the tasks that need them"
         )
-    rate = made / max(seconds, 1e-9)
+    rate = made / seconds
     print(f"{seconds:.1f} seconds, {rate:,.0f} sentences a second", file=sys.stderr)
     print(f"table: {table.path}")

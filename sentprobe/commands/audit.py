@@ -1,12 +1,15 @@
-"""What ``probe audit`` does, as functions that anyone can call."""
+"""The command ``probe audit``: what surface cues alone achieve on datasets."""
 
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+import typer
+
+from sentprobe.commands.options import JobsOption, format_among, out_to, seed_of
 from sentprobe.errors import SentprobeError, UsageError, suggest
 from sentprobe.files import atomic_path, check_apart, is_table, what_is
 from sentprobe.lexicon.read import load_lexicon
@@ -19,10 +22,11 @@ from sentprobe.probes.formats import (
     write_card,
 )
 from sentprobe.processes import check_jobs, cores
-from sentprobe.progress import Bars, columns
+from sentprobe.progress import bars, console
 
 if TYPE_CHECKING:
-    from sentprobe.probes.audit import Audit
+    from sentprobe.lexicon import Lexicon
+    from sentprobe.probes.audit import Audit, AuditFormat
 
 
 STYLES = ("text", "markdown", "json")
@@ -36,65 +40,69 @@ class LeakError(SentprobeError):
     """A cue that should tell nothing is above chance, and this was asked to be an error."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditPlan:
-    """An audit as it is written on the command line; no *jobs* means one for each core."""
-
-    paths: tuple[Path, ...]
-    read_as: str | None = None
-    """The format of the datasets; None: what each looks like."""
-    seed: int = 0
-    lexicon: Path | None = None
-    jobs: int | None = None
-    style: str = "text"
-    out: Path | None = None
-    write: bool = False
-    """Put each audit in the card of its dataset."""
-    strict: bool = False
-    """A leak is an error."""
-
-
 Located = tuple[Path, ProbeDataset]
 
 
-def audit_command(plan: AuditPlan) -> None:
-    """Audit the datasets; print the audits or write them to a file, and to the cards if asked.
-
-    Raises:
-        UsageError: an unknown format or style, no such file, a dataset without a card to write to,
-            an output that is or lies inside a dataset that is read.
-        LeakError: a leak was found, and the plan is strict.
-        SentprobeError: a dataset cannot be read, or a file not be written.
-    """
-    _check(plan)
-    located = [each for path in plan.paths for each in _locate(path, plan.read_as)]
-    if plan.write:
+def audit(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="Datasets, or folders of datasets.")
+    ],
+    format_: Annotated[str, format_among("How to print: text, markdown, json.")] = "text",
+    out: Annotated[Path | None, out_to("File for the audit; verdicts are printed.")] = None,
+    write: Annotated[
+        bool, typer.Option("--write", help="Also put the audit in each dataset's card.json.")
+    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 when a cue leaks.")] = False,
+    read_as: Annotated[
+        str | None,
+        typer.Option(
+            "--read-as",
+            metavar="FORMAT",
+            help="Format of the datasets: directory, jsonl, senteval, published.  "
+            "[default: what they look like]",
+        ),
+    ] = None,
+    seed: Annotated[int, seed_of("the classifiers")] = 0,
+    lexicon: Annotated[
+        Path | None,
+        typer.Option(help="Your own lexicon file, which knows the forms of the probe words."),
+    ] = None,
+    jobs: JobsOption = None,
+) -> None:
+    """Report what surface cues alone achieve on datasets, and which of them leak the answer."""
+    style = _find_style(format_)
+    if read_as is not None:
+        check_format(read_as)
+    processes = cores() if jobs is None else jobs
+    check_jobs(processes)
+    for path in paths:
+        _check_kind(path)
+    if out is not None:
+        check_apart(out, paths if lexicon is None else (*paths, lexicon))
+    located = [each for path in paths for each in _locate(path, read_as)]
+    if write:
         _check_cards(located)
     # Opened before the work, so that a path that cannot be written is said at once.
-    with nullcontext() if plan.out is None else atomic_path(plan.out) as file:
-        audits = _audit(plan, [data for _, data in located])
-        _show(plan, audits, file)
-    if plan.write:
+    with nullcontext() if out is None else atomic_path(out) as file:
+        audits = _audit([data for _, data in located], seed, load_lexicon(lexicon), processes)
+        if file is None:
+            _print(audits, style)
+        else:
+            _write(audits, style, file)
+            print(f"audit: {out}")
+    if write:
         _write_cards(located, audits)
-    leaking = [each.task for each in audits if each.leaks]
-    if plan.strict and leaking:
-        raise LeakError(f"leaks in {len(leaking)} of {len(audits)} datasets: {', '.join(leaking)}")
+    if strict:
+        _refuse_leaks(audits)
 
 
-def _check(plan: AuditPlan) -> None:
-    if not plan.paths:
-        raise UsageError("an audit needs at least one dataset")
-    if plan.style not in STYLES:
-        near = suggest(plan.style, STYLES)
-        raise UsageError(f"there is no format {plan.style!r}{near}; one of {', '.join(STYLES)}")
-    if plan.read_as is not None:
-        check_format(plan.read_as)
-    if plan.jobs is not None:
-        check_jobs(plan.jobs)
-    for path in plan.paths:
-        _check_kind(path)
-    if plan.out is not None:
-        check_apart(plan.out, plan.paths if plan.lexicon is None else (*plan.paths, plan.lexicon))
+def _find_style(name: str) -> "AuditFormat":
+    from sentprobe.probes.audit import AuditFormat  # noqa: PLC0415
+
+    if name not in STYLES:
+        near = suggest(name, STYLES)
+        raise UsageError(f"there is no format {name!r}{near}; one of {', '.join(STYLES)}")
+    return AuditFormat(name)
 
 
 def _check_kind(path: Path) -> None:
@@ -124,37 +132,30 @@ def _check_cards(located: Sequence[Located]) -> None:
             )
 
 
-def _audit(plan: AuditPlan, datasets: Sequence[ProbeDataset]) -> "list[Audit]":
-    from rich.console import Console  # noqa: PLC0415
-    from rich.progress import Progress  # noqa: PLC0415
-
+def _audit(
+    datasets: Sequence[ProbeDataset], seed: int, lexicon: "Lexicon", jobs: int
+) -> "list[Audit]":
     from sentprobe.probes.audit import audit_all  # noqa: PLC0415
 
-    lexicon = load_lexicon(plan.lexicon)
-    with Progress(*columns(), console=Console(stderr=True)) as progress:
-        return audit_all(
-            datasets,
-            seed=plan.seed,
-            lexicon=lexicon,
-            jobs=cores() if plan.jobs is None else plan.jobs,
-            reporter=Bars(progress),
-        )
+    with bars() as reporter:
+        return audit_all(datasets, seed=seed, lexicon=lexicon, jobs=jobs, reporter=reporter)
 
 
-def _show(plan: AuditPlan, audits: "Sequence[Audit]", file: Path | None) -> None:
-    from sentprobe.probes.audit import AuditFormat, render, verdict_lines  # noqa: PLC0415
+def _print(audits: "Sequence[Audit]", style: "AuditFormat") -> None:
+    from sentprobe.probes.audit import AuditFormat, render  # noqa: PLC0415
+    from sentprobe.probes.audit.render import print_audits  # noqa: PLC0415
 
-    style = AuditFormat(plan.style)
-    if file is not None:
-        file.write_text(render(audits, style=style), encoding="utf-8", newline="\n")
-        print("".join(f"{line}\n" for each in audits for line in verdict_lines(each)), end="")
-        print(f"audit: {plan.out}")
-    elif style is AuditFormat.TEXT and sys.stdout.isatty():
-        from sentprobe.probes.audit.render import print_audits  # noqa: PLC0415
-
-        print_audits(audits)
+    if style is AuditFormat.TEXT and sys.stdout.isatty():
+        print_audits(audits, console())
     else:
         print(render(audits, style=style), end="")
+
+
+def _write(audits: "Sequence[Audit]", style: "AuditFormat", file: Path) -> None:
+    from sentprobe.probes.audit import render, verdict_lines  # noqa: PLC0415
+
+    file.write_text(render(audits, style=style), encoding="utf-8", newline="\n")
+    print("".join(f"{line}\n" for each in audits for line in verdict_lines(each)), end="")
 
 
 def _write_cards(located: Sequence[Located], audits: "Sequence[Audit]") -> None:
@@ -165,3 +166,9 @@ def _write_cards(located: Sequence[Located], audits: "Sequence[Audit]") -> None:
         kept = {key: data.card.audit[key] for key in ("baselines",) if key in data.card.audit}
         write_card(replace(data, card=replace(data.card, audit={**kept, **to_json(found)})), path)
         print(f"audit written to the card: {path}", file=sys.stderr)
+
+
+def _refuse_leaks(audits: "Sequence[Audit]") -> None:
+    leaking = [each.task for each in audits if each.leaks]
+    if leaking:
+        raise LeakError(f"leaks in {len(leaking)} of {len(audits)} datasets: {', '.join(leaking)}")

@@ -33,6 +33,7 @@ from sentprobe.commands.targets import (
     unknown_suite,
     without_table,
 )
+from sentprobe.commands.task_list import ListsTasks
 from sentprobe.errors import UsageError
 from sentprobe.probes.compeval import structures_of
 from sentprobe.probes.dataset import ProbeDataset, Split
@@ -43,7 +44,10 @@ from sentprobe.progress import Reporter, bars, console
 if TYPE_CHECKING:
     from rich.table import Table
 
+app = typer.Typer(add_completion=False)
 
+
+@app.command("build", cls=ListsTasks)
 @with_groups
 def build(
     context: typer.Context,

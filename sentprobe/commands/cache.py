@@ -1,52 +1,90 @@
-"""What ``probe cache`` does, as functions that anyone can call."""
+"""The command ``probe cache``: show, check or clear the sentence vectors that are kept on disk."""
 
-import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from rich.console import Console
-from rich.filesize import decimal
-from rich.markup import escape
-from rich.table import Table
+import typer
 
+from sentprobe.commands.options import SETTINGS
 from sentprobe.errors import UsageError
+from sentprobe.grids import empty_table
 from sentprobe.probes.encoders.cache import default_directory
 from sentprobe.probes.encoders.cache_upkeep import CachedEncoder, check, clear, entries
+from sentprobe.progress import console
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+cache_app = typer.Typer(
+    name="cache",
+    help="Show, check or clear the sentence vectors that are kept on disk.",
+    context_settings=SETTINGS,
+    add_completion=False,
+)
 
 
-def show_cache(directory: Path | None = None) -> None:
-    """Print where the cache is, and what it holds of each encoder."""
-    directory = directory or default_directory()
+@cache_app.callback(invoke_without_command=True)
+def show(context: typer.Context) -> None:
+    """Show where sentence vectors are kept, and of which encoders; also check and clear them.
+
+    The folder is SENTPROBE_CACHE, else sentprobe in XDG_CACHE_HOME, else ~/.cache/sentprobe.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from rich.filesize import decimal  # noqa: PLC0415 - slow import
+
+    directory = default_directory()
     found = entries(directory)
     print(f"cache: {directory}")
     if not found:
         print("it is empty")
         return
-    console = Console() if sys.stdout.isatty() else Console(width=200)
-    console.print(_table(found))
+    console().print(draw_entries(found))
     print(f"{decimal(sum(entry.size for entry in found))} in all")
 
 
-def clear_cache(
-    directory: Path | None = None, *, encoder: str | None = None, older_than: float | None = None
+@cache_app.command("clear")
+def clear_command(
+    encoder: Annotated[
+        str | None,
+        typer.Option(
+            "--encoder", "-e", help="Only this encoder: its name, or 8 characters of fingerprint."
+        ),
+    ] = None,
+    older_than: Annotated[
+        float | None, typer.Option(metavar="DAYS", help="Only what was last used so long ago.")
+    ] = None,
 ) -> None:
+    """Remove what is kept; only files of ours."""
+    if older_than is not None and not older_than >= 0:
+        raise UsageError(f"the number of days must not be negative, not {older_than}")
+    clear_cache(default_directory(), encoder=encoder, older_than=older_than)
+
+
+@cache_app.command("check")
+def check_command() -> None:
+    """Read every file, and remove those that are damaged."""
+    check_cache(default_directory())
+
+
+def clear_cache(directory: Path, *, encoder: str | None, older_than: float | None) -> None:
     """Remove what is kept of all encoders, or of those chosen, and print how much that was.
 
     Raises:
-        UsageError: there is no such encoder in the cache, or the number of days is not one.
+        UsageError: there is no such encoder in the cache.
     """
-    if older_than is not None and not older_than >= 0:
-        raise UsageError(f"the number of days must not be negative, not {older_than}")
-    directory = directory or default_directory()
+    from rich.filesize import decimal  # noqa: PLC0415 - slow import
+
     removed = clear(directory, encoder=encoder, older_than=older_than)
     print(
         f"removed from {directory}: {_count(removed.encoders, 'encoder')}, {decimal(removed.size)}"
     )
 
 
-def check_cache(directory: Path | None = None) -> None:
+def check_cache(directory: Path) -> None:
     """Read every file of the cache, remove the damaged ones, and print which they were."""
-    directory = directory or default_directory()
     checked = check(directory)
     for path in checked.damaged:
         print(f"damaged, removed: {path}")
@@ -56,23 +94,19 @@ def check_cache(directory: Path | None = None) -> None:
         print(f"removed: {_count(checked.leftovers, 'unfinished file')} of killed processes")
 
 
-def _table(found: tuple[CachedEncoder, ...]) -> Table:
-    table = Table()
-    for heading in ("encoder", "fingerprint"):
-        table.add_column(heading, overflow="fold")
-    for heading in ("sentences", "dim", "size"):
-        table.add_column(heading, justify="right")
-    table.add_column("last used")
+def draw_entries(found: Iterable[CachedEncoder]) -> "Table":
+    """Return a table for a terminal: what is kept of each encoder."""
+    from rich.filesize import decimal  # noqa: PLC0415 - slow import
+    from rich.text import Text  # noqa: PLC0415 - slow import
+
+    header = ("encoder", "fingerprint", "sentences", "dim", "size", "last used")
+    drawn = empty_table(header, left=[1, 5])
     for entry in found:
-        table.add_row(
-            escape(", ".join(entry.encoders)),
-            escape(entry.fingerprint[:12]),
-            f"{entry.sentences:,}",
-            str(entry.dim),
-            decimal(entry.size),
-            time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.used)),
-        )
-    return table
+        used = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.used))
+        figures = f"{entry.sentences:,}", str(entry.dim), decimal(entry.size)
+        names = ", ".join(entry.encoders), entry.fingerprint[:12]
+        drawn.add_row(*map(Text, (*names, *figures, used)))
+    return drawn
 
 
 def _count(number: int, thing: str) -> str:

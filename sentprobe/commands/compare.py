@@ -1,14 +1,18 @@
-"""What ``probe compare`` does, as functions that anyone can call."""
+"""The command ``probe compare``: differences between encoders, intervals and paired tests."""
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from sentprobe.commands.options import TableFormatOption
 from sentprobe.errors import UsageError
+from sentprobe.grids import TableFormat, draw, write_grid, write_notes, write_records
 from sentprobe.probes.report.comparisons import (
     Comparison,
     Side,
     all_pairs,
-    compare,
     comparison_grid,
     explain,
     one_side,
@@ -16,42 +20,57 @@ from sentprobe.probes.report.comparisons import (
     starred,
     to_records,
 )
-from sentprobe.probes.report.grids import TableFormat, draw, write_grid, write_notes, write_records
+from sentprobe.probes.report.comparisons import compare as compare_sides
 from sentprobe.probes.report.tables import arrange, settings
 from sentprobe.probes.runs.store import read_results
 from sentprobe.probes.statistics import Correction
+from sentprobe.progress import console
+from sentprobe.specs import choose
 
 FORMATS = tuple(each for each in TableFormat if each is not TableFormat.HTML)
 """The formats of a comparison."""
 
 
-def compare_runs(
-    runs: Sequence[str],
-    *,
-    style: TableFormat = TableFormat.TEXT,
-    correction: Correction = Correction.HOLM,
-    against: str | None = None,
-    table: int | None = None,
+def compare(
+    runs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUN [RUN]", help="A folder of results, or an encoder of one: DIR#ENCODER."
+        ),
+    ],
+    format_: TableFormatOption = "text",
+    correction: Annotated[
+        str, typer.Option(help="For the number of comparisons: holm, bh or none.")
+    ] = "holm",
+    against: Annotated[
+        str | None, typer.Option(help="Compare each encoder of the run with this one only.")
+    ] = None,
+    table: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Of a run that probe show prints as several tables, the one to use."
+        ),
+    ] = None,
 ) -> None:
-    """Compare encoders and print the differences.
-
-    Raises:
-        UsageError: no such encoder; more than two runs; a format that is not for comparisons.
-        ResultsError: a run cannot be read, or was on other data.
-    """
+    """Compare encoders task by task: differences, intervals and paired tests."""
+    style = choose(TableFormat, format_, what="format")
+    corrected = choose(Correction, correction, what="correction")
     if style not in FORMATS:
         raise UsageError(f"a comparison has no format {style.value!r}; {', '.join(FORMATS)}")
-    found = find_comparisons(runs, correction=correction, against=against, table=table)
-    if style in (TableFormat.CSV, TableFormat.JSON):
-        print(write_records(to_records(found), style), end="")
-    elif style is TableFormat.TEXT:
-        from sentprobe.progress import console  # noqa: PLC0415 - rich is slow
-
+    found = find_comparisons(runs, correction=corrected, against=against, table=table)
+    if style is TableFormat.TEXT:
         console().print(draw(starred(comparison_grid(found))))
-        print(explain(found, correction=correction, mark="bold, with a *"), end="")
+        print(explain(found, correction=corrected, mark="bold, with a *"), end="")
     else:
-        notes = write_notes(explain(found, correction=correction), style)
-        print(write_grid(comparison_grid(found), style) + notes, end="")
+        print(to_text(found, corrected, style), end="")
+
+
+def to_text(found: Sequence[Comparison], correction: Correction, style: TableFormat) -> str:
+    """Return the comparisons as text in any of the formats."""
+    if style in (TableFormat.CSV, TableFormat.JSON):
+        return write_records(to_records(found), style)
+    notes = write_notes(explain(found, correction=correction), style)
+    return write_grid(comparison_grid(found), style) + notes
 
 
 def find_comparisons(
@@ -77,11 +96,11 @@ def find_comparisons(
             one_side(_sides(path, table), encoder, source=str(path))
             for path, encoder in map(split, runs)
         )
-        return compare([(first, second)], correction=correction)
+        return compare_sides([(first, second)], correction=correction)
     path, encoder = split(runs[0])
     if encoder is not None:
         raise UsageError(f"{runs[0]}: what is it to be compared with? Name a second run")
-    return compare(
+    return compare_sides(
         all_pairs(_sides(path, table), baseline=against, source=str(path)), correction=correction
     )
 

@@ -1,96 +1,89 @@
-"""What ``probe embed`` does, as functions that anyone can call."""
+"""The command ``probe embed``: write the vectors of sentences to a file."""
 
-import shlex
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from sentprobe.commands.options import command_line, out_to, seed_of
 from sentprobe.errors import FormatError, UsageError
 from sentprobe.files import check_apart, decode_lines
 from sentprobe.lexicon.read import load_lexicon
 from sentprobe.probes.encoders import find_kind, make_encoder
 from sentprobe.probes.encoders.cache import Cache, default_directory
-from sentprobe.probes.encoders.embed import embed
+from sentprobe.probes.encoders.embed import embed as encode
 from sentprobe.probes.encoders.vector_files import format_of, write_vectors
 from sentprobe.processes import check_count, limit_threads
-from sentprobe.progress import Bars, Reporter, Silent, columns
+from sentprobe.progress import Reporter, Silent, bars
 from sentprobe.specs import parse_spec
 
 SUITE = "compeval"
 """The source that is built and not read."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbedRequest:
-    """What to encode, by which encoder, into which file."""
-
-    source: str
-    encoder: str
-    out: Path
-    format: str | None = None
-    """Of the file; None: its suffix says."""
-    seed: int = 0
-    cache: bool = True
-    threads: int | None = None
-    """PyTorch's; None leaves them as they are."""
-
-
-def embed_command(plan: EmbedRequest) -> None:
-    """Encode and write with a bar for the progress, and print what was written."""
-    from rich.console import Console  # noqa: PLC0415
-    from rich.progress import Progress  # noqa: PLC0415
-
-    check(plan)
-    with Progress(*columns(), console=Console(stderr=True)) as progress:
-        sentences, dim = embed_into_file(plan, reporter=Bars(progress))
-    print(f"{plan.out}: {sentences} sentences, vectors of width {dim}")
-
-
-def embed_into_file(plan: EmbedRequest, *, reporter: Reporter | None = None) -> tuple[int, int]:
-    """Encode the distinct sentences of the source, write their vectors, return (n, dim).
-
-    Raises:
-        UsageError: the source, the encoder or the format of the file is not known, or the file
-            cannot be written, or is or lies inside the source.
-        SentprobeError: the source is not right, or the encoder failed.
-    """
-    check(plan)
-    reporter = reporter or Silent()
-    encoder = make_encoder(plan.encoder, seed=plan.seed)
-    sentences = read_sentences(plan.source, seed=plan.seed, reporter=reporter)
-    cache = Cache(default_directory()) if plan.cache else None
-    with limit_threads(plan.threads):
-        vectors = embed(encoder, sentences, cache=cache, reporter=reporter)
-    for note in getattr(encoder, "notes", ()):
-        print(note, file=sys.stderr)
-    write_vectors(plan.out, sentences, vectors, format=plan.format)
-    return len(sentences), vectors.shape[1]
+def embed(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATASET",
+            help="A dataset, a text file with a sentence a line, or compeval.",
+        ),
+    ],
+    encoder: Annotated[
+        str, typer.Option("--encoder", "-e", help="bow, bow:FILE, st:MODEL, ...: probe encoders.")
+    ],
+    out: Annotated[Path, out_to("File for the vectors: .npz, .safetensors, ...")],
+    format_: Annotated[
+        str | None,
+        typer.Option(
+            "--format", help="npz, safetensors, parquet or lookup.  [default: by the suffix]"
+        ),
+    ] = None,
+    seed: Annotated[int, seed_of("data and encoder")] = 0,
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", help="Keep no vectors, and use none that are kept.")
+    ] = False,
+    threads: Annotated[
+        int | None,
+        typer.Option(help="PyTorch's threads. By default as many as there are cores."),
+    ] = None,
+) -> None:
+    """Write the vectors of a dataset's sentences to a file, for use elsewhere."""
+    find_kind(encoder)
+    form = format_of(out, format_)
+    check_place(out, source, encoder)
+    check_count("threads", threads)
+    cache = None if no_cache else Cache(default_directory())
+    with bars() as reporter:
+        made = make_encoder(encoder, seed=seed)
+        sentences = read_sentences(source, seed=seed, command=command_line(), reporter=reporter)
+        with limit_threads(threads):
+            vectors = encode(made, sentences, cache=cache, reporter=reporter)
+        for note in getattr(made, "notes", ()):
+            print(note, file=sys.stderr)
+        write_vectors(out, sentences, vectors, format=form)
+    print(f"{out}: {len(sentences)} sentences, vectors of width {vectors.shape[1]}")
 
 
-def check(plan: EmbedRequest) -> None:
-    """Refuse what can be seen to be wrong before any work is done.
+def check_place(out: Path, source: str, encoder: str) -> None:
+    """Refuse a file that cannot be written, or that is read: the source, that of ``bow:FILE``.
 
     Raises:
-        UsageError: see :func:`embed_into_file`.
+        UsageError: it is so.
     """
-    find_kind(plan.encoder)
-    format_of(plan.out, plan.format)
-    if plan.out.is_dir():
-        raise UsageError(f"{plan.out}: is a directory, not a file to write")
-    if not plan.out.parent.is_dir():
-        raise UsageError(f"{plan.out}: there is no directory {plan.out.parent}")
-    check_apart(plan.out, _inputs(plan))
-    check_count("threads", plan.threads)
+    if out.is_dir():
+        raise UsageError(f"{out}: is a directory, not a file to write")
+    if not out.parent.is_dir():
+        raise UsageError(f"{out}: there is no directory {out.parent}")
+    argument = Path(parse_spec(encoder).argument)
+    check_apart(out, [Path(source), *([argument] if argument.is_file() else [])])
 
 
-def _inputs(plan: EmbedRequest) -> list[Path]:
-    """Return what may be a file that is read: the source, and that of the encoder (bow:FILE)."""
-    argument = parse_spec(plan.encoder).argument
-    return [Path(plan.source), *([Path(argument)] if Path(argument).is_file() else [])]
-
-
-def read_sentences(source: str, *, seed: int = 0, reporter: Reporter | None = None) -> list[str]:
+def read_sentences(
+    source: str, *, seed: int = 0, command: str = "", reporter: Reporter | None = None
+) -> list[str]:
     """Return the distinct sentences of a source, in its order.
 
     That is ``compeval`` (all its tasks, as ``probe run`` builds them), a dataset or directory of
@@ -100,18 +93,20 @@ def read_sentences(source: str, *, seed: int = 0, reporter: Reporter | None = No
         UsageError: there is no such file, or no sentence in it.
         SentprobeError: it is not right; says where.
     """
-    found = list(dict.fromkeys(_sentences(source, seed=seed, reporter=reporter or Silent())))
+    reporter = reporter or Silent()
+    read = _sentences(source, seed=seed, command=command, reporter=reporter)
+    found = list(dict.fromkeys(read))
     if not found:
         raise UsageError(f"{source}: there are no sentences in it")
     return found
 
 
-def _sentences(source: str, *, seed: int, reporter: Reporter) -> Iterator[str]:
+def _sentences(source: str, *, seed: int, command: str, reporter: Reporter) -> Iterator[str]:
     from sentprobe.probes.formats import read_datasets, recognise  # noqa: PLC0415 - pyarrow
 
     path = Path(source)
     if source == SUITE and not path.exists():
-        yield from _built(seed, reporter=reporter)
+        yield from _built(seed, command=command, reporter=reporter)
         return
     reporter.begin("read the sentences", 1)
     if path.is_file() and recognise(path) is None:
@@ -121,10 +116,10 @@ def _sentences(source: str, *, seed: int, reporter: Reporter) -> Iterator[str]:
     reporter.advance()
 
 
-def _built(seed: int, *, reporter: Reporter) -> Iterator[str]:
+def _built(seed: int, *, command: str, reporter: Reporter) -> Iterator[str]:
     from sentprobe.probes.compeval import TASKS, build  # noqa: PLC0415
 
-    lexicon, command = load_lexicon(None), shlex.join(["probe", *sys.argv[1:]])
+    lexicon = load_lexicon(None)
     reporter.begin("build the tasks", len(TASKS))
     for task in TASKS.values():
         yield from build(task, lexicon, seed=seed, command=command).sentences

@@ -1,12 +1,15 @@
-"""What ``probe encoders`` does: list the kinds of encoder."""
+"""The command ``probe encoders``: list the kinds of encoder."""
 
 import json
-import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from sentprobe.errors import UsageError, suggest
+from sentprobe.grids import empty_table
 from sentprobe.probes.encoders.kinds import ENCODERS, EncoderKind
+from sentprobe.progress import console
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -48,33 +51,26 @@ def _listed(kind: EncoderKind) -> Listed:
     )
 
 
-def print_encoders(*, fmt: str = "text") -> None:
-    """Print the kinds of encoder as a table, or as JSON.
-
-    Raises:
-        UsageError: an unknown format.
-    """
-    if fmt not in FORMATS:
-        raise UsageError(
-            f"unknown format {fmt!r}{suggest(fmt, FORMATS)}; known: {', '.join(FORMATS)}"
-        )
+def encoders(
+    format_: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
+) -> None:
+    """List the kinds of encoder, with an example, and whether their extra is installed."""
+    if format_ not in FORMATS:
+        near = suggest(format_, FORMATS)
+        raise UsageError(f"unknown format {format_!r}{near}; known: {', '.join(FORMATS)}")
     listed = list_encoders()
-    if fmt == "json":
+    if format_ == "json":
         entries = [{name: getattr(row, name) for name in Listed.__slots__} for row in listed]
         print(json.dumps(entries, indent=2))
-        return
-    from rich.console import Console  # noqa: PLC0415
-
-    console = Console() if sys.stdout.isatty() else Console(width=200)
-    console.print(table(listed))
+    else:
+        console().print(table(listed))
 
 
 def table(listed: tuple[Listed, ...]) -> "Table":
     """Return the table that is printed."""
-    from rich.table import Column, Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415 - slow import
 
-    made = Table("kind", Column("what it is, and an example", overflow="fold"), "extra")
+    made = empty_table(("kind", "what it is, and an example", "extra"), left=[1, 2])
     for row in listed:
         what = Text.assemble(row.summary, "\n", (row.example, "cyan"))
         made.add_row(Text(row.name), what, Text(extra_text(row)))

@@ -31,6 +31,7 @@ from sentprobe.commands.targets import (
     find_datasets,
     parse_targets,
 )
+from sentprobe.commands.task_list import ListsTasks
 from sentprobe.probes.dataset import ProbeDataset
 from sentprobe.probes.encoders import find_kind, make_encoders
 from sentprobe.probes.encoders.cache import Cache, default_directory
@@ -40,7 +41,7 @@ from sentprobe.probes.suites import OTHERWISE, preset_of
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.presets import find_preset, override
 from sentprobe.processes import check_count, check_jobs, cores
-from sentprobe.progress import Reporter, Silent, bars
+from sentprobe.progress import Reporter, Silent, bars, console
 from sentprobe.specs import Spec, check_names, parse_pair, parse_spec
 
 if TYPE_CHECKING:
@@ -50,7 +51,10 @@ if TYPE_CHECKING:
 
 USUAL_ENCODERS = ("bow", "bilstm-max")
 
+app = typer.Typer(add_completion=False)
 
+
+@app.command("run", cls=ListsTasks)
 @with_groups
 def run(
     context: typer.Context,
@@ -163,7 +167,7 @@ def run(
         outcome = probe_targets(
             wanted, specs, run=settings, preset=classifier, words=words, reporter=reporter
         )
-    print_tables(outcome.results, View())
+    print_tables(outcome.results, View(), console())
     for note in outcome.notes:
         print(f"note: {note}")
     if out is not None:

@@ -1,14 +1,16 @@
-"""What ``probe show`` does, as functions that anyone can call."""
+"""The command ``probe show``: the table of one or more runs."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+import typer
+
+from sentprobe.commands.options import format_among, out_to
 from sentprobe.errors import UsageError
 from sentprobe.files import write_atomically
-from sentprobe.lengths import Lengths
-from sentprobe.probes.report.grids import (
+from sentprobe.grids import (
     TableFormat,
     draw,
     write_grid,
@@ -16,6 +18,7 @@ from sentprobe.probes.report.grids import (
     write_records,
     write_title,
 )
+from sentprobe.lengths import Lengths
 from sentprobe.probes.report.series import NOTES, check_series, series_grids, series_records
 from sentprobe.probes.report.tables import (
     CellStyle,
@@ -23,10 +26,10 @@ from sentprobe.probes.report.tables import (
     explain,
     grid,
     origins,
-    published,
     settings,
     titles,
 )
+from sentprobe.probes.report.tables import published as published_rows
 from sentprobe.probes.runs.results import Results
 from sentprobe.probes.runs.store import read_results
 from sentprobe.progress import console
@@ -48,17 +51,58 @@ SUFFIXES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """How results are shown."""
+    """How results are shown: the cells, a note below each table, series over lengths instead."""
 
-    format: TableFormat = TableFormat.TEXT
-    intervals: bool = False
-    published: bool = False
-    out: Path | None = None
-    """A file for what would be printed."""
-    plot: Path | None = None
-    """A file for a plot of accuracy by layer or, with *by_length*, of the series."""
+    style: CellStyle = CellStyle()  # noqa: RUF009 - frozen
+    note: str = ""
     by_length: Lengths | None = None
-    """Series over the length of sentences instead of the table."""
+
+
+def show(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of results.")],
+    format_: Annotated[
+        str | None,
+        format_among(
+            "text, markdown, latex, csv, json or html.  [default: by the suffix of --out]"
+        ),
+    ] = None,
+    intervals: Annotated[bool, typer.Option("--intervals", help="Show 95% intervals.")] = False,
+    published: Annotated[
+        bool, typer.Option("--published", help="Add the rows of Ettinger et al. 2018.")
+    ] = False,
+    out: Annotated[Path | None, out_to("Write to this file.")] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            help="Plot accuracy by layer, or what --by-length shows, into this file: .svg, .png or "
+            ".pdf."
+        ),
+    ] = None,
+    by_length: Annotated[
+        str | None,
+        typer.Option(
+            metavar="bins|tokens",
+            help="Show accuracy and norm by sentence length, in bins or for each number of tokens.",
+        ),
+    ] = None,
+) -> None:
+    """Print the table of one or more runs."""
+    style = find_format(format_, out)
+    lengths = None if by_length is None else choose(Lengths, by_length, what="--by-length")
+    results = read_runs(runs)
+    if not results.records:
+        raise UsageError(f"{', '.join(map(str, runs))}: no results yet")
+    if plot is not None:
+        save_plot(results, plot, lengths)
+    view = make_view(intervals=intervals, published=published, by_length=lengths)
+    if style is TableFormat.TEXT and out is None:
+        print_tables(results, view, console())
+        return
+    text = to_text(results, view, style)
+    if out is None:
+        print(text, end="")
+    else:
+        write_atomically(out, text)
 
 
 def find_format(name: str | None, out: Path | None) -> TableFormat:
@@ -72,41 +116,39 @@ def find_format(name: str | None, out: Path | None) -> TableFormat:
     return TableFormat.TEXT if out is None else SUFFIXES.get(out.suffix.lower(), TableFormat.TEXT)
 
 
-def show(runs: Sequence[Path], view: View) -> None:
-    """Print the table of one or more runs, or write it to a file.
-
-    Raises:
-        UsageError: a plot where there are no layers; its extra is not installed.
-        ResultsError: a run cannot be read.
-    """
-    results = read_runs(runs)
-    if not results.records:
-        raise UsageError(f"{', '.join(map(str, runs))}: no results yet")
-    if view.plot is not None:
-        _save_plot(results, view)
-    if view.format is TableFormat.TEXT and view.out is None:
-        print_tables(results, view)
-        return
-    text = to_text(results, view)
-    if view.out is None:
-        print(text, end="")
-    else:
-        write_atomically(view.out, text)
-
-
 def read_runs(runs: Sequence[Path]) -> Results:
     """Read several runs as one, layers of a model in order, and compeval tasks in the paper's."""
     records = [record for path in runs for record in read_results(path).records]
     return arrange(Results(tuple(records)))
 
 
-def _save_plot(results: Results, view: View) -> None:
-    """Write the plot of the series, or of the one setting that has layers."""
-    from sentprobe.probes.report.plots import families, save_plot  # noqa: PLC0415 - matplotlib is optional
+def make_view(*, intervals: bool, published: bool, by_length: Lengths | None) -> View:
+    """Return the view with intervals in the cells, and with the published rows, where asked."""
+    style = CellStyle(intervals=intervals)
+    if not published:
+        return View(style=style, by_length=by_length)
+    found = published_rows()
+    rows = tuple(row for row in found.rows if row.accuracies)
+    shown = f"Published rows: {found.citation}; their data and classifier, not these."
+    notes = (*([shown] if rows else []), found.note)
+    return View(
+        style=replace(style, published=rows),
+        note="".join(f"{note}\n" for note in notes if note),
+        by_length=by_length,
+    )
 
-    assert view.plot is not None
-    if view.by_length is not None:
-        save_series_plot(results, view.plot, by=view.by_length)
+
+def save_plot(results: Results, path: Path, by_length: Lengths | None) -> None:
+    """Write the plot of the series, or of the one setting that has layers.
+
+    Raises:
+        UsageError: there are layers in several settings, or none; the extra is not installed.
+    """
+    from sentprobe.probes.report.plots import families  # noqa: PLC0415 - matplotlib is optional
+    from sentprobe.probes.report.plots import save_plot as save_layers  # noqa: PLC0415 - optional
+
+    if by_length is not None:
+        save_series_plot(results, path, by=by_length)
         return
     layered = [each for each in settings(results) if families(each)]
     if len(layered) > 1:
@@ -114,36 +156,35 @@ def _save_plot(results: Results, view: View) -> None:
             f"there are layers in {len(layered)} settings (classifier, data or seed), and one plot "
             "is of one: name fewer runs, or use --format html, which has a plot of each"
         )
-    save_plot(layered[0] if layered else results, view.plot)
+    save_layers(layered[0] if layered else results, path)
 
 
-def to_text(results: Results, view: View) -> str:
+def to_text(results: Results, view: View, fmt: TableFormat) -> str:
     """Return what is shown, as text in any of the formats."""
-    if view.by_length is not None and view.format is not TableFormat.HTML:
-        return series_text(results, by=view.by_length, style=_style(view), fmt=view.format)
-    if view.format in (TableFormat.CSV, TableFormat.JSON):
-        return write_records(results.to_records(), view.format)
-    if view.format is TableFormat.HTML:
+    if view.by_length is not None and fmt is not TableFormat.HTML:
+        return series_text(results, by=view.by_length, style=view.style, fmt=fmt)
+    if fmt in (TableFormat.CSV, TableFormat.JSON):
+        return write_records(results.to_records(), fmt)
+    if fmt is TableFormat.HTML:
         from sentprobe.probes.report.html import report  # noqa: PLC0415 - Jinja is not always needed
 
         by = view.by_length or Lengths.BINS
-        return report(results, style=_style(view), note=published_note(view).strip(), by=by)
+        return report(results, style=view.style, note=view.note.strip(), by=by)
     parts = []
     for title, each, notes in _tables(results, view):
-        table = write_grid(grid(each, style=_style(view)), view.format)
-        parts.append(write_title(title, view.format) + table + write_notes(notes, view.format))
+        table = write_grid(grid(each, style=view.style), fmt)
+        parts.append(write_title(title, fmt) + table + write_notes(notes, fmt))
     return "\n".join(parts)
 
 
-def print_tables(results: Results, view: View) -> None:
+def print_tables(results: Results, view: View, screen: "Console") -> None:
     """Print a table for each setting, with what it says."""
-    screen = console()
     if view.by_length is not None:
-        print_series(results, by=view.by_length, style=_style(view), screen=screen)
+        print_series(results, by=view.by_length, style=view.style, screen=screen)
         return
     for title, each, notes in _tables(results, view):
         print(write_title(title, TableFormat.TEXT), end="")
-        screen.print(draw(grid(each, style=_style(view))))
+        screen.print(draw(grid(each, style=view.style)))
         print(notes, end="")
 
 
@@ -153,24 +194,7 @@ def _tables(results: Results, view: View) -> Iterator[tuple[str, Results, str]]:
     several = len({record.source for record in results.records}) > 1
     for title, each in zip(titles(tables), tables, strict=True):
         folders = "".join(f"{line}\n" for line in origins(each)) if several else ""
-        yield title, each, folders + explain(each) + published_note(view)
-
-
-def _style(view: View) -> CellStyle:
-    style = CellStyle(intervals=view.intervals)
-    if not view.published:
-        return style
-    return replace(style, published=tuple(row for row in published().rows if row.accuracies))
-
-
-def published_note(view: View) -> str:
-    """Return the source of the published rows, or why there are none."""
-    if not view.published:
-        return ""
-    found = published()
-    shown = f"Published rows: {found.citation}; their data and classifier, not these."
-    parts = [shown] if any(row.accuracies for row in found.rows) else []
-    return "".join(f"{part}\n" for part in (*parts, found.note) if part)
+        yield title, each, folders + explain(each) + view.note
 
 
 def print_series(results: Results, *, by: Lengths, style: CellStyle, screen: "Console") -> None:

@@ -3,7 +3,7 @@
 A file appears under its name only when it is whole: it is written beside it and then renamed.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
@@ -15,19 +15,18 @@ from sentprobe.generator.records import PARQUET, RECORD_FORMATS, format_of
 from sentprobe.generator.sentence import Sentence
 from sentprobe.generator.space import Space
 from sentprobe.lexicon import Lexicon
-
-Progress = Callable[[int], object]
-"""Called with the number of sentences written since the last call."""
+from sentprobe.progress import Reporter, Silent
 
 
 def write_sentences(
-    space: Space, indices: IndexArray, out: IO[str], fmt: str, progress: Progress = lambda _: None
+    space: Space, indices: IndexArray, out: IO[str], fmt: str, reporter: Reporter | None = None
 ) -> None:
     """Write the sentences of *space* at *indices* to a text stream in a record format."""
-    form = RECORD_FORMATS[fmt]
+    form, reporter = RECORD_FORMATS[fmt], reporter or Silent()
+    reporter.begin("generate", len(indices))
     for count, records in Renderer(space, form.write, escape=form.escape).chunks(indices):
         out.write(records)
-        progress(count)
+        reporter.advance(count)
 
 
 def write_file(
@@ -35,7 +34,7 @@ def write_file(
     indices: IndexArray,
     path: Path | str,
     fmt: str | None = None,
-    progress: Progress = lambda _: None,
+    reporter: Reporter | None = None,
 ) -> None:
     """Write sentences of *space* to a file; its suffix says the format if not given.
 
@@ -48,11 +47,13 @@ def write_file(
         if name == PARQUET:
             from sentprobe.generator.parquet import write_space  # noqa: PLC0415 - slow import
 
+            reporter = reporter or Silent()
+            reporter.begin("generate", len(indices))
             for count in write_space(space, indices, temporary):
-                progress(count)
+                reporter.advance(count)
         else:
             with _open(temporary) as out:
-                write_sentences(space, indices, out, name, progress)
+                write_sentences(space, indices, out, name, reporter)
 
 
 def write_annotated(

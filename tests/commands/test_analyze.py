@@ -174,7 +174,7 @@ def test_help_is_quick() -> None:
     code, out, _ = finish("--help")
     assert code == 0
     assert "--scheduler" in out
-    modules = "import sys; from sentprobe import cli_probe; print(*sys.modules)"
+    modules = "import sys; from sentprobe import cli; print(*sys.modules)"
     command = [sys.executable, "-c", modules]
     loaded = subprocess.run(command, check=True, env=ENVIRONMENT, capture_output=True, text=True)
     assert not {"pyarrow", "nltk", "numpy", "duckdb", "torch"} & set(loaded.stdout.split())

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cache_strategies import files_of
-from in_process import probe
+from in_process import Command, probe
 from probe_strategies import learnable
 from shared import SHARED, needs_shared
 
-from sentprobe.commands.embed import EmbedRequest, embed_into_file, read_sentences
+from sentprobe.commands.embed import read_sentences
 from sentprobe.probes import compeval
 from sentprobe.probes.dataset import Size
 from sentprobe.probes.encoders import make_encoder
@@ -55,13 +55,17 @@ def test_embed_a_text_file(
 
 
 @pytest.mark.parametrize("format_", VectorFormat)
-def test_the_file_stands_for_the_encoder(format_: VectorFormat, tmp_path: Path) -> None:
+def test_the_file_stands_for_the_encoder(
+    format_: VectorFormat, tmp_path: Path, command: Command
+) -> None:
     """Equal vectors give equal results: a probe sees nothing else of an encoder."""
     data = learnable(size=60)
     write_dataset(data, tmp_path / "toy")
     out = tmp_path / {"lookup": "vectors.txt"}.get(format_, f"vectors.{format_}")
-    plan = EmbedRequest(source=str(tmp_path / "toy"), encoder=BILSTM, out=out, cache=False)
-    assert embed_into_file(plan) == (len(data.sentences), 12)
+    code, said, _ = command(
+        "embed", tmp_path / "toy", "--encoder", BILSTM, "--out", out, "--no-cache"
+    )
+    assert (code, said) == (0, f"{out}: {len(data.sentences)} sentences, vectors of width 12\n")
     again = embed(make_encoder(f"file:{out}", seed=0), data.sentences)
     np.testing.assert_array_equal(again, embed(make_encoder(BILSTM, seed=0), data.sentences))
 
@@ -82,13 +86,15 @@ def test_a_directory_of_datasets(tmp_path: Path) -> None:
     assert read_sentences(str(tmp_path / "data")) == wanted
 
 
-def test_a_sentence_is_encoded_once_for_the_command_and_later(tmp_path: Path) -> None:
+def test_a_sentence_is_encoded_once_for_the_command_and_later(
+    tmp_path: Path, command: Command
+) -> None:
     out = tmp_path / "vectors.npz"
-    plan = EmbedRequest(source=str(lines_file(tmp_path)), encoder=BILSTM, out=out)
-    embed_into_file(plan)
+    line = ("embed", lines_file(tmp_path), "--encoder", BILSTM, "--out", out)
+    assert command(*line)[0] == 0
     first = read_vectors(out).vectors
     before = [(path, path.stat().st_mtime_ns) for path in files_of(tmp_path / "cache")]
-    embed_into_file(plan)
+    assert command(*line)[0] == 0
     assert [(path, path.stat().st_mtime_ns) for path in files_of(tmp_path / "cache")] == before
     np.testing.assert_array_equal(read_vectors(out).vectors, first)
 

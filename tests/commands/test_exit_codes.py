@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, get_args
 
 import numpy as np
@@ -15,8 +16,8 @@ from corpus_strategies import write_trees
 from in_process import run_command
 from probe_strategies import learnable, sample_result
 
-from sentprobe.cli_gen import gen_app
-from sentprobe.cli_probe import probe_app
+from sentprobe.cli import COMMANDS
+from sentprobe.commands.gen import generate
 from sentprobe.probes.corpus.table import HEAD_NAME
 from sentprobe.probes.formats import write_dataset
 from sentprobe.probes.runs.store import prepare_directory, write_result
@@ -221,12 +222,13 @@ def test_wrong_content_is_not_bad_usage(
     assert code == 1, said
 
 
-def _commands(app: typer.Typer, name: str) -> Iterator[tuple[str, Callable[..., Any]]]:
-    if app.registered_callback and app.registered_callback.callback:
-        yield name, app.registered_callback.callback
-    for command in app.registered_commands:
-        if command.callback:
-            yield f"{name} {command.name}", command.callback
+def _commands(program: str) -> Iterator[tuple[str, Callable[..., Any]]]:
+    if program == "gen":
+        yield program, generate
+    for name, (where, _) in COMMANDS[program].items():
+        found = resolve_name(where)
+        if not isinstance(found, typer.Typer):
+            yield f"{program} {name}", found
 
 
 def _paths(command: Callable[..., Any]) -> Iterator[str]:
@@ -239,9 +241,9 @@ def _paths(command: Callable[..., Any]) -> Iterator[str]:
             yield (declared or (f"--{name.replace('_', '-')}",))[0]
 
 
-@pytest.mark.parametrize(("app", "name"), [(gen_app, "gen"), (probe_app, "probe")])
-def test_every_path_is_in_the_table(app: typer.Typer, name: str) -> None:
-    found = [(line, option) for line, each in _commands(app, name) for option in _paths(each)]
+@pytest.mark.parametrize("program", COMMANDS)
+def test_every_path_is_in_the_table(program: str) -> None:
+    found = [(line, option) for line, each in _commands(program) for option in _paths(each)]
     assert len(found) >= 5
     for line, option in found:
         tried = [wrong for wrong in WRONG_PATHS if wrong.startswith(f"{line} ")]

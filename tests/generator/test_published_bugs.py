@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from scipy.stats import chisquare
 
-from sentprobe.commands.gen import GenRequest, make_space
+from sentprobe.commands.gen import ContentOptions, FeatureOptions, WordOptions
+from sentprobe.commands.gen_space import make_space
 from sentprobe.errors import UsageError
 from sentprobe.generator.config import read_config_text
 from sentprobe.generator.constraints import Choices, Constraints
 from sentprobe.generator.event import (
     Aspect,
     Contradiction,
-    Event,
     Number,
     Participant,
     Polarity,
@@ -42,10 +42,8 @@ def space_of(
     *required: str, forbid: tuple[str, ...] = (), templates: tuple[str, ...] = ()
 ) -> Space:
     """Return the space that the command line would make."""
-    request = GenRequest(
-        vocabulary="compeval", templates=templates, required=required, forbidden=forbid
-    )
-    return make_space(request)
+    content = ContentOptions(require=list(required), forbid=list(forbid))
+    return make_space(LEXICON, vocabulary="compeval", templates=templates, content=content)
 
 
 def sample(space: Space, count: int = 400) -> list[Sentence]:
@@ -78,11 +76,8 @@ def test_a_required_active_subject_relative_is_active() -> None:
 
 
 def test_fixing_the_tense_of_the_main_verb_leaves_that_of_the_clause_alone() -> None:
-    space = make_space(
-        GenRequest(
-            vocabulary="compeval", templates=("transitive-rc",), main=Event(tense=Tense.PAST)
-        )
-    )
+    past = FeatureOptions(tense=Tense.PAST)
+    space = make_space(LEXICON, vocabulary="compeval", templates=("transitive-rc",), features=past)
     inner: Counter[Tense | None] = Counter()
     for sentence in sample(space):
         (main, _), (clause, _) = clauses(sentence.event)
@@ -115,9 +110,9 @@ IMPOSSIBLE = [
 
 @pytest.mark.parametrize(("event", "message"), IMPOSSIBLE)
 def test_what_a_verb_cannot_do_is_a_contradiction(event: str, message: str) -> None:
-    for request in (GenRequest(required=(event,)), GenRequest(forbidden=(event,))):
+    for content in (ContentOptions(require=[event]), ContentOptions(forbid=[event])):
         with pytest.raises(UsageError) as caught:
-            make_space(request)
+            make_space(LEXICON, content=content)
         assert message in str(caught.value)
 
 
@@ -142,7 +137,7 @@ def test_it_is_so_in_configuration_files_too(event: object) -> None:
 
 def test_a_word_both_required_and_forbidden_is_a_contradiction() -> None:
     with pytest.raises(Contradiction) as caught:
-        make_space(GenRequest(required_words=("lawyer",), forbidden_words=("lawyer",)))
+        make_space(LEXICON, content=ContentOptions(require_word=["lawyer"], forbid_word=["lawyer"]))
     message = str(caught.value)
     assert "the required word 'lawyer' and the forbidden word 'lawyer' contradict" in message
 
@@ -152,7 +147,11 @@ def test_a_forbidden_event_that_excludes_everything_ends_at_once(event: str) -> 
     with pytest.raises(
         Contradiction, match=r"the forbidden event .* is impossible in the template"
     ):
-        make_space(GenRequest(forbidden=(event,), templates=("intransitive", "intransitive-rc")))
+        make_space(
+            LEXICON,
+            templates=("intransitive", "intransitive-rc"),
+            content=ContentOptions(forbid=[event]),
+        )
 
 
 # ------------------------------------------------------------------ forbidden events
@@ -207,9 +206,14 @@ def test_a_participant_is_one_participant_with_one_number() -> None:
 
 
 def test_adverbs_are_annotated_and_stand_before_simple_verbs_too() -> None:
-    simple = Event(aspect=Aspect.SIMPLE, polarity=Polarity.POSITIVE, voice=Voice.ACTIVE)
     space = make_space(
-        GenRequest(vocabulary="compeval", templates=("transitive",), main=simple, adverbs="2")
+        LEXICON,
+        vocabulary="compeval",
+        templates=("transitive",),
+        features=FeatureOptions(
+            aspect=Aspect.SIMPLE, polarity=Polarity.POSITIVE, voice=Voice.ACTIVE
+        ),
+        words=WordOptions(adverbs="2"),
     )
     for sentence in sample(space):
         verb = sentence.predicates[0].verb
@@ -219,7 +223,9 @@ def test_adverbs_are_annotated_and_stand_before_simple_verbs_too() -> None:
 
 
 def test_words_are_tokens_one_by_one() -> None:
-    space = make_space(GenRequest(vocabulary="compeval", adverbs="0-3", negators=("not", "n't")))
+    space = make_space(
+        LEXICON, vocabulary="compeval", words=WordOptions(adverbs="0-3", negator=["not", "n't"])
+    )
     for sentence in sample(space):
         for token in sentence.tokens:
             assert " " not in token.form

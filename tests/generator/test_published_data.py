@@ -5,7 +5,8 @@ import lzma
 import pytest
 from shared import SHARED, needs_shared
 
-from sentprobe.commands.gen import GenRequest, make_space
+from sentprobe.commands.gen import ContentOptions
+from sentprobe.commands.gen_space import make_space
 from sentprobe.generator.config import read_config
 from sentprobe.generator.event import Event, clauses, contains
 from sentprobe.generator.parse import parse
@@ -63,7 +64,7 @@ def test_the_example_configurations_are_obeyed(
 ) -> None:
     path = SHARED / "compeval" / f"config{number}.example.json"
     wanted = read_config(path, LEXICON).constraints
-    space = make_space(GenRequest(vocabulary="published", config=path))
+    space = make_space(LEXICON, vocabulary="published", content=ContentOptions(config=path))
     assert capsys.readouterr().err.count("warning") == (2 if number == 2 else 0)
     for event in space.events(space.sample(500, seed=0)):
         assert all(contains(event, partial) for partial in wanted.required)

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sentprobe.errors import SentprobeError
+from sentprobe.grids import TableFormat, empty_table, in_markdown, markdown_table, write_notes
 from sentprobe.probes.audit.audit import CONFIDENCE, FORMAT, Audit, Bound, Finding, Verdict
 from sentprobe.probes.audit.classify import Classifier, ModelScore, Trial
 from sentprobe.probes.audit.features import CUES
@@ -146,9 +147,8 @@ _STYLES = {
 
 def table(audit: Audit) -> Table:
     """Return the cues as a table for a terminal, in percent; the chosen classifier's in bold."""
-    drawn = Table(title=_title(audit), title_justify="left")
-    for place, name in enumerate(HEADER):
-        drawn.add_column(name, justify="right" if 0 < place < len(HEADER) - 1 else "left")
+    drawn = empty_table(HEADER, left=[len(HEADER) - 1])
+    drawn.title, drawn.title_justify = _title(audit), "left"
     for row, finding in _rows(audit):
         cells = [Text(cell) for cell in row]
         if finding is not None:
@@ -268,9 +268,8 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f}"
 
 
-def print_audits(audits: Sequence[Audit], *, console: Console | None = None) -> None:
+def print_audits(audits: Sequence[Audit], console: Console) -> None:
     """Print tables, bounds, verdicts and the legend, to a terminal in colour."""
-    console = console or Console()
     for audit in audits:
         console.print(table(audit))
         console.print(explain(audit), markup=False, highlight=False, soft_wrap=True)
@@ -279,26 +278,20 @@ def print_audits(audits: Sequence[Audit], *, console: Console | None = None) -> 
 
 def _text(audits: Sequence[Audit]) -> str:
     with StringIO() as text:
-        print_audits(audits, console=Console(file=text, width=120))
+        print_audits(audits, Console(file=text, width=120))
         return "".join(f"{line.rstrip()}\n" for line in text.getvalue().splitlines())
 
 
 def _markdown(audits: Sequence[Audit]) -> str:
     parts = [_markdown_of(audit) for audit in audits]
-    notes = "".join(f"- {line}\n" for line in legend(audits).splitlines())
-    return "\n".join([*parts, notes])
+    return "\n".join(parts) + write_notes(legend(audits), TableFormat.MARKDOWN)
 
 
 def _markdown_of(audit: Audit) -> str:
-    rule = ("---", *("---:",) * (len(HEADER) - 2), "---")
-    rows = [HEADER, rule, *(row for row, _ in _rows(audit))]
-    body = "".join(f"| {' | '.join(map(_escape, row))} |\n" for row in rows)
-    notes = "".join(f"- {line.strip()}\n" for line in explain(audit).splitlines())
-    return f"## {_escape(_title(audit))}\n\n{body}\n{notes}"
-
-
-def _escape(text: str) -> str:
-    return text.replace("|", "\\|")
+    rows = ([in_markdown(text) for text in row] for row, _ in _rows(audit))
+    body = markdown_table(HEADER, rows, left=[len(HEADER) - 1])
+    notes = write_notes(explain(audit), TableFormat.MARKDOWN)
+    return f"## {in_markdown(_title(audit))}\n\n{body}{notes}"
 
 
 def _json(audits: Sequence[Audit]) -> str:

@@ -7,13 +7,14 @@ its head is written, and ``work/`` goes.
 
 import json
 import shutil
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from sentprobe import __version__
 from sentprobe.errors import SentprobeError, path_error
@@ -41,6 +42,7 @@ from sentprobe.probes.corpus.table import (
 )
 from sentprobe.probes.corpus.work import ChunkHead, work_on
 from sentprobe.processes import check_jobs, cores
+from sentprobe.progress import Reporter, Silent
 from sentprobe.versions import versions
 
 READ = ChunkSize(pieces=2_000, characters=1_000_000)
@@ -50,28 +52,26 @@ PARSE = ChunkSize(pieces=100, characters=10_000)
 """A chunk that is parsed: about a hundred sentences."""
 
 
-class Watcher(Protocol):
-    """Told how far the work is."""
+@dataclass(slots=True)
+class Pace:
+    """How many sentences are analysed: in all, and by this run, which others may go before."""
 
-    def begin(self, step: str, total: int) -> None:
-        """Begin a step of *total* units: bytes of the corpus, or shards."""
+    sentences: int = 0
+    made: int = 0
+    start: float = field(default_factory=time.monotonic)
 
-    def advance(self, amount: int) -> None:
-        """Report that *amount* more units are done."""
+    def add(self, sentences: int, *, resumed: bool) -> None:
+        """Count sentences; *resumed*: they had been done by an earlier run."""
+        self.sentences += sentences
+        self.made += 0 if resumed else sentences
 
-    def found(self, sentences: int, *, resumed: bool) -> None:
-        """Report so many more sentences; *resumed*: they had been done by an earlier run."""
+    @property
+    def seconds(self) -> float:
+        """The time since the start."""
+        return max(time.monotonic() - self.start, 1e-9)
 
-
-class _Unwatched:
-    def begin(self, step: str, total: int) -> None:
-        pass
-
-    def advance(self, amount: int) -> None:
-        pass
-
-    def found(self, sentences: int, *, resumed: bool) -> None:
-        pass
+    def __str__(self) -> str:
+        return f"{self.sentences:,} sentences, {self.made / self.seconds:,.0f} a second"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,11 +99,15 @@ class Machines:
 
 
 def analyze(
-    plan: Analysis, machines: Machines | None = None, watcher: Watcher | None = None
+    plan: Analysis,
+    machines: Machines | None = None,
+    reporter: Reporter | None = None,
+    pace: Pace | None = None,
 ) -> Table:
     """Make the table of a corpus, or go on with one that was stopped, and return it.
 
-    The same plan gives the same bytes, on either engine and with any number of workers.
+    The same plan gives the same bytes, on either engine and with any number of workers. The
+    sentences are counted in *pace*.
 
     Raises:
         UsageError: *out* is a finished table, or is not ours; see also
@@ -112,16 +116,16 @@ def analyze(
             one sentence.
     """
     machines = machines or Machines()
-    watcher = watcher or _Unwatched()
+    reporter, pace = reporter or Silent(), pace or Pace()
     check_encoding(plan.encoding)
     check_jobs(machines.jobs)
     with make_engine(
         machines.engine, jobs=machines.jobs, scheduler=machines.scheduler, scratch=plan.out / WORK
     ) as engine:
         prepare(plan.out, force=plan.force)
-        chunks = _work(plan, engine, watcher)
+        chunks = _work(plan, engine, reporter, pace)
     try:
-        return _finish(plan, chunks, threads=machines.jobs, watcher=watcher)
+        return _finish(plan, chunks, threads=machines.jobs, reporter=reporter)
     except OSError as error:
         raise path_error(plan.out, "cannot write the table", error) from error
 
@@ -138,15 +142,17 @@ def _do(task: _Portion, recipe: Recipe) -> bytes:
 class _Done:
     """The chunks that are done, by number."""
 
-    def __init__(self, folder: Path, watcher: Watcher) -> None:
+    def __init__(self, folder: Path, reporter: Reporter, pace: Pace) -> None:
         self.folder = folder
-        self.watcher = watcher
+        self.reporter = reporter
+        self.pace = pace
         self.heads: dict[int, tuple[str, int, int]] = {}
 
     def add(self, chunk: Chunk, head: ChunkHead, *, resumed: bool) -> None:
         self.heads[chunk.number] = (head.source, head.sentences, head.rows)
-        self.watcher.found(head.sentences, resumed=resumed)
-        self.watcher.advance(chunk.size)
+        self.pace.add(head.sentences, resumed=resumed)
+        self.reporter.note(str(self.pace))
+        self.reporter.advance(chunk.size)
 
     def chunks(self) -> list[StoredChunk]:
         found = []
@@ -165,11 +171,11 @@ class _Done:
         return found
 
 
-def _work(plan: Analysis, engine: Engine, watcher: Watcher) -> list[StoredChunk]:
+def _work(plan: Analysis, engine: Engine, reporter: Reporter, pace: Pace) -> list[StoredChunk]:
     """Do all chunks that are not done, and return all in order."""
     folder = plan.out / WORK
-    watcher.begin("analyse", sum(source.size for source in plan.sources))
-    done = _Done(folder, watcher)
+    reporter.begin("analyse", sum(source.size for source in plan.sources))
+    done = _Done(folder, reporter, pace)
     work = partial(_do, recipe=plan.recipe)
     with closing(run(work, _tasks(plan, done), engine)) as results:
         for task, content in results:
@@ -205,7 +211,7 @@ def _tasks(plan: Analysis, done: _Done) -> Iterator[_Portion]:
 
 
 def _finish(
-    plan: Analysis, chunks: Sequence[StoredChunk], *, threads: int, watcher: Watcher
+    plan: Analysis, chunks: Sequence[StoredChunk], *, threads: int, reporter: Reporter
 ) -> Table:
     """Write the shards, the failures and the head, and remove what was worked with."""
     from sentprobe.probes.corpus.chunks import find_kept, shard_count, write_shards  # noqa: PLC0415
@@ -219,8 +225,8 @@ def _finish(
     kept = find_kept(chunks, plan.out / WORK / "first.npy")
     shutil.rmtree(plan.out / SHARDS, ignore_errors=True)
     (plan.out / SHARDS).mkdir()
-    watcher.begin("write the table", shard_count(kept.total))
-    shards = write_shards(kept, plan.out / SHARDS, threads=threads, done=lambda: watcher.advance(1))
+    reporter.begin("write the table", shard_count(kept.total))
+    shards = write_shards(kept, plan.out / SHARDS, threads=threads, done=reporter.advance)
     _write_failures(chunks, plan.out / FAILURES)
     table = Table(
         path=plan.out,

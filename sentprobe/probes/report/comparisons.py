@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.errors import ResultsError, UsageError, suggest
-from sentprobe.probes.report.grids import Grid, GridCell, GridRow
+from sentprobe.grids import Grid, GridCell, GridRow
 from sentprobe.probes.runs.results import Condition, Result, Results
 from sentprobe.probes.statistics import Correction, Paired, compare_items, correct
 from sentprobe.specs import choose

@@ -8,8 +8,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from sentprobe.errors import UsageError
+from sentprobe.grids import Grid
 from sentprobe.lengths import Lengths
-from sentprobe.probes.report.grids import Grid
 from sentprobe.probes.report.plots import (
     draw_layers,
     draw_series,

@@ -1,6 +1,5 @@
 """The compeval tasks: balance, what is held out, the definitions, and the mirror theorem."""
 
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace

@@ -21,6 +21,7 @@ from sentprobe.probes.corpus.analyze import Analysis, Machines, analyze
 from sentprobe.probes.corpus.engine import Engine, EngineError, EngineName, Here, make_engine, run
 from sentprobe.probes.corpus.recipe import Recipe
 from sentprobe.probes.corpus.sources import ChunkSize, find_sources
+from sentprobe.progress import Silent
 
 SIZE = ChunkSize(pieces=20, characters=10**6)
 DASK = pytest.mark.skipif(
@@ -35,20 +36,14 @@ def corpus(tmp_path: Path) -> Path:
     return write_trees(tmp_path / "a.mrg", pairs)
 
 
-class Killing:
-    """A watcher that kills a worker when the first chunk is done."""
+class Killing(Silent):
+    """A reporter that kills a worker when the first chunk is done."""
 
     def __init__(self, victims: list[int] | None = None) -> None:
         self.victims = victims
         self.killed: list[int] = []
 
-    def begin(self, step: str, total: int) -> None:
-        pass
-
-    def advance(self, amount: int) -> None:
-        pass
-
-    def found(self, sentences: int, *, resumed: bool) -> None:  # noqa: ARG002
+    def note(self, text: str) -> None:  # noqa: ARG002
         if not self.killed:
             victims = self.victims or [process.pid or 0 for process in active_children()]
             os.kill(victims[0], signal.SIGKILL)

@@ -2,6 +2,7 @@
 
 import errno
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,7 +29,7 @@ from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.corpus import analyze as module
 from sentprobe.probes.corpus import chunks as shards
 from sentprobe.probes.corpus import engine as throughfiles
-from sentprobe.probes.corpus.analyze import Analysis, Machines, analyze
+from sentprobe.probes.corpus.analyze import Analysis, Machines, Pace, analyze
 from sentprobe.probes.corpus.chunks import chunk_path, mark_first, parse_digests
 from sentprobe.probes.corpus.recipe import Recipe
 from sentprobe.probes.corpus.sources import Chunk, ChunkSize, find_sources
@@ -351,22 +352,24 @@ def test_progress(tmp_path: Path) -> None:
         def begin(self, step: str, total: int) -> None:
             seen.append((step, total))
 
-        def advance(self, amount: int) -> None:
+        def advance(self, amount: int = 1) -> None:
             seen.append(("advance", amount))
 
-        def found(self, sentences: int, *, resumed: bool) -> None:
-            seen.append(("found", sentences, resumed))
+        def note(self, text: str) -> None:
+            seen.append(("note", re.sub(r"[\d,]+ a second", "N a second", text)))
 
     plan = Analysis(
         sources=find_sources([str(corpus)]), recipe=Recipe(), out=tmp_path / "out", size=SMALL
     )
-    analyze(plan, HERE, Watching())
+    pace = Pace()
+    analyze(plan, HERE, Watching(), pace)
     assert seen[0] == ("analyse", corpus.stat().st_size)
-    assert [each for each in seen if each[0] == "found"] == [
-        ("found", 3, False),
-        ("found", 3, False),
-        ("found", 2, False),
+    assert [each for each in seen if each[0] == "note"] == [
+        ("note", "3 sentences, N a second"),
+        ("note", "6 sentences, N a second"),
+        ("note", "8 sentences, N a second"),
     ]
+    assert (pace.sentences, pace.made) == (8, 8)
     assert seen[-2:] == [("write the table", 1), ("advance", 1)]
     moved = [int(str(each[1])) for each in seen[:-1] if each[0] == "advance"]
     assert sum(moved) == corpus.stat().st_size

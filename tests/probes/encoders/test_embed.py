@@ -15,6 +15,7 @@ from sentprobe.errors import UsageError
 from sentprobe.probes.encoders import EncoderError, make_encoder
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.encoders.embed import CHUNK, embed
+from sentprobe.progress import Silent
 
 
 @given(texts)
@@ -43,7 +44,7 @@ def test_sentences_come_in_batches() -> None:
     assert encoder.calls == [CHUNK, CHUNK, 1]
 
 
-class Counts:
+class Counts(Silent):
     """A reporter that keeps what it is told."""
 
     def __init__(self) -> None:

@@ -15,11 +15,11 @@ from in_process import Command
 from probe_strategies import Counting, learnable, sample_result, seed_score
 
 from sentprobe.errors import UsageError
+from sentprobe.grids import TableFormat, write_grid
 from sentprobe.lengths import ADI_BINS, BINS, Lengths, bins_of, count_tokens
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.encoders import make_encoder
 from sentprobe.probes.natural.catalogue import TASKS
-from sentprobe.probes.report.grids import TableFormat, write_grid
 from sentprobe.probes.report.html import report
 from sentprobe.probes.report.plots import draw_series, to_svg
 from sentprobe.probes.report.series import (

@@ -12,7 +12,7 @@ from probe_strategies import sample_result as sample
 from rich.console import Console
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.report.grids import (
+from sentprobe.grids import (
     Grid,
     GridCell,
     GridRow,

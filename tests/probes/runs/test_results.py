@@ -22,6 +22,7 @@ from sentprobe.probes.runs.store import format_result, parse_result
 
 SAMPLE = sample_result("bow", "content1", 900, 500, 510, mirrored=True, seeds=2)
 
+
 @given(results())
 def test_result_round_trips(result: Result) -> None:
     assert parse_result(format_result(result)) == result

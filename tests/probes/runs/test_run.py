@@ -21,6 +21,7 @@ from sentprobe.probes.runs.run import run
 from sentprobe.probes.runs.store import format_result, read_results
 from sentprobe.probes.statistics import wilson
 from sentprobe.probes.trainer.presets import find_preset
+from sentprobe.progress import Silent
 
 FAST = replace(find_preset("ettinger"), max_epochs=4)
 FEW = [learnable(name="one", size=40), learnable(name="two", size=50)]
@@ -110,7 +111,7 @@ def test_no_controls() -> None:
 
 
 @dataclass
-class Recorder:
+class Recorder(Silent):
     """Keeps what is reported: each step with its total and how far it came."""
 
     steps: list[list[object]]

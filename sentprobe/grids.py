@@ -1,9 +1,9 @@
-"""A table of texts, and how it is written: for a terminal, in columns, Markdown or LaTeX."""
+"""Tables of texts, and how they are written: for a terminal, in columns, Markdown or LaTeX."""
 
 import csv
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
@@ -53,17 +53,34 @@ class Grid:
 
 def draw(grid: Grid) -> "Table":
     """Return the table for a terminal, the best of each column in bold."""
-    from rich.table import Table  # noqa: PLC0415 - slow import
     from rich.text import Text  # noqa: PLC0415 - slow import
 
-    drawn = Table()
-    drawn.add_column(Text(grid.header[0]), overflow="fold")
-    for name in grid.header[1:]:
-        drawn.add_column(Text(name), justify="right")
+    drawn = empty_table(grid.header)
     for section in _sections(grid):
         for row in section:
             cells = (Text(cell.text, style="bold" if cell.best else "") for cell in row.cells)
             drawn.add_row(Text(row.label), *cells, end_section=row is section[-1])
+    return drawn
+
+
+def empty_table(
+    header: Sequence[str], *, left: Collection[int] = (), whole: Collection[int] = ()
+) -> "Table":
+    """Return a table for a terminal without rows: words at the left, figures at the right.
+
+    Words are in the first column and those of *left*; the columns of *whole* are never broken.
+    """
+    from rich.table import Table  # noqa: PLC0415 - slow import
+    from rich.text import Text  # noqa: PLC0415 - slow import
+
+    drawn = Table()
+    for place, name in enumerate(header):
+        drawn.add_column(
+            Text(name),
+            justify="left" if place == 0 or place in left else "right",
+            overflow="fold" if place == 0 or place in left else "ellipsis",
+            no_wrap=place in whole,
+        )
     return drawn
 
 
@@ -107,19 +124,31 @@ def _plain(grid: Grid) -> str:
 
 
 def _markdown(grid: Grid) -> str:
-    def line(texts: list[str]) -> str:
-        return f"| {' | '.join(texts)} |\n"
-
     def cell(cell: GridCell) -> str:
-        text = _in_markdown(cell.text)
+        text = in_markdown(cell.text)
         return f"**{text}**" if cell.best else text
 
-    rule = ["---", *("---:" for _ in grid.header[1:])]
-    body = [[_in_markdown(row.label), *map(cell, row.cells)] for row in grid.rows]
-    return "".join(map(line, [[_in_markdown(text) for text in grid.header], rule, *body]))
+    return markdown_table(
+        [in_markdown(text) for text in grid.header],
+        ([in_markdown(row.label), *map(cell, row.cells)] for row in grid.rows),
+    )
 
 
-def _in_markdown(text: str) -> str:
+def markdown_table(
+    header: Sequence[str], rows: Iterable[Sequence[str]], *, left: Collection[int] = ()
+) -> str:
+    """Return a table of cells that are Markdown; words are in the first column and *left*."""
+
+    def line(texts: Sequence[str]) -> str:
+        return f"| {' | '.join(texts)} |\n"
+
+    places = range(len(header))
+    rule = ["---" if place == 0 or place in left else "---:" for place in places]
+    return "".join(map(line, [header, rule, *rows]))
+
+
+def in_markdown(text: str) -> str:
+    """Return *text* so that Markdown shows it as it is."""
     return "".join(f"\\{sign}" if sign in r"\|*_`<[#" else sign for sign in text)
 
 

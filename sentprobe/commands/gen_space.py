@@ -1,0 +1,151 @@
+"""The space of sentences that the options of ``gen`` describe, and a sample of it on its way."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from sentprobe.commands.gen import ContentOptions, FeatureOptions, WordOptions
+from sentprobe.errors import UsageError, suggest
+from sentprobe.generator.boxes import IndexArray
+from sentprobe.generator.constraints import Choices, Constraints
+from sentprobe.generator.event import Event, Negator, Number
+from sentprobe.generator.lemmas import check_lemmas, infer_frames
+from sentprobe.generator.records import PARQUET, format_of
+from sentprobe.generator.sentence_files import write_file, write_sentences
+from sentprobe.generator.space import Space
+from sentprobe.lexicon import Lexicon
+from sentprobe.lexicon.read import default_vocabulary
+from sentprobe.progress import bars
+
+MANY = 50_000
+"""From so many sentences on, a progress bar is worth its while."""
+
+
+def make_space(
+    lexicon: Lexicon,
+    *,
+    vocabulary: str | None = None,
+    templates: Sequence[str] = (),
+    content: ContentOptions | None = None,
+    features: FeatureOptions | None = None,
+    words: WordOptions | None = None,
+) -> Space:
+    """Return the space that the options describe; no templates means all, or those of a config.
+
+    Raises:
+        UsageError: something in them is unknown or contradictory.
+    """
+    constraints, usual = _constraints(content or ContentOptions(), lexicon)
+    return Space(
+        lexicon,
+        vocabulary=vocabulary or default_vocabulary(lexicon),
+        templates=tuple(templates) or usual,
+        choices=_choices(features or FeatureOptions(), words or WordOptions()),
+        constraints=constraints,
+    )
+
+
+def _choices(features: FeatureOptions, words: WordOptions) -> Choices:
+    return Choices(
+        main=Event(
+            tense=features.tense,
+            voice=features.voice,
+            aspect=features.aspect,
+            polarity=features.polarity,
+        ),
+        clause=Event(
+            tense=features.rc_tense,
+            voice=features.rc_voice,
+            aspect=features.rc_aspect,
+            polarity=features.rc_polarity,
+        ),
+        numbers=tuple(Number) if features.number is None else (features.number,),
+        determiners=tuple(words.determiner or ("the",)),
+        relativizers=tuple(words.relativizer or ("that",)),
+        negators=tuple(_negator(name) for name in words.negator or ("not",)),
+        adverbs=read_range(words.adverbs),
+        allow=frozenset(words.allow or ()),
+    )
+
+
+def _constraints(content: ContentOptions, lexicon: Lexicon) -> tuple[Constraints, tuple[str, ...]]:
+    """Return the constraints, and the templates to use where none are named."""
+    base = Constraints()
+    templates: tuple[str, ...] = ("all",)
+    if content.config is not None:
+        from sentprobe.generator.config import read_config  # noqa: PLC0415
+
+        config = read_config(content.config, lexicon)
+        for warning in config.warnings:
+            print(f"gen: warning: {warning}", file=sys.stderr)
+        base, templates = config.constraints, config.templates or templates
+    required = tuple(event_of(text, lexicon) for text in content.require or ())
+    forbidden = tuple(event_of(text, lexicon) for text in content.forbid or ())
+    return Constraints(
+        required=base.required + required,
+        forbidden=base.forbidden + forbidden,
+        required_words=(*base.required_words, *(content.require_word or ())),
+        forbidden_words=(*base.forbidden_words, *(content.forbid_word or ())),
+    ), templates
+
+
+def event_of(text: str, lexicon: Lexicon) -> Event:
+    """Read an event, of words of the lexicon.
+
+    Raises:
+        UsageError: it is none, or a word in it is unknown.
+    """
+    from sentprobe.generator.notation import read_event  # noqa: PLC0415
+
+    event = read_event(text)
+    check_lemmas(event, lexicon)
+    return infer_frames(event, lexicon)
+
+
+def _negator(name: str) -> Negator:
+    known = [negator.value for negator in Negator]
+    if name not in known:
+        raise UsageError(
+            f"there is no negator {name!r}{suggest(name, known)}; there are {', '.join(known)}"
+        )
+    return Negator(name)
+
+
+def read_range(text: str) -> tuple[int, ...]:
+    """Return the numbers of a range.
+
+    >>> read_range("2"), read_range("0-2")
+    ((2,), (0, 1, 2))
+    """
+    first, dash, last = text.partition("-")
+    if not first.isdecimal() or (dash and not last.isdecimal()):
+        raise UsageError(f"expected a number of adverbs, or a range such as 0-2, not {text!r}")
+    found = tuple(range(int(first), int(last if dash else first) + 1))
+    if not found:
+        raise UsageError(f"the range {text!r} is empty; write the smaller number first")
+    return found
+
+
+def record_format(out: Path | None, name: str | None, *, otherwise: str) -> str:
+    """Return the format of what is written to *out*, or of a file with the suffix *otherwise*.
+
+    Raises:
+        UsageError: there is no such format, or it is not one for standard output.
+    """
+    found = format_of(out.suffix if out else otherwise, name)
+    if out is None and found == PARQUET:
+        raise UsageError("Parquet cannot be written to standard output; name a file with --out")
+    return found
+
+
+def write_sample(
+    space: Space, indices: IndexArray, out: Path | None, name: str, *, quiet: bool
+) -> None:
+    """Write sentences to a file or standard output; many with a bar, unless *quiet*."""
+    show = not quiet and len(indices) >= MANY and sys.stderr.isatty()
+    with bars(show=show) as reporter:
+        if out is not None:
+            write_file(space, indices, out, name, reporter)
+        else:
+            write_sentences(space, indices, sys.stdout, name, reporter)
+            sys.stdout.flush()

@@ -1,0 +1,35 @@
+"""The command ``gen templates``: the templates, with an example and a count of each."""
+
+from sentprobe.commands.options import LexiconOption, VocabularyOption
+from sentprobe.generator.event import Contradiction
+from sentprobe.generator.realize import realize
+from sentprobe.generator.space import Space
+from sentprobe.generator.templates import find_patterns, template_names
+from sentprobe.grids import empty_table
+from sentprobe.lexicon import Lexicon
+from sentprobe.lexicon.read import default_vocabulary, load_lexicon
+from sentprobe.progress import console
+
+
+def templates(vocabulary: VocabularyOption = None, lexicon: LexiconOption = None) -> None:
+    """List the templates and sub-templates, each with an example and the number of sentences."""
+    words = load_lexicon(lexicon)
+    name = vocabulary or default_vocabulary(words)
+    words.vocabulary(name)
+    # In a pipe or a narrow window names stay whole, to be copied.
+    table = empty_table(("template", "sentences", "for example"), left=[2], whole=[0, 1])
+    table.title = f"templates (vocabulary {name}, default options)"
+    for each in template_names(deep=True):
+        table.add_row(each, *describe(each, words, name))
+    console().print(table)
+    print(f"all: {', '.join(sorted({p.name.partition('.')[0] for p in find_patterns(['all'])}))}")
+
+
+def describe(name: str, lexicon: Lexicon, vocabulary: str) -> tuple[str, str]:
+    """Return the number of sentences of a template, and an example."""
+    try:
+        space = Space(lexicon, vocabulary=vocabulary, templates=(name,))
+    except Contradiction:
+        return "0", ""
+    (event,) = space.events(space.sample(1, seed=0))
+    return f"{space.count():,}", realize(event, lexicon).text
