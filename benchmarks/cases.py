@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -14,12 +15,14 @@ from nltk import CFG
 from nltk.parse import generate as nltk_generator
 from plain_grammar import plain_grammar
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from slow_path import derive
+
 from sentprobe.generator.bulk import Decoder, Records
 from sentprobe.generator.columns import Tables
 from sentprobe.generator.constraints import Choices
 from sentprobe.generator.event import Negator
 from sentprobe.generator.parquet import TableMaker
-from sentprobe.generator.realize import derive
 from sentprobe.generator.records import RECORD_FORMATS, to_json
 from sentprobe.generator.sentence import Sentence
 from sentprobe.generator.sentence_files import write_file

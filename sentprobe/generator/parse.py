@@ -1,9 +1,8 @@
-"""From a sentence to its events, by the kept shapes: the fast path of parsing.
+"""From a sentence to its events, by the kept shapes.
 
 The shapes of clauses, which the grammar derived, are merged into one tree of continuations (a
 trie), so that all of them are matched in one walk along the tokens. Constituents inside are parsed
-where the walk meets a hole. The result is the same as that of NLTK's chart parser
-(:func:`sentprobe.generator.realize.chart_parse`).
+where the walk meets a hole. The result is the same as that of NLTK's chart parser.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,6 @@
-"""From an event to its sentence, and back from a sentence to its events.
+"""From an event to its sentence, by the kept shapes and look-up of words.
 
-:func:`realize` is the fast path (kept shapes, words by look-up) and :func:`derive` the slow one
-(unification with the grammar, word by word); they give the same sentence. Their inverses are
-:func:`sentprobe.generator.parse.parse` and :func:`chart_parse`.
+The inverse is :func:`sentprobe.generator.parse.parse`.
 """
 
 from collections.abc import Iterator
@@ -10,7 +8,6 @@ from collections.abc import Iterator
 from sentprobe.errors import UsageError
 from sentprobe.generator.event import (
     Event,
-    Negator,
     Participant,
     RelativeClause,
     clauses,
@@ -20,7 +17,7 @@ from sentprobe.generator.event import (
 from sentprobe.generator.lemmas import infer_frames
 from sentprobe.generator.plan import PlanToken, SentencePlan, plan_sentence, slots_of
 from sentprobe.generator.sentence import Negation, Predicate, Sentence, Token
-from sentprobe.grammars.derivation import PARENT, FlatItem, Leaf, flatten
+from sentprobe.grammars.derivation import PARENT, Leaf
 from sentprobe.grammars.features import word_features
 from sentprobe.lexicon import Form, Kind, Lexicon, Word
 
@@ -177,91 +174,3 @@ def bracket(brackets: list[tuple[str, str]], tokens: tuple[Token, ...]) -> str:
         f"{before}({token.xpos} {token.form}){after}"
         for (before, after), token in zip(brackets, tokens, strict=True)
     )
-
-
-def derive(event: Event, lexicon: Lexicon, *, id: str = "") -> Sentence:
-    """Return the sentence of *event* by unification with the grammar: the slow path.
-
-    Raises:
-        UsageError: see :func:`check`.
-        ValueError: the grammar does not derive exactly one sentence.
-    """
-    from sentprobe.generator.meaning import goal_of  # noqa: PLC0415 - NLTK is slow to load
-    from sentprobe.grammars.grammar import english_grammar  # noqa: PLC0415
-
-    event = infer_frames(event, lexicon)
-    check(event, lexicon)
-    words = dict.fromkeys(words_of(event, lexicon).values())
-    (node,) = english_grammar().derive(goal_of(event), words)
-    items = flatten(node)
-    tokens = tuple(_token(item) for item in items)
-    return Sentence(
-        id=id,
-        tokens=tokens,
-        tree=bracket([(item.before, item.after) for item in items], tokens),
-        event=event,
-        predicates=_predicates(tokens),
-        negations=_negations(tokens),
-    )
-
-
-def _token(item: FlatItem) -> Token:
-    leaf = item.content
-    assert isinstance(leaf, Leaf)
-    return Token(
-        form=leaf.form,
-        lemma=leaf.lemma,
-        upos=leaf.pos,
-        xpos=leaf.tag,
-        feats=leaf.feats,
-        head=item.head + 1,
-        deprel="root" if item.head == PARENT else item.rel,
-    )
-
-
-_ROLE_OF_RELATION = {
-    "nsubj": "agent",
-    "nsubj:pass": "patient",
-    "obj": "patient",
-    "obl:agent": "agent",
-}
-
-
-def _predicates(tokens: tuple[Token, ...]) -> tuple[Predicate, ...]:
-    """Read the predicates off the dependencies: a second route to :func:`predicates_of`."""
-    found = []
-    for verb, token in enumerate(tokens, 1):
-        if token.upos == "VERB":
-            roles = {
-                _ROLE_OF_RELATION[other.deprel]: token.head if other.upos == "PRON" else at
-                for at, other in enumerate(tokens, 1)
-                if other.head == verb and other.deprel in _ROLE_OF_RELATION
-            }
-            found.append(Predicate(verb=verb, agent=roles["agent"], patient=roles.get("patient")))
-    return tuple(sorted(found, key=lambda p: tokens[p.verb - 1].deprel != "root"))
-
-
-def _negations(tokens: tuple[Token, ...]) -> tuple[Negation, ...]:
-    cues = [
-        Negation(cue=at, verb=token.head)
-        for at, token in enumerate(tokens, 1)
-        if token.form in {negator.value for negator in Negator}
-    ]
-    return tuple(sorted(cues, key=lambda n: tokens[n.verb - 1].deprel != "root"))
-
-
-def chart_parse(tokens: list[str], lexicon: Lexicon) -> list[Event]:
-    """Return the events of a sentence by NLTK's feature chart parser: the slow path of parsing.
-
-    Tokens that the lexicon does not know give no event.
-    """
-    from sentprobe.generator.meaning import from_features  # noqa: PLC0415
-    from sentprobe.grammars.grammar import english_grammar  # noqa: PLC0415
-
-    grammar = english_grammar()
-    words = {word for token in tokens for word, _ in lexicon.find(token)}
-    known = {form for word in words for form in word.forms.values()} | grammar.function_words
-    if not known.issuperset(tokens):
-        return []
-    ordered = sorted(words, key=lambda word: (word.kind, word.lemma))
-    return [from_features(meaning) for meaning in grammar.parse(tokens, ordered)]

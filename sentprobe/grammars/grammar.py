@@ -1,4 +1,4 @@
-"""The feature grammar, read in both directions by unification: the slow and certain path.
+"""The feature grammar, read from meanings to trees by unification: the slow and certain path.
 
 :class:`Grammar` wraps an NLTK feature grammar whose terminals are function words and the names of
 inflected forms (:class:`sentprobe.lexicon.Form`). The words themselves come from a lexicon: each is
@@ -11,14 +11,12 @@ from importlib.resources import files
 
 from nltk.featstruct import TYPE, FeatStruct, Variable, unify
 from nltk.grammar import FeatStructNonterminal, FeatureGrammar, Production
-from nltk.parse.featurechart import FeatureBottomUpLeftCornerChartParser
 
 from sentprobe.grammars.derivation import Hole, Leaf, Node
 from sentprobe.grammars.features import word_features
 from sentprobe.lexicon import Form, Kind, Word
 
 FORM_NAMES = frozenset(form.value for form in Form)
-MATRIX_CLAUSE = "S[GAP=none]"
 
 
 class _Rule:
@@ -39,24 +37,17 @@ class _Rule:
 
 
 class Grammar:
-    """A feature grammar that derives trees from meanings and finds the meanings of sentences."""
+    """A feature grammar that derives trees from meanings."""
 
     def __init__(self, text: str) -> None:
-        self._grammar = FeatureGrammar.fromstring(text)
-        productions = self._grammar.productions()
-        self._schemata = {Form(p.rhs()[0]): [] for p in productions if p.rhs()[0] in FORM_NAMES}  # type: dict[Form, list[Production]]
-        self._syntax = []
-        for production in productions:
+        self._schemata: dict[Form, list[Production]] = {}
+        syntax = []
+        for production in FeatureGrammar.fromstring(text).productions():
             if production.rhs()[0] in FORM_NAMES:
-                self._schemata[Form(production.rhs()[0])].append(production)
+                self._schemata.setdefault(Form(production.rhs()[0]), []).append(production)
             else:
-                self._syntax.append(production)
-        self._rules = _index(self._syntax)
-
-    @property
-    def function_words(self) -> frozenset[str]:
-        """The words that the grammar itself brings."""
-        return frozenset(p.rhs()[0] for p in self._syntax if isinstance(p.rhs()[0], str))
+                syntax.append(production)
+        self._rules = _index(syntax)
 
     def lexicalize(self, words: Iterable[Word]) -> list[Production]:
         """Return a production for each form of each word, made from the grammar's line for it."""
@@ -79,23 +70,6 @@ class Grammar:
         for _, node in search.expand(goal, is_root=True):
             if isinstance(node, Node):
                 yield node
-
-    def parse(self, tokens: list[str], words: Iterable[Word]) -> list[FeatStruct]:
-        """Return the meaning (SEM) of every reading of *tokens*, by NLTK's chart parser.
-
-        Raises:
-            ValueError: a token that is neither a function word nor a form of *words*.
-        """
-        grammar = FeatureGrammar(self._grammar.start(), self._syntax + self.lexicalize(words))
-        parser = FeatureBottomUpLeftCornerChartParser(grammar)
-        chart = parser.chart_parse(tokens)
-        start = FeatStructNonterminal(MATRIX_CLAUSE)
-        found: list[FeatStruct] = []
-        for tree in chart.parses(start):
-            meaning = tree.label()["SEM"]
-            if meaning not in found:
-                found.append(meaning)
-        return found
 
 
 class _Search:

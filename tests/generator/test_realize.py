@@ -6,12 +6,13 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from slow_path import chart_parse, derive
 from strategies import full_events, maybe
 
 from sentprobe.generator.constraints import Choices
 from sentprobe.generator.event import Event, Negator, clauses
 from sentprobe.generator.parse import ParseError, parse
-from sentprobe.generator.realize import chart_parse, derive, realize
+from sentprobe.generator.realize import realize
 from sentprobe.generator.space import Space
 from sentprobe.generator.templates import template_names
 from sentprobe.lexicon import Kind, english

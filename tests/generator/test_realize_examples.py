@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
+from slow_path import derive
 
 from sentprobe.generator.event import Polarity, participants
 from sentprobe.generator.notation import read_event
 from sentprobe.generator.parse import parse
-from sentprobe.generator.realize import derive, realize
+from sentprobe.generator.realize import realize
 from sentprobe.lexicon import Form, Kind, english
 
 LEXICON = english()

@@ -1,11 +1,12 @@
 """Events that cannot be realized, and sentences that cannot be parsed."""
 
 import pytest
+from slow_path import chart_parse, derive
 
 from sentprobe.errors import UsageError
 from sentprobe.generator.notation import read_event
 from sentprobe.generator.parse import ParseError, parse
-from sentprobe.generator.realize import chart_parse, derive, realize
+from sentprobe.generator.realize import realize
 from sentprobe.lexicon import english
 
 LEXICON = english()
