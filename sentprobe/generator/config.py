@@ -1,4 +1,4 @@
-"""The constraint files of the published compeval generator (JSON), read and written.
+"""The constraint files of the published compeval generator (JSON), read.
 
 A file says which events and words its sentences need and avoid, and which structures they have::
 
@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from sentprobe.errors import UsageError
 from sentprobe.generator.constraints import Constraints
@@ -38,8 +38,6 @@ from sentprobe.generator.event import (
 from sentprobe.generator.jsonform import JsonNode
 from sentprobe.generator.lemmas import check_clause, check_predicate, infer_frames
 from sentprobe.lexicon import Kind, Lexicon
-
-Json: TypeAlias = dict[str, Any]
 
 ASPECTS = {"neut": Aspect.SIMPLE, "prog": Aspect.PROGRESSIVE}
 
@@ -101,58 +99,6 @@ def _read_clause(node: JsonNode, lexicon: Lexicon, depth: int) -> RelativeClause
         clause = RelativeClause(event=event, kind=kind)
         check_clause(clause, lexicon)
     return clause
-
-
-def write_published_event(event: Event) -> Json:
-    """Return the published form of an event.
-
-    Raises:
-        UsageError: the event states what that format has no name for.
-    """
-    _refuse(adverbs=event.adverbs, negator=event.negator)
-    form: Json = {} if event.predicate is None else {"name": event.predicate}
-    for key, (ours, values) in FEATURES.items():
-        if (value := getattr(event, ours)) is not None:
-            form[key] = next(name for name, named in values.items() if named is value)
-    people = {role.value: event.argument(role) for role in Role}
-    stated = {role: _write_participant(who) for role, who in people.items() if who is not None}
-    return form | ({"participants": stated} if stated else {})
-
-
-def _write_participant(person: object) -> Json:
-    if not isinstance(person, Participant):
-        raise UsageError("a published configuration cannot state which argument is the gap")
-    _refuse(determiner=person.determiner)
-    form: Json = {} if person.noun is None else {"name": person.noun}
-    if person.number is not None:
-        form["num"] = person.number.value
-    if person.clause is not None:
-        form["attributes"] = {"rc": _write_clause(person.clause)}
-    return form
-
-
-def _write_clause(clause: object) -> Json:
-    if not isinstance(clause, RelativeClause):
-        raise UsageError("a published configuration cannot state that there is no relative clause")
-    _refuse(relativizer=clause.relativizer)
-    form: Json = {} if clause.kind is None else {"rtype": clause.kind.value}
-    return form | {"event": write_published_event(_without_implied_gap(clause))}
-
-
-def _without_implied_gap(clause: RelativeClause) -> Event:
-    """Return the clause's event, its gap left open if it follows from the rest."""
-    gap = clause.event.gap
-    if gap is None:
-        return clause.event
-    event = clause.event.with_argument(gap, None)
-    implied = RelativeClause(event=event, kind=clause.kind, relativizer=clause.relativizer)
-    return event if implied == clause else clause.event
-
-
-def _refuse(**values: object) -> None:
-    for name, value in values.items():
-        if value is not None:
-            raise UsageError(f"a published configuration cannot state the {name}")
 
 
 LIST_KINDS = (Kind.NOUN, Kind.TRANSITIVE, Kind.INTRANSITIVE)
@@ -300,68 +246,3 @@ def _template(frame: Frame, clauses: Mapping[Role, Frame | None]) -> str:
     chosen = [(role.value, clause.value) for role in Role if (clause := clauses.get(role))]
     suffix = ("", "-rc", "-rc-both")[len(chosen)]
     return ".".join([frame.value + suffix, *(part for pair in chosen for part in pair)])
-
-
-def write_config(config: Config, lexicon: Lexicon) -> str:
-    """Return the text of a constraint file, the inverse of :func:`read_config_text`.
-
-    Words come back sorted, and templates with those of one frame together.
-
-    Raises:
-        UsageError: the format cannot say it (two required events, adverbs, ...).
-    """
-    constraints = config.constraints
-    form: dict[str, Any] = {
-        "constraints": {
-            "needEv": _write_events(constraints.required, "required"),
-            "avoidEv": _write_events(constraints.forbidden, "forbidden"),
-            "needList": _write_lemmas(constraints.required_words, lexicon),
-            "avoidList": _write_lemmas(constraints.forbidden_words, lexicon),
-        }
-    }
-    if config.templates:
-        form["role_rc_structures"] = _write_templates(config.templates)
-    return json.dumps(form, indent=2, ensure_ascii=False) + "\n"
-
-
-def _write_events(events: tuple[Event, ...], which: str) -> dict[str, Any] | None:
-    if len(events) > 1:
-        raise UsageError(f"a published configuration has one {which} event, not {len(events)}")
-    if events == (Event(),):
-        raise UsageError("a published configuration has no event that states nothing")
-    return write_published_event(events[0]) if events else None
-
-
-def _write_lemmas(lemmas: tuple[str, ...], lexicon: Lexicon) -> dict[str, list[str]]:
-    lists: dict[str, list[str]] = {}
-    for lemma in lemmas:
-        kinds = [kind for kind in lexicon.kinds_of(lemma) if kind in LIST_KINDS]
-        if not kinds:
-            raise UsageError(f"a published configuration lists nouns and verbs, not {lemma!r}")
-        lists.setdefault(kinds[0].value, []).append(lemma)
-    return lists
-
-
-def _write_templates(templates: tuple[str, ...]) -> dict[str, list[dict[str, str]]]:
-    names = {
-        _template(frame, clauses): (frame, clauses)
-        for frame in Frame
-        for clauses in _all_clauses(_roles(frame))
-    }
-    form: dict[str, list[dict[str, str]]] = {}
-    for template in templates:
-        if template not in names:
-            raise UsageError(f"a published configuration has no structure for {template!r}")
-        frame, clauses = names[template]
-        written = {role.value: clause or NO_CLAUSE for role, clause in clauses.items()}
-        form.setdefault(frame.value, []).append(written)
-    return form
-
-
-def _all_clauses(roles: tuple[Role, ...]) -> Iterator[dict[Role, Frame | None]]:
-    if not roles:
-        yield {}
-        return
-    for clause in (None, *Frame):
-        for rest in _all_clauses(roles[1:]):
-            yield {roles[0]: clause, **rest}

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from shared import SHARED, needs_shared
+from written_config import write_config
 
-from sentprobe.errors import UsageError
-from sentprobe.generator.config import Config, read_config, read_config_text, write_config
+from sentprobe.generator.config import Config, read_config, read_config_text
 from sentprobe.generator.constraints import Constraints
 from sentprobe.generator.event import Event, Participant
 from sentprobe.generator.notation import read_event
@@ -125,35 +125,6 @@ def test_what_is_read_is_written_and_read_again(
     ordered = tuple(sorted(templates, key=lambda name: name.startswith("transitive")))
     config = Config(constraints=read_once.constraints, templates=ordered)
     assert read_config_text(write_config(config, english()), english()) == config
-
-
-UNWRITABLE = [
-    ({"required": ("help", "meet")}, "has one required event, not 2"),
-    ({"forbidden": ("*",)}, "has no event that states nothing"),
-    ({"forbidden": ("help[not]",)}, "cannot state the negator"),
-    ({"forbidden": ("help[adv()]",)}, "cannot state the adverbs"),
-    ({"required": ("help(agent: the man)",)}, "cannot state the determiner"),
-    ({"required": ("help(agent: _)",)}, "cannot state which argument is the gap"),
-    ({"required": ("help(agent: man[bare])",)}, "cannot state that there is no relative clause"),
-    ({"required": ("help(agent: man who *)",)}, "cannot state the relativizer"),
-]
-
-
-@pytest.mark.parametrize(("demands", "message"), UNWRITABLE)
-def test_what_the_format_cannot_say(demands: dict[str, Any], message: str) -> None:
-    events: dict[str, Any] = {
-        which: tuple(map(read_event, texts)) for which, texts in demands.items()
-    }
-    with pytest.raises(UsageError, match=f"^a published configuration {message}$"):
-        write_config(Config(constraints=Constraints(**events)), english())
-
-
-def test_words_and_templates_that_the_format_cannot_say() -> None:
-    with pytest.raises(UsageError, match="lists nouns and verbs, not 'really'"):
-        write_config(Config(constraints=Constraints(required_words=("really",))), english())
-    config = Config(constraints=Constraints(), templates=("transitive-rc",))
-    with pytest.raises(UsageError, match="has no structure for 'transitive-rc'"):
-        write_config(config, english())
 
 
 def test_a_verb_of_both_frames_comes_back() -> None:
