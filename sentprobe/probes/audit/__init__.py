@@ -13,7 +13,7 @@ from sentprobe.probes.audit.audit import (
 )
 from sentprobe.probes.audit.classify import Classifier, ModelScore, Trial
 from sentprobe.probes.audit.features import CUES
-from sentprobe.probes.audit.render import AuditFormat, from_json, render, to_json, verdict_lines
+from sentprobe.probes.audit.render import AuditFormat, render, to_json, verdict_lines
 from sentprobe.probes.cues import Cue
 
 __all__ = [
@@ -32,7 +32,6 @@ __all__ = [
     "audit",
     "audit_all",
     "bound",
-    "from_json",
     "render",
     "to_json",
     "verdict_lines",

@@ -10,10 +10,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sentprobe.errors import SentprobeError
 from sentprobe.grids import TableFormat, empty_table, in_markdown, markdown_table, write_notes
 from sentprobe.probes.audit.audit import CONFIDENCE, FORMAT, Audit, Bound, Finding, Verdict
-from sentprobe.probes.audit.classify import Classifier, ModelScore, Trial
+from sentprobe.probes.audit.classify import Classifier, ModelScore
 from sentprobe.probes.audit.features import CUES
 from sentprobe.probes.cues import Cue
 from sentprobe.probes.dataset import Split
@@ -42,38 +41,6 @@ def to_json(audit: Audit) -> dict[str, Any]:
     }
 
 
-def from_json(value: Mapping[str, Any], *, source: str = "audit") -> Audit:
-    """Read an audit back; the inverse of :func:`to_json`.
-
-    Raises:
-        SentprobeError: it is no audit of ours; *source* names it.
-    """
-    try:
-        if value["format"] != FORMAT:
-            raise ValueError(f"format {value['format']!r}, not {FORMAT!r}")
-        return Audit(
-            task=value["task"],
-            fingerprint=value["fingerprint"],
-            seed=value["seed"],
-            chance=value["chance"],
-            majority=_score_from_json(value["majority"]),
-            items={Split(split): count for split, count in value["items"].items()},
-            probed=value.get("probe_words", True),
-            units=value["test_units"],
-            findings=tuple(map(_finding_from_json, value["cues"])),
-            bounds={
-                Cue(cue): {
-                    Split(split): Bound(each["best"], each["total"], each["groups"])
-                    for split, each in bounds.items()
-                }
-                for cue, bounds in value["bounds"].items()
-            },
-            structures=dict(value["structures"]),
-        )
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise SentprobeError(f"{source}: not an audit of sentprobe ({error})") from None
-
-
 def _score_to_json(score: ModelScore) -> dict[str, Any]:
     return {
         "accuracy": score.accuracy,
@@ -82,15 +49,6 @@ def _score_to_json(score: ModelScore) -> dict[str, Any]:
         "interval": _interval_to_json(score.interval),
         "strict_interval": _interval_to_json(score.strict),
     }
-
-
-def _score_from_json(value: Mapping[str, Any]) -> ModelScore:
-    return ModelScore(
-        value["correct"],
-        value["total"],
-        Interval(*value["interval"]),
-        Interval(*value["strict_interval"]),
-    )
 
 
 def _interval_to_json(interval: Interval) -> list[float]:
@@ -115,16 +73,6 @@ def _finding_to_json(finding: Finding, *, probed: bool) -> dict[str, Any]:
         "chosen": str(finding.trial.chosen),
         "scores": {str(kind): _score_to_json(s) for kind, s in finding.trial.scores.items()},
     }
-
-
-def _finding_from_json(value: Mapping[str, Any]) -> Finding:
-    scores = {Classifier(kind): _score_from_json(s) for kind, s in value["scores"].items()}
-    return Finding(
-        Cue(value["cue"]),
-        Trial(Classifier(value["chosen"]), scores),
-        Verdict(value["verdict"]),
-        value["reason"],
-    )
 
 
 class AuditFormat(StrEnum):
