@@ -26,6 +26,7 @@ from measure import Measurement, machine, measure_apart, print_measurement, tabl
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from natural_tables import write_head
 from shared import SHARED
+from trees_of_lines import read_trees
 
 from sentprobe.probes.corpus.table import SHARDS, open_table
 from sentprobe.probes.dataset import ProbeDataset
@@ -33,7 +34,7 @@ from sentprobe.probes.natural.catalogue import find_tasks
 from sentprobe.probes.natural.datasets import NaturalRecipe, build_each
 from sentprobe.probes.syntax.row_columns import record_batch
 from sentprobe.probes.syntax.rows import Row, analyse
-from sentprobe.probes.syntax.trees import Mistake, Parsed, read_trees
+from sentprobe.probes.syntax.trees import Mistake, Parsed
 
 ROWS = 1_000_000
 _OPEN = frozenset(("NN", "NNS", "NNP", "VB", "VBD", "VBG", "VBN", "VBP", "VBZ", "JJ", "RB"))

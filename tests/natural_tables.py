@@ -11,6 +11,7 @@ from zipfile import ZipFile
 import pyarrow as pa
 import pyarrow.parquet as pq
 from shared import SHARED
+from trees_of_lines import read_trees
 
 from sentprobe.probes.corpus.table import (
     HEAD_NAME,
@@ -25,7 +26,7 @@ from sentprobe.probes.corpus.table import (
 )
 from sentprobe.probes.syntax.row_columns import record_batch
 from sentprobe.probes.syntax.rows import Row, analyse
-from sentprobe.probes.syntax.trees import Mistake, Parsed, read_trees
+from sentprobe.probes.syntax.trees import Mistake, Parsed
 
 _ONSETS = ("b", "br", "d", "dr", "f", "g", "gr", "k", "kl", "l", "m", "n", "p", "pl", "r", "s", "t")
 _VOWELS = ("a", "e", "i", "o", "u", "ee", "oa")

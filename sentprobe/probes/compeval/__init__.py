@@ -1,6 +1,6 @@
 """The five tasks of Ettinger et al. (2018)."""
 
-from sentprobe.probes.compeval.assemble import SHARE_LIMIT, build, structures_of
+from sentprobe.probes.compeval.assemble import build, structures_of
 from sentprobe.probes.compeval.tasks import (
     TASKS,
     CompevalTask,
@@ -12,7 +12,6 @@ from sentprobe.probes.compeval.tasks import (
 from sentprobe.probes.dataset import Size
 
 __all__ = [
-    "SHARE_LIMIT",
     "TASKS",
     "CompevalTask",
     "HeldOut",

@@ -42,10 +42,6 @@ from sentprobe.probes.dataset import Card, Items, ProbeDataset, Size, Split
 from sentprobe.specs import choose
 from sentprobe.versions import versions
 
-SHARE_LIMIT = 0.25
-"""No structure has a larger share of a split of the default size, in the vocabularies compeval and
-english. In a small vocabulary some structures are impossible, and the others have more."""
-
 _Questions = Mapping[Split, Sequence[tuple[Probe, UnitItem]]]
 
 

@@ -391,15 +391,6 @@ class Mistake:
         return f"line {self.line}: {self.message}"
 
 
-def read_trees(lines: Iterable[str]) -> Iterator[Tree | Mistake]:
-    """Yield the trees of *lines* in order, and a mistake in place of each that is broken."""
-    for source in split_trees(lines):
-        if isinstance(source, Mistake):
-            yield source
-        else:
-            yield from trees_of(source)
-
-
 def trees_of(source: TreeText) -> list[Tree] | list[Mistake]:
     """Return the trees in one piece of a file, or the one mistake that is in it."""
     try:

@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from row_agreement import Label, agreement
 from shared import SHARED, needs_shared
+from trees_of_lines import read_trees
 
 from sentprobe.probes.syntax.conllu import read_conllu
 from sentprobe.probes.syntax.dependencies import DependencyError, main_clause_of_dependencies
 from sentprobe.probes.syntax.rows import Row, analyse
-from sentprobe.probes.syntax.trees import Mistake, Parsed, read_trees
+from sentprobe.probes.syntax.trees import Mistake, Parsed
 
 # Each token as form/tag/head/relation; then verb, subject, its number, object, its number
 NAMED: dict[str, tuple[Any, ...]] = {

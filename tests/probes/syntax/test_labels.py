@@ -16,6 +16,7 @@ from row_agreement import Agreement, Label, agreement
 from shared import SHARED, needs_shared
 from strategies import full_events
 from tree_strategies import nltk_trees
+from trees_of_lines import read_trees
 
 from sentprobe.generator.event import Event, Number, Participant, Tense
 from sentprobe.generator.realize import realize
@@ -26,7 +27,7 @@ from sentprobe.probes.syntax.conllu import read_conllu
 from sentprobe.probes.syntax.labels import coordination, depth, top_constituents
 from sentprobe.probes.syntax.row_columns import SCHEMA, record_batch
 from sentprobe.probes.syntax.rows import Row, RowError, analyse
-from sentprobe.probes.syntax.trees import Mistake, Parsed, read_tree, read_trees
+from sentprobe.probes.syntax.trees import Mistake, Parsed, read_tree
 
 TENSES = {"VBD": Tense.PAST, "VBP": Tense.PRESENT, "VBZ": Tense.PRESENT}
 

@@ -15,6 +15,7 @@ from natural_tables import rows_of, write_table
 from parser_models import BLLIP, PUNKT, installed, unpack
 from processes import ENVIRONMENT, PROBE
 from shared import SHARED, needs_shared
+from trees_of_lines import read_trees
 
 from sentprobe.probes.corpus.table import Table, open_table
 from sentprobe.probes.formats import read_datasets
@@ -22,7 +23,6 @@ from sentprobe.probes.natural.agreement import open_pairs
 from sentprobe.probes.runs.results import Condition
 from sentprobe.probes.runs.store import read_results
 from sentprobe.probes.syntax.rows import Row
-from sentprobe.probes.syntax.trees import read_trees
 
 pytestmark = [needs_shared, installed("bllip")]
 

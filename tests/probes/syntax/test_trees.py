@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from nltk.tree import Tree as NltkTree
 from shared import SHARED, needs_shared
 from tree_strategies import layouts, nltk_trees, words
+from trees_of_lines import read_trees
 
 from sentprobe.probes.syntax.trees import (
     Mistake,
@@ -23,7 +24,6 @@ from sentprobe.probes.syntax.trees import (
     parse_trees,
     plain_word,
     read_tree,
-    read_trees,
     split_trees,
     write_tree,
 )
