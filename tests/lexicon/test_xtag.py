@@ -1,6 +1,8 @@
 """The XTAG database: its reader, a lexicon made from it, and our own forms held against it."""
 
 import gzip
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from shared import SHARED, needs_shared
 
-from sentprobe.lexicon import Flag, Form, Kind, Word, english
+from sentprobe.lexicon import Flag, Form, Kind, Word, english, read_lexicon
 from sentprobe.lexicon.words import VERB_FORMS
 from sentprobe.lexicon.xtag import Xtag, XtagError, analyses, lexicon_from_lemmas, read_xtag
 
@@ -179,6 +181,52 @@ def test_a_file_that_cannot_be_read(tmp_path: Path, data: bytes | None) -> None:
     with pytest.raises(XtagError, match="cannot read the XTAG database: ") as caught:
         read_xtag(path)
     assert caught.value.exit_code == 2
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "sentprobe.lexicon", "xtag", *map(str, arguments)]
+    return subprocess.run(command, check=False, capture_output=True, encoding="utf-8")
+
+
+def test_the_command_makes_a_lexicon(tmp_path: Path) -> None:
+    database, out = write(tmp_path / "small.flat", SMALL), tmp_path / "mine.toml"
+    nouns = write(tmp_path / "nouns.txt", "man\nking\nman\n")
+    options = ("--noun", f"@{nouns}", "--transitive", "hit", "--intransitive", "kneel")
+    done = run(database, *options, "--out", out)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == "sentprobe.lexicon: noun 'king' left out: XTAG lacks NNS\n"
+    vocabulary = read_lexicon(out).vocabulary("xtag")
+    assert vocabulary.words[Kind.NOUN] == ("man",)
+    assert vocabulary.words[Kind.INTRANSITIVE] == ("kneel",)
+
+
+WHOLE = ("--noun", "man", "--transitive", "hit")
+
+
+@pytest.mark.parametrize(
+    ("database", "options", "out", "message"),
+    [
+        ("small.flat", ("--noun", "king"), "mine.toml", "small.flat: a lexicon needs a noun ("),
+        ("none.flat", WHOLE, "mine.toml", "none.flat: cannot read the XTAG database: No such"),
+        ("small.flat", ("--noum", "man"), "mine.toml", "unrecognized arguments: --noum"),
+        (
+            "small.flat",
+            ("--noun", "@none.txt"),
+            "mine.toml",
+            "No such file or directory: 'none.txt",
+        ),
+        ("small.flat", WHOLE, "gone/mine.toml", "mine.toml: cannot write there: No such file"),
+    ],
+)
+def test_what_the_command_refuses(
+    tmp_path: Path, database: str, options: tuple[str, ...], out: str, message: str
+) -> None:
+    write(tmp_path / "small.flat", SMALL)
+    done = run(tmp_path / database, *options, "--out", tmp_path / out)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / out).exists()
 
 
 word = st.from_regex(r"[a-z']{1,8}", fullmatch=True)
