@@ -58,6 +58,15 @@ def suggest(name: str, known: Iterable[str]) -> str:
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 
+def first_line(error: BaseException) -> str:
+    r"""Return the first line of the error's text, or its name when it has none.
+
+    >>> first_line(ValueError("no such device\nThe devices are: cpu")), first_line(KeyError())
+    ('no such device', 'KeyError')
+    """
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
 class ResultsError(SentprobeError):
     """A directory or file of results cannot be read or written, or is not ours."""
 

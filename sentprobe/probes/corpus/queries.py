@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.errors import SentprobeError
+from sentprobe.errors import SentprobeError, first_line
 from sentprobe.files import scratch_folder
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.dataset import Indices
@@ -171,9 +171,9 @@ def _explained() -> Iterator[None]:
     try:
         yield
     except duckdb.IOException as error:
-        raise SentprobeError(f"cannot read the table: {_first_line(error)}") from error
+        raise SentprobeError(f"cannot read the table: {first_line(error)}") from error
     except duckdb.OutOfMemoryException as error:
-        raise SentprobeError(f"the query needs more memory: {_first_line(error)}") from error
+        raise SentprobeError(f"the query needs more memory: {first_line(error)}") from error
 
 
 @contextmanager
@@ -192,7 +192,3 @@ def open_corpus(table: Table, *, threads: int = THREADS, memory: str = MEMORY) -
         connection.execute("SET preserve_insertion_order = false")
         connection.execute("SET enable_progress_bar = false")
         yield Corpus(connection)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0]

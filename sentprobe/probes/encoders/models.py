@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from sentprobe.errors import UsageError
+from sentprobe.errors import UsageError, first_line
 from sentprobe.probes.encoders.protocol import EncoderError, digest
 
 HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
@@ -105,7 +105,7 @@ def _fetched(names: Sequence[str], *, revision: str) -> Path:
     except (OSError, ValueError, *transport) as error:
         raise EncoderError(
             f"cannot load the model {names[-1]}: it is no directory, not in the local cache of the "
-            f"Hugging Face hub, and cannot be had from there: {reason(error)}"
+            f"Hugging Face hub, and cannot be had from there: {first_line(error)}"
         ) from error
 
 
@@ -150,11 +150,6 @@ def _hash_directory(directory: Path) -> str:
     return hasher.hexdigest()
 
 
-def reason(error: BaseException) -> str:
-    """Return the first line of the error's text, or its name when it has none."""
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
-
-
 @contextmanager
 def loading(model: str) -> Iterator[None]:
     """Turn what a library raises while it loads *model* into one sentence, and keep it quiet."""
@@ -171,7 +166,7 @@ def loading(model: str) -> Iterator[None]:
         OSError, ValueError, LookupError, RuntimeError, TypeError, AttributeError, ImportError,
         SafetensorError,
     ) as error:  # fmt: skip
-        raise EncoderError(f"cannot load the model {model}: {reason(error)}") from error
+        raise EncoderError(f"cannot load the model {model}: {first_line(error)}") from error
     finally:
         output.set_verbosity(level)
         if bars:
@@ -196,4 +191,4 @@ def place(module: Any, *, device: str, precision: ModelPrecision) -> Any:
     try:
         return module.to(device=target, dtype=getattr(torch, precision)).eval()
     except (RuntimeError, AssertionError, ImportError) as error:
-        raise EncoderError(f"cannot use the device {device}: {reason(error)}") from error
+        raise EncoderError(f"cannot use the device {device}: {first_line(error)}") from error

@@ -22,8 +22,8 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from sentprobe.errors import UsageError, path_error, suggest
-from sentprobe.files import atomic_path
+from sentprobe.errors import FormatError, UsageError, first_line, path_error, suggest
+from sentprobe.files import atomic_path, decode_lines
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors
 
 Texts = tuple[str, ...]
@@ -66,11 +66,6 @@ def checked(found: VectorFile, path: Path) -> VectorFile:
         named = f" ({texts[bad[0]]!r})" if texts else ""
         raise VectorFileError(f"{path}: the vector in row {bad[0]}{named} is not finite")
     return VectorFile(vectors, found.sentences, found.ids)
-
-
-def first_line(error: Exception) -> str:
-    """Return the first line of the error's text, or its name when it has none."""
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
 def read_npz(path: Path) -> VectorFile:
@@ -237,13 +232,12 @@ def lines_of(path: Path) -> Iterator[tuple[int, str]]:
         VectorFileError: a line is not UTF-8; says which.
     """
     with OPENERS.get(path.suffix, Path.open)(path, "rb") as file:
-        for number, line in enumerate(file, start=1):
-            try:
-                text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-            except UnicodeDecodeError:
-                raise VectorFileError(f"{path}, line {number}: not UTF-8") from None
-            if text:
-                yield number, text
+        try:
+            for number, line in enumerate(decode_lines(file), start=1):
+                if text := line.rstrip("\r\n"):
+                    yield number, text
+        except FormatError as error:
+            raise VectorFileError(f"{path}, {error}") from None
 
 
 def write_lookup(temporary: Path, made: VectorFile, path: Path) -> None:

@@ -22,9 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from sentprobe.errors import SentprobeError, path_error
+from sentprobe.errors import SentprobeError, first_line, path_error
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors, missing_extra
-from sentprobe.probes.encoders.vector_files import first_line
 from sentprobe.probes.encoders.word_vectors import Bow, BowOptions, WordVectors, random_vectors
 from sentprobe.specs import Natural, Spec, read_options
 

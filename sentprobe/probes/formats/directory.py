@@ -18,7 +18,7 @@ import numpy as np
 from sentprobe.errors import SentprobeError, UsageError, path_error
 from sentprobe.files import atomic_path, what_is
 from sentprobe.probes.dataset import Card, DatasetError, Indices, Items, ProbeDataset, Split
-from sentprobe.probes.formats.entries import write_lines
+from sentprobe.probes.formats.entries import are_texts, write_lines
 
 CARD = "card.json"
 """The file of a dataset's directory that says what it is and how it was made."""
@@ -161,7 +161,7 @@ def read_card_file(directory: Path, *, fmt: str) -> dict[str, Any]:
         raise DatasetError(f"{path}: not JSON ({error})") from None
     if not isinstance(value, dict) or value.get("format") != fmt:
         raise DatasetError(f"{path}: not a card in the format {fmt!r}")
-    lists = all(_are_texts(value.get(key)) for key in ("labels", "probe_words"))
+    lists = all(are_texts(value.get(key)) for key in ("labels", "probe_words"))
     if not lists or not all(isinstance(value.get(k), str) for k in ("name", "fingerprint")):
         raise DatasetError(
             f"{path}: name and fingerprint must be texts, labels and probe_words lists of texts"
@@ -170,10 +170,6 @@ def read_card_file(directory: Path, *, fmt: str) -> dict[str, Any]:
         return {**value, "card": Card.from_json(value.get("card"))}
     except SentprobeError as error:
         raise DatasetError(f"{path}: {error}") from None
-
-
-def _are_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 FORMAT = "sentprobe-dataset 1"

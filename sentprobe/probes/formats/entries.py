@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from sentprobe.errors import SentprobeError, UsageError, path_error, suggest
+from sentprobe.errors import FormatError, SentprobeError, UsageError, path_error, suggest
+from sentprobe.files import decode_lines
 from sentprobe.probes.dataset import MAX_PROBES, Card, DatasetError, Items, ProbeDataset, Split
 
 
@@ -152,13 +153,11 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     """
     try:
         with path.open("rb") as file:
-            for number, raw in enumerate(file, 1):
-                try:
-                    line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
-                except UnicodeDecodeError:
-                    raise DatasetError(f"{path}: line {number}: not UTF-8") from None
+            for number, line in enumerate(decode_lines(file), 1):
                 if line.strip():
                     yield number, line.rstrip("\r\n")
+    except FormatError as error:
+        raise DatasetError(f"{path}: {error}") from None
     except OSError as error:
         raise path_error(path, "cannot read it", error, otherwise=DatasetError) from error
 
@@ -176,6 +175,11 @@ def write_lines(lines: Iterable[str], path: Path) -> None:
         raise DatasetError(f"{path}: text that is no valid Unicode: {error.object!r:.60}") from None
     except OSError as error:
         raise SentprobeError(f"{path}: cannot write it: {error.strerror}") from error
+
+
+def are_texts(value: object) -> bool:
+    """Say whether what JSON holds is a list of texts."""
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 def check_writable(data: ProbeDataset, *, format_name: str) -> None:

@@ -11,7 +11,14 @@ from typing import Any
 from sentprobe.errors import SentprobeError, suggest
 from sentprobe.files import atomic_path
 from sentprobe.probes.dataset import Card, DatasetError, ProbeDataset, Split
-from sentprobe.probes.formats.entries import Entry, assemble, entries_of, read_lines, write_lines
+from sentprobe.probes.formats.entries import (
+    Entry,
+    are_texts,
+    assemble,
+    entries_of,
+    read_lines,
+    write_lines,
+)
 
 FORMAT = "sentprobe-items 1"
 """The value of ``format`` in the first line."""
@@ -84,7 +91,7 @@ def _header(header: Mapping[str, Any], *, where: str) -> tuple[list[str], str, C
         raise DatasetError(f"{where}: format {header['format']!r} is not {FORMAT!r}")
     _check_keys(header, _HEADER, where)
     labels, name = header.get("labels", []), header.get("name", "")
-    if not _are_texts(labels) or not isinstance(name, str):
+    if not are_texts(labels) or not isinstance(name, str):
         raise DatasetError(f"{where}: labels must be a list of texts, and name a text")
     try:
         return labels, name, Card.from_json(header["card"]) if "card" in header else None
@@ -105,7 +112,7 @@ def _entry(value: Mapping[str, Any], where: str) -> Entry:
             f"{where}: unknown split {value['split']!r}{near}; the splits are {', '.join(splits)}"
         )
     probes = value.get("probes", [])
-    if not _are_texts(probes):
+    if not are_texts(probes):
         raise DatasetError(f"{where}: 'probes' must be a list of texts")
     return Entry(
         split=Split(value["split"]),
@@ -123,7 +130,3 @@ def _check_keys(value: Mapping[str, Any], known: tuple[str, ...], where: str) ->
                 f"{where}: unknown key {key!r}{suggest(key, known)}; the keys are "
                 + ", ".join(known)
             )
-
-
-def _are_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(text, str) for text in value)

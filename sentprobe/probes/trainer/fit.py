@@ -7,7 +7,7 @@ from functools import partial
 
 import torch
 
-from sentprobe.errors import UsageError
+from sentprobe.errors import UsageError, first_line
 from sentprobe.probes.dataset import Indices, Items
 from sentprobe.probes.encoders import Vectors
 from sentprobe.probes.trainer.bank import Bank, Design, settle
@@ -254,6 +254,5 @@ def check_device(name: str) -> torch.device:
     try:
         torch.empty(0, device=device).cpu()
     except (RuntimeError, AssertionError) as error:
-        reason = str(error).splitlines()[0]
-        raise UsageError(f"device {name!r} cannot be used: {reason}") from None
+        raise UsageError(f"device {name!r} cannot be used: {first_line(error)}") from None
     return device
