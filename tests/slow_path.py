@@ -30,8 +30,9 @@ from sentprobe.generator.event import (
 from sentprobe.generator.lemmas import infer_frames
 from sentprobe.generator.realize import bracket, check, words_of
 from sentprobe.generator.sentence import Negation, Predicate, Sentence, Token
+from sentprobe.grammars import english_source
 from sentprobe.grammars.derivation import PARENT, FlatItem, Leaf, flatten
-from sentprobe.grammars.grammar import FORM_NAMES, english_grammar, english_source
+from sentprobe.grammars.grammar import FORM_NAMES, english_grammar
 from sentprobe.lexicon import Lexicon
 
 MATRIX_CLAUSE = "S[GAP=none]"

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from sentprobe.grammars.grammar import english_source
+from sentprobe.grammars import english_source
 from sentprobe.grammars.shapes import all_shapes, derive_shape, dump, packaged_file
 
 if __name__ == "__main__":

@@ -7,11 +7,11 @@ a production made from the grammar's own line for its form.
 
 from collections.abc import Iterable, Iterator
 from functools import cache
-from importlib.resources import files
 
 from nltk.featstruct import TYPE, FeatStruct, Variable, unify
 from nltk.grammar import FeatStructNonterminal, FeatureGrammar, Production
 
+from sentprobe.grammars import english_source
 from sentprobe.grammars.derivation import Hole, Leaf, Node
 from sentprobe.grammars.features import word_features
 from sentprobe.lexicon import Form, Kind, Word
@@ -178,9 +178,3 @@ def _hole_name(category: FeatStruct) -> str:
 def english_grammar() -> Grammar:
     """Return the grammar of the package, ``english.fcfg``."""
     return Grammar(english_source())
-
-
-@cache
-def english_source() -> str:
-    """Return the text of ``english.fcfg``."""
-    return (files("sentprobe.grammars") / "english.fcfg").read_text(encoding="utf-8")

@@ -19,6 +19,7 @@ from itertools import product
 from typing import Any, TypeAlias
 
 from sentprobe.errors import SentprobeError
+from sentprobe.grammars import english_source
 from sentprobe.grammars.derivation import FlatItem, Hole, Leaf, Node, flatten
 from sentprobe.lexicon import Form, Kind, Word
 
@@ -273,8 +274,7 @@ def packaged_file() -> Traversable:
 @cache
 def english_shapes() -> ShapeTable:
     """Return the shapes of the package's grammar."""
-    source = (files("sentprobe.grammars") / "english.fcfg").read_text(encoding="utf-8")
     carried = packaged_file()
     if not carried.is_file():
         return ShapeTable()
-    return load(carried.read_text(encoding="utf-8"), source=source)
+    return load(carried.read_text(encoding="utf-8"), source=english_source())

@@ -9,9 +9,9 @@ import pytest
 from slow_path import function_words
 
 from sentprobe.errors import SentprobeError
+from sentprobe.grammars import english_source
 from sentprobe.grammars import shapes as module
 from sentprobe.grammars.derivation import PARENT, FlatItem, Hole, Leaf, Node, flatten
-from sentprobe.grammars.grammar import english_source
 from sentprobe.grammars.shapes import (
     ADVERB,
     MAX_ADVERBS,
