@@ -1,4 +1,4 @@
-"""The exceptions that sentprobe raises for a user's mistake, and how a suggestion is made."""
+"""The exceptions that sentprobe raises for a user's mistake, and parts of their messages."""
 
 import errno
 from collections.abc import Iterable
@@ -56,6 +56,15 @@ def suggest(name: str, known: Iterable[str]) -> str:
     """
     near = get_close_matches(name, list(known), n=1)
     return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+def counted(number: int, thing: str) -> str:
+    """Return how many things there are, in words for a message.
+
+    >>> counted(1, "field"), counted(2, "probe word")
+    ('1 field', '2 probe words')
+    """
+    return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def first_line(error: BaseException) -> str:

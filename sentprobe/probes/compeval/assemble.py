@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from sentprobe.errors import SentprobeError
+from sentprobe.errors import SentprobeError, counted
 from sentprobe.generator.event import Participant, RelativeClause, Voice
 from sentprobe.generator.plan import slots_of
 from sentprobe.generator.templates import find_patterns
@@ -80,7 +80,7 @@ def _features(probe: Probe, item: UnitItem) -> Iterator[str]:
     nouns = sum(slot.endswith("noun") for slot in slots)
     yield f"{item.template}, {event.voice}"
     yield f"main clause {event.aspect}"
-    yield f"{nouns} noun{'' if nouns == 1 else 's'}"
+    yield counted(nouns, "noun")
     for person in (event.agent, event.patient):
         if isinstance(person, Participant) and isinstance(person.clause, RelativeClause):
             yield f"relative clause {person.clause.event.aspect}"

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import product
 from random import Random
 
-from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.errors import SentprobeError, UsageError, counted
 from sentprobe.lexicon import Flag, Kind, Lexicon
 from sentprobe.probes.compeval.items import Probe
 from sentprobe.probes.dataset import Split
@@ -55,9 +55,9 @@ def pair_probes(
     verbs = _verbs(words, rng)
     nouns = _sample(words[Kind.NOUN], MAX_NOUNS, rng)
     if len(nouns) < 2 or len(verbs) < 2:
+        found = f"{counted(len(nouns), 'noun')} and {counted(len(verbs), 'verb')}"
         raise SentprobeError(
-            f"{task}: the vocabulary has {_count(nouns, 'noun')} and {_count(verbs, 'verb')}; "
-            "holding out pairs takes at least two of each"
+            f"{task}: the vocabulary has {found}; holding out pairs takes at least two of each"
         )
 
     def trained(held_out: Sequence[Probe]) -> list[Probe]:
@@ -105,10 +105,6 @@ def _verbs(words: WordsByKind, rng: Random) -> list[str]:
 
 def _sample(words: Sequence[str], limit: int, rng: Random) -> list[str]:
     return rng.sample(list(words), min(limit, len(words)))
-
-
-def _count(words: Sequence[str], what: str) -> str:
-    return f"{len(words)} {what}{'' if len(words) == 1 else 's'}"
 
 
 def evenly(probes: Sequence[Probe]) -> tuple[Probe, ...]:
@@ -169,7 +165,7 @@ def split_adverbs(
     adverbs = _sample(chosen.words[Kind.ADVERB], len(chosen.words[Kind.ADVERB]), rng)
     if len(adverbs) < 2 * MIN_ADVERBS:
         raise SentprobeError(
-            f"{task}: the vocabulary has {_count(adverbs, 'adverb')}; "
+            f"{task}: the vocabulary has {counted(len(adverbs), 'adverb')}; "
             f"holding some out takes at least {2 * MIN_ADVERBS}"
         )
     cut = max(MIN_ADVERBS, len(adverbs) // 4)

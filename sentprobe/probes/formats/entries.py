@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sentprobe.errors import FormatError, SentprobeError, UsageError, path_error, suggest
+from sentprobe.errors import FormatError, SentprobeError, UsageError, counted, path_error, suggest
 from sentprobe.files import decode_lines
 from sentprobe.probes.dataset import MAX_PROBES, Card, DatasetError, Items, ProbeDataset, Split
 
@@ -106,13 +106,11 @@ class _Assembly:
         if self.slots is None:
             self.slots = len(entry.probes)
         if len(entry.probes) != self.slots:
-            raise DatasetError(
-                f"{entry.where}: {_words(len(entry.probes))}, the items before have {self.slots}"
-            )
+            words = counted(len(entry.probes), "probe word")
+            raise DatasetError(f"{entry.where}: {words}, the items before have {self.slots}")
         if len(entry.probes) > MAX_PROBES:
-            raise DatasetError(
-                f"{entry.where}: {_words(len(entry.probes))} for an item, at most {MAX_PROBES}"
-            )
+            words = counted(len(entry.probes), "probe word")
+            raise DatasetError(f"{entry.where}: {words} for an item, at most {MAX_PROBES}")
         if "" in entry.probes:
             raise DatasetError(f"{entry.where}: probe word {entry.probes.index('') + 1} is empty")
 
@@ -139,10 +137,6 @@ class _Assembly:
             splits={s: Items(i.rows, i.probes, places[i.targets]) for s, i in splits.items()},
             card=card,
         )
-
-
-def _words(count: int) -> str:
-    return f"{count} probe word{'' if count == 1 else 's'}"
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:

@@ -9,7 +9,7 @@ There are no probe words (Conneau et al. 2018). https://github.com/facebookresea
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from sentprobe.errors import UsageError, suggest
+from sentprobe.errors import UsageError, counted, suggest
 from sentprobe.files import atomic_path
 from sentprobe.probes.dataset import DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats.directory import (
@@ -100,7 +100,7 @@ def _entry(line: str, split: Split, *, where: str) -> Entry:
     fields = line.split("\t")
     if len(fields) < _TEXTS:
         raise DatasetError(
-            f"{where}: {len(fields)} field{'' if len(fields) == 1 else 's'} between tabs; "
+            f"{where}: {counted(len(fields), 'field')} between tabs; "
             "expected label, id, sentence and probe words"
         )
     label, _, sentence, *probes = fields
