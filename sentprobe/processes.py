@@ -1,14 +1,19 @@
 """Processes and threads: how many, and processes that end with their work, however it ends."""
 
 import os
+import pickle
 import signal
 import threading
+import traceback
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import active_children, get_context, parent_process
-from typing import TypeVar
+from functools import partial
+from multiprocessing import get_context, parent_process, resource_tracker
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from sentprobe.errors import SentprobeError, UsageError
 
@@ -41,6 +46,7 @@ def limit_threads(count: int | None) -> Iterator[None]:
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
+Some = ParamSpec("Some")
 
 
 @contextmanager
@@ -53,16 +59,10 @@ def workers(jobs: int) -> Iterator[Executor | None]:
     if jobs == 1:
         yield None
         return
-    others = set(active_children())
-    pool = ProcessPoolExecutor(
-        jobs, mp_context=get_context("spawn"), initializer=_end_with_the_parent
-    )
+    pool = Processes(jobs)
     try:
         yield pool
-    except BaseException:
-        for process in set(active_children()) - others:
-            process.terminate()
-        raise
+        pool.shutdown()
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -75,8 +75,7 @@ def finished(
         for key, piece in work.items():
             yield key, piece()
         return
-    with interrupts_held_back():
-        keys = {pool.submit(piece): key for key, piece in work.items()}
+    keys = {pool.submit(piece): key for key, piece in work.items()}
     try:
         for done in as_completed(keys):
             yield keys[done], done.result()
@@ -84,6 +83,128 @@ def finished(
         raise SentprobeError(
             "a process that trained probes was killed (out of memory?); fewer --jobs need less"
         ) from None
+
+
+class Processes(Executor):
+    """Does work in so many processes, each at a pipe of its own.
+
+    Where processes share a pipe, one that is killed while it writes a long result leaves all others
+    waiting forever. Here its pipe ends: what it had in hand fails with
+    :class:`~concurrent.futures.process.BrokenProcessPool`, and another process takes its place.
+    """
+
+    def __init__(self, jobs: int) -> None:
+        self._threads = ThreadPoolExecutor(jobs, initializer=_ignore_interrupts)
+        self._lock = threading.Lock()
+        self._stopped = False
+        self._running: set[_Worker] = set()
+        self._idle: list[_Worker] = []
+
+    def submit(
+        self, fn: Callable[Some, Value], /, *args: Some.args, **kwargs: Some.kwargs
+    ) -> "Future[Value]":
+        """Have it done by a process that is idle, or by one that is started for it."""
+        return self._threads.submit(self._do, partial(fn, *args, **kwargs))
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002
+        """End the processes when the work is done; if it is cancelled, at once."""
+        if cancel_futures:
+            with self._lock:
+                self._stopped = True
+                for worker in self._running:
+                    worker.process.terminate()
+        self._threads.shutdown(wait, cancel_futures=cancel_futures)
+        for worker in self._idle:
+            worker.pipe.close()
+        for worker in self._idle:
+            worker.process.join()
+
+    def _do(self, work: Callable[[], Value]) -> Value:
+        message = pickle.dumps(work)
+        worker = self._take()
+        try:
+            worker.pipe.send_bytes(message)
+            message = worker.pipe.recv_bytes()
+        except (EOFError, OSError):
+            self._drop(worker)
+            raise BrokenProcessPool("a worker process was killed") from None
+        self._idle.append(worker)
+        value: Value
+        value, error = pickle.loads(message)
+        if error is not None:
+            raise error
+        return value
+
+    def _take(self) -> "_Worker":
+        with self._lock:
+            if self._stopped:
+                raise BrokenProcessPool("the work was stopped")
+            if self._idle:
+                return self._idle.pop()
+            worker = _start()
+            self._running.add(worker)
+            return worker
+
+    def _drop(self, worker: "_Worker") -> None:
+        with self._lock:
+            self._running.remove(worker)
+        worker.pipe.close()
+        worker.process.kill()
+        worker.process.join()
+
+
+class _Worker(NamedTuple):
+    """A process, and our end of its pipe."""
+
+    process: SpawnProcess
+    pipe: "Connection[Any, Any]"
+
+
+def _start() -> _Worker:
+    context = get_context("spawn")
+    ours, theirs = context.Pipe()
+    with theirs:  # once it is closed here, the pipe ends with the process
+        process = context.Process(target=_serve, args=(theirs,))
+        process.start()
+    return _Worker(process, ours)
+
+
+def _ignore_interrupts() -> None:
+    """Let Ctrl-C not exist for this thread, nor for the processes that it starts.
+
+    So an interrupt reaches the process that started the others alone, and it ends them.
+    """
+    if hasattr(signal, "pthread_sigmask"):  # not on Windows
+        resource_tracker.ensure_running()  # as it starts, it undoes the mask of the thread
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+
+
+def _serve(pipe: "Connection[Any, Any]") -> None:
+    """Do what comes through the pipe until it ends."""
+    threading.Thread(target=_end_with_the_parent, daemon=True).start()
+    while True:
+        try:
+            message = pipe.recv_bytes()
+        except EOFError:
+            return
+        pipe.send_bytes(_answer(message))
+
+
+def _answer(message: bytes) -> bytes:
+    """Return what the work in *message* gives, or what it raises."""
+    try:
+        return pickle.dumps((pickle.loads(message)(), None))
+    except BaseException as error:
+        error.add_note("".join(traceback.format_exception(error)))
+        return pickle.dumps((None, error))
+
+
+def _end_with_the_parent() -> None:
+    """End this process when the one that started it is gone, even if it was killed."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def check_jobs(jobs: int) -> None:
@@ -97,31 +218,3 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _end_with_the_parent() -> None:
-    """End this process when the one that started it is gone, even if it was killed."""
-    parent = parent_process()
-    if parent is not None:
-
-        def wait() -> None:
-            parent.join()
-            os._exit(1)
-
-        threading.Thread(target=wait, daemon=True).start()
-
-
-@contextmanager
-def interrupts_held_back() -> Iterator[None]:
-    """Hold Ctrl-C back until the end; for processes that start meanwhile it does not exist.
-
-    So an interrupt reaches the process that started the others alone, and it ends them.
-    """
-    if not hasattr(signal, "pthread_sigmask"):  # on Windows
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -119,9 +119,7 @@ def analyze(
     reporter, pace = reporter or Silent(), pace or Pace()
     check_encoding(plan.encoding)
     check_jobs(machines.jobs)
-    with make_engine(
-        machines.engine, jobs=machines.jobs, scheduler=machines.scheduler, scratch=plan.out / WORK
-    ) as engine:
+    with make_engine(machines.engine, jobs=machines.jobs, scheduler=machines.scheduler) as engine:
         prepare(plan.out, force=plan.force)
         chunks = _work(plan, engine, reporter, pace)
     try:

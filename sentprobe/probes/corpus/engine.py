@@ -1,13 +1,9 @@
 """Where the work is done: processes of this machine, or a Dask cluster; the same to the work.
 
-A process that is killed while it writes a long message leaves a pool of processes waiting for the
-rest of it forever. A name fits into one write, which is whole or not there.
-
 Both offer :class:`concurrent.futures.Executor`, and :func:`run` is written against that.
 """
 
 import logging
-import pickle
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import (
     FIRST_COMPLETED,
@@ -17,81 +13,23 @@ from concurrent.futures import (
     Future,
     wait,
 )
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
 from itertools import islice
-from pathlib import Path
-from tempfile import mkdtemp
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
-from sentprobe.errors import SentprobeError, UsageError, path_error
-from sentprobe.processes import interrupts_held_back, workers
-
-Value = TypeVar("Value")
-Some = ParamSpec("Some")
-
-
-class ThroughFiles(Executor):
-    """Does its work in *pool*, processes that see the same files; *folder* is for ours alone.
-
-    The files are pickles, as in the pipes that they stand in for; they are in a new folder that no
-    other user may write to, and nothing that was there before is read.
-    """
-
-    def __init__(self, pool: Executor, folder: Path) -> None:
-        self._pool = pool
-        try:
-            self._folder = Path(mkdtemp(dir=folder, prefix="pipe-"))
-        except OSError as error:
-            raise path_error(folder, "cannot write there", error) from error
-        self._count = 0
-
-    def submit(
-        self, fn: Callable[Some, Value], /, *args: Some.args, **kwargs: Some.kwargs
-    ) -> "Future[Value]":
-        """Write the work to a file and have it done."""
-        self._count += 1
-        path = self._folder / str(self._count)
-        _write(path, partial(fn, *args, **kwargs))
-        outer: Future[Value] = Future()
-        inner = self._pool.submit(_do, str(path))
-        inner.add_done_callback(partial(_pass_on, path, outer))
-        return outer
-
-
-def _do(name: str) -> None:
-    """Do the work that is in a file, and put the result in its place."""
-    path = Path(name)
-    result = pickle.loads(path.read_bytes())()
-    _write(path, result)
-
-
-def _write(path: Path, value: object) -> None:
-    try:
-        path.write_bytes(pickle.dumps(value))
-    except OSError as error:
-        raise SentprobeError(f"{path}: cannot write it: {error.strerror}") from error
-
-
-def _pass_on(path: Path, outer: "Future[Value]", inner: "Future[None]") -> None:
-    try:
-        inner.result()
-        outer.set_result(pickle.loads(path.read_bytes()))
-    except BaseException as error:
-        outer.set_exception(error)
-    finally:
-        path.unlink(missing_ok=True)
-
+from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.processes import workers
 
 log = logging.getLogger(__name__)
 
 Task = TypeVar("Task")
+Value = TypeVar("Value")
+Some = ParamSpec("Some")
 
-
-MAX_BREAKS = 3
-"""So many times in a row workers may be killed before anything is done."""
-
+MAX_KILLS = 3
+"""So many workers may be killed at one task."""
 
 CONNECT_SECONDS = 10
 """So long a scheduler may take to answer."""
@@ -123,21 +61,17 @@ class Here(Executor):
         return future
 
 
+@dataclass(frozen=True, slots=True)
 class Engine:
-    """Opens executors. *ahead* is how many pieces of work may wait in one."""
+    """An executor, and how many pieces of work may wait in it."""
 
-    def __init__(self, open_: Callable[[], AbstractContextManager[Executor]], ahead: int) -> None:
-        self.open = open_
-        self.ahead = ahead
+    pool: Executor
+    ahead: int
 
 
 @contextmanager
-def make_engine(
-    name: EngineName, *, jobs: int, scheduler: str | None, scratch: Path
-) -> Iterator[Engine]:
+def make_engine(name: EngineName, *, jobs: int, scheduler: str | None) -> Iterator[Engine]:
     """Give the engine: *jobs* processes here, or the workers of the Dask *scheduler*.
-
-    *scratch* is a folder for the processes here; it need not be there before they are opened.
 
     Raises:
         UsageError: a scheduler without Dask or Dask without a scheduler; no such number of jobs.
@@ -145,17 +79,14 @@ def make_engine(
     """
     if (name is EngineName.DASK) != (scheduler is not None):
         raise UsageError("--engine dask and --scheduler tcp://HOST:PORT go together")
-    if scheduler is None:
-        yield Engine(lambda: _local(jobs, scratch), ahead=1 if jobs == 1 else 2 * jobs)
-        return
-    with _dask(scheduler) as engine:
+    with _local(jobs) if scheduler is None else _dask(scheduler) as engine:
         yield engine
 
 
 @contextmanager
-def _local(jobs: int, scratch: Path) -> Iterator[Executor]:
+def _local(jobs: int) -> Iterator[Engine]:
     with workers(jobs) as pool:
-        yield Here() if pool is None else ThroughFiles(pool, scratch)
+        yield Engine(Here(), ahead=1) if pool is None else Engine(pool, ahead=2 * jobs)
 
 
 @contextmanager
@@ -169,17 +100,12 @@ def _dask(scheduler: str) -> Iterator[Engine]:
         client = connect(scheduler, set_as_default=False, timeout=CONNECT_SECONDS)
     except (OSError, ValueError, TimeoutError) as error:
         raise EngineError(f"no Dask scheduler answers at {scheduler}: {error}") from error
-
-    @contextmanager
-    def executor() -> Iterator[Executor]:
+    with client:
         pool = client.get_executor(pure=False)
         try:
-            yield pool
+            yield Engine(pool, ahead=2 * max(4, sum(client.nthreads().values())))
         finally:
             pool.shutdown(wait=False)
-
-    with client:
-        yield Engine(executor, ahead=2 * max(4, sum(client.nthreads().values())))
 
 
 def run(
@@ -192,71 +118,32 @@ def run(
     Raises:
         EngineError: workers are killed again and again, or the cluster is gone.
     """
-    left = _Left(tasks)
-    breaks = 0
-    while left.more():
-        try:
-            with engine.open() as pool:
-                for done in _run(work, left, pool, engine.ahead):
-                    breaks = 0
-                    yield done
-        except BrokenExecutor:
-            breaks += 1
-            if breaks == MAX_BREAKS:
-                raise EngineError(
-                    f"worker processes were killed {breaks} times in a row (out of memory?); "
-                    "what was done is kept: fewer --jobs need less, and the same command goes on"
-                ) from None
-            log.warning("a worker process was killed; its work is done again")
-
-
-class _Left(Generic[Task]):
-    """The tasks that are not done: those in hand, and those not yet taken."""
-
-    def __init__(self, tasks: Iterator[Task]) -> None:
-        self.tasks = tasks
-        self.again: list[Task] = []
-
-    def more(self) -> bool:
-        """Say whether there is a task; the first is then the first of *again*."""
-        if not self.again:
-            self.again = list(islice(self.tasks, 1))
-        return bool(self.again)
-
-
-def _run(
-    work: Callable[[Task], Value], left: _Left[Task], pool: Executor, ahead: int
-) -> Iterator[tuple[Task, Value]]:
-    waiting: dict[Future[Value], Task] = {}
-    try:
-        while True:
-            _fill(waiting, work, left, pool, ahead)
-            if not waiting:
-                return
-            done, _ = wait(waiting, return_when=FIRST_COMPLETED)
-            for future in done:
+    waiting: dict[Future[Value], tuple[Task, int]] = {}
+    while True:
+        for task in islice(tasks, engine.ahead - len(waiting)):
+            waiting[engine.pool.submit(work, task)] = task, 0
+        if not waiting:
+            return
+        done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+        for future in done:
+            task, kills = waiting.pop(future)
+            try:
                 value = _result(future)
-                yield waiting.pop(future), value
-    finally:
-        left.again[:0] = waiting.values()
+            except BrokenExecutor:
+                _check_kills(kills + 1)
+                waiting[engine.pool.submit(work, task)] = task, kills + 1
+            else:
+                yield task, value
 
 
-def _fill(
-    waiting: "dict[Future[Value], Task]",
-    work: Callable[[Task], Value],
-    left: _Left[Task],
-    pool: Executor,
-    ahead: int,
-) -> None:
-    """Submit tasks until so many are waiting; one that is refused is left."""
-    while len(waiting) < ahead and left.more():
-        future = _submit(pool, work, left.again[0])
-        waiting[future] = left.again.pop(0)
-
-
-def _submit(pool: Executor, work: Callable[[Task], Value], task: Task) -> "Future[Value]":
-    with interrupts_held_back():
-        return pool.submit(work, task)
+def _check_kills(kills: int) -> None:
+    """Refuse to go on with a task at which so many workers were killed."""
+    if kills == MAX_KILLS:
+        raise EngineError(
+            f"worker processes were killed {kills} times in a row at the same work (out of "
+            "memory?); what was done is kept: fewer --jobs need less, and the same command goes on"
+        ) from None
+    log.warning("a worker process was killed; its work is done again")
 
 
 def _result(future: "Future[Value]") -> Value:

@@ -1,8 +1,10 @@
 """The engines: the same bytes on each, workers that are killed, and clusters that are not there."""
 
 import os
+import re
 import signal
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Container, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -21,6 +23,7 @@ from sentprobe.probes.corpus.analyze import Analysis, Machines, analyze
 from sentprobe.probes.corpus.engine import Engine, EngineError, EngineName, Here, make_engine, run
 from sentprobe.probes.corpus.recipe import Recipe
 from sentprobe.probes.corpus.sources import ChunkSize, find_sources
+from sentprobe.probes.corpus.table import MARKER
 from sentprobe.progress import Silent
 
 SIZE = ChunkSize(pieces=20, characters=10**6)
@@ -97,7 +100,7 @@ def test_dask_gives_the_same_bytes_and_a_killed_worker_loses_nothing(
         analyze(plan_of(corpus, tmp_path / "killed"), machines, killing)
         assert killing.killed == victims[:1]
         assert content(tmp_path / "killed") == content(tmp_path / "local")
-        with make_engine(EngineName.DASK, jobs=1, scheduler=address, scratch=tmp_path) as dask:
+        with make_engine(EngineName.DASK, jobs=1, scheduler=address) as dask:
             with pytest.raises(EngineError, match="the Dask cluster could not do the work: "):
                 list(run(die, iter([1]), dask))
             with pytest.raises(ZeroDivisionError):
@@ -118,7 +121,7 @@ def test_no_scheduler_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "CONNECT_SECONDS", 1)
     with (
         pytest.raises(EngineError, match=r"no Dask scheduler answers at tcp://127.0.0.1:1: "),
-        make_engine(EngineName.DASK, jobs=1, scheduler="tcp://127.0.0.1:1", scratch=Path()),
+        make_engine(EngineName.DASK, jobs=1, scheduler="tcp://127.0.0.1:1"),
     ):
         pass
 
@@ -127,7 +130,7 @@ def test_dask_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
     with (
         pytest.raises(EngineError, match=r"--engine dask needs the extra: pip install 'sentprobe"),
-        make_engine(EngineName.DASK, jobs=1, scheduler="tcp://localhost:8786", scratch=Path()),
+        make_engine(EngineName.DASK, jobs=1, scheduler="tcp://localhost:8786"),
     ):
         pass
 
@@ -140,49 +143,45 @@ def test_a_scheduler_goes_with_dask(name: EngineName, scheduler: str | None) -> 
         pytest.raises(
             UsageError, match="--engine dask and --scheduler tcp://HOST:PORT go together"
         ),
-        make_engine(name, jobs=1, scheduler=scheduler, scratch=Path()),
+        make_engine(name, jobs=1, scheduler=scheduler),
     ):
         pass
 
 
 class Breaking(Executor):
-    """An executor that breaks after so many pieces of work."""
+    """An executor whose workers are killed at some of the pieces of work, by number."""
 
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
+    def __init__(self, kills: Container[int]) -> None:
+        self.kills = kills
+        self.given = 0
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> "Future[Any]":
-        if self.limit == 0:
-            raise BrokenProcessPool
-        self.limit -= 1
-        return Here().submit(fn, *args, **kwargs)
+        self.given += 1
+        return Here().submit(be_killed if self.given in self.kills else fn, *args, **kwargs)
 
 
-@given(
-    st.integers(0, 20),
-    st.integers(1, 5),
-    st.lists(st.integers(0, 4), max_size=2),
-)
-def test_each_task_is_done_though_executors_break(
-    tasks: int, ahead: int, limits: list[int]
+def be_killed(_: int) -> None:
+    raise BrokenProcessPool
+
+
+@given(st.integers(0, 20), st.integers(1, 5), st.sets(st.integers(1, 40), max_size=2))
+def test_each_task_is_done_though_workers_are_killed(
+    tasks: int, ahead: int, kills: set[int]
 ) -> None:
-    left = iter(limits)
-
-    @contextmanager
-    def open_() -> Iterator[Executor]:
-        yield Breaking(next(left, 1000))
-
-    done = list(run(lambda n: n * n, iter(range(tasks)), Engine(open_, ahead)))
+    done = list(run(lambda n: n * n, iter(range(tasks)), Engine(Breaking(kills), ahead)))
     assert sorted(done) == [(n, n * n) for n in range(tasks)]
 
 
-def test_executors_that_break_at_once() -> None:
-    @contextmanager
-    def open_() -> Iterator[Executor]:
-        yield Breaking(0)
-
+def test_workers_that_are_killed_at_once() -> None:
+    pool = Breaking(range(1000))
     with pytest.raises(EngineError, match="worker processes were killed 3 times in a row"):
-        list(run(divide, iter([1, 2]), Engine(open_, 2)))
+        list(run(divide, iter([1, 2]), Engine(pool, 2)))
+    assert pool.given <= 6
+
+
+def test_many_workers_that_are_killed_together() -> None:
+    done = list(run(divide, iter([1] * 10), Engine(Breaking(range(1, 11)), 10)))
+    assert done == [(1, 1.0)] * 10
 
 
 def test_tasks_are_taken_as_they_are_needed() -> None:
@@ -193,24 +192,23 @@ def test_tasks_are_taken_as_they_are_needed() -> None:
             taken.append(number)
             yield number
 
-    results = run(divide, tasks(), Engine(_here, 3))
+    results = run(divide, tasks(), Engine(Here(), 3))
     next(results)
     assert len(taken) <= 4
     results.close()
-
-
-@contextmanager
-def _here() -> Iterator[Executor]:
-    yield Here()
 
 
 def large(_: int) -> bytes:
     return bytes(1_000_000)
 
 
-def test_processes_that_are_killed_in_the_middle_of_large_results(tmp_path: Path) -> None:
-    """Through pipes this hangs: what is left of a result is waited for forever."""
-    with make_engine(EngineName.LOCAL, jobs=2, scheduler=None, scratch=tmp_path) as local:
+def test_processes_that_are_killed_in_the_middle_of_large_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Through a pipe that they share this hangs: what is left of a result is waited for forever."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    with make_engine(EngineName.LOCAL, jobs=2, scheduler=None) as local:
         results = run(large, iter(range(60)), local)
         killed = 0
         for number, value in results:
@@ -219,13 +217,26 @@ def test_processes_that_are_killed_in_the_middle_of_large_results(tmp_path: Path
                 os.kill(active_children()[0].pid or 0, signal.SIGKILL)
                 killed += 1
         assert killed == 3
-        assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == []
+        assert list(tmp_path.iterdir()) == []
+    assert active_children() == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_work_and_results_do_not_go_through_files(corpus: Path, tmp_path: Path) -> None:
+    """Whoever may write in the folder of the table, or its parent, gives workers nothing to do."""
+    made: set[str] = set()
+
+    class Looking(Killing):
+        def note(self, text: str) -> None:
+            made.update(path.name for path in (tmp_path / "out").rglob("*"))
+            super().note(text)
+
+    analyze(plan_of(corpus, tmp_path / "out"), Machines(jobs=2), Looking())
+    chunks = {name for name in made if re.fullmatch(r"chunk-\d{7}\.arrow", name)}
+    assert len(chunks) == 20
+    assert made - chunks == {"work", MARKER}
 
 
 def test_a_pool_is_what_the_work_is_written_against() -> None:
-    @contextmanager
-    def open_() -> Iterator[Executor]:
-        with ProcessPoolExecutor(1) as pool:
-            yield pool
-
-    assert list(run(divide, iter([1, 2]), Engine(open_, 1))) == [(1, 1.0), (2, 0.5)]
+    with ProcessPoolExecutor(1) as pool:
+        assert list(run(divide, iter([1, 2]), Engine(pool, 1))) == [(1, 1.0), (2, 0.5)]

@@ -28,8 +28,7 @@ from sentprobe import __version__
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.corpus import analyze as module
 from sentprobe.probes.corpus import chunks as shards
-from sentprobe.probes.corpus import engine as throughfiles
-from sentprobe.probes.corpus.analyze import Analysis, Machines, Pace, analyze
+from sentprobe.probes.corpus.analyze import Analysis, Pace, analyze
 from sentprobe.probes.corpus.chunks import chunk_path, mark_first, parse_digests
 from sentprobe.probes.corpus.recipe import Recipe
 from sentprobe.probes.corpus.sources import Chunk, ChunkSize, find_sources
@@ -235,18 +234,16 @@ def test_the_work_of_another_version_is_not_kept(
     assert content(tmp_path / "out") == content(make_table([corpus], tmp_path / "new").path)
 
 
-@pytest.mark.parametrize(("where", "what"), [(shards, "mark_first"), (throughfiles, "mkdtemp")])
-def test_a_disk_that_fills_up_at_any_step(
-    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: object, what: str
+def test_a_disk_that_fills_up_at_the_last_step(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    machines = Machines(jobs=2) if where is throughfiles else HERE
     with monkeypatch.context() as patch:
-        patch.setattr(where, what, full)
+        patch.setattr(shards, "mark_first", full)
         with pytest.raises(SentprobeError, match=r"cannot write .*: No space left on device") as no:
-            make_table([corpus], tmp_path / "out", size=SMALL, machines=machines)
+            make_table([corpus], tmp_path / "out", size=SMALL)
     assert str(tmp_path / "out") in str(no.value)
     make_table([corpus], tmp_path / "out", size=SMALL)
     assert content(tmp_path / "out") == content(make_table([corpus], tmp_path / "new").path)
