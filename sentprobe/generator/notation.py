@@ -56,7 +56,7 @@ def read_event(text: str, *, source: str = "") -> Event:
     >>> read_event("help[passt]")
     Traceback (most recent call last):
     ...
-    sentprobe.generator.notation.NotationError: event:1:6: unknown feature 'passt' (did you mean \
+    sentprobe.errors.NotationError: event:1:6: unknown feature 'passt' (did you mean \
 'past'?)
       help[passt]
            ^
