@@ -24,8 +24,8 @@ from sentprobe.commands.options import (
 )
 from sentprobe.commands.targets import (
     SUITES,
+    AnySuite,
     NaturalSuite,
-    Suite,
     build_all,
     failed,
     parse_compeval,
@@ -70,7 +70,7 @@ def build(
     """Build the datasets of a suite and write them into a folder."""
     if suite in SUITES:
         refuse_idle(options_given(context), [suite], what=suite)
-    wanted: Suite
+    wanted: AnySuite
     if suite == NATURAL:
         if table is None:
             raise without_table("probe build")
@@ -92,7 +92,7 @@ def build(
 
 
 def build_into(
-    suite: Suite, *, out: Path, fmt: str, command: str, reporter: Reporter
+    suite: AnySuite, *, out: Path, fmt: str, command: str, reporter: Reporter
 ) -> tuple[list[ProbeDataset], list[TooFewError]]:
     """Build the datasets of a suite and write each into *out*, under the name of its task.
 
@@ -119,7 +119,7 @@ def build_into(
     return datasets, failures
 
 
-def _check_no_probe_words(suite: Suite) -> None:
+def _check_no_probe_words(suite: AnySuite) -> None:
     if isinstance(suite, NaturalSuite):
         asking = [f"{task.name} has" for task in suite.tasks if task.slots]
     else:
@@ -131,7 +131,7 @@ def _check_no_probe_words(suite: Suite) -> None:
         )
 
 
-def _print(suite: Suite, datasets: Sequence[ProbeDataset]) -> None:
+def _print(suite: AnySuite, datasets: Sequence[ProbeDataset]) -> None:
     if datasets:
         natural = isinstance(suite, NaturalSuite)
         console().print((natural_summary if natural else compeval_summary)(datasets))

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from sentprobe.commands.gen import ContentOptions, FeatureOptions, WordOptions
+from sentprobe.commands.gen_options import ContentOptions, FeatureOptions, WordOptions
 from sentprobe.errors import UsageError, suggest
 from sentprobe.generator.boxes import IndexArray
 from sentprobe.generator.constraints import Choices, Constraints

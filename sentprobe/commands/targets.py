@@ -91,7 +91,7 @@ class NaturalSuite:
             yield task.name, built
 
 
-Suite: TypeAlias = CompevalSuite | NaturalSuite
+AnySuite: TypeAlias = CompevalSuite | NaturalSuite
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +101,10 @@ class Stored:
     path: Path
 
 
-Target: TypeAlias = Suite | Stored
+Target: TypeAlias = AnySuite | Stored
 
 
-def build_all(suite: Suite, *, command: str, reporter: Reporter) -> Iterator[tuple[str, Built]]:
+def build_all(suite: AnySuite, *, command: str, reporter: Reporter) -> Iterator[tuple[str, Built]]:
     """Build the datasets of a suite one by one; see their ``build``."""
     if suite.tasks:
         reporter.begin("build the tasks", len(suite.tasks))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from scipy.stats import chisquare
 
-from sentprobe.commands.gen import ContentOptions, FeatureOptions, WordOptions
+from sentprobe.commands.gen_options import ContentOptions, FeatureOptions, WordOptions
 from sentprobe.commands.gen_space import make_space
 from sentprobe.errors import UsageError
 from sentprobe.generator.config import read_config_text

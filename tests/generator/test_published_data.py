@@ -5,7 +5,7 @@ import lzma
 import pytest
 from shared import SHARED, needs_shared
 
-from sentprobe.commands.gen import ContentOptions
+from sentprobe.commands.gen_options import ContentOptions
 from sentprobe.commands.gen_space import make_space
 from sentprobe.generator.config import read_config
 from sentprobe.generator.event import Event, clauses, contains

@@ -16,7 +16,8 @@ from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.corpus.recipe import Recipe, load_splitter, load_tokenizer
 from sentprobe.probes.corpus.sources import Chunk
 from sentprobe.probes.corpus.text_formats import FORMATS, Holds, Raw, ReadPiece
-from sentprobe.probes.syntax.parsers import NO_PARSER, Parser, ParserOutcome, load_parser
+from sentprobe.probes.syntax.parser import Parser, ParserOutcome
+from sentprobe.probes.syntax.parsers import NO_PARSER, load_parser
 from sentprobe.probes.syntax.rows import Row, RowError, analyse
 from sentprobe.probes.syntax.trees import Mistake, Parsed, shorten
 

@@ -35,10 +35,10 @@ LABELS = ("FALSE", "TRUE")
 Slots = list[set[str]]
 """The words that each slot has in training; empty while training itself is made."""
 
-Asked = list[tuple[bool, str, tuple[str, ...]]]
+AskedWords = list[tuple[bool, str, tuple[str, ...]]]
 """Items: label, sentence, probe words."""
 
-Asker = Callable[[Sequence[str], Slots, Random], Asked]
+Asker = Callable[[Sequence[str], Slots, Random], AskedWords]
 """From the sentences of a split to its items."""
 
 Change = Callable[[Sequence[str], Random], Mapping[str, str]]

@@ -10,7 +10,7 @@ from random import Random
 
 from sentprobe.probes.cues import ABOUT_WORDS, Cue, why
 from sentprobe.probes.natural.adi import (
-    Asked,
+    AskedWords,
     Change,
     Slots,
     adi_tasks,
@@ -29,14 +29,14 @@ def adi_content(draw: Draw, change: Change) -> Selection:
     return asked_selection(draw, _ask, change, slots=1)
 
 
-def _ask(texts: Sequence[str], known: Slots, rng: Random) -> Asked:
+def _ask(texts: Sequence[str], known: Slots, rng: Random) -> AskedWords:
     """Return items of which each word is in as many positive as negative ones."""
     asked = [(text, word) for text in texts[::2] if (word := _one(text, known[0], rng))]
     words = [word for _, word in asked]
     rng.shuffle(words)
     refused = dict(_refuse(texts[1::2], words))
     counted = Counter(refused.values())
-    items: Asked = [(False, text, (word,)) for text, word in refused.items()]
+    items: AskedWords = [(False, text, (word,)) for text, word in refused.items()]
     for text, word in asked:
         if counted[word]:
             counted[word] -= 1

@@ -9,7 +9,7 @@ from random import Random
 
 from sentprobe.probes.cues import ABOUT_ORDER, Cue, why
 from sentprobe.probes.natural.adi import (
-    Asked,
+    AskedWords,
     Change,
     Slots,
     adi_tasks,
@@ -24,9 +24,9 @@ def adi_order(draw: Draw, change: Change) -> Selection:
     return asked_selection(draw, _ask, change, slots=2)
 
 
-def _ask(texts: Sequence[str], known: Slots, rng: Random) -> Asked:
+def _ask(texts: Sequence[str], known: Slots, rng: Random) -> AskedWords:
     """Return items of which half have the words in their order."""
-    items: Asked = []
+    items: AskedWords = []
     for text in texts:
         label = len(items) % 2 == 0
         pair = _two(text, known, rng, forward=label)

@@ -59,7 +59,7 @@ _REACH = 2.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Target:
+class DepthTarget:
     """What is sampled to: shares of the depths, (8,), and of the lengths, (24,), by themselves."""
 
     depths: Weights
@@ -125,12 +125,12 @@ def apportion(shares: Weights, number: int) -> Indices:
 
 def best_target(
     cells: Indices, size: Mapping[Split, int]
-) -> tuple[Target, dict[Split, int]] | None:
+) -> tuple[DepthTarget, dict[Split, int]] | None:
     """Return the widest target that fits all of *size*, or else the one of which most items fit.
 
     Returns the size that fits with it. None where not even a training item of each depth fits.
     """
-    best: tuple[Target, dict[Split, int]] | None = None
+    best: tuple[DepthTarget, dict[Split, int]] | None = None
     for target in _targets():
         found = _fit(target, cells, size, at_least=0 if best is None else sum(best[1].values()))
         if found is None:
@@ -141,7 +141,7 @@ def best_target(
     return best
 
 
-def _targets() -> Iterator[Target]:
+def _targets() -> Iterator[DepthTarget]:
     """Yield all targets, the widest first."""
     depths = np.array(DEPTHS, np.float64)
     lengths = np.arange(_SHORTEST, _LONGEST + 1, dtype=np.float64)
@@ -151,7 +151,7 @@ def _targets() -> Iterator[Target]:
             for mean in _LENGTH_MEANS:
                 shares = _gaussian(lengths, float(mean), length_spread)
                 shares[np.abs(lengths - mean) > _REACH * length_spread] = 0
-                yield Target(
+                yield DepthTarget(
                     _gaussian(depths, middle, depth_spread),
                     shares / shares.sum(),
                     depth_spread,
@@ -166,7 +166,7 @@ def _gaussian(values: Weights, mean: float, spread: float) -> Weights:
 
 
 def _fit(
-    target: Target, cells: Indices, size: Mapping[Split, int], *, at_least: int
+    target: DepthTarget, cells: Indices, size: Mapping[Split, int], *, at_least: int
 ) -> dict[Split, int] | None:
     """Return the largest size up to *size*, in its proportions, that fits; more than *at_least*."""
     if at_least and _fitting(target, cells, size, at_least + 1) is None:
@@ -182,7 +182,7 @@ def _fit(
 
 
 def _fitting(
-    target: Target, cells: Indices, size: Mapping[Split, int], number: int
+    target: DepthTarget, cells: Indices, size: Mapping[Split, int], number: int
 ) -> dict[Split, int] | None:
     """Return *size* in proportion reduced to *number* items, if so many of each cell are there."""
     part = min(1.0, number / sum(size.values()))
@@ -192,7 +192,7 @@ def _fitting(
     return scaled if fits and quotas[Split.TRAIN].sum(axis=1).all() else None
 
 
-def _bound(target: Target, cells: Indices) -> float:
+def _bound(target: DepthTarget, cells: Indices) -> float:
     """Return more training items than can fit: rounding takes less than one from a cell or row."""
     shares = np.outer(target.depths, target.lengths)
     reached = shares > 0
@@ -215,7 +215,7 @@ def _take(pool: SentencePool, quotas: Mapping[Split, Indices]) -> SplitPlaces:
     return {split: np.sort(np.concatenate(each)) for split, each in places.items()}
 
 
-def _describe(target: Target, quotas: Mapping[Split, Indices]) -> str:
+def _describe(target: DepthTarget, quotas: Mapping[Split, Indices]) -> str:
     shares = (
         "all depths equally frequent"
         if np.isinf(target.depth_spread)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.syntax.parsers import ParserError, ParserOutcome, find_model
+from sentprobe.probes.syntax.parser import ParserError, ParserOutcome, find_model
 from sentprobe.probes.syntax.trees import Parsed
 from sentprobe.specs import Spec, with_options
 from sentprobe.versions import folder_digest, library

@@ -1,52 +1,21 @@
-"""Parsers: the protocol, and the table of those that there are.
+"""The table of the parsers that there are.
 
 A parser is named by a spec such as ``bllip:MODEL`` or ``stanza:en?package=default_accurate``, in
 the grammar of encoder specs.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
-from pathlib import Path
 from threading import Lock
-from typing import Protocol, TypeAlias
 
-from sentprobe.errors import SentprobeError, UsageError, suggest
-from sentprobe.probes.syntax.trees import Parsed
+from sentprobe.errors import UsageError, suggest
+from sentprobe.probes.syntax.parser import Parser, ParserError
 from sentprobe.specs import Spec, parse_spec
 
 NO_PARSER = "none"
 """The spec that leaves sentences unparsed: tokens and no more."""
-
-
-ParserOutcome: TypeAlias = Parsed | str
-"""A parsed sentence, or why it is not parsed."""
-
-
-class ParserError(SentprobeError):
-    """A parser that cannot be used at all: not installed, no model, no answer."""
-
-
-class Parser(Protocol):
-    """What parses sentences. An exception from it is the failure of one sentence.
-
-    Only a :class:`ParserError` ends the run.
-    """
-
-    @property
-    def fingerprint(self) -> str:
-        """What its parses depend on: library, version, model."""
-
-    @property
-    def splits(self) -> bool:
-        """Whether it splits running text itself."""
-
-    def parse(self, sentences: Sequence[Sequence[str]]) -> Sequence[ParserOutcome]:
-        """Return a parse for each sentence, given in tokens, or why there is none."""
-
-    def parse_text(self, text: str) -> Sequence[ParserOutcome]:
-        """Return a parse for each sentence of a running text; only where *splits*."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,16 +152,3 @@ def load_parser(spec: str) -> Parser:
 @lru_cache(maxsize=1)
 def _load(spec: str) -> Parser:
     return find_parser(spec).load(parse_spec(spec))
-
-
-def find_model(folder: str, *, owner: str, how: str) -> Path:
-    """Return the folder of a model.
-
-    Raises:
-        UsageError: it is not there; *how* says how to get one.
-    """
-    path = Path(folder)
-    if not folder or not path.is_dir():
-        what = f"{folder}: there is no such folder" if folder else f"{owner}: no model is named"
-        raise UsageError(f"{what}; {how}")
-    return path

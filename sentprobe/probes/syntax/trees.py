@@ -72,7 +72,7 @@ ROOT = "ROOT"
 _OUTERMOST = frozenset(("", ROOT, "TOP", "S1"))
 _TRACE = "-NONE-"
 
-_Found: TypeAlias = tuple[str, str, str, str]  # label, word, closing bracket, anything else
+_ReadTree: TypeAlias = tuple[str, str, str, str]  # label, word, closing bracket, anything else
 
 
 # Unicode's other spaces may stand inside a word: parsers keep "1 000" as one token.
@@ -195,7 +195,7 @@ class _Arrays(NamedTuple):
     words: list[str]
 
 
-def _fill(arrays: _Arrays, text: str, pieces: Sequence[_Found]) -> list[int]:  # noqa: C901, PLR0912 - the inner loop
+def _fill(arrays: _Arrays, text: str, pieces: Sequence[_ReadTree]) -> list[int]:  # noqa: C901, PLR0912 - the inner loop
     """Fill the arrays with all trees of *text* and return the end of each among the nodes."""
     labels, stops, starts, words = arrays
     stack: list[int] = []

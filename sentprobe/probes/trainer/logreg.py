@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
@@ -13,8 +12,7 @@ from sentprobe.probes.trainer.batches import Prepared
 from sentprobe.probes.trainer.classifier import Penalty, Preset
 from sentprobe.probes.trainer.one_hot import add_words, word_gradients
 from sentprobe.probes.trainer.presets import BankShape, GridPoint
-
-Doubles = NDArray[np.float64]
+from sentprobe.probes.trainer.scaling import Doubles
 
 
 @dataclass(frozen=True, slots=True)

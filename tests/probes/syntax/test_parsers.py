@@ -18,14 +18,8 @@ from sentprobe.probes.corpus import work
 from sentprobe.probes.corpus.recipe import Recipe, make_recipe
 from sentprobe.probes.corpus.text_formats import RecordFields
 from sentprobe.probes.syntax import parsers
-from sentprobe.probes.syntax.parsers import (
-    PARSERS,
-    ParserError,
-    ParserKind,
-    ParserOutcome,
-    find_parser,
-    load_parser,
-)
+from sentprobe.probes.syntax.parser import ParserError, ParserOutcome
+from sentprobe.probes.syntax.parsers import PARSERS, ParserKind, find_parser, load_parser
 from sentprobe.probes.syntax.trees import Parsed
 from sentprobe.specs import Spec, parse_spec
 

@@ -1,1 +1,0 @@
-"""The shortest way to the suite from Python: build a task, wrap an encoder, compare results."""
