@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from corpus_strategies import content, make_table, write_trees
-from in_process import probe
+from in_process import Command
 from processes import ENVIRONMENT, PROBE, alive, descendants, wait_for
 
 from sentprobe.probes.corpus.table import open_table
@@ -22,13 +22,11 @@ def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return write_trees(tmp_path / "a.mrg", [("men", "ran"), ("dogs", "ran"), ("men", "ran")])
 
 
-def test_what_it_prints(
-    corpus: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_it_prints(corpus: Path, command: Command) -> None:
     with corpus.open("a") as out:
         out.write("(S (NP\n")
     given = ("analyze", "*.mrg", "--out", "table", "--jobs", "1")
-    code, printed, err = probe(*given, monkeypatch=monkeypatch, capsys=capsys)
+    code, printed, err = command(*given)
     assert code == 0
     assert printed.splitlines() == [
         "2 different sentences of 4 (1 repeated, 1 failed)",
@@ -40,13 +38,11 @@ def test_what_it_prints(
     assert open_table("table").command == "probe analyze '*.mrg'"
 
 
-def test_without_constituents_it_says_so(
-    corpus: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_constituents_it_says_so(corpus: Path, command: Command) -> None:
     lines = corpus.with_name("a.txt")
     lines.write_text("He ran (twice).\n")
     given = ("analyze", "a.txt", "-o", "t", "-f", "lines", "-p", "none", "--jobs", "1")
-    code, printed, _ = probe(*given, monkeypatch=monkeypatch, capsys=capsys)
+    code, printed, _ = command(*given)
     assert code == 0
     assert printed.splitlines()[0] == "1 different sentences of 1 (0 repeated, 0 failed)"
     assert printed.splitlines()[1].startswith("there are only tokens: tree, depth, top const")
@@ -75,8 +71,7 @@ BAD: list[tuple[list[str], int, str]] = [
 def test_bad_requests(
     bad: tuple[list[str], int, str],
     corpus: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    command: Command,
 ) -> None:
     arguments, code, message = bad
     corpus.with_name("a.txt").write_text("He ran.\n")
@@ -87,7 +82,7 @@ def test_bad_requests(
     out = [] if "-o" in arguments else ["-o", "out"]
     jobs = [] if "--jobs" in arguments else ["--jobs", "1"]
     given = ("analyze", *arguments, *out, *jobs)
-    found = probe(*given, monkeypatch=monkeypatch, capsys=capsys)
+    found = command(*given)
     assert found[0] == code
     lines = found[2].splitlines()
     assert lines[-1].startswith("probe: ")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from cache_strategies import Hashing, files_of
-from in_process import probe
+from in_process import Command
 
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.encoders.embed import embed
@@ -21,10 +21,8 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return directory
 
 
-def test_show(
-    cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, out, err = probe("cache", monkeypatch=monkeypatch, capsys=capsys)
+def test_show(cache: Path, command: Command) -> None:
+    code, out, err = command("cache")
     assert (code, err) == (0, "")
     lines = out.splitlines()
     assert lines[0] == f"cache: {cache}"
@@ -38,9 +36,7 @@ def test_show(
     assert lines[-1] == f"{size} bytes in all"
 
 
-def test_an_empty_cache(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
     directory = tmp_path / "none"
     monkeypatch.setenv("SENTPROBE_CACHE", str(directory))
     wanted = {
@@ -49,7 +45,7 @@ def test_an_empty_cache(
         ("cache", "check"): f"cache: {directory}: 0 files read, 0 damaged\n",
     }
     for arguments, out in wanted.items():
-        assert probe(*arguments, monkeypatch=monkeypatch, capsys=capsys) == (0, out, "")
+        assert command(*arguments) == (0, out, "")
     assert not directory.exists()
 
 
@@ -67,10 +63,9 @@ def test_clear(
     arguments: tuple[str, ...],
     removed: int,
     cache: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    command: Command,
 ) -> None:
-    code, out, err = probe("cache", "clear", *arguments, monkeypatch=monkeypatch, capsys=capsys)
+    code, out, err = command("cache", "clear", *arguments)
     assert (code, err) == (0, "")
     encoders = "1 encoder" if removed == 1 else f"{removed} encoders"
     assert out.startswith(f"removed from {cache}: {encoders}, ")
@@ -99,33 +94,30 @@ def test_a_bad_request(
     arguments: tuple[str, ...],
     message: str,
     cache: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    command: Command,
 ) -> None:
-    code, out, err = probe("cache", "clear", *arguments, monkeypatch=monkeypatch, capsys=capsys)
+    code, out, err = command("cache", "clear", *arguments)
     assert (code, out, err) == (2, "", message)
     assert len(files_of(cache)) == 2
 
 
-def test_check(
-    cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_check(cache: Path, command: Command) -> None:
     path = files_of(cache)[0]
     path.write_bytes(path.read_bytes()[:-1])
-    found = probe("cache", "check", monkeypatch=monkeypatch, capsys=capsys)
+    found = command("cache", "check")
     assert found == (
         0, f"damaged, removed: {path}\ncache: {cache}: 2 files read, 1 damaged\n", "",
     )  # fmt: skip
-    found = probe("cache", "check", monkeypatch=monkeypatch, capsys=capsys)
+    found = command("cache", "check")
     assert found == (0, f"cache: {cache}: 1 file read, 0 damaged\n", "")
 
 
 def test_a_cache_that_is_a_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
     path = tmp_path / "cache"
     path.write_text("mine")
     monkeypatch.setenv("SENTPROBE_CACHE", str(path))
-    code, out, _ = probe("cache", "clear", monkeypatch=monkeypatch, capsys=capsys)
+    code, out, _ = command("cache", "clear")
     assert (code, out) == (0, f"removed from {path}: 0 encoders, 0 bytes\n")
     assert path.read_text() == "mine"

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cache_strategies import files_of
-from in_process import Command, probe
+from in_process import Command
 from probe_strategies import learnable
 from shared import SHARED, needs_shared
 
@@ -37,14 +37,13 @@ def lines_file(tmp_path: Path, content: bytes = LINES.encode()) -> Path:
 def test_embed_a_text_file(
     no_cache: bool,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    command: Command,
 ) -> None:
     out = tmp_path / "vectors.npz"
     options = ["--encoder", BILSTM, "--out", str(out), "--seed", "3"]
     options += ["--no-cache"] * no_cache
     source = str(lines_file(tmp_path))
-    code, stdout, stderr = probe("embed", source, *options, monkeypatch=monkeypatch, capsys=capsys)
+    code, stdout, stderr = command("embed", source, *options)
     assert (code, stdout) == (0, f"{out}: 2 sentences, vectors of width 12\n")
     assert f"encode with {BILSTM}" in stderr
     made = read_vectors(out)
@@ -111,7 +110,7 @@ BAD = {
 
 @pytest.mark.parametrize("case", BAD)
 def test_a_bad_request(
-    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
     monkeypatch.chdir(tmp_path)
     options = {"--encoder": "bow?dim=4", "--out": "vectors.npz", "--format": "npz"}
@@ -123,7 +122,7 @@ def test_a_bad_request(
         options["--format"] = "npz"
     given = [part for pair in options.items() for part in pair]
     source = str(lines_file(tmp_path))
-    code, out, err = probe("embed", source, *given, monkeypatch=monkeypatch, capsys=capsys)
+    code, out, err = command("embed", source, *given)
     assert (code, out) == (wanted, "")
     assert err.strip().startswith("probe: ")
     assert message in err
@@ -131,9 +130,7 @@ def test_a_bad_request(
     assert not (tmp_path / "vectors.npz").exists()
 
 
-def test_the_output_is_no_input(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_output_is_no_input(tmp_path: Path, command: Command) -> None:
     source = lines_file(tmp_path)
     (tmp_path / "soft").symlink_to(source)
     (tmp_path / "hard").hardlink_to(source)
@@ -147,7 +144,7 @@ def test_the_output_is_no_input(
         ("compeval", "-e", f"bow:{source}", "--format", "npz", "-o", source),
     ]
     for arguments in cases:
-        got = probe("embed", *map(str, arguments), monkeypatch=monkeypatch, capsys=capsys)
+        got = command("embed", *map(str, arguments))
         assert got[:2] == (2, "")
         assert "is what is read" in got[2] or f"lies inside {tmp_path}, which is read" in got[2]
     assert source.read_bytes() == before
@@ -162,16 +159,12 @@ SOURCES = {
 
 
 @pytest.mark.parametrize("case", SOURCES)
-def test_a_bad_source(
-    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_bad_source(case: str, tmp_path: Path, command: Command) -> None:
     content, wanted, message = SOURCES[case]
     source = lines_file(tmp_path, content) if content is not None else tmp_path / "none.txt"
     out = tmp_path / "vectors.npz"
-    code, stdout, err = probe(
-        "embed", str(source), "--encoder", "bow?dim=4", "--out", str(out),
-        monkeypatch=monkeypatch, capsys=capsys,
-    )  # fmt: skip
+    code, stdout, err = command(
+        "embed", str(source), "--encoder", "bow?dim=4", "--out", str(out))  # fmt: skip
     assert (code, stdout) == (wanted, "")
     last = err.splitlines()[-1]
     assert last.startswith("probe: ")

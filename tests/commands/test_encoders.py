@@ -5,24 +5,22 @@ import subprocess
 import sys
 
 import pytest
-from in_process import probe
+from in_process import Command
 
 from sentprobe.commands.encoders import extra_text, list_encoders
 from sentprobe.probes.encoders import ENCODERS
 
 
-def test_the_table_has_each_kind(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, out, err = probe("encoders", monkeypatch=monkeypatch, capsys=capsys)
+def test_the_table_has_each_kind(command: Command) -> None:
+    code, out, err = command("encoders")
     assert (code, err) == (0, "")
     for kind in ENCODERS:
         assert kind.example in out
         assert kind.summary in out
 
 
-def test_json(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = probe("encoders", "--format", "json", monkeypatch=monkeypatch, capsys=capsys)
+def test_json(command: Command) -> None:
+    code, out, _ = command("encoders", "--format", "json")
     assert code == 0
     entries = {entry["name"]: entry for entry in json.loads(out)}
     assert list(entries) == [kind.name for kind in ENCODERS]
@@ -46,10 +44,8 @@ def test_a_missing_extra_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     assert extra_text(rows["file"]) == "none needed"
 
 
-def test_unknown_format(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, out, err = probe("encoders", "--format", "jsn", monkeypatch=monkeypatch, capsys=capsys)
+def test_unknown_format(command: Command) -> None:
+    code, out, err = command("encoders", "--format", "jsn")
     assert (code, out) == (2, "")
     assert err == "probe: unknown format 'jsn' (did you mean 'json'?); known: text, json\n"
 

@@ -320,7 +320,7 @@ def test_a_bound_that_is_nearly_everything_is_not_rounded_to_it() -> None:
     )
     score_of = ModelScore(10, 20, Interval(0.3, 0.7), Interval(0.2, 0.8))
     found = Audit(
-        task="toy",
+        task="a_toy|[x]",
         fingerprint="0",
         seed=0,
         chance=0.5,
@@ -333,6 +333,9 @@ def test_a_bound_that_is_nearly_everything_is_not_rounded_to_it() -> None:
     )
     text = render([found], style=AuditFormat.MARKDOWN)
     assert "train under 100% (4000 groups); test 100% (excludes nothing)" in text
+    assert text.startswith(
+        "## a\\_toy\\|\\[x] (4001 train, 20 test items; chance 50.0%)\n\n| cue |"
+    )
 
 
 @needs_shared
