@@ -35,6 +35,7 @@ from sentprobe.commands.targets import (
 )
 from sentprobe.commands.task_list import ListsTasks
 from sentprobe.errors import UsageError
+from sentprobe.grids import empty_table
 from sentprobe.probes.compeval import structures_of
 from sentprobe.probes.dataset import ProbeDataset, Split
 from sentprobe.probes.formats import check_format, prepare_folder, write_dataset
@@ -175,12 +176,8 @@ def _summary(
     style: str,
 ) -> "Table":
     """Return a table of the sizes of the splits, in *style*, and the other cells of each row."""
-    from rich.table import Table  # noqa: PLC0415
-
-    table = Table("task")
     splits = [split for split in Split if any(split in data.splits for data in datasets)]
-    for head in (*(split.value for split in splits), *heads):
-        table.add_column(head, justify="right")
+    table = empty_table(["task", *(split.value for split in splits), *heads])
     for data, row in zip(datasets, rows, strict=True):
         sizes = [style.format(len(data.splits[split])) for split in splits]
         table.add_row(data.name, *sizes, *row)

@@ -254,6 +254,9 @@ def parse_targets(
             f"{' and '.join(tables)} are tables, and the same tasks would be built of each; "
             "run one at a time, or analyse their texts as one corpus"
         )
+    for word, kind in kinds.items():
+        if kind is None and not Path(word).exists():
+            raise unknown_suite(word, why=", nor such a file or directory")
     refuse_idle(given, [kind for kind in kinds.values() if kind], what=", ".join(words))
     size = size or SizeOptions()
     found: list[Target] = []
@@ -275,12 +278,7 @@ def _kind(word: str) -> str | None:
     """Return the suite that a word stands for; None: stored datasets."""
     if word == COMPEVAL:
         return COMPEVAL
-    path = Path(word)
-    if is_table(path):
-        return NATURAL
-    if not path.exists():
-        raise unknown_suite(word, why=", nor such a file or directory")
-    return None
+    return NATURAL if is_table(Path(word)) else None
 
 
 def _mine(names: Sequence[str], kind: str | None) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from in_process import probe
+from in_process import Command
 from shared import DATA
 
 from sentprobe.probes.compeval import TASKS
@@ -25,11 +25,11 @@ def content(path: Path) -> dict[str, bytes]:
 
 
 def test_build_writes_all_tasks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
     monkeypatch.chdir(tmp_path)
     request = ("build", "compeval", "--out", "sets", *TINY, "--validation", "28")
-    code, stdout, stderr = probe(*request, monkeypatch=monkeypatch, capsys=capsys)
+    code, stdout, stderr = command(*request)
     assert code == 0, stderr
     assert "build the tasks" in stderr
     for name in TASKS:
@@ -45,7 +45,7 @@ def test_build_writes_all_tasks(
         assert data.card.audit == {}
     before = content(tmp_path / "sets")
     assert len(before) == 3 * len(TASKS)
-    assert probe(*request, monkeypatch=monkeypatch, capsys=capsys)[0] == 0
+    assert command(*request)[0] == 0
     assert content(tmp_path / "sets") == before
 
 
@@ -68,15 +68,12 @@ def test_formats_and_options(
     tmp_path: Path,
     name: str,
     files: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    command: Command,
 ) -> None:
-    code, _, stderr = probe(
+    code, _, stderr = command(
         "build", "compeval", "--task", "Content1Probe", "--vocabulary", "english", "--seed", "3",
         "--train", "400", "--test", "40", "--validation", "20", "--sampling", "paper",
-        "--format", name, "--out", str(tmp_path / "new" / "sets"),
-        monkeypatch=monkeypatch, capsys=capsys,
-    )  # fmt: skip
+        "--format", name, "--out", str(tmp_path / "new" / "sets"))  # fmt: skip
     assert code == 0, stderr
     assert list(content(tmp_path / "new" / "sets")) == files
     (data,) = read_datasets(tmp_path / "new" / "sets")
@@ -105,13 +102,10 @@ def test_refused_request(
     arguments: list[str],
     message: str,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    command: Command,
 ) -> None:
-    got, stdout, stderr = probe(
-        "build", *arguments, "--out", str(tmp_path / "sets"),
-        monkeypatch=monkeypatch, capsys=capsys,
-    )  # fmt: skip
+    got, stdout, stderr = command(
+        "build", *arguments, "--out", str(tmp_path / "sets"))  # fmt: skip
     last = stderr.splitlines()[-1]
     assert (got, stdout) == (2, "")
     assert last.startswith("probe: ")
@@ -120,9 +114,7 @@ def test_refused_request(
     assert not [*tmp_path.iterdir()]
 
 
-def test_what_is_in_the_way(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_in_the_way(tmp_path: Path, command: Command) -> None:
     """It is seen before anything is built, and left alone."""
     file = tmp_path / "file"
     file.write_text("mine")
@@ -132,9 +124,7 @@ def test_what_is_in_the_way(
         (file, 2, "cannot write datasets there: File exists"),
         (tmp_path / "sets", 2, "Order: not empty, and not a dataset of sentprobe's"),
     ):
-        got, _, stderr = probe(
-            "build", "compeval", *TINY, "--out", str(out), monkeypatch=monkeypatch, capsys=capsys
-        )
+        got, _, stderr = command("build", "compeval", *TINY, "--out", str(out))
         assert got == code
         assert message in stderr
         assert "Traceback" not in stderr
@@ -166,15 +156,12 @@ def test_the_folder_of_another_command_is_refused(
     tmp_path: Path,
     name: str,
     message: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    command: Command,
 ) -> None:
     out = tmp_path / "sets"
     out.mkdir()
     (out / name).write_text("{}")
-    code, _, stderr = probe(
-        "build", "compeval", *TINY, "-o", str(out), monkeypatch=monkeypatch, capsys=capsys
-    )
+    code, _, stderr = command("build", "compeval", *TINY, "-o", str(out))
     assert code == 2
     assert message in stderr
     assert list(content(out)) == [name]
@@ -182,16 +169,16 @@ def test_the_folder_of_another_command_is_refused(
 
 @pytest.mark.parametrize("fmt", ["directory", "published"])
 def test_a_foreign_file_in_a_dataset_is_not_lost(
-    tmp_path: Path, fmt: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, fmt: str, command: Command
 ) -> None:
     request = ("build", "compeval", "--task", "Order", *TINY, "-f", fmt, "-o", str(tmp_path))
-    assert probe(*request, monkeypatch=monkeypatch, capsys=capsys)[0] == 0
+    assert command(*request)[0] == 0
     (tmp_path / "Order" / ".card.json.x1.part").write_text("{")
-    assert probe(*request, monkeypatch=monkeypatch, capsys=capsys)[0] == 0
+    assert command(*request)[0] == 0
     assert not (tmp_path / "Order" / ".card.json.x1.part").exists()
     (tmp_path / "Order" / "notes.txt").write_text("mine")
     before = content(tmp_path)
-    code, _, stderr = probe(*request, monkeypatch=monkeypatch, capsys=capsys)
+    code, _, stderr = command(*request)
     assert code == 2
     assert "notes.txt: no file of the dataset there, and would be lost" in stderr
     assert content(tmp_path) == before
@@ -205,8 +192,7 @@ def test_the_vocabulary_of_an_own_lexicon(
     tmp_path: Path,
     vocabulary: str,
     code: int,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    command: Command,
 ) -> None:
     """Without --vocabulary it is the only one there is; of several one must be named."""
     words, *named = OWN.read_text("utf-8").split("[vocabulary.")
@@ -219,6 +205,6 @@ def test_the_vocabulary_of_an_own_lexicon(
         ("run", "compeval", "--lexicon", lexicon, *size, "-e", "majority", "--jobs", "1"),
     ):
         cache = ("--no-cache",) if request[0] == "run" else ()
-        found, _, stderr = probe(*request, *cache, monkeypatch=monkeypatch, capsys=capsys)
+        found, _, stderr = command(*request, *cache)
         assert found == code, stderr
         assert code == 0 or "name one of the lexicon's vocabularies: own, small" in stderr

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from in_process import probe
+from in_process import Command
 from natural_tables import made_up, write_table
 
 from sentprobe.probes.dataset import Split
@@ -23,15 +23,10 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_ten_datasets_and_their_cards(
     table: str,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    command: Command,
 ) -> None:
     out = tmp_path / "tasks"
-    code, printed, _ = probe(
-        *("build", "natural", table, "-o", str(out), *GIVEN, *WORDS),
-        monkeypatch=monkeypatch,
-        capsys=capsys,
-    )
+    code, printed, _ = command(*("build", "natural", table, "-o", str(out), *GIVEN, *WORDS))
     assert code == 0, printed
     assert f"datasets: {out}" in printed
     assert "nb-bi-tfidf" in printed
@@ -46,15 +41,10 @@ def test_ten_datasets_and_their_cards(
 def test_the_format_of_senteval(
     table: str,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    command: Command,
 ) -> None:
     chosen = ("--task", "BShift", "--format", "senteval", "--no-audit")
-    code, _, err = probe(
-        *("build", "natural", table, "-o", str(tmp_path), *SMALL, *chosen),
-        monkeypatch=monkeypatch,
-        capsys=capsys,
-    )
+    code, _, err = command(*("build", "natural", table, "-o", str(tmp_path), *SMALL, *chosen))
     assert code == 0, err
     data = read_dataset(tmp_path / "BShift.txt")
     assert {split: len(items) for split, items in data.splits.items()} == {
@@ -67,15 +57,10 @@ def test_the_format_of_senteval(
 def test_what_cannot_be_built_does_not_stop_the_rest(
     table: str,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    command: Command,
 ) -> None:
     chosen = ("--task", "Tense", "--task", "SentLen", "--frequency-band", "4000-4001")
-    code, printed, err = probe(
-        *("build", "natural", table, "-o", str(tmp_path), *SMALL, *chosen),
-        monkeypatch=monkeypatch,
-        capsys=capsys,
-    )
+    code, printed, err = command(*("build", "natural", table, "-o", str(tmp_path), *SMALL, *chosen))
     assert code == 1
     assert "SentLen" in printed
     assert "1 of 2 tasks could not be built:" in err
@@ -86,14 +71,11 @@ def test_what_cannot_be_built_does_not_stop_the_rest(
 def test_a_run_on_a_table(
     table: str,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    command: Command,
 ) -> None:
     chosen = ("--task", "SentLen", "--task", "BShift", "-e", "majority", "--jobs", "1")
-    code, printed, err = probe(
-        *("run", "natural", table, "-o", str(tmp_path / "run"), *SMALL, *chosen, "--no-cache"),
-        monkeypatch=monkeypatch,
-        capsys=capsys,
+    code, printed, err = command(
+        *("run", "natural", table, "-o", str(tmp_path / "run"), *SMALL, *chosen, "--no-cache")
     )
     assert code == 0, err
     assert "SentLen" in printed
@@ -148,14 +130,14 @@ def test_refusals(  # noqa: PLR0917
     table: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    command: Command,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "run.json").write_text("{}")
     given = [table if each == "TABLE" else each for each in arguments]
     where = ["-o", str(tmp_path / "out")] if arguments[0] == "build" else []
-    found, _, err = probe(*given, *where, monkeypatch=monkeypatch, capsys=capsys)
+    found, _, err = command(*given, *where)
     assert found == code, err
     assert message in " ".join(err.split())
     assert "Traceback" not in err

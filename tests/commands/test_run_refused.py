@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from in_process import probe
+from in_process import Command
 from probe_strategies import learnable
 from shared import ROOT
 
@@ -61,10 +61,9 @@ def test_refused_request(
     arguments: list[str],
     code: int,
     message: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    command: Command,
 ) -> None:
-    got, stdout, stderr = probe("run", *arguments, monkeypatch=monkeypatch, capsys=capsys)
+    got, stdout, stderr = command("run", *arguments)
     check_refusal(got, stdout, stderr, code=code, message=message)
 
 
@@ -83,30 +82,24 @@ def check_refusal(got: int, stdout: str, stderr: str, *, code: int, message: str
     assert "Traceback" not in stderr
 
 
-def test_no_gpu(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_gpu(command: Command) -> None:
     import torch
 
     if torch.cuda.is_available():
         pytest.skip("there is a GPU here")
-    got, stdout, stderr = probe(
-        "run", "compeval", "--device", "cuda", monkeypatch=monkeypatch, capsys=capsys
-    )
+    got, stdout, stderr = command("run", "compeval", "--device", "cuda")
     check_refusal(got, stdout, stderr, code=2, message="device 'cuda' cannot be used: ")
 
 
-def test_out_is_not_ours(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_out_is_not_ours(tmp_path: Path, command: Command) -> None:
     thesis = tmp_path / "thesis.tex"
     thesis.write_text("done")
     for out, message in (
         (thesis, "cannot write results here: "),
         (tmp_path, "not empty, and not a directory of sentprobe's results"),
     ):
-        got, stdout, stderr = probe(
-            "run", "compeval", *TINY, *BOW, "--out", str(out),
-            monkeypatch=monkeypatch, capsys=capsys,
-        )  # fmt: skip
+        got, stdout, stderr = command(
+            "run", "compeval", *TINY, *BOW, "--out", str(out))  # fmt: skip
         check_refusal(got, stdout, stderr, code=2, message=message)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
     assert thesis.read_text() == "done"
@@ -130,11 +123,10 @@ def test_an_option_that_would_do_nothing_for_datasets(
     option: tuple[str, str],
     whose: str,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    command: Command,
 ) -> None:
     path = tmp_path / "one.jsonl"
     write_dataset(learnable(name="one", size=40), path)
-    got = probe("run", str(path), *FAST, *BOW, *option, monkeypatch=monkeypatch, capsys=capsys)
+    got = command("run", str(path), *FAST, *BOW, *option)
     name = "--vocabulary" if option[0] == "-v" else option[0]
     check_refusal(*got, code=2, message=f"{name} is for the {whose}, not for {path}")
