@@ -3,7 +3,6 @@
 import doctest
 import re
 import shlex
-from pathlib import Path
 
 import pytest
 from shared import ROOT
@@ -39,9 +38,3 @@ def test_python_in_the_readme() -> None:
     failed, tried = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
     assert tried >= 6
     assert failed == 0
-
-
-@pytest.mark.parametrize("page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))])
-def test_links_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\((?!https?:)([\w./-]+\.\w+)\)", page.read_text(encoding="utf-8")):
-        assert (page.parent / target).exists(), target
