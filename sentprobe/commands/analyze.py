@@ -41,7 +41,7 @@ class ReadingOptions:
     format: Annotated[
         str | None,
         format_among(
-            "text, lines, tokens, trees, conllu, jsonl or parquet.  [default: by the suffix]",
+            "text, lines, tokens, trees, conllu, jsonl or parquet. By default as the suffix says.",
             READING,
         ),
     ] = None
@@ -53,7 +53,7 @@ class ReadingOptions:
         typer.Option(
             metavar="DIR",
             help="Split text into sentences by Punkt, with the parameters in this folder.  "
-            "[default: as the parser does]",
+            "By default as the parser does.",
             rich_help_panel=READING,
         ),
     ] = None
@@ -84,8 +84,8 @@ def analyze(
         typer.Option(
             "--parser",
             "-p",
-            help="stanza, bllip:MODEL, corenlp:URL, benepar, spacy:PIPELINE, or none.  "
-            "[default: files of trees need none]",
+            help="stanza, bllip:MODEL, corenlp:URL, benepar, spacy:PIPELINE, or none. "
+            "Files of trees need no parser.",
         ),
     ] = None,
     force: ForceOption = False,

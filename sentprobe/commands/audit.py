@@ -59,7 +59,7 @@ def audit(
             "--read-as",
             metavar="FORMAT",
             help="Format of the datasets: directory, jsonl, senteval, published.  "
-            "[default: what they look like]",
+            "By default what they look like.",
         ),
     ] = None,
     seed: Annotated[int, seed_of("the classifiers")] = 0,

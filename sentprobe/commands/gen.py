@@ -28,8 +28,8 @@ def generate(
         typer.Option(
             "--template",
             "-t",
-            help="Structure, as listed by `gen templates`; repeatable.  [default: all, which "
-            "leaves out transitive-rc-both]",
+            help="Structure, as listed by `gen templates`; repeatable. By default all, "
+            "which leaves out transitive-rc-both.",
             rich_help_panel=WHAT,
         ),
     ] = None,

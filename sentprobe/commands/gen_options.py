@@ -23,7 +23,7 @@ class ContentOptions:
     require: Annotated[
         list[str] | None,
         typer.Option(
-            help="Event to contain, e.g. 'help[past](agent: lawyer[pl])'.", rich_help_panel=MUST
+            help="Event to contain, e.g. 'help\\[past](agent: lawyer\\[pl])'.", rich_help_panel=MUST
         ),
     ] = None
     forbid: Annotated[

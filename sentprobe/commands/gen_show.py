@@ -16,7 +16,7 @@ from sentprobe.lexicon.read import load_lexicon
 
 
 def show(
-    event: Annotated[str, typer.Argument(help="An event, e.g. 'help[past](agent: lawyer)'.")],
+    event: Annotated[str, typer.Argument(help="An event, e.g. 'help\\[past](agent: lawyer)'.")],
     svg: Annotated[Path | None, typer.Option("--svg", help="Write a picture.")] = None,
     lexicon: LexiconOption = None,
 ) -> None:

@@ -59,7 +59,7 @@ ForceOption = Annotated[bool, typer.Option("--force", help="Redo what is there."
 JobsOption = Annotated[
     int | None,
     typer.Option(
-        "--jobs", help="Processes.  [default: one for each core]", rich_help_panel=MACHINE
+        "--jobs", help="Processes. By default one for each core.", rich_help_panel=MACHINE
     ),
 ]
 

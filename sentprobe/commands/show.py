@@ -63,7 +63,7 @@ def show(
     format_: Annotated[
         str | None,
         format_among(
-            "text, markdown, latex, csv, json or html.  [default: by the suffix of --out]"
+            "text, markdown, latex, csv, json or html. By default as the suffix of --out says."
         ),
     ] = None,
     intervals: Annotated[bool, typer.Option("--intervals", help="Show 95% intervals.")] = False,

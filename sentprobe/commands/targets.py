@@ -226,9 +226,9 @@ def parse_targets(
     words: Sequence[str],
     names: Sequence[str] = (),
     *,
-    compeval: CompevalOptions | None = None,
-    natural: NaturalOptions | None = None,
-    size: SizeOptions | None = None,
+    compeval: CompevalOptions = CompevalOptions(),  # noqa: B008 - frozen
+    natural: NaturalOptions = NaturalOptions(),  # noqa: B008
+    size: SizeOptions = SizeOptions(),  # noqa: B008
     seed: int = 0,
     given: Iterable[str] = (),
 ) -> Targets:
@@ -244,11 +244,28 @@ def parse_targets(
             that is wrong or would do nothing.
     """
     check_distinct("target", words)
-    places = [word for word in words if word != NATURAL]
-    kinds = {word: _kind(word) for word in places}
+    kinds = _kinds(words)
+    refuse_idle(given, [kind for kind in kinds.values() if kind], what=", ".join(words))
+    found: list[Target] = []
+    for word, kind in kinds.items():
+        mine = _mine(names, kind) if len(kinds) > 1 else tuple(names)
+        if names and not mine:
+            continue
+        if kind == COMPEVAL:
+            found.append(parse_compeval(mine, compeval, size, seed=seed))
+        elif kind == NATURAL:
+            found.append(parse_natural(Path(word), mine, natural, size, seed=seed, audit=False))
+        else:
+            found.append(Stored(Path(word)))
+    return Targets(tuple(words), tuple(found), tuple(names))
+
+
+def _kinds(words: Sequence[str]) -> dict[str, str | None]:
+    """Return the suite that each word stands for, without ``natural``; None: stored datasets."""
+    kinds = {word: _kind(word) for word in words if word != NATURAL}
     tables = [word for word, kind in kinds.items() if kind == NATURAL]
-    if len(places) < len(words) and not tables:
-        raise _no_table(places)
+    if NATURAL in words and not tables:
+        raise _no_table([*kinds])
     if len(tables) > 1:
         raise UsageError(
             f"{' and '.join(tables)} are tables, and the same tasks would be built of each; "
@@ -257,21 +274,7 @@ def parse_targets(
     for word, kind in kinds.items():
         if kind is None and not Path(word).exists():
             raise unknown_suite(word, why=", nor such a file or directory")
-    refuse_idle(given, [kind for kind in kinds.values() if kind], what=", ".join(words))
-    size = size or SizeOptions()
-    found: list[Target] = []
-    for word, kind in kinds.items():
-        mine = _mine(names, kind) if len(places) > 1 else tuple(names)
-        if names and not mine:
-            continue
-        if kind == COMPEVAL:
-            found.append(parse_compeval(mine, compeval or CompevalOptions(), size, seed=seed))
-        elif kind == NATURAL:
-            options = natural or NaturalOptions()
-            found.append(parse_natural(Path(word), mine, options, size, seed=seed, audit=False))
-        else:
-            found.append(Stored(Path(word)))
-    return Targets(tuple(words), tuple(found), tuple(names))
+    return kinds
 
 
 def _kind(word: str) -> str | None:
