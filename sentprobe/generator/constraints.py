@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TypeAlias
 
 from sentprobe.errors import UsageError, suggest
@@ -85,21 +86,41 @@ def choose_words(
             forbidden and not in the lexicon, or required and not in the vocabulary; too many
             adverbs.
     """
-    named = lexicon.vocabulary(vocabulary)
+    lexicon.vocabulary(vocabulary)
     for count in (*choices.adverbs, *choices.adverbs_in_clauses):
         if not 0 <= count <= MAX_ADVERBS:
             raise UsageError(f"a verb takes from 0 to {MAX_ADVERBS} adverbs, not {count}")
+    words = _words(
+        lexicon,
+        vocabulary,
+        _determiners(lexicon, choices),
+        tuple(lexicon.get(lemma, Kind.RELATIVIZER).lemma for lemma in choices.relativizers),
+        syncretic=Flag.SYNCRETIC in choices.allow,
+    )
+    _check_words(words, lexicon, vocabulary, constraints)
+    return words
+
+
+@lru_cache(maxsize=64)  # a task makes thousands of spaces of the same words
+def _words(
+    lexicon: Lexicon,
+    vocabulary: str,
+    determiners: tuple[tuple[str, str], ...],
+    relativizers: tuple[str, ...],
+    *,
+    syncretic: bool,
+) -> Words:
+    named = lexicon.vocabulary(vocabulary)
     by_frame = {
         frame: tuple(
             lemma
             for lemma in named.words[Kind(frame.value)]
-            if Flag.SYNCRETIC not in lexicon.get(lemma, Kind(frame.value)).flags
-            or Flag.SYNCRETIC in choices.allow
+            if syncretic or Flag.SYNCRETIC not in lexicon.get(lemma, Kind(frame.value)).flags
         )
         for frame in Frame
     }
     verbs = tuple(dict.fromkeys(lemma for lemmas in by_frame.values() for lemma in lemmas))
-    words = Words(
+    return Words(
         nouns=named.words[Kind.NOUN],
         verbs=verbs,
         verbs_by_frame={
@@ -107,13 +128,9 @@ def choose_words(
             for frame, lemmas in by_frame.items()
         },
         adverbs=named.words[Kind.ADVERB],
-        determiners=_determiners(lexicon, choices),
-        relativizers=tuple(
-            lexicon.get(lemma, Kind.RELATIVIZER).lemma for lemma in choices.relativizers
-        ),
+        determiners=determiners,
+        relativizers=relativizers,
     )
-    _check_words(words, lexicon, vocabulary, constraints)
-    return words
 
 
 def _determiners(lexicon: Lexicon, choices: Choices) -> tuple[tuple[str, str], ...]:
@@ -130,12 +147,12 @@ def _check_words(words: Words, lexicon: Lexicon, vocabulary: str, constraints: C
     """Check the lemmas of the constraints against the lexicon and the vocabulary."""
     determiners = tuple(lemma for _, lemma in words.determiners)
     chosen = {*words.nouns, *words.verbs, *words.adverbs, *words.relativizers, *determiners}
-    known = {word.lemma for kind in Kind for word in lexicon.words(kind)}
     required = {lemma for event in constraints.required for lemma in lemmas_of(event)}
     required |= set(constraints.required_words)
     forbidden = {lemma for event in constraints.forbidden for lemma in lemmas_of(event)}
     for lemma in sorted(required | forbidden | set(constraints.forbidden_words)):
-        if lemma not in known:
+        if not lexicon.kinds_of(lemma):
+            known = {word.lemma for kind in Kind for word in lexicon.words(kind)}
             raise UsageError(f"the lexicon has no word {lemma!r}{suggest(lemma, known)}")
         if lemma in required and lemma not in chosen:
             raise UsageError(f"{lemma!r} is required but {_why_not(lemma, lexicon, vocabulary)}")

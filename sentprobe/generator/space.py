@@ -165,6 +165,9 @@ class Batch:
 class Space:
     """The events of the named templates over a vocabulary, under constraints.
 
+    Finding which constraints contradict takes longer than making the space: a caller that does not
+    read the message of a Contradiction may leave it out with *explained*.
+
     Raises:
         UsageError: an unknown template, vocabulary or word.
         Contradiction: no event satisfies the constraints; the message says which contradict.
@@ -183,6 +186,7 @@ class Space:
         templates: Sequence[str] = ("all",),
         choices: Choices | None = None,
         constraints: Constraints | None = None,
+        explained: bool = True,
     ) -> None:
         self.lexicon = lexicon
         self.vocabulary = vocabulary
@@ -198,7 +202,7 @@ class Space:
         self._cells = list(_cells(self._layouts, rules))
         self._ends = list(accumulate(cell.size for _, cell in self._cells))
         if not self._ends:
-            raise Contradiction(self._explain(rules))
+            raise Contradiction(self._explain(rules) if explained else "the space has no event")
 
     def count(self) -> int:
         """Return how many events there are, exactly."""

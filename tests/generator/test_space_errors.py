@@ -1,12 +1,13 @@
 """Constraints that contradict each other, and words that are not there."""
 
 import pytest
-from space_by_loops import PASSIVE, Case
+from space_by_loops import PASSIVE, TINY, Case
 
 from sentprobe.errors import UsageError
 from sentprobe.generator.constraints import Choices, Constraints
 from sentprobe.generator.event import Contradiction, Event
 from sentprobe.generator.notation import read_event
+from sentprobe.generator.space import Space
 
 PLACE = "in the templates transitive"
 CONTRADICTIONS = [
@@ -57,6 +58,21 @@ def test_choices_can_contradict_constraints() -> None:
     with pytest.raises(Contradiction) as caught:
         case.space(Constraints(required=(read_event("help[active]"),)))
     assert "the main clause *[passive] and the required event help[active]" in str(caught.value)
+
+
+@pytest.mark.parametrize(("constraints", "message"), CONTRADICTIONS)
+def test_the_search_for_what_contradicts_may_be_left_out(
+    constraints: Constraints, message: str
+) -> None:
+    with pytest.raises(Contradiction, match=r"^the space has no event$") as caught:
+        Space(
+            TINY,
+            vocabulary="three",
+            templates="transitive",
+            constraints=constraints,
+            explained=False,
+        )
+    assert message not in str(caught.value)
 
 
 def test_too_few_words() -> None:

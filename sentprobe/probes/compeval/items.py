@@ -5,7 +5,7 @@ A question returns None where it does not arise: a word that it asks about does 
 Each returns None where the question does not arise: a word that it asks about does not occur.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -16,7 +16,7 @@ import numpy as np
 
 from sentprobe.generator.constraints import Choices, Constraints
 from sentprobe.generator.event import Contradiction, Event, Participant, Polarity, contains
-from sentprobe.generator.plan import slots_of
+from sentprobe.generator.plan import plan_sentence, slots_of
 from sentprobe.generator.realize import realize
 from sentprobe.generator.sentence import Sentence
 from sentprobe.generator.space import Space
@@ -83,6 +83,7 @@ class Drawer:
                 templates=(self.template,),
                 choices=choices,
                 constraints=constraints,
+                explained=False,
             )
         except Contradiction:
             return
@@ -136,6 +137,11 @@ class Asked:
         return realize(self.event, self.lexicon)
 
     @cached_property
+    def places(self) -> dict[str, int]:
+        """Where the words of the slots stand in the sentence."""
+        return places_of(self.event)
+
+    @cached_property
     def nouns(self) -> frozenset[str]:
         """The lemmas of the nouns."""
         return self._words("noun")
@@ -165,7 +171,7 @@ def both_occur(of: Asked, probe: Probe) -> bool | None:
 
 def comes_first(of: Asked, probe: Probe) -> bool | None:
     """Say whether the noun comes before the verb (Order)."""
-    return precedes(of.sentence, probe) if both_occur(of, probe) else None
+    return precedes(of.event, probe, of.places) if both_occur(of, probe) else None
 
 
 def is_agent(of: Asked, probe: Probe) -> bool | None:
@@ -183,7 +189,17 @@ def is_positive(of: Asked, probe: Probe) -> bool | None:
     return contains(of.event, Event(predicate=probe[0], polarity=Polarity.POSITIVE))
 
 
-def precedes(sentence: Sentence, probe: Probe) -> bool:
+def places_of(event: Event) -> dict[str, int]:
+    """Return where the words of the slots stand in the sentence, without making its forms."""
+    tokens = plan_sentence(event).tokens
+    return {token.slot: place for place, token in enumerate(tokens) if token.slot}
+
+
+def precedes(event: Event, probe: Probe, places: Mapping[str, int]) -> bool:
     """Say whether the noun stands before the verb; both occur."""
-    lemmas = [(token.lemma, token.upos) for token in sentence.tokens]
-    return lemmas.index((probe[0], "NOUN")) < lemmas.index((probe[1], "VERB"))
+    words = slots_of(event)
+    noun, verb = (
+        next(slot for slot, word in words.items() if slot.endswith(kind) and word == lemma)
+        for kind, lemma in zip(("noun", "verb"), probe, strict=True)
+    )
+    return places[noun] < places[verb]

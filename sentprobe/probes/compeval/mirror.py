@@ -24,8 +24,7 @@ from sentprobe.generator.event import (
     contains,
 )
 from sentprobe.generator.plan import slots_of, with_words
-from sentprobe.generator.realize import realize
-from sentprobe.probes.compeval.items import PATIENCE, Drawer, Probe, Unit, precedes
+from sentprobe.probes.compeval.items import PATIENCE, Drawer, Probe, Unit, places_of, precedes
 
 UnitMaker: TypeAlias = Callable[[Drawer, Probe], Iterator[Unit]]
 """Yields units for given probe words from the drawer's sub-template, in random order."""
@@ -86,11 +85,10 @@ def order(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
     """
 
     def make(event: Event) -> Unit | None:
-        sentence = realize(event, drawer.lexicon)
-        label = precedes(sentence, probe)
+        places = places_of(event)  # those of its mirror too
+        label = precedes(event, probe, places)
         for swapped in _swaps(drawer, event, probe[0]):
-            mirror = realize(swapped, drawer.lexicon)
-            if precedes(mirror, probe) is not label:
+            if precedes(swapped, probe, places) is not label:
                 return drawer.item(event, label=label), drawer.item(swapped, label=not label)
         return None
 
