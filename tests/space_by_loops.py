@@ -266,7 +266,12 @@ CASES = [
         Choices(main=replace(PLAINEST, voice=Voice.PASSIVE), clause=PLAINEST, negators=()),
     ),
 ]
-LISTABLE = [case for case in CASES if enumerate_case(case)]
+
+
+@cache
+def listable() -> list[Case]:
+    """The cases that have events."""
+    return [case for case in CASES if enumerate_case(case)]
 
 
 def listed(space: Space) -> list[Event]:

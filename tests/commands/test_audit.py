@@ -1,7 +1,7 @@
 """The command ``probe audit``: what it prints and writes, and how it refuses a bad request."""
 
 import json
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -14,9 +14,13 @@ from sentprobe.probes.compeval import TASKS, build
 from sentprobe.probes.dataset import ProbeDataset, Size
 from sentprobe.probes.formats import read_dataset, write_dataset
 
-ORDER = build(TASKS["Order"], english(), size=Size(84, 28), seed=1)
 LEAKY = learnable(name="leaky", size=60)
 """Whether the probe word is in the sentence: the bag of words gives it away."""
+
+
+@cache
+def order() -> ProbeDataset:
+    return build(TASKS["Order"], english(), size=Size(84, 28), seed=1)
 
 
 @pytest.fixture
@@ -31,21 +35,21 @@ def saved(data: ProbeDataset, path: Path) -> Path:
 
 
 def test_a_dataset_is_audited_and_the_verdict_printed(tmp_path: Path, probe: Command) -> None:
-    code, out, _ = probe(saved(ORDER, tmp_path / "Order"), "--jobs", 1)
+    code, out, _ = probe(saved(order(), tmp_path / "Order"), "--jobs", 1)
     assert code == 0
     assert "bound, bag of words and probe: train exactly 50.0%" in out
     assert "Order: no leak found" in out
 
 
 def test_datasets_in_a_folder_are_audited_into_their_cards(tmp_path: Path, probe: Command) -> None:
-    for data in (ORDER, LEAKY):
+    for data in (order(), LEAKY):
         saved(data, tmp_path / data.name)
     (tmp_path / "notes.md").write_text("not a dataset")
     code, out, err = probe(tmp_path, "--format", "json", "--write", "--strict", "--jobs", 1)
     assert code == 1
     assert err.splitlines()[-1] == "probe: leaks in 1 of 2 datasets: leaky"
     audits = {each["task"]: each for each in json.loads(out)}
-    for data in (ORDER, LEAKY):
+    for data in (order(), LEAKY):
         again = read_dataset(tmp_path / data.name)
         assert again.fingerprint() == data.fingerprint()
         assert again.card.audit == audits[data.name]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from space_by_loops import CASES, LISTABLE, PAST, Case, all_words, enumerate_case, listed, satisfies
+from space_by_loops import CASES, PAST, Case, all_words, enumerate_case, listable, listed, satisfies
 from strategies import generalizations
 
 from sentprobe.generator.constraints import Choices, Constraints
@@ -26,7 +26,7 @@ from sentprobe.lexicon import english
 def test_the_cases_are_worth_their_time() -> None:
     sizes = [len(enumerate_case(case)) for case in CASES]
     assert max(sizes) < 6000
-    assert min(len(enumerate_case(case)) for case in LISTABLE) >= 32
+    assert min(len(enumerate_case(case)) for case in listable()) >= 32
 
 
 @pytest.mark.parametrize("case", CASES, ids=range(len(CASES)))
@@ -90,7 +90,7 @@ def constraints_on(draw: st.DrawFn, case: Case) -> Constraints:
 @given(st.data())
 @settings(max_examples=250)
 def test_constraints_leave_what_the_loops_leave(data: st.DataObject) -> None:
-    case = data.draw(st.sampled_from(LISTABLE), label="case")
+    case = data.draw(st.sampled_from(listable()), label="case")
     constraints = data.draw(constraints_on(case), label="constraints")
     expected = {event for event in enumerate_case(case) if satisfies(event, constraints)}
     try:

@@ -22,13 +22,18 @@ from sentprobe.probes.encoders.kinds import make_encoders
 from sentprobe.probes.encoders.protocol import Encoder, EncoderError, Vectors
 from sentprobe.specs import parse_spec
 
-pytest.importorskip("transformers")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
 
 
 def load(spec: str) -> HfEncoder:
     (encoder,) = load_hf(parse_spec(spec))
     return encoder
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _library() -> None:
+    """Not above: it takes seconds, in each process that only looks which tests there are."""
+    pytest.importorskip("transformers")
 
 
 @pytest.fixture(scope="module")

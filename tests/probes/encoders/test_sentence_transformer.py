@@ -20,7 +20,6 @@ from sentprobe.probes.encoders.sentence_transformer import (
 )
 from sentprobe.specs import Spec, parse_spec
 
-sentence_transformers = pytest.importorskip("sentence_transformers")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
 
 INSTRUCTION = "Instruct: which is it?\nA & B = 100% "
@@ -32,12 +31,18 @@ def load(path: Path, options: str = "", **more: str) -> SentenceTransformerEncod
     return load_sentence_transformer(Spec(spec.kind, spec.argument, (*spec.options, *more.items())))
 
 
+@pytest.fixture(autouse=True, scope="module")
+def library() -> Any:
+    """Not above: it takes seconds, in each process that only looks which tests there are."""
+    return pytest.importorskip("sentence_transformers")
+
+
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def model(library: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model that has prompts, one of them empty, and none of them the default."""
     path = tmp_path_factory.mktemp("models") / "model"
     inner = tiny_model(path.with_name("inner"), kind="Bert")
-    made = sentence_transformers.SentenceTransformer(str(inner), device="cpu")
+    made = library.SentenceTransformer(str(inner), device="cpu")
     made.prompts = {"query": "find ", "document": "", "empty": ""}
     made.save(str(path))
     return path
@@ -77,16 +82,16 @@ OPTIONS: list[tuple[dict[str, str], dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("options", "arguments"), OPTIONS)
 def test_same_as_the_package(
-    model: Path, options: dict[str, str], arguments: dict[str, Any]
+    library: Any, model: Path, options: dict[str, str], arguments: dict[str, Any]
 ) -> None:
-    package = sentence_transformers.SentenceTransformer(str(model), device="cpu")
+    package = library.SentenceTransformer(str(model), device="cpu")
     wanted = package.encode(TEXTS, **arguments)
     np.testing.assert_allclose(load(model, **options).encode(TEXTS), wanted, atol=1e-6)
 
 
 @pytest.mark.parametrize("normalize", [False, True])
-def test_cut_before_brought_to_length_1(model: Path, normalize: bool) -> None:
-    package = sentence_transformers.SentenceTransformer(str(model), device="cpu", truncate_dim=5)
+def test_cut_before_brought_to_length_1(library: Any, model: Path, normalize: bool) -> None:
+    package = library.SentenceTransformer(str(model), device="cpu", truncate_dim=5)
     wanted = package.encode(TEXTS, normalize_embeddings=normalize)
     found = load(model, f"dim=5&normalize={str(normalize).lower()}").encode(TEXTS)
     np.testing.assert_allclose(found, wanted, atol=1e-6)
