@@ -5,7 +5,6 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -165,7 +164,6 @@ def test_a_full_disk(large: Path, tmp_path: Path, jobs: str) -> None:
 
 
 def test_help_is_quick() -> None:
-    begin = time.perf_counter()
     code, out, _ = finish("--help")
     assert code == 0
     assert "--scheduler" in out
@@ -173,4 +171,3 @@ def test_help_is_quick() -> None:
     command = [sys.executable, "-c", modules]
     loaded = subprocess.run(command, check=True, env=ENVIRONMENT, capture_output=True, text=True)
     assert not {"pyarrow", "nltk", "numpy", "duckdb", "torch"} & set(loaded.stdout.split())
-    assert time.perf_counter() - begin < 60

