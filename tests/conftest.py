@@ -1,9 +1,9 @@
 """How Hypothesis runs here: no deadlines, and under CI the same examples each time; fixtures.
 
-The embedding cache of commands that are tested, here or in other processes, is a temporary one.
+The embedding cache of commands that are tested, here or in other processes, is a temporary one,
+and another one for each process that runs tests.
 """
 
-import atexit
 import io
 import os
 import sys
@@ -26,7 +26,6 @@ settings.register_profile("ci", settings.get_profile("sentprobe"), derandomize=T
 settings.load_profile("ci" if os.environ.get("CI") else "sentprobe")
 
 _cache = TemporaryDirectory(prefix="sentprobe-tests-")
-atexit.register(_cache.cleanup)
 os.environ["SENTPROBE_CACHE"] = _cache.name
 
 
@@ -68,6 +67,10 @@ def openai_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 def first(tmp_path: Path) -> Path:
     """A run directory with results of two encoders."""
     return a_first_run(tmp_path)
+
+
+def pytest_unconfigure() -> None:
+    _cache.cleanup()
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
