@@ -4,18 +4,26 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip --disable-pip-version-check install -qq -c constraints.txt
+# A process for each core that may be used, but no crowd of them: each loads all libraries.
+PYTEST := $(BIN)/python -m pytest -n logical --maxprocesses 8 --dist worksteal
 SHOW_TEXTS := import json, sys; [print("   ", json.loads(line)["text"]) for line in sys.stdin]
 
 # The stamps say what .venv holds: what a user needs, and with it what a developer needs.
 USER_STAMP := $(VENV)/.user-stamp
 DEVELOPER_STAMP := $(VENV)/.developer-stamp
 
+# What is said before .venv is made: what the goal needs of it, and the time it took on two cores.
+SET_UP_FOR_USE := sentprobe and the libraries it needs: about 1 minute
+SET_UP_FOR_TESTS := sentprobe, its libraries and extras, the tools for tests, and the parser bllip, \
+  which is compiled: about 4 minutes
+SET_UP := $(if $(filter test test-slow lint,$(MAKECMDGOALS)),$(SET_UP_FOR_TESTS),$(SET_UP_FOR_USE))
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: demo test lint clean help
+.PHONY: demo test test-slow lint clean help
 
 help: ## say what the targets are
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST)
 
 demo: $(USER_STAMP) ## generate sentences and probe the default encoders with them
 	mkdir -p demo
@@ -23,11 +31,18 @@ demo: $(USER_STAMP) ## generate sentences and probe the default encoders with th
 	@head -n 8 demo/sentences.jsonl | $(BIN)/python -c '$(SHOW_TEXTS)'
 	$(BIN)/probe run compeval --out demo/run
 
-test: $(DEVELOPER_STAMP) ## run all tests, then the linter, the formatter's check and the type checker
-	$(BIN)/python -m pytest
+test: $(DEVELOPER_STAMP) ## run the tests but the slow ones, then what lint does
+	$(PYTEST) -m "not slow"
 	@$(MAKE) --no-print-directory lint
 
-lint: $(DEVELOPER_STAMP) ## check style, format and types only
+test-slow: $(DEVELOPER_STAMP) ## run the tests that are long for a reason (some minutes)
+	$(PYTEST) -m slow tests
+
+# Tests run side by side and start many processes: each uses one thread, and what is compiled is kept.
+test test-slow: export OMP_NUM_THREADS := 1
+test test-slow: export PYTHONDONTWRITEBYTECODE :=
+
+lint: $(DEVELOPER_STAMP) ## check style, format and types (the linter, the formatter, mypy)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -39,18 +54,19 @@ clean: ## remove .venv and everything else that make made
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 	  { echo "sentprobe needs Python 3.11 or newer; say which with: make PYTHON=python3.11" >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	@echo "$(VENV) is made first, with $(SET_UP)"
+	@$(PYTHON) -m venv $(VENV)
 
 $(USER_STAMP): pyproject.toml constraints.txt | $(BIN)/python
-	@echo "installing sentprobe into $(VENV) (some minutes the first time)"
+	@echo "installing sentprobe and its libraries into $(VENV) (about 1 minute the first time)"
 	@$(PIP_INSTALL) --upgrade pip
 	@$(PIP_INSTALL) --build-constraint constraints.txt -e .
 	@touch $@
 
 $(DEVELOPER_STAMP): $(USER_STAMP)
-	@echo "installing the tools for tests into $(VENV)"
+	@echo "installing the extras and the tools for tests into $(VENV) (about 1 minute the first time)"
 	@$(PIP_INSTALL) --build-constraint constraints.txt -e '.[corenlp,dask,gensim,pandas,plots,sentence-transformers,spacy,stanza,transformers]' --group dev
-	@echo "building the parser bllip (a few minutes, with a C++ compiler)"
+	@echo "building the parser bllip (about 2 minutes the first time, with a C++ compiler)"
 	@$(PIP_INSTALL) --build-constraint constraints.txt -e '.[bllip]' >$(VENV)/bllip.log 2>&1 || \
 	  echo "bllip cannot be built here ($(VENV)/bllip.log says why): its tests will be skipped" >&2
 	@touch $@

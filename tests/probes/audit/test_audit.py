@@ -339,6 +339,7 @@ def test_a_bound_that_is_nearly_everything_is_not_rounded_to_it() -> None:
 
 
 @needs_shared
+@pytest.mark.slow  # four cues of thousands of items, with boosting
 def test_the_published_datasets() -> None:
     cues = (Cue.PROBE, Cue.BAG, Cue.POSITION, Cue.TEMPLATE)
     order, sr = audit_all(read_datasets(SHARED / "compeval" / "published"), cues=cues, jobs=2)

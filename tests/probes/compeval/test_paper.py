@@ -97,6 +97,7 @@ def share_with_test_pairs(data: ProbeDataset) -> float:
 
 
 @needs_shared
+@pytest.mark.slow  # datasets as large as the published ones
 @pytest.mark.parametrize(("name", "folder"), [("SemRole", "sr"), ("Order", "order")])
 def test_ours_are_like_the_published(name: str, folder: str) -> None:
     """Figures that the procedure decides; those of the published datasets are counted here."""

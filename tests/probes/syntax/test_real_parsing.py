@@ -24,7 +24,7 @@ from sentprobe.probes.runs.results import Condition
 from sentprobe.probes.runs.store import read_results
 from sentprobe.probes.syntax.rows import Row
 
-pytestmark = [needs_shared, installed("bllip")]
+pytestmark = [pytest.mark.slow, needs_shared, installed("bllip")]
 
 
 @pytest.fixture(scope="module")
