@@ -6,6 +6,13 @@ from importlib import metadata
 from pathlib import Path
 
 
+def own_version() -> str:
+    """Return the version of sentprobe itself."""
+    from sentprobe import __version__  # noqa: PLC0415 - for type checkers, it imports everything
+
+    return __version__
+
+
 def library(package: str) -> str:
     """Return the name and version of an installed package."""
     try:

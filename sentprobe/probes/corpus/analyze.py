@@ -16,7 +16,6 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from sentprobe import __version__
 from sentprobe.errors import SentprobeError, path_error
 from sentprobe.files import atomic_path, write_atomically
 from sentprobe.probes.corpus.chunks import (
@@ -43,7 +42,7 @@ from sentprobe.probes.corpus.table import (
 from sentprobe.probes.corpus.work import ChunkHead, work_on
 from sentprobe.processes import check_jobs, cores
 from sentprobe.progress import Reporter, Silent
-from sentprobe.versions import versions
+from sentprobe.versions import own_version, versions
 
 READ = ChunkSize(pieces=2_000, characters=1_000_000)
 """A chunk that is only read: a fraction of a second of work."""
@@ -186,9 +185,9 @@ def _work(plan: Analysis, engine: Engine, reporter: Reporter, pace: Pace) -> lis
 
 
 def _check_version(head: ChunkHead) -> None:
-    if head.version != __version__:
+    if head.version != own_version():
         raise SentprobeError(
-            f"a worker has sentprobe {head.version} and this process {__version__}; "
+            f"a worker has sentprobe {head.version} and this process {own_version()}; "
             "they must be the same"
         )
 

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe import __version__
 from sentprobe.errors import SentprobeError
 from sentprobe.files import atomic_path
 from sentprobe.probes.corpus.table import Shard, checksum
 from sentprobe.probes.corpus.work import HEAD, ChunkHead
 from sentprobe.probes.syntax.row_columns import SCHEMA
+from sentprobe.versions import own_version
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -109,7 +109,7 @@ def find_head(path: Path, key: str) -> ChunkHead | None:
         head = read_head(path)
     except SentprobeError:
         return None
-    return head if (head.key, head.version) == (key, __version__) else None
+    return head if (head.key, head.version) == (key, own_version()) else None
 
 
 def read_head(path: Path) -> ChunkHead:

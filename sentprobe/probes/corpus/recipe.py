@@ -8,11 +8,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sentprobe import __version__
 from sentprobe.errors import SentprobeError, UsageError, path_error
 from sentprobe.probes.corpus.text_formats import RecordFields
 from sentprobe.probes.syntax.parsers import NO_PARSER, find_parser, load_parser
-from sentprobe.versions import library
+from sentprobe.versions import library, own_version
 
 if TYPE_CHECKING:
     from nltk.tokenize.punkt import PunktParameters
@@ -143,7 +142,7 @@ class Recipe:
 
     def describe(self) -> str:
         """Return all of it as one line: equal lines give equal rows."""
-        versions = [FORMAT, __version__, library("nltk"), library("pyarrow")]
+        versions = [FORMAT, own_version(), library("nltk"), library("pyarrow")]
         return json.dumps([self.to_json(), *versions], sort_keys=True)
 
 

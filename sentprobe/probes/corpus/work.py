@@ -11,7 +11,6 @@ from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sentprobe import __version__
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.corpus.recipe import Recipe, load_splitter, load_tokenizer
 from sentprobe.probes.corpus.sources import Chunk
@@ -20,6 +19,7 @@ from sentprobe.probes.syntax.parser import Parser, ParserOutcome
 from sentprobe.probes.syntax.parsers import NO_PARSER, load_parser
 from sentprobe.probes.syntax.rows import Row, RowError, analyse
 from sentprobe.probes.syntax.trees import Mistake, Parsed, shorten
+from sentprobe.versions import own_version
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -55,7 +55,7 @@ class ChunkHead:
     """With those that failed."""
     rows: int
     failures: tuple[Failure, ...]
-    version: str = __version__
+    version: str = own_version()
 
     def to_json(self) -> dict[str, Any]:
         """Return it as a value that :mod:`json` can write."""
