@@ -20,83 +20,70 @@ from pathlib import Path
 from typing import Any
 
 from sentprobe.errors import UsageError
+from sentprobe.generator import event as ev
 from sentprobe.generator.constraints import Constraints
-from sentprobe.generator.event import (
-    MAX_DEPTH,
-    Aspect,
-    ClauseKind,
-    Event,
-    Frame,
-    Number,
-    Participant,
-    Polarity,
-    RelativeClause,
-    Role,
-    Tense,
-    Voice,
-)
 from sentprobe.generator.jsonform import JsonNode
 from sentprobe.generator.lemmas import check_clause, check_predicate, infer_frames
 from sentprobe.lexicon import Kind, Lexicon
 
-ASPECTS = {"neut": Aspect.SIMPLE, "prog": Aspect.PROGRESSIVE}
+ASPECTS = {"neut": ev.Aspect.SIMPLE, "prog": ev.Aspect.PROGRESSIVE}
 
 FEATURES: Mapping[str, tuple[str, Mapping[str, StrEnum]]] = {
-    "tense": ("tense", {value.value: value for value in Tense}),
+    "tense": ("tense", {value.value: value for value in ev.Tense}),
     "aspect": ("aspect", ASPECTS),
-    "voice": ("voice", {value.value: value for value in Voice}),
-    "pol": ("polarity", {value.value: value for value in Polarity}),
-    "frame": ("frame", {value.value: value for value in Frame}),
+    "voice": ("voice", {value.value: value for value in ev.Voice}),
+    "pol": ("polarity", {value.value: value for value in ev.Polarity}),
+    "frame": ("frame", {value.value: value for value in ev.Frame}),
 }
 """The features of an event by the published name: ours, and its values by the published name."""
 
 
-def read_published_event(node: JsonNode, lexicon: Lexicon, depth: int = 0) -> Event:
+def read_published_event(node: JsonNode, lexicon: Lexicon, depth: int = 0) -> ev.Event:
     """Return the partial event of a node, with the frames that follow from its verbs.
 
     Raises:
         UsageError: with the place of what is wrong.
     """
-    if depth > MAX_DEPTH:
-        node.fail(f"relative clauses nest deeper than {MAX_DEPTH}")
+    if depth > ev.MAX_DEPTH:
+        node.fail(f"relative clauses nest deeper than {ev.MAX_DEPTH}")
     parts = node.object(("name", *FEATURES, "participants"))
     fields: dict[str, Any] = {
         ours: parts[key].choice(values) for key, (ours, values) in FEATURES.items() if key in parts
     }
     if "participants" in parts:
-        for role, person in parts["participants"].object(Role).items():
+        for role, person in parts["participants"].object(ev.Role).items():
             fields[role] = _read_participant(person, lexicon, depth)
     if "name" in parts:
         fields["predicate"] = parts["name"].text()
     with node.errors():
-        event = Event(**fields)
+        event = ev.Event(**fields)
     with parts.get("name", node).errors():
         check_predicate(event, lexicon)
     return infer_frames(event, lexicon)
 
 
-def _read_participant(node: JsonNode, lexicon: Lexicon, depth: int) -> Participant:
+def _read_participant(node: JsonNode, lexicon: Lexicon, depth: int) -> ev.Participant:
     parts = node.object(("name", "num", "attributes"))
     fields: dict[str, Any] = {}
     if "name" in parts:
         with parts["name"].errors():
             fields["noun"] = lexicon.get(parts["name"].text(), Kind.NOUN).lemma
     if "num" in parts:
-        fields["number"] = parts["num"].member(Number)
+        fields["number"] = parts["num"].member(ev.Number)
     if "attributes" in parts:
         for clause in parts["attributes"].object(("rc",)).values():
             fields["clause"] = _read_clause(clause, lexicon, depth + 1)
-    return Participant(**fields)
+    return ev.Participant(**fields)
 
 
-def _read_clause(node: JsonNode, lexicon: Lexicon, depth: int) -> RelativeClause:
+def _read_clause(node: JsonNode, lexicon: Lexicon, depth: int) -> ev.RelativeClause:
     parts = node.object(("rtype", "event"))
-    kind = parts["rtype"].member(ClauseKind) if "rtype" in parts else None
-    event = Event()
+    kind = parts["rtype"].member(ev.ClauseKind) if "rtype" in parts else None
+    event = ev.Event()
     if "event" in parts:
         event = read_published_event(parts["event"], lexicon, depth)
     with node.errors():
-        clause = RelativeClause(event=event, kind=kind)
+        clause = ev.RelativeClause(event=event, kind=kind)
         check_clause(clause, lexicon)
     return clause
 
@@ -159,7 +146,7 @@ def read_config_text(text: str, lexicon: Lexicon, *, source: str = "") -> Config
     if "constraints" in parts:
         constraints = _read_constraints(parts["constraints"], lexicon, warnings)
     if "role_rc_structures" in parts:
-        structures = _with_misspelt(parts["role_rc_structures"], tuple(Frame), warnings)
+        structures = _with_misspelt(parts["role_rc_structures"], tuple(ev.Frame), warnings)
         templates = tuple(_read_templates(structures))
     return Config(constraints=constraints, templates=templates, warnings=tuple(warnings))
 
@@ -206,12 +193,12 @@ def _read_constraints(node: JsonNode, lexicon: Lexicon, warnings: list[str]) -> 
     )
 
 
-def _read_events(node: JsonNode | None, lexicon: Lexicon) -> tuple[Event, ...]:
+def _read_events(node: JsonNode | None, lexicon: Lexicon) -> tuple[ev.Event, ...]:
     """Return the event of a node; null and an event that states nothing ask for nothing."""
     if node is None or node.value is None:
         return ()
     event = read_published_event(node, lexicon)
-    return () if event == Event() else (event,)
+    return () if event == ev.Event() else (event,)
 
 
 def _read_lemmas(node: JsonNode | None, lexicon: Lexicon, warnings: list[str]) -> tuple[str, ...]:
@@ -228,21 +215,21 @@ def _read_lemmas(node: JsonNode | None, lexicon: Lexicon, warnings: list[str]) -
 
 def _read_templates(structures: Mapping[str, JsonNode]) -> Iterator[str]:
     for name, node in structures.items():
-        frame = Frame(name)
+        frame = ev.Frame(name)
         for item in node.list():
-            parts = item.object(Role)
+            parts = item.object(ev.Role)
             if set(parts) != set(_roles(frame)):
                 item.fail(f"expected the keys {' and '.join(_roles(frame))} of {frame} structures")
-            choices = {NO_CLAUSE: None} | {clause.value: clause for clause in Frame}
-            yield _template(frame, {Role(key): parts[key].choice(choices) for key in parts})
+            choices = {NO_CLAUSE: None} | {clause.value: clause for clause in ev.Frame}
+            yield _template(frame, {ev.Role(key): parts[key].choice(choices) for key in parts})
 
 
-def _roles(frame: Frame) -> tuple[Role, ...]:
-    return (Role.AGENT,) if frame is Frame.INTRANSITIVE else tuple(Role)
+def _roles(frame: ev.Frame) -> tuple[ev.Role, ...]:
+    return (ev.Role.AGENT,) if frame is ev.Frame.INTRANSITIVE else tuple(ev.Role)
 
 
-def _template(frame: Frame, clauses: Mapping[Role, Frame | None]) -> str:
+def _template(frame: ev.Frame, clauses: Mapping[ev.Role, ev.Frame | None]) -> str:
     """Return the name of the template with these relative clauses."""
-    chosen = [(role.value, clause.value) for role in Role if (clause := clauses.get(role))]
+    chosen = [(role.value, clause.value) for role in ev.Role if (clause := clauses.get(role))]
     suffix = ("", "-rc", "-rc-both")[len(chosen)]
     return ".".join([frame.value + suffix, *(part for pair in chosen for part in pair)])

@@ -15,26 +15,7 @@ from enum import StrEnum
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from sentprobe.errors import UsageError, suggest
-from sentprobe.generator.event import (
-    BARE,
-    GAP,
-    MAX_DEPTH,
-    Argument,
-    Aspect,
-    Bare,
-    ClauseKind,
-    Contradiction,
-    Event,
-    Frame,
-    Negator,
-    Number,
-    Participant,
-    Polarity,
-    RelativeClause,
-    Role,
-    Tense,
-    Voice,
-)
+from sentprobe.generator import event as ev
 
 Named = TypeVar("Named")
 Member = TypeVar("Member", bound=StrEnum)
@@ -137,16 +118,16 @@ Json: TypeAlias = dict[str, Any]
 _ENUMS = ("frame", "voice", "tense", "aspect", "polarity", "negator")
 
 
-def event_to_json(event: Event) -> Json:
+def event_to_json(event: ev.Event) -> Json:
     """Return *event* as a value that :mod:`json` can write.
 
-    >>> event_to_json(Event(predicate="sleep", agent=GAP))
+    >>> event_to_json(ev.Event(predicate="sleep", agent=ev.GAP))
     {'predicate': 'sleep', 'agent': '_'}
     """
     form: Json = {"predicate": event.predicate}
     form |= {name: _enum_value(getattr(event, name)) for name in _ENUMS}
     form["adverbs"] = None if event.adverbs is None else list(event.adverbs)
-    for role in Role:
+    for role in ev.Role:
         form[role.value] = _argument_to_json(event.argument(role))
     return _without_open(form)
 
@@ -159,8 +140,8 @@ def _without_open(form: Json) -> Json:
     return {key: value for key, value in form.items() if value is not None}
 
 
-def _argument_to_json(filler: Argument | None) -> str | Json | None:
-    if not isinstance(filler, Participant):
+def _argument_to_json(filler: ev.Argument | None) -> str | Json | None:
+    if not isinstance(filler, ev.Participant):
         return _enum_value(filler)
     number = _enum_value(filler.number)
     form = _without_open({"noun": filler.noun, "number": number, "determiner": filler.determiner})
@@ -169,15 +150,15 @@ def _argument_to_json(filler: Argument | None) -> str | Json | None:
     return form
 
 
-def _clause_to_json(clause: RelativeClause | Bare) -> Json | None:
-    if clause is BARE:
+def _clause_to_json(clause: ev.RelativeClause | ev.Bare) -> Json | None:
+    if clause is ev.BARE:
         return None
-    assert isinstance(clause, RelativeClause)
+    assert isinstance(clause, ev.RelativeClause)
     form: Json = {"relativizer": clause.relativizer, "kind": _enum_value(clause.kind)}
     return _without_open(form | {"event": event_to_json(clause.event)})
 
 
-def event_from_json(value: object, *, where: str = "") -> Event:
+def event_from_json(value: object, *, where: str = "") -> ev.Event:
     """Return the event of a JSON value; *where* names its file or line in messages.
 
     Raises:
@@ -192,37 +173,37 @@ def event_from_json(value: object, *, where: str = "") -> Event:
     return _event(JsonNode(value, where=where))
 
 
-def _event(node: JsonNode, depth: int = 0) -> Event:
-    if depth > MAX_DEPTH:
-        node.fail(f"relative clauses nest deeper than {MAX_DEPTH}")
+def _event(node: JsonNode, depth: int = 0) -> ev.Event:
+    if depth > ev.MAX_DEPTH:
+        node.fail(f"relative clauses nest deeper than {ev.MAX_DEPTH}")
     parts = node.object(_EVENT_READERS)
     fields = {key: _EVENT_READERS[key](part, depth) for key, part in parts.items()}
     try:
-        return Event(**fields)
-    except Contradiction as error:
+        return ev.Event(**fields)
+    except ev.Contradiction as error:
         node.fail(str(error))
 
 
-def _argument(node: JsonNode, depth: int) -> Argument:
-    if node.value == GAP.value:
-        return GAP
+def _argument(node: JsonNode, depth: int) -> ev.Argument:
+    if node.value == ev.GAP.value:
+        return ev.GAP
     if isinstance(node.value, str):
         node.fail(f"expected an object, or '_' for the gap, found {node.value!r}")
     parts = node.object(_PARTICIPANT_READERS)
     fields = {key: _PARTICIPANT_READERS[key](part, depth) for key, part in parts.items()}
-    return Participant(**fields)
+    return ev.Participant(**fields)
 
 
-def _clause(node: JsonNode, depth: int) -> RelativeClause | Bare:
+def _clause(node: JsonNode, depth: int) -> ev.RelativeClause | ev.Bare:
     if node.value is None:
-        return BARE
+        return ev.BARE
     parts = node.object(_CLAUSE_READERS)
     if "event" not in parts:
         node.fail("the key 'event' is missing")
     fields = {key: _CLAUSE_READERS[key](part, depth + 1) for key, part in parts.items()}
     try:
-        return RelativeClause(**fields)
-    except Contradiction as error:
+        return ev.RelativeClause(**fields)
+    except ev.Contradiction as error:
         node.fail(str(error))
 
 
@@ -238,24 +219,24 @@ Readers: TypeAlias = Mapping[str, Callable[[JsonNode, int], Any]]
 
 _EVENT_READERS: Readers = {
     "predicate": _text,
-    "frame": lambda node, _: node.member(Frame),
-    "voice": lambda node, _: node.member(Voice),
-    "tense": lambda node, _: node.member(Tense),
-    "aspect": lambda node, _: node.member(Aspect),
-    "polarity": lambda node, _: node.member(Polarity),
-    "negator": lambda node, _: node.member(Negator),
+    "frame": lambda node, _: node.member(ev.Frame),
+    "voice": lambda node, _: node.member(ev.Voice),
+    "tense": lambda node, _: node.member(ev.Tense),
+    "aspect": lambda node, _: node.member(ev.Aspect),
+    "polarity": lambda node, _: node.member(ev.Polarity),
+    "negator": lambda node, _: node.member(ev.Negator),
     "adverbs": _adverbs,
     "agent": _argument,
     "patient": _argument,
 }
 _PARTICIPANT_READERS: Readers = {
     "noun": _text,
-    "number": lambda node, _: node.member(Number),
+    "number": lambda node, _: node.member(ev.Number),
     "determiner": _text,
     "clause": _clause,
 }
 _CLAUSE_READERS: Readers = {
     "relativizer": _text,
-    "kind": lambda node, _: node.member(ClauseKind),
+    "kind": lambda node, _: node.member(ev.ClauseKind),
     "event": _event,
 }

@@ -10,23 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
+from sentprobe.generator import event as ev
 from sentprobe.generator.constraints import Allowed, Choices, Words
-from sentprobe.generator.event import (
-    BARE,
-    GAP,
-    Argument,
-    Aspect,
-    Event,
-    Frame,
-    Negator,
-    Number,
-    Participant,
-    Polarity,
-    RelativeClause,
-    Role,
-    Tense,
-    Voice,
-)
 from sentprobe.generator.templates import ClausePattern, Pattern
 
 LayoutValue: TypeAlias = "str | tuple[str, str]"
@@ -62,9 +47,9 @@ class ClauseSite:
     """
 
     path: str
-    frame: Frame
-    voice: Voice | None
-    gap: Role | None
+    frame: ev.Frame
+    voice: ev.Voice | None
+    gap: ev.Role | None
     adverbs: int
     owner: str
     link: "ClausePattern | None" = None
@@ -79,14 +64,14 @@ class Layout:
     variables: tuple[Variable, ...]
 
 
-NEGATIONS = (Polarity.POSITIVE.value, *(negator.value for negator in Negator))
+NEGATIONS = (ev.Polarity.POSITIVE.value, *(negator.value for negator in ev.Negator))
 
 
 def make_layout(
     pattern: Pattern, adverbs: tuple[int, ...], words: Words, choices: Choices
 ) -> Layout:
     """Return the layout of *pattern* with so many adverbs in each clause, the main one first."""
-    voice = Voice.ACTIVE if pattern.frame is Frame.INTRANSITIVE else None
+    voice = ev.Voice.ACTIVE if pattern.frame is ev.Frame.INTRANSITIVE else None
     sites = [ClauseSite("", pattern.frame, voice, None, adverbs[0], "")]
     for (role, clause), count in zip(pattern.clauses, adverbs[1:], strict=True):
         owner = f"{role.value}."
@@ -99,9 +84,9 @@ def make_layout(
     return Layout(pattern, tuple(sites), tuple(variables))
 
 
-def roles_of(frame: Frame) -> tuple[Role, ...]:
+def roles_of(frame: ev.Frame) -> tuple[ev.Role, ...]:
     """Return the roles of a frame."""
-    return (Role.AGENT,) if frame is Frame.INTRANSITIVE else tuple(Role)
+    return (ev.Role.AGENT,) if frame is ev.Frame.INTRANSITIVE else tuple(ev.Role)
 
 
 def _clause_variables(site: ClauseSite, words: Words, choices: Choices) -> Iterator[Variable]:
@@ -109,10 +94,10 @@ def _clause_variables(site: ClauseSite, words: Words, choices: Choices) -> Itera
     if site.owner:
         yield _free(f"{site.owner}rel", words.relativizers)
     if site.voice is None:
-        yield _free(f"{path}voice", [v.value for v in Voice])
-    yield _free(f"{path}tense", [t.value for t in Tense])
-    yield _free(f"{path}aspect", [a.value for a in Aspect])
-    allowed = {Polarity.POSITIVE.value, *(n.value for n in choices.negators)}
+        yield _free(f"{path}voice", [v.value for v in ev.Voice])
+    yield _free(f"{path}tense", [t.value for t in ev.Tense])
+    yield _free(f"{path}aspect", [a.value for a in ev.Aspect])
+    allowed = {ev.Polarity.POSITIVE.value, *(n.value for n in choices.negators)}
     negations = frozenset(i for i, n in enumerate(NEGATIONS) if n in allowed)
     yield Variable(f"{path}negation", NEGATIONS, negations)
     verbs = words.verbs_by_frame[site.frame]
@@ -133,7 +118,7 @@ class _Impossible(Exception):  # noqa: N818 - not an error but the outcome of a 
     """The structure cannot be what a partial event asks for."""
 
 
-def restrict(partial: Event, site: ClauseSite, layout: Layout) -> Restriction | None:
+def restrict(partial: ev.Event, site: ClauseSite, layout: Layout) -> Restriction | None:
     """Return what *partial* asks of the variables if it is to hold of the clause at *site*.
 
     None where the structure itself rules it out. The gap of a relative clause counts as the noun
@@ -155,7 +140,7 @@ class _Matcher:
         self._variables = {variable.name: variable for variable in layout.variables}
         self.found: dict[str, Allowed] = {}
 
-    def event(self, partial: Event, site: ClauseSite) -> None:
+    def event(self, partial: ev.Event, site: ClauseSite) -> None:
         """Ask the clause at *site* to be *partial*."""
         path = site.path
         self._fixed(partial.frame, site.frame)
@@ -166,28 +151,28 @@ class _Matcher:
         self._one_of(f"{path}tense", partial.tense)
         self._one_of(f"{path}aspect", partial.aspect)
         self._one_of(f"{path}verb", partial.predicate)
-        if partial.polarity is Polarity.NEGATIVE and partial.negator is None:
-            self._allow(f"{path}negation", lambda value: value != Polarity.POSITIVE.value)
+        if partial.polarity is ev.Polarity.NEGATIVE and partial.negator is None:
+            self._allow(f"{path}negation", lambda value: value != ev.Polarity.POSITIVE.value)
         else:
             self._one_of(f"{path}negation", partial.negator or partial.polarity)
         if partial.adverbs is not None:
             self._fixed(len(partial.adverbs), site.adverbs)
             for i, lemma in enumerate(partial.adverbs):
                 self._one_of(f"{path}adverb{i}", lemma)
-        for role in Role:
+        for role in ev.Role:
             self._argument(partial.argument(role), role, site)
 
-    def _argument(self, partial: Argument | None, role: Role, site: ClauseSite) -> None:
+    def _argument(self, partial: ev.Argument | None, role: ev.Role, site: ClauseSite) -> None:
         if partial is None:
             return
-        if role not in roles_of(site.frame) or (partial is GAP and role is not site.gap):
+        if role not in roles_of(site.frame) or (partial is ev.GAP and role is not site.gap):
             raise _Impossible
-        if isinstance(partial, Participant):
+        if isinstance(partial, ev.Participant):
             self._participant(
                 partial, site.owner if role is site.gap else f"{site.path}{role.value}."
             )
 
-    def _participant(self, partial: Participant, path: str) -> None:
+    def _participant(self, partial: ev.Participant, path: str) -> None:
         self._one_of(f"{path}noun", partial.noun)
         number, determiner = partial.number, partial.determiner
         self._allow(
@@ -195,9 +180,9 @@ class _Matcher:
             lambda value: number in (None, value[0]) and determiner in (None, value[1]),
         )
         site = next((c for c in self._layout.clauses if c.owner == path), None)
-        if partial.clause is BARE and site is not None:
+        if partial.clause is ev.BARE and site is not None:
             raise _Impossible
-        if isinstance(partial.clause, RelativeClause):
+        if isinstance(partial.clause, ev.RelativeClause):
             if site is None or site.link is None:
                 raise _Impossible
             self._fixed(partial.clause.kind, site.link.kind)
@@ -221,30 +206,30 @@ class _Matcher:
         self.found[name] = allowed
 
 
-def event_of(values: Mapping[str, LayoutValue], layout: Layout) -> Event:
+def event_of(values: Mapping[str, LayoutValue], layout: Layout) -> ev.Event:
     """Return the event of a layout in which each variable has a value."""
     return _event_at(layout.clauses[0], values, layout)
 
 
-def _event_at(site: ClauseSite, values: Mapping[str, LayoutValue], layout: Layout) -> Event:
+def _event_at(site: ClauseSite, values: Mapping[str, LayoutValue], layout: Layout) -> ev.Event:
     path = site.path
     negation = str(values[f"{path}negation"])
-    positive = negation == Polarity.POSITIVE.value
-    arguments: dict[Role, Argument] = {
-        role: GAP if role is site.gap else _participant_at(f"{path}{role.value}.", values, layout)
+    positive = negation == ev.Polarity.POSITIVE.value
+    arguments: dict[ev.Role, ev.Argument] = {
+        role: ev.GAP if role is site.gap else _participant_at(f"{path}{role}.", values, layout)
         for role in roles_of(site.frame)
     }
-    return Event(
+    return ev.Event(
         predicate=str(values[f"{path}verb"]),
         frame=site.frame,
-        voice=site.voice or Voice(str(values[f"{path}voice"])),
-        tense=Tense(str(values[f"{path}tense"])),
-        aspect=Aspect(str(values[f"{path}aspect"])),
-        polarity=Polarity.POSITIVE if positive else Polarity.NEGATIVE,
-        negator=None if positive else Negator(negation),
+        voice=site.voice or ev.Voice(str(values[f"{path}voice"])),
+        tense=ev.Tense(str(values[f"{path}tense"])),
+        aspect=ev.Aspect(str(values[f"{path}aspect"])),
+        polarity=ev.Polarity.POSITIVE if positive else ev.Polarity.NEGATIVE,
+        negator=None if positive else ev.Negator(negation),
         adverbs=tuple(str(values[f"{path}adverb{i}"]) for i in range(site.adverbs)),
-        agent=arguments[Role.AGENT],
-        patient=arguments.get(Role.PATIENT),
+        agent=arguments[ev.Role.AGENT],
+        patient=arguments.get(ev.Role.PATIENT),
     )
 
 
@@ -255,22 +240,22 @@ def pair_at(values: Mapping[str, LayoutValue], name: str) -> tuple[str, str]:
     return pair
 
 
-def _participant_at(path: str, values: Mapping[str, LayoutValue], layout: Layout) -> Participant:
+def _participant_at(path: str, values: Mapping[str, LayoutValue], layout: Layout) -> ev.Participant:
     number, determiner = pair_at(values, f"{path}det")
     site = next((c for c in layout.clauses if c.owner == path), None)
-    return Participant(
+    return ev.Participant(
         noun=str(values[f"{path}noun"]),
-        number=Number(number),
+        number=ev.Number(number),
         determiner=determiner,
-        clause=BARE
+        clause=ev.BARE
         if site is None
-        else RelativeClause(
+        else ev.RelativeClause(
             relativizer=str(values[f"{path}rel"]), event=_event_at(site, values, layout)
         ),
     )
 
 
-def read_values(event: Event, layout: Layout) -> dict[str, int] | None:
+def read_values(event: ev.Event, layout: Layout) -> dict[str, int] | None:
     """Return the index of each variable's value in *event*, or None if it is not of the layout.
 
     Undoes :func:`sentprobe.generator.layout.event_of`.
@@ -288,7 +273,7 @@ def read_values(event: Event, layout: Layout) -> dict[str, int] | None:
 
 
 def _read_clause(
-    event: Event, site: ClauseSite, layout: Layout, found: dict[str, LayoutValue]
+    event: ev.Event, site: ClauseSite, layout: Layout, found: dict[str, LayoutValue]
 ) -> bool:
     path, adverbs = site.path, event.adverbs or ()
     same_structure = (
@@ -299,7 +284,7 @@ def _read_clause(
     )
     if not same_structure:
         return False
-    negated = event.polarity is Polarity.NEGATIVE
+    negated = event.polarity is ev.Polarity.NEGATIVE
     found |= {
         f"{path}voice": str(event.voice),
         f"{path}tense": str(event.tense),
@@ -318,13 +303,13 @@ def _read_clause(
 def _read_participant(
     person: object, path: str, layout: Layout, found: dict[str, LayoutValue]
 ) -> bool:
-    if not isinstance(person, Participant):
+    if not isinstance(person, ev.Participant):
         return False
     found[f"{path}det"] = (str(person.number), str(person.determiner))
     found[f"{path}noun"] = str(person.noun)
     site = next((clause for clause in layout.clauses if clause.owner == path), None)
     clause = person.clause
-    if not isinstance(clause, RelativeClause):
+    if not isinstance(clause, ev.RelativeClause):
         return site is None
     found[f"{path}rel"] = str(clause.relativizer)
     return site is not None and _read_clause(clause.event, site, layout, found)

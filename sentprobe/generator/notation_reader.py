@@ -10,25 +10,7 @@ from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 
 from sentprobe.errors import NotationError, suggest
-from sentprobe.generator.event import (
-    BARE,
-    GAP,
-    MAX_DEPTH,
-    Argument,
-    Aspect,
-    ClauseKind,
-    Contradiction,
-    Event,
-    Frame,
-    Negator,
-    Number,
-    Participant,
-    Polarity,
-    RelativeClause,
-    Role,
-    Tense,
-    Voice,
-)
+from sentprobe.generator import event as ev
 
 ParseNode: TypeAlias = Tree[Token]
 
@@ -87,7 +69,7 @@ class Reader:
         self.text = text
         self.source = source
 
-    def read(self) -> Event:
+    def read(self) -> ev.Event:
         """Return the event that the text states."""
         try:
             tree = parser().parse(self.text)
@@ -100,27 +82,27 @@ class Reader:
         """Raise the mistake at *offset*."""
         raise NotationError(message, self.text, offset, self.source) from None
 
-    def event(self, node: ParseNode, depth: int) -> Event:
+    def event(self, node: ParseNode, depth: int) -> ev.Event:
         """Return the event of a tree, *depth* relative clauses down."""
         start = first_token(node).start_pos or 0
-        if depth > MAX_DEPTH:
-            self.fail(f"relative clauses nest deeper than {MAX_DEPTH}", start)
+        if depth > ev.MAX_DEPTH:
+            self.fail(f"relative clauses nest deeper than {ev.MAX_DEPTH}", start)
         parts = by_name(node)
         fields = self.features(parts.get("features"), "a predicate")
         if "roles" in parts:
             fields |= self.roles(parts["roles"], depth)
-        return self.make(Event, start, predicate=self.lemma(parts["predicate"]), **fields)
+        return self.make(ev.Event, start, predicate=self.lemma(parts["predicate"]), **fields)
 
     def make(self, kind: Callable[..., Made], offset: int, /, **fields: Any) -> Made:
         """Return a new value; a contradiction in it is placed at *offset*."""
         try:
             return kind(**fields)
-        except Contradiction as error:
+        except ev.Contradiction as error:
             self.fail(str(error), offset)
 
-    def roles(self, node: ParseNode, depth: int) -> dict[str, Argument]:
+    def roles(self, node: ParseNode, depth: int) -> dict[str, ev.Argument]:
         """Return who fills each role that is stated."""
-        found: dict[str, Argument] = {}
+        found: dict[str, ev.Argument] = {}
         for tree in trees(node):
             name, filler = tree.children
             assert isinstance(name, Token)
@@ -130,10 +112,12 @@ class Reader:
                 self.fail(f"unknown role '{name}'{hint}", at)
             if name in found:
                 self.fail(f"the {name} is stated twice", at)
-            found[str(name)] = GAP if isinstance(filler, Token) else self.participant(filler, depth)
+            found[str(name)] = (
+                ev.GAP if isinstance(filler, Token) else self.participant(filler, depth)
+            )
         return found
 
-    def participant(self, node: ParseNode, depth: int) -> Participant:
+    def participant(self, node: ParseNode, depth: int) -> ev.Participant:
         """Return the participant of a tree."""
         parts = by_name(node)
         fields = self.features(parts.get("features"), "a noun")
@@ -144,9 +128,9 @@ class Reader:
             fields["clause"] = self.clause(parts["clause"], depth)
         if "determiner" in parts:
             fields["determiner"] = self.lemma(parts["determiner"])
-        return Participant(noun=self.lemma(parts["noun"]), **fields)
+        return ev.Participant(noun=self.lemma(parts["noun"]), **fields)
 
-    def clause(self, node: ParseNode, depth: int) -> RelativeClause:
+    def clause(self, node: ParseNode, depth: int) -> ev.RelativeClause:
         """Return the relative clause of a tree."""
         introduction, event = trees(node)
         word, parts = first_token(introduction), by_name(introduction)
@@ -158,7 +142,7 @@ class Reader:
                 self.fail("expected one relativizer in rc(...)", word.start_pos or 0)
             (fields["relativizer"],) = words
         fields["event"] = self.event(event, depth + 1)
-        return self.make(RelativeClause, word.start_pos or 0, **fields)
+        return self.make(ev.RelativeClause, word.start_pos or 0, **fields)
 
     def features(self, node: ParseNode | None, owner: str) -> dict[str, Any]:
         """Return the fields that the features of *owner* state."""
@@ -201,19 +185,19 @@ class Reader:
 
 
 CLOSING = {"LSQB": "RSQB", "LPAR": "RPAR"}
-ROLES = tuple(role.value for role in Role)
+ROLES = tuple(role.value for role in ev.Role)
 ADVERBS = "adv"
 _FIELDS: Mapping[str, Mapping[str, Any]] = {
     "a predicate": {
-        "frame": Frame,
-        "voice": Voice,
-        "tense": Tense,
-        "aspect": Aspect,
-        "polarity": Polarity,
-        "negator": Negator,
+        "frame": ev.Frame,
+        "voice": ev.Voice,
+        "tense": ev.Tense,
+        "aspect": ev.Aspect,
+        "polarity": ev.Polarity,
+        "negator": ev.Negator,
     },
-    "a noun": {"number": Number, "clause": (BARE,)},
-    "a relative clause": {"kind": ClauseKind},
+    "a noun": {"number": ev.Number, "clause": (ev.BARE,)},
+    "a relative clause": {"kind": ev.ClauseKind},
 }
 _LONG_NAMES = {"pres", "prog", "pos", "neg", "sg", "pl"}
 

@@ -10,22 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 from sentprobe.errors import SentprobeError
-from sentprobe.generator.event import (
-    BARE,
-    GAP,
-    MAX_DEPTH,
-    Aspect,
-    Event,
-    Frame,
-    Negator,
-    Number,
-    Participant,
-    Polarity,
-    RelativeClause,
-    Role,
-    Tense,
-    Voice,
-)
+from sentprobe.generator import event as ev
 from sentprobe.generator.realize import determiner_form
 from sentprobe.grammars.derivation import Leaf
 from sentprobe.grammars.shapes import (
@@ -69,7 +54,7 @@ def english_tries() -> tuple[Trie, dict[str, Trie]]:
 def build_tries(shapes: ShapeTable) -> tuple[Trie, dict[str, Trie]]:
     """Merge the shapes of clauses into tries."""
     main = Trie()
-    relative = {number.value: Trie() for number in Number}
+    relative = {number.value: Trie() for number in ev.Number}
     for shape in clause_shapes():
         for trie in _tries_for(shape, main, relative):
             _insert(trie, shape, shapes)
@@ -129,7 +114,7 @@ class _Found:
     verb: str = ""
     adverbs: tuple[str, ...] = ()
     link: str | None = None
-    people: tuple[tuple[str, Participant], ...] = ()
+    people: tuple[tuple[str, ev.Participant], ...] = ()
 
 
 @dataclass(slots=True)
@@ -138,7 +123,7 @@ class _State:
 
     readings: list[tuple[tuple[Word, Form], ...]]
     tokens: list[str]
-    phrases: dict[int, list[tuple[int, Participant]]] = field(default_factory=dict)
+    phrases: dict[int, list[tuple[int, ev.Participant]]] = field(default_factory=dict)
     furthest: int = 0
     depth: int = 0
     expected: set[str] = field(default_factory=set)
@@ -151,7 +136,7 @@ class _State:
             self.expected.add(expected)
 
 
-def parse(sentence: str, lexicon: Lexicon) -> tuple[Event, ...]:
+def parse(sentence: str, lexicon: Lexicon) -> tuple[ev.Event, ...]:
     """Return the events of a sentence whose tokens are separated by spaces; one, if unambiguous.
 
     Raises:
@@ -204,12 +189,14 @@ class _Parser:
             return False
         return True
 
-    def clause(self, trie: Trie, start: int) -> Iterator[tuple[int, Event]]:
+    def clause(self, trie: Trie, start: int) -> Iterator[tuple[int, ev.Event]]:
         """Yield the ends and events of the clauses from *start* on."""
         for end, event, _ in self._walk(trie, start, _Found()):
             yield end, event
 
-    def _walk(self, trie: Trie, at: int, found: _Found) -> Iterator[tuple[int, Event, str | None]]:
+    def _walk(
+        self, trie: Trie, at: int, found: _Found
+    ) -> Iterator[tuple[int, ev.Event, str | None]]:
         for shape in trie.ends:
             yield at, _event(shape, found), found.link
         for need, below in trie.steps.items():
@@ -258,21 +245,21 @@ class _Parser:
                 for end, rest in self._adverbs(at + 2):
                     yield end, (lemma, *rest)
 
-    def noun_phrase(self, at: int) -> list[tuple[int, Participant]]:
+    def noun_phrase(self, at: int) -> list[tuple[int, ev.Participant]]:
         """Return the ends and participants of the noun phrases from *at* on."""
         phrases = self._state.phrases
         if at not in phrases:
             self._state.depth += 1
-            if self._state.depth > MAX_DEPTH + 1:
+            if self._state.depth > ev.MAX_DEPTH + 1:
                 raise ParseError(
-                    f"token {at + 1}: relative clauses nest deeper than {MAX_DEPTH}",
+                    f"token {at + 1}: relative clauses nest deeper than {ev.MAX_DEPTH}",
                     position=at + 1,
                 )
             phrases[at] = list(self._noun_phrases(at))
             self._state.depth -= 1
         return phrases[at]
 
-    def _noun_phrases(self, at: int) -> Iterator[tuple[int, Participant]]:
+    def _noun_phrases(self, at: int) -> Iterator[tuple[int, ev.Participant]]:
         readings, size = self._state.readings, len(self._state.tokens)
         determiners = [
             (word, form) for word, form in (readings[at] if at < size else ())
@@ -285,24 +272,26 @@ class _Parser:
             if not nouns:
                 self._state.fail(at + 1, f"a noun that goes with {self._state.tokens[at]!r}")
             for noun, number in nouns:
-                person = Participant(
-                    noun=noun.lemma, number=number, determiner=determiner.lemma, clause=BARE
+                person = ev.Participant(
+                    noun=noun.lemma, number=number, determiner=determiner.lemma, clause=ev.BARE
                 )
                 yield at + 2, person
                 for end, clause in self._relative_clauses(at + 2, number):
                     yield end, replace(person, clause=clause)
 
-    def _nouns(self, at: int, determiner: Form) -> Iterator[tuple[Word, Number]]:
+    def _nouns(self, at: int, determiner: Form) -> Iterator[tuple[Word, ev.Number]]:
         for word, form in self._state.readings[at] if at < len(self._state.tokens) else ():
             if word.kind is Kind.NOUN:
-                number = Number.SINGULAR if form is Form.NN else Number.PLURAL
+                number = ev.Number.SINGULAR if form is Form.NN else ev.Number.PLURAL
                 if determiner_form(number.value, vowel=word.vowel) is determiner:
                     yield word, number
 
-    def _relative_clauses(self, at: int, number: Number) -> Iterator[tuple[int, RelativeClause]]:
+    def _relative_clauses(
+        self, at: int, number: ev.Number
+    ) -> Iterator[tuple[int, ev.RelativeClause]]:
         if at < len(self._state.tokens):
             for end, event, link in self._walk(self._relative[number.value], at, _Found()):
-                yield end, RelativeClause(relativizer=link, event=event)
+                yield end, ev.RelativeClause(relativizer=link, event=event)
 
 
 def _fits(need: TrieNeed, word: Word, form: Form) -> bool:
@@ -317,19 +306,19 @@ def _describe(need: TrieNeed) -> str:
     return "a relativizer" if need.category == "link" else _FORM_TEXT[Form(need.name)]
 
 
-def _event(shape: ClauseShape, found: _Found) -> Event:
+def _event(shape: ClauseShape, found: _Found) -> ev.Event:
     people = dict(found.people)
     positive = shape.negation == POSITIVE
-    event = Event(
+    event = ev.Event(
         predicate=found.verb,
-        frame=Frame(shape.frame),
-        voice=Voice(shape.voice),
-        tense=Tense(shape.tense),
-        aspect=Aspect(shape.aspect),
-        polarity=Polarity.POSITIVE if positive else Polarity.NEGATIVE,
-        negator=None if positive else Negator(shape.negation),
+        frame=ev.Frame(shape.frame),
+        voice=ev.Voice(shape.voice),
+        tense=ev.Tense(shape.tense),
+        aspect=ev.Aspect(shape.aspect),
+        polarity=ev.Polarity.POSITIVE if positive else ev.Polarity.NEGATIVE,
+        negator=None if positive else ev.Negator(shape.negation),
         adverbs=found.adverbs,
         agent=people.get("agent"),
         patient=people.get("patient"),
     )
-    return event.with_argument(Role(shape.gap), GAP) if shape.gap else event
+    return event.with_argument(ev.Role(shape.gap), ev.GAP) if shape.gap else event

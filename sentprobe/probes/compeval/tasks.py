@@ -7,16 +7,8 @@ from enum import StrEnum
 from sentprobe.errors import UsageError, suggest
 from sentprobe.generator.event import Event
 from sentprobe.probes.compeval import items as questions
+from sentprobe.probes.compeval import mirror
 from sentprobe.probes.compeval.items import Drawer, Question
-from sentprobe.probes.compeval.mirror import (
-    UnitMaker,
-    content1,
-    content2,
-    negation,
-    one_negation,
-    order,
-    semrole,
-)
 from sentprobe.probes.cues import ABOUT_ORDER, ABOUT_WORDS, Cue, KnownTask, why
 from sentprobe.probes.dataset import Size, Split
 
@@ -50,7 +42,7 @@ class CompevalTask(KnownTask):
 
     preset: str = "ettinger"
     has_noun: bool
-    make: UnitMaker
+    make: mirror.UnitMaker
     unit: int
     held_out: HeldOut
     templates: tuple[str, ...]
@@ -73,7 +65,7 @@ TASKS = {
         CompevalTask(
             name="Content1Probe",
             has_noun=False,
-            make=content1,
+            make=mirror.content1,
             unit=2,
             held_out=HeldOut.NOTHING,
             templates=_TWO_NOUNS,
@@ -83,7 +75,7 @@ TASKS = {
         CompevalTask(
             name="Content2Probe",
             has_noun=True,
-            make=content2,
+            make=mirror.content2,
             unit=4,
             held_out=HeldOut.PAIRS,
             templates=_TWO_NOUNS,
@@ -93,7 +85,7 @@ TASKS = {
         CompevalTask(
             name="Order",
             has_noun=True,
-            make=order,
+            make=mirror.order,
             unit=2,
             held_out=HeldOut.PAIRS,
             templates=_TWO_NOUNS,
@@ -104,7 +96,7 @@ TASKS = {
             name="SemRole",
             published="sr",
             has_noun=True,
-            make=semrole,
+            make=mirror.semrole,
             unit=2,
             held_out=HeldOut.PAIRS,
             templates=_TWO_NOUNS,
@@ -114,12 +106,12 @@ TASKS = {
         CompevalTask(
             name="Negation",
             has_noun=False,
-            make=negation,
+            make=mirror.negation,
             unit=2,
             held_out=HeldOut.ADVERBS,
             templates=_WITH_CLAUSE,
             question=questions.is_positive,
-            events=one_negation,
+            events=mirror.one_negation,
             may_answer=why("a negation stands near its verb; beat this figure", *_PLACES),
         ),
     )

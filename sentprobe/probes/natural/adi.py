@@ -16,18 +16,8 @@ from sentprobe.lengths import ADI_BINS
 from sentprobe.probes.cues import Reasons
 from sentprobe.probes.dataset import OWN_WORDS, Split
 from sentprobe.probes.formats.entries import Entry
+from sentprobe.probes.natural import select
 from sentprobe.probes.natural.pairs import is_word
-from sentprobe.probes.natural.select import (
-    Draw,
-    Selection,
-    Share,
-    item,
-    share_out,
-    size_notes,
-    splits_of,
-    too_few,
-    wanted_share,
-)
 from sentprobe.probes.natural.task import NaturalTask, Suite
 
 LABELS = ("FALSE", "TRUE")
@@ -48,7 +38,7 @@ Change = Callable[[Sequence[str], Random], Mapping[str, str]]
 class AdiRule(Protocol):
     """A rule that can ask about changed sentences."""
 
-    def __call__(self, draw: Draw, change: Change) -> Selection:
+    def __call__(self, draw: select.Draw, change: Change) -> select.Selection:
         """Return the items of a task."""
 
 
@@ -58,7 +48,9 @@ def unchanged(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
     return {text: text for text in texts}
 
 
-def asked_selection(draw: Draw, ask: Asker, change: Change, *, slots: int) -> Selection:
+def asked_selection(
+    draw: select.Draw, ask: Asker, change: Change, *, slots: int
+) -> select.Selection:
     """Return a task that asks about words; validation and test ask about words of training.
 
     Raises:
@@ -70,23 +62,27 @@ def asked_selection(draw: Draw, ask: Asker, change: Change, *, slots: int) -> Se
         limit=2 * draw.total + 100,
     )
     texts = list(change(draw.corpus.texts(pool.handles), draw.random("change")).values())
-    wanted = wanted_share(draw.size, classes=2)
-    got = share_out(len(texts) // 2, wanted)
+    wanted = select.wanted_share(draw.size, classes=2)
+    got = select.share_out(len(texts) // 2, wanted)
     if got is None:
-        raise too_few(draw.task, {"sentences": len(texts)}, needed=2 * len(wanted))
+        raise select.too_few(draw.task, {"sentences": len(texts)}, needed=2 * len(wanted))
     words: Slots = [set() for _ in range(slots)]
     entries: list[Entry] = []
-    for split in splits_of(draw.size):
+    for split in select.splits_of(draw.size):
         part, texts = texts[: 2 * got[split]], texts[2 * got[split] :]
         asked = ask(part, words, draw.random(split))
         if not asked:
-            raise too_few(draw.task, {f"items in {split.value}": 0}, needed=2)
-        entries += [item(split, LABELS[label], text, probes) for label, text, probes in asked]
+            raise select.too_few(draw.task, {f"items in {split.value}": 0}, needed=2)
+        entries += [
+            select.item(split, LABELS[label], text, probes) for label, text, probes in asked
+        ]
         if split is Split.TRAIN:
             words = [set(column) for column in zip(*(each[2] for each in asked), strict=True)]
-    share = Share(wanted, {split: _per_class(entries, split) for split in wanted})
+    share = select.Share(wanted, {split: _per_class(entries, split) for split in wanted})
     why = "each sentence is asked about once, and test asks about words of training"
-    return Selection(LABELS, tuple(entries), size_notes(draw, share, classes=2, why=why))
+    return select.Selection(
+        LABELS, tuple(entries), select.size_notes(draw, share, classes=2, why=why)
+    )
 
 
 def _per_class(entries: Sequence[Entry], split: Split) -> int:

@@ -9,34 +9,27 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from sentprobe.probes.cues import ABOUT_WORDS, Cue, why
-from sentprobe.probes.natural.adi import (
-    AskedWords,
-    Change,
-    Slots,
-    adi_tasks,
-    asked_selection,
-    words_of,
-)
+from sentprobe.probes.natural import adi
 from sentprobe.probes.natural.select import Draw, Selection
 
 
-def adi_content(draw: Draw, change: Change) -> Selection:
+def adi_content(draw: Draw, change: adi.Change) -> Selection:
     """Return word content (is the probe word in the sentence?).
 
     Positive: a random word of the sentence. Negative: a word that is positive elsewhere and not in
     this sentence.
     """
-    return asked_selection(draw, _ask, change, slots=1)
+    return adi.asked_selection(draw, _ask, change, slots=1)
 
 
-def _ask(texts: Sequence[str], known: Slots, rng: Random) -> AskedWords:
+def _ask(texts: Sequence[str], known: adi.Slots, rng: Random) -> adi.AskedWords:
     """Return items of which each word is in as many positive as negative ones."""
     asked = [(text, word) for text in texts[::2] if (word := _one(text, known[0], rng))]
     words = [word for _, word in asked]
     rng.shuffle(words)
     refused = dict(_refuse(texts[1::2], words))
     counted = Counter(refused.values())
-    items: AskedWords = [(False, text, (word,)) for text, word in refused.items()]
+    items: adi.AskedWords = [(False, text, (word,)) for text, word in refused.items()]
     for text, word in asked:
         if counted[word]:
             counted[word] -= 1
@@ -47,7 +40,7 @@ def _ask(texts: Sequence[str], known: Slots, rng: Random) -> AskedWords:
 
 def _one(text: str, known: set[str], rng: Random) -> str:
     """Return a random word of the sentence that training asks about, or the empty string."""
-    words = [word for word in words_of(text) if not known or word in known]
+    words = [word for word in adi.words_of(text) if not known or word in known]
     return rng.choice(words) if words else ""
 
 
@@ -59,7 +52,7 @@ def _refuse(texts: Sequence[str], words: list[str]) -> Iterator[tuple[str, str]]
     waiting: list[str] = []
     rest = iter(words)
     for text in texts:
-        inside = set(words_of(text))
+        inside = set(adi.words_of(text))
         word = next((each for each in waiting if each not in inside), "")
         if word:
             waiting.remove(word)
@@ -74,7 +67,7 @@ def _refuse(texts: Sequence[str], words: list[str]) -> Iterator[tuple[str, str]]
             yield text, word
 
 
-TASK, *CONTROLS = adi_tasks(
+TASK, *CONTROLS = adi.adi_tasks(
     "AdiContent",
     adi_content,
     slots=1,

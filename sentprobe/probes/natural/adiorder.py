@@ -8,25 +8,18 @@ from collections.abc import Sequence
 from random import Random
 
 from sentprobe.probes.cues import ABOUT_ORDER, Cue, why
-from sentprobe.probes.natural.adi import (
-    AskedWords,
-    Change,
-    Slots,
-    adi_tasks,
-    asked_selection,
-    words_of,
-)
+from sentprobe.probes.natural import adi
 from sentprobe.probes.natural.select import Draw, Selection
 
 
-def adi_order(draw: Draw, change: Change) -> Selection:
+def adi_order(draw: Draw, change: adi.Change) -> Selection:
     """Return word order (is the first probe word before the second?); both are there once."""
-    return asked_selection(draw, _ask, change, slots=2)
+    return adi.asked_selection(draw, _ask, change, slots=2)
 
 
-def _ask(texts: Sequence[str], known: Slots, rng: Random) -> AskedWords:
+def _ask(texts: Sequence[str], known: adi.Slots, rng: Random) -> adi.AskedWords:
     """Return items of which half have the words in their order."""
-    items: AskedWords = []
+    items: adi.AskedWords = []
     for text in texts:
         label = len(items) % 2 == 0
         pair = _two(text, known, rng, forward=label)
@@ -37,9 +30,9 @@ def _ask(texts: Sequence[str], known: Slots, rng: Random) -> AskedWords:
     return items
 
 
-def _two(text: str, known: Slots, rng: Random, *, forward: bool) -> tuple[str, str] | None:
+def _two(text: str, known: adi.Slots, rng: Random, *, forward: bool) -> tuple[str, str] | None:
     """Return two words that training asks about, in their order in the sentence or the other."""
-    words = words_of(text)
+    words = adi.words_of(text)
     once = [word for word in words if words.count(word) == 1]
     pairs = [
         pair
@@ -50,13 +43,13 @@ def _two(text: str, known: Slots, rng: Random, *, forward: bool) -> tuple[str, s
     return rng.choice(pairs) if pairs else None
 
 
-def _trained(pair: tuple[str, str], known: Slots) -> bool:
+def _trained(pair: tuple[str, str], known: adi.Slots) -> bool:
     return all(not words or word in words for word, words in zip(pair, known, strict=True))
 
 
 _ORDER = why(ABOUT_ORDER, Cue.NGRAMS, Cue.POSITION)
 
-TASK, *CONTROLS = adi_tasks(
+TASK, *CONTROLS = adi.adi_tasks(
     "AdiOrder",
     adi_order,
     slots=2,

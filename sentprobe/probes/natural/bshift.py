@@ -4,13 +4,7 @@ from collections.abc import Sequence
 from random import Random
 
 from sentprobe.probes.cues import Cue, why
-from sentprobe.probes.natural.pairs import (
-    DOUBLE_QUOTES,
-    INVERTED,
-    ORIGINAL,
-    changed_selection,
-    is_word,
-)
+from sentprobe.probes.natural import pairs
 from sentprobe.probes.natural.select import LENGTHS, Draw, Selection
 from sentprobe.probes.natural.task import NaturalTask
 
@@ -22,12 +16,12 @@ def bigram_shift(draw: Draw) -> Selection:
     Sentences with double quotes are left out, and those that swapping makes a sentence of the
     corpus.
     """
-    quotes = ", ".join("'" + quote.replace("'", "''") + "'" for quote in DOUBLE_QUOTES)
+    quotes = ", ".join("'" + quote.replace("'", "''") + "'" for quote in pairs.DOUBLE_QUOTES)
     where = f"{LENGTHS} AND NOT list_has_any(tokens, [{quotes}])"
-    return changed_selection(
+    return pairs.changed_selection(
         draw,
         f"SELECT digest, 0 AS label, 0 AS form FROM sentences WHERE {where}",
-        labels=(ORIGINAL, INVERTED),
+        labels=(pairs.ORIGINAL, pairs.INVERTED),
         change=_swapped,
     )
 
@@ -44,7 +38,7 @@ def _swapped(text: str, rng: Random) -> str | None:
 
 def _may_swap(tokens: Sequence[str], place: int) -> bool:
     left, right = tokens[place : place + 2]
-    return is_word(left) and is_word(right) and left.casefold() != right.casefold()
+    return pairs.is_word(left) and pairs.is_word(right) and left.casefold() != right.casefold()
 
 
 TASK = NaturalTask(

@@ -12,6 +12,7 @@ from enum import IntEnum
 from sentprobe.probes.cues import Cue, why
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.formats.entries import Entry
+from sentprobe.probes.natural import select
 from sentprobe.probes.natural.pairs import (
     DOUBLE_QUOTES,
     INVERTED,
@@ -21,20 +22,9 @@ from sentprobe.probes.natural.pairs import (
     new_pairs,
     versions_of,
 )
-from sentprobe.probes.natural.select import (
-    LENGTHS,
-    Draw,
-    Selection,
-    Share,
-    asked,
-    scaled_note,
-    share_out,
-    too_few,
-    wanted_share,
-)
 from sentprobe.probes.natural.task import NaturalTask, Said, TableNeed
 
-ANSWER = f"CASE WHEN {LENGTHS} THEN clauses END"
+ANSWER = f"CASE WHEN {select.LENGTHS} THEN clauses END"
 
 _COLUMNS = (
     "text, tags, clauses.first_start, clauses.first_end, clauses.second_start, clauses.second_end"
@@ -71,7 +61,7 @@ class Coordinated:
         return Longer.FIRST if len(self.first) > len(self.second) else Longer.SECOND
 
 
-def coordination_inversion(draw: Draw) -> Selection:
+def coordination_inversion(draw: select.Draw) -> select.Selection:
     """Return CoordInv: whether the two top clauses stand in their order (O) or inverted (I).
 
     In each split, as many originals as inverted sentences have a first clause that is longer, a
@@ -83,14 +73,16 @@ def coordination_inversion(draw: Draw) -> Selection:
     """
     pairs = _pairs_by_length(draw)
     counts = {f"{longer.name.lower()} clause longer": len(pairs[longer]) for longer in Longer}
-    wanted = wanted_share(draw.size, classes=6)
-    unequal = share_out(min(len(pairs[Longer.FIRST]), len(pairs[Longer.SECOND])) // 2, wanted)
+    wanted = select.wanted_share(draw.size, classes=6)
+    unequal = select.share_out(
+        min(len(pairs[Longer.FIRST]), len(pairs[Longer.SECOND])) // 2, wanted
+    )
     if unequal is None:
-        raise too_few(draw.task, counts, needed=2 * len(wanted))
-    equal = share_out(len(pairs[Longer.NEITHER]) // 2, unequal) or dict.fromkeys(wanted, 0)
+        raise select.too_few(draw.task, counts, needed=2 * len(wanted))
+    equal = select.share_out(len(pairs[Longer.NEITHER]) // 2, unequal) or dict.fromkeys(wanted, 0)
     entries = _entries(pairs, unequal=unequal, equal=equal)
-    notes = _notes(draw, Share(wanted, unequal), Share(unequal, equal))
-    return Selection((ORIGINAL, INVERTED), tuple(entries), notes, counts)
+    notes = _notes(draw, select.Share(wanted, unequal), select.Share(unequal, equal))
+    return select.Selection((ORIGINAL, INVERTED), tuple(entries), notes, counts)
 
 
 def _entries(
@@ -106,7 +98,7 @@ def _entries(
     return entries
 
 
-def _notes(draw: Draw, unequal: Share, equal: Share) -> tuple[str, ...]:
+def _notes(draw: select.Draw, unequal: select.Share, equal: select.Share) -> tuple[str, ...]:
     notes = []
     if equal.scaled:
         notes.append(
@@ -117,13 +109,13 @@ def _notes(draw: Draw, unequal: Share, equal: Share) -> tuple[str, ...]:
     if unequal.scaled or equal.scaled:
         items = {split: 4 * n + 2 * equal.got[split] for split, n in unequal.got.items()}
         why = "both classes must have as many of each relation of lengths"
-        notes.append(scaled_note(draw.size, items, why=why))
+        notes.append(select.scaled_note(draw.size, items, why=why))
     return tuple(notes)
 
 
-def _pairs_by_length(draw: Draw) -> dict[Longer, list[ChangedPair]]:
+def _pairs_by_length(draw: select.Draw) -> dict[Longer, list[ChangedPair]]:
     """Return the pairs by which clause of the original is longer."""
-    pool = draw.pool(f"SELECT digest, 0 AS label, 0 AS form FROM {asked(ANSWER)}")
+    pool = draw.pool(f"SELECT digest, 0 AS label, 0 AS form FROM {select.asked(ANSWER)}")
     found = _coordinated(draw.corpus.columns(pool.handles, _COLUMNS))
     changes = {text: render(parts, inverted=True) for text, parts in found.items()}
     pairs: dict[Longer, list[ChangedPair]] = {longer: [] for longer in Longer}

@@ -9,17 +9,7 @@ import numpy as np
 from sentprobe.probes.corpus.queries import SentencePool
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.formats.entries import Entry
-from sentprobe.probes.natural.select import (
-    Draw,
-    Selection,
-    Share,
-    item,
-    share_out,
-    size_notes,
-    too_few,
-    unknown_texts,
-    wanted_share,
-)
+from sentprobe.probes.natural import select
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,41 +25,41 @@ Changer = Callable[[str, Random], str | None]
 
 
 def changed_selection(
-    draw: Draw, sql: str, *, labels: tuple[str, str], change: Changer
-) -> Selection:
+    draw: select.Draw, sql: str, *, labels: tuple[str, str], change: Changer
+) -> select.Selection:
     """Return a task of which half of the sentences are changed, drawn from what *sql* selects.
 
     Raises:
         TooFewError: fewer sentences can be changed than there are splits and classes.
     """
     pairs = _pairs(draw, sql, change)
-    wanted = wanted_share(draw.size, classes=2)
-    got = share_out(len(pairs) // 2, wanted)
+    wanted = select.wanted_share(draw.size, classes=2)
+    got = select.share_out(len(pairs) // 2, wanted)
     if got is None:
         counts = {f"sentences that can be {labels[1]}": len(pairs)}
-        raise too_few(draw.task, counts, needed=2 * len(wanted))
+        raise select.too_few(draw.task, counts, needed=2 * len(wanted))
     entries: list[Entry] = []
     rest = iter(pairs)
     for split, number in got.items():
         chosen = [next(rest) for _ in range(2 * number)]
         entries += versions_of(chosen, split, labels=labels)
-    notes = size_notes(
-        draw, Share(wanted, got), classes=2, why=f"{len(pairs):,} sentences can be changed"
+    notes = select.size_notes(
+        draw, select.Share(wanted, got), classes=2, why=f"{len(pairs):,} sentences can be changed"
     )
-    return Selection(labels, tuple(entries), notes)
+    return select.Selection(labels, tuple(entries), notes)
 
 
 def versions_of(pairs: list[ChangedPair], split: Split, *, labels: tuple[str, str]) -> list[Entry]:
     """Return every other sentence as it was, the rest changed."""
     return [
-        item(split, labels[number % 2], pair.changed if number % 2 else pair.original)
+        select.item(split, labels[number % 2], pair.changed if number % 2 else pair.original)
         for number, pair in enumerate(pairs)
     ]
 
 
-def _pairs(draw: Draw, sql: str, change: Changer) -> list[ChangedPair]:
+def _pairs(draw: select.Draw, sql: str, change: Changer) -> list[ChangedPair]:
     """Return as many pairs as are needed, or all, reading no more sentences than that takes."""
-    needed = 2 * sum(wanted_share(draw.size, classes=2).values())
+    needed = 2 * sum(select.wanted_share(draw.size, classes=2).values())
     limit = 2 * needed + 100
     while True:
         pool = draw.pool(sql, limit=limit)
@@ -79,7 +69,7 @@ def _pairs(draw: Draw, sql: str, change: Changer) -> list[ChangedPair]:
         limit *= 4
 
 
-def _change_all(draw: Draw, pool: SentencePool, change: Changer) -> list[ChangedPair]:
+def _change_all(draw: select.Draw, pool: SentencePool, change: Changer) -> list[ChangedPair]:
     found = [
         (text, change(text, draw.random(handle)))
         for handle, text in zip(
@@ -89,9 +79,9 @@ def _change_all(draw: Draw, pool: SentencePool, change: Changer) -> list[Changed
     return new_pairs(draw, {text: changed for text, changed in found if changed is not None})
 
 
-def new_pairs(draw: Draw, changes: Mapping[str, str]) -> list[ChangedPair]:
+def new_pairs(draw: select.Draw, changes: Mapping[str, str]) -> list[ChangedPair]:
     """Return the pairs whose changed sentence is not in the corpus, nor that of another pair."""
-    unknown = unknown_texts(draw.corpus, changes.values())
+    unknown = select.unknown_texts(draw.corpus, changes.values())
     pairs = []
     for original, changed in changes.items():
         if changed in unknown:

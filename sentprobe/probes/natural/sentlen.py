@@ -3,14 +3,7 @@
 from collections.abc import Sequence
 
 from sentprobe.probes.cues import Cue, why
-from sentprobe.probes.natural.select import (
-    Draw,
-    Selection,
-    by_class,
-    entries_at,
-    rarest,
-    size_notes,
-)
+from sentprobe.probes.natural import select
 from sentprobe.probes.natural.task import NaturalTask
 
 BINS = ((5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26, 28))
@@ -23,12 +16,12 @@ ABOUT_LENGTH = why(
 """All cues but the probe words and their places."""
 
 
-def sentence_length(draw: Draw) -> Selection:
+def sentence_length(draw: select.Draw) -> select.Selection:
     """Return SentLen: 6 classes by the number of tokens."""
     return length_classes(draw, BINS)
 
 
-def length_classes(draw: Draw, bins: Sequence[tuple[int, int]]) -> Selection:
+def length_classes(draw: select.Draw, bins: Sequence[tuple[int, int]]) -> select.Selection:
     """Return a task whose classes are the lengths in *bins*, which follow on one another.
 
     Raises:
@@ -40,11 +33,11 @@ def length_classes(draw: Draw, bins: Sequence[tuple[int, int]]) -> Selection:
         f"SELECT digest, CASE {cases} END AS label, 0 AS form FROM sentences "
         f"WHERE length BETWEEN {bins[0][0]} AND {bins[-1][1]}"
     )
-    places, got = by_class(pool, labels, draw.size, task=draw.task)
-    return Selection(
+    places, got = select.by_class(pool, labels, draw.size, task=draw.task)
+    return select.Selection(
         labels,
-        entries_at(draw, pool, places, labels=labels),
-        size_notes(draw, got, classes=len(labels), why=rarest(pool, labels)),
+        select.entries_at(draw, pool, places, labels=labels),
+        select.size_notes(draw, got, classes=len(labels), why=select.rarest(pool, labels)),
     )
 
 

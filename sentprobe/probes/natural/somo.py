@@ -16,22 +16,12 @@ from sentprobe.probes.corpus.queries import HANDLE, Corpus, SentencePool
 from sentprobe.probes.cues import Cue, why
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.formats.entries import Entry
+from sentprobe.probes.natural import select
 from sentprobe.probes.natural.pairs import ChangedPair, new_pairs, versions_of
-from sentprobe.probes.natural.select import (
-    LENGTHS,
-    Band,
-    Draw,
-    Selection,
-    Share,
-    deal_forms,
-    size_notes,
-    too_few,
-    wanted_share,
-)
 from sentprobe.probes.natural.target_words import LETTERS, band_note, count_forms
 from sentprobe.probes.natural.task import NaturalTask, TableNeed
 
-ODD_BAND = Band(40, 400)
+ODD_BAND = select.Band(40, 400)
 """Of the word that is replaced and of its replacement."""
 
 LABELS = ("O", "C")
@@ -55,7 +45,7 @@ class Replacement:
     rank: int
 
 
-def odd_man_out(draw: Draw) -> Selection:
+def odd_man_out(draw: select.Draw) -> select.Selection:
     """Return SOMO: whether a noun or verb of the sentence was replaced (C) or not (O).
 
     Half of the sentences are changed. In changed sentences, no replacement is in two splits.
@@ -65,13 +55,13 @@ def odd_man_out(draw: Draw) -> Selection:
     """
     band = draw.settings.odd_band or ODD_BAND.scaled(draw.corpus.tokens)
     found = _replacements(draw, band)
-    wanted = wanted_share(draw.size, classes=2)
+    wanted = select.wanted_share(draw.size, classes=2)
     dealt = _deal(found, {split: 2 * number for split, number in wanted.items()})
     part = min([1.0, *(len(dealt[split]) / (2 * n) for split, n in wanted.items())])
     got = {split: int(number * part + 1e-9) for split, number in wanted.items()}
     if not all(got.values()):
         counts = {f"replacements in {split.value}": len(each) for split, each in dealt.items()}
-        raise too_few(draw.task, counts, needed=2, forms=True)
+        raise select.too_few(draw.task, counts, needed=2, forms=True)
     entries: list[Entry] = []
     forms: dict[Split, frozenset[str]] = {}
     words = draw.corpus.words([each.rank for each in found])
@@ -80,8 +70,11 @@ def odd_man_out(draw: Draw) -> Selection:
         entries += versions_of([each.pair for each in chosen], split, labels=LABELS)
         forms[split] = frozenset(words[each.rank] for each in chosen[1::2])
     why = f"{len(found):,} sentences can be changed, and no replacement may be in two splits"
-    notes = (band_note(band), *size_notes(draw, Share(wanted, got), classes=2, why=why))
-    return Selection(LABELS, tuple(entries), notes, count_forms(forms), forms)
+    notes = (
+        band_note(band),
+        *select.size_notes(draw, select.Share(wanted, got), classes=2, why=why),
+    )
+    return select.Selection(LABELS, tuple(entries), notes, count_forms(forms), forms)
 
 
 def _deal(found: Sequence[Replacement], wanted: dict[Split, int]) -> dict[Split, list[Replacement]]:
@@ -89,17 +82,17 @@ def _deal(found: Sequence[Replacement], wanted: dict[Split, int]) -> dict[Split,
     ranks = np.array([each.rank for each in found], np.int64)
     zeros = np.zeros(len(found), np.int64)
     pool = SentencePool(zeros.astype(np.uint64), zeros, ranks)
-    of_item = deal_forms(pool, classes=1, wanted=wanted)
+    of_item = select.deal_forms(pool, classes=1, wanted=wanted)
     return {
         split: [each for each, where in zip(found, of_item, strict=True) if where == number]
         for number, split in enumerate(wanted)
     }
 
 
-def _replacements(draw: Draw, band: Band) -> list[Replacement]:
+def _replacements(draw: select.Draw, band: select.Band) -> list[Replacement]:
     """Return as many replacements as are needed to fill all splits, or all that there are."""
     prepare(draw.corpus, band)
-    needed = int(1.2 * sum(wanted_share(draw.size, classes=2).values()) * 2)
+    needed = int(1.2 * sum(select.wanted_share(draw.size, classes=2).values()) * 2)
     limit = int(_OVERSAMPLE * needed) + 1000
     while True:
         targets = draw.corpus.query(_TARGETS.format(limit=limit), draw.key)
@@ -110,7 +103,7 @@ def _replacements(draw: Draw, band: Band) -> list[Replacement]:
         limit *= 4
 
 
-def _replace_all(draw: Draw) -> list[Replacement]:
+def _replace_all(draw: select.Draw) -> list[Replacement]:
     """Return what the targets in the table ``targets`` are replaced by."""
     rows = draw.corpus.query(_CHOICE.format(log=math.log(RATIO) + 1e-9), draw.key)
     handles = np.array([row[0] for row in rows], np.uint64)
@@ -125,7 +118,7 @@ def _replace_all(draw: Draw) -> list[Replacement]:
     return [Replacement(pair, ranks[pair.original]) for pair in new_pairs(draw, changes)]
 
 
-def prepare(corpus: Corpus, band: Band) -> None:
+def prepare(corpus: Corpus, band: select.Band) -> None:
     """Make the tables that the queries below read.
 
     - odd_words (word, tag, rank): words in the band whose commonest tag is a noun's or verb's
@@ -161,7 +154,7 @@ CREATE OR REPLACE TEMP TABLE targets AS
 WITH tokenised AS (
     SELECT digest, length, unnest(tokens) AS token, unnest(tags) AS tag,
            generate_subscripts(tokens, 1) - 1 AS spot
-    FROM sentences WHERE {LENGTHS} AND len(tags) = len(tokens)
+    FROM sentences WHERE {select.LENGTHS} AND len(tags) = len(tokens)
 ), eligible AS (
     SELECT digest, spot, token AS word, tag
     FROM tokenised SEMI JOIN odd_words ON token = word AND tokenised.tag = odd_words.tag

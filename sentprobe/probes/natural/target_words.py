@@ -4,19 +4,9 @@ from collections.abc import Mapping
 
 from sentprobe.probes.corpus.queries import SentencePool
 from sentprobe.probes.dataset import Split
-from sentprobe.probes.natural.select import (
-    Band,
-    Draw,
-    Selection,
-    SplitPlaces,
-    asked,
-    by_form,
-    entries_at,
-    rarest,
-    size_notes,
-)
+from sentprobe.probes.natural import select
 
-TARGET_BAND = Band(100, 5000)
+TARGET_BAND = select.Band(100, 5000)
 """Of the main verb (Tense) and of the head noun (SubjNum, ObjNum)."""
 
 LETTERS = r"\p{L}[\p{L}-]*"
@@ -33,7 +23,9 @@ def can_be_asked(role: str) -> str:
     return f"regexp_full_match({form_of(role)}, '{LETTERS}')"
 
 
-def target_selection(draw: Draw, role: str, *, answer: str, labels: tuple[str, ...]) -> Selection:
+def target_selection(
+    draw: select.Draw, role: str, *, answer: str, labels: tuple[str, ...]
+) -> select.Selection:
     """Return a task about the words in a role, of which *answer* is in SQL the label.
 
     Raises:
@@ -43,27 +35,29 @@ def target_selection(draw: Draw, role: str, *, answer: str, labels: tuple[str, .
     cases = " ".join(f"WHEN '{label}' THEN {n}" for n, label in enumerate(labels))
     pool = draw.pool(
         f"SELECT digest, CASE answer {cases} END AS label, rank AS form FROM "
-        f"(SELECT digest, answer, {form_of(role)} AS word FROM {asked(answer)}) "
+        f"(SELECT digest, answer, {form_of(role)} AS word FROM {select.asked(answer)}) "
         f"JOIN {draw.corpus.frequencies} USING (word) WHERE n BETWEEN {band.low} AND {band.high}"
     )
-    places, got = by_form(pool, labels, draw.size, task=draw.task)
+    places, got = select.by_form(pool, labels, draw.size, task=draw.task)
     forms = _forms_at(draw, pool, places)
-    why = f"{rarest(pool, labels)}, and no word may be in two splits"
-    return Selection(
+    why = f"{select.rarest(pool, labels)}, and no word may be in two splits"
+    return select.Selection(
         labels,
-        entries_at(draw, pool, places, labels=labels),
-        (band_note(band), *size_notes(draw, got, classes=len(labels), why=why)),
+        select.entries_at(draw, pool, places, labels=labels),
+        (band_note(band), *select.size_notes(draw, got, classes=len(labels), why=why)),
         count_forms(forms),
         forms,
     )
 
 
-def band_note(band: Band) -> str:
+def band_note(band: select.Band) -> str:
     """Return the note that says which frequencies the words have."""
     return f"words of corpus frequency {band.low:,} to {band.high:,}"
 
 
-def _forms_at(draw: Draw, pool: SentencePool, places: SplitPlaces) -> dict[Split, frozenset[str]]:
+def _forms_at(
+    draw: select.Draw, pool: SentencePool, places: select.SplitPlaces
+) -> dict[Split, frozenset[str]]:
     """Return the words that the questions of each split are about."""
     ranks = {split: {int(rank) for rank in pool.forms[chosen]} for split, chosen in places.items()}
     words = draw.corpus.words(sorted(set().union(*ranks.values())))

@@ -1,18 +1,7 @@
 """TopConst of Conneau et al. 2018, section 2: which constituents are under the top S."""
 
 from sentprobe.probes.cues import Cue, why
-from sentprobe.probes.natural.select import (
-    LENGTHS,
-    Draw,
-    Selection,
-    TooFewError,
-    asked,
-    by_class,
-    entries_at,
-    rarest,
-    size_notes,
-    wanted_share,
-)
+from sentprobe.probes.natural import select
 from sentprobe.probes.natural.task import (
     BAG_AND_ORDER,
     IN_TEXT,
@@ -32,11 +21,11 @@ LEAST = 12
 """Sentences that a sequence must have to be a class of its own, unless the user says how many
 classes there are: enough for each split to have some at the default proportions."""
 
-ANSWER = rf"CASE WHEN {LENGTHS} AND regexp_full_match(top, '([A-Z]+ )+\.') THEN top END"
+ANSWER = rf"CASE WHEN {select.LENGTHS} AND regexp_full_match(top, '([A-Z]+ )+\.') THEN top END"
 """Constituents, none of them punctuation or a quote, and then the full stop's label."""
 
 
-def top_constituents(draw: Draw) -> Selection:
+def top_constituents(draw: select.Draw) -> select.Selection:
     """Return TopConst: the 19 most frequent sequences of constituents under the top S, and OTHER.
 
     Sequences with punctuation or quotes inside are left out, and those without the full stop's
@@ -49,29 +38,32 @@ def top_constituents(draw: Draw) -> Selection:
     cases = " ".join(f"WHEN '{top}' THEN {n}" for n, top in enumerate(tops))
     pool = draw.pool(
         f"SELECT digest, CASE answer {cases} ELSE {len(tops)} END AS label, 0 AS form "
-        f"FROM {asked(ANSWER)}"
+        f"FROM {select.asked(ANSWER)}"
     )
     labels = (*(top.replace(" ", "_") for top in tops), OTHER)
-    places, got = by_class(pool, labels, draw.size, task=draw.task)
-    return Selection(
+    places, got = select.by_class(pool, labels, draw.size, task=draw.task)
+    return select.Selection(
         labels,
-        entries_at(draw, pool, places, labels=labels),
-        (*notes, *size_notes(draw, got, classes=len(labels), why=rarest(pool, labels))),
+        select.entries_at(draw, pool, places, labels=labels),
+        (
+            *notes,
+            *select.size_notes(draw, got, classes=len(labels), why=select.rarest(pool, labels)),
+        ),
     )
 
 
-def _sequences(draw: Draw) -> tuple[list[str], tuple[str, ...]]:
+def _sequences(draw: select.Draw) -> tuple[list[str], tuple[str, ...]]:
     """Return the most frequent sequences, and a note where they are not as many as in the paper."""
     wanted = draw.settings.sequences or SEQUENCES
     least = 1 if draw.settings.sequences else min(LEAST, _smallest_class(draw, wanted + 1))
     found = draw.corpus.query(
-        f"SELECT answer FROM {asked(ANSWER)} "
+        f"SELECT answer FROM {select.asked(ANSWER)} "
         "GROUP BY answer HAVING count(*) >= ? ORDER BY count(*) DESC, answer LIMIT ?",
         least,
         wanted,
     )
     if not found:
-        raise TooFewError(
+        raise select.TooFewError(
             f"{draw.task}: the corpus has no sequence of top constituents with {least} sentences "
             "of 5 to 28 tokens; the task needs sentences with trees"
         )
@@ -83,8 +75,8 @@ def _sequences(draw: Draw) -> tuple[list[str], tuple[str, ...]]:
     return [top for (top,) in found], (note,)
 
 
-def _smallest_class(draw: Draw, classes: int) -> int:
-    return sum(wanted_share(draw.size, classes=classes).values())
+def _smallest_class(draw: select.Draw, classes: int) -> int:
+    return sum(select.wanted_share(draw.size, classes=classes).values())
 
 
 TASK = NaturalTask(

@@ -17,17 +17,7 @@ from numpy.typing import NDArray
 from sentprobe.probes.corpus.queries import SentencePool
 from sentprobe.probes.cues import why
 from sentprobe.probes.dataset import Indices, Split
-from sentprobe.probes.natural.select import (
-    LENGTHS,
-    Draw,
-    Selection,
-    SplitPlaces,
-    asked,
-    entries_at,
-    scaled_note,
-    splits_of,
-    too_few,
-)
+from sentprobe.probes.natural import select
 from sentprobe.probes.natural.task import (
     BAG_AND_ORDER,
     OF_STRUCTURE,
@@ -39,7 +29,7 @@ from sentprobe.probes.natural.task import (
 DEPTHS = range(5, 13)
 """The classes, in edges from ROOT to the deepest word."""
 
-ANSWER = f"CASE WHEN {LENGTHS} AND depth BETWEEN {DEPTHS[0]} AND {DEPTHS[-1]} THEN depth END"
+ANSWER = f"CASE WHEN {select.LENGTHS} AND depth BETWEEN {DEPTHS[0]} AND {DEPTHS[-1]} THEN depth END"
 
 _SHORTEST, _LONGEST = 5, 28
 
@@ -82,30 +72,32 @@ class DepthTarget:
         return apportion(self.depths, number)
 
 
-def tree_depth(draw: Draw) -> Selection:
+def tree_depth(draw: select.Draw) -> select.Selection:
     """Return TreeDepth: 8 classes by the depth of the tree, sampled so that length tells little.
 
     Raises:
         TooFewError: there is no length of which sentences of all depths are there.
     """
     pool = draw.pool(
-        f"SELECT digest, answer - {DEPTHS[0]} AS label, length AS form FROM {asked(ANSWER)}"
+        f"SELECT digest, answer - {DEPTHS[0]} AS label, length AS form FROM {select.asked(ANSWER)}"
     )
     cells = np.zeros((len(DEPTHS), _LONGEST - _SHORTEST + 1), np.int64)
     np.add.at(cells, (pool.labels, pool.forms - _SHORTEST), 1)
-    size = {split: draw.size.of(split) for split in splits_of(draw.size)}
+    size = {split: draw.size.of(split) for split in select.splits_of(draw.size)}
     target, got = best_target(cells, size) or (None, size)
     if target is None:
         counts = {f"depth {d}": int(n) for d, n in zip(DEPTHS, cells.sum(axis=1), strict=True)}
-        raise too_few(draw.task, counts, needed=len(size))
+        raise select.too_few(draw.task, counts, needed=len(size))
     quotas = target.quotas(got)
     places = _take(pool, quotas)
     labels = tuple(map(str, DEPTHS))
     notes = [_describe(target, quotas)]
     if got != size:
         items = {split: int(quota.sum()) for split, quota in quotas.items()}
-        notes.append(scaled_note(draw.size, items, why="a rare depth and length decides"))
-    return Selection(labels, entries_at(draw, pool, places, labels=labels), tuple(notes))
+        notes.append(select.scaled_note(draw.size, items, why="a rare depth and length decides"))
+    return select.Selection(
+        labels, select.entries_at(draw, pool, places, labels=labels), tuple(notes)
+    )
 
 
 def apportion(shares: Weights, number: int) -> Indices:
@@ -201,7 +193,7 @@ def _bound(target: DepthTarget, cells: Indices) -> float:
     return float(min(by_cell, by_depth.min()))
 
 
-def _take(pool: SentencePool, quotas: Mapping[Split, Indices]) -> SplitPlaces:
+def _take(pool: SentencePool, quotas: Mapping[Split, Indices]) -> select.SplitPlaces:
     places: dict[Split, list[Indices]] = {split: [] for split in quotas}
     width = _LONGEST - _SHORTEST + 1
     cell_of = pool.labels * width + pool.forms - _SHORTEST

@@ -2,17 +2,7 @@
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.cues import ABOUT_WORDS, Cue, why
-from sentprobe.probes.natural.select import (
-    LENGTHS,
-    Draw,
-    Selection,
-    TooFewError,
-    by_class,
-    entries_at,
-    rarest,
-    share,
-    size_notes,
-)
+from sentprobe.probes.natural import select
 from sentprobe.probes.natural.task import BAG_AND_ORDER, IN_TEXT, NaturalTask
 
 FIRST_RANK = 2001
@@ -22,7 +12,7 @@ WORDS = 1000
 """How many words there are."""
 
 
-def word_content(draw: Draw) -> Selection:
+def word_content(draw: select.Draw) -> select.Selection:
     """Return WC: which of 1,000 words is in the sentence; exactly one is, exactly once.
 
     The words are lower-case forms of at least 4 letters, and nothing but letters, in the order of
@@ -38,25 +28,25 @@ def word_content(draw: Draw) -> Selection:
         f"WITH targets AS (SELECT word, label FROM {frequencies} "
         f"JOIN (VALUES {rows}) AS chosen(rank, label) USING (rank)) "
         "SELECT digest, any_value(label) AS label, 0 AS form FROM "
-        f"(SELECT digest, lower(unnest(tokens)) AS word FROM sentences WHERE {LENGTHS}) "
+        f"(SELECT digest, lower(unnest(tokens)) AS word FROM sentences WHERE {select.LENGTHS}) "
         "JOIN targets USING (word) GROUP BY digest HAVING count(*) = 1"
     )
     labels = tuple(word for _, word in words)
-    places, got = by_class(pool, labels, draw.size, task=draw.task)
+    places, got = select.by_class(pool, labels, draw.size, task=draw.task)
     used = f"{len(words):,} words, the first from frequency rank {first:,} on: "
-    return Selection(
+    return select.Selection(
         labels,
-        entries_at(draw, pool, places, labels=labels),
+        select.entries_at(draw, pool, places, labels=labels),
         (
             used + f"ranks {words[0][0]:,} to {words[-1][0]:,}",
-            *size_notes(draw, got, classes=len(labels), why=rarest(pool, labels)),
+            *select.size_notes(draw, got, classes=len(labels), why=select.rarest(pool, labels)),
         ),
     )
 
 
-def _words(draw: Draw) -> tuple[list[tuple[int, str]], int]:
+def _words(draw: select.Draw) -> tuple[list[tuple[int, str]], int]:
     """Return the target words with their ranks, and the rank from which on they were looked for."""
-    part = share(draw.corpus.tokens)
+    part = select.share(draw.corpus.tokens)
     settings = draw.settings
     first = settings.first_rank or 1 + round((FIRST_RANK - 1) * part)
     wanted = settings.words or max(2, round(WORDS * part))
@@ -72,7 +62,7 @@ def _words(draw: Draw) -> tuple[list[tuple[int, str]], int]:
             f"{first:,} on, not {wanted:,}; ask for fewer or begin at an earlier rank"
         )
     if len(found) < 2:
-        raise TooFewError(
+        raise select.TooFewError(
             f"{draw.task}: the corpus has {len(found)} words of at least 4 letters from rank "
             f"{first:,} on; at least 2 are needed"
         )
