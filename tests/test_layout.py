@@ -61,6 +61,19 @@ def test_tests_are_in_the_same_folders() -> None:
         assert (folder / "__init__.py").is_file(), path
 
 
+def test_few_lines_are_imports() -> None:
+    lines, imports = 0, 0
+    for path in MODULES:
+        text = path.read_text("utf-8")
+        lines += len(text.splitlines())
+        imports += sum(
+            (node.end_lineno or node.lineno) - node.lineno + 1
+            for node in ast.walk(ast.parse(text))
+            if isinstance(node, ast.Import | ast.ImportFrom)
+        )
+    assert imports / lines <= 0.07, f"{imports} of {lines} lines"
+
+
 BELOW = [path for path in MODULES if path.parent.name != "commands" and path.name != "cli.py"]
 
 

@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sentprobe.commands.options import (
-    MACHINE,
-    ForceOption,
-    JobsOption,
-    format_among,
-    out_to,
-    with_groups,
-)
+from sentprobe.commands import options as opt
 from sentprobe.errors import UsageError
 from sentprobe.probes.corpus.recipe import MAX_TOKENS, Recipe, make_recipe
 from sentprobe.probes.corpus.sources import Source, find_sources
@@ -40,7 +33,7 @@ class ReadingOptions:
 
     format: Annotated[
         str | None,
-        format_among(
+        opt.format_among(
             "text, lines, tokens, trees, conllu, jsonl or parquet. By default as the suffix says.",
             READING,
         ),
@@ -72,13 +65,13 @@ class ReadingOptions:
     ] = MAX_TOKENS
 
 
-@with_groups
+@opt.with_groups
 def analyze(
     sources: Annotated[
         list[str],
         typer.Argument(metavar="FILE...", help="Files, patterns such as 'books/*.txt', or - ."),
     ],
-    out: Annotated[Path, out_to("Folder for the table.")],
+    out: Annotated[Path, opt.out_to("Folder for the table.")],
     parser: Annotated[
         str | None,
         typer.Option(
@@ -88,17 +81,19 @@ def analyze(
             "Files of trees need no parser.",
         ),
     ] = None,
-    force: ForceOption = False,
+    force: opt.ForceOption = False,
     *,
     reading: ReadingOptions,
     engine: Annotated[
-        str, typer.Option(help="local, or dask with --scheduler.", rich_help_panel=MACHINE)
+        str, typer.Option(help="local, or dask with --scheduler.", rich_help_panel=opt.MACHINE)
     ] = "local",
     scheduler: Annotated[
         str | None,
-        typer.Option(metavar="tcp://HOST:PORT", help="Of a Dask cluster.", rich_help_panel=MACHINE),
+        typer.Option(
+            metavar="tcp://HOST:PORT", help="Of a Dask cluster.", rich_help_panel=opt.MACHINE
+        ),
     ] = None,
-    jobs: JobsOption = None,
+    jobs: opt.JobsOption = None,
 ) -> None:
     """Turn a corpus into a table, from which natural-text tasks are built.
 

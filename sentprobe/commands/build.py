@@ -6,33 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sentprobe.commands.options import (
-    COMPEVAL,
-    NATURAL,
-    CardOptions,
-    CompevalOptions,
-    NaturalOptions,
-    SizeOptions,
-    TaskOption,
-    command_line,
-    format_among,
-    options_given,
-    out_to,
-    refuse_idle,
-    seed_of,
-    with_groups,
-)
-from sentprobe.commands.targets import (
-    SUITES,
-    AnySuite,
-    NaturalSuite,
-    build_all,
-    failed,
-    parse_compeval,
-    parse_natural,
-    unknown_suite,
-    without_table,
-)
+from sentprobe.commands import options as opt
+from sentprobe.commands import targets
 from sentprobe.commands.task_list import ListsTasks
 from sentprobe.errors import UsageError
 from sentprobe.grids import empty_table
@@ -49,51 +24,55 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command("build", cls=ListsTasks)
-@with_groups
+@opt.with_groups
 def build(
     context: typer.Context,
     suite: Annotated[
         str, typer.Argument(metavar="SUITE", help="The tasks: compeval, or natural with a table.")
     ],
-    out: Annotated[Path, out_to("Folder for the datasets.")],
+    out: Annotated[Path, opt.out_to("Folder for the datasets.")],
     table: Annotated[
         Path | None, typer.Argument(metavar="[TABLE]", help="What probe analyze made of a corpus.")
     ] = None,
-    task: TaskOption = None,
-    seed: Annotated[int, seed_of("the datasets; the same gives the same bytes")] = 0,
-    format_: Annotated[str, format_among("directory, jsonl, published or senteval.")] = "directory",
+    task: opt.TaskOption = None,
+    seed: Annotated[int, opt.seed_of("the datasets; the same gives the same bytes")] = 0,
+    format_: Annotated[
+        str, opt.format_among("directory, jsonl, published or senteval.")
+    ] = "directory",
     *,
-    compeval: CompevalOptions,
-    size: SizeOptions,
-    card: CardOptions,
-    natural: NaturalOptions,
+    compeval: opt.CompevalOptions,
+    size: opt.SizeOptions,
+    card: opt.CardOptions,
+    natural: opt.NaturalOptions,
 ) -> None:
     """Build the datasets of a suite and write them into a folder."""
-    if suite in SUITES:
-        refuse_idle(options_given(context), [suite], what=suite)
-    wanted: AnySuite
-    if suite == NATURAL:
+    if suite in targets.SUITES:
+        opt.refuse_idle(opt.options_given(context), [suite], what=suite)
+    wanted: targets.AnySuite
+    if suite == opt.NATURAL:
         if table is None:
-            raise without_table("probe build")
-        wanted = parse_natural(table, task or (), natural, size, seed=seed, audit=card.audit)
-    elif suite != COMPEVAL:
-        raise unknown_suite(suite)
+            raise targets.without_table("probe build")
+        wanted = targets.parse_natural(
+            table, task or (), natural, size, seed=seed, audit=card.audit
+        )
+    elif suite != opt.COMPEVAL:
+        raise targets.unknown_suite(suite)
     elif table is not None:
         raise UsageError(f"a table ({table}) is for the suite natural, not for {suite}")
     else:
-        wanted = parse_compeval(task or (), compeval, size, seed=seed)
+        wanted = targets.parse_compeval(task or (), compeval, size, seed=seed)
     with bars() as reporter:
         datasets, failures = build_into(
-            wanted, out=out, fmt=format_, command=command_line(), reporter=reporter
+            wanted, out=out, fmt=format_, command=opt.command_line(), reporter=reporter
         )
     _print(wanted, datasets)
     if failures:
-        raise failed(failures, of=len(datasets) + len(failures))
+        raise targets.failed(failures, of=len(datasets) + len(failures))
     print(f"datasets: {out}")
 
 
 def build_into(
-    suite: AnySuite, *, out: Path, fmt: str, command: str, reporter: Reporter
+    suite: targets.AnySuite, *, out: Path, fmt: str, command: str, reporter: Reporter
 ) -> tuple[list[ProbeDataset], list[TooFewError]]:
     """Build the datasets of a suite and write each into *out*, under the name of its task.
 
@@ -111,7 +90,7 @@ def build_into(
     prepare_folder(out, [] if suffix else [*places.values()])
     datasets: list[ProbeDataset] = []
     failures: list[TooFewError] = []
-    for name, built in build_all(suite, command=command, reporter=reporter):
+    for name, built in targets.build_all(suite, command=command, reporter=reporter):
         if isinstance(built, ProbeDataset):
             write_dataset(built, places[name], format=fmt)
             datasets.append(built)
@@ -120,8 +99,8 @@ def build_into(
     return datasets, failures
 
 
-def _check_no_probe_words(suite: AnySuite) -> None:
-    if isinstance(suite, NaturalSuite):
+def _check_no_probe_words(suite: targets.AnySuite) -> None:
+    if isinstance(suite, targets.NaturalSuite):
         asking = [f"{task.name} has" for task in suite.tasks if task.slots]
     else:
         asking = ["the compeval tasks have"]
@@ -132,9 +111,9 @@ def _check_no_probe_words(suite: AnySuite) -> None:
         )
 
 
-def _print(suite: AnySuite, datasets: Sequence[ProbeDataset]) -> None:
+def _print(suite: targets.AnySuite, datasets: Sequence[ProbeDataset]) -> None:
     if datasets:
-        natural = isinstance(suite, NaturalSuite)
+        natural = isinstance(suite, targets.NaturalSuite)
         console().print((natural_summary if natural else compeval_summary)(datasets))
     for data in datasets:
         for note in data.card.notes:

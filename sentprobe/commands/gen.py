@@ -5,22 +5,12 @@ from typing import Annotated
 
 import typer
 
+from sentprobe.commands import options as opt
 from sentprobe.commands.gen_options import OUTPUT, ContentOptions, FeatureOptions, WordOptions
-from sentprobe.commands.options import (
-    WHAT,
-    LexiconOption,
-    VersionOption,
-    VocabularyOption,
-    format_among,
-    options_given,
-    out_to,
-    seed_of,
-    with_groups,
-)
 from sentprobe.errors import UsageError
 
 
-@with_groups
+@opt.with_groups
 def generate(
     context: typer.Context,
     template: Annotated[
@@ -30,34 +20,34 @@ def generate(
             "-t",
             help="Structure, as listed by `gen templates`; repeatable. By default all, "
             "which leaves out transitive-rc-both.",
-            rich_help_panel=WHAT,
+            rich_help_panel=opt.WHAT,
         ),
     ] = None,
     n: Annotated[
-        int, typer.Option("--n", "-n", help="How many sentences.", rich_help_panel=WHAT)
+        int, typer.Option("--n", "-n", help="How many sentences.", rich_help_panel=opt.WHAT)
     ] = 10,
-    seed: Annotated[int, seed_of("the sample", WHAT)] = 0,
-    vocabulary: VocabularyOption = None,
-    lexicon: LexiconOption = None,
+    seed: Annotated[int, opt.seed_of("the sample", opt.WHAT)] = 0,
+    vocabulary: opt.VocabularyOption = None,
+    lexicon: opt.LexiconOption = None,
     count: Annotated[
         bool,
-        typer.Option("--count", help="Only print how many there are.", rich_help_panel=WHAT),
+        typer.Option("--count", help="Only print how many there are.", rich_help_panel=opt.WHAT),
     ] = False,
     *,
     content: ContentOptions,
     features: FeatureOptions,
     words: WordOptions,
-    out: Annotated[Path | None, out_to("File instead of stdout.", OUTPUT)] = None,
+    out: Annotated[Path | None, opt.out_to("File instead of stdout.", OUTPUT)] = None,
     format: Annotated[
         str | None,
-        format_among(
+        opt.format_among(
             "text, jsonl, conllu, trees, parquet (from the file's suffix if not given).", OUTPUT
         ),
     ] = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No progress bar.", rich_help_panel=OUTPUT)
     ] = False,
-    version: VersionOption = False,  # noqa: ARG001 - its callback does it
+    version: opt.VersionOption = False,  # noqa: ARG001 - its callback does it
 ) -> None:
     """Generate sentences, uniformly from all that the options admit, without repetition.
 
@@ -86,7 +76,7 @@ def generate(
 
 def _refuse_options_before(context: typer.Context) -> None:
     """Refuse the options of ``gen`` itself where a subcommand follows: they would do nothing."""
-    for name in options_given(context):
+    for name in opt.options_given(context):
         raise UsageError(
             f"--{name.replace('_', '-')} stands before {context.invoked_subcommand!r} and would do "
             "nothing; options of a subcommand go after it"

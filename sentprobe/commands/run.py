@@ -8,22 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sentprobe.commands.options import (
-    CLASSIFIER,
-    COMPEVAL,
-    MACHINE,
-    CompevalOptions,
-    ForceOption,
-    JobsOption,
-    NaturalOptions,
-    SizeOptions,
-    TaskOption,
-    command_line,
-    options_given,
-    out_to,
-    seed_of,
-    with_groups,
-)
+from sentprobe.commands import options as opt
 from sentprobe.commands.targets import (
     NaturalSuite,
     Targets,
@@ -55,7 +40,7 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command("run", cls=ListsTasks)
-@with_groups
+@opt.with_groups
 def run(
     context: typer.Context,
     targets: Annotated[
@@ -72,32 +57,32 @@ def run(
             help="bow, bow:FILE, st:MODEL, ...; repeatable. By default bow and bilstm-max.",
         ),
     ] = None,
-    task: TaskOption = None,
+    task: opt.TaskOption = None,
     out: Annotated[
         Path | None,
-        out_to("Folder for the results; what is there is not redone."),
+        opt.out_to("Folder for the results; what is there is not redone."),
     ] = None,
-    force: ForceOption = False,
-    seed: Annotated[int, seed_of("data, encoders and probes")] = 0,
+    force: opt.ForceOption = False,
+    seed: Annotated[int, opt.seed_of("data, encoders and probes")] = 0,
     seeds: Annotated[int, typer.Option(help="So many probes each, with seeds from --seed up.")] = 1,
     controls: Annotated[
         bool, typer.Option("--controls/--no-controls", help="Make the sanity runs.")
     ] = True,
     *,
-    compeval: CompevalOptions,
-    size: SizeOptions,
+    compeval: opt.CompevalOptions,
+    size: opt.SizeOptions,
     preset: Annotated[
         str | None,
         typer.Option(
             help="ettinger, adi, conneau, senteval or logreg. By default that of the paper of the "
             "task: ettinger, and of natural text conneau or adi.",
-            rich_help_panel=CLASSIFIER,
+            rich_help_panel=opt.CLASSIFIER,
         ),
     ] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", help="Override a value of it: max_epochs=50.", rich_help_panel=CLASSIFIER
+            "--set", help="Override a value of it: max_epochs=50.", rich_help_panel=opt.CLASSIFIER
         ),
     ] = None,
     probe_vectors: Annotated[
@@ -107,26 +92,26 @@ def run(
             help="What stands for probe words: one-hot; encoder, each encoder's own vector of the "
             "word; or that of bow:FILE or another encoder. Without it encoder for the tasks of Adi "
             "et al., else one-hot.",
-            rich_help_panel=CLASSIFIER,
+            rich_help_panel=opt.CLASSIFIER,
         ),
     ] = None,
-    device: Annotated[str, typer.Option(help="cpu or cuda.", rich_help_panel=MACHINE)] = "cpu",
-    jobs: JobsOption = None,
+    device: Annotated[str, typer.Option(help="cpu or cuda.", rich_help_panel=opt.MACHINE)] = "cpu",
+    jobs: opt.JobsOption = None,
     threads: Annotated[
         int | None,
         typer.Option(
             help="PyTorch's threads, when encoding and in each process that trains. By default "
             "as many as there are cores for encoding, and one for training.",
-            rich_help_panel=MACHINE,
+            rich_help_panel=opt.MACHINE,
         ),
     ] = None,
     cache: Annotated[
         bool,
         typer.Option(
-            "--cache/--no-cache", help="Keep sentence vectors on disk.", rich_help_panel=MACHINE
+            "--cache/--no-cache", help="Keep sentence vectors on disk.", rich_help_panel=opt.MACHINE
         ),
     ] = True,
-    natural: NaturalOptions,
+    natural: opt.NaturalOptions,
 ) -> None:
     """Build or read the tasks, encode their sentences, train probes, and print the table."""
     # All that can be seen to be wrong is refused here, before any work is done.
@@ -139,7 +124,7 @@ def run(
         natural=natural,
         size=size,
         seed=seed,
-        given=options_given(context),
+        given=opt.options_given(context),
     )
     classifier = parse_classifier(preset, set_ or (), wanted)
     for what, count in (("seeds", seeds), ("threads", threads)):
@@ -157,7 +142,7 @@ def run(
         out=out,
         force=force,
         cache=Cache(default_directory()) if cache else None,
-        command=command_line(),
+        command=opt.command_line(),
         device=device,
         threads=threads or 1,
         encoding_threads=threads,
@@ -254,4 +239,4 @@ def _presets(targets: Targets) -> set[str]:
     """Return the presets that are known to be used before any dataset is read."""
     natural = [each for each in targets.found if isinstance(each, NaturalSuite)]
     found = {preset_of(task.name) for each in natural for task in each.tasks}
-    return found if natural and COMPEVAL not in targets.suites else {*found, OTHERWISE}
+    return found if natural and opt.COMPEVAL not in targets.suites else {*found, OTHERWISE}

@@ -5,14 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from sentprobe.commands.options import (
-    COMPEVAL,
-    NATURAL,
-    CompevalOptions,
-    NaturalOptions,
-    SizeOptions,
-    refuse_idle,
-)
+from sentprobe.commands import options as opt
 from sentprobe.errors import SentprobeError, UsageError, suggest
 from sentprobe.files import is_table, what_is
 from sentprobe.lexicon.lexicon import Lexicon
@@ -33,7 +26,7 @@ from sentprobe.probes.natural.task import Suite as NaturalNames
 from sentprobe.progress import Reporter
 from sentprobe.specs import check_distinct, choose
 
-SUITES = (COMPEVAL, NATURAL)
+SUITES = (opt.COMPEVAL, opt.NATURAL)
 """The suites by name; a path of such a name must be written ``./compeval``."""
 
 Built: TypeAlias = ProbeDataset | TooFewError
@@ -120,7 +113,7 @@ def failed(failures: Collection[TooFewError], *, of: int) -> SentprobeError:
 
 
 def parse_compeval(
-    names: Sequence[str], options: CompevalOptions, size: SizeOptions, *, seed: int
+    names: Sequence[str], options: opt.CompevalOptions, size: opt.SizeOptions, *, seed: int
 ) -> CompevalSuite:
     """Return the suite compeval as it is asked for; no *names* means all tasks.
 
@@ -136,7 +129,7 @@ def parse_compeval(
     for task in tasks:
         check_size(task, items, sampling=sampling)
     lexicon = load_lexicon(options.lexicon)
-    vocabulary = options.vocabulary or default_vocabulary(lexicon, COMPEVAL)
+    vocabulary = options.vocabulary or default_vocabulary(lexicon, opt.COMPEVAL)
     lexicon.vocabulary(vocabulary)
     return CompevalSuite(
         tasks=tasks,
@@ -151,8 +144,8 @@ def parse_compeval(
 def parse_natural(
     table: Path,
     names: Sequence[str],
-    options: NaturalOptions,
-    size: SizeOptions,
+    options: opt.NaturalOptions,
+    size: opt.SizeOptions,
     *,
     seed: int,
     audit: bool,
@@ -218,7 +211,7 @@ class Targets:
     @property
     def suites(self) -> list[str]:
         """The names of the suites among them."""
-        names = {CompevalSuite: COMPEVAL, NaturalSuite: NATURAL}
+        names = {CompevalSuite: opt.COMPEVAL, NaturalSuite: opt.NATURAL}
         return [names[type(each)] for each in self.found if not isinstance(each, Stored)]
 
 
@@ -226,9 +219,9 @@ def parse_targets(
     words: Sequence[str],
     names: Sequence[str] = (),
     *,
-    compeval: CompevalOptions = CompevalOptions(),  # noqa: B008 - frozen
-    natural: NaturalOptions = NaturalOptions(),  # noqa: B008
-    size: SizeOptions = SizeOptions(),  # noqa: B008
+    compeval: opt.CompevalOptions = opt.CompevalOptions(),  # noqa: B008 - frozen
+    natural: opt.NaturalOptions = opt.NaturalOptions(),  # noqa: B008
+    size: opt.SizeOptions = opt.SizeOptions(),  # noqa: B008
     seed: int = 0,
     given: Iterable[str] = (),
 ) -> Targets:
@@ -245,15 +238,15 @@ def parse_targets(
     """
     check_distinct("target", words)
     kinds = _kinds(words)
-    refuse_idle(given, [kind for kind in kinds.values() if kind], what=", ".join(words))
+    opt.refuse_idle(given, [kind for kind in kinds.values() if kind], what=", ".join(words))
     found: list[Target] = []
     for word, kind in kinds.items():
         mine = _mine(names, kind) if len(kinds) > 1 else tuple(names)
         if names and not mine:
             continue
-        if kind == COMPEVAL:
+        if kind == opt.COMPEVAL:
             found.append(parse_compeval(mine, compeval, size, seed=seed))
-        elif kind == NATURAL:
+        elif kind == opt.NATURAL:
             found.append(parse_natural(Path(word), mine, natural, size, seed=seed, audit=False))
         else:
             found.append(Stored(Path(word)))
@@ -262,9 +255,9 @@ def parse_targets(
 
 def _kinds(words: Sequence[str]) -> dict[str, str | None]:
     """Return the suite that each word stands for, without ``natural``; None: stored datasets."""
-    kinds = {word: _kind(word) for word in words if word != NATURAL}
-    tables = [word for word, kind in kinds.items() if kind == NATURAL]
-    if NATURAL in words and not tables:
+    kinds = {word: _kind(word) for word in words if word != opt.NATURAL}
+    tables = [word for word, kind in kinds.items() if kind == opt.NATURAL]
+    if opt.NATURAL in words and not tables:
         raise _no_table([*kinds])
     if len(tables) > 1:
         raise UsageError(
@@ -279,16 +272,16 @@ def _kinds(words: Sequence[str]) -> dict[str, str | None]:
 
 def _kind(word: str) -> str | None:
     """Return the suite that a word stands for; None: stored datasets."""
-    if word == COMPEVAL:
-        return COMPEVAL
-    return NATURAL if is_table(Path(word)) else None
+    if word == opt.COMPEVAL:
+        return opt.COMPEVAL
+    return opt.NATURAL if is_table(Path(word)) else None
 
 
 def _mine(names: Sequence[str], kind: str | None) -> tuple[str, ...]:
     """Return those of the tasks that may be of a suite; a stored dataset may have any name."""
-    if kind == COMPEVAL:
+    if kind == opt.COMPEVAL:
         return tuple(name for name in names if name in TASKS)
-    if kind == NATURAL:
+    if kind == opt.NATURAL:
         known = {*NATURAL_TASKS, *(each.value for each in NaturalNames)}
         return tuple(name for name in names if name in known)
     return tuple(names)
@@ -296,7 +289,7 @@ def _mine(names: Sequence[str], kind: str | None) -> tuple[str, ...]:
 
 def _no_table(places: Sequence[str]) -> UsageError:
     for place in places:
-        if place != COMPEVAL:
+        if place != opt.COMPEVAL:
             find_table(Path(place))
     return without_table("probe run")
 
@@ -345,7 +338,7 @@ def _read(path: Path, targets: Targets) -> list[ProbeDataset]:
         return found
     known = [data.name for data in found]
     unknown = [name for name in targets.names if name not in known]
-    if unknown and sum(word != NATURAL for word in targets.words) == 1:
+    if unknown and sum(word != opt.NATURAL for word in targets.words) == 1:
         raise UsageError(
             f"{path}: there is no task {unknown[0]!r}{suggest(unknown[0], known)}; "
             f"the tasks are {', '.join(known)}"

@@ -5,14 +5,7 @@ Both offer :class:`concurrent.futures.Executor`, and :func:`run` is written agai
 
 import logging
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    BrokenExecutor,
-    CancelledError,
-    Executor,
-    Future,
-    wait,
-)
+from concurrent import futures
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -46,14 +39,14 @@ class EngineError(SentprobeError):
     """The workers cannot be reached, or are killed again and again."""
 
 
-class Here(Executor):
+class Here(futures.Executor):
     """Does the work at once, in this process."""
 
     def submit(
         self, fn: Callable[Some, Value], /, *args: Some.args, **kwargs: Some.kwargs
-    ) -> "Future[Value]":
+    ) -> "futures.Future[Value]":
         """Do it, and return a future that is done."""
-        future: Future[Value] = Future()
+        future: futures.Future[Value] = futures.Future()
         try:
             future.set_result(fn(*args, **kwargs))
         except Exception as error:
@@ -65,7 +58,7 @@ class Here(Executor):
 class Engine:
     """An executor, and how many pieces of work may wait in it."""
 
-    pool: Executor
+    pool: futures.Executor
     ahead: int
 
 
@@ -118,18 +111,18 @@ def run(
     Raises:
         EngineError: workers are killed again and again, or the cluster is gone.
     """
-    waiting: dict[Future[Value], tuple[Task, int]] = {}
+    waiting: dict[futures.Future[Value], tuple[Task, int]] = {}
     while True:
         for task in islice(tasks, engine.ahead - len(waiting)):
             waiting[engine.pool.submit(work, task)] = task, 0
         if not waiting:
             return
-        done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+        done, _ = futures.wait(waiting, return_when=futures.FIRST_COMPLETED)
         for future in done:
             task, kills = waiting.pop(future)
             try:
                 value = _result(future)
-            except BrokenExecutor:
+            except futures.BrokenExecutor:
                 _check_kills(kills + 1)
                 waiting[engine.pool.submit(work, task)] = task, kills + 1
             else:
@@ -146,12 +139,12 @@ def _check_kills(kills: int) -> None:
     log.warning("a worker process was killed; its work is done again")
 
 
-def _result(future: "Future[Value]") -> Value:
+def _result(future: "futures.Future[Value]") -> Value:
     try:
         return future.result()
-    except (SentprobeError, BrokenExecutor):
+    except (SentprobeError, futures.BrokenExecutor):
         raise
-    except CancelledError:
+    except futures.CancelledError:
         raise EngineError(
             "the Dask scheduler gave up the work; what was done is kept, and the same command "
             "goes on"

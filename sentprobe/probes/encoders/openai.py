@@ -19,13 +19,7 @@ from urllib.request import getproxies, proxy_bypass
 import numpy as np
 import urllib3
 from numpy.typing import NDArray
-from urllib3.exceptions import (
-    HTTPError,
-    LocationParseError,
-    NameResolutionError,
-    ReadTimeoutError,
-    SSLError,
-)
+from urllib3 import exceptions
 from urllib3.util import Retry, parse_url
 
 from sentprobe.errors import UsageError
@@ -115,14 +109,14 @@ class Endpoint:
                 redirect=False,  # the key is for this host alone
                 timeout=urllib3.Timeout(connect=CONNECT_SECONDS, read=self.timeout),
             )
-        except HTTPError as error:
+        except exceptions.HTTPError as error:
             return self._unreached(error)
         return answer.data if answer.status == 200 else _refusal(answer, key=key)
 
-    def _unreached(self, error: HTTPError) -> _Failure:
-        if isinstance(error, ReadTimeoutError):
+    def _unreached(self, error: exceptions.HTTPError) -> _Failure:
+        if isinstance(error, exceptions.ReadTimeoutError):
             return _Failure(f"{self.url} sent nothing for {self.timeout:g} seconds", passing=True)
-        passing = not isinstance(error, (SSLError, NameResolutionError))
+        passing = not isinstance(error, (exceptions.SSLError, exceptions.NameResolutionError))
         return _Failure(f"{self.url}: {error}", passing)
 
 
@@ -149,7 +143,7 @@ def connections(url: str, *, size: int) -> urllib3.PoolManager:
         return urllib3.PoolManager(maxsize=size)
     try:
         return urllib3.ProxyManager(proxy, maxsize=size)
-    except HTTPError:
+    except exceptions.HTTPError:
         raise EncoderError(
             f"the proxy that the environment names for {parts.scheme} is not an HTTP proxy"
         ) from None
@@ -197,7 +191,7 @@ def _refusal(answer: urllib3.BaseHTTPResponse, *, key: str) -> _Failure:
 def _retry_after(answer: urllib3.BaseHTTPResponse) -> float:
     try:
         return Retry().get_retry_after(answer) or 0.0
-    except (HTTPError, OverflowError):
+    except (exceptions.HTTPError, OverflowError):
         return 0.0  # neither seconds nor a date
 
 
@@ -328,7 +322,7 @@ def _check(options: OpenAIOptions) -> None:
             raise UsageError(f"openai: option {name}={getattr(options, name):g}: must be above 0")
     try:
         url = parse_url(options.base_url)
-    except LocationParseError:
+    except exceptions.LocationParseError:
         url = parse_url("")
     if url.auth:
         raise UsageError("openai: option base_url has a password in it, which results would show")
