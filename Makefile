@@ -42,10 +42,11 @@ test-slow: $(DEVELOPER_STAMP) ## run the tests that are long for a reason (some 
 test test-slow: export OMP_NUM_THREADS := 1
 test test-slow: export PYTHONDONTWRITEBYTECODE :=
 
-lint: $(DEVELOPER_STAMP) ## check style, format and types (the linter, the formatter, mypy)
+lint: $(DEVELOPER_STAMP) ## check style, format, types and the order of imports
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
 
 clean: ## remove .venv and everything else that make made
 	rm -rf $(VENV) demo dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -10,16 +10,6 @@ import typer
 from sentprobe.commands.options import TableFormatOption
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.files import atomic_path, check_apart
-from sentprobe.grids import (
-    Grid,
-    GridCell,
-    GridRow,
-    TableFormat,
-    draw,
-    write_grid,
-    write_notes,
-    write_records,
-)
 from sentprobe.probes.corpus.table import Table, open_table
 from sentprobe.probes.natural.agreement import (
     AgreementMeasure,
@@ -33,6 +23,16 @@ from sentprobe.probes.natural.task import Suite, TableNeed
 from sentprobe.probes.statistics import wilson
 from sentprobe.progress import console
 from sentprobe.specs import choose
+from sentprobe.table_writers import (
+    Grid,
+    GridCell,
+    GridRow,
+    TableFormat,
+    draw,
+    write_grid,
+    write_notes,
+    write_records,
+)
 
 FORMATS = tuple(each for each in TableFormat if each is not TableFormat.HTML)
 """The formats of an agreement."""

@@ -10,12 +10,12 @@ from sentprobe.commands import options as opt
 from sentprobe.commands import targets
 from sentprobe.commands.task_list import ListsTasks
 from sentprobe.errors import UsageError
-from sentprobe.grids import empty_table
 from sentprobe.probes.compeval import structures_of
 from sentprobe.probes.dataset import ProbeDataset, Split
 from sentprobe.probes.formats import check_format, prepare_folder, write_dataset
 from sentprobe.probes.natural.select import TooFewError
 from sentprobe.progress import Reporter, bars, console
+from sentprobe.table_writers import empty_table
 
 if TYPE_CHECKING:
     from rich.table import Table

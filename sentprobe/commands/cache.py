@@ -9,10 +9,10 @@ import typer
 
 from sentprobe.commands.options import SETTINGS
 from sentprobe.errors import UsageError
-from sentprobe.grids import empty_table
 from sentprobe.probes.encoders.cache import default_directory
 from sentprobe.probes.encoders.cache_upkeep import CachedEncoder, check, clear, entries
 from sentprobe.progress import console
+from sentprobe.table_writers import empty_table
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -8,7 +8,6 @@ import typer
 
 from sentprobe.commands.options import TableFormatOption
 from sentprobe.errors import UsageError
-from sentprobe.grids import TableFormat, draw, write_grid, write_notes, write_records
 from sentprobe.probes.report.comparisons import (
     Comparison,
     Side,
@@ -26,6 +25,7 @@ from sentprobe.probes.runs.store import read_results
 from sentprobe.probes.statistics import Correction
 from sentprobe.progress import console
 from sentprobe.specs import choose
+from sentprobe.table_writers import TableFormat, draw, write_grid, write_notes, write_records
 
 FORMATS = tuple(each for each in TableFormat if each is not TableFormat.HTML)
 """The formats of a comparison."""

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sentprobe.errors import UsageError, suggest
-from sentprobe.grids import empty_table
 from sentprobe.probes.encoders.kinds import ENCODERS, EncoderKind
 from sentprobe.progress import console
+from sentprobe.table_writers import empty_table
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -5,10 +5,10 @@ from sentprobe.generator.event import Contradiction
 from sentprobe.generator.realize import realize
 from sentprobe.generator.space import Space
 from sentprobe.generator.templates import find_patterns, template_names
-from sentprobe.grids import empty_table
 from sentprobe.lexicon import Lexicon
 from sentprobe.lexicon.read import default_vocabulary, load_lexicon
 from sentprobe.progress import console
+from sentprobe.table_writers import empty_table
 
 
 def templates(vocabulary: VocabularyOption = None, lexicon: LexiconOption = None) -> None:

@@ -10,14 +10,6 @@ import typer
 from sentprobe.commands.options import format_among, out_to
 from sentprobe.errors import UsageError
 from sentprobe.files import write_atomically
-from sentprobe.grids import (
-    TableFormat,
-    draw,
-    write_grid,
-    write_notes,
-    write_records,
-    write_title,
-)
 from sentprobe.lengths import Lengths
 from sentprobe.probes.report.series import NOTES, check_series, series_grids, series_records
 from sentprobe.probes.report.tables import (
@@ -34,6 +26,14 @@ from sentprobe.probes.runs.results import Results
 from sentprobe.probes.runs.store import read_results
 from sentprobe.progress import console
 from sentprobe.specs import choose
+from sentprobe.table_writers import (
+    TableFormat,
+    draw,
+    write_grid,
+    write_notes,
+    write_records,
+    write_title,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console

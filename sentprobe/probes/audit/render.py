@@ -10,13 +10,19 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sentprobe.grids import TableFormat, empty_table, in_markdown, markdown_table, write_notes
 from sentprobe.probes.audit.audit import CONFIDENCE, FORMAT, Audit, Bound, Finding, Verdict
 from sentprobe.probes.audit.classify import Classifier, ModelScore
 from sentprobe.probes.audit.features import CUES
 from sentprobe.probes.cues import Cue
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.statistics import Interval
+from sentprobe.table_writers import (
+    TableFormat,
+    empty_table,
+    in_markdown,
+    markdown_table,
+    write_notes,
+)
 
 
 def to_json(audit: Audit) -> dict[str, Any]:

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.errors import ResultsError, UsageError, suggest
-from sentprobe.grids import Grid, GridCell, GridRow
 from sentprobe.probes.runs.results import Condition, Result, Results
 from sentprobe.probes.statistics import Correction, Paired, compare_items, correct
 from sentprobe.specs import choose
+from sentprobe.table_writers import Grid, GridCell, GridRow
 
 LEVEL = 0.05
 """A difference is said to be significant when its corrected p-value is below this."""

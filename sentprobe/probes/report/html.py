@@ -8,7 +8,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from sentprobe.errors import UsageError
-from sentprobe.grids import Grid
 from sentprobe.lengths import Lengths
 from sentprobe.probes.report.plots import (
     draw_layers,
@@ -30,6 +29,7 @@ from sentprobe.probes.report.tables import (
 )
 from sentprobe.probes.runs.results import Made, Results, makings
 from sentprobe.probes.trainer.presets import short_name
+from sentprobe.table_writers import Grid
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

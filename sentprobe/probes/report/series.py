@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from sentprobe.errors import UsageError
-from sentprobe.grids import Grid, GridCell, GridRow
 from sentprobe.lengths import Bin, Lengths, bins_of
 from sentprobe.probes.report.tables import CellStyle
 from sentprobe.probes.runs.results import Condition, Norm, Result, Results
 from sentprobe.probes.statistics import Interval, accuracy_interval
+from sentprobe.table_writers import Grid, GridCell, GridRow
 
 
 class SeriesMeasure(StrEnum):

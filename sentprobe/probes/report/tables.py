@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 
-from sentprobe.grids import Grid, GridCell, GridRow
 from sentprobe.probes.dataset import ONE_HOT, OWN_WORDS
 from sentprobe.probes.report.sanity import is_balanced, shared_by, verdicts
 from sentprobe.probes.runs.results import Condition, Result, Results, Score
 from sentprobe.probes.suites import known_tasks
 from sentprobe.probes.trainer.classifier import Preset
+from sentprobe.table_writers import Grid, GridCell, GridRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,11 @@ from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.encoders.embed import embed
 from sentprobe.probes.encoders.word_vectors import Bow
 from sentprobe.probes.runs.conditions import control_bow
-from sentprobe.probes.runs.job import (
+from sentprobe.probes.runs.results import Result, Results
+from sentprobe.probes.runs.settings import Run, make_run
+from sentprobe.probes.runs.store import prepare_directory, write_result
+from sentprobe.probes.runs.task import Task, make_tasks
+from sentprobe.probes.runs.todo import (
     SHARED,
     Job,
     add,
@@ -26,10 +30,6 @@ from sentprobe.probes.runs.job import (
     take_kept,
     trained_scores,
 )
-from sentprobe.probes.runs.results import Result, Results
-from sentprobe.probes.runs.settings import Run, make_run
-from sentprobe.probes.runs.store import prepare_directory, write_result
-from sentprobe.probes.runs.task import Task, make_tasks
 from sentprobe.probes.runs.vectors import Embedding, Encoded, Fits, laid_out
 from sentprobe.probes.runs.word_source import encode_words, make_source
 from sentprobe.probes.suites import ClassifierChoice

@@ -16,9 +16,9 @@ from sentprobe.probes.dataset import ProbeDataset
 from sentprobe.probes.encoders.protocol import Encoder, Vectors
 from sentprobe.probes.encoders.word_vectors import Bow
 from sentprobe.probes.runs.conditions import fit_under
-from sentprobe.probes.runs.job import SHARED, Job, shared_key
 from sentprobe.probes.runs.results import Condition, Norm, Result, norms_by_length
 from sentprobe.probes.runs.settings import Run
+from sentprobe.probes.runs.todo import SHARED, Job, shared_key
 from sentprobe.probes.trainer.fit import Fit
 
 Fits = tuple[Fit, ...]

@@ -15,7 +15,6 @@ from in_process import Command
 from probe_strategies import Counting, learnable, sample_result, seed_score
 
 from sentprobe.errors import UsageError
-from sentprobe.grids import TableFormat, write_grid
 from sentprobe.lengths import ADI_BINS, BINS, Lengths, bins_of, count_tokens
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.encoders import make_encoder
@@ -41,6 +40,7 @@ from sentprobe.probes.runs.run import run
 from sentprobe.probes.runs.store import format_result, prepare_directory, write_result
 from sentprobe.probes.statistics import accuracy_interval
 from sentprobe.probes.trainer.presets import find_preset
+from sentprobe.table_writers import TableFormat, write_grid
 
 FAST = replace(find_preset("ettinger"), max_epochs=2)
 

@@ -12,15 +12,6 @@ from probe_strategies import sample_result as sample
 from rich.console import Console
 
 from sentprobe.errors import UsageError
-from sentprobe.grids import (
-    Grid,
-    GridCell,
-    GridRow,
-    TableFormat,
-    draw,
-    write_grid,
-    write_records,
-)
 from sentprobe.probes.report.tables import (
     CellStyle,
     PublishedRow,
@@ -30,6 +21,15 @@ from sentprobe.probes.report.tables import (
     settings,
 )
 from sentprobe.probes.runs.results import Condition, Results
+from sentprobe.table_writers import (
+    Grid,
+    GridCell,
+    GridRow,
+    TableFormat,
+    draw,
+    write_grid,
+    write_records,
+)
 
 SAMPLE = Results(
     (

@@ -20,7 +20,7 @@ from sentprobe.commands.run import probe_targets
 from sentprobe.commands.targets import parse_targets
 from sentprobe.errors import ResultsError, SentprobeError
 from sentprobe.probes.encoders import make_encoder
-from sentprobe.probes.runs import conditions, job
+from sentprobe.probes.runs import conditions, todo
 from sentprobe.probes.runs.results import Condition, Made, Result, Results, makings
 from sentprobe.probes.runs.run import run
 from sentprobe.probes.runs.settings import make_run
@@ -111,7 +111,7 @@ def test_versions_that_changed_are_kept_with_the_seed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run([FEW[0]], [encoder()], preset=FAST, out=tmp_path, controls=False)
-    monkeypatch.setattr(job, "versions", lambda *packages: dict.fromkeys(packages, "9"))
+    monkeypatch.setattr(todo, "versions", lambda *packages: dict.fromkeys(packages, "9"))
     run([FEW[0]], [encoder()], preset=FAST, out=tmp_path, seeds=2, controls=False)
     (kept,) = read_results(tmp_path).records
     first, second = kept.scores[Condition.PROBE].seeds
