@@ -81,7 +81,7 @@ def finished(
             yield keys[done], done.result()
     except BrokenProcessPool:
         raise SentprobeError(
-            "a process that trained probes was killed (out of memory?); fewer --jobs need less"
+            "a worker process was killed (out of memory?); fewer --jobs need less"
         ) from None
 
 
@@ -139,8 +139,12 @@ class Processes(Executor):
         with self._lock:
             if self._stopped:
                 raise BrokenProcessPool("the work was stopped")
-            if self._idle:
-                return self._idle.pop()
+            while self._idle:
+                worker = self._idle.pop()
+                if worker.process.is_alive():
+                    return worker
+                self._running.remove(worker)  # it was killed when it had nothing to do
+                worker.pipe.close()
             worker = _start()
             self._running.add(worker)
             return worker
@@ -195,8 +199,18 @@ def _answer(message: bytes) -> bytes:
     try:
         return pickle.dumps((pickle.loads(message)(), None))
     except BaseException as error:
-        error.add_note("".join(traceback.format_exception(error)))
-        return pickle.dumps((None, error))
+        return pickle.dumps((None, _to_send(error)))
+
+
+def _to_send(error: BaseException) -> BaseException:
+    """Return the error with what happened as a note, or one that says so if it cannot be sent."""
+    told = "".join(traceback.format_exception(error))
+    error.add_note(told)
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:  # whatever its class makes of it
+        return RuntimeError(told)
+    return error
 
 
 def _end_with_the_parent() -> None:

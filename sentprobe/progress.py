@@ -45,7 +45,8 @@ class Bars:
 
     def begin(self, step: str, total: int) -> None:
         """Add a bar."""
-        self._task = self._progress.add_task(step, total=total, note="")
+        # Where nothing is known of the total, as of standard input, the bar only pulses.
+        self._task = self._progress.add_task(step, total=total or None, note="")
 
     def advance(self, amount: int = 1) -> None:
         """Move the bar."""

@@ -1,7 +1,12 @@
 """Processes that train: what they are given is done, and one that dies is told of."""
 
 import os
+import signal
+import threading
+import time
 from functools import partial
+from multiprocessing import active_children
+from typing import Any
 
 import pytest
 
@@ -22,6 +27,65 @@ def test_a_process_that_is_killed() -> None:
         workers(2) as pool,
     ):
         list(finished({0: partial(os._exit, 3)}, pool=pool))
+
+
+class DemandingError(Exception):
+    """An error that pickle cannot make again: it wants two arguments."""
+
+    def __init__(self, one: str, two: str) -> None:
+        super().__init__(one + two)
+
+
+def refuse() -> None:
+    raise ValueError("not this one")
+
+
+def refuse_demandingly() -> None:
+    raise DemandingError("a", "b")
+
+
+def refuse_with_a_lock() -> None:
+    raise ValueError(threading.Lock())
+
+
+def make_a_lock() -> Any:
+    return threading.Lock()
+
+
+def test_an_error_comes_out_with_what_happened() -> None:
+    with workers(2) as pool, pytest.raises(ValueError, match=r"^not this one") as caught:
+        list(finished({0: refuse}, pool=pool))
+    assert "in refuse" in "".join(caught.value.__notes__)
+
+
+@pytest.mark.parametrize("work", [refuse_demandingly, refuse_with_a_lock, make_a_lock])
+def test_what_cannot_be_sent_is_told_and_kills_no_process(work: Any) -> None:
+    with workers(2) as pool:
+        assert pool is not None
+        with pytest.raises((RuntimeError, TypeError), match=r"DemandingError|lock"):
+            pool.submit(work).result()
+        (process,) = active_children()
+        assert pool.submit(os.getpid).result() == process.pid
+
+
+def test_a_process_that_is_killed_when_idle_is_replaced() -> None:
+    with workers(2) as pool:
+        assert pool is not None
+        first = pool.submit(os.getpid).result()
+        (process,) = active_children()
+        os.kill(first, signal.SIGKILL)
+        process.join()
+        assert pool.submit(os.getpid).result() != first
+
+
+def test_work_is_stopped_when_the_block_is_left_by_an_error() -> None:
+    with pytest.raises(KeyError), workers(2) as pool:
+        assert pool is not None
+        pool.submit(time.sleep, 600)
+        while not active_children():
+            time.sleep(0.01)
+        raise KeyError
+    assert active_children() == []
 
 
 def test_numbers_of_processes() -> None:

@@ -19,7 +19,7 @@ from sentprobe.probes.natural.agreement import (
     open_pairs,
 )
 from sentprobe.probes.natural.catalogue import TASKS
-from sentprobe.probes.natural.task import Suite, TableNeed
+from sentprobe.probes.natural.task import TableNeed, TaskGroup
 from sentprobe.probes.statistics import wilson
 from sentprobe.progress import console
 from sentprobe.specs import choose
@@ -236,5 +236,7 @@ def _unparsed() -> str:
 
 def _needing(need: TableNeed) -> list[str]:
     return [
-        task.name for task in TASKS.values() if task.suite is Suite.CONNEAU and task.need is need
+        task.name
+        for task in TASKS.values()
+        if task.suite is TaskGroup.CONNEAU and task.need is need
     ]

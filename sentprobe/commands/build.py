@@ -53,7 +53,7 @@ def build(
         if table is None:
             raise targets.without_table("probe build")
         wanted = targets.parse_natural(
-            table, task or (), natural, size, seed=seed, audit=card.audit
+            targets.find_table(table), task or (), natural, size, seed=seed, audit=card.audit
         )
     elif suite != opt.COMPEVAL:
         raise targets.unknown_suite(suite)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sentprobe.commands.options import SETTINGS
-from sentprobe.errors import UsageError
+from sentprobe.errors import UsageError, counted
 from sentprobe.probes.encoders.cache import default_directory
 from sentprobe.probes.encoders.cache_upkeep import CachedEncoder, check, clear, entries
 from sentprobe.progress import console
@@ -79,7 +79,7 @@ def clear_cache(directory: Path, *, encoder: str | None, older_than: float | Non
 
     removed = clear(directory, encoder=encoder, older_than=older_than)
     print(
-        f"removed from {directory}: {_count(removed.encoders, 'encoder')}, {decimal(removed.size)}"
+        f"removed from {directory}: {counted(removed.encoders, 'encoder')}, {decimal(removed.size)}"
     )
 
 
@@ -88,10 +88,10 @@ def check_cache(directory: Path) -> None:
     checked = check(directory)
     for path in checked.damaged:
         print(f"damaged, removed: {path}")
-    read = _count(checked.files, "file")
+    read = counted(checked.files, "file")
     print(f"cache: {directory}: {read} read, {len(checked.damaged)} damaged")
     if checked.leftovers:
-        print(f"removed: {_count(checked.leftovers, 'unfinished file')} of killed processes")
+        print(f"removed: {counted(checked.leftovers, 'unfinished file')} of killed processes")
 
 
 def draw_entries(found: Iterable[CachedEncoder]) -> "Table":
@@ -107,7 +107,3 @@ def draw_entries(found: Iterable[CachedEncoder]) -> "Table":
         names = ", ".join(entry.encoders), entry.fingerprint[:12]
         drawn.add_row(*map(Text, (*names, *figures, used)))
     return drawn
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}" + ("" if number == 1 else "s")

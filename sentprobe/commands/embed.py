@@ -17,7 +17,7 @@ from sentprobe.probes.encoders.embed import embed as encode
 from sentprobe.probes.encoders.vector_files import format_of, write_vectors
 from sentprobe.processes import check_count, limit_threads
 from sentprobe.progress import Reporter, Silent, bars
-from sentprobe.specs import parse_spec
+from sentprobe.specs import Spec, parse_spec
 
 SUITE = "compeval"
 """The source that is built and not read."""
@@ -51,13 +51,14 @@ def embed(
     ] = None,
 ) -> None:
     """Write the vectors of a dataset's sentences to a file, for use elsewhere."""
-    find_kind(encoder)
+    spec = parse_spec(encoder)
+    find_kind(spec)
     form = format_of(out, format_)
-    check_place(out, source, encoder)
+    check_place(out, source, spec)
     check_count("threads", threads)
     cache = None if no_cache else Cache(default_directory())
     with bars() as reporter:
-        made = make_encoder(encoder, seed=seed)
+        made = make_encoder(spec, seed=seed)
         sentences = read_sentences(source, seed=seed, command=command_line(), reporter=reporter)
         with limit_threads(threads):
             vectors = encode(made, sentences, cache=cache, reporter=reporter)
@@ -67,7 +68,7 @@ def embed(
     print(f"{out}: {len(sentences)} sentences, vectors of width {vectors.shape[1]}")
 
 
-def check_place(out: Path, source: str, encoder: str) -> None:
+def check_place(out: Path, source: str, encoder: Spec) -> None:
     """Refuse a file that cannot be written, or that is read: the source, that of ``bow:FILE``.
 
     Raises:
@@ -77,7 +78,7 @@ def check_place(out: Path, source: str, encoder: str) -> None:
         raise UsageError(f"{out}: is a directory, not a file to write")
     if not out.parent.is_dir():
         raise UsageError(f"{out}: there is no directory {out.parent}")
-    argument = Path(parse_spec(encoder).argument)
+    argument = Path(encoder.argument)
     check_apart(out, [Path(source), *([argument] if argument.is_file() else [])])
 
 

@@ -18,14 +18,14 @@ from sentprobe.commands.targets import (
 )
 from sentprobe.commands.task_list import ListsTasks
 from sentprobe.probes.dataset import ProbeDataset
-from sentprobe.probes.encoders import find_kind, make_encoders
+from sentprobe.probes.encoders import find_kind
 from sentprobe.probes.encoders.cache import Cache, default_directory
 from sentprobe.probes.natural.select import TooFewError
 from sentprobe.probes.runs.word_source import parse_source
 from sentprobe.probes.suites import OTHERWISE, preset_of
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.presets import find_preset, override
-from sentprobe.processes import check_count, check_jobs, cores
+from sentprobe.processes import cores
 from sentprobe.progress import Reporter, Silent, bars, console
 from sentprobe.specs import Spec, check_names, parse_pair, parse_spec
 
@@ -127,12 +127,7 @@ def run(
         given=opt.options_given(context),
     )
     classifier = parse_classifier(preset, set_ or (), wanted)
-    for what, count in (("seeds", seeds), ("threads", threads)):
-        check_count(what, count)
-    jobs = cores() if jobs is None else jobs
-    check_jobs(jobs)
-    # PyTorch is loaded from here on.
-    from sentprobe.commands.show import View, print_tables  # noqa: PLC0415
+    from sentprobe.commands.show import View, print_tables  # noqa: PLC0415 - not for --help
     from sentprobe.probes.runs.settings import make_run  # noqa: PLC0415
 
     settings = make_run(
@@ -146,7 +141,7 @@ def run(
         device=device,
         threads=threads or 1,
         encoding_threads=threads,
-        jobs=jobs,
+        jobs=cores() if jobs is None else jobs,
     )
     with bars() as reporter:
         outcome = probe_targets(
@@ -185,19 +180,17 @@ def probe_targets(
         UsageError: see :func:`.targets.find_datasets`; the results' folder is not ours.
         SentprobeError: an encoder or a dataset could not be made.
     """
-    from sentprobe.probes.runs.run import run_tasks  # noqa: PLC0415 - PyTorch is slow
+    from sentprobe.probes.runs.run import distinct_encoders, run_encoders  # noqa: PLC0415 - slow
     from sentprobe.probes.runs.store import prepare_directory  # noqa: PLC0415
-    from sentprobe.probes.runs.task import make_tasks  # noqa: PLC0415
-    from sentprobe.probes.runs.word_source import make_source  # noqa: PLC0415
 
     reporter = reporter or Silent()
-    encoders = [each for spec in specs for each in make_encoders(spec, seed=run.seed)]
+    encoders = distinct_encoders(specs, seed=run.seed)
     if run.out is not None:
         prepare_directory(run.out)
     found = find_datasets(targets, command=run.command, reporter=reporter)
-    source = None if words is None else make_source(words, seed=run.seed)
-    tasks = make_tasks(found.datasets, run=run, preset=preset, words=source)
-    results = run_tasks(tasks, encoders, run=run, reporter=reporter)
+    results = run_encoders(
+        found.datasets, encoders, run=run, preset=preset, probe_vectors=words, reporter=reporter
+    )
     of_data = (f"{data.name}: {note}" for data in found.datasets for note in data.card.notes)
     of_encoders = (note for each in encoders for note in getattr(each, "notes", ()))
     return Outcome(results, (*of_data, *of_encoders), found.failures)

@@ -21,8 +21,7 @@ from sentprobe.probes.natural.datasets import (
     check_natural_size,
 )
 from sentprobe.probes.natural.select import NaturalSettings, TooFewError, parse_band
-from sentprobe.probes.natural.task import NaturalTask
-from sentprobe.probes.natural.task import Suite as NaturalNames
+from sentprobe.probes.natural.task import NaturalTask, TaskGroup
 from sentprobe.progress import Reporter
 from sentprobe.specs import check_distinct, choose
 
@@ -92,6 +91,8 @@ class Stored:
     """A file or folder of datasets."""
 
     path: Path
+    alone: bool
+    """Whether it is the only target, so that all tasks that are named must be there."""
 
 
 Target: TypeAlias = AnySuite | Stored
@@ -142,7 +143,7 @@ def parse_compeval(
 
 
 def parse_natural(
-    table: Path,
+    table: Table,
     names: Sequence[str],
     options: opt.NaturalOptions,
     size: opt.SizeOptions,
@@ -156,9 +157,7 @@ def parse_natural(
     - audit: whether the cards get the paper's baselines
 
     Raises:
-        UsageError: an unknown task, a band, a number; there is no such table, or it is something
-            else.
-        TableError: the table is not finished, or is damaged.
+        UsageError: an unknown task, a band, a number.
     """
     tasks = tuple(find_tasks(names))
     recipe = NaturalRecipe(
@@ -174,7 +173,7 @@ def parse_natural(
         audit=audit,
     )
     check_natural_size(recipe.size)
-    return NaturalSuite(tasks=tasks, table=find_table(table), recipe=recipe)
+    return NaturalSuite(tasks=tasks, table=table, recipe=recipe)
 
 
 def find_table(path: Path) -> Table:
@@ -238,25 +237,31 @@ def parse_targets(
     """
     check_distinct("target", words)
     kinds = _kinds(words)
-    opt.refuse_idle(given, [kind for kind in kinds.values() if kind], what=", ".join(words))
+    suites = [_suite(kind) for kind in kinds.values()]
+    opt.refuse_idle(given, [suite for suite in suites if suite], what=", ".join(words))
+    alone = len(kinds) == 1
     found: list[Target] = []
     for word, kind in kinds.items():
-        mine = _mine(names, kind) if len(kinds) > 1 else tuple(names)
+        mine = tuple(names) if alone else _mine(names, _suite(kind))
         if names and not mine:
             continue
-        if kind == opt.COMPEVAL:
-            found.append(parse_compeval(mine, compeval, size, seed=seed))
-        elif kind == opt.NATURAL:
-            found.append(parse_natural(Path(word), mine, natural, size, seed=seed, audit=False))
+        if isinstance(kind, Table):
+            found.append(parse_natural(kind, mine, natural, size, seed=seed, audit=False))
+        elif kind is None:
+            found.append(Stored(Path(word), alone))
         else:
-            found.append(Stored(Path(word)))
+            found.append(parse_compeval(mine, compeval, size, seed=seed))
     return Targets(tuple(words), tuple(found), tuple(names))
 
 
-def _kinds(words: Sequence[str]) -> dict[str, str | None]:
-    """Return the suite that each word stands for, without ``natural``; None: stored datasets."""
+MeantBy: TypeAlias = Table | str | None
+"""What a word stands for: a table, the suite compeval or, None, stored datasets."""
+
+
+def _kinds(words: Sequence[str]) -> dict[str, MeantBy]:
+    """Return what each word but ``natural`` stands for."""
     kinds = {word: _kind(word) for word in words if word != opt.NATURAL}
-    tables = [word for word, kind in kinds.items() if kind == opt.NATURAL]
+    tables = [word for word, kind in kinds.items() if isinstance(kind, Table)]
     if opt.NATURAL in words and not tables:
         raise _no_table([*kinds])
     if len(tables) > 1:
@@ -270,11 +275,16 @@ def _kinds(words: Sequence[str]) -> dict[str, str | None]:
     return kinds
 
 
-def _kind(word: str) -> str | None:
-    """Return the suite that a word stands for; None: stored datasets."""
+def _kind(word: str) -> MeantBy:
     if word == opt.COMPEVAL:
         return opt.COMPEVAL
-    return opt.NATURAL if is_table(Path(word)) else None
+    path = Path(word)
+    return open_table(path, check=False) if is_table(path) else None
+
+
+def _suite(kind: MeantBy) -> str | None:
+    """Return the suite that a word stands for; None: stored datasets."""
+    return opt.NATURAL if isinstance(kind, Table) else kind
 
 
 def _mine(names: Sequence[str], kind: str | None) -> tuple[str, ...]:
@@ -282,7 +292,7 @@ def _mine(names: Sequence[str], kind: str | None) -> tuple[str, ...]:
     if kind == opt.COMPEVAL:
         return tuple(name for name in names if name in TASKS)
     if kind == opt.NATURAL:
-        known = {*NATURAL_TASKS, *(each.value for each in NaturalNames)}
+        known = {*NATURAL_TASKS, *(each.value for each in TaskGroup)}
         return tuple(name for name in names if name in known)
     return tuple(names)
 
@@ -313,7 +323,7 @@ def find_datasets(targets: Targets, *, command: str, reporter: Reporter) -> Foun
     failures: dict[str, TooFewError] = {}
     for target in targets.found:
         if isinstance(target, Stored):
-            datasets += _read(target.path, targets)
+            datasets += _read(target, targets)
             continue
         for name, built in build_all(target, command=command, reporter=reporter):
             if isinstance(built, ProbeDataset):
@@ -324,23 +334,23 @@ def find_datasets(targets: Targets, *, command: str, reporter: Reporter) -> Foun
         raise failed(failures.values(), of=len(failures))
     there = [data.name for data in datasets]
     for name in targets.names:
-        if name not in {*there, *failures, *(each.value for each in NaturalNames)}:
+        if name not in {*there, *failures, *(each.value for each in TaskGroup)}:
             raise UsageError(f"there is no task {name!r} in {targets.written}")
     check_distinct("dataset", there)
     return Found(tuple(datasets), tuple(failures.values()))
 
 
-def _read(path: Path, targets: Targets) -> list[ProbeDataset]:
+def _read(stored: Stored, targets: Targets) -> list[ProbeDataset]:
     from sentprobe.probes.formats import read_datasets  # noqa: PLC0415 - pyarrow is slow
 
-    found = read_datasets(path)
+    found = read_datasets(stored.path)
     if not targets.names:
         return found
     known = [data.name for data in found]
     unknown = [name for name in targets.names if name not in known]
-    if unknown and sum(word != opt.NATURAL for word in targets.words) == 1:
+    if unknown and stored.alone:
         raise UsageError(
-            f"{path}: there is no task {unknown[0]!r}{suggest(unknown[0], known)}; "
+            f"{stored.path}: there is no task {unknown[0]!r}{suggest(unknown[0], known)}; "
             f"the tasks are {', '.join(known)}"
         )
     return [data for data in found if data.name in targets.names]

@@ -9,11 +9,11 @@ def task_list() -> str:
     """Return the names of all tasks and of their suites, a paragraph for each kind of task."""
     from sentprobe.probes.compeval.tasks import TASKS as COMPEVAL  # noqa: PLC0415 - help only
     from sentprobe.probes.natural.catalogue import TASKS as NATURAL  # noqa: PLC0415 - NumPy
-    from sentprobe.probes.natural.task import Suite  # noqa: PLC0415
+    from sentprobe.probes.natural.task import TaskGroup  # noqa: PLC0415
 
     return (
         f"Tasks of compeval: {', '.join(COMPEVAL)}.\n\n"
-        f"Tasks of natural: {', '.join(NATURAL)}; suites of these: {', '.join(Suite)}."
+        f"Tasks of natural: {', '.join(NATURAL)}; suites of these: {', '.join(TaskGroup)}."
     )
 
 

@@ -23,6 +23,7 @@ from sentprobe.errors import UsageError
 from sentprobe.generator import event as ev
 from sentprobe.generator.constraints import Constraints
 from sentprobe.generator.jsonform import JsonNode
+from sentprobe.generator.layout import roles_of
 from sentprobe.generator.lemmas import check_clause, check_predicate, infer_frames
 from sentprobe.lexicon import Kind, Lexicon
 
@@ -218,14 +219,12 @@ def _read_templates(structures: Mapping[str, JsonNode]) -> Iterator[str]:
         frame = ev.Frame(name)
         for item in node.list():
             parts = item.object(ev.Role)
-            if set(parts) != set(_roles(frame)):
-                item.fail(f"expected the keys {' and '.join(_roles(frame))} of {frame} structures")
+            if set(parts) != set(roles_of(frame)):
+                item.fail(
+                    f"expected the keys {' and '.join(roles_of(frame))} of {frame} structures"
+                )
             choices = {NO_CLAUSE: None} | {clause.value: clause for clause in ev.Frame}
             yield _template(frame, {ev.Role(key): parts[key].choice(choices) for key in parts})
-
-
-def _roles(frame: ev.Frame) -> tuple[ev.Role, ...]:
-    return (ev.Role.AGENT,) if frame is ev.Frame.INTRANSITIVE else tuple(ev.Role)
 
 
 def _template(frame: ev.Frame, clauses: Mapping[ev.Role, ev.Frame | None]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from in_process import Command
+from natural_tables import made_up, write_table
 from probe_strategies import learnable
 
 from sentprobe.probes.formats import write_dataset
@@ -19,6 +20,7 @@ COUNTED = (
     ("sentprobe.probes.trainer.presets", "find_preset"),
     ("sentprobe.specs", "parse_spec"),
     ("sentprobe.files", "is_table"),
+    ("sentprobe.probes.corpus.table", "open_table"),
 )
 
 
@@ -71,3 +73,12 @@ def test_each_target_is_looked_at_once(
     assert calls["is_table"] == 2
     assert (calls["check_device"], calls["find_preset"], calls["parse_spec"]) == (1, 1, 2)
     assert calls["load_lexicon"] == 0
+
+
+def test_a_table_is_looked_at_once(tmp_path: Path, command: Command, calls: Counter[str]) -> None:
+    table = write_table(made_up()[:1200], tmp_path / "table").path
+    calls.clear()
+    task = ("--task", "BShift", "--train", "60", "--validation", "0", "--test", "20")
+    code, _, err = command("run", "natural", table, *BOTH, *QUICK, *task, "--preset", "ettinger")
+    assert code == 0, err
+    assert (calls["is_table"], calls["open_table"], calls["find_preset"]) == (1, 1, 1)

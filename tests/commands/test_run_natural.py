@@ -14,7 +14,7 @@ from sentprobe.probes.compeval import TASKS as COMPEVAL
 from sentprobe.probes.compeval import build
 from sentprobe.probes.dataset import Card, ProbeDataset, Size, Split
 from sentprobe.probes.natural.catalogue import TASKS
-from sentprobe.probes.natural.task import Suite
+from sentprobe.probes.natural.task import TaskGroup
 from sentprobe.probes.report.tables import arrange, explain
 from sentprobe.probes.runs.run import run
 from sentprobe.probes.runs.settings import make_run
@@ -55,7 +55,7 @@ def built(table: str, tmp_path: Path, command: Command) -> Path:
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 def test_a_natural_task_has_the_classifier_of_its_paper(task: object) -> None:
     suite, name = task.suite, task.name  # type: ignore[attr-defined]
-    assert preset_of(name) == ("conneau" if suite is Suite.CONNEAU else "adi")
+    assert preset_of(name) == ("conneau" if suite is TaskGroup.CONNEAU else "adi")
 
 
 def test_other_datasets_have_that_of_ettinger() -> None:

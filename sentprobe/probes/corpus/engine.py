@@ -17,7 +17,7 @@ from sentprobe.processes import workers
 
 log = logging.getLogger(__name__)
 
-Task = TypeVar("Task")
+Given = TypeVar("Given")
 Value = TypeVar("Value")
 Some = ParamSpec("Some")
 
@@ -102,16 +102,17 @@ def _dask(scheduler: str) -> Iterator[Engine]:
 
 
 def run(
-    work: Callable[[Task], Value], tasks: Iterator[Task], engine: Engine
-) -> Generator[tuple[Task, Value], None, None]:
+    work: Callable[[Given], Value], tasks: Iterator[Given], engine: Engine
+) -> Generator[tuple[Given, Value], None, None]:
     """Do *work* on each task and yield the task with the value, in the order in which they end.
 
-    Tasks are taken as they are needed. When a worker is killed, what it had is done again.
+    Tasks are taken as they are needed. When a worker is killed, what it had is done again, by an
+    executor that replaces such workers, as ours and Dask's do.
 
     Raises:
         EngineError: workers are killed again and again, or the cluster is gone.
     """
-    waiting: dict[futures.Future[Value], tuple[Task, int]] = {}
+    waiting: dict[futures.Future[Value], tuple[Given, int]] = {}
     while True:
         for task in islice(tasks, engine.ahead - len(waiting)):
             waiting[engine.pool.submit(work, task)] = task, 0

@@ -18,7 +18,7 @@ from sentprobe.probes.dataset import OWN_WORDS, Split
 from sentprobe.probes.formats.entries import Entry
 from sentprobe.probes.natural import select
 from sentprobe.probes.natural.pairs import is_word
-from sentprobe.probes.natural.task import NaturalTask, Suite
+from sentprobe.probes.natural.task import NaturalTask, TaskGroup
 
 LABELS = ("FALSE", "TRUE")
 
@@ -144,7 +144,7 @@ def adi_tasks(
 ) -> list[NaturalTask]:
     """Return a task and its controls; *of_controls* None: the same cues may answer these."""
 
-    def task(name: str, suite: Suite, change: Change, reasons: Reasons) -> NaturalTask:
+    def task(name: str, suite: TaskGroup, change: Change, reasons: Reasons) -> NaturalTask:
         return NaturalTask(
             name=name,
             suite=suite,
@@ -157,6 +157,6 @@ def adi_tasks(
 
     others = may_answer if of_controls is None else of_controls
     return [
-        task(name, Suite.ADI, unchanged, may_answer),
-        *(task(f"{name}-{what}", Suite.CONTROLS, CHANGES[what], others) for what in CHANGES),
+        task(name, TaskGroup.ADI, unchanged, may_answer),
+        *(task(f"{name}-{what}", TaskGroup.CONTROLS, CHANGES[what], others) for what in CHANGES),
     ]

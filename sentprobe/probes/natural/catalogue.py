@@ -17,7 +17,7 @@ from sentprobe.probes.natural import (
     treedepth,
     wc,
 )
-from sentprobe.probes.natural.task import NaturalTask, Suite
+from sentprobe.probes.natural.task import NaturalTask, TaskGroup
 
 TASKS: dict[str, NaturalTask] = {
     task.name: task
@@ -49,7 +49,7 @@ def find_tasks(names: Iterable[str] = ()) -> list[NaturalTask]:
     Raises:
         UsageError: there is none of that name, or one is named twice.
     """
-    found = [task for name in [*names] or [Suite.CONNEAU] for task in _named(name)]
+    found = [task for name in [*names] or [TaskGroup.CONNEAU] for task in _named(name)]
     for place, task in enumerate(found):
         if task in found[:place]:
             raise UsageError(f"the task {task.name!r} is named twice")
@@ -59,10 +59,10 @@ def find_tasks(names: Iterable[str] = ()) -> list[NaturalTask]:
 def _named(name: str) -> Sequence[NaturalTask]:
     if name in TASKS:
         return [TASKS[name]]
-    if name in {suite.value for suite in Suite}:
+    if name in {suite.value for suite in TaskGroup}:
         return [task for task in TASKS.values() if task.suite == name]
-    known = [*TASKS, *(suite.value for suite in Suite)]
+    known = [*TASKS, *(suite.value for suite in TaskGroup)]
     raise UsageError(
         f"there is no natural-text task {name!r}{suggest(name, known)}; the tasks are "
-        f"{', '.join(TASKS)}; the suites are {', '.join(Suite)}"
+        f"{', '.join(TASKS)}; the suites are {', '.join(TaskGroup)}"
     )

@@ -8,7 +8,7 @@ from sentprobe.probes.cues import Cue, KnownTask
 from sentprobe.probes.natural.select import Draw, Selection
 
 
-class Suite(StrEnum):
+class TaskGroup(StrEnum):
     """Tasks that belong together."""
 
     CONNEAU = "conneau"
@@ -41,7 +41,7 @@ class Said:
 class NaturalTask(KnownTask):
     """A task: its suite, how it is drawn, what it needs, and what its parse says."""
 
-    suite: Suite = Suite.CONNEAU
+    suite: TaskGroup = TaskGroup.CONNEAU
     preset: str = "conneau"
     draw: Callable[[Draw], Selection]
     need: TableNeed = TableNeed.NOTHING

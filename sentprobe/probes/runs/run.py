@@ -30,7 +30,7 @@ from sentprobe.probes.runs.todo import (
     take_kept,
     trained_scores,
 )
-from sentprobe.probes.runs.vectors import Embedding, Encoded, Fits, laid_out
+from sentprobe.probes.runs.vectors import Embedding, Encoded, Fits, has_word_vectors, laid_out
 from sentprobe.probes.runs.word_source import encode_words, make_source
 from sentprobe.probes.suites import ClassifierChoice
 from sentprobe.processes import finished, limit_threads, workers
@@ -88,7 +88,7 @@ def run(
     check_distinct("dataset", [data.name for data in datasets])
     specs = [parse_spec(each) if isinstance(each, str) else each for each in encoders]
     check_names([each for each in specs if isinstance(each, Spec)])
-    made = [each for spec in specs for each in _made(spec, seed=seed)]
+    made = distinct_encoders(specs, seed=seed)
     settings = make_run(
         seed=seed,
         seeds=seeds,
@@ -104,29 +104,48 @@ def run(
     )
     if settings.out is not None:
         prepare_directory(settings.out)
-    words = None if probe_vectors is None else make_source(probe_vectors, seed=seed)
-    tasks = make_tasks(datasets, run=settings, preset=preset, words=words)
-    return run_tasks(tasks, made, run=settings, reporter=reporter or Silent())
+    return run_encoders(
+        datasets,
+        made,
+        run=settings,
+        preset=preset,
+        probe_vectors=probe_vectors,
+        reporter=reporter or Silent(),
+    )
 
 
-def _made(encoder: Encoder | Baseline | Spec, *, seed: int) -> list[Encoder | Baseline]:
-    return make_encoders(encoder, seed=seed) if isinstance(encoder, Spec) else [encoder]
+def distinct_encoders(
+    specs: Sequence[Encoder | Baseline | Spec], *, seed: int
+) -> list[Encoder | Baseline]:
+    """Return the encoders of the specs, made with *seed*, and those that are made already.
+
+    Raises:
+        UsageError: there is none, or there are two of one name.
+    """
+    encoders: list[Encoder | Baseline] = []
+    for each in specs:
+        encoders += make_encoders(each, seed=seed) if isinstance(each, Spec) else [each]
+    check_distinct("encoder", [encoder.name for encoder in encoders])
+    return encoders
 
 
-def run_tasks(
-    tasks: Sequence[Task],
+def run_encoders(
+    datasets: Sequence[ProbeDataset],
     encoders: Sequence[Encoder | Baseline],
     *,
     run: Run,
+    preset: ClassifierChoice | None,
+    probe_vectors: Encoder | Spec | str | None,
     reporter: Reporter,
 ) -> Results:
-    """Train and score what is missing, and return the result of each encoder on each task.
+    """Train and score what is missing, and return the result of each encoder on each dataset.
 
     Raises:
-        UsageError: two encoders of one name.
+        UsageError: word vectors where no task has probe words, or that are none.
         SentprobeError: see :func:`run`.
     """
-    check_distinct("encoder", [encoder.name for encoder in encoders])
+    words = None if probe_vectors is None else make_source(probe_vectors, seed=run.seed)
+    tasks = make_tasks(datasets, run=run, preset=preset, words=words)
     with workers(run.jobs) as pool:
         runner = _Runner(tasks, run, pool, reporter)
         found = [result for encoder in encoders for result in runner.results(encoder)]
@@ -249,21 +268,17 @@ class _Runner:
             encoder=encoder,
             sentences=sentences,
             norms=sentences.norms(),
-            words=self._encode_words(encoder),
+            words=self._encode_words(encoder, jobs),
             bow=self._bow(sentences.dim),
         )
 
-    def _encode_words(self, encoder: Encoder) -> Embedding | None:
-        """Return the vectors of the probe words of all tasks where they are not one-hot."""
-        whose = None
-        words: dict[str, None] = {}
-        for task in self._tasks:
-            source = task.words.encoder(encoder)
-            if source is not None and task.data.slots:
-                whose = source
-                words |= dict.fromkeys(task.data.probe_words)
-        if whose is None:
+    def _encode_words(self, encoder: Encoder, jobs: Sequence[Job]) -> Embedding | None:
+        """Return the vectors of the probe words of all tasks, if a job is trained on any."""
+        if not any(has_word_vectors(job.task, encoder) for job in jobs):
             return None
+        asking = [task for task in self._tasks if has_word_vectors(task, encoder)]
+        whose = asking[0].words.encoder(encoder) or encoder
+        words = dict.fromkeys(word for task in asking for word in task.data.probe_words)
         if whose.fingerprint not in self._words:
             with limit_threads(self._run.encoding_threads):
                 vectors = encode_words(whose, [*words], cache=self._run.cache)

@@ -53,11 +53,11 @@ def make_run(
     Raises:
         UsageError: a number or a device that cannot be.
     """
-    from sentprobe.probes.trainer.fit import check_device  # noqa: PLC0415 - PyTorch is slow
-
     for what, count in (("seeds", seeds), ("threads", threads), ("threads", encoding_threads)):
         check_count(what, count)
     check_jobs(jobs)
+    from sentprobe.probes.trainer.fit import check_device  # noqa: PLC0415 - PyTorch is slow
+
     check_device(device)
     return Run(
         seed=seed,

@@ -18,6 +18,7 @@ from sentprobe.probes.encoders.word_vectors import Bow
 from sentprobe.probes.runs.conditions import fit_under
 from sentprobe.probes.runs.results import Condition, Norm, Result, norms_by_length
 from sentprobe.probes.runs.settings import Run
+from sentprobe.probes.runs.task import Task
 from sentprobe.probes.runs.todo import SHARED, Job, shared_key
 from sentprobe.probes.trainer.fit import Fit
 
@@ -78,7 +79,7 @@ class Encoded:
 
     def of_words(self, job: Job) -> Vectors | None:
         """Return the vectors of its probe words, (words, word_dim) float32; None: one-hot."""
-        if self.words is None or not has_word_vectors(job, self.encoder):
+        if self.words is None or not has_word_vectors(job.task, self.encoder):
             return None
         return self.words.of(job.task.data.probe_words)
 
@@ -88,9 +89,9 @@ class Encoded:
         return norms_by_length(count_tokens(data.sentences), self.norms[rows])
 
 
-def has_word_vectors(job: Job, encoder: Encoder) -> bool:
-    """Say whether the job's probe words have vectors, and are not one-hot."""
-    return bool(job.task.data.slots) and job.task.words.encoder(encoder) is not None
+def has_word_vectors(task: Task, encoder: Encoder) -> bool:
+    """Say whether the task's probe words have vectors, and are not one-hot."""
+    return bool(task.data.slots) and task.words.encoder(encoder) is not None
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from sentprobe.probes.audit import (
 from sentprobe.probes.dataset import Card, ProbeDataset, Split
 from sentprobe.probes.formats import read_dataset, write_dataset
 from sentprobe.probes.natural.catalogue import TASKS
-from sentprobe.probes.natural.task import Suite
+from sentprobe.probes.natural.task import TaskGroup
 from sentprobe.probes.suites import expected, preset_of, turned
 
 PLAIN = (Cue.LENGTH, Cue.BAG, Cue.NGRAMS, Cue.TEMPLATE)
@@ -75,7 +75,7 @@ def test_the_usual_order_of_two_words_tells_only_where_there_is_one() -> None:
     assert not expected("AdiOrder-permuted", Cue.PROBE)
     assert not expected("AdiOrder-random", Cue.BAG)
     assert not expected("AdiOrder", Cue.SENTENCE)
-    others = (task.name for task in TASKS.values() if task.suite is not Suite.CONNEAU)
+    others = (task.name for task in TASKS.values() if task.suite is not TaskGroup.CONNEAU)
     assert not any(expected(name, Cue.PROBE) for name in others if not name.startswith("AdiOrder"))
 
 

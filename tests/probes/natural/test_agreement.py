@@ -29,7 +29,7 @@ from sentprobe.probes.natural.agreement import (
 from sentprobe.probes.natural.catalogue import TASKS
 from sentprobe.probes.natural.datasets import NaturalRecipe, build_natural
 from sentprobe.probes.natural.select import Band, NaturalSettings
-from sentprobe.probes.natural.task import Suite
+from sentprobe.probes.natural.task import TaskGroup
 
 GOLD = """\
 (S (NP (DT The) (NNS men)) (VP (VBD saw) (NP (NNS dogs))) (. .))
@@ -192,7 +192,7 @@ def test_all_of_the_ten_tasks_are_spoken_of() -> None:
     assert measured == asked == set(LABELS)
     named = [measure.name for measure in measures() if measure.kind is Compared.LABEL]
     assert sorted(named) == sorted(label.value for label in Label)
-    ten = {task.name for task in TASKS.values() if task.suite is Suite.CONNEAU}
+    ten = {task.name for task in TASKS.values() if task.suite is TaskGroup.CONNEAU}
     assert ten - measured == {"SentLen", "WC", "BShift", "SOMO"}
 
 

@@ -18,7 +18,7 @@ from sentprobe.probes.natural.catalogue import TASKS, find_tasks
 from sentprobe.probes.natural.coordinv import Longer, part, render
 from sentprobe.probes.natural.datasets import NaturalRecipe, build_natural
 from sentprobe.probes.natural.select import Band, NaturalSettings, TooFewError, parse_band
-from sentprobe.probes.natural.task import Suite
+from sentprobe.probes.natural.task import TaskGroup
 from sentprobe.probes.syntax.rows import analyse
 from sentprobe.probes.syntax.trees import Parsed
 
@@ -210,7 +210,7 @@ def test_suites() -> None:
     assert len(find_tasks()) == 10
     assert find_tasks() == find_tasks(["conneau"])
     assert [task.name for task in find_tasks(["adi"])] == ["AdiLength", "AdiContent", "AdiOrder"]
-    assert len(find_tasks(Suite)) == len(TASKS) == 19
+    assert len(find_tasks(TaskGroup)) == len(TASKS) == 19
 
 
 @pytest.mark.parametrize(

@@ -248,3 +248,9 @@ def test_values_show_themselves_in_a_line() -> None:
     made = run([data], ["majority"])
     assert re.fullmatch(r"<ProbeDataset 'toy': \d+ sentences, \d+ train items, .*>", repr(data))
     assert repr(made.records[0]).startswith("Result(task='toy', encoder='majority', accuracy=0.")
+
+
+def test_two_encoders_of_one_name_are_refused_before_anything_is_made(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="encoder 'bow' is asked for twice"):
+        run(FEW, ["bow", make_encoder("bow", seed=0)], preset=FAST, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
