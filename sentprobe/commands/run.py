@@ -32,9 +32,10 @@ from sentprobe.commands.targets import (
     parse_targets,
 )
 from sentprobe.commands.task_list import ListsTasks
+from sentprobe.files import cache_directory
 from sentprobe.probes.dataset import ProbeDataset
 from sentprobe.probes.encoders import find_kind, make_encoders
-from sentprobe.probes.encoders.cache import Cache, default_directory
+from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.natural.select import TooFewError
 from sentprobe.probes.runs.word_source import parse_source
 from sentprobe.probes.suites import OTHERWISE, preset_of
@@ -156,7 +157,7 @@ def run(
         controls=controls,
         out=out,
         force=force,
-        cache=Cache(default_directory()) if cache else None,
+        cache=Cache(cache_directory()) if cache else None,
         command=command_line(),
         device=device,
         threads=threads or 1,
