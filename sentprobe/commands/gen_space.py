@@ -80,9 +80,11 @@ def _constraints(content: ContentOptions, lexicon: Lexicon) -> tuple[Constraints
             print(f"gen: warning: {warning}", file=sys.stderr)
         base, templates = config.constraints, config.templates or templates
     required = tuple(event_of(text, lexicon) for text in content.require or ())
+    required_any = tuple(event_of(text, lexicon) for text in content.require_any or ())
     forbidden = tuple(event_of(text, lexicon) for text in content.forbid or ())
     return Constraints(
         required=base.required + required,
+        required_any=required_any,
         forbidden=base.forbidden + forbidden,
         required_words=(*base.required_words, *(content.require_word or ())),
         forbidden_words=(*base.forbidden_words, *(content.forbid_word or ())),

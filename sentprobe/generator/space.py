@@ -66,10 +66,7 @@ def _rules(
     if choices.clause != Event():
         text = f"the relative clause {write_event(choices.clause)}"
         yield Rule(text, lambda layout: _in_all_relatives(choices.clause, layout))
-    for event in constraints.required:
-        yield Rule(f"the required event {write_event(event)}", _anywhere(event))
-    for event in constraints.forbidden:
-        yield Rule(f"the forbidden event {write_event(event)}", _anywhere(event), is_ban=True)
+    yield from _event_rules(constraints)
     for lemma in constraints.required_words:
         yield Rule(f"the required word {lemma!r}", _with_word(lemma))
     for lemma in constraints.forbidden_words:
@@ -78,6 +75,16 @@ def _rules(
     if states and Flag.STATIVE not in choices.allow:
         text = "leaving out states in the progressive"
         yield Rule(text, lambda layout: _progressive(states, layout), is_ban=True)
+
+
+def _event_rules(constraints: Constraints) -> Iterator[Rule]:
+    for event in constraints.required:
+        yield Rule(f"the required event {write_event(event)}", _anywhere(event))
+    if constraints.required_any:
+        names = " or ".join(map(write_event, constraints.required_any))
+        yield Rule(f"the required event {names}", _anywhere(*constraints.required_any))
+    for event in constraints.forbidden:
+        yield Rule(f"the forbidden event {write_event(event)}", _anywhere(event), is_ban=True)
 
 
 def _in_main(event: Event, layout: Layout) -> list[Restriction]:
@@ -92,8 +99,9 @@ def _in_clauses(event: Event, layout: Layout) -> list[Restriction]:
     return [restriction for restriction in found if restriction is not None]
 
 
-def _anywhere(event: Event) -> Callable[[Layout], Sequence[Restriction]]:
-    return lambda layout: _in_clauses(event, layout)
+def _anywhere(*events: Event) -> Callable[[Layout], Sequence[Restriction]]:
+    """Return the boxes in which some clause is one of *events*."""
+    return lambda layout: [box for event in events for box in _in_clauses(event, layout)]
 
 
 def _in_all_relatives(event: Event, layout: Layout) -> list[Restriction]:

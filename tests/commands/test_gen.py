@@ -110,6 +110,18 @@ def test_require_and_forbid(gen: Gen) -> None:
     assert all("student" in line and "doctor" not in line for line in gen(*words).lines)
 
 
+def test_require_any(gen: Gen) -> None:
+    wanted = ("help[past]", "call(agent: lawyer)", "sleep[neg]")
+    flags = [f"--require-any={event}" for event in wanted]
+    found = {text: 0 for text in wanted}
+    for event in events_of(gen(*flags, "-v", "compeval", "-n", "100")):
+        held = [text for text in wanted if contains(event, read_event(text))]
+        assert held
+        for text in held:
+            found[text] += 1
+    assert min(found.values()) > 0
+
+
 def test_features_of_main_and_relative_clauses(gen: Gen) -> None:
     main = ("--tense=past", "--voice=passive", "--aspect=simple", "--polarity=neg")
     inner = ("--rc-tense=pres", "--rc-voice=active", "--rc-aspect=prog", "--rc-polarity=pos")

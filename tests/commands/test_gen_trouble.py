@@ -45,6 +45,11 @@ BAD_REQUESTS = [
     Bad("--adverbs 0-9", "a verb takes from 0 to 6 adverbs, not 7"),
     Bad("--require help[past", "event:1:"),
     Bad("--require hlep", "'hlep' (did you mean 'help'?)"),
+    Bad("--require-any hlep", "'hlep' (did you mean 'help'?)"),
+    Bad(
+        "-v compeval --require-any sleep --require-any help(agent:jockey)",
+        "'jockey' is required but is not in vocabulary 'compeval'",
+    ),
     Bad("--forbid help(agent:mna)", "'mna' (did you mean 'man'?)"),
     Bad("--require-word lwayer", "'lwayer' (did you mean 'lawyer'?)"),
     Bad("--forbid-word lwayer", "'lwayer' (did you mean 'lawyer'?)"),
