@@ -39,6 +39,16 @@ def generate(
     seed: Annotated[int, seed_of("the sample", WHAT)] = 0,
     vocabulary: VocabularyOption = None,
     lexicon: LexiconOption = None,
+    exclude: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--exclude",
+            metavar="FILE",
+            help="Draw no sentence of this file: one of gen's formats, or a sentence on each "
+            "line; repeatable.",
+            rich_help_panel=WHAT,
+        ),
+    ] = None,
     count: Annotated[
         bool,
         typer.Option("--count", help="Only print how many there are.", rich_help_panel=WHAT),
@@ -66,7 +76,12 @@ def generate(
     if context.invoked_subcommand is not None:
         _refuse_options_before(context)
         return
-    from sentprobe.commands.gen_space import make_space, record_format, write_sample  # noqa: PLC0415 - slow
+    from sentprobe.commands.gen_space import (  # noqa: PLC0415 - slow
+        excluded,
+        make_space,
+        record_format,
+        write_sample,
+    )
     from sentprobe.lexicon.read import load_lexicon  # noqa: PLC0415 - slow
 
     name = None if count else record_format(out, format, otherwise=".txt")
@@ -78,10 +93,11 @@ def generate(
         features=features,
         words=words,
     )
+    apart = excluded(exclude or (), space, out)
     if name is None:
-        print(space.count())
+        print(space.count() - len(apart))
     else:
-        write_sample(space, space.sample(n, seed=seed), out, name, quiet=quiet)
+        write_sample(space, space.sample(n, seed=seed, without=apart), out, name, quiet=quiet)
 
 
 def _refuse_options_before(context: typer.Context) -> None:

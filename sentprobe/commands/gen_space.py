@@ -6,6 +6,7 @@ from pathlib import Path
 
 from sentprobe.commands.gen_options import ContentOptions, FeatureOptions, WordOptions
 from sentprobe.errors import UsageError, suggest
+from sentprobe.files import check_apart
 from sentprobe.generator.boxes import IndexArray
 from sentprobe.generator.constraints import Choices, Constraints
 from sentprobe.generator.event import Event, Negator, Number
@@ -138,6 +139,22 @@ def record_format(out: Path | None, name: str | None, *, otherwise: str) -> str:
     if out is None and found == PARQUET:
         raise UsageError("Parquet cannot be written to standard output; name a file with --out")
     return found
+
+
+def excluded(paths: Sequence[Path], space: Space, out: Path | None) -> list[int]:
+    """Return where the sentences of files, none of which is *out*, are in the space.
+
+    Raises:
+        UsageError: a file cannot be read, or would be written over.
+        FormatError: what is in it is not right.
+    """
+    if not paths:
+        return []
+    from sentprobe.generator.exclusion import indices_of  # noqa: PLC0415 - slow import
+
+    if out is not None:
+        check_apart(out, paths)
+    return indices_of(paths, space)
 
 
 def write_sample(

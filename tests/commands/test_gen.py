@@ -122,6 +122,26 @@ def test_require_any(gen: Gen) -> None:
     assert min(found.values()) > 0
 
 
+@pytest.mark.parametrize("suffix", ALL_FORMATS.values())
+def test_exclude(gen: Gen, tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"train{suffix}"
+    small = ("-v", "compeval", "-t", "intransitive")
+    assert gen(*small, "-n", "200", "--out", path).code == 0
+    train = {sentence.text for sentence in read_file(path, LEXICON)}
+    assert gen(*small, "--exclude", path, "--count").out == "24\n"
+    done = gen(*small, "--exclude", path, "-n", "24")
+    assert len({*done.lines}) == 24 and train.isdisjoint(done.lines)
+    done = gen(*small, "--exclude", path, "-n", "25")
+    assert done.code == 2 and "; 200 are excluded)" in done.err
+    before = path.read_bytes()
+    done = gen(*small, "--exclude", path, "-n", "2", "--out", path)
+    assert (done.code, done.err) == (
+        2,
+        f"gen: {path}: is what is read; the output needs another path\n",
+    )
+    assert path.read_bytes() == before
+
+
 def test_features_of_main_and_relative_clauses(gen: Gen) -> None:
     main = ("--tense=past", "--voice=passive", "--aspect=simple", "--polarity=neg")
     inner = ("--rc-tense=pres", "--rc-voice=active", "--rc-aspect=prog", "--rc-polarity=pos")
