@@ -45,6 +45,20 @@ def atomic_path(path: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def make_folder_of(path: Path) -> None:
+    """Make the folder that *path* is to be in, with those above it, if it is not there.
+
+    Raises:
+        UsageError: it cannot be made.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:  # what is there is no folder: writing says so
+        pass
+    except OSError as error:
+        raise path_error(path, "cannot write there", error) from error
+
+
 def _is_device(path: Path) -> bool:
     """Say whether *path* is a device or pipe, or stands for an open file (/dev/stdout)."""
     if path.is_symlink() and path.is_relative_to("/dev"):

@@ -57,7 +57,9 @@ def generate(
     content: ContentOptions,
     features: FeatureOptions,
     words: WordOptions,
-    out: Annotated[Path | None, out_to("File instead of stdout.", OUTPUT)] = None,
+    out: Annotated[
+        Path | None, out_to("File instead of stdout; its folder is made.", OUTPUT)
+    ] = None,
     format: Annotated[
         str | None,
         format_among(

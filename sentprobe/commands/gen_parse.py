@@ -13,6 +13,7 @@ import typer
 from sentprobe.commands.gen_space import record_format
 from sentprobe.commands.options import LexiconOption, format_among, out_to
 from sentprobe.errors import SentprobeError, UsageError, counted
+from sentprobe.files import make_folder_of
 from sentprobe.generator.parse import plain
 from sentprobe.generator.records import RECORD_FORMATS, annotate_text
 from sentprobe.generator.sentence import Sentence
@@ -33,7 +34,7 @@ def parse(
         bool,
         typer.Option("--strict", help="Take capitals and a final stop for mistakes."),
     ] = False,
-    out: Annotated[Path | None, out_to("File instead of stdout.")] = None,
+    out: Annotated[Path | None, out_to("File instead of stdout; its folder is made.")] = None,
     format: Annotated[
         str | None, format_among("conllu (default), jsonl, trees, text, parquet.")
     ] = None,
@@ -54,6 +55,7 @@ def parse(
     reader = _Reader(words, strict=strict)
     annotated = reader.annotated(_lines(sentences or [], file))
     if out is not None:
+        make_folder_of(out)
         write_annotated(annotated, out, name)
     else:
         for sentence in annotated:

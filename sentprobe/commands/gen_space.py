@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sentprobe.commands.gen_options import ContentOptions, FeatureOptions, WordOptions
 from sentprobe.errors import UsageError, suggest
-from sentprobe.files import check_apart
+from sentprobe.files import check_apart, make_folder_of
 from sentprobe.generator.boxes import IndexArray
 from sentprobe.generator.constraints import Choices, Constraints
 from sentprobe.generator.event import Event, Negator, Number
@@ -160,7 +160,12 @@ def excluded(paths: Sequence[Path], space: Space, out: Path | None) -> list[int]
 def write_sample(
     space: Space, indices: IndexArray, out: Path | None, name: str, *, quiet: bool
 ) -> None:
-    """Write sentences to a file or standard output; many with a bar, unless *quiet*."""
+    """Write sentences to a file, whose folder is made, or standard output.
+
+    Many are written with a bar, unless *quiet*.
+    """
+    if out is not None:
+        make_folder_of(out)
     show = not quiet and len(indices) >= MANY and sys.stderr.isatty()
     with bars(show=show) as reporter:
         if out is not None:

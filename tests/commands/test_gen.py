@@ -65,6 +65,13 @@ def test_a_file_is_replaced(gen: Gen, tmp_path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) == 2
 
 
+def test_the_folder_is_made(gen: Gen, tmp_path: Path) -> None:
+    one, two = tmp_path / "a" / "b" / "x.txt", tmp_path / "c" / "x.txt"
+    assert gen("-n", "2", "--out", one).code == 0
+    assert gen("parse", "--file", one, "--out", two).code == 0
+    assert one.read_bytes() == two.read_bytes()
+
+
 def test_a_link_is_kept_and_its_file_replaced(gen: Gen, tmp_path: Path) -> None:
     (tmp_path / "link.txt").symlink_to("real.txt")
     assert gen("-n", "2", "--out", tmp_path / "link.txt").code == 0
