@@ -33,10 +33,9 @@ from sentprobe.commands.targets import (
 )
 from sentprobe.commands.task_list import ListsTasks
 from sentprobe.files import cache_directory
-from sentprobe.probes.dataset import ProbeDataset
+from sentprobe.probes.dataset import ProbeDataset, TooFewError
 from sentprobe.probes.encoders import find_kind, make_encoders
 from sentprobe.probes.encoders.cache import Cache
-from sentprobe.probes.natural.select import TooFewError
 from sentprobe.probes.runs.word_source import parse_source
 from sentprobe.probes.suites import OTHERWISE, preset_of
 from sentprobe.probes.trainer.classifier import Preset

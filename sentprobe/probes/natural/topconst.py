@@ -1,11 +1,11 @@
 """TopConst of Conneau et al. 2018, section 2: which constituents are under the top S."""
 
 from sentprobe.probes.cues import Cue, why
+from sentprobe.probes.dataset import TooFewError
 from sentprobe.probes.natural.select import (
     LENGTHS,
     Draw,
     Selection,
-    TooFewError,
     asked,
     by_class,
     entries_at,

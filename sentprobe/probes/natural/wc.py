@@ -2,11 +2,11 @@
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.cues import ABOUT_WORDS, Cue, why
+from sentprobe.probes.dataset import TooFewError
 from sentprobe.probes.natural.select import (
     LENGTHS,
     Draw,
     Selection,
-    TooFewError,
     by_class,
     entries_at,
     rarest,
