@@ -1,4 +1,4 @@
-"""Files: written whole or not at all, where a command may write, and scratch folders."""
+"""Files: written whole or not at all, where a command may write, scratch folders, the cache."""
 
 import os
 import platform
@@ -43,6 +43,20 @@ def atomic_path(path: Path) -> Iterator[Path]:
             temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def make_folder_of(path: Path) -> None:
+    """Make the folder that *path* is to be in, with those above it, if it is not there.
+
+    Raises:
+        UsageError: it cannot be made.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:  # what is there is no folder: writing says so
+        pass
+    except OSError as error:
+        raise path_error(path, "cannot write there", error) from error
 
 
 def _is_device(path: Path) -> bool:
@@ -179,3 +193,23 @@ def write_atomically(path: Path, text: str) -> None:
         raise
     except SentprobeError as error:
         raise ResultsError(str(error)) from error
+
+
+VARIABLE = "SENTPROBE_CACHE"
+"""The environment variable that says where the cache is."""
+
+
+def cache_directory() -> Path:
+    """Return where the cache is.
+
+    That is SENTPROBE_CACHE, else ``sentprobe`` in XDG_CACHE_HOME, else ``~/.cache/sentprobe``.
+    """
+    if chosen := os.environ.get(VARIABLE):
+        return Path(chosen).absolute()
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if not base.is_absolute():  # the XDG specification ignores relative ones
+        base = Path("~/.cache")
+    try:
+        return base.expanduser() / "sentprobe"
+    except RuntimeError:  # a user without a home
+        return Path("/.cache/sentprobe")

@@ -223,6 +223,7 @@ def satisfies(event: Event, constraints: Constraints) -> bool:
     words = all_words(event)
     return (
         all(contains(event, partial) for partial in constraints.required)
+        and any(contains(event, partial) for partial in constraints.required_any or [Event()])
         and not any(contains(event, partial) for partial in constraints.forbidden)
         and words.issuperset(constraints.required_words)
         and words.isdisjoint(constraints.forbidden_words)

@@ -11,9 +11,8 @@ from sentprobe.commands import targets
 from sentprobe.commands.task_list import ListsTasks
 from sentprobe.errors import UsageError
 from sentprobe.probes.compeval import structures_of
-from sentprobe.probes.dataset import ProbeDataset, Split
+from sentprobe.probes.dataset import ProbeDataset, Split, TooFewError
 from sentprobe.probes.formats import check_format, prepare_folder, write_dataset
-from sentprobe.probes.natural.select import TooFewError
 from sentprobe.progress import Reporter, bars, console
 from sentprobe.table_writers import empty_table
 

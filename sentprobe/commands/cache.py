@@ -1,4 +1,4 @@
-"""The command ``probe cache``: show, check or clear the sentence vectors that are kept on disk."""
+"""The command ``probe cache``: show, check or clear what is kept on disk, above all vectors."""
 
 import time
 from collections.abc import Iterable
@@ -9,8 +9,9 @@ import typer
 
 from sentprobe.commands.options import SETTINGS
 from sentprobe.errors import UsageError, counted
-from sentprobe.probes.encoders.cache import default_directory
-from sentprobe.probes.encoders.cache_upkeep import CachedEncoder, check, clear, entries
+from sentprobe.files import cache_directory
+from sentprobe.lexicon.memory import kept_files
+from sentprobe.probes.encoders.cache_upkeep import CachedEncoder, check, clear, clear_forms, entries
 from sentprobe.progress import console
 from sentprobe.table_writers import empty_table
 
@@ -35,14 +36,18 @@ def show(context: typer.Context) -> None:
         return
     from rich.filesize import decimal  # noqa: PLC0415 - slow import
 
-    directory = default_directory()
-    found = entries(directory)
+    directory = cache_directory()
+    found, forms = entries(directory), kept_files(directory)
     print(f"cache: {directory}")
-    if not found:
+    if not (found or forms):
         print("it is empty")
         return
-    console().print(draw_entries(found))
-    print(f"{decimal(sum(entry.size for entry in found))} in all")
+    if found:
+        console().print(draw_entries(found))
+    if forms:
+        print(f"inflected forms: {counted(len(forms), 'lexicon')}")
+    size = sum(entry.size for entry in found) + sum(path.stat().st_size for path in forms)
+    print(f"{decimal(size)} in all")
 
 
 @cache_app.command("clear")
@@ -57,20 +62,22 @@ def clear_command(
         float | None, typer.Option(metavar="DAYS", help="Only what was last used so long ago.")
     ] = None,
 ) -> None:
-    """Remove what is kept; only files of ours."""
+    """Remove what is kept, also the inflected forms of lexicons; only files of ours."""
     if older_than is not None and not older_than >= 0:
         raise UsageError(f"the number of days must not be negative, not {older_than}")
-    clear_cache(default_directory(), encoder=encoder, older_than=older_than)
+    clear_cache(cache_directory(), encoder=encoder, older_than=older_than)
 
 
 @cache_app.command("check")
 def check_command() -> None:
     """Read every file, and remove those that are damaged."""
-    check_cache(default_directory())
+    check_cache(cache_directory())
 
 
 def clear_cache(directory: Path, *, encoder: str | None, older_than: float | None) -> None:
     """Remove what is kept of all encoders, or of those chosen, and print how much that was.
+
+    The inflected forms of lexicons are of no encoder.
 
     Raises:
         UsageError: there is no such encoder in the cache.
@@ -78,9 +85,12 @@ def clear_cache(directory: Path, *, encoder: str | None, older_than: float | Non
     from rich.filesize import decimal  # noqa: PLC0415 - slow import
 
     removed = clear(directory, encoder=encoder, older_than=older_than)
-    print(
-        f"removed from {directory}: {counted(removed.encoders, 'encoder')}, {decimal(removed.size)}"
-    )
+    parts = [counted(removed.encoders, "encoder")]
+    size = removed.size
+    if encoder is None and (forms := clear_forms(directory, older_than=older_than)):
+        parts.append(counted(len(forms), "lexicon"))
+        size += sum(forms)
+    print(f"removed from {directory}: {', '.join(parts)}, {decimal(size)}")
 
 
 def check_cache(directory: Path) -> None:

@@ -9,10 +9,10 @@ import typer
 
 from sentprobe.commands.options import command_line, out_to, seed_of
 from sentprobe.errors import FormatError, UsageError
-from sentprobe.files import check_apart, decode_lines
+from sentprobe.files import cache_directory, check_apart, decode_lines
 from sentprobe.lexicon.read import load_lexicon
 from sentprobe.probes.encoders import find_kind, make_encoder
-from sentprobe.probes.encoders.cache import Cache, default_directory
+from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.encoders.embed import embed as encode
 from sentprobe.probes.encoders.vector_files import format_of, write_vectors
 from sentprobe.processes import check_count, limit_threads
@@ -56,7 +56,7 @@ def embed(
     form = format_of(out, format_)
     check_place(out, source, spec)
     check_count("threads", threads)
-    cache = None if no_cache else Cache(default_directory())
+    cache = None if no_cache else Cache(cache_directory())
     with bars() as reporter:
         made = make_encoder(spec, seed=seed)
         sentences = read_sentences(source, seed=seed, command=command_line(), reporter=reporter)

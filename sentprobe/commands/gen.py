@@ -29,6 +29,16 @@ def generate(
     seed: Annotated[int, opt.seed_of("the sample", opt.WHAT)] = 0,
     vocabulary: opt.VocabularyOption = None,
     lexicon: opt.LexiconOption = None,
+    exclude: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--exclude",
+            metavar="FILE",
+            help="Draw no sentence of this file: one of gen's formats, or a sentence on each "
+            "line; repeatable.",
+            rich_help_panel=opt.WHAT,
+        ),
+    ] = None,
     count: Annotated[
         bool,
         typer.Option("--count", help="Only print how many there are.", rich_help_panel=opt.WHAT),
@@ -37,7 +47,9 @@ def generate(
     content: ContentOptions,
     features: FeatureOptions,
     words: WordOptions,
-    out: Annotated[Path | None, opt.out_to("File instead of stdout.", OUTPUT)] = None,
+    out: Annotated[
+        Path | None, opt.out_to("File instead of stdout; its folder is made.", OUTPUT)
+    ] = None,
     format: Annotated[
         str | None,
         opt.format_among(
@@ -56,7 +68,12 @@ def generate(
     if context.invoked_subcommand is not None:
         _refuse_options_before(context)
         return
-    from sentprobe.commands.gen_space import make_space, record_format, write_sample  # noqa: PLC0415 - slow
+    from sentprobe.commands.gen_space import (  # noqa: PLC0415 - slow
+        excluded,
+        make_space,
+        record_format,
+        write_sample,
+    )
     from sentprobe.lexicon.read import load_lexicon  # noqa: PLC0415 - slow
 
     name = None if count else record_format(out, format, otherwise=".txt")
@@ -68,10 +85,11 @@ def generate(
         features=features,
         words=words,
     )
+    apart = excluded(exclude or (), space, out)
     if name is None:
-        print(space.count())
+        print(space.count() - len(apart))
     else:
-        write_sample(space, space.sample(n, seed=seed), out, name, quiet=quiet)
+        write_sample(space, space.sample(n, seed=seed, without=apart), out, name, quiet=quiet)
 
 
 def _refuse_options_before(context: typer.Context) -> None:

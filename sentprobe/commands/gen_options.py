@@ -26,6 +26,10 @@ class ContentOptions:
             help="Event to contain, e.g. 'help\\[past](agent: lawyer\\[pl])'.", rich_help_panel=MUST
         ),
     ] = None
+    require_any: Annotated[
+        list[str] | None,
+        typer.Option(help="Event of which at least one is contained.", rich_help_panel=MUST),
+    ] = None
     forbid: Annotated[
         list[str] | None, typer.Option(help="Event not to contain.", rich_help_panel=MUST)
     ] = None

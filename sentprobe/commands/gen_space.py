@@ -6,6 +6,7 @@ from pathlib import Path
 
 from sentprobe.commands.gen_options import ContentOptions, FeatureOptions, WordOptions
 from sentprobe.errors import UsageError, suggest
+from sentprobe.files import check_apart, make_folder_of
 from sentprobe.generator.boxes import IndexArray
 from sentprobe.generator.constraints import Choices, Constraints
 from sentprobe.generator.event import Event, Negator, Number
@@ -80,9 +81,11 @@ def _constraints(content: ContentOptions, lexicon: Lexicon) -> tuple[Constraints
             print(f"gen: warning: {warning}", file=sys.stderr)
         base, templates = config.constraints, config.templates or templates
     required = tuple(event_of(text, lexicon) for text in content.require or ())
+    required_any = tuple(event_of(text, lexicon) for text in content.require_any or ())
     forbidden = tuple(event_of(text, lexicon) for text in content.forbid or ())
     return Constraints(
         required=base.required + required,
+        required_any=required_any,
         forbidden=base.forbidden + forbidden,
         required_words=(*base.required_words, *(content.require_word or ())),
         forbidden_words=(*base.forbidden_words, *(content.forbid_word or ())),
@@ -138,10 +141,31 @@ def record_format(out: Path | None, name: str | None, *, otherwise: str) -> str:
     return found
 
 
+def excluded(paths: Sequence[Path], space: Space, out: Path | None) -> list[int]:
+    """Return where the sentences of files, none of which is *out*, are in the space.
+
+    Raises:
+        UsageError: a file cannot be read, or would be written over.
+        FormatError: what is in it is not right.
+    """
+    if not paths:
+        return []
+    from sentprobe.generator.exclusion import indices_of  # noqa: PLC0415 - slow import
+
+    if out is not None:
+        check_apart(out, paths)
+    return indices_of(paths, space)
+
+
 def write_sample(
     space: Space, indices: IndexArray, out: Path | None, name: str, *, quiet: bool
 ) -> None:
-    """Write sentences to a file or standard output; many with a bar, unless *quiet*."""
+    """Write sentences to a file, whose folder is made, or standard output.
+
+    Many are written with a bar, unless *quiet*.
+    """
+    if out is not None:
+        make_folder_of(out)
     show = not quiet and len(indices) >= MANY and sys.stderr.isatty()
     with bars(show=show) as reporter:
         if out is not None:

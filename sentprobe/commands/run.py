@@ -17,10 +17,10 @@ from sentprobe.commands.targets import (
     parse_targets,
 )
 from sentprobe.commands.task_list import ListsTasks
-from sentprobe.probes.dataset import ProbeDataset
+from sentprobe.files import cache_directory
+from sentprobe.probes.dataset import ProbeDataset, TooFewError
 from sentprobe.probes.encoders import find_kind
-from sentprobe.probes.encoders.cache import Cache, default_directory
-from sentprobe.probes.natural.select import TooFewError
+from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.runs.word_source import parse_source
 from sentprobe.probes.suites import OTHERWISE, preset_of
 from sentprobe.probes.trainer.classifier import Preset
@@ -136,7 +136,7 @@ def run(
         controls=controls,
         out=out,
         force=force,
-        cache=Cache(default_directory()) if cache else None,
+        cache=Cache(cache_directory()) if cache else None,
         command=opt.command_line(),
         device=device,
         threads=threads or 1,

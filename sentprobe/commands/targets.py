@@ -12,7 +12,7 @@ from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.lexicon.read import default_vocabulary, load_lexicon
 from sentprobe.probes.compeval import TASKS, CompevalTask, Sampling, build, check_size, find_task
 from sentprobe.probes.corpus.table import Table, open_table
-from sentprobe.probes.dataset import ProbeDataset, Size
+from sentprobe.probes.dataset import ProbeDataset, Size, TooFewError
 from sentprobe.probes.natural.catalogue import TASKS as NATURAL_TASKS
 from sentprobe.probes.natural.catalogue import find_tasks
 from sentprobe.probes.natural.datasets import (
@@ -20,7 +20,7 @@ from sentprobe.probes.natural.datasets import (
     build_each,
     check_natural_size,
 )
-from sentprobe.probes.natural.select import NaturalSettings, TooFewError, parse_band
+from sentprobe.probes.natural.select import NaturalSettings, parse_band
 from sentprobe.probes.natural.task import NaturalTask, TaskGroup
 from sentprobe.progress import Reporter
 from sentprobe.specs import check_distinct, choose
@@ -44,24 +44,23 @@ class CompevalSuite:
     seed: int
 
     def build(self, *, command: str) -> Iterator[tuple[str, Built]]:
-        """Yield each task's name and dataset.
-
-        Raises:
-            SentprobeError: the vocabulary does not yield so many sentences.
-        """
+        """Yield each task's name with its dataset, or with why it cannot be built."""
         for task in self.tasks:
-            yield (
-                task.name,
-                build(
-                    task,
-                    self.lexicon,
-                    vocabulary=self.vocabulary,
-                    size=self.size,
-                    seed=self.seed,
-                    sampling=self.sampling,
-                    command=command,
-                ),
-            )
+            try:
+                yield task.name, self._build(task, command)
+            except TooFewError as error:
+                yield task.name, error
+
+    def _build(self, task: CompevalTask, command: str) -> ProbeDataset:
+        return build(
+            task,
+            self.lexicon,
+            vocabulary=self.vocabulary,
+            size=self.size,
+            seed=self.seed,
+            sampling=self.sampling,
+            command=command,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,9 +107,13 @@ def build_all(suite: AnySuite, *, command: str, reporter: Reporter) -> Iterator[
 
 
 def failed(failures: Collection[TooFewError], *, of: int) -> SentprobeError:
-    """Return the error that names the tasks of so many that could not be built."""
+    """Return the error that names the tasks of so many that could not be built.
+
+    It is a wrong request if all were asked for with too few items.
+    """
+    wrong = len(failures) == of and all(isinstance(each, UsageError) for each in failures)
     count = f"{len(failures)} of {of} tasks could not be built"
-    return SentprobeError("\n".join([f"{count}:", *map(str, failures)]))
+    return (UsageError if wrong else SentprobeError)("\n".join([f"{count}:", *map(str, failures)]))
 
 
 def parse_compeval(
@@ -306,7 +309,7 @@ def _no_table(places: Sequence[str]) -> UsageError:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The datasets of targets, and why natural-text tasks are not among them."""
+    """The datasets of targets, and why tasks are not among them."""
 
     datasets: tuple[ProbeDataset, ...]
     failures: tuple[TooFewError, ...] = ()

@@ -6,6 +6,7 @@ boxes into smaller, disjoint ones. What is left may still demand that the words 
 so that its size is a product of numbers and its i-th element is read off the digits of i.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -114,6 +115,7 @@ class Cell:
         """Return the index of an element, or None if it is not in the cell; undoes ``decode``."""
         index = 0
         positions: list[int] = []
+        radices = self.radices
         for i, (variable, choice) in enumerate(zip(self.variables, self.choices, strict=True)):
             at = int(np.searchsorted(choice, values[variable.name]))
             if at == len(choice) or choice[at] != values[variable.name]:
@@ -122,7 +124,7 @@ class Cell:
             if at in taken:
                 return None
             positions.append(at)
-            index = index * self.radices[i] + at - sum(other < at for other in taken)
+            index = index * radices[i] + at - sum(other < at for other in taken)
         return index
 
 
@@ -209,6 +211,21 @@ def _cell(variables: tuple[Variable, ...], allowed: Box) -> Cell:
         rivals.append(() if variable.group is None else earlier.get(same, ()))
         earlier[same] = (*rivals[-1], i)
     return Cell(variables, choices, tuple(rivals))
+
+
+def pass_over(taken: Sequence[int], ranks: IndexArray) -> IndexArray:
+    """Return the numbers of these ranks among those that are not *taken*, which is sorted.
+
+    >>> pass_over([1, 2, 5], np.arange(4)).tolist()
+    [0, 3, 4, 6]
+    """
+    before = [number - at for at, number in enumerate(taken)]
+    if not before:
+        return ranks
+    if ranks.dtype != object and before[-1] + len(before) < 2**62 > ranks.max(initial=0):
+        moved: IndexArray = ranks + np.searchsorted(before, ranks, side="right")
+        return moved
+    return np.array([rank + bisect_right(before, rank) for rank in ranks.tolist()], dtype=object)
 
 
 _INT64 = 2**63

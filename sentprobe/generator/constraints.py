@@ -32,10 +32,12 @@ class Constraints:
     """Partial events and words (lemmas) that every sentence must, or must not, contain.
 
     An event may be contained in the main clause or in a relative clause, by sense (see
-    :func:`sentprobe.generator.event.contains`). All of the required ones are required.
+    :func:`sentprobe.generator.event.contains`). All of the required ones are required, and of
+    ``required_any``, if there are such, at least one.
     """
 
     required: tuple[Event, ...] = ()
+    required_any: tuple[Event, ...] = ()
     forbidden: tuple[Event, ...] = ()
     required_words: tuple[str, ...] = ()
     forbidden_words: tuple[str, ...] = ()
@@ -147,7 +149,8 @@ def _check_words(words: Words, lexicon: Lexicon, vocabulary: str, constraints: C
     """Check the lemmas of the constraints against the lexicon and the vocabulary."""
     determiners = tuple(lemma for _, lemma in words.determiners)
     chosen = {*words.nouns, *words.verbs, *words.adverbs, *words.relativizers, *determiners}
-    required = {lemma for event in constraints.required for lemma in lemmas_of(event)}
+    events = (*constraints.required, *constraints.required_any)
+    required = {lemma for event in events for lemma in lemmas_of(event)}
     required |= set(constraints.required_words)
     forbidden = {lemma for event in constraints.forbidden for lemma in lemmas_of(event)}
     for lemma in sorted(required | forbidden | set(constraints.forbidden_words)):

@@ -153,6 +153,15 @@ def parse(sentence: str, lexicon: Lexicon) -> tuple[ev.Event, ...]:
     return tuple(dict.fromkeys(events))
 
 
+def plain(sentence: str) -> str:
+    """Return a sentence as it is generated: without capitals and a final stop.
+
+    >>> plain("The man sleeps."), plain("the man sleeps ."), plain("the man sleeps")
+    ('the man sleeps', 'the man sleeps', 'the man sleeps')
+    """
+    return sentence.strip().lower().removesuffix(".").rstrip()
+
+
 def _failure(state: _State, lexicon: Lexicon) -> ParseError:
     at = state.furthest
     expected = " or ".join(sorted(state.expected)) or "the end of the sentence"

@@ -249,7 +249,7 @@ RECORD_FORMATS = {
 }
 """The formats by name."""
 
-PARQUET = "parquet"
+TEXT, PARQUET = "text", "parquet"
 FORMAT_NAMES = (*RECORD_FORMATS, PARQUET)
 
 

@@ -7,7 +7,7 @@ without repetition, in time and memory proportional to the events drawn.
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain, combinations, pairwise, product
 from typing import Any
@@ -22,6 +22,7 @@ from sentprobe.generator.boxes import (
     cells_of,
     draw_distinct,
     forbid,
+    pass_over,
     require,
     whole,
 )
@@ -66,10 +67,7 @@ def _rules(
     if choices.clause != Event():
         text = f"the relative clause {write_event(choices.clause)}"
         yield Rule(text, lambda layout: _in_all_relatives(choices.clause, layout))
-    for event in constraints.required:
-        yield Rule(f"the required event {write_event(event)}", _anywhere(event))
-    for event in constraints.forbidden:
-        yield Rule(f"the forbidden event {write_event(event)}", _anywhere(event), is_ban=True)
+    yield from _event_rules(constraints)
     for lemma in constraints.required_words:
         yield Rule(f"the required word {lemma!r}", _with_word(lemma))
     for lemma in constraints.forbidden_words:
@@ -78,6 +76,16 @@ def _rules(
     if states and Flag.STATIVE not in choices.allow:
         text = "leaving out states in the progressive"
         yield Rule(text, lambda layout: _progressive(states, layout), is_ban=True)
+
+
+def _event_rules(constraints: Constraints) -> Iterator[Rule]:
+    for event in constraints.required:
+        yield Rule(f"the required event {write_event(event)}", _anywhere(event))
+    if constraints.required_any:
+        names = " or ".join(map(write_event, constraints.required_any))
+        yield Rule(f"the required event {names}", _anywhere(*constraints.required_any))
+    for event in constraints.forbidden:
+        yield Rule(f"the forbidden event {write_event(event)}", _anywhere(event), is_ban=True)
 
 
 def _in_main(event: Event, layout: Layout) -> list[Restriction]:
@@ -92,8 +100,9 @@ def _in_clauses(event: Event, layout: Layout) -> list[Restriction]:
     return [restriction for restriction in found if restriction is not None]
 
 
-def _anywhere(event: Event) -> Callable[[Layout], Sequence[Restriction]]:
-    return lambda layout: _in_clauses(event, layout)
+def _anywhere(*events: Event) -> Callable[[Layout], Sequence[Restriction]]:
+    """Return the boxes in which some clause is one of *events*."""
+    return lambda layout: [box for event in events for box in _in_clauses(event, layout)]
 
 
 def _in_all_relatives(event: Event, layout: Layout) -> list[Restriction]:
@@ -238,29 +247,42 @@ class Space:
         Raises:
             ValueError: it is not in the space.
         """
-        start = 0
+        found = self.find(event)
+        if found is None:
+            raise ValueError("the event is not in the space")
+        return found
+
+    def find(self, event: Event) -> int | None:
+        """Return where *event* is in the space, or None if it is not."""
+        start, read = 0, None
         for (layout, cell), end in zip(self._cells, self._ends, strict=True):
-            values = read_values(event, layout)
+            if layout is not read:  # its cells follow one another
+                read, values = layout, read_values(event, layout)
             at = None if values is None else cell.encode(values)
             if at is not None:
                 return start + at
             start = end
-        raise ValueError("the event is not in the space")
+        return None
 
-    def sample(self, count: int, *, seed: int) -> IndexArray:
+    def sample(self, count: int, *, seed: int, without: Collection[int] = ()) -> IndexArray:
         """Return the indices of *count* different events, drawn uniformly, in random order.
 
+        None is among the indices *without*.
+
         Raises:
-            UsageError: *count* is not positive, or larger than the space.
+            UsageError: *count* is not positive, or larger than the space without these.
         """
+        apart = sorted(set(without))
+        left = self.count() - len(apart)
         if count <= 0:
             raise UsageError(f"the number of sentences must be positive, not {count}")
-        if count > self.count():
+        if count > left:
+            but = f"; {len(apart)} are excluded" if apart else ""
             raise UsageError(
-                f"{count} sentences were asked for, but there are only {self.count()} different "
-                f"ones (templates {', '.join(self.templates)}; vocabulary {self.vocabulary})"
+                f"{count} sentences were asked for, but there are only {left} different "
+                f"ones (templates {', '.join(self.templates)}; vocabulary {self.vocabulary}{but})"
             )
-        return draw_distinct(count, self.count(), np.random.default_rng(seed))
+        return pass_over(apart, draw_distinct(count, left, np.random.default_rng(seed)))
 
     def batches(self, indices: IndexArray) -> Iterator[Batch]:
         """Yield the values of the events at *indices*, those of one layout together."""

@@ -7,7 +7,7 @@ file reports all of its problems.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from sentprobe.lexicon.inflect import guess, takes_an
+from sentprobe.lexicon.inflect import Answer, guess, look_up, takes_an
 from sentprobe.lexicon.source import VOCABULARY, Document, LexiconEntry, Section
 from sentprobe.lexicon.words import FORMS, OPEN_KINDS, Flag, Form, Kind, Vocabulary, Word
 
@@ -51,11 +51,14 @@ class Draft:
         return tuple(s for s in self.document.sections if is_vocabulary(s) and s.is_table)
 
 
-def make_draft(document: Document, lent: tuple[Word, ...] = ()) -> Draft:
-    """Build a document's words; *lent* words of the kinds it has no section for are inherited."""
+def make_draft(document: Document, lent: tuple[Word, ...] = (), *, ask: Answer = look_up) -> Draft:
+    """Build a document's words; *lent* words of the kinds it has no section for are inherited.
+
+    *ask* gives the forms that are not stated.
+    """
     sections = [s for s in document.sections if s.name in KINDS]
     items = tuple(
-        DraftWord(make_word(Kind(section.name), entry), entry)
+        DraftWord(make_word(Kind(section.name), entry, ask), entry)
         for section in sections
         for entry in section.entries
     )
@@ -64,14 +67,14 @@ def make_draft(document: Document, lent: tuple[Word, ...] = ()) -> Draft:
     return Draft(document, items, inherited)
 
 
-def make_word(kind: Kind, entry: LexiconEntry) -> Word:
+def make_word(kind: Kind, entry: LexiconEntry, ask: Answer) -> Word:
     """Build a word: the forms that are stated, and the others by inflecting the lemma."""
     table = entry.value if isinstance(entry.value, dict) else {}
     article = table.get(ARTICLE)
     return Word(
         lemma=entry.key,
         kind=kind,
-        forms=dict(make_forms(entry.key, kind, table)),
+        forms=dict(make_forms(entry.key, kind, table, ask)),
         flags=frozenset(
             Flag(flag) for flag in strings(table.get(FLAGS)) if flag in frozenset(Flag)
         ),
@@ -79,12 +82,14 @@ def make_word(kind: Kind, entry: LexiconEntry) -> Word:
     )
 
 
-def make_forms(lemma: str, kind: Kind, table: Mapping[str, object]) -> Iterator[tuple[Form, str]]:
+def make_forms(
+    lemma: str, kind: Kind, table: Mapping[str, object], ask: Answer
+) -> Iterator[tuple[Form, str]]:
     """Yield the forms that a word has; a determiner that states a number has no other."""
     exhaustive = kind in CLOSED_KINDS and any(form in table for form in FORMS[kind])
     for form in FORMS[kind]:
         stated = table.get(form, table.get(form.removesuffix(".vowel")))
-        text = stated if stated is not None or exhaustive else guess(lemma, kind, form)
+        text = stated if stated is not None or exhaustive else guess(lemma, kind, form, ask)
         if isinstance(text, str) and text:
             yield form, text
 

@@ -3,6 +3,7 @@
 The forms are lemminflect's. Its tables take longer to load than all else that the generator does
 before the first sentence, so that its answers for the built-in words are kept in
 `inflections.tsv`, which `python -m sentprobe.lexicon` writes anew; a test holds them together.
+Those for other words are kept by :mod:`sentprobe.lexicon.memory`.
 """
 
 import re
@@ -32,7 +33,16 @@ def inflector() -> Callable[[str, str], tuple[str, ...]]:
     return lookup
 
 
-def inflect(lemma: str, form: Form) -> str | None:
+def look_up(lemma: str, form: Form) -> str | None:
+    """Ask lemminflect itself for its first spelling of a form."""
+    return next(iter(inflector()(lemma, form.value)), None)
+
+
+Answer = Callable[[str, Form], str | None]
+"""Gives the spelling of a form of a lemma, or None: :func:`look_up`, or what remembers for it."""
+
+
+def inflect(lemma: str, form: Form, ask: Answer = look_up) -> str | None:
     """Return lemminflect's first spelling of a noun, verb or adverb form, or None if it has none.
 
     >>> inflect("child", Form.NNS), inflect("overtake", Form.VBN), inflect("call", Form.VBP)
@@ -40,12 +50,7 @@ def inflect(lemma: str, form: Form) -> str | None:
     """
     if form in LEMMA_FORMS:
         return lemma
-    return kept_forms().get((lemma, form)) or look_up(lemma, form)
-
-
-def look_up(lemma: str, form: Form) -> str | None:
-    """Ask lemminflect itself for its first spelling of a form."""
-    return next(iter(inflector()(lemma, form.value)), None)
+    return kept_forms().get((lemma, form)) or ask(lemma, form)
 
 
 @cache
@@ -65,7 +70,7 @@ def kept_text(words: Iterable[Word]) -> str:
     return "".join(f"{lemma}\t{form}\t{look_up(lemma, form) or ''}\n" for lemma, form in asked)
 
 
-def guess(lemma: str, kind: Kind, form: Form) -> str | None:
+def guess(lemma: str, kind: Kind, form: Form, ask: Answer = look_up) -> str | None:
     """Return a form that the lexicon file leaves out, None for one that must be stated.
 
     >>> guess("the", Kind.DETERMINER, Form.DT_PL), guess("who", Kind.RELATIVIZER, Form.WP)
@@ -74,7 +79,7 @@ def guess(lemma: str, kind: Kind, form: Form) -> str | None:
     if kind is Kind.DETERMINER:
         return lemma
     if form in FORMS[Kind.NOUN] or kind in VERBS or kind is Kind.ADVERB:
-        return inflect(lemma, form)
+        return inflect(lemma, form, ask)
     return None
 
 

@@ -6,9 +6,12 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from sentprobe.errors import UsageError
+from sentprobe.files import cache_directory
 from sentprobe.lexicon.checks import problems
 from sentprobe.lexicon.draft import CLOSED_KINDS, make_draft, make_vocabularies
+from sentprobe.lexicon.inflect import Answer, look_up
 from sentprobe.lexicon.lexicon import Lexicon
+from sentprobe.lexicon.memory import remembering
 from sentprobe.lexicon.problems import LexiconError, Problem
 from sentprobe.lexicon.source import NOT_TOML, Document, read_document
 from sentprobe.lexicon.words import Word
@@ -16,21 +19,26 @@ from sentprobe.lexicon.words import Word
 BUILT_IN = "english.toml"
 
 
-def read_lexicon(path: Path | Traversable) -> Lexicon:
-    """Read a lexicon file.
+def read_lexicon(path: Path | Traversable, *, cache: Path | None = None) -> Lexicon:
+    """Read a lexicon file; in the folder *cache*, if one is given, the words' forms are kept.
 
     Raises:
         LexiconError: the file is wrong; all of its problems are reported.
         UsageError: the file cannot be read.
     """
-    return read_lexicon_text(decode(read_bytes(path), str(path)), str(path))
+    text = decode(read_bytes(path), str(path))
+    if cache is None:
+        return read_lexicon_text(text, str(path))
+    with remembering(cache, text) as ask:
+        return read_lexicon_text(text, str(path), ask=ask)
 
 
-def read_lexicon_text(text: str, source: str) -> Lexicon:
+def read_lexicon_text(text: str, source: str, *, ask: Answer = look_up) -> Lexicon:
     r"""Read a lexicon from the text of its file; *source* is the name that errors show.
 
     A file that has no section of determiners or of relativizers gets those of the built-in
-    lexicon; one that has no vocabulary gets the vocabulary `all` of all of its words.
+    lexicon; one that has no vocabulary gets the vocabulary `all` of all of its words. *ask* gives
+    the inflected forms that the text does not state.
 
     Raises:
         LexiconError: the text is wrong; all of its problems are reported.
@@ -39,7 +47,7 @@ def read_lexicon_text(text: str, source: str) -> Lexicon:
     >>> lexicon.find("wolves")[0][1].name
     'NNS'
     """
-    draft = make_draft(read_document(text, source), lent=closed_words())
+    draft = make_draft(read_document(text, source), lent=closed_words(), ask=ask)
     if found := problems(draft):
         raise LexiconError(source, found)
     return Lexicon(source, draft.words, make_vocabularies(draft))
@@ -84,8 +92,8 @@ def decode(data: bytes, path: str) -> str:
 
 
 def load_lexicon(path: Path | None) -> Lexicon:
-    """Return the lexicon of a file, or the package's own."""
-    return english() if path is None else read_lexicon(path)
+    """Return the lexicon of a file, whose forms are kept in the cache, or the package's own."""
+    return english() if path is None else read_lexicon(path, cache=cache_directory())
 
 
 def default_vocabulary(lexicon: Lexicon, usual: str = "english") -> str:

@@ -107,6 +107,10 @@ class DatasetError(SentprobeError):
     """A dataset contradicts itself, or cannot be learned from."""
 
 
+class TooFewError(SentprobeError):
+    """A task cannot be built: the corpus or vocabulary has too few sentences or words for it."""
+
+
 class Split(StrEnum):
     """A part of the items; TRAIN and TEST are in every dataset."""
 

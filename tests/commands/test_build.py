@@ -208,3 +208,43 @@ def test_the_vocabulary_of_an_own_lexicon(
         found, _, stderr = command(*request, *cache)
         assert found == code, stderr
         assert code == 0 or "name one of the lexicon's vocabularies: own, small" in stderr
+
+
+NO_ADVERB = "Negation: the vocabulary has 0 adverbs; holding some out takes at least 8"
+
+
+@pytest.mark.parametrize("what", ["build", "run"])
+def test_what_can_be_built_is_and_the_rest_is_named(
+    tmp_path: Path, command: Command, what: str
+) -> None:
+    lexicon = tmp_path / "l.toml"
+    words, _, _ = OWN.read_text("utf-8").partition("[adverb]")
+    lexicon.write_text(words, "utf-8")
+    request = (what, "compeval", "--lexicon", lexicon, *TINY, "-o", tmp_path / "out")
+    more = ("-e", "majority", "--jobs", "1", "--no-cache") if what == "run" else ()
+    code, stdout, stderr = command(*request, *more)
+    assert code == 1
+    assert stderr.endswith(f"probe: 1 of 5 tasks could not be built:\n{NO_ADVERB}\n")
+    assert all(name in stdout for name in TASKS if name != "Negation")
+    if what == "build":
+        assert {data.name for data in read_datasets(tmp_path / "out")} == {*TASKS} - {"Negation"}
+
+
+SMALL_LEXICONS = {
+    "one noun": "[noun]\nwolf = {}\n[transitive]\nchase = {}\n[intransitive]\nhowl = {}\n",
+    "no transitive verb": "[noun]\nwolf = {}\nfox = {}\n[intransitive]\nhowl = {}\nrun = {}\n",
+    "a verb left out": '[noun]\nwolf = {}\nfox = {}\n[transitive]\nhit = {flags = ["syncretic"]}\n',
+}
+
+
+@pytest.mark.parametrize("sampling", ["mirror", "paper"])
+@pytest.mark.parametrize("text", SMALL_LEXICONS.values(), ids=SMALL_LEXICONS)
+def test_a_lexicon_too_small_for_any_task(
+    tmp_path: Path, command: Command, text: str, sampling: str
+) -> None:
+    (tmp_path / "l.toml").write_text(text, "utf-8")
+    where = ("--lexicon", tmp_path / "l.toml", "-o", tmp_path / "out")
+    code, stdout, stderr = command("build", "compeval", "--sampling", sampling, *where)
+    assert (code, stdout) == (1, "")
+    assert "probe: 5 of 5 tasks could not be built:\n" in stderr
+    assert [line.partition(":")[0] for line in stderr.splitlines()[-5:]] == [*TASKS]

@@ -6,6 +6,7 @@ import pytest
 from cache_strategies import Hashing, files_of
 from in_process import Command
 
+from sentprobe.lexicon import read_lexicon
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.encoders.embed import embed
 
@@ -121,3 +122,15 @@ def test_a_cache_that_is_a_file(
     code, out, _ = command("cache", "clear")
     assert (code, out) == (0, f"removed from {path}: 0 encoders, 0 bytes\n")
     assert path.read_text() == "mine"
+
+
+def test_the_forms_of_lexicons(cache: Path, tmp_path: Path, command: Command) -> None:
+    path = tmp_path / "my.toml"
+    path.write_text("[noun]\nwolf = {}\n[intransitive]\nhowl = {}\n", encoding="utf-8")
+    read_lexicon(path, cache=cache)
+    (cache / "lexicons" / "mine.txt").write_text("mine", encoding="utf-8")
+    assert "inflected forms: 1 lexicon\n" in command("cache")[1]
+    assert command("cache", "clear", "--encoder", "first")[1].endswith(": 1 encoder, 376 bytes\n")
+    assert "0 encoders, 0 bytes" in command("cache", "clear", "--older-than", "1")[1]
+    assert ": 1 encoder, 1 lexicon, " in command("cache", "clear")[1]
+    assert [path for path in cache.rglob("*") if path.is_file()] == [cache / "lexicons/mine.txt"]

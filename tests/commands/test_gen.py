@@ -65,6 +65,13 @@ def test_a_file_is_replaced(gen: Gen, tmp_path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) == 2
 
 
+def test_the_folder_is_made(gen: Gen, tmp_path: Path) -> None:
+    one, two = tmp_path / "a" / "b" / "x.txt", tmp_path / "c" / "x.txt"
+    assert gen("-n", "2", "--out", one).code == 0
+    assert gen("parse", "--file", one, "--out", two).code == 0
+    assert one.read_bytes() == two.read_bytes()
+
+
 def test_a_link_is_kept_and_its_file_replaced(gen: Gen, tmp_path: Path) -> None:
     (tmp_path / "link.txt").symlink_to("real.txt")
     assert gen("-n", "2", "--out", tmp_path / "link.txt").code == 0
@@ -108,6 +115,38 @@ def test_require_and_forbid(gen: Gen) -> None:
         assert all(contains(event, read_event(text)) for text in required)
         assert not any(contains(event, read_event(text)) for text in forbidden)
     assert all("student" in line and "doctor" not in line for line in gen(*words).lines)
+
+
+def test_require_any(gen: Gen) -> None:
+    wanted = ("help[past]", "call(agent: lawyer)", "sleep[neg]")
+    flags = [f"--require-any={event}" for event in wanted]
+    found = {text: 0 for text in wanted}
+    for event in events_of(gen(*flags, "-v", "compeval", "-n", "100")):
+        held = [text for text in wanted if contains(event, read_event(text))]
+        assert held
+        for text in held:
+            found[text] += 1
+    assert min(found.values()) > 0
+
+
+@pytest.mark.parametrize("suffix", ALL_FORMATS.values())
+def test_exclude(gen: Gen, tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"train{suffix}"
+    small = ("-v", "compeval", "-t", "intransitive")
+    assert gen(*small, "-n", "200", "--out", path).code == 0
+    train = {sentence.text for sentence in read_file(path, LEXICON)}
+    assert gen(*small, "--exclude", path, "--count").out == "24\n"
+    done = gen(*small, "--exclude", path, "-n", "24")
+    assert len({*done.lines}) == 24 and train.isdisjoint(done.lines)
+    done = gen(*small, "--exclude", path, "-n", "25")
+    assert done.code == 2 and "; 200 are excluded)" in done.err
+    before = path.read_bytes()
+    done = gen(*small, "--exclude", path, "-n", "2", "--out", path)
+    assert (done.code, done.err) == (
+        2,
+        f"gen: {path}: is what is read; the output needs another path\n",
+    )
+    assert path.read_bytes() == before
 
 
 def test_features_of_main_and_relative_clauses(gen: Gen) -> None:

@@ -67,6 +67,44 @@ def test_empty_lines_are_passed_over(gen: Gen) -> None:
     assert "<stdin>:4: token 1" in done.err
 
 
+TAKEN_OFF = "gen: capitals or the final stop of {} were taken off\n"
+
+
+def test_capitals_and_a_final_stop_are_taken_off(gen: Gen) -> None:
+    done = gen("parse", "-f", "text", "The man slept.", "THE MAN SLEPT .", GOOD)
+    assert (done.code, done.lines) == (0, [GOOD] * 3)
+    assert done.err == TAKEN_OFF.format("2 sentences")
+    done = gen("parse", "-f", "conllu", stdin=b"The man slept.\r\n")
+    assert f"# text = {GOOD}\n" in done.out
+    assert done.err == TAKEN_OFF.format("1 sentence")
+
+
+def test_strict_takes_them_for_mistakes(gen: Gen) -> None:
+    done = gen("parse", "--strict", "-f", "text", "The man slept", "the man slept .", GOOD)
+    assert (done.code, done.lines) == (1, [GOOD])
+    one, two = done.err.splitlines()
+    assert "sentence 1: token 1: " in one and "not 'The' (not in the lexicon)" in one
+    assert "sentence 2: token 4: " in two and "not '.'" in two
+
+
+def test_a_sentence_that_fails_all_the_same_is_told_once(gen: Gen) -> None:
+    done = gen("parse", "The man sleep.", ".")
+    assert (done.code, done.out) == (1, "")
+    one, two = done.err.splitlines()
+    assert "token 3: " in one and "not 'sleep'" in one
+    assert "sentence 2: the sentence ends after token 0" in two
+
+
+def test_a_file_in_place_of_a_sentence(gen: Gen, tmp_path: Path) -> None:
+    path = tmp_path / "my sentences.txt"
+    path.write_text(f"{GOOD}\n", encoding="utf-8")
+    done = gen("parse", GOOD, path)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == f"gen: {path}: is a file; gen parse --file '{path}' reads it\n"
+    long = gen("parse", "x" * 5000)
+    assert long.code == 1 and "token 1: " in long.err
+
+
 # ------------------------------------------------------------------ show
 
 

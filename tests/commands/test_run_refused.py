@@ -36,7 +36,6 @@ BAD: list[tuple[list[str], int, str]] = [
     (["compeval", "--test", "-4"], 2, "must be a positive multiple of 2"),
     (["compeval", "--train", "401"], 2, "must be a positive multiple of 2"),
     (["compeval", "--train", "402"], 2, "Content2Probe: the number of train items must be"),
-    (["compeval", "--train", "4"], 2, "too few training items for every probe word"),
     (["compeval", "--seeds", "0"], 2, "the number of seeds must be positive, not 0"),
     (["compeval", "--threads", "0"], 2, "the number of threads must be positive, not 0"),
     (["compeval", "--sampling", "papr"], 2, "no sampling 'papr' (did you mean 'paper'?)"),
@@ -79,6 +78,18 @@ def check_refusal(got: int, stdout: str, stderr: str, *, code: int, message: str
     assert (got, stdout) == (code, "")
     assert last.startswith("probe: ")
     assert message in last
+    assert "Traceback" not in stderr
+
+
+@pytest.mark.parametrize("what", [("run",), ("build", "-o", "sets")])
+def test_too_few_items_for_every_task(
+    what: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    got, stdout, stderr = command(what[0], "compeval", "--train", "4", *what[1:])
+    assert (got, stdout) == (2, "")
+    assert "probe: 5 of 5 tasks could not be built:\n" in stderr
+    assert stderr.count("too few training items for every probe word") == 5
     assert "Traceback" not in stderr
 
 

@@ -11,7 +11,7 @@ from strategies import full_events, maybe
 
 from sentprobe.generator.constraints import Choices
 from sentprobe.generator.event import Event, Negator, clauses
-from sentprobe.generator.parse import ParseError, parse
+from sentprobe.generator.parse import ParseError, parse, plain
 from sentprobe.generator.realize import realize
 from sentprobe.generator.space import Space
 from sentprobe.generator.templates import template_names
@@ -30,6 +30,14 @@ compeval_events = full_events(LEXICON)
 english_events = full_events(LEXICON, vocabulary="english")
 slowly = settings(max_examples=15)
 briefly = settings(max_examples=60)
+
+
+@given(english_events)
+@briefly
+def test_a_plain_sentence_is_as_it_is_generated(event: Event) -> None:
+    text = realize(event, LEXICON).text
+    written = (text, f"{text}.", f"{text.capitalize()} . ", f"{text.upper()}.")
+    assert {plain(each) for each in written} == {text}
 
 
 @given(st.one_of(compeval_events, english_events))

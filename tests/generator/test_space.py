@@ -81,6 +81,7 @@ def constraints_on(draw: st.DrawFn, case: Case) -> Constraints:
     some_words = st.lists(st.sampled_from(words), max_size=2, unique=True).map(tuple)
     return Constraints(
         required=draw(st.lists(partials, max_size=2).map(tuple)),
+        required_any=draw(st.lists(partials, max_size=3).map(tuple)),
         forbidden=draw(st.lists(partials, max_size=2).map(tuple)),
         required_words=draw(some_words),
         forbidden_words=draw(some_words),

@@ -16,6 +16,13 @@ CONTRADICTIONS = [
         "the required event help[past] and the forbidden event *[past] contradict each other",
     ),
     (
+        Constraints(
+            required_any=(read_event("help[past]"), read_event("admire[past]")),
+            forbidden=(read_event("*[past]"),),
+        ),
+        "the required event help[past] or admire[past] and the forbidden event *[past] contradict",
+    ),
+    (
         Constraints(required_words=("man",), forbidden_words=("man",)),
         "the required word 'man' and the forbidden word 'man' contradict each other",
     ),

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from sentprobe.errors import SentprobeError, counted
+from sentprobe.errors import counted
 from sentprobe.generator.event import Participant, RelativeClause, Voice
 from sentprobe.generator.plan import slots_of
 from sentprobe.generator.templates import find_patterns
@@ -38,7 +38,7 @@ from sentprobe.probes.compeval.items import Drawer, Probe, Unit, UnitItem
 from sentprobe.probes.compeval.mirror import content2, in_turn
 from sentprobe.probes.compeval.paper import PaperQuestion, check_trained, paper_items
 from sentprobe.probes.compeval.tasks import CompevalTask, HeldOut, Sampling, check_size, find_task
-from sentprobe.probes.dataset import Card, Items, ProbeDataset, Size, Split
+from sentprobe.probes.dataset import Card, Items, ProbeDataset, Size, Split, TooFewError
 from sentprobe.specs import choose
 from sentprobe.versions import versions
 
@@ -126,9 +126,9 @@ def build(
     """Build the dataset of a compeval task.
 
     Raises:
-        UsageError: a size that is not a positive multiple of the task's unit, or that is too small
-            for the number of probe words.
-        SentprobeError: the vocabulary does not yield so many sentences.
+        UsageError: a size that is not a positive multiple of the task's unit.
+        TooFewItemsError: a size that is too small for the number of probe words.
+        TooFewError: the vocabulary does not yield so many sentences.
     """
     size = size or Size()
     check_size(task, size, sampling=sampling)
@@ -265,8 +265,8 @@ def _as_in_the_paper(
 _SAMPLINGS = {Sampling.MIRROR: _mirrored, Sampling.PAPER: _as_in_the_paper}
 
 
-def _too_few(task: CompevalTask, drawer: Drawer, *, found: int, wanted: int) -> SentprobeError:
-    return SentprobeError(
+def _too_few(task: CompevalTask, drawer: Drawer, *, found: int, wanted: int) -> TooFewError:
+    return TooFewError(
         f"{task.name}: only {found} of {wanted} items could be made from vocabulary "
         f"{drawer.vocabulary!r} without using a sentence twice; ask for fewer items (validation "
         "holds out words too) or use a larger vocabulary"

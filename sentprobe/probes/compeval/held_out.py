@@ -6,10 +6,10 @@ from dataclasses import replace
 from itertools import product
 from random import Random
 
-from sentprobe.errors import SentprobeError, UsageError, counted
+from sentprobe.errors import UsageError, counted
 from sentprobe.lexicon import Flag, Kind, Lexicon
 from sentprobe.probes.compeval.items import Probe
-from sentprobe.probes.dataset import Split
+from sentprobe.probes.dataset import Split, TooFewError
 
 WordsByKind = Mapping[Kind, Sequence[str]]
 """The lemmas of a vocabulary by kind."""
@@ -50,13 +50,13 @@ def pair_probes(
     also needs sentences without the verb.
 
     Raises:
-        SentprobeError: there are too few words for that.
+        TooFewError: there are too few words for that.
     """
     verbs = _verbs(words, rng)
     nouns = _sample(words[Kind.NOUN], MAX_NOUNS, rng)
     if len(nouns) < 2 or len(verbs) < 2:
         found = f"{counted(len(nouns), 'noun')} and {counted(len(verbs), 'verb')}"
-        raise SentprobeError(
+        raise TooFewError(
             f"{task}: the vocabulary has {found}; holding out pairs takes at least two of each"
         )
 
@@ -127,7 +127,7 @@ def first_probes(probes: BySplit, *, units: Mapping[Split, int], task: str) -> B
     """Return as many probes of each split as it has units for.
 
     Raises:
-        UsageError: training would lack a word that another split has.
+        TooFewItemsError: training would lack a word that another split has.
     """
     chosen = {split: probes[split][:count] for split, count in units.items()}
     seen = {word for probe in chosen[Split.TRAIN] for word in probe}
@@ -138,9 +138,13 @@ def first_probes(probes: BySplit, *, units: Mapping[Split, int], task: str) -> B
     return chosen
 
 
-def too_few_in_training(task: str, split: Split, unseen: int) -> UsageError:
+class TooFewItemsError(TooFewError, UsageError):
+    """A task cannot be built: it was asked for with too few items."""
+
+
+def too_few_in_training(task: str, split: Split, unseen: int) -> TooFewItemsError:
     """Return the error that training lacks so many of the split's probe words."""
-    return UsageError(
+    return TooFewItemsError(
         f"{task}: too few training items for every probe word of the {split.value} items to be in "
         f"training ({unseen} would not be); ask for more of them"
     )
@@ -159,12 +163,12 @@ def split_adverbs(
     there are too few for that, validation has those of training.
 
     Raises:
-        SentprobeError: there are too few for training and test.
+        TooFewError: there are too few for training and test.
     """
     chosen = lexicon.vocabulary(vocabulary)
     adverbs = _sample(chosen.words[Kind.ADVERB], len(chosen.words[Kind.ADVERB]), rng)
     if len(adverbs) < 2 * MIN_ADVERBS:
-        raise SentprobeError(
+        raise TooFewError(
             f"{task}: the vocabulary has {counted(len(adverbs), 'adverb')}; "
             f"holding some out takes at least {2 * MIN_ADVERBS}"
         )

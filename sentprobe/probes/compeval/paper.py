@@ -84,7 +84,7 @@ def check_trained(items: Mapping[Split, Sequence[PaperQuestion]], *, task: Compe
     """Refuse items of which training lacks a probe word.
 
     Raises:
-        UsageError: there are too few training items.
+        TooFewItemsError: there are too few training items.
     """
     seen = {word for probe, _ in items[Split.TRAIN] for word in probe}
     for split, questions in items.items():

@@ -214,25 +214,6 @@ def _name(parts: Sequence[bytes | memoryview]) -> str:
 
 log = logging.getLogger(__name__)
 
-VARIABLE = "SENTPROBE_CACHE"
-"""The environment variable that says where the cache is."""
-
-
-def default_directory() -> Path:
-    """Return where the cache is.
-
-    That is SENTPROBE_CACHE, else ``sentprobe`` in XDG_CACHE_HOME, else ``~/.cache/sentprobe``.
-    """
-    if chosen := os.environ.get(VARIABLE):
-        return Path(chosen).absolute()
-    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    if not base.is_absolute():  # the XDG specification ignores relative ones
-        base = Path("~/.cache")
-    try:
-        return base.expanduser() / "sentprobe"
-    except RuntimeError:  # a user without a home
-        return Path("/.cache/sentprobe")
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CachedVectors:

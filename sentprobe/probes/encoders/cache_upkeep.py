@@ -1,4 +1,4 @@
-"""What is in the embedding cache, and clearing and checking it."""
+"""What is in the cache, and clearing and checking it."""
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sentprobe.errors import SentprobeError, UsageError, suggest
+from sentprobe.lexicon.memory import kept_files
 from sentprobe.probes.encoders.cache import (
     TAG,
     DamagedFileError,
@@ -92,6 +93,26 @@ def clear(
         with suppress(OSError):  # something in it is not ours
             entry.folder.rmdir()
     return Removed(encoders=len(chosen), size=sum(removed))
+
+
+def clear_forms(directory: Path, *, older_than: float | None = None) -> list[int]:
+    """Remove the inflected forms that are kept for lexicons; return the size of each file.
+
+    *older_than* chooses those that were written so many days ago.
+
+    Raises:
+        SentprobeError: something cannot be read or removed.
+    """
+    limit = time.time() - DAY * (older_than or 0)
+    with _failing(directory, "cannot read the cache"):
+        paths = kept_files(directory)
+        if older_than is not None:
+            paths = [path for path in paths if path.stat().st_mtime < limit]
+    sizes = [_remove(path) for path in paths]
+    for folder in {path.parent for path in paths}:
+        with suppress(OSError):  # something in it is not ours
+            folder.rmdir()
+    return sizes
 
 
 def check(directory: Path) -> Checked:

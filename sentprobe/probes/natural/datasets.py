@@ -10,9 +10,9 @@ import numpy as np
 from sentprobe.errors import UsageError
 from sentprobe.probes.corpus.queries import MEMORY, THREADS, Corpus, open_corpus
 from sentprobe.probes.corpus.table import Table
-from sentprobe.probes.dataset import Card, ProbeDataset, Size, Split
+from sentprobe.probes.dataset import Card, ProbeDataset, Size, Split, TooFewError
 from sentprobe.probes.formats.entries import Entry, assemble
-from sentprobe.probes.natural.select import Draw, NaturalSettings, Selection, TooFewError
+from sentprobe.probes.natural.select import Draw, NaturalSettings, Selection
 from sentprobe.probes.natural.task import NaturalTask, TableNeed
 from sentprobe.versions import versions
 

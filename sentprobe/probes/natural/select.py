@@ -14,9 +14,9 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.errors import UsageError
 from sentprobe.probes.corpus.queries import Corpus, SentencePool
-from sentprobe.probes.dataset import Indices, Size, Split
+from sentprobe.probes.dataset import Indices, Size, Split, TooFewError
 from sentprobe.probes.formats.entries import Entry
 
 REFERENCE = 10_000_000
@@ -92,10 +92,6 @@ def parse_band(text: str) -> Band:
 
 _SHOWN = 20
 """The most classes whose counts an error lists."""
-
-
-class TooFewError(SentprobeError):
-    """A task cannot be built: the corpus has too few sentences for it."""
 
 
 SplitPlaces = Mapping[Split, Indices]

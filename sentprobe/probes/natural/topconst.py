@@ -1,6 +1,7 @@
 """TopConst of Conneau et al. 2018, section 2: which constituents are under the top S."""
 
 from sentprobe.probes.cues import Cue, why
+from sentprobe.probes.dataset import TooFewError
 from sentprobe.probes.natural import select
 from sentprobe.probes.natural.task import (
     BAG_AND_ORDER,
@@ -63,7 +64,7 @@ def _sequences(draw: select.Draw) -> tuple[list[str], tuple[str, ...]]:
         wanted,
     )
     if not found:
-        raise select.TooFewError(
+        raise TooFewError(
             f"{draw.task}: the corpus has no sequence of top constituents with {least} sentences "
             "of 5 to 28 tokens; the task needs sentences with trees"
         )

@@ -2,6 +2,7 @@
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.cues import ABOUT_WORDS, Cue, why
+from sentprobe.probes.dataset import TooFewError
 from sentprobe.probes.natural import select
 from sentprobe.probes.natural.task import BAG_AND_ORDER, IN_TEXT, NaturalTask
 
@@ -62,7 +63,7 @@ def _words(draw: select.Draw) -> tuple[list[tuple[int, str]], int]:
             f"{first:,} on, not {wanted:,}; ask for fewer or begin at an earlier rank"
         )
     if len(found) < 2:
-        raise select.TooFewError(
+        raise TooFewError(
             f"{draw.task}: the corpus has {len(found)} words of at least 4 letters from rank "
             f"{first:,} on; at least 2 are needed"
         )

@@ -27,7 +27,6 @@ from sentprobe.probes.encoders.cache import (
     TAG,
     Cache,
     Head,
-    default_directory,
     folder_of,
     format_head,
     open_vectors,
@@ -210,32 +209,3 @@ def test_our_folders_are_tagged(tmp_path: Path) -> None:
     assert (folder / TAG).read_text().startswith("Signature: 8a477f597d28d172789f06886806bc55\n")
     empty(folder / TAG, 0)
     assert our_folders(tmp_path) == []
-
-
-@pytest.mark.parametrize(
-    ("variables", "wanted"),
-    [
-        ({"SENTPROBE_CACHE": "/a/b", "XDG_CACHE_HOME": "/c"}, "/a/b"),
-        ({"SENTPROBE_CACHE": "", "XDG_CACHE_HOME": "/c"}, "/c/sentprobe"),
-        ({"XDG_CACHE_HOME": "relative", "HOME": "/home/me"}, "/home/me/.cache/sentprobe"),
-        ({"HOME": "/home/me"}, "/home/me/.cache/sentprobe"),
-    ],
-)
-def test_where_the_cache_is(
-    variables: dict[str, str], wanted: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("SENTPROBE_CACHE", "XDG_CACHE_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    assert default_directory() == Path(wanted)
-
-
-def test_a_user_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(_: Path) -> Path:
-        raise RuntimeError("Could not determine home directory.")
-
-    for name in ("SENTPROBE_CACHE", "XDG_CACHE_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(Path, "expanduser", fail)
-    assert default_directory() == Path("/.cache/sentprobe")

@@ -13,10 +13,10 @@ from shared import needs_shared
 
 from sentprobe.generator.event import Number
 from sentprobe.probes.corpus.table import Table
-from sentprobe.probes.dataset import ProbeDataset, Size, Split
+from sentprobe.probes.dataset import ProbeDataset, Size, Split, TooFewError
 from sentprobe.probes.natural.catalogue import TASKS, find_tasks
 from sentprobe.probes.natural.datasets import NaturalRecipe, build_each, build_natural
-from sentprobe.probes.natural.select import Band, NaturalSettings, TooFewError
+from sentprobe.probes.natural.select import Band, NaturalSettings
 from sentprobe.probes.syntax.rows import Row
 
 WIDE = NaturalSettings(

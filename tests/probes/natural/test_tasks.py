@@ -12,12 +12,12 @@ from natural_tables import made_up, rows_of, write_table
 
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.corpus.table import Table
-from sentprobe.probes.dataset import Size, Split
+from sentprobe.probes.dataset import Size, Split, TooFewError
 from sentprobe.probes.natural.bshift import _swapped
 from sentprobe.probes.natural.catalogue import TASKS, find_tasks
 from sentprobe.probes.natural.coordinv import Longer, part, render
 from sentprobe.probes.natural.datasets import NaturalRecipe, build_natural
-from sentprobe.probes.natural.select import Band, NaturalSettings, TooFewError, parse_band
+from sentprobe.probes.natural.select import Band, NaturalSettings, parse_band
 from sentprobe.probes.natural.task import TaskGroup
 from sentprobe.probes.syntax.rows import analyse
 from sentprobe.probes.syntax.trees import Parsed

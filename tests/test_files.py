@@ -1,0 +1,36 @@
+"""Where the cache is."""
+
+from pathlib import Path
+
+import pytest
+
+from sentprobe.files import cache_directory
+
+
+@pytest.mark.parametrize(
+    ("variables", "wanted"),
+    [
+        ({"SENTPROBE_CACHE": "/a/b", "XDG_CACHE_HOME": "/c"}, "/a/b"),
+        ({"SENTPROBE_CACHE": "", "XDG_CACHE_HOME": "/c"}, "/c/sentprobe"),
+        ({"XDG_CACHE_HOME": "relative", "HOME": "/home/me"}, "/home/me/.cache/sentprobe"),
+        ({"HOME": "/home/me"}, "/home/me/.cache/sentprobe"),
+    ],
+)
+def test_where_the_cache_is(
+    variables: dict[str, str], wanted: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("SENTPROBE_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert cache_directory() == Path(wanted)
+
+
+def test_a_user_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: Path) -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("SENTPROBE_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "expanduser", fail)
+    assert cache_directory() == Path("/.cache/sentprobe")
