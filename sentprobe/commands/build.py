@@ -61,7 +61,9 @@ def build(
     ] = None,
     task: TaskOption = None,
     seed: Annotated[int, seed_of("the datasets; the same gives the same bytes")] = 0,
-    format_: Annotated[str, format_among("directory, jsonl, published or senteval.")] = "directory",
+    format_: Annotated[
+        str, format_among("directory, jsonl, published, senteval, csv or splits.")
+    ] = "directory",
     *,
     compeval: CompevalOptions,
     size: SizeOptions,

@@ -36,9 +36,13 @@ FILES: Mapping[Split, str] = {
 }
 """The file of each split, in the format published."""
 
+SPLITS_FORMAT = f"{OURS}splits 1"
+"""The format in the card.json of a folder with a file for each split."""
+
 _OWN = {
     f"{OURS}dataset": {CARD, SENTENCES, ITEMS},
     f"{OURS}published": {CARD, *FILES.values()},
+    f"{OURS}splits": {CARD, *(f"{split.value}.jsonl" for split in Split)},
 }
 """The files of a dataset, by the first word of its format; no others are ever removed."""
 

@@ -67,7 +67,7 @@ JSONL: list[tuple[list[object], str]] = [
     ([ITEM, "{"], "line 2: not an object with the keys split, label, sentence, probes"),
     ([ITEM, {**ITEM, "probe": ["b"]}], "line 2: unknown key 'probe' (did you mean 'probes'?)"),
     ([ITEM, {**ITEM, "split": "tain"}], "line 2: unknown split 'tain' (did you mean 'train'?)"),
-    ([ITEM, {**ITEM, "label": 1}], "line 2: 'label' must be a text"),
+    ([ITEM, {**ITEM, "label": 1.5}], "line 2: 'label' must be a text or a whole number"),
     ([ITEM, {"split": "train", "label": "no"}], "line 2: 'sentence' is missing"),
     ([ITEM, {**ITEM, "probes": "a"}], "line 2: 'probes' must be a list of texts"),
     ([ITEM, {**ITEM, "probes": []}], "line 2: 0 probe words, the items before have 1"),
