@@ -200,7 +200,7 @@ def probe_targets(
         UsageError: see :func:`.targets.find_datasets`; the results' folder is not ours.
         SentprobeError: an encoder or a dataset could not be made.
     """
-    from sentprobe.probes.runs.run import run_tasks  # noqa: PLC0415 - PyTorch is slow
+    from sentprobe.probes.runs.run import placed_encoders, run_tasks  # noqa: PLC0415 - PyTorch is slow
     from sentprobe.probes.runs.store import prepare_directory  # noqa: PLC0415
     from sentprobe.probes.runs.task import make_tasks  # noqa: PLC0415
     from sentprobe.probes.runs.word_source import make_source  # noqa: PLC0415
@@ -210,6 +210,7 @@ def probe_targets(
     if run.out is not None:
         prepare_directory(run.out)
     found = find_datasets(targets, command=run.command, reporter=reporter)
+    encoders = placed_encoders(encoders, found.datasets)
     source = None if words is None else make_source(words, seed=run.seed)
     tasks = make_tasks(found.datasets, run=run, preset=preset, words=source)
     results = run_tasks(tasks, encoders, run=run, reporter=reporter)

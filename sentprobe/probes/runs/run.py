@@ -89,6 +89,7 @@ def run(
     specs = [parse_spec(each) if isinstance(each, str) else each for each in encoders]
     check_names([each for each in specs if isinstance(each, Spec)])
     made = [each for spec in specs for each in _made(spec, seed=seed)]
+    made = placed_encoders(made, datasets)
     settings = make_run(
         seed=seed,
         seeds=seeds,
@@ -131,6 +132,20 @@ def run_tasks(
         runner = _Runner(tasks, run, pool, reporter)
         found = [result for encoder in encoders for result in runner.results(encoder)]
     return Results(tuple(result.of_seeds(run.seeds) for result in found))
+
+
+def placed_encoders(
+    encoders: Sequence[Encoder | Baseline], datasets: Sequence[ProbeDataset]
+) -> list[Encoder | Baseline]:
+    """Return the encoders; those that go by the order of the sentences are told them.
+
+    Raises:
+        EncoderError: an encoder has vectors for more or fewer.
+    """
+    if not any(hasattr(each, "in_order") for each in encoders):
+        return list(encoders)
+    sentences = list(dict.fromkeys(text for data in datasets for text in data.sentences))
+    return [each.in_order(sentences) if hasattr(each, "in_order") else each for each in encoders]
 
 
 class _Runner:
