@@ -20,7 +20,7 @@ def texts_of(data: ProbeDataset) -> Texts:
 
 
 def content(path: Path) -> dict[str, bytes]:
-    files = sorted(path.rglob("*")) if path.is_dir() else [path]
+    files = sorted(each for each in path.rglob("*") if each.is_file()) or [path]
     return {str(file.relative_to(path)): file.read_bytes() for file in files}
 
 

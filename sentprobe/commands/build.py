@@ -1,5 +1,6 @@
 """The command ``probe build``: the datasets of a suite, into a folder."""
 
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -38,7 +39,14 @@ from sentprobe.errors import UsageError
 from sentprobe.grids import empty_table
 from sentprobe.probes.compeval import structures_of
 from sentprobe.probes.dataset import ProbeDataset, Split
-from sentprobe.probes.formats import check_format, prepare_folder, write_dataset
+from sentprobe.probes.formats import (
+    PARQUET,
+    check_format,
+    prepare_folder,
+    write_dataset,
+    write_folder_readme,
+    write_split_files,
+)
 from sentprobe.probes.natural.select import TooFewError
 from sentprobe.progress import Reporter, bars, console
 
@@ -116,9 +124,13 @@ def build_into(
     for name, built in build_all(suite, command=command, reporter=reporter):
         if isinstance(built, ProbeDataset):
             write_dataset(built, places[name], format=fmt)
+            if suffix:
+                write_split_files(built, out / PARQUET / name)
             datasets.append(built)
         else:
             failures.append(built)
+    if not write_folder_readme(out):
+        print(f"{out / 'README.md'}: is not sentprobe's, and left as it is", file=sys.stderr)
     return datasets, failures
 
 

@@ -16,6 +16,7 @@ from sentprobe.probes.formats.directory import (
     new_directory,
     read_card_file,
     write_card_file,
+    write_for_hub,
 )
 from sentprobe.probes.formats.entries import Entry, assemble, entries_of, write_lines
 from sentprobe.probes.formats.jsonl import read_values, value_entries
@@ -34,6 +35,7 @@ def write_splits(data: ProbeDataset, path: Path) -> None:
         for split in data.splits:
             write_lines(_lines(data, split), directory / f"{split.value}{JSONL}")
         write_card_file(data, directory / CARD, fmt=SPLITS_FORMAT)
+        write_for_hub(data, directory)
 
 
 def _lines(data: ProbeDataset, split: Split) -> Iterator[str]:
@@ -99,7 +101,14 @@ def is_splits(path: Path) -> bool:
         return True
     stems = {
         SPLITS.get(file.stem.casefold())
-        for file in path.iterdir()
+        for file in _children(path)
         if file.suffix in (*TABLES, JSONL)
     }
     return {Split.TRAIN, Split.TEST} <= stems
+
+
+def _children(path: Path) -> list[Path]:
+    try:
+        return [*path.iterdir()]
+    except OSError:  # a folder that may not be read
+        return []

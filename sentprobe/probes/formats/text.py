@@ -19,6 +19,7 @@ from sentprobe.probes.formats.directory import (
     new_directory,
     read_card_file,
     write_card_file,
+    write_for_hub,
 )
 from sentprobe.probes.formats.entries import (
     Entry,
@@ -55,6 +56,7 @@ def write_published(data: ProbeDataset, path: Path) -> None:
                 )
                 write_lines(lines, directory / name)
         write_card_file(data, directory / CARD, fmt=FORMAT)
+        write_for_hub(data, directory)
 
 
 def read_published(path: Path) -> ProbeDataset:

@@ -64,7 +64,9 @@ def test_a_run_takes_them_in_the_order_of_the_datasets(tmp_path: Path, command: 
     assert "does not say of which sentences its vectors are: taken as those of" in "".join(
         said["second"][1:]
     )
-    first, second = ([r.scores for r in read_results(tmp_path / out).records] for out in runs)
+    first, second = (
+        {r.task: r.scores for r in read_results(tmp_path / out).records} for out in runs
+    )
     assert first == second
 
 

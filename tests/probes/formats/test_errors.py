@@ -319,7 +319,7 @@ def test_any_damage_to_a_file_is_a_plain_error(
     name = choose.draw(st.sampled_from([*FORMATS]))
     path = tmp_path_factory.mktemp("x") / f"data{FORMATS[name].suffix}"
     write_dataset(data, path, format=name)
-    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    files = sorted(each for each in path.rglob("*") if each.is_file()) or [path]
     file = choose.draw(st.sampled_from(files))
     content = bytearray(file.read_bytes())
     place = choose.draw(st.integers(0, len(content) - 1))
