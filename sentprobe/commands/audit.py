@@ -58,8 +58,8 @@ def audit(
         typer.Option(
             "--read-as",
             metavar="FORMAT",
-            help="Format of the datasets: directory, jsonl, senteval, published.  "
-            "By default what they look like.",
+            help="Format of the datasets: directory, jsonl, senteval, published, csv, "
+            "splits. By default what they look like.",
         ),
     ] = None,
     seed: Annotated[int, seed_of("the classifiers")] = 0,

@@ -1,5 +1,6 @@
 """The command ``probe build``: the datasets of a suite, into a folder."""
 
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +13,14 @@ from sentprobe.commands.task_list import ListsTasks
 from sentprobe.errors import UsageError
 from sentprobe.probes.compeval import structures_of
 from sentprobe.probes.dataset import ProbeDataset, Split, TooFewError
-from sentprobe.probes.formats import check_format, prepare_folder, write_dataset
+from sentprobe.probes.formats import (
+    PARQUET,
+    check_format,
+    prepare_folder,
+    write_dataset,
+    write_folder_readme,
+    write_split_files,
+)
 from sentprobe.progress import Reporter, bars, console
 from sentprobe.table_writers import empty_table
 
@@ -36,7 +44,7 @@ def build(
     task: opt.TaskOption = None,
     seed: Annotated[int, opt.seed_of("the datasets; the same gives the same bytes")] = 0,
     format_: Annotated[
-        str, opt.format_among("directory, jsonl, published or senteval.")
+        str, opt.format_among("directory, jsonl, published, senteval, csv or splits.")
     ] = "directory",
     *,
     compeval: opt.CompevalOptions,
@@ -92,9 +100,13 @@ def build_into(
     for name, built in targets.build_all(suite, command=command, reporter=reporter):
         if isinstance(built, ProbeDataset):
             write_dataset(built, places[name], format=fmt)
+            if suffix:
+                write_split_files(built, out / PARQUET / name)
             datasets.append(built)
         else:
             failures.append(built)
+    if not write_folder_readme(out):
+        print(f"{out / 'README.md'}: is not sentprobe's, and left as it is", file=sys.stderr)
     return datasets, failures
 
 

@@ -38,7 +38,8 @@ def embed(
     format_: Annotated[
         str | None,
         typer.Option(
-            "--format", help="npz, safetensors, parquet or lookup. By default as the suffix says."
+            "--format",
+            help="npz, npy, safetensors, parquet, lookup. By default as the suffix says.",
         ),
     ] = None,
     seed: Annotated[int, seed_of("data and encoder")] = 0,

@@ -180,7 +180,11 @@ def probe_targets(
         UsageError: see :func:`.targets.find_datasets`; the results' folder is not ours.
         SentprobeError: an encoder or a dataset could not be made.
     """
-    from sentprobe.probes.runs.run import distinct_encoders, run_encoders  # noqa: PLC0415 - slow
+    from sentprobe.probes.runs.run import (  # noqa: PLC0415 - PyTorch is slow
+        distinct_encoders,
+        placed_encoders,
+        run_encoders,
+    )
     from sentprobe.probes.runs.store import prepare_directory  # noqa: PLC0415
 
     reporter = reporter or Silent()
@@ -188,6 +192,7 @@ def probe_targets(
     if run.out is not None:
         prepare_directory(run.out)
     found = find_datasets(targets, command=run.command, reporter=reporter)
+    encoders = placed_encoders(encoders, found.datasets)
     results = run_encoders(
         found.datasets, encoders, run=run, preset=preset, probe_vectors=words, reporter=reporter
     )

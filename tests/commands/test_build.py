@@ -44,7 +44,10 @@ def test_build_writes_all_tasks(
         assert data.card.command == "probe " + " ".join(request)
         assert data.card.audit == {}
     before = content(tmp_path / "sets")
-    assert len(before) == 3 * len(TASKS)
+    own = ("README.md", "card.json", "items.parquet", "sentences.parquet")
+    splits = [f"parquet/{split}.parquet" for split in Split]
+    wanted = [f"{task}/{file}" for task in TASKS for file in (*own, *splits)]
+    assert set(before) == {"README.md", *wanted}
     assert command(*request)[0] == 0
     assert content(tmp_path / "sets") == before
 
@@ -52,12 +55,17 @@ def test_build_writes_all_tasks(
 @pytest.mark.parametrize(
     ("name", "files"),
     [
-        ("jsonl", ["Content1Probe.jsonl"]),
+        (
+            "jsonl",
+            ["Content1Probe.jsonl", *(f"parquet/Content1Probe/{each}.parquet" for each in Split)],
+        ),
         (
             "published",
             [
+                "Content1Probe/README.md",
                 "Content1Probe/card.json",
                 "Content1Probe/dev.txt",
+                *(f"Content1Probe/parquet/{each}.parquet" for each in Split),
                 "Content1Probe/test.txt",
                 "Content1Probe/train.txt",
             ],
@@ -75,7 +83,7 @@ def test_formats_and_options(
         "--train", "400", "--test", "40", "--validation", "20", "--sampling", "paper",
         "--format", name, "--out", str(tmp_path / "new" / "sets"))  # fmt: skip
     assert code == 0, stderr
-    assert list(content(tmp_path / "new" / "sets")) == files
+    assert set(content(tmp_path / "new" / "sets")) == {"README.md", *files}
     (data,) = read_datasets(tmp_path / "new" / "sets")
     assert (data.card.sampling, data.card.seed, data.card.vocabulary) == ("paper", 3, "english")
     assert len(data.splits[Split.VALIDATION]) == 20

@@ -167,7 +167,7 @@ ENCODERS = (
     EncoderKind(
         "file",
         "file:vectors.npz",
-        "precomputed vectors: npz, safetensors, Parquet, or the published look-up format",
+        "precomputed vectors: npz, npy, safetensors, Parquet, or the published look-up format",
         SpecArgument.REQUIRED,
         _precomputed,
     ),

@@ -13,6 +13,8 @@ from sentprobe.probes.encoders.protocol import EncoderError, Vectors, digest
 from sentprobe.probes.encoders.vector_files import (
     UNREADABLE,
     VectorFileError,
+    VectorFormat,
+    format_of,
     lines_of,
     read_vectors,
 )
@@ -24,9 +26,10 @@ class PrecomputedOptions:
     """Options of ``file:``."""
 
     format: str = ""
-    """npz, safetensors, parquet or lookup; empty: what the suffix says."""
+    """npz, npy, safetensors, parquet or lookup; empty: what the suffix says."""
     sentences: str = ""
-    """A file that says which sentences the vectors are of, where their own file does not."""
+    """What says which sentences the vectors are of, where their own file does not: a file, or a
+    dataset, whose different sentences they are in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,7 @@ class Precomputed:
     fingerprint: str
     vectors: Vectors
     rows: Mapping[str, int]
+    notes: tuple[str, ...] = ()
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """Return the sentences' vectors, (n, dim) float32.
@@ -60,7 +64,51 @@ class Precomputed:
         return self.vectors[rows]
 
 
-def build_precomputed(spec: Spec) -> Precomputed:
+@dataclass(frozen=True, slots=True)
+class OrderedVectors:
+    """Vectors of a file that does not say of which sentences: those that are asked about, in order.
+
+    Which these are is known when the datasets are: :meth:`in_order`.
+    """
+
+    cacheable: ClassVar[bool] = False
+    name: str
+    source: str
+    vectors: Vectors
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of the vectors."""
+        return digest("file", _content(self.vectors))
+
+    def encode(self, sentences: Sequence[str]) -> Vectors:  # noqa: ARG002 - the protocol's
+        """Refuse, since it is not known whose vectors they are.
+
+        Raises:
+            EncoderError: always.
+        """
+        raise VectorFileError(_no_sentences(self.source))
+
+    def in_order(self, sentences: Sequence[str]) -> Precomputed:
+        """Return the encoder whose vectors are of these sentences, one each.
+
+        Raises:
+            VectorFileError: there are more or fewer.
+        """
+        if len(sentences) != len(self.vectors):
+            raise VectorFileError(
+                f"{self.source}: {len(self.vectors)} vectors for {len(sentences)} different "
+                "sentences of the datasets; one each is wanted, in their order "
+                f"(or file:{self.source}?sentences=FILE)"
+            )
+        note = (
+            f"{self.source} does not say of which sentences its vectors are: taken as those of "
+            "the datasets, each once, in their order."
+        )
+        return _placed(self.name, self.source, sentences, self.vectors, notes=(note,))
+
+
+def build_precomputed(spec: Spec) -> Precomputed | OrderedVectors:
     """Return the encoder of a spec ``file:PATH``.
 
     Raises:
@@ -76,16 +124,37 @@ def build_precomputed(spec: Spec) -> Precomputed:
         sentences: Sequence[str] = _listed_sentences(
             listed, found.ids, rows=len(found.vectors), vectors=path
         )
-    elif found.sentences is None:
-        raise VectorFileError(
-            f"{path}: there are no sentences beside the vectors; name a file that has them, as in "
-            f"file:{path}?sentences=FILE"
-        )
-    else:
+    elif found.sentences is not None:
         sentences = found.sentences
-    rows = _rows(sentences, found.vectors, path)
-    content = hashlib.sha256(found.vectors.tobytes()).hexdigest()
-    return Precomputed(spec.name, str(path), digest("file", content, *rows), found.vectors, rows)
+    elif format_of(path, options.format or None) is VectorFormat.NPY:
+        return OrderedVectors(spec.name, str(path), found.vectors)
+    else:
+        raise VectorFileError(_no_sentences(path))
+    return _placed(spec.name, str(path), sentences, found.vectors)
+
+
+def _no_sentences(path: Path | str) -> str:
+    return (
+        f"{path}: there are no sentences beside the vectors; name a file that has them, as in "
+        f"file:{path}?sentences=FILE"
+    )
+
+
+def _placed(
+    name: str,
+    source: str,
+    sentences: Sequence[str],
+    vectors: Vectors,
+    *,
+    notes: tuple[str, ...] = (),
+) -> Precomputed:
+    rows = _rows(sentences, vectors, Path(source))
+    fingerprint = digest("file", _content(vectors), *rows)
+    return Precomputed(name, source, fingerprint, vectors, rows, notes)
+
+
+def _content(vectors: Vectors) -> str:
+    return hashlib.sha256(vectors.tobytes()).hexdigest()
 
 
 def _rows(sentences: Sequence[str], vectors: Vectors, path: Path) -> dict[str, int]:
@@ -110,16 +179,16 @@ def _listed_sentences(
 ) -> list[str]:
     """Return the sentence of each vector: by its id, or by row where the vectors have no ids.
 
-    By id, a line of the file is id, tab, sentence; by row, a sentence. What follows another tab is
-    passed over.
+    By id, a line of the file is id, tab, sentence; by row, a sentence, or the file is a dataset.
+    What follows another tab is passed over.
     """
-    lines = _read_lines(path)
     if ids is None:
-        if len(lines) != rows:
-            raise VectorFileError(f"{path}: {len(lines)} sentences for the {rows} of {vectors}")
-        return [text for _, text in lines]
+        texts = _dataset_sentences(path) or [text for _, text in _read_lines(path)]
+        if len(texts) != rows:
+            raise VectorFileError(f"{path}: {len(texts)} sentences for the {rows} of {vectors}")
+        return texts
     table: dict[str, str] = {}
-    for number, text in lines:
+    for number, text in _read_lines(path):
         name, tab, rest = text.partition("\t")
         if not tab:
             raise VectorFileError(f"{path}, line {number}: id and sentence are wanted, with a tab")
@@ -131,6 +200,15 @@ def _listed_sentences(
             f"({len(unknown)} of {len(ids)} are missing)"
         )
     return [table[name] for name in ids]
+
+
+def _dataset_sentences(path: Path) -> list[str]:
+    """Return the different sentences of a dataset or a folder of some, or none if it is neither."""
+    from sentprobe.probes.formats import read_datasets, recognise  # noqa: PLC0415 - pyarrow
+
+    if not path.is_dir() and (not path.is_file() or recognise(path) is None):
+        return []
+    return list(dict.fromkeys(text for data in read_datasets(path) for text in data.sentences))
 
 
 def _read_lines(path: Path) -> list[tuple[int, str]]:

@@ -30,6 +30,8 @@ class Encoder(Protocol):
     - ``together: bool``: whether it must see all sentences at once; false when absent
     - ``layer: int | None`` and ``family: str``: where it stands among the layers of one model
     - ``notes: tuple[str, ...]``: what a user should know of what was encoded so far, in sentences
+    - ``in_order(sentences)``: returns the encoder to be used when these are all the sentences that
+      will be asked for, each once, in the order of the datasets
     """
 
     @property

@@ -2,6 +2,7 @@
 
 =============  =========================================================================
 npz            arrays ``vectors`` (n, dim), and ``sentences``, ``ids`` or both (n,)
+npy            one array (n, dim), and nothing that says of which sentences
 safetensors    tensor ``vectors`` (n, dim); ``sentences``, ``ids`` as JSON lists in the metadata
 parquet        columns ``vector`` (a list of numbers), and ``sentence``, ``id`` or both
 lookup         a line a sentence: id, sentence and numbers; tabs between the three, spaces between
@@ -116,6 +117,26 @@ def write_npz(temporary: Path, made: VectorFile, path: Path) -> None:
     arrays = {name: np.array(values, dtype=np.str_) for name, values in texts.items() if values}
     with temporary.open("wb") as file:
         np.savez(file, vectors=made.vectors, **arrays)  # type: ignore[arg-type]
+
+
+def read_npy(path: Path) -> VectorFile:
+    """Read the array; nothing is unpickled.
+
+    Raises:
+        VectorFileError: there are several.
+        ValueError: the file is damaged (or another of UNREADABLE).
+    """
+    with path.open("rb") as file:
+        array = np.load(file, allow_pickle=False)
+        if not isinstance(array, np.ndarray):
+            raise VectorFileError(f"{path}: arrays with names; one array is wanted (format=npz)")
+        return VectorFile(array)
+
+
+def write_npy(temporary: Path, made: VectorFile, path: Path) -> None:  # noqa: ARG001
+    """Write the vectors alone, in order."""
+    with temporary.open("wb") as file:
+        np.save(file, made.vectors)
 
 
 def read_safetensors(path: Path) -> VectorFile:
@@ -334,6 +355,7 @@ class VectorFormat(StrEnum):
     """The formats of files of sentence vectors."""
 
     NPZ = "npz"
+    NPY = "npy"
     SAFETENSORS = "safetensors"
     PARQUET = "parquet"
     LOOKUP = "lookup"
@@ -406,6 +428,7 @@ def write_vectors(
 
 SUFFIXES: Mapping[str, VectorFormat] = {
     ".npz": VectorFormat.NPZ,
+    ".npy": VectorFormat.NPY,
     ".safetensors": VectorFormat.SAFETENSORS,
     ".parquet": VectorFormat.PARQUET,
     ".txt": VectorFormat.LOOKUP,
@@ -415,6 +438,7 @@ SUFFIXES: Mapping[str, VectorFormat] = {
 
 READERS: Mapping[VectorFormat, Callable[[Path], VectorFile]] = {
     VectorFormat.NPZ: read_npz,
+    VectorFormat.NPY: read_npy,
     VectorFormat.SAFETENSORS: read_safetensors,
     VectorFormat.PARQUET: read_parquet,
     VectorFormat.LOOKUP: read_lookup,
@@ -422,6 +446,7 @@ READERS: Mapping[VectorFormat, Callable[[Path], VectorFile]] = {
 
 WRITERS: Mapping[VectorFormat, Callable[[Path, VectorFile, Path], None]] = {
     VectorFormat.NPZ: write_npz,
+    VectorFormat.NPY: write_npy,
     VectorFormat.SAFETENSORS: write_safetensors,
     VectorFormat.PARQUET: write_parquet,
     VectorFormat.LOOKUP: write_lookup,

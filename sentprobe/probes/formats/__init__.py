@@ -1,6 +1,7 @@
 """Files of datasets: each format is read and written, and known by what is in it."""
 
 from sentprobe.probes.formats.directory import check_place, prepare_folder, write_card
+from sentprobe.probes.formats.hub import PARQUET, write_folder_readme, write_split_files
 from sentprobe.probes.formats.registry import (
     FORMATS,
     Format,
@@ -13,6 +14,7 @@ from sentprobe.probes.formats.registry import (
 
 __all__ = [
     "FORMATS",
+    "PARQUET",
     "Format",
     "check_format",
     "check_place",
@@ -22,4 +24,6 @@ __all__ = [
     "recognise",
     "write_card",
     "write_dataset",
+    "write_folder_readme",
+    "write_split_files",
 ]

@@ -8,7 +8,7 @@ import json
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,13 @@ from sentprobe.errors import SentprobeError, UsageError, path_error
 from sentprobe.files import atomic_path, what_is
 from sentprobe.probes.dataset import Card, DatasetError, Indices, Items, ProbeDataset, Split
 from sentprobe.probes.formats.entries import are_texts, write_lines
+from sentprobe.probes.formats.hub import (
+    PARQUET,
+    README,
+    is_our_readme,
+    write_readme,
+    write_split_files,
+)
 
 CARD = "card.json"
 """The file of a dataset's directory that says what it is and how it was made."""
@@ -36,9 +43,13 @@ FILES: Mapping[Split, str] = {
 }
 """The file of each split, in the format published."""
 
+SPLITS_FORMAT = f"{OURS}splits 1"
+"""The format in the card.json of a folder with a file for each split."""
+
 _OWN = {
     f"{OURS}dataset": {CARD, SENTENCES, ITEMS},
     f"{OURS}published": {CARD, *FILES.values()},
+    f"{OURS}splits": {CARD, *(f"{split.value}.jsonl" for split in Split)},
 }
 """The files of a dataset, by the first word of its format; no others are ever removed."""
 
@@ -91,12 +102,23 @@ def check_place(path: Path) -> None:
     if names and not found.startswith(OURS):
         raise UsageError(f"{path}: not empty, and not a dataset of sentprobe's; not overwritten")
     own = _OWN.get(found.partition(" ")[0], {CARD})
-    foreign = [name for name in names if _own_name(name) not in own or (path / name).is_dir()]
+    foreign = [name for name in names if not _is_own(path / name, own)]
     if foreign:
         raise UsageError(
             f"{path / foreign[0]}: no file of the dataset there, and would be lost; not "
             "overwritten: move it, or write to another folder"
         )
+
+
+def _is_own(file: Path, own: Collection[str]) -> bool:
+    """Say whether a file of a dataset's directory is one of ours, or our folder of split files."""
+    name = _own_name(file.name)
+    if name == PARQUET and file.is_dir():
+        known = {f"{split.value}.parquet" for split in Split}
+        return all(_own_name(child.name) in known for child in file.iterdir())
+    if name == README:
+        return is_our_readme(file)
+    return name in own and not file.is_dir()
 
 
 def _own_name(name: str) -> str:
@@ -195,6 +217,13 @@ def write_directory(data: ProbeDataset, path: Path) -> None:
         pq.write_table(sentences, directory / SENTENCES, compression="zstd")
         pq.write_table(items, directory / ITEMS, compression="zstd")
         write_card_file(data, directory / CARD, fmt=FORMAT)
+        write_for_hub(data, directory)
+
+
+def write_for_hub(data: ProbeDataset, directory: Path) -> None:
+    """Write what ``load_dataset`` needs: a Parquet file for each split, and the README."""
+    write_split_files(data, directory / PARQUET)
+    write_readme(data, directory, files=f"{PARQUET}/{{}}.parquet")
 
 
 def _columns(data: ProbeDataset) -> dict[str, Any]:

@@ -189,3 +189,16 @@ def check_writable(data: ProbeDataset, *, format_name: str) -> None:
                     f"the format {format_name} cannot hold the {what} {text!r}: "
                     "it must be words with single spaces; use directory or jsonl"
                 )
+
+
+def check_case(data: ProbeDataset, *, format_name: str) -> None:
+    """Refuse labels that would be taken for one, written in two ways.
+
+    Raises:
+        UsageError: two differ in case only.
+    """
+    if len({label.casefold() for label in data.labels}) < len(data.labels):
+        raise UsageError(
+            f"the format {format_name} cannot hold labels that differ in case only; "
+            "use directory, jsonl or published"
+        )

@@ -1,10 +1,12 @@
 """JSONL: an item per line, as an object with split, label, sentence and probes.
 
+Without a first line of ours, the fields may be called as other people call them: :mod:`.records`.
 The first line may instead be an object with format, name, labels and card; we write it always.
 """
 
 import json
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from sentprobe.probes.formats.entries import (
     read_lines,
     write_lines,
 )
+from sentprobe.probes.formats.records import Fields, card_of, entry_of, find_fields
 
 FORMAT = "sentprobe-items 1"
 """The value of ``format`` in the first line."""
@@ -57,21 +60,57 @@ def read_jsonl(path: Path) -> ProbeDataset:
     Raises:
         DatasetError: a broken line (says which), or a dataset that cannot be used.
     """
-    lines = ((f"{path}: line {number}", line) for number, line in read_lines(path))
-    values = ((where, _value(line, where)) for where, line in lines)
-    first = next(values, None)
-    if first is None:
+    values = read_values(path)
+    where, first = next(values, ("", {}))
+    if not where:
         raise DatasetError(f"{path}: the file is empty")
-    header = first[1] if "format" in first[1] else {}
-    labels, name, card = _header(header, where=first[0])
+    if "format" not in first:
+        fields, entries = value_entries(chain([(where, first)], values))
+        card = card_of(path, fields.others)
+        return assemble(entries, name=path.stem, source=str(path), card=card)
+    labels, name, card_found = _header(first, where=where)
+    return assemble(
+        _entries(_checked(values), None),
+        name=name or path.stem,
+        source=str(path),
+        card=card_found,
+        labels=labels,
+    )
 
-    def entries() -> Iterator[Entry]:
-        if not header:
-            yield _entry(first[1], first[0])
-        for where, value in values:
-            yield _entry(value, where)
 
-    return assemble(entries(), name=name or path.stem, source=str(path), card=card, labels=labels)
+Values = Iterator[tuple[str, Mapping[str, Any]]]
+"""Objects of JSON, each after the place that it was read from."""
+
+
+def read_values(path: Path) -> Values:
+    """Yield the object of each line.
+
+    Raises:
+        DatasetError: a line is none; says which.
+    """
+    for number, line in read_lines(path):
+        where = f"{path}: line {number}"
+        yield where, _value(line, where)
+
+
+def value_entries(values: Values, *, split: Split | None = None) -> tuple[Fields, Iterator[Entry]]:
+    """Return what the fields of the first object are, and the items of all as they are read.
+
+    Raises:
+        DatasetError: an object lacks a field, or has one of another type; says where.
+    """
+    where, first = next(values)
+    fields = find_fields([*first], where=where, split=split)
+    return fields, _entries(chain([(where, first)], values), split)
+
+
+def _entries(values: Values, split: Split | None) -> Iterator[Entry]:
+    known: dict[tuple[str, ...], Fields] = {}
+    for where, value in values:
+        keys = tuple(value)
+        if keys not in known:
+            known[keys] = find_fields(keys, where=where, split=split)
+        yield entry_of(value, known[keys], where=where, split=split)
 
 
 def _value(line: str, where: str) -> Mapping[str, Any]:
@@ -99,28 +138,11 @@ def _header(header: Mapping[str, Any], *, where: str) -> tuple[list[str], str, C
         raise DatasetError(f"{where}: {error}") from None
 
 
-def _entry(value: Mapping[str, Any], where: str) -> Entry:
-    _check_keys(value, _KEYS, where)
-    for key in _KEYS[:3]:
-        if not isinstance(value.get(key), str):
-            what = "must be a text" if key in value else "is missing"
-            raise DatasetError(f"{where}: {key!r} {what}")
-    splits = [split.value for split in Split]
-    if value["split"] not in splits:
-        near = suggest(value["split"], splits)
-        raise DatasetError(
-            f"{where}: unknown split {value['split']!r}{near}; the splits are {', '.join(splits)}"
-        )
-    probes = value.get("probes", [])
-    if not are_texts(probes):
-        raise DatasetError(f"{where}: 'probes' must be a list of texts")
-    return Entry(
-        split=Split(value["split"]),
-        label=value["label"],
-        sentence=value["sentence"],
-        probes=tuple(probes),
-        where=where,
-    )
+def _checked(values: Values) -> Values:
+    """Yield what lines of ours hold: they have no other keys."""
+    for where, value in values:
+        _check_keys(value, _KEYS, where)
+        yield where, value
 
 
 def _check_keys(value: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:

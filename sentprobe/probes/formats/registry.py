@@ -10,6 +10,13 @@ from sentprobe.probes.dataset import DatasetError, ProbeDataset
 from sentprobe.probes.formats.directory import is_directory, read_directory, write_directory
 from sentprobe.probes.formats.entries import read_lines
 from sentprobe.probes.formats.jsonl import read_jsonl, write_jsonl
+from sentprobe.probes.formats.records import (
+    TABLES,
+    looks_like_table,
+    read_table,
+    write_table,
+)
+from sentprobe.probes.formats.splits import is_splits, read_splits, write_splits
 from sentprobe.probes.formats.text import (
     is_published,
     looks_like_senteval,
@@ -65,11 +72,31 @@ FORMATS: Mapping[str, Format] = {
             read=read_published,
             write=write_published,
         ),
+        Format(
+            name="csv",
+            what="a table with the columns split, label, sentence (or text), probe1, probe2",
+            suffix=".csv",
+            read=read_table,
+            write=write_table,
+        ),
+        Format(
+            name="splits",
+            what="a directory with a file for each split, CSV or JSONL: train.csv, test.csv",
+            suffix="",
+            read=read_splits,
+            write=write_splits,
+        ),
     )
 }
 """The formats by name."""
 
-_BY_SUFFIX = {"": "directory", ".jsonl": "jsonl", ".txt": "senteval", ".tsv": "senteval"}
+_BY_SUFFIX = {
+    "": "directory",
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".txt": "senteval",
+    ".tsv": "senteval",
+}
 """The format in which a file or directory of such a name is written."""
 
 
@@ -100,6 +127,8 @@ def read_dataset(path: Path | str, *, format: str | None = None) -> ProbeDataset
     if not path.exists():
         raise UsageError(f"{path}: there is no such file or directory")
     name = format or _sniff(path)
+    if name is None and path.suffix in TABLES and path.stat().st_size:
+        name = "csv"  # whose reader says which columns it lacks
     if name is None:
         raise DatasetError(_unrecognised(path))
     return FORMATS[name].read(path)
@@ -168,13 +197,20 @@ def recognise(path: Path) -> str | None:
 
 
 def _sniff(path: Path) -> str | None:
-    if path.is_dir():
-        if is_directory(path):
-            return "directory"
-        return "published" if is_published(path) else None
+    return _sniff_directory(path) if path.is_dir() else _sniff_file(path)
+
+
+def _sniff_directory(path: Path) -> str | None:
+    signs = {"directory": is_directory, "published": is_published, "splits": is_splits}
+    return next((name for name, looks_like in signs.items() if looks_like(path)), None)
+
+
+def _sniff_file(path: Path) -> str | None:
     if path.suffix == ".jsonl":
         return "jsonl"
     lines = [line for _, line in islice(read_lines(path), _LOOKED_AT)]
     if lines and lines[0].startswith("{") and path.suffix != ".json":
         return "jsonl"
+    if lines and looks_like_table(path, lines[0]):
+        return "csv"
     return "senteval" if any(map(looks_like_senteval, lines)) else None

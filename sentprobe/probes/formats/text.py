@@ -19,10 +19,12 @@ from sentprobe.probes.formats.directory import (
     new_directory,
     read_card_file,
     write_card_file,
+    write_for_hub,
 )
 from sentprobe.probes.formats.entries import (
     Entry,
     assemble,
+    check_case,
     check_writable,
     entries_of,
     read_lines,
@@ -54,6 +56,7 @@ def write_published(data: ProbeDataset, path: Path) -> None:
                 )
                 write_lines(lines, directory / name)
         write_card_file(data, directory / CARD, fmt=FORMAT)
+        write_for_hub(data, directory)
 
 
 def read_published(path: Path) -> ProbeDataset:
@@ -122,6 +125,7 @@ CODES: Mapping[str, Split] = {"tr": Split.TRAIN, "va": Split.VALIDATION, "te": S
 """The splits as the files name them."""
 
 _FIELDS = 3
+"""The fewest; SentEval takes the last for the sentence, and some files have others before it."""
 
 
 def write_senteval(data: ProbeDataset, path: Path) -> None:
@@ -136,11 +140,7 @@ def write_senteval(data: ProbeDataset, path: Path) -> None:
             "use directory, jsonl or published"
         )
     check_writable(data, format_name="senteval")
-    if len({label.casefold() for label in data.labels}) < len(data.labels):
-        raise UsageError(
-            "the format senteval cannot hold labels that differ in case only; "
-            "use directory, jsonl or published"
-        )
+    check_case(data, format_name="senteval")
     names = {split: code for code, split in CODES.items()}
     lines = (f"{names[e.split]}\t{e.label}\t{e.sentence}" for e in entries_of(data))
     with atomic_path(path) as temporary:
@@ -157,14 +157,18 @@ def read_senteval(path: Path) -> ProbeDataset:
 
 
 def _senteval_entries(path: Path) -> Iterator[Entry]:
+    """Yield the items; there may be fields between label and sentence, as many in each line."""
+    wanted = 0
     for number, line in read_lines(path):
         where = f"{path}: line {number}"
         fields = line.split("\t")
-        if len(fields) != _FIELDS:
+        wanted = wanted or max(len(fields), _FIELDS)
+        if len(fields) != wanted:
+            more = f" ({wanted} fields in the lines before)" if wanted > _FIELDS else ""
             raise DatasetError(
-                f"{where}: {len(fields)} fields between tabs; expected split, label, sentence"
+                f"{where}: {len(fields)} fields between tabs; expected split, label, sentence{more}"
             )
-        code, label, sentence = fields
+        code, label, *_, sentence = fields
         if code not in CODES:
             raise DatasetError(
                 f"{where}: unknown split {code!r}{suggest(code, CODES)}; the splits are "
@@ -176,4 +180,4 @@ def _senteval_entries(path: Path) -> Iterator[Entry]:
 def looks_like_senteval(line: str) -> bool:
     """Say whether a line could be an item in this format."""
     fields = line.split("\t")
-    return len(fields) == _FIELDS and fields[0] in CODES
+    return len(fields) >= _FIELDS and fields[0] in CODES

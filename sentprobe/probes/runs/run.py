@@ -106,7 +106,7 @@ def run(
         prepare_directory(settings.out)
     return run_encoders(
         datasets,
-        made,
+        placed_encoders(made, datasets),
         run=settings,
         preset=preset,
         probe_vectors=probe_vectors,
@@ -150,6 +150,20 @@ def run_encoders(
         runner = _Runner(tasks, run, pool, reporter)
         found = [result for encoder in encoders for result in runner.results(encoder)]
     return Results(tuple(result.of_seeds(run.seeds) for result in found))
+
+
+def placed_encoders(
+    encoders: Sequence[Encoder | Baseline], datasets: Sequence[ProbeDataset]
+) -> list[Encoder | Baseline]:
+    """Return the encoders; those that go by the order of the sentences are told them.
+
+    Raises:
+        EncoderError: an encoder has vectors for more or fewer.
+    """
+    if not any(hasattr(each, "in_order") for each in encoders):
+        return list(encoders)
+    sentences = list(dict.fromkeys(text for data in datasets for text in data.sentences))
+    return [each.in_order(sentences) if hasattr(each, "in_order") else each for each in encoders]
 
 
 class _Runner:

@@ -159,8 +159,8 @@ def test_a_directory_is_not_a_file(tmp_path: Path, suffix: str) -> None:
 
 
 def test_unknown_format() -> None:
-    with pytest.raises(UsageError, match=r"unknown format 'npy' .*did you mean 'npz'"):
-        format_of(Path("v"), "npy")
+    with pytest.raises(UsageError, match=r"unknown format 'npq' .*did you mean 'np[yz]'"):
+        format_of(Path("v"), "npq")
     with pytest.raises(UsageError, match=r"v.csv: the suffix '.csv' says no format"):
         make_encoder("file:v.csv", seed=0)
     assert format_of(Path("v.csv"), "lookup") is VectorFormat.LOOKUP

@@ -67,7 +67,7 @@ JSONL: list[tuple[list[object], str]] = [
     ([ITEM, "{"], "line 2: not an object with the keys split, label, sentence, probes"),
     ([ITEM, {**ITEM, "probe": ["b"]}], "line 2: unknown key 'probe' (did you mean 'probes'?)"),
     ([ITEM, {**ITEM, "split": "tain"}], "line 2: unknown split 'tain' (did you mean 'train'?)"),
-    ([ITEM, {**ITEM, "label": 1}], "line 2: 'label' must be a text"),
+    ([ITEM, {**ITEM, "label": 1.5}], "line 2: 'label' must be a text or a whole number"),
     ([ITEM, {"split": "train", "label": "no"}], "line 2: 'sentence' is missing"),
     ([ITEM, {**ITEM, "probes": "a"}], "line 2: 'probes' must be a list of texts"),
     ([ITEM, {**ITEM, "probes": []}], "line 2: 0 probe words, the items before have 1"),
@@ -319,7 +319,7 @@ def test_any_damage_to_a_file_is_a_plain_error(
     name = choose.draw(st.sampled_from([*FORMATS]))
     path = tmp_path_factory.mktemp("x") / f"data{FORMATS[name].suffix}"
     write_dataset(data, path, format=name)
-    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    files = sorted(each for each in path.rglob("*") if each.is_file()) or [path]
     file = choose.draw(st.sampled_from(files))
     content = bytearray(file.read_bytes())
     place = choose.draw(st.integers(0, len(content) - 1))

@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from dataset_strategies import any_datasets, names
+from format_checks import content, texts_of, there_and_back
 from hypothesis import given, settings
 from probe_strategies import learnable
 from shared import SHARED, needs_shared
@@ -23,38 +24,6 @@ from sentprobe.probes.formats import (
 )
 
 PUBLISHED = SHARED / "compeval" / "published"
-Texts = dict[Split, list[tuple[str, str, tuple[str, ...]]]]
-
-
-def texts_of(data: ProbeDataset) -> Texts:
-    """The items of each split by their texts: what every format keeps."""
-    return {
-        split: [
-            (data.sentences[row], data.labels[target], tuple(data.probe_words[w] for w in words))
-            for row, words, target in zip(part.rows, part.probes, part.targets, strict=True)
-        ]
-        for split, part in data.splits.items()
-    }
-
-
-def content(path: Path) -> dict[str, bytes]:
-    files = sorted(path.rglob("*")) if path.is_dir() else [path]
-    return {str(file.relative_to(path)): file.read_bytes() for file in files}
-
-
-def there_and_back(data: ProbeDataset, name: str, folder: Path) -> ProbeDataset:
-    """Write and read, and check that the content alone says the format, and decides the bytes."""
-    path = folder / f"data{FORMATS[name].suffix}"
-    write_dataset(data, path, format=name)
-    assert recognise(path) == name
-    back = read_dataset(path)
-    write_dataset(back, path, format=name)
-    first = content(path)
-    assert read_dataset(path) == back
-    write_dataset(back, path, format=name)
-    assert content(path) == first
-    assert [each.name for each in folder.iterdir()] == [path.name]  # nothing is left behind
-    return back
 
 
 @settings(max_examples=40, deadline=None)

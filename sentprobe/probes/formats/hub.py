@@ -1,0 +1,167 @@
+"""What ``datasets.load_dataset`` needs of a folder: a file for each split, and a README.
+
+The files are Parquet with the columns ``task``, ``sentence``, ``label`` and ``probes``, the same
+for every dataset, so that those of several can be loaded as one. The README is a dataset card of
+the Hugging Face hub: a head in YAML, which names the files, and a text for people.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sentprobe.probes.dataset import DatasetError, ProbeDataset, Split
+from sentprobe.probes.formats.entries import entries_of, write_lines
+
+README = "README.md"
+"""The card for people and for ``load_dataset``."""
+
+PARQUET = "parquet"
+"""The folder of the files of the splits."""
+
+_OURS = "# Written by sentprobe, which replaces this file."
+"""The first line of the head of each README of ours."""
+
+SplitFiles = Mapping[Split, str]
+"""The file of each split, relative to the README."""
+
+
+def write_split_files(data: ProbeDataset, folder: Path) -> None:
+    """Write a Parquet file for each split into a new folder; equal datasets give equal bytes.
+
+    Raises:
+        DatasetError: a text is no valid Unicode.
+        OSError: it cannot be written.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - slow import
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for split in data.splits:
+        try:
+            table = pa.table(_columns(data, split))
+        except UnicodeEncodeError as error:
+            raise DatasetError(f"{folder}: no valid Unicode: {error.object!r:.60}") from None
+        pq.write_table(table, folder / f"{split.value}.parquet", compression="zstd")
+    for split in set(Split) - set(data.splits):
+        (folder / f"{split.value}.parquet").unlink(missing_ok=True)
+
+
+def _columns(data: ProbeDataset, split: Split) -> dict[str, Any]:
+    import pyarrow as pa  # noqa: PLC0415
+
+    entries = [entry for entry in entries_of(data) if entry.split is split]
+    return {
+        "task": pa.array([data.name] * len(entries), pa.string()),
+        "sentence": pa.array([entry.sentence for entry in entries], pa.string()),
+        "label": pa.array([entry.label for entry in entries], pa.string()),
+        "probes": pa.array([entry.probes for entry in entries], pa.list_(pa.string())),
+    }
+
+
+def write_readme(data: ProbeDataset, directory: Path, *, files: str) -> None:
+    """Write the README of a dataset; *files* is the path of a split's file, with ``{}``.
+
+    Raises:
+        SentprobeError: it cannot be written.
+    """
+    found = {split: files.format(split.value) for split in data.splits}
+    write_lines([*_head({"default": found}), *_text(data)], directory / README)
+
+
+def _head(configs: Mapping[str, SplitFiles], together: str = "") -> Iterator[str]:
+    """Yield the head: which files each configuration has, and all *together* under that name."""
+    yield from ("---", _OURS, "language:", "- en", "tags:", "- probing", "configs:")
+    if together:
+        yield from (f"- config_name: {together}", "  default: true", "  data_files:")
+        for split in Split:
+            paths = [files[split] for files in configs.values() if split in files]
+            if paths:
+                yield from (f"  - split: {split.value}", f"    path: {json.dumps(paths)}")
+    for name, files in configs.items():
+        yield from (f"- config_name: {json.dumps(name)}", "  data_files:")
+        for split, path in files.items():
+            yield from (f"  - split: {split.value}", f"    path: {json.dumps(path)}")
+    yield from ("---", "")
+
+
+def _text(data: ProbeDataset) -> Iterator[str]:
+    """Yield the text for people: what is asked, how many items, and how it was made."""
+    card = data.card
+    yield from (f"# {_plain(data.name)}", "")
+    yield "A probing task: a small classifier is to tell the label from the sentence's vector."
+    yield "Written by sentprobe, which reads this folder: `probe run`, `probe audit`."
+    yield from ("", "| split | items |", "| --- | --- |")
+    yield from (f"| {split.value} | {len(items)} |" for split, items in data.splits.items())
+    shown = ", ".join(map(_plain, data.labels[:30]))
+    yield from (
+        "",
+        f"- {len(data.labels)} labels: {shown}{', ...' if len(data.labels) > 30 else ''}",
+    )
+    yield f"- Probe words of each item, which the classifier is given besides: {data.slots}"
+    made = {"Made by": card.command, "Vocabulary": card.vocabulary, "Source": card.source}
+    yield from (f"- {what}: `{_plain(text)}`" for what, text in made.items() if text)
+    yield from (f"- Note: {_plain(note)}" for note in card.notes)
+    yield from ("", "In Python, with Hugging Face `datasets`:", "")
+    yield from ("    from datasets import load_dataset", "")
+    yield '    load_dataset("PATH OF THIS FOLDER")["train"][0]'
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).replace("`", "'")
+
+
+def is_our_readme(path: Path) -> bool:
+    """Say whether a README is one that we wrote."""
+    try:
+        return path.read_bytes().startswith(f"---\n{_OURS}\n".encode())
+    except OSError:
+        return False
+
+
+TOGETHER = "all"
+"""The configuration of a folder of datasets that has the items of all."""
+
+
+def write_folder_readme(out: Path) -> bool:
+    """Write the README of a folder of datasets; false: there is another's, which is left.
+
+    Raises:
+        SentprobeError: it cannot be written.
+    """
+    place = out / README
+    if place.exists() and not is_our_readme(place):
+        return False
+    configs = {name: files for name, files in _found(out) if Split.TRAIN in files}
+    one_kind = all(
+        path.endswith(".parquet") for files in configs.values() for path in files.values()
+    )
+    together = TOGETHER if one_kind and TOGETHER not in configs else ""
+    write_lines([*_head(configs, together), *_folder_text(sorted(configs), together)], place)
+    return True
+
+
+def _found(out: Path) -> Iterator[tuple[str, dict[Split, str]]]:
+    """Yield the name and the files of each dataset in a folder, or beside one in a single file."""
+    for folder in sorted(each for each in out.iterdir() if each.is_dir()):
+        if folder.name != PARQUET:
+            yield folder.name, _files(out, f"{folder.name}/{PARQUET}/{{}}.parquet")
+    for folder in sorted((out / PARQUET).glob("*/")):
+        yield folder.name, _files(out, f"{PARQUET}/{folder.name}/{{}}.parquet")
+
+
+def _files(out: Path, pattern: str) -> dict[Split, str]:
+    paths = {split: pattern.format(split.value) for split in Split}
+    return {split: path for split, path in paths.items() if (out / path).is_file()}
+
+
+def _folder_text(names: Sequence[str], together: str) -> Iterator[str]:
+    yield from ("# Probing tasks", "")
+    yield "Written by sentprobe, which reads this folder: `probe run`, `probe audit`."
+    yield from ("", *(f"- {_plain(name)}" for name in names), "")
+    yield from ("In Python, with Hugging Face `datasets`:", "")
+    yield from ("    from datasets import load_dataset", "")
+    if names:
+        yield f'    load_dataset("PATH OF THIS FOLDER", {json.dumps(names[0])})    # one task'
+    if together:
+        yield '    load_dataset("PATH OF THIS FOLDER")    # the items of all, with a column `task`'

@@ -1,0 +1,119 @@
+"""``file:vectors.npy``: vectors that do not say of which sentences they are."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from in_process import Command
+from probe_strategies import learnable
+
+from sentprobe.errors import SentprobeError
+from sentprobe.probes.encoders import make_encoder
+from sentprobe.probes.encoders.vector_files import VectorFileError, read_vectors, write_vectors
+from sentprobe.probes.formats import read_datasets, write_dataset
+from sentprobe.probes.runs.store import read_results
+
+ROWS = np.array([[1, 2], [0.1, -1e-30], [3e38, 0]], dtype=np.float32)
+BILSTM = "bilstm-max?hidden=8&dim=16"
+SHORT = ("--set", "max_epochs=1", "--jobs", 1, "--no-cache", "--no-controls")
+
+
+def test_what_is_written_reads_back(tmp_path: Path) -> None:
+    path = tmp_path / "v.npy"
+    write_vectors(path, ["a", "b", "c"], ROWS)
+    found = read_vectors(path)
+    np.testing.assert_array_equal(found.vectors, ROWS)
+    np.testing.assert_array_equal(np.load(path), ROWS)
+    assert (found.sentences, found.ids) == (None, None)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", ">f4"])
+def test_the_sentences_are_listed(tmp_path: Path, dtype: str) -> None:
+    np.save(tmp_path / "v.npy", np.array([[1, 2], [3, 4]], dtype=dtype))
+    (tmp_path / "s.txt").write_text("the man\nslept\n")
+    encoder = make_encoder(f"file:{tmp_path / 'v.npy'}?sentences={tmp_path / 's.txt'}")
+    np.testing.assert_array_equal(encoder.encode(["slept"]), np.float32([[3, 4]]))
+
+
+@pytest.mark.parametrize("name", ["toy", "toy.csv", "toy.jsonl", "."])
+def test_the_sentences_are_those_of_a_dataset(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "sets"
+    folder.mkdir()
+    write_dataset(learnable(name="toy", size=40), folder / name.replace(".", "toy", name == "."))
+    (read,) = read_datasets(folder)
+    vectors = np.arange(2.0 * len(read.sentences), dtype=np.float32).reshape(-1, 2)
+    np.save(tmp_path / "v.npy", vectors)
+    encoder = make_encoder(f"file:{tmp_path / 'v.npy'}?sentences={folder / name}")
+    np.testing.assert_array_equal(encoder.encode(read.sentences), vectors)
+
+
+def test_a_run_takes_them_in_the_order_of_the_datasets(tmp_path: Path, command: Command) -> None:
+    """The same numbers as from the encoder that made them."""
+    for seed, name in enumerate(("one", "two")):
+        write_dataset(learnable(name=name, seed=seed, size=40), tmp_path / "sets" / name)
+    vectors = tmp_path / "v.npy"
+    made = command("embed", tmp_path / "sets", "-e", BILSTM, "--out", vectors, "--no-cache")
+    assert made[0] == 0
+    runs = {"first": f"{BILSTM}&name=x", "second": f"file:{vectors}?name=x"}
+    said = {
+        out: command("run", tmp_path / "sets", "-e", spec, *SHORT, "--out", tmp_path / out)
+        for out, spec in runs.items()
+    }
+    assert [code for code, _, _ in said.values()] == [0, 0]
+    assert "does not say of which sentences its vectors are: taken as those of" in "".join(
+        said["second"][1:]
+    )
+    first, second = (
+        {r.task: r.scores for r in read_results(tmp_path / out).records} for out in runs
+    )
+    assert first == second
+
+
+def test_another_number_of_vectors_is_refused(tmp_path: Path, command: Command) -> None:
+    data = learnable(size=40)
+    write_dataset(data, tmp_path / "toy")
+    path = tmp_path / "v.npy"
+    np.save(path, ROWS)
+    code, out, err = command("run", tmp_path / "toy", "-e", f"file:{path}", *SHORT)
+    assert (code, out) == (1, "")
+    wanted = f"{path}: 3 vectors for {len(data.sentences)} different sentences of the datasets"
+    assert wanted in err.splitlines()[-1]
+
+
+def saved(array: object) -> Callable[[Path], None]:
+    return lambda path: np.save(path, np.asarray(array))
+
+
+def archive(path: Path) -> None:
+    with path.open("wb") as file:
+        np.savez(file, a=ROWS)
+
+
+BAD: list[tuple[Callable[[Path], object], str]] = [
+    (saved([1.0, 2.0]), "vectors of shape (2,); (sentences, dim) is wanted"),
+    (saved([[1, 2]]), "vectors of int64; floating point is wanted"),
+    (saved([[1.0, np.nan]]), "the vector in row 0 is not finite"),
+    (saved(np.array([[{}]], dtype=object)), "Object arrays cannot be loaded"),
+    (lambda path: path.write_bytes(b"text"), "cannot"),
+    (lambda path: path.write_bytes(b""), "No data left in file"),
+    (archive, "one array is wanted (format=npz)"),
+]
+
+
+@pytest.mark.parametrize(("write", "message"), BAD)
+def test_refused(tmp_path: Path, write: Callable[[Path], object], message: str) -> None:
+    path = tmp_path / "v.npy"
+    write(path)
+    with pytest.raises(SentprobeError) as caught:
+        make_encoder(f"file:{path}")
+    assert message.casefold() in str(caught.value).casefold()
+    assert str(caught.value).startswith(str(path))
+    assert "\n" not in str(caught.value)
+
+
+def test_without_a_dataset_nothing_says_whose_they_are(tmp_path: Path) -> None:
+    np.save(tmp_path / "v.npy", ROWS)
+    encoder = make_encoder(f"file:{tmp_path / 'v.npy'}")
+    with pytest.raises(VectorFileError, match=r"there are no sentences .*\?sentences=FILE"):
+        encoder.encode(["a"])

@@ -1,0 +1,106 @@
+"""Hugging Face ``datasets`` loads each folder that is written, split by split."""
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from format_checks import texts_of
+from in_process import Command
+from probe_strategies import learnable
+
+from sentprobe.errors import UsageError
+from sentprobe.probes.formats import FORMATS, read_dataset, write_dataset
+
+needs_datasets = pytest.mark.skipif(
+    find_spec("datasets") is None, reason="Hugging Face datasets is not installed"
+)
+SMALL = ("--train", 56, "--test", 28, "--validation", 28)
+DIRECTORIES = sorted(name for name, each in FORMATS.items() if not each.suffix)
+
+
+def loaded(path: Path, monkeypatch: pytest.MonkeyPatch, *names: str) -> Any:
+    """What load_dataset makes of a folder, without the network, and with no cache but its own."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("HF_DATASETS_OFFLINE", "1")
+    import datasets
+
+    return datasets.load_dataset(str(path), *names, cache_dir=str(path.parent / "cache"))
+
+
+def rows(items: Any) -> list[tuple[str, str, tuple[str, ...]]]:
+    return [(row["sentence"], row["label"], tuple(row["probes"])) for row in items]
+
+
+@needs_datasets
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("name", DIRECTORIES)
+def test_a_dataset_loads(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = learnable(size=40)
+    write_dataset(data, tmp_path / "toy", format=name)
+    found = loaded(tmp_path / "toy", monkeypatch)
+    assert {split: rows(items) for split, items in found.items()} == texts_of(data)
+    assert set(found["train"]["task"]) == {"toy"}
+
+
+@needs_datasets
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("name", ["directory", "jsonl", "published", "csv", "splits"])
+def test_a_folder_that_was_built_loads(
+    name: str, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sets = tmp_path / "sets"
+    for task in ("Order", "Negation"):
+        done = command("build", "compeval", *SMALL, "--task", task, "-f", name, "--out", sets)
+        assert done[0] == 0, done
+    order = read_dataset(sets / f"Order{FORMATS[name].suffix}")
+    found = loaded(sets, monkeypatch, "Order")
+    assert {split: rows(items) for split, items in found.items()} == texts_of(order)
+    both = loaded(sets, monkeypatch)
+    assert {split: len(items) for split, items in both.items()} == {
+        "train": 112,
+        "validation": 56,
+        "test": 56,
+    }
+    assert set(both["test"]["task"]) == {"Order", "Negation"}
+
+
+@pytest.mark.parametrize("name", DIRECTORIES)
+def test_a_card_says_what_it_is(name: str, tmp_path: Path) -> None:
+    write_dataset(learnable(size=40), tmp_path / "toy", format=name)
+    text = (tmp_path / "toy" / "README.md").read_text("utf-8")
+    head, _, body = text.removeprefix("---\n").partition("---\n")
+    assert head.startswith("# Written by sentprobe")
+    assert '    path: "parquet/train.parquet"\n' in head
+    assert body.startswith("\n# toy\n")
+    assert "| train | " in body
+    assert "- 2 labels: FALSE, TRUE\n" in body
+
+
+@pytest.mark.parametrize("name", DIRECTORIES)
+@pytest.mark.parametrize("place", ["README.md", "parquet/mine.txt"])
+def test_what_others_put_there_is_not_lost(tmp_path: Path, name: str, place: str) -> None:
+    data = learnable(size=40)
+    write_dataset(data, tmp_path / "toy", format=name)
+    write_dataset(data, tmp_path / "toy", format=name)
+    (tmp_path / "toy" / place).write_text("mine")
+    with pytest.raises(UsageError, match="no file of the dataset there, and would be lost"):
+        write_dataset(data, tmp_path / "toy", format=name)
+    assert (tmp_path / "toy" / place).read_text() == "mine"
+
+
+def test_another_readme_of_a_folder_is_left(tmp_path: Path, command: Command) -> None:
+    (tmp_path / "README.md").write_text("mine")
+    line = ("build", "compeval", *SMALL, "--task", "Order", "--out", tmp_path)
+    code, _, err = command(*line)
+    said = f"{tmp_path / 'README.md'}: is not sentprobe's, and left as it is"
+    assert (code, said in err.splitlines()) == (0, True)
+    assert (tmp_path / "README.md").read_text() == "mine"
+
+
+def test_the_same_command_gives_the_same_readme(tmp_path: Path, command: Command) -> None:
+    line = ("build", "compeval", *SMALL, "--task", "Order", "--out", tmp_path / "sets")
+    assert command(*line)[0] == 0
+    first = (tmp_path / "sets" / "README.md").read_bytes()
+    assert command(*line)[0] == 0
+    assert (tmp_path / "sets" / "README.md").read_bytes() == first

@@ -1,0 +1,171 @@
+"""Datasets as other people keep them: CSV, JSONL, and a file for each split."""
+
+import csv
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from dataset_strategies import any_datasets
+from format_checks import texts_of, there_and_back
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sentprobe.probes.dataset import DatasetError, ProbeDataset, Split
+from sentprobe.probes.formats import read_dataset, read_datasets, recognise
+
+ROWS = [
+    ("train", "the man slept", 1),
+    ("train", 'she said "no", and left', 0),
+    ("dev", "the man\nran", 0),
+    ("test", "a dog barked", 1),
+]
+WANTED = {
+    Split.TRAIN: [("the man slept", "1", ()), ('she said "no", and left', "0", ())],
+    Split.VALIDATION: [("the man ran", "0", ())],
+    Split.TEST: [("a dog barked", "1", ())],
+}
+
+
+@settings(max_examples=40, deadline=None)
+@given(any_datasets())
+def test_csv_keeps_items(data: ProbeDataset) -> None:
+    with TemporaryDirectory() as folder:
+        back = there_and_back(data, "csv", Path(folder))
+        assert texts_of(back) == texts_of(data)
+
+
+@settings(max_examples=40, deadline=None)
+@given(any_datasets())
+def test_splits_keep_items_labels_name_and_card(data: ProbeDataset) -> None:
+    with TemporaryDirectory() as folder:
+        back = there_and_back(data, "splits", Path(folder))
+        assert texts_of(back) == texts_of(data)
+        assert (back.name, back.labels, back.card) == (data.name, data.labels, data.card)
+
+
+@pytest.mark.parametrize("between", [",", "\t", ";"])
+@pytest.mark.parametrize("names", [("split", "text", "label"), ("Split", " Sentence", "LABEL")])
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".txt"])
+def test_a_table(tmp_path: Path, between: str, names: tuple[str, ...], suffix: str) -> None:
+    path = tmp_path / f"mine{suffix}"
+    with path.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.writer(file, delimiter=between)
+        writer.writerow(("", *names, "id"))
+        writer.writerows((place, *row, "x") for place, row in enumerate(ROWS))
+    assert recognise(path) == "csv"
+    data = read_dataset(path)
+    assert texts_of(data) == WANTED
+    assert data.card.notes == (f"Fields of mine{suffix} that were passed over: '', 'id'.",)
+    assert read_datasets(tmp_path) == [data]
+
+
+@given(
+    st.permutations(["text", "label", "split", "idx", "label_text"]),
+    st.sampled_from([("train", "dev", "test"), ("Train", "VAL", "test"), ("tr", "va", "te")]),
+)
+def test_jsonl_in_any_order_and_by_any_names(keys: list[str], splits: tuple[str, ...]) -> None:
+    known = dict(zip(("train", "dev", "test"), splits, strict=True))
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "mine.jsonl"
+        with path.open("w") as file:
+            for number, (split, text, label) in enumerate(ROWS):
+                values = {"text": text, "label": label, "split": known[split], "idx": number}
+                value = {**values, "label_text": "yes" if label else "no"}
+                file.write(json.dumps({key: value[key] for key in keys}) + "\n")
+        data = read_dataset(path)
+    assert texts_of(data) == WANTED
+    passed = [repr(key) for key in keys if key in ("idx", "label_text")]
+    assert data.card.notes == (f"Fields of mine.jsonl that were passed over: {', '.join(passed)}.",)
+
+
+def test_labels_may_be_true_and_false(tmp_path: Path) -> None:
+    path = tmp_path / "mine.jsonl"
+    rows = [(split, value) for split in ("train", "test") for value in (True, False)]
+    path.write_text(
+        "".join(json.dumps({"split": s, "label": v, "sentence": f"it {v}"}) + "\n" for s, v in rows)
+    )
+    assert read_dataset(path).labels == ("false", "true")
+
+
+def test_a_file_for_each_split(tmp_path: Path) -> None:
+    folder = tmp_path / "polarity"
+    folder.mkdir()
+    (folder / "train.csv").write_text("text,label\nthe man slept,1\nshe left,0\n")
+    (folder / "valid.tsv").write_text("label\tsentence\n0\tthe man ran\n")
+    (folder / "test.jsonl").write_text('{"text": "a dog barked", "label": 1, "idx": 0}\n')
+    (folder / "notes.csv").write_text("a,b\n")
+    assert recognise(folder) == "splits"
+    data = read_dataset(folder)
+    assert (data.name, data.labels) == ("polarity", ("0", "1"))
+    assert [len(part) for part in data.splits.values()] == [2, 1, 1]
+    assert data.card.notes == ("Fields of polarity that were passed over: 'idx'.",)
+    (folder / "dev.csv").write_text("text,label\nit ran,1\n")
+    with pytest.raises(DatasetError, match=r"polarity: dev\.csv and valid\.tsv are of one split"):
+        read_dataset(folder)
+
+
+def test_probe_words_have_columns(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text(
+        "sentence,probe1,probe2,label,split\n"
+        "the man slept,man,sleep,yes,train\nthe man ran,man,sleep,no,train\n"
+        "the man left,man,sleep,no,test\n"
+    )
+    data = read_dataset(path)
+    assert texts_of(data)[Split.TEST] == [("the man left", "no", ("man", "sleep"))]
+
+
+HEAD = "split,label,text\n"
+GOOD = HEAD + "train,1,a b\ntrain,0,b c\ntest,1,c d\n"
+
+CSV: list[tuple[str, str]] = [
+    (GOOD + "test,1\n", "line 5: 2 fields, the first line names 3"),
+    (GOOD + "tset,1,c\n", "line 5: unknown split 'tset' (did you mean 'test'?); the splits are"),
+    (GOOD + "test,,c\n", "line 5: the label is empty"),
+    (GOOD + "test,1, \n", "line 5: the sentence is empty"),
+    (GOOD + 'test,1,"c\n', "line 5: unexpected end of data"),
+    (GOOD + "test,Yes,c\ntest,yes,c\n", "line 6: label 'yes' differs from 'Yes' (line 5) in case"),
+    ("label,text\n1,a\n", "line 1: 'split' is missing: give each item its split (train, "),
+    ("split,text\ntrain,a\n", "line 1: 'label' is missing; there is 'split', 'text'"),
+    ("split,label\ntrain,a\n", "line 1: 'sentence' is missing (it may be called 'text'); there"),
+    ("split,labels,text\n", "line 1: unknown key 'labels' (did you mean 'label'?); the keys are"),
+    ("split,label,text,sentence\n", "line 1: both 'text' and 'sentence'; one is wanted"),
+    (HEAD, "there are no items"),
+    ("\n", "the file is empty"),
+    (HEAD + "train,1,caf\udce9\n", "line 2: not UTF-8"),
+    ("a,b\n1,2\n", "line 1: 'split' is missing"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), CSV, ids=[text for _, text in CSV])
+def test_a_wrong_table(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(DatasetError) as caught:
+        read_dataset(path)
+    assert f"{path}: {message}" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_wrong_files_of_splits(tmp_path: Path) -> None:
+    (tmp_path / "test.jsonl").write_text('{"text": "a", "label": "x"}\n')
+    (tmp_path / "train.jsonl").write_text("")
+    with pytest.raises(DatasetError, match=r"train\.jsonl: the file is empty"):
+        read_dataset(tmp_path)
+    (tmp_path / "train.jsonl").write_text('{"text": "a"}\n')
+    with pytest.raises(DatasetError, match=r"train\.jsonl: line 1: 'label' is missing"):
+        read_dataset(tmp_path)
+    with pytest.raises(DatasetError, match="is a directory with train"):
+        read_dataset(tmp_path / "train.jsonl", format="splits")
+
+
+def test_a_probing_file_of_senteval_may_have_more_fields(tmp_path: Path) -> None:
+    """ "(At least)" three, says the README of its data: partition, class, and last the sentence."""
+    path = tmp_path / "odd_man_out.txt"
+    path.write_text("tr\tO\t12\ta b\ntr\tC\t13\tb c\nva\tC\t1\tb d\nte\tO\t9\tc d\n")
+    assert recognise(path) == "senteval"
+    assert texts_of(read_dataset(path))[Split.TEST] == [("c d", "O", ())]
+    path.write_text("tr\tO\t12\ta b\ntr\tC\tb c\n")
+    with pytest.raises(DatasetError, match=r"line 2: 3 fields .* \(4 fields in the lines before\)"):
+        read_dataset(path)
