@@ -1,40 +1,27 @@
 """The command ``probe run``: encoders on tasks, and the table of what their probes achieve."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache as once
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from sentprobe.commands import options as opt
-from sentprobe.commands.targets import (
-    NaturalSuite,
-    Targets,
-    failed,
-    find_datasets,
-    parse_targets,
-)
+from sentprobe.commands.targets import parse_targets
 from sentprobe.commands.task_list import ListsTasks
 from sentprobe.probes.dataset import ProbeDataset
-from sentprobe.probes.encoders import find_kind, make_encoders
+from sentprobe.probes.encoders import USUAL_ENCODERS, find_kind
 from sentprobe.probes.encoders.cache import Cache, default_directory
-from sentprobe.probes.natural.select import TooFewError
+from sentprobe.probes.runs.built_suites import NaturalSuite, failed
+from sentprobe.probes.runs.targets import Targets
 from sentprobe.probes.runs.word_source import parse_source
 from sentprobe.probes.suites import OTHERWISE, preset_of
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.presets import find_preset, override
 from sentprobe.processes import check_count, check_jobs, cores
-from sentprobe.progress import Reporter, Silent, bars, console
+from sentprobe.progress import bars, console
 from sentprobe.specs import Spec, check_names, parse_pair, parse_spec
-
-if TYPE_CHECKING:
-    from sentprobe.probes.runs.results import Results
-    from sentprobe.probes.runs.settings import Run
-    from sentprobe.probes.suites import ClassifierChoice
-
-USUAL_ENCODERS = ("bow", "bilstm-max")
 
 app = typer.Typer(add_completion=False)
 
@@ -133,6 +120,7 @@ def run(
     check_jobs(jobs)
     # PyTorch is loaded from here on.
     from sentprobe.commands.show import View, print_tables  # noqa: PLC0415
+    from sentprobe.probes.runs.run import run_targets  # noqa: PLC0415
     from sentprobe.probes.runs.settings import make_run  # noqa: PLC0415
 
     settings = make_run(
@@ -149,7 +137,7 @@ def run(
         jobs=jobs,
     )
     with bars() as reporter:
-        outcome = probe_targets(
+        outcome = run_targets(
             wanted, specs, run=settings, preset=classifier, words=words, reporter=reporter
         )
     print_tables(outcome.results, View(), console())
@@ -159,48 +147,6 @@ def run(
         print(f"results: {out}")
     if outcome.failures:
         raise failed(outcome.failures, of=len(outcome.results.tasks) + len(outcome.failures))
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of a run: results, notes on the datasets and encoders, tasks left out."""
-
-    results: "Results"
-    notes: tuple[str, ...]
-    failures: tuple[TooFewError, ...]
-
-
-def probe_targets(
-    targets: Targets,
-    specs: Sequence[Spec],
-    *,
-    run: "Run",
-    preset: "ClassifierChoice | None" = None,
-    words: Spec | str | None = None,
-    reporter: Reporter | None = None,
-) -> Outcome:
-    """Run the encoders on all datasets of the targets that can be built or read.
-
-    Raises:
-        UsageError: see :func:`.targets.find_datasets`; the results' folder is not ours.
-        SentprobeError: an encoder or a dataset could not be made.
-    """
-    from sentprobe.probes.runs.run import run_tasks  # noqa: PLC0415 - PyTorch is slow
-    from sentprobe.probes.runs.store import prepare_directory  # noqa: PLC0415
-    from sentprobe.probes.runs.task import make_tasks  # noqa: PLC0415
-    from sentprobe.probes.runs.word_source import make_source  # noqa: PLC0415
-
-    reporter = reporter or Silent()
-    encoders = [each for spec in specs for each in make_encoders(spec, seed=run.seed)]
-    if run.out is not None:
-        prepare_directory(run.out)
-    found = find_datasets(targets, command=run.command, reporter=reporter)
-    source = None if words is None else make_source(words, seed=run.seed)
-    tasks = make_tasks(found.datasets, run=run, preset=preset, words=source)
-    results = run_tasks(tasks, encoders, run=run, reporter=reporter)
-    of_data = (f"{data.name}: {note}" for data in found.datasets for note in data.card.notes)
-    of_encoders = (note for each in encoders for note in getattr(each, "notes", ()))
-    return Outcome(results, (*of_data, *of_encoders), found.failures)
 
 
 def parse_encoders(texts: Sequence[str]) -> list[Spec]:
@@ -218,7 +164,7 @@ def parse_encoders(texts: Sequence[str]) -> list[Spec]:
 
 def parse_classifier(
     preset: str | None, overrides: Sequence[str], targets: Targets
-) -> "Callable[[ProbeDataset], Preset]":
+) -> Callable[[ProbeDataset], Preset]:
     """Return what gives each dataset its classifier: *preset* or that of its paper, overridden.
 
     Raises:

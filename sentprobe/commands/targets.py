@@ -1,115 +1,21 @@
-"""What a command builds or reads: a word or path of its line becomes a suite or stored datasets."""
+"""What a command builds or reads, as its options say: suites and targets."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TypeAlias
 
 from sentprobe.commands import options as opt
-from sentprobe.errors import SentprobeError, UsageError, suggest
-from sentprobe.files import is_table, what_is
-from sentprobe.lexicon.lexicon import Lexicon
-from sentprobe.lexicon.read import default_vocabulary, load_lexicon
-from sentprobe.probes.compeval import TASKS, CompevalTask, Sampling, build, check_size, find_task
-from sentprobe.probes.corpus.table import Table, open_table
-from sentprobe.probes.dataset import ProbeDataset, Size
-from sentprobe.probes.natural.catalogue import TASKS as NATURAL_TASKS
-from sentprobe.probes.natural.catalogue import find_tasks
-from sentprobe.probes.natural.datasets import (
-    NaturalRecipe,
-    build_each,
-    check_natural_size,
+from sentprobe.lexicon.read import load_lexicon
+from sentprobe.probes.compeval import Sampling
+from sentprobe.probes.natural.select import NaturalSettings, parse_band
+from sentprobe.probes.runs.built_suites import (
+    CompevalSuite,
+    ItemCounts,
+    NaturalSuite,
+    make_compeval,
+    make_natural,
 )
-from sentprobe.probes.natural.select import NaturalSettings, TooFewError, parse_band
-from sentprobe.probes.natural.task import NaturalTask
-from sentprobe.probes.natural.task import Suite as NaturalNames
-from sentprobe.progress import Reporter
-from sentprobe.specs import check_distinct, choose
-
-SUITES = (opt.COMPEVAL, opt.NATURAL)
-"""The suites by name; a path of such a name must be written ``./compeval``."""
-
-Built: TypeAlias = ProbeDataset | TooFewError
-"""A dataset, or why it cannot be built."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompevalSuite:
-    """Tasks of compeval, and all that their datasets are made from."""
-
-    tasks: tuple[CompevalTask, ...]
-    lexicon: Lexicon
-    vocabulary: str
-    size: Size
-    sampling: Sampling
-    seed: int
-
-    def build(self, *, command: str) -> Iterator[tuple[str, Built]]:
-        """Yield each task's name and dataset.
-
-        Raises:
-            SentprobeError: the vocabulary does not yield so many sentences.
-        """
-        for task in self.tasks:
-            yield (
-                task.name,
-                build(
-                    task,
-                    self.lexicon,
-                    vocabulary=self.vocabulary,
-                    size=self.size,
-                    seed=self.seed,
-                    sampling=self.sampling,
-                    command=command,
-                ),
-            )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NaturalSuite:
-    """Natural-text tasks, and the table of a corpus that their datasets are taken from."""
-
-    tasks: tuple[NaturalTask, ...]
-    table: Table
-    recipe: NaturalRecipe
-
-    def build(self, *, command: str) -> Iterator[tuple[str, Built]]:
-        """Yield each task's name with its dataset, or with why it cannot be built.
-
-        Raises:
-            TableError: the table is damaged.
-        """
-        self.table.check()
-        for task, built in build_each(self.tasks, self.table, recipe=self.recipe, command=command):
-            yield task.name, built
-
-
-AnySuite: TypeAlias = CompevalSuite | NaturalSuite
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """A file or folder of datasets."""
-
-    path: Path
-
-
-Target: TypeAlias = AnySuite | Stored
-
-
-def build_all(suite: AnySuite, *, command: str, reporter: Reporter) -> Iterator[tuple[str, Built]]:
-    """Build the datasets of a suite one by one; see their ``build``."""
-    if suite.tasks:
-        reporter.begin("build the tasks", len(suite.tasks))
-        for each in suite.build(command=command):
-            yield each
-            reporter.advance()
-
-
-def failed(failures: Collection[TooFewError], *, of: int) -> SentprobeError:
-    """Return the error that names the tasks of so many that could not be built."""
-    count = f"{len(failures)} of {of} tasks could not be built"
-    return SentprobeError("\n".join([f"{count}:", *map(str, failures)]))
+from sentprobe.probes.runs.targets import SuiteMakers, Targets, kinds_of, make_targets
+from sentprobe.specs import choose
 
 
 def parse_compeval(
@@ -122,23 +28,18 @@ def parse_compeval(
             balance.
         SentprobeError: the lexicon cannot be read.
     """
-    sampling = choose(Sampling, options.sampling, what="sampling")
-    tasks = tuple(find_task(name) for name in names or TASKS)
-    check_distinct("task", [task.name for task in tasks])
-    items = Size().changed(size.train, size.test, size.validation)
-    for task in tasks:
-        check_size(task, items, sampling=sampling)
-    lexicon = load_lexicon(options.lexicon)
-    vocabulary = options.vocabulary or default_vocabulary(lexicon, opt.COMPEVAL)
-    lexicon.vocabulary(vocabulary)
-    return CompevalSuite(
-        tasks=tasks,
-        lexicon=lexicon,
-        vocabulary=vocabulary,
-        size=items,
-        sampling=sampling,
+    return make_compeval(
+        names,
+        lexicon=lambda: load_lexicon(options.lexicon),
+        vocabulary=options.vocabulary,
+        counts=_counts(size),
+        sampling=choose(Sampling, options.sampling, what="sampling"),
         seed=seed,
     )
+
+
+def _counts(size: opt.SizeOptions) -> ItemCounts:
+    return ItemCounts(size.train, size.test, size.validation)
 
 
 def parse_natural(
@@ -160,59 +61,16 @@ def parse_natural(
             else.
         TableError: the table is not finished, or is damaged.
     """
-    tasks = tuple(find_tasks(names))
-    recipe = NaturalRecipe(
-        size=NaturalRecipe().size.changed(size.train, size.test, size.validation),
-        seed=seed,
-        settings=NaturalSettings(
-            band=None if options.band is None else parse_band(options.band),
-            odd_band=None if options.odd_band is None else parse_band(options.odd_band),
-            first_rank=options.first_rank,
-            words=options.words,
-            sequences=options.sequences,
-        ),
-        audit=audit,
+    settings = NaturalSettings(
+        band=None if options.band is None else parse_band(options.band),
+        odd_band=None if options.odd_band is None else parse_band(options.odd_band),
+        first_rank=options.first_rank,
+        words=options.words,
+        sequences=options.sequences,
     )
-    check_natural_size(recipe.size)
-    return NaturalSuite(tasks=tasks, table=find_table(table), recipe=recipe)
-
-
-def find_table(path: Path) -> Table:
-    """Return the table of a corpus; its shards are not read.
-
-    Raises:
-        UsageError: there is no such table, or it is something else.
-        TableError: it is not finished, or is damaged.
-    """
-    if not path.exists():
-        raise UsageError(f"there is no table {path}; make one of a corpus with probe analyze")
-    kind = None if is_table(path) else what_is(path)
-    if kind:
-        raise UsageError(
-            f"{path}: not a table of an analysed corpus, but {kind}; make one with probe analyze"
-        )
-    return open_table(path, check=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Targets:
-    """What the words of a command line stand for, in their order."""
-
-    words: tuple[str, ...]
-    found: tuple[Target, ...]
-    names: tuple[str, ...] = ()
-    """Of the tasks that are wanted; none means all."""
-
-    @property
-    def written(self) -> str:
-        """The words, for messages."""
-        return ", ".join(self.words)
-
-    @property
-    def suites(self) -> list[str]:
-        """The names of the suites among them."""
-        names = {CompevalSuite: opt.COMPEVAL, NaturalSuite: opt.NATURAL}
-        return [names[type(each)] for each in self.found if not isinstance(each, Stored)]
+    return make_natural(
+        table, names, settings=settings, counts=_counts(size), seed=seed, audit=audit
+    )
 
 
 def parse_targets(
@@ -236,127 +94,10 @@ def parse_targets(
         UsageError: a target twice, or that is not there; two tables; an unknown task, or an option
             that is wrong or would do nothing.
     """
-    check_distinct("target", words)
-    kinds = _kinds(words)
-    opt.refuse_idle(given, [kind for kind in kinds.values() if kind], what=", ".join(words))
-    found: list[Target] = []
-    for word, kind in kinds.items():
-        mine = _mine(names, kind) if len(kinds) > 1 else tuple(names)
-        if names and not mine:
-            continue
-        if kind == opt.COMPEVAL:
-            found.append(parse_compeval(mine, compeval, size, seed=seed))
-        elif kind == opt.NATURAL:
-            found.append(parse_natural(Path(word), mine, natural, size, seed=seed, audit=False))
-        else:
-            found.append(Stored(Path(word)))
-    return Targets(tuple(words), tuple(found), tuple(names))
-
-
-def _kinds(words: Sequence[str]) -> dict[str, str | None]:
-    """Return the suite that each word stands for, without ``natural``; None: stored datasets."""
-    kinds = {word: _kind(word) for word in words if word != opt.NATURAL}
-    tables = [word for word, kind in kinds.items() if kind == opt.NATURAL]
-    if opt.NATURAL in words and not tables:
-        raise _no_table([*kinds])
-    if len(tables) > 1:
-        raise UsageError(
-            f"{' and '.join(tables)} are tables, and the same tasks would be built of each; "
-            "run one at a time, or analyse their texts as one corpus"
-        )
-    for word, kind in kinds.items():
-        if kind is None and not Path(word).exists():
-            raise unknown_suite(word, why=", nor such a file or directory")
-    return kinds
-
-
-def _kind(word: str) -> str | None:
-    """Return the suite that a word stands for; None: stored datasets."""
-    if word == opt.COMPEVAL:
-        return opt.COMPEVAL
-    return opt.NATURAL if is_table(Path(word)) else None
-
-
-def _mine(names: Sequence[str], kind: str | None) -> tuple[str, ...]:
-    """Return those of the tasks that may be of a suite; a stored dataset may have any name."""
-    if kind == opt.COMPEVAL:
-        return tuple(name for name in names if name in TASKS)
-    if kind == opt.NATURAL:
-        known = {*NATURAL_TASKS, *(each.value for each in NaturalNames)}
-        return tuple(name for name in names if name in known)
-    return tuple(names)
-
-
-def _no_table(places: Sequence[str]) -> UsageError:
-    for place in places:
-        if place != opt.COMPEVAL:
-            find_table(Path(place))
-    return without_table("probe run")
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The datasets of targets, and why natural-text tasks are not among them."""
-
-    datasets: tuple[ProbeDataset, ...]
-    failures: tuple[TooFewError, ...] = ()
-
-
-def find_datasets(targets: Targets, *, command: str, reporter: Reporter) -> Found:
-    """Build and read the datasets of all targets, in their order.
-
-    Raises:
-        UsageError: a task that is in none of the targets; two datasets of one name.
-        SentprobeError: there is no dataset, since none of the tasks could be built.
-    """
-    datasets: list[ProbeDataset] = []
-    failures: dict[str, TooFewError] = {}
-    for target in targets.found:
-        if isinstance(target, Stored):
-            datasets += _read(target.path, targets)
-            continue
-        for name, built in build_all(target, command=command, reporter=reporter):
-            if isinstance(built, ProbeDataset):
-                datasets.append(built)
-            else:
-                failures[name] = built
-    if failures and not datasets:
-        raise failed(failures.values(), of=len(failures))
-    there = [data.name for data in datasets]
-    for name in targets.names:
-        if name not in {*there, *failures, *(each.value for each in NaturalNames)}:
-            raise UsageError(f"there is no task {name!r} in {targets.written}")
-    check_distinct("dataset", there)
-    return Found(tuple(datasets), tuple(failures.values()))
-
-
-def _read(path: Path, targets: Targets) -> list[ProbeDataset]:
-    from sentprobe.probes.formats import read_datasets  # noqa: PLC0415 - pyarrow is slow
-
-    found = read_datasets(path)
-    if not targets.names:
-        return found
-    known = [data.name for data in found]
-    unknown = [name for name in targets.names if name not in known]
-    if unknown and sum(word != opt.NATURAL for word in targets.words) == 1:
-        raise UsageError(
-            f"{path}: there is no task {unknown[0]!r}{suggest(unknown[0], known)}; "
-            f"the tasks are {', '.join(known)}"
-        )
-    return [data for data in found if data.name in targets.names]
-
-
-def without_table(command: str) -> UsageError:
-    """Return the error that the suite natural lacks its table."""
-    return UsageError(
-        f"the suite natural needs the table of a corpus: {command} natural TABLE; "
-        "probe analyze makes one"
+    kinds = kinds_of(words)
+    opt.refuse_idle(given, [kind for _, kind in kinds if kind], what=", ".join(words))
+    makers = SuiteMakers(
+        lambda mine: parse_compeval(mine, compeval, size, seed=seed),
+        lambda table, mine: parse_natural(table, mine, natural, size, seed=seed, audit=False),
     )
-
-
-def unknown_suite(name: str, *, why: str = "") -> UsageError:
-    """Return the error that there is no suite of that name; *why* says what else there is not."""
-    return UsageError(
-        f"there is no suite {name!r}{suggest(name, SUITES)}{why}; "
-        f"the suites are: {', '.join(SUITES)}"
-    )
+    return make_targets(words, names, kinds=kinds, makers=makers)

@@ -1,21 +1,25 @@
 """A run: every encoder on every task, with the sanity runs beside, and only what is missing."""
 
+import logging
 import time
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from sentprobe.probes.dataset import ProbeDataset
-from sentprobe.probes.encoders import Baseline, Encoder, make_encoders
+from sentprobe.probes.encoders import USUAL_ENCODERS, Baseline, Encoder
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.encoders.embed import embed
+from sentprobe.probes.encoders.given import EncodersGiven, Known, find_encoders, make_known
 from sentprobe.probes.encoders.word_vectors import Bow
+from sentprobe.probes.natural.select import TooFewError
+from sentprobe.probes.runs.built_suites import ItemCounts
 from sentprobe.probes.runs.conditions import control_bow
 from sentprobe.probes.runs.results import Result, Results
 from sentprobe.probes.runs.settings import Run, make_run
 from sentprobe.probes.runs.store import prepare_directory, write_result
+from sentprobe.probes.runs.targets import DataGiven, Targets, find_datasets, find_targets
 from sentprobe.probes.runs.task import Task, make_tasks
 from sentprobe.probes.runs.todo import (
     SHARED,
@@ -33,19 +37,35 @@ from sentprobe.probes.runs.todo import (
 from sentprobe.probes.runs.vectors import Embedding, Encoded, Fits, laid_out
 from sentprobe.probes.runs.word_source import encode_words, make_source
 from sentprobe.probes.suites import ClassifierChoice
+from sentprobe.probes.trainer.presets import find_preset
 from sentprobe.processes import finished, limit_threads, workers
-from sentprobe.progress import Reporter, Silent, shorten
-from sentprobe.specs import Spec, check_distinct, check_names, parse_spec
+from sentprobe.progress import Reporter, Silent, bars, shorten
+from sentprobe.specs import Spec, check_distinct
+
+log = logging.getLogger(__name__)
 
 ENCODING = "encoding"
 """The key of the time that encoding took, among the seconds of a result."""
 
 
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a run: results, notes on the datasets and encoders, tasks left out."""
+
+    results: Results
+    notes: tuple[str, ...]
+    failures: tuple[TooFewError, ...]
+
+
 def run(
-    datasets: Sequence[ProbeDataset],
-    encoders: Sequence[Encoder | Baseline | str],
+    datasets: DataGiven,
+    encoders: EncodersGiven = USUAL_ENCODERS,
     *,
-    preset: ClassifierChoice | None = None,
+    tasks: Sequence[str] | str = (),
+    train: int | None = None,
+    test: int | None = None,
+    validation: int | None = None,
+    preset: ClassifierChoice | str | None = None,
     seed: int = 0,
     seeds: int = 1,
     controls: bool = True,
@@ -53,6 +73,7 @@ def run(
     force: bool = False,
     cache: Cache | None = None,
     command: str = "",
+    progress: bool = False,
     reporter: Reporter | None = None,
     device: str = "cpu",
     threads: int | None = 1,
@@ -62,14 +83,23 @@ def run(
 ) -> Results:
     """Train and score probes for each encoder and dataset, with the sanity runs.
 
-    - encoders: encoders, or specs such as ``"st:MODEL"``, made with *seed*
-    - preset: the classifier, or a function that gives a dataset its own; by default that of the
-      paper of the task (:func:`sentprobe.probes.suites.usual_preset`)
+    - datasets: ``"compeval"``, the table of a corpus, a file or folder of datasets, a dataset at
+      hand (:class:`ProbeDataset`), or a list of such. A task of a table for which the corpus has
+      too little is left out, and a warning says why
+    - encoders: a spec such as ``"bow"`` or ``"st:MODEL"``, which is made with *seed*; a function of
+      a list of sentences; a model with ``encode``, as in sentence-transformers; or a list of such.
+      :func:`sentprobe.wrap_encoder` gives a function or model a name and a fingerprint
+    - tasks: only these; by default all
+    - train, test, validation: how many items each task has that is built; by default as many as is
+      usual in its suite
+    - preset: the classifier, its name, or a function that gives a dataset its own; by default that
+      of the paper of the task (:func:`sentprobe.probes.suites.usual_preset`)
     - seeds: so many probes are trained under each condition, with the seeds *seed*, *seed* + 1, ...
     - controls: whether the sanity runs are made; a baseline has none
     - out: each result is written there, atomically, as soon as it is there. What is there already
       is not done again, unless *force* says so
     - cache: where sentence vectors are kept between runs
+    - progress: whether what is done is shown on stderr; *reporter* is told instead, if there is one
     - threads: PyTorch's in each process that trains; None leaves them as they are
     - encoding_threads: PyTorch's while sentences are encoded, before training; None leaves them
     - jobs: probes are trained in so many processes (started by spawning: a script needs its
@@ -82,13 +112,13 @@ def run(
     depend on the encoder but for its width are made once for all encoders of that width.
 
     Raises:
+        GivenError: something is no dataset, or no encoder; it is a UsageError and a TypeError.
         UsageError: nothing to do, something twice, a number or a device that cannot be.
         SentprobeError: *out* is not ours or not writable; an encoder failed; training diverged.
     """
-    check_distinct("dataset", [data.name for data in datasets])
-    specs = [parse_spec(each) if isinstance(each, str) else each for each in encoders]
-    check_names([each for each in specs if isinstance(each, Spec)])
-    made = [each for spec in specs for each in _made(spec, seed=seed)]
+    counts = ItemCounts(train, test, validation)
+    targets = find_targets(datasets, tasks=tasks, counts=counts, seed=seed)
+    known = find_encoders(encoders)
     settings = make_run(
         seed=seed,
         seeds=seeds,
@@ -102,15 +132,46 @@ def run(
         encoding_threads=encoding_threads,
         jobs=jobs,
     )
-    if settings.out is not None:
-        prepare_directory(settings.out)
-    words = None if probe_vectors is None else make_source(probe_vectors, seed=seed)
-    tasks = make_tasks(datasets, run=settings, preset=preset, words=words)
-    return run_tasks(tasks, made, run=settings, reporter=reporter or Silent())
+    with bars(show=progress and reporter is None) as shown:
+        outcome = run_targets(
+            targets,
+            known,
+            run=settings,
+            preset=find_preset(preset) if isinstance(preset, str) else preset,
+            words=probe_vectors,
+            reporter=reporter or shown,
+        )
+    for failure in outcome.failures:
+        log.warning("left out: %s", failure)
+    return outcome.results
 
 
-def _made(encoder: Encoder | Baseline | Spec, *, seed: int) -> list[Encoder | Baseline]:
-    return make_encoders(encoder, seed=seed) if isinstance(encoder, Spec) else [encoder]
+def run_targets(
+    targets: Targets,
+    encoders: Sequence[Known],
+    *,
+    run: Run,
+    preset: ClassifierChoice | None = None,
+    words: Encoder | Spec | str | None = None,
+    reporter: Reporter | None = None,
+) -> Outcome:
+    """Run the encoders on all datasets of the targets that can be built or read.
+
+    Raises:
+        UsageError: see :func:`.targets.find_datasets`; the results' folder is not ours.
+        SentprobeError: an encoder or a dataset could not be made.
+    """
+    reporter = reporter or Silent()
+    made = make_known(encoders, seed=run.seed)
+    if run.out is not None:
+        prepare_directory(run.out)
+    found = find_datasets(targets, command=run.command, reporter=reporter)
+    source = None if words is None else make_source(words, seed=run.seed)
+    tasks = make_tasks(found.datasets, run=run, preset=preset, words=source)
+    results = run_tasks(tasks, made, run=run, reporter=reporter)
+    of_data = (f"{data.name}: {note}" for data in found.datasets for note in data.card.notes)
+    of_encoders = (note for each in made for note in getattr(each, "notes", ()))
+    return Outcome(results, (*of_data, *of_encoders), found.failures)
 
 
 def run_tasks(
