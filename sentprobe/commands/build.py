@@ -17,6 +17,7 @@ from sentprobe.probes.natural.select import TooFewError
 from sentprobe.probes.runs.built_suites import AnySuite, NaturalSuite, build_all, failed
 from sentprobe.probes.runs.targets import SUITES, unknown_suite, without_table
 from sentprobe.progress import Reporter, bars, console
+from sentprobe.specs import COMPEVAL, NATURAL
 from sentprobe.table_writers import empty_table
 
 if TYPE_CHECKING:
@@ -51,11 +52,11 @@ def build(
     if suite in SUITES:
         opt.refuse_idle(opt.options_given(context), [suite], what=suite)
     wanted: AnySuite
-    if suite == opt.NATURAL:
+    if suite == NATURAL:
         if table is None:
             raise without_table("probe build")
         wanted = parse_natural(table, task or (), natural, size, seed=seed, audit=card.audit)
-    elif suite != opt.COMPEVAL:
+    elif suite != COMPEVAL:
         raise unknown_suite(suite)
     elif table is not None:
         raise UsageError(f"a table ({table}) is for the suite natural, not for {suite}")

@@ -21,7 +21,7 @@ from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.presets import find_preset, override
 from sentprobe.processes import check_count, check_jobs, cores
 from sentprobe.progress import bars, console
-from sentprobe.specs import Spec, check_names, parse_pair, parse_spec
+from sentprobe.specs import COMPEVAL, Spec, check_names, parse_pair, parse_spec
 
 app = typer.Typer(add_completion=False)
 
@@ -185,4 +185,4 @@ def _presets(targets: Targets) -> set[str]:
     """Return the presets that are known to be used before any dataset is read."""
     natural = [each for each in targets.found if isinstance(each, NaturalSuite)]
     found = {preset_of(task.name) for each in natural for task in each.tasks}
-    return found if natural and opt.COMPEVAL not in targets.suites else {*found, OTHERWISE}
+    return found if natural and COMPEVAL not in targets.suites else {*found, OTHERWISE}

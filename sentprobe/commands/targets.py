@@ -7,20 +7,14 @@ from sentprobe.commands import options as opt
 from sentprobe.lexicon.read import load_lexicon
 from sentprobe.probes.compeval import Sampling
 from sentprobe.probes.natural.select import NaturalSettings, parse_band
-from sentprobe.probes.runs.built_suites import (
-    CompevalSuite,
-    ItemCounts,
-    NaturalSuite,
-    make_compeval,
-    make_natural,
-)
+from sentprobe.probes.runs import built_suites as built
 from sentprobe.probes.runs.targets import SuiteMakers, Targets, kinds_of, make_targets
 from sentprobe.specs import choose
 
 
 def parse_compeval(
     names: Sequence[str], options: opt.CompevalOptions, size: opt.SizeOptions, *, seed: int
-) -> CompevalSuite:
+) -> built.CompevalSuite:
     """Return the suite compeval as it is asked for; no *names* means all tasks.
 
     Raises:
@@ -28,7 +22,7 @@ def parse_compeval(
             balance.
         SentprobeError: the lexicon cannot be read.
     """
-    return make_compeval(
+    return built.make_compeval(
         names,
         lexicon=lambda: load_lexicon(options.lexicon),
         vocabulary=options.vocabulary,
@@ -38,8 +32,8 @@ def parse_compeval(
     )
 
 
-def _counts(size: opt.SizeOptions) -> ItemCounts:
-    return ItemCounts(size.train, size.test, size.validation)
+def _counts(size: opt.SizeOptions) -> built.ItemCounts:
+    return built.ItemCounts(size.train, size.test, size.validation)
 
 
 def parse_natural(
@@ -50,7 +44,7 @@ def parse_natural(
     *,
     seed: int,
     audit: bool,
-) -> NaturalSuite:
+) -> built.NaturalSuite:
     """Return the natural-text tasks of a table as they are asked for.
 
     - names: of tasks or suites of these; none means the ten of Conneau et al. 2018
@@ -68,7 +62,7 @@ def parse_natural(
         words=options.words,
         sequences=options.sequences,
     )
-    return make_natural(
+    return built.make_natural(
         table, names, settings=settings, counts=_counts(size), seed=seed, audit=audit
     )
 

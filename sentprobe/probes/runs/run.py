@@ -14,6 +14,7 @@ from sentprobe.probes.encoders.embed import embed
 from sentprobe.probes.encoders.given import EncodersGiven, Known, find_encoders, make_known
 from sentprobe.probes.encoders.word_vectors import Bow
 from sentprobe.probes.natural.select import TooFewError
+from sentprobe.probes.runs import todo
 from sentprobe.probes.runs.built_suites import ItemCounts
 from sentprobe.probes.runs.conditions import control_bow
 from sentprobe.probes.runs.results import Result, Results
@@ -21,19 +22,6 @@ from sentprobe.probes.runs.settings import Run, make_run
 from sentprobe.probes.runs.store import prepare_directory, write_result
 from sentprobe.probes.runs.targets import DataGiven, Targets, find_datasets, find_targets
 from sentprobe.probes.runs.task import Task, make_tasks
-from sentprobe.probes.runs.todo import (
-    SHARED,
-    Job,
-    add,
-    add_seconds,
-    answered_scores,
-    kept_scores,
-    known_result,
-    made_by,
-    missing_jobs,
-    take_kept,
-    trained_scores,
-)
 from sentprobe.probes.runs.vectors import Embedding, Encoded, Fits, laid_out
 from sentprobe.probes.runs.word_source import encode_words, make_source
 from sentprobe.probes.suites import ClassifierChoice
@@ -204,7 +192,7 @@ class _Runner:
         self._run = run
         self._pool = pool
         self._reporter = reporter
-        self._kept = kept_scores(run)
+        self._kept = todo.kept_scores(run)
         self._shared: dict[Hashable, Fits] = {}
         """Fits of the jobs that encoders of one width share."""
         self._bows: dict[int, Bow] = {}
@@ -214,11 +202,11 @@ class _Runner:
 
     def results(self, encoder: Encoder | Baseline) -> list[Result]:
         """Return a result for each task, in order; what is done is not done again."""
-        known = {t.name: known_result(t, encoder, run=self._run) for t in self._tasks}
+        known = {t.name: todo.known_result(t, encoder, run=self._run) for t in self._tasks}
         jobs = [
             job
             for task in self._tasks
-            for job in missing_jobs(task, encoder, known[task.name], run=self._run)
+            for job in todo.missing_jobs(task, encoder, known[task.name], run=self._run)
         ]
         for result in self._work(encoder, jobs, known) if jobs else ():
             if self._run.out is not None:
@@ -227,27 +215,27 @@ class _Runner:
         return list(known.values())
 
     def _work(
-        self, encoder: Encoder | Baseline, jobs: Sequence[Job], known: Mapping[str, Result]
+        self, encoder: Encoder | Baseline, jobs: Sequence[todo.Job], known: Mapping[str, Result]
     ) -> Iterator[Result]:
         if isinstance(encoder, Encoder):
             return self._train(encoder, jobs, known)
         return self._answer(encoder, jobs, known)
 
     def _answer(
-        self, encoder: Baseline, jobs: Sequence[Job], known: Mapping[str, Result]
+        self, encoder: Baseline, jobs: Sequence[todo.Job], known: Mapping[str, Result]
     ) -> Iterator[Result]:
         """Let a baseline answer, and yield each result."""
         self._reporter.begin(f"learn with {shorten(encoder.name)}", len(jobs))
-        made = made_by(encoder, run=self._run)
+        made = todo.made_by(encoder, run=self._run)
         for job in jobs:
             start = time.perf_counter()
-            scores = answered_scores(job, encoder, made=made)
+            scores = todo.answered_scores(job, encoder, made=made)
             seconds = {job.condition.value: time.perf_counter() - start}
             self._reporter.advance()
-            yield add_seconds(add(known[job.task.name], {job.condition: scores}), seconds)
+            yield todo.add_seconds(todo.add(known[job.task.name], {job.condition: scores}), seconds)
 
     def _train(
-        self, encoder: Encoder, jobs: Sequence[Job], known: Mapping[str, Result]
+        self, encoder: Encoder, jobs: Sequence[todo.Job], known: Mapping[str, Result]
     ) -> Iterator[Result]:
         """Encode what is needed and yield each result as soon as all its probes are trained."""
         start = time.perf_counter()
@@ -269,17 +257,17 @@ class _Runner:
                     tasks.remove(task)
                     fitted = [(job, done[key]) for key, job in keyed if job.task is task]
                     yield self._result(known[task.name], task, fitted, vectors, seconds)
-        shared = (key for key, job in keyed if job.condition in SHARED)
+        shared = (key for key, job in keyed if job.condition in todo.SHARED)
         self._shared.update((key, done[key]) for key in shared)
 
     def _take_kept(
-        self, jobs: Sequence[Job], known: Mapping[str, Result], *, dim: int
-    ) -> tuple[dict[str, Result], list[Job]]:
+        self, jobs: Sequence[todo.Job], known: Mapping[str, Result], *, dim: int
+    ) -> tuple[dict[str, Result], list[todo.Job]]:
         """Take from an earlier run what encoders of this width share; return what is left."""
         results, left = dict(known), []
         for job in jobs:
             name = job.task.name
-            results[name], rest = take_kept(results[name], job, self._kept, dim=dim)
+            results[name], rest = todo.take_kept(results[name], job, self._kept, dim=dim)
             left += rest
         return results, left
 
@@ -287,20 +275,20 @@ class _Runner:
         self,
         known: Result,
         task: Task,
-        fitted: Iterable[tuple[Job, Fits]],
+        fitted: Iterable[tuple[todo.Job, Fits]],
         vectors: Encoded,
         seconds: Mapping[str, float],
     ) -> Result:
         """Return the result of a task whose probes are all trained."""
-        made = made_by(vectors.encoder, run=self._run)
+        made = todo.made_by(vectors.encoder, run=self._run)
         scores, times = {}, dict(seconds)
         for job, fits in fitted:
             times[job.condition.value] = sum(fit.seconds for fit in fits)
-            scores[job.condition] = trained_scores(job, fits, made=made)
+            scores[job.condition] = todo.trained_scores(job, fits, made=made)
         known = replace(known, dim=vectors.sentences.dim, norms=vectors.norms_of(task.data))
-        return add_seconds(add(known, scores), times)
+        return todo.add_seconds(todo.add(known, scores), times)
 
-    def _encode(self, encoder: Encoder, jobs: Sequence[Job]) -> Encoded:
+    def _encode(self, encoder: Encoder, jobs: Sequence[todo.Job]) -> Encoded:
         """Return the vectors of all that the jobs are about."""
         texts = dict.fromkeys(text for job in jobs for text in job.task.data.sentences)
         with limit_threads(self._run.encoding_threads):
@@ -342,6 +330,6 @@ _NOTHING: tuple[Hashable, Fits] = (None, ())
 
 
 def _is_over(
-    task: Task, keyed: Iterable[tuple[Hashable, Job]], done: Mapping[Hashable, Fits]
+    task: Task, keyed: Iterable[tuple[Hashable, todo.Job]], done: Mapping[Hashable, Fits]
 ) -> bool:
     return all(key in done for key, job in keyed if job.task is task)

@@ -15,18 +15,7 @@ from sentprobe.probes.encoders.given import is_encoder
 from sentprobe.probes.natural.catalogue import TASKS as NATURAL_TASKS
 from sentprobe.probes.natural.select import TooFewError
 from sentprobe.probes.natural.task import Suite as NaturalNames
-from sentprobe.probes.runs.built_suites import (
-    AnySuite,
-    CompevalSuite,
-    ItemCounts,
-    Names,
-    NaturalSuite,
-    build_all,
-    failed,
-    find_table,
-    make_compeval,
-    make_natural,
-)
+from sentprobe.probes.runs import built_suites as built
 from sentprobe.progress import Reporter
 from sentprobe.specs import COMPEVAL, NATURAL, check_distinct
 
@@ -41,7 +30,7 @@ class Stored:
     path: Path
 
 
-Target: TypeAlias = AnySuite | Stored | ProbeDataset
+Target: TypeAlias = built.AnySuite | Stored | ProbeDataset
 
 TargetWord: TypeAlias = str | ProbeDataset
 """What stands for a target: the name of a suite, a path, or a dataset at hand."""
@@ -64,7 +53,7 @@ class Targets:
     @property
     def suites(self) -> list[str]:
         """The names of the suites among them."""
-        names: dict[type, str] = {CompevalSuite: COMPEVAL, NaturalSuite: NATURAL}
+        names: dict[type, str] = {built.CompevalSuite: COMPEVAL, built.NaturalSuite: NATURAL}
         return [names[type(each)] for each in self.found if type(each) in names]
 
 
@@ -72,8 +61,8 @@ class Targets:
 class SuiteMakers:
     """How suites are made: compeval of the tasks of these names, natural of a table and these."""
 
-    compeval: Callable[[Names], CompevalSuite]
-    natural: Callable[[Path, Names], NaturalSuite]
+    compeval: Callable[[built.Names], built.CompevalSuite]
+    natural: Callable[[Path, built.Names], built.NaturalSuite]
 
 
 TargetKind: TypeAlias = tuple[TargetWord, str | None]
@@ -99,7 +88,7 @@ def kinds_of(words: Sequence[TargetWord]) -> list[TargetKind]:
 
 def make_targets(
     words: Sequence[TargetWord],
-    names: Names,
+    names: built.Names,
     *,
     kinds: Sequence[TargetKind],
     makers: SuiteMakers,
@@ -118,7 +107,7 @@ def make_targets(
     return Targets(tuple(map(_name, words)), tuple(found), tuple(names))
 
 
-def _target(word: TargetWord, kind: str | None, names: Names, makers: SuiteMakers) -> Target:
+def _target(word: TargetWord, kind: str | None, names: built.Names, makers: SuiteMakers) -> Target:
     if isinstance(word, ProbeDataset):
         return word
     if kind == COMPEVAL:
@@ -138,7 +127,7 @@ def find_targets(
     given: DataGiven,
     *,
     tasks: Sequence[str] | str = (),
-    counts: ItemCounts = ItemCounts(),  # noqa: B008 - frozen
+    counts: built.ItemCounts = built.ItemCounts(),  # noqa: B008 - frozen
     seed: int = 0,
 ) -> Targets:
     """Return what Python is given as targets.
@@ -154,14 +143,14 @@ def find_targets(
     if not words:
         check_distinct("dataset", [])
     kinds = kinds_of(words)
-    if counts != ItemCounts() and not any(kind for _, kind in kinds):
+    if counts != built.ItemCounts() and not any(kind for _, kind in kinds):
         raise UsageError(
             "train, test and validation are for tasks that are built (compeval, or a table); "
             "the datasets given are there already"
         )
     makers = SuiteMakers(
-        lambda names: make_compeval(names, counts=counts, seed=seed),
-        lambda table, names: make_natural(table, names, counts=counts, seed=seed),
+        lambda names: built.make_compeval(names, counts=counts, seed=seed),
+        lambda table, names: built.make_natural(table, names, counts=counts, seed=seed),
     )
     names = (tasks,) if isinstance(tasks, str) else tuple(tasks)
     return make_targets(words, names, kinds=kinds, makers=makers)
@@ -217,7 +206,7 @@ def _mine(names: Sequence[str], kind: str | None) -> tuple[str, ...]:
 def _no_table(places: Sequence[str]) -> UsageError:
     for place in places:
         if place != COMPEVAL:
-            find_table(Path(place))
+            built.find_table(Path(place))
     return without_table("probe run")
 
 
@@ -242,13 +231,13 @@ def find_datasets(targets: Targets, *, command: str, reporter: Reporter) -> Foun
         if isinstance(target, Stored | ProbeDataset):
             datasets += _read(target, targets)
             continue
-        for name, built in build_all(target, command=command, reporter=reporter):
-            if isinstance(built, ProbeDataset):
-                datasets.append(built)
+        for name, made in built.build_all(target, command=command, reporter=reporter):
+            if isinstance(made, ProbeDataset):
+                datasets.append(made)
             else:
-                failures[name] = built
+                failures[name] = made
     if failures and not datasets:
-        raise failed(failures.values(), of=len(failures))
+        raise built.failed(failures.values(), of=len(failures))
     there = [data.name for data in datasets]
     for name in targets.names:
         if name not in {*there, *failures, *(each.value for each in NaturalNames)}:
