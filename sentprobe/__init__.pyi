@@ -25,6 +25,7 @@ from .generator.event import Voice as Voice
 from .generator.event import contains as contains
 from .generator.event import subsumes as subsumes
 from .generator.event import unify as unify
+from .generator.generate import generate as generate
 from .generator.jsonform import event_from_json as event_from_json
 from .generator.jsonform import event_to_json as event_to_json
 from .generator.notation import read_event as read_event
