@@ -41,6 +41,7 @@ from .generator.space import Space as Space
 from .lexicon import Lexicon as Lexicon
 from .lexicon import english as english
 from .lexicon import read_lexicon as read_lexicon
+from .probes.audit.audit import Audit as Audit
 from .probes.audit.audit import audit as audit
 from .probes.compeval.assemble import build_task as build_task
 from .probes.dataset import Card as Card
@@ -61,6 +62,7 @@ from .probes.report.comparisons import compare_encoders as compare_encoders
 from .probes.report.series import accuracy_by_length as accuracy_by_length
 from .probes.report.series import norm_by_length as norm_by_length
 from .probes.report.series import series_records as series_records
+from .probes.runs.built_suites import build_natural as build_natural
 from .probes.runs.results import Condition as Condition
 from .probes.runs.results import Result as Result
 from .probes.runs.results import Results as Results

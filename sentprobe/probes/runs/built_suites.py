@@ -1,11 +1,13 @@
 """The suites of tasks that are built, and all that their datasets are made from."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+import logging
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import TypeAlias
 
-from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.errors import GivenError, SentprobeError, UsageError
 from sentprobe.files import is_table, what_is
 from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.lexicon.read import default_vocabulary, english
@@ -14,10 +16,12 @@ from sentprobe.probes.corpus.table import Table, open_table
 from sentprobe.probes.dataset import ProbeDataset, Size
 from sentprobe.probes.natural.catalogue import find_tasks
 from sentprobe.probes.natural.datasets import NaturalRecipe, build_each, check_natural_size
-from sentprobe.probes.natural.select import NaturalSettings, TooFewError
+from sentprobe.probes.natural.select import NaturalSettings, TooFewError, parse_band
 from sentprobe.probes.natural.task import NaturalTask
-from sentprobe.progress import Reporter
+from sentprobe.progress import Reporter, bars
 from sentprobe.specs import COMPEVAL, check_distinct
+
+log = logging.getLogger(__name__)
 
 Names: TypeAlias = Sequence[str]
 """Of tasks; none means all."""
@@ -174,3 +178,64 @@ def find_table(path: Path) -> Table:
             f"{path}: not a table of an analysed corpus, but {kind}; make one with probe analyze"
         )
     return open_table(path, check=False)
+
+
+def build_natural(
+    table: Path | str,
+    tasks: Sequence[str] | str = (),
+    *,
+    train: int | None = None,
+    test: int | None = None,
+    validation: int | None = None,
+    seed: int = 0,
+    frequency_band: str | None = None,
+    odd_band: str | None = None,
+    words: int | None = None,
+    first_rank: int | None = None,
+    sequences: int | None = None,
+    audit: bool = True,
+    progress: bool = False,
+) -> list[ProbeDataset]:
+    """Build natural-text tasks from the table of a corpus, as ``probe build natural`` does.
+
+    - table: what ``probe analyze`` made
+    - tasks: of these names or suites (``"adi"``); by default the ten of Conneau et al. 2018
+    - the others are the options of that command
+
+    A task for which the corpus has too little is left out, and a warning says why.
+
+    Raises:
+        GivenError: the table is no path.
+        UsageError: an unknown task, a band, a number; there is no such table.
+        SentprobeError: none of the tasks can be built; the table is damaged.
+    """
+    if not isinstance(table, str | PathLike):
+        raise GivenError(f"a {type(table).__name__} is no path of the table of a corpus")
+    settings = NaturalSettings(
+        band=None if frequency_band is None else parse_band(frequency_band),
+        odd_band=None if odd_band is None else parse_band(odd_band),
+        words=words,
+        first_rank=first_rank,
+        sequences=sequences,
+    )
+    suite = make_natural(
+        Path(table),
+        (tasks,) if isinstance(tasks, str) else tuple(tasks),
+        settings=settings,
+        counts=ItemCounts(train, test, validation),
+        seed=seed,
+        audit=audit,
+    )
+    with bars(show=progress) as reporter:
+        built = [each for _, each in build_all(suite, command="", reporter=reporter)]
+    failures = [each for each in built if isinstance(each, TooFewError)]
+    if len(failures) == len(built):
+        raise failed(failures, of=len(built))
+    warn_of(failures)
+    return [each for each in built if isinstance(each, ProbeDataset)]
+
+
+def warn_of(failures: Iterable[TooFewError]) -> None:
+    """Warn of the tasks that could not be built, where others could."""
+    for failure in failures:
+        log.warning("left out: %s", failure)

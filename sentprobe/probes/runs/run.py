@@ -1,6 +1,5 @@
 """A run: every encoder on every task, with the sanity runs beside, and only what is missing."""
 
-import logging
 import time
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
@@ -15,7 +14,7 @@ from sentprobe.probes.encoders.given import EncodersGiven, Known, find_encoders,
 from sentprobe.probes.encoders.word_vectors import Bow
 from sentprobe.probes.natural.select import TooFewError
 from sentprobe.probes.runs import todo
-from sentprobe.probes.runs.built_suites import ItemCounts
+from sentprobe.probes.runs.built_suites import ItemCounts, warn_of
 from sentprobe.probes.runs.conditions import control_bow
 from sentprobe.probes.runs.results import Result, Results
 from sentprobe.probes.runs.settings import Run, make_run
@@ -29,8 +28,6 @@ from sentprobe.probes.trainer.presets import find_preset
 from sentprobe.processes import finished, limit_threads, workers
 from sentprobe.progress import Reporter, Silent, bars, shorten
 from sentprobe.specs import Spec, check_distinct
-
-log = logging.getLogger(__name__)
 
 ENCODING = "encoding"
 """The key of the time that encoding took, among the seconds of a result."""
@@ -129,8 +126,7 @@ def run(
             words=probe_vectors,
             reporter=reporter or shown,
         )
-    for failure in outcome.failures:
-        log.warning("left out: %s", failure)
+    warn_of(outcome.failures)
     return outcome.results
 
 

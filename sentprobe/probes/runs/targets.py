@@ -168,7 +168,7 @@ def _word(given: object) -> TargetWord:
     if isinstance(given, str | ProbeDataset):
         return given
     if isinstance(given, PathLike):
-        return os.fspath(given)
+        return str(os.fspath(given))
     hint = "; encoders come after the datasets" if is_encoder(given) else ""
     raise GivenError(
         f"a {type(given).__name__} is no dataset; wanted: 'compeval', a path of datasets or of a "
