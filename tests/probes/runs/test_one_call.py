@@ -15,7 +15,7 @@ from sentprobe.errors import GivenError
 from sentprobe.probes.syntax.rows import analyse
 from sentprobe.probes.syntax.trees import Parsed
 
-SIZE = {"train": 60, "test": 12, "validation": 12}
+SIZE: dict[str, Any] = {"train": 60, "test": 12, "validation": 12}
 
 
 @pytest.fixture(scope="module")
