@@ -3,6 +3,7 @@
 A name is imported when it is asked for: the commands' ``--help`` needs none.
 """
 
+from .errors import GivenError as GivenError
 from .errors import ResultsError as ResultsError
 from .errors import SentprobeError as SentprobeError
 from .errors import UsageError as UsageError
@@ -24,6 +25,7 @@ from .generator.event import Voice as Voice
 from .generator.event import contains as contains
 from .generator.event import subsumes as subsumes
 from .generator.event import unify as unify
+from .generator.generate import generate as generate
 from .generator.jsonform import event_from_json as event_from_json
 from .generator.jsonform import event_to_json as event_to_json
 from .generator.notation import read_event as read_event
@@ -39,6 +41,7 @@ from .generator.space import Space as Space
 from .lexicon import Lexicon as Lexicon
 from .lexicon import english as english
 from .lexicon import read_lexicon as read_lexicon
+from .probes.audit.audit import Audit as Audit
 from .probes.audit.audit import audit as audit
 from .probes.compeval.assemble import build_task as build_task
 from .probes.dataset import Card as Card
@@ -59,6 +62,7 @@ from .probes.report.comparisons import compare_encoders as compare_encoders
 from .probes.report.series import accuracy_by_length as accuracy_by_length
 from .probes.report.series import norm_by_length as norm_by_length
 from .probes.report.series import series_records as series_records
+from .probes.runs.built_suites import build_natural as build_natural
 from .probes.runs.results import Condition as Condition
 from .probes.runs.results import Result as Result
 from .probes.runs.results import Results as Results

@@ -21,6 +21,10 @@ class UsageError(SentprobeError, ValueError):
     exit_code = 2
 
 
+class GivenError(UsageError, TypeError):
+    """What a function was given is of a type that it cannot use."""
+
+
 WRONG_PATH = frozenset(
     {
         *(errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP),

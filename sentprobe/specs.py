@@ -36,6 +36,10 @@ def choose(kind: type[Member], text: str, *, what: str) -> Member:
 Record = TypeVar("Record", bound="DataclassInstance")
 
 
+COMPEVAL, NATURAL = "compeval", "natural"
+"""The suites that are built."""
+
+
 OptionPair = tuple[str, str]
 
 

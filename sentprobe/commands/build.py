@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sentprobe.commands import options as opt
-from sentprobe.commands import targets
+from sentprobe.commands.targets import parse_compeval, parse_natural
 from sentprobe.commands.task_list import ListsTasks
 from sentprobe.errors import UsageError
 from sentprobe.probes.compeval import structures_of
@@ -21,7 +21,10 @@ from sentprobe.probes.formats import (
     write_folder_readme,
     write_split_files,
 )
+from sentprobe.probes.runs.built_suites import AnySuite, NaturalSuite, build_all, failed, find_table
+from sentprobe.probes.runs.targets import SUITES, unknown_suite, without_table
 from sentprobe.progress import Reporter, bars, console
+from sentprobe.specs import COMPEVAL, NATURAL
 from sentprobe.table_writers import empty_table
 
 if TYPE_CHECKING:
@@ -53,33 +56,32 @@ def build(
     natural: opt.NaturalOptions,
 ) -> None:
     """Build the datasets of a suite and write them into a folder."""
-    if suite in targets.SUITES:
+    if suite in SUITES:
         opt.refuse_idle(opt.options_given(context), [suite], what=suite)
-    wanted: targets.AnySuite
-    if suite == opt.NATURAL:
+    wanted: AnySuite
+    if suite == NATURAL:
         if table is None:
-            raise targets.without_table("probe build")
-        wanted = targets.parse_natural(
-            targets.find_table(table), task or (), natural, size, seed=seed, audit=card.audit
-        )
-    elif suite != opt.COMPEVAL:
-        raise targets.unknown_suite(suite)
+            raise without_table("probe build")
+        corpus = find_table(table)
+        wanted = parse_natural(corpus, task or (), natural, size, seed=seed, audit=card.audit)
+    elif suite != COMPEVAL:
+        raise unknown_suite(suite)
     elif table is not None:
         raise UsageError(f"a table ({table}) is for the suite natural, not for {suite}")
     else:
-        wanted = targets.parse_compeval(task or (), compeval, size, seed=seed)
+        wanted = parse_compeval(task or (), compeval, size, seed=seed)
     with bars() as reporter:
         datasets, failures = build_into(
             wanted, out=out, fmt=format_, command=opt.command_line(), reporter=reporter
         )
     _print(wanted, datasets)
     if failures:
-        raise targets.failed(failures, of=len(datasets) + len(failures))
+        raise failed(failures, of=len(datasets) + len(failures))
     print(f"datasets: {out}")
 
 
 def build_into(
-    suite: targets.AnySuite, *, out: Path, fmt: str, command: str, reporter: Reporter
+    suite: AnySuite, *, out: Path, fmt: str, command: str, reporter: Reporter
 ) -> tuple[list[ProbeDataset], list[TooFewError]]:
     """Build the datasets of a suite and write each into *out*, under the name of its task.
 
@@ -97,7 +99,7 @@ def build_into(
     prepare_folder(out, [] if suffix else [*places.values()])
     datasets: list[ProbeDataset] = []
     failures: list[TooFewError] = []
-    for name, built in targets.build_all(suite, command=command, reporter=reporter):
+    for name, built in build_all(suite, command=command, reporter=reporter):
         if isinstance(built, ProbeDataset):
             write_dataset(built, places[name], format=fmt)
             if suffix:
@@ -110,8 +112,8 @@ def build_into(
     return datasets, failures
 
 
-def _check_no_probe_words(suite: targets.AnySuite) -> None:
-    if isinstance(suite, targets.NaturalSuite):
+def _check_no_probe_words(suite: AnySuite) -> None:
+    if isinstance(suite, NaturalSuite):
         asking = [f"{task.name} has" for task in suite.tasks if task.slots]
     else:
         asking = ["the compeval tasks have"]
@@ -122,9 +124,9 @@ def _check_no_probe_words(suite: targets.AnySuite) -> None:
         )
 
 
-def _print(suite: targets.AnySuite, datasets: Sequence[ProbeDataset]) -> None:
+def _print(suite: AnySuite, datasets: Sequence[ProbeDataset]) -> None:
     if datasets:
-        natural = isinstance(suite, targets.NaturalSuite)
+        natural = isinstance(suite, NaturalSuite)
         console().print((natural_summary if natural else compeval_summary)(datasets))
     for data in datasets:
         for note in data.card.notes:

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from sentprobe.commands.gen_space import event_of
 from sentprobe.commands.options import LexiconOption
 from sentprobe.files import atomic_path
 from sentprobe.generator.draw import draw_svg, draw_text
 from sentprobe.generator.event import open_fields
+from sentprobe.generator.generate import read_known
 from sentprobe.generator.realize import realize
 from sentprobe.lexicon.read import load_lexicon
 
@@ -22,7 +22,7 @@ def show(
 ) -> None:
     """Draw an event as a tree; with its sentence, if it is fully specified."""
     words = load_lexicon(lexicon)
-    found = event_of(event, words)
+    found = read_known(event, words)
     print(draw_text(found, color=sys.stdout.isatty()))
     if not list(open_fields(found)):
         print(realize(found, words).text)

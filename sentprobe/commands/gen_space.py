@@ -10,7 +10,7 @@ from sentprobe.files import check_apart, make_folder_of
 from sentprobe.generator.boxes import IndexArray
 from sentprobe.generator.constraints import Choices, Constraints
 from sentprobe.generator.event import Event, Negator, Number
-from sentprobe.generator.lemmas import check_lemmas, infer_frames
+from sentprobe.generator.generate import read_known
 from sentprobe.generator.records import PARQUET, format_of
 from sentprobe.generator.sentence_files import write_file, write_sentences
 from sentprobe.generator.space import Space
@@ -80,9 +80,9 @@ def _constraints(content: ContentOptions, lexicon: Lexicon) -> tuple[Constraints
         for warning in config.warnings:
             print(f"gen: warning: {warning}", file=sys.stderr)
         base, templates = config.constraints, config.templates or templates
-    required = tuple(event_of(text, lexicon) for text in content.require or ())
-    required_any = tuple(event_of(text, lexicon) for text in content.require_any or ())
-    forbidden = tuple(event_of(text, lexicon) for text in content.forbid or ())
+    required = tuple(read_known(text, lexicon) for text in content.require or ())
+    required_any = tuple(read_known(text, lexicon) for text in content.require_any or ())
+    forbidden = tuple(read_known(text, lexicon) for text in content.forbid or ())
     return Constraints(
         required=base.required + required,
         required_any=required_any,
@@ -90,19 +90,6 @@ def _constraints(content: ContentOptions, lexicon: Lexicon) -> tuple[Constraints
         required_words=(*base.required_words, *(content.require_word or ())),
         forbidden_words=(*base.forbidden_words, *(content.forbid_word or ())),
     ), templates
-
-
-def event_of(text: str, lexicon: Lexicon) -> Event:
-    """Read an event, of words of the lexicon.
-
-    Raises:
-        UsageError: it is none, or a word in it is unknown.
-    """
-    from sentprobe.generator.notation import read_event  # noqa: PLC0415
-
-    event = read_event(text)
-    check_lemmas(event, lexicon)
-    return infer_frames(event, lexicon)
 
 
 def _negator(name: str) -> Negator:

@@ -17,6 +17,7 @@ from typing import Annotated, Any, ClassVar, get_type_hints
 import typer
 
 from sentprobe.errors import UsageError
+from sentprobe.specs import COMPEVAL, NATURAL
 
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 """How every command asks for help."""
@@ -26,9 +27,6 @@ NATURAL_TEXT = "Natural text"
 CLASSIFIER = "The classifier"
 MACHINE = "Where it runs"
 """The panels of ``--help``."""
-
-COMPEVAL, NATURAL = "compeval", "natural"
-"""The suites that are built."""
 
 
 def command_line() -> str:

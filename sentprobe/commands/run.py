@@ -1,40 +1,28 @@
 """The command ``probe run``: encoders on tasks, and the table of what their probes achieve."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache as once
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from sentprobe.commands import options as opt
-from sentprobe.commands.targets import (
-    NaturalSuite,
-    Targets,
-    failed,
-    find_datasets,
-    parse_targets,
-)
+from sentprobe.commands.targets import parse_targets
 from sentprobe.commands.task_list import ListsTasks
 from sentprobe.files import cache_directory
-from sentprobe.probes.dataset import ProbeDataset, TooFewError
-from sentprobe.probes.encoders import find_kind
+from sentprobe.probes.dataset import ProbeDataset
+from sentprobe.probes.encoders import USUAL_ENCODERS, find_kind
 from sentprobe.probes.encoders.cache import Cache
+from sentprobe.probes.runs.built_suites import NaturalSuite, failed
+from sentprobe.probes.runs.targets import Targets
 from sentprobe.probes.runs.word_source import parse_source
 from sentprobe.probes.suites import OTHERWISE, preset_of
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.presets import find_preset, override
 from sentprobe.processes import cores
-from sentprobe.progress import Reporter, Silent, bars, console
-from sentprobe.specs import Spec, check_names, parse_pair, parse_spec
-
-if TYPE_CHECKING:
-    from sentprobe.probes.runs.results import Results
-    from sentprobe.probes.runs.settings import Run
-    from sentprobe.probes.suites import ClassifierChoice
-
-USUAL_ENCODERS = ("bow", "bilstm-max")
+from sentprobe.progress import bars, console
+from sentprobe.specs import COMPEVAL, Spec, check_names, parse_pair, parse_spec
 
 app = typer.Typer(add_completion=False)
 
@@ -143,8 +131,10 @@ def run(
         encoding_threads=threads,
         jobs=cores() if jobs is None else jobs,
     )
+    from sentprobe.probes.runs.run import run_targets  # noqa: PLC0415 - PyTorch is slow
+
     with bars() as reporter:
-        outcome = probe_targets(
+        outcome = run_targets(
             wanted, specs, run=settings, preset=classifier, words=words, reporter=reporter
         )
     print_tables(outcome.results, View(), console())
@@ -154,51 +144,6 @@ def run(
         print(f"results: {out}")
     if outcome.failures:
         raise failed(outcome.failures, of=len(outcome.results.tasks) + len(outcome.failures))
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of a run: results, notes on the datasets and encoders, tasks left out."""
-
-    results: "Results"
-    notes: tuple[str, ...]
-    failures: tuple[TooFewError, ...]
-
-
-def probe_targets(
-    targets: Targets,
-    specs: Sequence[Spec],
-    *,
-    run: "Run",
-    preset: "ClassifierChoice | None" = None,
-    words: Spec | str | None = None,
-    reporter: Reporter | None = None,
-) -> Outcome:
-    """Run the encoders on all datasets of the targets that can be built or read.
-
-    Raises:
-        UsageError: see :func:`.targets.find_datasets`; the results' folder is not ours.
-        SentprobeError: an encoder or a dataset could not be made.
-    """
-    from sentprobe.probes.runs.run import (  # noqa: PLC0415 - PyTorch is slow
-        distinct_encoders,
-        placed_encoders,
-        run_encoders,
-    )
-    from sentprobe.probes.runs.store import prepare_directory  # noqa: PLC0415
-
-    reporter = reporter or Silent()
-    encoders = distinct_encoders(specs, seed=run.seed)
-    if run.out is not None:
-        prepare_directory(run.out)
-    found = find_datasets(targets, command=run.command, reporter=reporter)
-    encoders = placed_encoders(encoders, found.datasets)
-    results = run_encoders(
-        found.datasets, encoders, run=run, preset=preset, probe_vectors=words, reporter=reporter
-    )
-    of_data = (f"{data.name}: {note}" for data in found.datasets for note in data.card.notes)
-    of_encoders = (note for each in encoders for note in getattr(each, "notes", ()))
-    return Outcome(results, (*of_data, *of_encoders), found.failures)
 
 
 def parse_encoders(texts: Sequence[str]) -> list[Spec]:
@@ -216,7 +161,7 @@ def parse_encoders(texts: Sequence[str]) -> list[Spec]:
 
 def parse_classifier(
     preset: str | None, overrides: Sequence[str], targets: Targets
-) -> "Callable[[ProbeDataset], Preset]":
+) -> Callable[[ProbeDataset], Preset]:
     """Return what gives each dataset its classifier: *preset* or that of its paper, overridden.
 
     Raises:
@@ -237,4 +182,4 @@ def _presets(targets: Targets) -> set[str]:
     """Return the presets that are known to be used before any dataset is read."""
     natural = [each for each in targets.found if isinstance(each, NaturalSuite)]
     found = {preset_of(task.name) for each in natural for task in each.tasks}
-    return found if natural and opt.COMPEVAL not in targets.suites else {*found, OTHERWISE}
+    return found if natural and COMPEVAL not in targets.suites else {*found, OTHERWISE}

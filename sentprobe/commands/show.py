@@ -15,13 +15,12 @@ from sentprobe.probes.report.series import NOTES, check_series, series_grids, se
 from sentprobe.probes.report.tables import (
     CellStyle,
     arrange,
-    explain,
     grid,
-    origins,
     settings,
     titles,
 )
 from sentprobe.probes.report.tables import published as published_rows
+from sentprobe.probes.report.view import sections
 from sentprobe.probes.runs.results import Results
 from sentprobe.probes.runs.store import read_results
 from sentprobe.progress import console
@@ -190,11 +189,8 @@ def print_tables(results: Results, view: View, screen: "Console") -> None:
 
 def _tables(results: Results, view: View) -> Iterator[tuple[str, Results, str]]:
     """Yield each table with what stands above it and below."""
-    tables = settings(results)
-    several = len({record.source for record in results.records}) > 1
-    for title, each in zip(titles(tables), tables, strict=True):
-        folders = "".join(f"{line}\n" for line in origins(each)) if several else ""
-        yield title, each, folders + explain(each) + view.note
+    for title, each, notes in sections(results):
+        yield title, each, notes + view.note
 
 
 def print_series(results: Results, *, by: Lengths, style: CellStyle, screen: "Console") -> None:

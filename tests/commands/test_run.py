@@ -15,10 +15,10 @@ from probe_strategies import learnable
 from processes import PROBE, alive, descendants, wait_for
 
 from sentprobe.commands.options import SizeOptions
-from sentprobe.commands.run import probe_targets
 from sentprobe.commands.targets import parse_targets
 from sentprobe.probes.formats import write_dataset
 from sentprobe.probes.runs.results import Condition
+from sentprobe.probes.runs.run import run_targets
 from sentprobe.probes.runs.settings import make_run
 from sentprobe.probes.runs.store import MARKER, read_results
 from sentprobe.probes.trainer.presets import find_preset, override
@@ -103,7 +103,7 @@ def test_several_processes_give_the_same_numbers() -> None:
     targets = parse_targets(["compeval"], ["Content1Probe"], size=SizeOptions(train=56, test=28))
     preset = override(find_preset("ettinger"), [("max_epochs", "3")])
     one, two = (
-        probe_targets(
+        run_targets(
             targets, [parse_spec("bow?dim=8")], run=make_run(seeds=2, jobs=jobs), preset=preset
         ).results
         for jobs in (1, 2)

@@ -13,18 +13,23 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
+from os import PathLike
+from pathlib import Path
+from pkgutil import resolve_name
 
 import numpy as np
 
+from sentprobe.errors import GivenError
 from sentprobe.lexicon import Lexicon, english
 from sentprobe.probes.audit.classify import ModelScore, Trial, TrialItems, score, try_classifiers
 from sentprobe.probes.audit.features import CUES, Features, Structures, cues_of, seen
 from sentprobe.probes.cues import Cue
 from sentprobe.probes.dataset import Items, ProbeDataset, Split
+from sentprobe.probes.formats import read_dataset
 from sentprobe.probes.statistics import balanced
 from sentprobe.probes.suites import expected, turned
 from sentprobe.processes import check_jobs, finished, workers
-from sentprobe.progress import Reporter, Silent
+from sentprobe.progress import Reporter, Silent, bars
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +81,9 @@ KEYS: Mapping[Cue, BoundKey] = {
 
 FORMAT = "sentprobe-audit 1"
 """The first value of an audit in JSON."""
+
+REPORT = "sentprobe.probes.audit.render:render"
+"""What writes an audit for people. It is above this module, so it is found by name."""
 
 CONFIDENCE = 0.99
 """A dataset without any leak should be found to have one in fewer than one audit of a hundred."""
@@ -133,6 +141,10 @@ class Audit:
     """How many sentences the grammar parsed, and for how many a skeleton stands in; empty when the
     template was not tried."""
 
+    def __str__(self) -> str:
+        show: Callable[[Sequence[Audit]], str] = resolve_name(REPORT)
+        return show([self]).rstrip("\n")
+
     @property
     def leaks(self) -> tuple[Finding, ...]:
         """The cues that are above chance and should not be."""
@@ -144,14 +156,32 @@ class Audit:
 
 
 def audit(
-    data: ProbeDataset,
+    data: ProbeDataset | Path | str,
     *,
     cues: Collection[Cue] = tuple(Cue),
     seed: int = 0,
     lexicon: Lexicon | None = None,
+    jobs: int = 1,
+    progress: bool = False,
 ) -> Audit:
-    """Try the surface cues on a dataset; *lexicon* knows the forms of the probe words."""
-    (found,) = audit_all([data], cues=cues, seed=seed, lexicon=lexicon)
+    """Try the surface cues on a dataset, or on the one at a path; an audit prints as its report.
+
+    - lexicon: knows the forms of the probe words; by default the built-in one
+    - jobs: the cues are tried in so many processes
+    - progress: whether what is done is shown on stderr
+
+    Raises:
+        GivenError: *data* is neither a dataset nor a path.
+        UsageError: there is no such file; the number of jobs is not positive.
+        DatasetError: what is at the path is no dataset.
+    """
+    if not isinstance(data, ProbeDataset | str | PathLike):
+        raise GivenError(f"a {type(data).__name__} is neither a ProbeDataset nor a path of one")
+    tried = data if isinstance(data, ProbeDataset) else read_dataset(data)
+    with bars(show=progress) as reporter:
+        (found,) = audit_all(
+            [tried], cues=cues, seed=seed, lexicon=lexicon, jobs=jobs, reporter=reporter
+        )
     return found
 
 

@@ -117,7 +117,7 @@ def explain(audit: Audit) -> str:
     return "".join(f"{line}\n" for line in (*_bound_lines(audit), *verdict_lines(audit)))
 
 
-def render(audits: Sequence[Audit], *, style: AuditFormat) -> str:
+def render(audits: Sequence[Audit], *, style: AuditFormat = AuditFormat.TEXT) -> str:
     """Return the audits as text."""
     return _RENDERERS[style](audits)
 

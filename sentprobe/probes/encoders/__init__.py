@@ -3,7 +3,13 @@
 Each kind is a module of its own, imported when one is asked for.
 """
 
-from sentprobe.probes.encoders.kinds import ENCODERS, find_kind, make_encoder, make_encoders
+from sentprobe.probes.encoders.kinds import (
+    ENCODERS,
+    USUAL_ENCODERS,
+    find_kind,
+    make_encoder,
+    make_encoders,
+)
 from sentprobe.probes.encoders.protocol import (
     Baseline,
     Encoder,
@@ -15,6 +21,7 @@ from sentprobe.probes.encoders.protocol import (
 
 __all__ = [
     "ENCODERS",
+    "USUAL_ENCODERS",
     "Baseline",
     "Encoder",
     "EncoderError",

@@ -202,6 +202,9 @@ ENCODERS = (
 )
 """The encoder kinds, by the word before the colon of a spec."""
 
+USUAL_ENCODERS = ("bow", "bilstm-max")
+"""The specs of the encoders that are probed when none are named."""
+
 
 def make_encoders(spec: Spec | str, *, seed: int = 0) -> list[Encoder | Baseline]:
     """Return the encoders that *spec* asks for; *seed* decides what is random in them.

@@ -43,7 +43,7 @@ class NaturalRecipe:
     memory: str = MEMORY
 
 
-def build_natural(
+def build_one(
     task: NaturalTask, table: Table, *, recipe: NaturalRecipe | None = None, command: str = ""
 ) -> ProbeDataset:
     """Build the dataset of one task from a table.
@@ -68,7 +68,7 @@ def build_each(
     """Yield each task with its dataset, or with why it cannot be built; words are counted once.
 
     Raises:
-        UsageError: see :func:`build_natural`.
+        UsageError: see :func:`build_one`.
     """
     recipe = recipe or NaturalRecipe()
     check_natural_size(recipe.size)

@@ -1,8 +1,9 @@
 """The results of a run: one value per encoder and task, and as flat records."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from pkgutil import resolve_name
 from statistics import mean, stdev
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,11 @@ from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import ONE_HOT, Indices
 from sentprobe.probes.statistics import Interval, accuracy_interval
 from sentprobe.probes.trainer.classifier import Preset
+from sentprobe.table_writers import TableFormat
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.console import RenderableType
 
 
 class Condition(StrEnum):
@@ -228,11 +231,41 @@ class Result:
         return replace(self, scores=scores)
 
 
+VIEW = "sentprobe.probes.report.view"
+"""The module that draws results. It is above this one, so it is found by name when it is wanted."""
+
+
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The results of a run, in the order in which they were made."""
+    """The results of a run, in the order in which they were made; they show as the table."""
 
     records: tuple[Result, ...]
+
+    def __str__(self) -> str:
+        return self._shown(TableFormat.TEXT)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __rich__(self) -> "RenderableType":
+        render: Callable[[Results], RenderableType] = resolve_name(f"{VIEW}:render_results")
+        return render(self)
+
+    def _repr_html_(self) -> str:
+        """Return the table for a notebook."""
+        return self._shown(TableFormat.HTML)
+
+    def to_markdown(self, *, intervals: bool = False) -> str:
+        """Return the table in Markdown, with 95% intervals where asked for."""
+        return self._shown(TableFormat.MARKDOWN, intervals=intervals)
+
+    def to_latex(self, *, intervals: bool = False) -> str:
+        """Return the table in LaTeX, for the package booktabs."""
+        return self._shown(TableFormat.LATEX, intervals=intervals)
+
+    def _shown(self, fmt: TableFormat, *, intervals: bool = False) -> str:
+        show: Callable[..., str] = resolve_name(f"{VIEW}:show_results")
+        return show(self, fmt, intervals=intervals)
 
     @property
     def encoders(self) -> tuple[str, ...]:

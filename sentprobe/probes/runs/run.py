@@ -3,49 +3,54 @@
 import time
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from sentprobe.probes.dataset import ProbeDataset
-from sentprobe.probes.encoders import Baseline, Encoder, make_encoders
+from sentprobe.probes.dataset import ProbeDataset, TooFewError
+from sentprobe.probes.encoders import USUAL_ENCODERS, Baseline, Encoder
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.encoders.embed import embed
+from sentprobe.probes.encoders.given import EncodersGiven, Known, find_encoders, make_known
 from sentprobe.probes.encoders.word_vectors import Bow
+from sentprobe.probes.runs import todo
+from sentprobe.probes.runs.built_suites import ItemCounts, warn_of
 from sentprobe.probes.runs.conditions import control_bow
 from sentprobe.probes.runs.results import Result, Results
 from sentprobe.probes.runs.settings import Run, make_run
 from sentprobe.probes.runs.store import prepare_directory, write_result
+from sentprobe.probes.runs.targets import DataGiven, Targets, find_datasets, find_targets
 from sentprobe.probes.runs.task import Task, make_tasks
-from sentprobe.probes.runs.todo import (
-    SHARED,
-    Job,
-    add,
-    add_seconds,
-    answered_scores,
-    kept_scores,
-    known_result,
-    made_by,
-    missing_jobs,
-    take_kept,
-    trained_scores,
-)
 from sentprobe.probes.runs.vectors import Embedding, Encoded, Fits, has_word_vectors, laid_out
 from sentprobe.probes.runs.word_source import encode_words, make_source
 from sentprobe.probes.suites import ClassifierChoice
+from sentprobe.probes.trainer.presets import find_preset
 from sentprobe.processes import finished, limit_threads, workers
-from sentprobe.progress import Reporter, Silent, shorten
-from sentprobe.specs import Spec, check_distinct, check_names, parse_spec
+from sentprobe.progress import Reporter, Silent, bars, shorten
+from sentprobe.specs import Spec, check_distinct
 
 ENCODING = "encoding"
 """The key of the time that encoding took, among the seconds of a result."""
 
 
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a run: results, notes on the datasets and encoders, tasks left out."""
+
+    results: Results
+    notes: tuple[str, ...]
+    failures: tuple[TooFewError, ...]
+
+
 def run(
-    datasets: Sequence[ProbeDataset],
-    encoders: Sequence[Encoder | Baseline | str],
+    datasets: DataGiven,
+    encoders: EncodersGiven = USUAL_ENCODERS,
     *,
-    preset: ClassifierChoice | None = None,
+    tasks: Sequence[str] | str = (),
+    train: int | None = None,
+    test: int | None = None,
+    validation: int | None = None,
+    preset: ClassifierChoice | str | None = None,
     seed: int = 0,
     seeds: int = 1,
     controls: bool = True,
@@ -53,6 +58,7 @@ def run(
     force: bool = False,
     cache: Cache | None = None,
     command: str = "",
+    progress: bool = False,
     reporter: Reporter | None = None,
     device: str = "cpu",
     threads: int | None = 1,
@@ -62,14 +68,23 @@ def run(
 ) -> Results:
     """Train and score probes for each encoder and dataset, with the sanity runs.
 
-    - encoders: encoders, or specs such as ``"st:MODEL"``, made with *seed*
-    - preset: the classifier, or a function that gives a dataset its own; by default that of the
-      paper of the task (:func:`sentprobe.probes.suites.usual_preset`)
+    - datasets: ``"compeval"``, the table of a corpus, a file or folder of datasets, a dataset at
+      hand (:class:`ProbeDataset`), or a list of such. A task of a table for which the corpus has
+      too little is left out, and a warning says why
+    - encoders: a spec such as ``"bow"`` or ``"st:MODEL"``, which is made with *seed*; a function of
+      a list of sentences; a model with ``encode``, as in sentence-transformers; or a list of such.
+      :func:`sentprobe.wrap_encoder` gives a function or model a name and a fingerprint
+    - tasks: only these; by default all
+    - train, test, validation: how many items each task has that is built; by default as many as is
+      usual in its suite
+    - preset: the classifier, its name, or a function that gives a dataset its own; by default that
+      of the paper of the task (:func:`sentprobe.probes.suites.usual_preset`)
     - seeds: so many probes are trained under each condition, with the seeds *seed*, *seed* + 1, ...
     - controls: whether the sanity runs are made; a baseline has none
     - out: each result is written there, atomically, as soon as it is there. What is there already
       is not done again, unless *force* says so
     - cache: where sentence vectors are kept between runs
+    - progress: whether what is done is shown on stderr; *reporter* is told instead, if there is one
     - threads: PyTorch's in each process that trains; None leaves them as they are
     - encoding_threads: PyTorch's while sentences are encoded, before training; None leaves them
     - jobs: probes are trained in so many processes (started by spawning: a script needs its
@@ -82,13 +97,13 @@ def run(
     depend on the encoder but for its width are made once for all encoders of that width.
 
     Raises:
+        GivenError: something is no dataset, or no encoder; it is a UsageError and a TypeError.
         UsageError: nothing to do, something twice, a number or a device that cannot be.
         SentprobeError: *out* is not ours or not writable; an encoder failed; training diverged.
     """
-    check_distinct("dataset", [data.name for data in datasets])
-    specs = [parse_spec(each) if isinstance(each, str) else each for each in encoders]
-    check_names([each for each in specs if isinstance(each, Spec)])
-    made = distinct_encoders(specs, seed=seed)
+    counts = ItemCounts(train, test, validation)
+    targets = find_targets(datasets, tasks=tasks, counts=counts, seed=seed)
+    known = find_encoders(encoders)
     settings = make_run(
         seed=seed,
         seeds=seeds,
@@ -102,50 +117,61 @@ def run(
         encoding_threads=encoding_threads,
         jobs=jobs,
     )
-    if settings.out is not None:
-        prepare_directory(settings.out)
-    return run_encoders(
-        datasets,
-        placed_encoders(made, datasets),
-        run=settings,
-        preset=preset,
-        probe_vectors=probe_vectors,
-        reporter=reporter or Silent(),
-    )
+    with bars(show=progress and reporter is None) as shown:
+        outcome = run_targets(
+            targets,
+            known,
+            run=settings,
+            preset=find_preset(preset) if isinstance(preset, str) else preset,
+            words=probe_vectors,
+            reporter=reporter or shown,
+        )
+    warn_of(outcome.failures)
+    return outcome.results
 
 
-def distinct_encoders(
-    specs: Sequence[Encoder | Baseline | Spec], *, seed: int
-) -> list[Encoder | Baseline]:
-    """Return the encoders of the specs, made with *seed*, and those that are made already.
+def run_targets(
+    targets: Targets,
+    encoders: Sequence[Known],
+    *,
+    run: Run,
+    preset: ClassifierChoice | None = None,
+    words: Encoder | Spec | str | None = None,
+    reporter: Reporter | None = None,
+) -> Outcome:
+    """Run the encoders on all datasets of the targets that can be built or read.
 
     Raises:
-        UsageError: there is none, or there are two of one name.
+        UsageError: see :func:`.targets.find_datasets`; the results' folder is not ours.
+        SentprobeError: an encoder or a dataset could not be made.
     """
-    encoders: list[Encoder | Baseline] = []
-    for each in specs:
-        encoders += make_encoders(each, seed=seed) if isinstance(each, Spec) else [each]
-    check_distinct("encoder", [encoder.name for encoder in encoders])
-    return encoders
+    reporter = reporter or Silent()
+    made = make_known(encoders, seed=run.seed)
+    check_distinct("encoder", [encoder.name for encoder in made])
+    if run.out is not None:
+        prepare_directory(run.out)
+    found = find_datasets(targets, command=run.command, reporter=reporter)
+    made = placed_encoders(made, found.datasets)
+    source = None if words is None else make_source(words, seed=run.seed)
+    tasks = make_tasks(found.datasets, run=run, preset=preset, words=source)
+    results = run_tasks(tasks, made, run=run, reporter=reporter)
+    of_data = (f"{data.name}: {note}" for data in found.datasets for note in data.card.notes)
+    of_encoders = (note for each in made for note in getattr(each, "notes", ()))
+    return Outcome(results, (*of_data, *of_encoders), found.failures)
 
 
-def run_encoders(
-    datasets: Sequence[ProbeDataset],
+def run_tasks(
+    tasks: Sequence[Task],
     encoders: Sequence[Encoder | Baseline],
     *,
     run: Run,
-    preset: ClassifierChoice | None,
-    probe_vectors: Encoder | Spec | str | None,
     reporter: Reporter,
 ) -> Results:
-    """Train and score what is missing, and return the result of each encoder on each dataset.
+    """Train and score what is missing, and return the result of each encoder on each task.
 
     Raises:
-        UsageError: word vectors where no task has probe words, or that are none.
         SentprobeError: see :func:`run`.
     """
-    words = None if probe_vectors is None else make_source(probe_vectors, seed=run.seed)
-    tasks = make_tasks(datasets, run=run, preset=preset, words=words)
     with workers(run.jobs) as pool:
         runner = _Runner(tasks, run, pool, reporter)
         found = [result for encoder in encoders for result in runner.results(encoder)]
@@ -176,7 +202,7 @@ class _Runner:
         self._run = run
         self._pool = pool
         self._reporter = reporter
-        self._kept = kept_scores(run)
+        self._kept = todo.kept_scores(run)
         self._shared: dict[Hashable, Fits] = {}
         """Fits of the jobs that encoders of one width share."""
         self._bows: dict[int, Bow] = {}
@@ -186,11 +212,11 @@ class _Runner:
 
     def results(self, encoder: Encoder | Baseline) -> list[Result]:
         """Return a result for each task, in order; what is done is not done again."""
-        known = {t.name: known_result(t, encoder, run=self._run) for t in self._tasks}
+        known = {t.name: todo.known_result(t, encoder, run=self._run) for t in self._tasks}
         jobs = [
             job
             for task in self._tasks
-            for job in missing_jobs(task, encoder, known[task.name], run=self._run)
+            for job in todo.missing_jobs(task, encoder, known[task.name], run=self._run)
         ]
         for result in self._work(encoder, jobs, known) if jobs else ():
             if self._run.out is not None:
@@ -199,27 +225,27 @@ class _Runner:
         return list(known.values())
 
     def _work(
-        self, encoder: Encoder | Baseline, jobs: Sequence[Job], known: Mapping[str, Result]
+        self, encoder: Encoder | Baseline, jobs: Sequence[todo.Job], known: Mapping[str, Result]
     ) -> Iterator[Result]:
         if isinstance(encoder, Encoder):
             return self._train(encoder, jobs, known)
         return self._answer(encoder, jobs, known)
 
     def _answer(
-        self, encoder: Baseline, jobs: Sequence[Job], known: Mapping[str, Result]
+        self, encoder: Baseline, jobs: Sequence[todo.Job], known: Mapping[str, Result]
     ) -> Iterator[Result]:
         """Let a baseline answer, and yield each result."""
         self._reporter.begin(f"learn with {shorten(encoder.name)}", len(jobs))
-        made = made_by(encoder, run=self._run)
+        made = todo.made_by(encoder, run=self._run)
         for job in jobs:
             start = time.perf_counter()
-            scores = answered_scores(job, encoder, made=made)
+            scores = todo.answered_scores(job, encoder, made=made)
             seconds = {job.condition.value: time.perf_counter() - start}
             self._reporter.advance()
-            yield add_seconds(add(known[job.task.name], {job.condition: scores}), seconds)
+            yield todo.add_seconds(todo.add(known[job.task.name], {job.condition: scores}), seconds)
 
     def _train(
-        self, encoder: Encoder, jobs: Sequence[Job], known: Mapping[str, Result]
+        self, encoder: Encoder, jobs: Sequence[todo.Job], known: Mapping[str, Result]
     ) -> Iterator[Result]:
         """Encode what is needed and yield each result as soon as all its probes are trained."""
         start = time.perf_counter()
@@ -241,17 +267,17 @@ class _Runner:
                     tasks.remove(task)
                     fitted = [(job, done[key]) for key, job in keyed if job.task is task]
                     yield self._result(known[task.name], task, fitted, vectors, seconds)
-        shared = (key for key, job in keyed if job.condition in SHARED)
+        shared = (key for key, job in keyed if job.condition in todo.SHARED)
         self._shared.update((key, done[key]) for key in shared)
 
     def _take_kept(
-        self, jobs: Sequence[Job], known: Mapping[str, Result], *, dim: int
-    ) -> tuple[dict[str, Result], list[Job]]:
+        self, jobs: Sequence[todo.Job], known: Mapping[str, Result], *, dim: int
+    ) -> tuple[dict[str, Result], list[todo.Job]]:
         """Take from an earlier run what encoders of this width share; return what is left."""
         results, left = dict(known), []
         for job in jobs:
             name = job.task.name
-            results[name], rest = take_kept(results[name], job, self._kept, dim=dim)
+            results[name], rest = todo.take_kept(results[name], job, self._kept, dim=dim)
             left += rest
         return results, left
 
@@ -259,20 +285,20 @@ class _Runner:
         self,
         known: Result,
         task: Task,
-        fitted: Iterable[tuple[Job, Fits]],
+        fitted: Iterable[tuple[todo.Job, Fits]],
         vectors: Encoded,
         seconds: Mapping[str, float],
     ) -> Result:
         """Return the result of a task whose probes are all trained."""
-        made = made_by(vectors.encoder, run=self._run)
+        made = todo.made_by(vectors.encoder, run=self._run)
         scores, times = {}, dict(seconds)
         for job, fits in fitted:
             times[job.condition.value] = sum(fit.seconds for fit in fits)
-            scores[job.condition] = trained_scores(job, fits, made=made)
+            scores[job.condition] = todo.trained_scores(job, fits, made=made)
         known = replace(known, dim=vectors.sentences.dim, norms=vectors.norms_of(task.data))
-        return add_seconds(add(known, scores), times)
+        return todo.add_seconds(todo.add(known, scores), times)
 
-    def _encode(self, encoder: Encoder, jobs: Sequence[Job]) -> Encoded:
+    def _encode(self, encoder: Encoder, jobs: Sequence[todo.Job]) -> Encoded:
         """Return the vectors of all that the jobs are about."""
         texts = dict.fromkeys(text for job in jobs for text in job.task.data.sentences)
         with limit_threads(self._run.encoding_threads):
@@ -286,7 +312,7 @@ class _Runner:
             bow=self._bow(sentences.dim),
         )
 
-    def _encode_words(self, encoder: Encoder, jobs: Sequence[Job]) -> Embedding | None:
+    def _encode_words(self, encoder: Encoder, jobs: Sequence[todo.Job]) -> Embedding | None:
         """Return the vectors of the probe words of all tasks, if a job is trained on any."""
         if not any(has_word_vectors(job.task, encoder) for job in jobs):
             return None
@@ -310,6 +336,6 @@ _NOTHING: tuple[Hashable, Fits] = (None, ())
 
 
 def _is_over(
-    task: Task, keyed: Iterable[tuple[Hashable, Job]], done: Mapping[Hashable, Fits]
+    task: Task, keyed: Iterable[tuple[Hashable, todo.Job]], done: Mapping[Hashable, Fits]
 ) -> bool:
     return all(key in done for key, job in keyed if job.task is task)

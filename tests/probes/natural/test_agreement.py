@@ -27,7 +27,7 @@ from sentprobe.probes.natural.agreement import (
     open_pairs,
 )
 from sentprobe.probes.natural.catalogue import TASKS
-from sentprobe.probes.natural.datasets import NaturalRecipe, build_natural
+from sentprobe.probes.natural.datasets import NaturalRecipe, build_one
 from sentprobe.probes.natural.select import Band, NaturalSettings
 from sentprobe.probes.natural.task import TaskGroup
 
@@ -177,7 +177,7 @@ def test_a_tasks_answer_is_the_label_of_its_items(name: str, corpus: Table) -> N
         rows = connection.sql(f"SELECT text, {measure.sql} FROM sentences").fetchall()
     answers = {text: answer for text, answer in rows if answer is not None}
     wide = NaturalSettings(band=Band(1, 10_000), sequences=4)
-    data = build_natural(TASKS[name], corpus, recipe=NaturalRecipe(settings=wide, audit=False))
+    data = build_one(TASKS[name], corpus, recipe=NaturalRecipe(settings=wide, audit=False))
     write = LABELS[name]
     asked = [item for item in items(data) if name != "CoordInv" or item.label == "O"]
     assert len(asked) > 20

@@ -15,7 +15,7 @@ from sentprobe.generator.event import Number
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.dataset import ProbeDataset, Size, Split, TooFewError
 from sentprobe.probes.natural.catalogue import TASKS, find_tasks
-from sentprobe.probes.natural.datasets import NaturalRecipe, build_each, build_natural
+from sentprobe.probes.natural.datasets import NaturalRecipe, build_each, build_one
 from sentprobe.probes.natural.select import Band, NaturalSettings
 from sentprobe.probes.syntax.rows import Row
 
@@ -43,7 +43,7 @@ def sizes() -> st.SearchStrategy[Size]:
 @given(size=sizes(), seed=st.integers(0, 1000))
 def test_invariants(name: str, size: Size, seed: int, table: Table, source: Source) -> None:
     recipe = NaturalRecipe(size=size, seed=seed, settings=WIDE, audit=False)
-    data = build_natural(TASKS[name], table, recipe=recipe)
+    data = build_one(TASKS[name], table, recipe=recipe)
     check_all(data)
     CHECKS[name](data, source)
     assert (Split.VALIDATION in data.splits) == bool(size.validation)
@@ -77,18 +77,18 @@ def test_the_same_seed_gives_the_same_whatever_the_shards(
     Random(1).shuffle(rows)
     other = write_table(rows, tmp_path / "other", shards=7)
     recipe = NaturalRecipe(size=Size(200, 40, 40), seed=5, settings=WIDE, audit=False, threads=1)
-    first = build_natural(TASKS[name], table, recipe=recipe)
+    first = build_one(TASKS[name], table, recipe=recipe)
     again = NaturalRecipe(size=Size(200, 40, 40), seed=5, settings=WIDE, audit=False, threads=2)
-    second = build_natural(TASKS[name], other, recipe=again)
+    second = build_one(TASKS[name], other, recipe=again)
     assert first == second
     assert first.fingerprint() == second.fingerprint()
     changed = NaturalRecipe(size=Size(200, 40, 40), seed=6, settings=WIDE, audit=False)
-    assert build_natural(TASKS[name], table, recipe=changed).fingerprint() != first.fingerprint()
+    assert build_one(TASKS[name], table, recipe=changed).fingerprint() != first.fingerprint()
 
 
 def test_depths_are_balanced_and_uncorrelated_where_the_corpus_allows(table: Table) -> None:
     recipe = NaturalRecipe(size=Size(80, 16, 16), audit=False)
-    data = build_natural(TASKS["TreeDepth"], table, recipe=recipe)
+    data = build_one(TASKS["TreeDepth"], table, recipe=recipe)
     assert {data.card.counts[f"test {depth}"] for depth in range(5, 13)} == {2}
     assert "all depths equally frequent" in data.card.notes[0]
     assert "that remains: train 0.000, validation 0.000, test 0.000" in data.card.notes[0]
@@ -96,7 +96,7 @@ def test_depths_are_balanced_and_uncorrelated_where_the_corpus_allows(table: Tab
 
 def test_the_card_has_the_baselines_of_the_paper(table: Table) -> None:
     recipe = NaturalRecipe(size=Size(300, 100, 100), settings=WIDE)
-    data = build_natural(TASKS["SentLen"], table, recipe=recipe)
+    data = build_one(TASKS["SentLen"], table, recipe=recipe)
     scores = data.card.audit["baselines"]
     assert list(scores) == ["majority", "length", "nb-uni-tfidf", "nb-bi-tfidf"]
     assert scores["majority"] == pytest.approx(1 / 6, abs=1e-6)
@@ -109,7 +109,7 @@ def test_the_card_has_the_baselines_of_the_paper(table: Table) -> None:
 @pytest.mark.parametrize("name", CHECKS)
 def test_the_treebank(name: str, real: tuple[Table, Source]) -> None:
     table, source = real
-    data = build_natural(TASKS[name], table, recipe=NaturalRecipe(audit=False))
+    data = build_one(TASKS[name], table, recipe=NaturalRecipe(audit=False))
     check_all(data)
     CHECKS[name](data, source)
 
@@ -125,7 +125,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> tuple[Table, Source]:
 def test_the_novels(name: str, parsed: tuple[Table, Source]) -> None:
     table, source = parsed
     recipe = NaturalRecipe(audit=False, settings=NaturalSettings(words=20, sequences=6))
-    data = build_natural(TASKS[name], table, recipe=recipe)
+    data = build_one(TASKS[name], table, recipe=recipe)
     check_all(data)
     CHECKS[name](data, source)
     assert len(data.splits[Split.TRAIN]) >= 150
@@ -138,7 +138,7 @@ def test_that_words_are_kept_apart_costs_next_to_nothing(
 ) -> None:
     table, source = parsed
     recipe = NaturalRecipe(audit=False, settings=NaturalSettings(band=Band(1, 5000)))
-    data = build_natural(TASKS[name], table, recipe=recipe)
+    data = build_one(TASKS[name], table, recipe=recipe)
     there = Counter(label for row in source.rows.values() if (label := label_of(name, row)))
     least = 2 * min(there[label] for label in data.labels)
     assert 0.94 * least <= sum(map(len, data.splits.values())) <= least

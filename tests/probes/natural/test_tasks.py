@@ -16,7 +16,7 @@ from sentprobe.probes.dataset import Size, Split, TooFewError
 from sentprobe.probes.natural.bshift import _swapped
 from sentprobe.probes.natural.catalogue import TASKS, find_tasks
 from sentprobe.probes.natural.coordinv import Longer, part, render
-from sentprobe.probes.natural.datasets import NaturalRecipe, build_natural
+from sentprobe.probes.natural.datasets import NaturalRecipe, build_one
 from sentprobe.probes.natural.select import Band, NaturalSettings, parse_band
 from sentprobe.probes.natural.task import TaskGroup
 from sentprobe.probes.syntax.rows import analyse
@@ -130,7 +130,7 @@ def test_quotes_around_the_whole_stay_around_the_whole() -> None:
 @settings(max_examples=4, deadline=None, phases=(Phase.explicit, Phase.generate))
 @given(seed=st.integers(0, 1000))
 def test_each_probe_word_is_as_often_right_as_wrong(name: str, seed: int, table: Table) -> None:
-    data = build_natural(TASKS[name], table, recipe=recipe(seed=seed))
+    data = build_one(TASKS[name], table, recipe=recipe(seed=seed))
     check_all(data, lengths=(5, 70))
     counts: Counter[tuple[Split, str]] = Counter()
     for item in items(data):
@@ -144,7 +144,7 @@ def test_each_probe_word_is_as_often_right_as_wrong(name: str, seed: int, table:
 @settings(max_examples=4, deadline=None, phases=(Phase.explicit, Phase.generate))
 @given(seed=st.integers(0, 1000))
 def test_the_label_says_which_word_is_first(name: str, seed: int, table: Table) -> None:
-    data = build_natural(TASKS[name], table, recipe=recipe(seed=seed))
+    data = build_one(TASKS[name], table, recipe=recipe(seed=seed))
     check_all(data, lengths=(5, 70))
     for item in items(data):
         words = [token.lower() for token in item.tokens]
@@ -156,7 +156,7 @@ def test_the_label_says_which_word_is_first(name: str, seed: int, table: Table) 
 @pytest.mark.parametrize(("name", "tells"), [*zip(ORDER, (True, False, False), strict=True)])
 def test_two_words_have_a_usual_order_in_text_alone(name: str, tells: bool, table: Table) -> None:
     """Which of two words is first in training more often? In a random order neither is."""
-    data = build_natural(TASKS[name], table, recipe=recipe(2000, 600))
+    data = build_one(TASKS[name], table, recipe=recipe(2000, 600))
     first = Counter[str]()
     for item in items(data):
         if item.split is Split.TRAIN:
@@ -174,7 +174,7 @@ def test_two_words_have_a_usual_order_in_text_alone(name: str, tells: bool, tabl
 
 def test_lengths_of_adi_go_to_70(table: Table) -> None:
     size = NaturalRecipe(size=Size(160, 16, 16), audit=False)
-    data = build_natural(TASKS["AdiLength"], table, recipe=size)
+    data = build_one(TASKS["AdiLength"], table, recipe=size)
     assert data.labels[0] == "5-8"
     assert data.labels[-1] == "34-70"
     for item in items(data):
@@ -184,15 +184,15 @@ def test_lengths_of_adi_go_to_70(table: Table) -> None:
 
 @pytest.mark.parametrize("name", [*ADI, *ORDER, "AdiLength", "BShift"])
 def test_how_many_probe_words_an_item_has(name: str, table: Table) -> None:
-    data = build_natural(TASKS[name], table, recipe=recipe(160, 16))
+    data = build_one(TASKS[name], table, recipe=recipe(160, 16))
     assert data.slots == TASKS[name].slots
 
 
 @pytest.mark.parametrize("control", ["permuted", "random"])
 @pytest.mark.parametrize("task", ["AdiLength", "AdiContent", "AdiOrder"])
 def test_controls_keep_the_questions(task: str, control: str, table: Table) -> None:
-    plain = build_natural(TASKS[task], table, recipe=recipe(160, 16))
-    other = build_natural(TASKS[f"{task}-{control}"], table, recipe=recipe(160, 16))
+    plain = build_one(TASKS[task], table, recipe=recipe(160, 16))
+    other = build_one(TASKS[f"{task}-{control}"], table, recipe=recipe(160, 16))
     known = {row.text for row in made_up()}
     assert other.labels == plain.labels
     check_all(other, lengths=(5, 70))
@@ -230,11 +230,11 @@ def test_a_task_says_what_the_table_lacks(tmp_path: Path) -> None:
     rows = [analyse(Parsed(tokens=("men", f"ran{n}", "."))) for n in range(9)]
     bare = write_table(rows, tmp_path / "bare")
     with pytest.raises(TooFewError, match=r"^TreeDepth: needs constituents, which none of the 9"):
-        build_natural(TASKS["TreeDepth"], bare, recipe=recipe())
+        build_one(TASKS["TreeDepth"], bare, recipe=recipe())
     with pytest.raises(TooFewError, match=r"^Tense: needs the main clause, which none of the 9"):
-        build_natural(TASKS["Tense"], bare, recipe=recipe())
+        build_one(TASKS["Tense"], bare, recipe=recipe())
     with pytest.raises(TooFewError, match=r"^SOMO: needs tags, which none of the 9"):
-        build_natural(TASKS["SOMO"], bare, recipe=recipe())
+        build_one(TASKS["SOMO"], bare, recipe=recipe())
 
 
 @pytest.mark.parametrize(
@@ -260,24 +260,24 @@ def test_what_the_corpus_does_not_have(
 ) -> None:
     asked = NaturalRecipe(size=Size(60, 10, 10), settings=settings_, audit=False)
     with pytest.raises(SentprobeError, match=message):
-        build_natural(TASKS[name], table, recipe=asked)
+        build_one(TASKS[name], table, recipe=asked)
 
 
 def test_no_sequence_of_constituents(tmp_path: Path) -> None:
     rows = rows_of(f"(S (NP (NN man)) (, ,) (VP (VBD ran{n}) (RB off)) (. .))" for n in range(30))
     commas = write_table(rows, tmp_path / "commas")
     with pytest.raises(TooFewError, match="TopConst: the corpus has no sequence of top const"):
-        build_natural(TASKS["TopConst"], commas, recipe=recipe())
+        build_one(TASKS["TopConst"], commas, recipe=recipe())
 
 
 @pytest.mark.parametrize("size", [Size(0, 5, 5), Size(5, 0, 5), Size(5, 5, -1)])
 def test_sizes_are_positive(size: Size, table: Table) -> None:
     with pytest.raises(UsageError, match=r"the number of \w+ items must be positive, not"):
-        build_natural(TASKS["SentLen"], table, recipe=NaturalRecipe(size=size))
+        build_one(TASKS["SentLen"], table, recipe=NaturalRecipe(size=size))
 
 
 def test_a_shard_that_vanished_is_named(tmp_path: Path) -> None:
     gone = write_table(made_up()[:50], tmp_path / "gone")
     Path(gone.files[0]).unlink()
     with pytest.raises(SentprobeError, match=r"part-00000\.parquet"):
-        build_natural(TASKS["SentLen"], gone, recipe=recipe())
+        build_one(TASKS["SentLen"], gone, recipe=recipe())

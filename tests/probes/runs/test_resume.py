@@ -16,13 +16,12 @@ from probe_strategies import Counting, learnable
 from processes import ENVIRONMENT, PROBE, alive, descendants, wait_for
 
 from sentprobe.commands.options import SizeOptions
-from sentprobe.commands.run import probe_targets
 from sentprobe.commands.targets import parse_targets
 from sentprobe.errors import ResultsError, SentprobeError
 from sentprobe.probes.encoders import make_encoder
 from sentprobe.probes.runs import conditions, todo
 from sentprobe.probes.runs.results import Condition, Made, Result, Results, makings
-from sentprobe.probes.runs.run import run
+from sentprobe.probes.runs.run import run, run_targets
 from sentprobe.probes.runs.settings import make_run
 from sentprobe.probes.runs.store import MARKER, file_name, read_results, write_result
 from sentprobe.probes.trainer.presets import find_preset, override
@@ -240,7 +239,7 @@ def run_here(out: Path | None) -> Results:
     targets = parse_targets(["compeval"], size=SizeOptions(train=56, test=28))
     preset = override(find_preset("ettinger"), [parse_pair(text) for text in OVERRIDES])
     settings = make_run(seeds=2, out=out)
-    return probe_targets(targets, [parse_spec("bow?dim=30")], run=settings, preset=preset).results
+    return run_targets(targets, [parse_spec("bow?dim=30")], run=settings, preset=preset).results
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no /proc here")

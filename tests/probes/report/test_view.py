@@ -1,0 +1,100 @@
+"""Results show as the table: as text, in a terminal, in a notebook, in a document."""
+
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from in_process import Command
+from probe_strategies import sample_result
+from rich.console import Console
+from shown_runs import Tags, a_run
+
+from sentprobe import Results, read_results
+from sentprobe.probes.report.tables import explain, grid
+from sentprobe.table_writers import TableFormat, draw, write_grid
+
+BOTH = Results(
+    (
+        sample_result("bow", "Order", 500, 490, 505, 500, mirrored=True),
+        sample_result("st<b>[red]", "Order", 690, 490, 505, 500, mirrored=True),
+    )
+)
+
+
+def on_screen(shown: object, *, width: int = 200) -> str:
+    page = io.StringIO()
+    Console(file=page, width=width).print(shown)
+    return page.getvalue()
+
+
+def test_text_is_the_table_and_the_lines_below_it() -> None:
+    text = str(BOTH)
+    assert text.startswith(on_screen(draw(grid(BOTH))).rstrip("\n"))
+    assert " ".join(text.split()).endswith(" ".join(explain(BOTH).split()))
+    assert repr(BOTH) == text
+
+
+def test_text_is_as_wide_as_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    assert max(map(len, str(BOTH).splitlines())) <= 60
+
+
+def test_a_rich_console_shows_the_same() -> None:
+    shown = [line.rstrip() for line in on_screen(BOTH).splitlines()]
+    assert "\n".join(shown) == str(BOTH)
+
+
+def test_the_command_prints_the_same(tmp_path: Path, command: Command) -> None:
+    path = a_run(tmp_path / "run", *BOTH.records)
+    code, out, err = command("show", path, "--format", "markdown")
+    assert (code, err) == (0, "")
+    assert read_results(path).to_markdown() == out
+
+
+@pytest.mark.parametrize("style", [TableFormat.MARKDOWN, TableFormat.LATEX])
+def test_documents(style: TableFormat) -> None:
+    text = BOTH.to_markdown() if style is TableFormat.MARKDOWN else BOTH.to_latex()
+    assert text.startswith(write_grid(grid(BOTH), style))
+    assert "[45.6, 54.4]" not in text
+
+
+def test_intervals_in_documents() -> None:
+    assert r"\[45.6, 54.4]" in BOTH.to_markdown(intervals=True)
+    assert "{[}45.6, 54.4{]}" in BOTH.to_latex(intervals=True)
+
+
+def test_a_notebook_shows_the_table_the_best_in_bold() -> None:
+    page = BOTH._repr_html_()
+    tags = Tags()
+    tags.feed(page)
+    assert tags.open == []
+    assert "<b>69.0</b>" in page
+    assert [text for text in tags.texts if text][:4] == ["encoder", "Order", "bow", "50.0"]
+    assert [line for line in explain(BOTH).splitlines() if line not in tags.texts] == []
+
+
+@given(name=st.text(st.characters(blacklist_categories=("C", "Z")), min_size=1))
+def test_a_notebook_shows_every_name_as_it_is(name: str) -> None:
+    results = Results((sample_result(name, "Order", 500, mirrored=True),))
+    tags = Tags()
+    tags.feed(results._repr_html_())
+    assert tags.open == []
+    assert name in tags.texts
+
+
+def test_runs_of_two_settings_are_two_tables() -> None:
+    other = replace(sample_result("bow", "Order", 500, mirrored=True), seed=7)
+    both = Results((*BOTH.records, other))
+    for text in (str(both), both.to_markdown(), both.to_latex(), both._repr_html_()):
+        assert "table 1 of 2, seed 0" in text
+        assert "table 2 of 2, seed 7" in text
+
+
+def test_no_results() -> None:
+    none = Results(())
+    assert (str(none), repr(none)) == ("no results", "no results")
+    assert "<p>no results</p>" in none._repr_html_()
+    assert (none.to_markdown(), none.to_latex()) == ("", "")
