@@ -33,7 +33,7 @@ def test_the_sentences_are_listed(tmp_path: Path, dtype: str) -> None:
     np.save(tmp_path / "v.npy", np.array([[1, 2], [3, 4]], dtype=dtype))
     (tmp_path / "s.txt").write_text("the man\nslept\n")
     encoder = make_encoder(f"file:{tmp_path / 'v.npy'}?sentences={tmp_path / 's.txt'}")
-    np.testing.assert_array_equal(encoder.encode(["slept"]), np.float32([[3, 4]]))
+    np.testing.assert_array_equal(encoder.encode(["slept"]), np.array([[3, 4]], dtype=np.float32))
 
 
 @pytest.mark.parametrize("name", ["toy", "toy.csv", "toy.jsonl", "."])

@@ -24,6 +24,12 @@ BOTH = Results(
 )
 
 
+@pytest.fixture(autouse=True)
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever terminal the tests are run in."""
+    monkeypatch.setenv("COLUMNS", "200")
+
+
 def on_screen(shown: object, *, width: int = 200) -> str:
     page = io.StringIO()
     Console(file=page, width=width).print(shown)
