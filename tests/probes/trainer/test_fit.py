@@ -184,10 +184,8 @@ def test_divergence_is_said() -> None:
 
 @pytest.mark.parametrize("device", ["meta", "cuda:99"])
 def test_device_that_is_not_there(device: str) -> None:
-    items = Items([0, 0], [], [0, 1])  # type: ignore[arg-type]
-    vectors = np.zeros((1, 2), np.float32)
     with pytest.raises(UsageError, match=f"device '{device}' cannot be used"):
-        fit_one(vectors, items, items, words=0, preset=SHORT, device=device)
+        check_device(device)
 
 
 @pytest.mark.parametrize("device", ["gpu", "", "cuda:x"])
