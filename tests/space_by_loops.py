@@ -219,15 +219,23 @@ def is_chosen(event: Event, choices: Choices) -> bool:
     return True
 
 
-def satisfies(event: Event, constraints: Constraints) -> bool:
-    words = all_words(event)
-    return (
-        all(contains(event, partial) for partial in constraints.required)
+@cache
+def with_words(case: Case) -> list[tuple[Event, set[str | None]]]:
+    """Return the events of a case, each with its words."""
+    return [(event, all_words(event)) for event in enumerate_case(case)]
+
+
+def satisfying(case: Case, constraints: Constraints) -> set[Event]:
+    """Return the events of a case that satisfy the constraints, tried one by one."""
+    return {
+        event
+        for event, words in with_words(case)
+        if words.issuperset(constraints.required_words)
+        and words.isdisjoint(constraints.forbidden_words)
+        and all(contains(event, partial) for partial in constraints.required)
         and any(contains(event, partial) for partial in constraints.required_any or [Event()])
         and not any(contains(event, partial) for partial in constraints.forbidden)
-        and words.issuperset(constraints.required_words)
-        and words.isdisjoint(constraints.forbidden_words)
-    )
+    }
 
 
 # ------------------------------------------------------------------ the cases

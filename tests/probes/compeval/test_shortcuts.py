@@ -75,7 +75,7 @@ def features(words: Lemmas) -> set[object]:
 
 
 @pytest.mark.parametrize("name", WITH_PAIRS)
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_the_sentence_alone_gives_chance(name: str, seed: int) -> None:
     linear_model = pytest.importorskip("sklearn.linear_model")
     data = make(name, size=Size(), seed=seed)
@@ -107,7 +107,9 @@ def adverbs(sentence: Sentence) -> tuple[int, int]:
     return len(event.adverbs or ()), len(clause_of(event).adverbs or ())
 
 
-@pytest.mark.parametrize("vocabulary", ["compeval", "english"])
+@pytest.mark.parametrize(
+    "vocabulary", ["compeval", pytest.param("english", marks=pytest.mark.slow)]
+)
 def test_negation_has_every_number_of_adverbs_equally_often(vocabulary: str) -> None:
     data = make("Negation", vocabulary=vocabulary, size=Size(1200, 800))
     lexicon = lexicon_of(vocabulary)

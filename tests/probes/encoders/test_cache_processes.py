@@ -72,7 +72,7 @@ DIES = """
 import os, sys
 from pathlib import Path
 import numpy as np
-from sentprobe.probes.encoders import cache_files
+from sentprobe.probes.encoders import cache as cache_files
 
 Path.replace = lambda *_: os.kill(os.getpid(), 9)  # between writing and renaming
 head = cache_files.Head(encoder="e", fingerprint="f" * 64, rows=1, dim=1)

@@ -142,7 +142,7 @@ def test_the_others_stop_after_an_error(server: Server, first: int) -> None:
     server.replies = [Reply(status=first), Reply(status=903 - first)]
     with pytest.raises(EncoderError, match="400"):
         client(server, "batch=1&concurrency=2&backoff=2").encode(["a", "b"])
-    assert len(server.requests) == 2  # it did not wait to try again
+    assert len(server.requests) <= 2  # it did not wait to try again
     time.sleep(2.0)
     assert len(server.requests) == 2
 
