@@ -129,7 +129,9 @@ def whole(large: Path) -> dict[str, bytes]:
     return content(out)
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "how", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow), signal.SIGKILL]
+)
 def test_a_run_that_was_stopped_goes_on(
     large: Path, whole: dict[str, bytes], tmp_path: Path, how: signal.Signals
 ) -> None:

@@ -81,6 +81,7 @@ def cluster() -> Iterator[Any]:
 
 
 @DASK
+@pytest.mark.slow  # a cluster of processes, which are killed
 @pytest.mark.filterwarnings("ignore")  # distributed's own
 def test_dask_gives_the_same_bytes_and_a_killed_worker_loses_nothing(
     corpus: Path, tmp_path: Path

@@ -204,6 +204,7 @@ def test_published_lines_are_written_as_they_were(tmp_path: Path) -> None:
         assert len(pairs) == len({line[1] for line in old})
 
 
+@pytest.mark.slow  # the file is a big one
 def test_a_big_file_is_read_in_little_memory(tmp_path: Path) -> None:
     import tracemalloc
 

@@ -243,6 +243,7 @@ def run_here(out: Path | None) -> Results:
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no /proc here")
+@pytest.mark.slow  # three runs of all tasks
 def test_killed_at_any_moment(tmp_path: Path) -> None:
     """After kill -9: no process is left, finished tasks are not trained again, the end is equal."""
     out = tmp_path / "run"
