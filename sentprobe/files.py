@@ -80,6 +80,18 @@ def _umask() -> int:
     return mask
 
 
+def decode_line(line: bytes, number: int) -> str:
+    """Return a line as text, the first (1) without a byte-order mark.
+
+    Raises:
+        FormatError: it is not UTF-8.
+    """
+    try:
+        return line.decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError:
+        raise FormatError("not UTF-8") from None
+
+
 def decode_lines(lines: Iterable[bytes]) -> Iterator[str]:
     """Yield lines as text, without a byte-order mark.
 
@@ -88,9 +100,9 @@ def decode_lines(lines: Iterable[bytes]) -> Iterator[str]:
     """
     for number, line in enumerate(lines, 1):
         try:
-            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
-        except UnicodeDecodeError as error:
-            raise FormatError(f"line {number}: not UTF-8") from error
+            yield decode_line(line, number)
+        except FormatError as error:
+            raise FormatError(f"line {number}: {error}") from None
 
 
 RESULTS = "run.json"

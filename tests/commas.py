@@ -1,6 +1,6 @@
 """A made-up task in one file, as a new one is added: a rule, and its value."""
 
-from sentprobe.probes.cues import ABOUT_WORDS, Cue, why
+from sentprobe.probes.known_task import ABOUT_WORDS, Cue, why
 from sentprobe.probes.natural.select import (
     LENGTHS,
     Draw,

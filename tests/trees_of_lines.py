@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from sentprobe.probes.syntax.trees import Mistake, Tree, split_trees, trees_of
+from sentprobe.probes.syntax.tree_texts import split_trees, trees_of
+from sentprobe.probes.syntax.trees import Mistake, Tree
 
 
 def read_trees(lines: Iterable[str]) -> Iterator[Tree | Mistake]:

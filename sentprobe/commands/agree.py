@@ -11,13 +11,7 @@ from sentprobe.commands.options import TableFormatOption
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.files import atomic_path, check_apart
 from sentprobe.probes.corpus.table import Table, open_table
-from sentprobe.probes.natural.agreement import (
-    AgreementMeasure,
-    Compared,
-    TableAgreement,
-    Tally,
-    open_pairs,
-)
+from sentprobe.probes.natural import agreement
 from sentprobe.probes.natural.catalogue import TASKS
 from sentprobe.probes.natural.task import TableNeed, TaskGroup
 from sentprobe.probes.statistics import wilson
@@ -70,7 +64,9 @@ def agree(
         print(f"disagreements: {disagreements}")
 
 
-def find_agreement(tables: tuple[Table, Table], disagreements: Path | None) -> TableAgreement:
+def find_agreement(
+    tables: tuple[Table, Table], disagreements: Path | None
+) -> agreement.TableAgreement:
     """Return how often two tables agree, and write every disagreement to a file if one is named.
 
     Raises:
@@ -78,7 +74,7 @@ def find_agreement(tables: tuple[Table, Table], disagreements: Path | None) -> T
         SentprobeError: the tables have no sentence or no label in common, or the file cannot be
             written.
     """
-    with open_pairs(*tables) as pairs:
+    with agreement.open_pairs(*tables) as pairs:
         found = pairs.agreement()
         _check_labels(found, tables)
         if disagreements is not None:
@@ -86,7 +82,7 @@ def find_agreement(tables: tuple[Table, Table], disagreements: Path | None) -> T
     return found
 
 
-def _check_labels(found: TableAgreement, tables: tuple[Table, Table]) -> None:
+def _check_labels(found: agreement.TableAgreement, tables: tuple[Table, Table]) -> None:
     if not any(tally.both for tally in found.tallies.values()):
         raise SentprobeError(
             f"{tables[0].path}, {tables[1].path}: no sentence that is in both ({found.both:,}) has "
@@ -104,7 +100,9 @@ def _write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
         out.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
 
 
-def to_text(found: TableAgreement, tables: tuple[Table, Table], style: TableFormat) -> str:
+def to_text(
+    found: agreement.TableAgreement, tables: tuple[Table, Table], style: TableFormat
+) -> str:
     """Return an agreement as text in any of the formats."""
     if style in (TableFormat.CSV, TableFormat.JSON):
         return write_records(to_records(found), style)
@@ -112,7 +110,7 @@ def to_text(found: TableAgreement, tables: tuple[Table, Table], style: TableForm
     return grids + write_notes(explain(found, tables), style)
 
 
-def to_records(found: TableAgreement) -> list[dict[str, Any]]:
+def to_records(found: agreement.TableAgreement) -> list[dict[str, Any]]:
     """Return a flat dictionary for each label and task, and one for the tags of the tokens."""
     named = [(each.kind.value, each.name, tally) for each, tally in found.tallies.items()]
     return [
@@ -130,7 +128,7 @@ def to_records(found: TableAgreement) -> list[dict[str, Any]]:
     ]
 
 
-def _shares(tally: Tally) -> dict[str, float | None]:
+def _shares(tally: agreement.Tally) -> dict[str, float | None]:
     """Return the shares, each with the ends of its 95% interval; None where nothing is counted."""
     parts = {
         "rate": (tally.agreed, tally.total),
@@ -153,19 +151,21 @@ def _share(part: int, whole: int) -> GridCell:
     return GridCell(f"{100 * part / whole:.1f} [{100 * ends.low:.1f}, {100 * ends.high:.1f}]")
 
 
-def label_grid(found: TableAgreement) -> Grid:
+def label_grid(found: agreement.TableAgreement) -> Grid:
     """Lay out how often both say the same, a row for each label."""
     header = (
         "label", "task", "same [95%]", "in both", "same of these [95%]", "kappa", "only A", "only B"
     )  # fmt: skip
-    return Grid(header, tuple(_label_row(*each) for each in _of(found, Compared.LABEL)))
+    return Grid(header, tuple(_label_row(*each) for each in _of(found, agreement.Compared.LABEL)))
 
 
-def _of(found: TableAgreement, kind: Compared) -> list[tuple[AgreementMeasure, Tally]]:
+def _of(
+    found: agreement.TableAgreement, kind: agreement.Compared
+) -> list[tuple[agreement.AgreementMeasure, agreement.Tally]]:
     return [(each, tally) for each, tally in found.tallies.items() if each.kind is kind]
 
 
-def _label_row(measure: AgreementMeasure, tally: Tally) -> GridRow:
+def _label_row(measure: agreement.AgreementMeasure, tally: agreement.Tally) -> GridRow:
     cells = (
         GridCell(measure.task),
         _share(tally.agreed, tally.total),
@@ -178,16 +178,16 @@ def _label_row(measure: AgreementMeasure, tally: Tally) -> GridRow:
     return GridRow(measure.name, "", cells)
 
 
-def task_grid(found: TableAgreement) -> Grid:
+def task_grid(found: agreement.TableAgreement) -> Grid:
     """Lay out how often A bears out what a task would ask about B, a row for each task."""
     header = (
         "task", "A could ask", "B could ask", "A says the same [95%]", "A says another",
         "A would not ask",
     )  # fmt: skip
-    return Grid(header, tuple(_task_row(*each) for each in _of(found, Compared.TASK)))
+    return Grid(header, tuple(_task_row(*each) for each in _of(found, agreement.Compared.TASK)))
 
 
-def _task_row(measure: AgreementMeasure, tally: Tally) -> GridRow:
+def _task_row(measure: agreement.AgreementMeasure, tally: agreement.Tally) -> GridRow:
     cells = (
         GridCell(f"{tally.of_a:,}"),
         GridCell(f"{tally.of_b:,}"),
@@ -198,7 +198,7 @@ def _task_row(measure: AgreementMeasure, tally: Tally) -> GridRow:
     return GridRow(measure.name, "", cells)
 
 
-def explain(found: TableAgreement, tables: tuple[Table, Table]) -> str:
+def explain(found: agreement.TableAgreement, tables: tuple[Table, Table]) -> str:
     """Say in plain sentences what was compared and how to read it."""
     first, second = tables
     unmatched = found.only_a + found.only_b
@@ -222,7 +222,7 @@ def explain(found: TableAgreement, tables: tuple[Table, Table]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _tags(found: TableAgreement) -> str:
+def _tags(found: agreement.TableAgreement) -> str:
     if not found.tags.total:
         return ""
     share = _share(found.tags.same, found.tags.total).text

@@ -11,16 +11,9 @@ from sentprobe.commands import options as opt
 from sentprobe.commands.targets import parse_compeval, parse_natural
 from sentprobe.commands.task_list import ListsTasks
 from sentprobe.errors import UsageError
+from sentprobe.probes import formats
 from sentprobe.probes.compeval import structures_of
 from sentprobe.probes.dataset import ProbeDataset, Split, TooFewError
-from sentprobe.probes.formats import (
-    PARQUET,
-    check_format,
-    prepare_folder,
-    write_dataset,
-    write_folder_readme,
-    write_split_files,
-)
 from sentprobe.probes.runs.built_suites import AnySuite, NaturalSuite, build_all, failed, find_table
 from sentprobe.probes.runs.targets import SUITES, unknown_suite, without_table
 from sentprobe.progress import Reporter, bars, console
@@ -92,22 +85,22 @@ def build_into(
             written there, is in the way.
         SentprobeError: a dataset or the table cannot be made, read or written.
     """
-    suffix = check_format(fmt).suffix
+    suffix = formats.check_format(fmt).suffix
     if fmt == "senteval":
         _check_no_probe_words(suite)
     places = {task.name: out / f"{task.name}{suffix}" for task in suite.tasks}
-    prepare_folder(out, [] if suffix else [*places.values()])
+    formats.prepare_folder(out, [] if suffix else [*places.values()])
     datasets: list[ProbeDataset] = []
     failures: list[TooFewError] = []
     for name, built in build_all(suite, command=command, reporter=reporter):
         if isinstance(built, ProbeDataset):
-            write_dataset(built, places[name], format=fmt)
+            formats.write_dataset(built, places[name], format=fmt)
             if suffix:
-                write_split_files(built, out / PARQUET / name)
+                formats.write_split_files(built, out / formats.PARQUET / name)
             datasets.append(built)
         else:
             failures.append(built)
-    if not write_folder_readme(out):
+    if not formats.write_folder_readme(out):
         print(f"{out / 'README.md'}: is not sentprobe's, and left as it is", file=sys.stderr)
     return datasets, failures
 

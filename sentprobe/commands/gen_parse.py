@@ -13,7 +13,7 @@ import typer
 from sentprobe.commands.gen_space import record_format
 from sentprobe.commands.options import LexiconOption, format_among, out_to
 from sentprobe.errors import SentprobeError, UsageError, counted
-from sentprobe.files import make_folder_of
+from sentprobe.files import decode_line, make_folder_of
 from sentprobe.generator.parse import plain
 from sentprobe.generator.records import RECORD_FORMATS, annotate_text
 from sentprobe.generator.sentence import Sentence
@@ -107,9 +107,7 @@ class _Reader:
         """Yield the sentences that can be read; tell of the others on stderr."""
         for number, where, line in lines:
             try:
-                yield self._annotate(line.decode("utf-8-sig"), f"s{number}")
-            except UnicodeDecodeError:
-                self.failures.append(f"{where}: not UTF-8")
+                yield self._annotate(decode_line(line, number), f"s{number}")
             except SentprobeError as error:
                 self.failures.append(f"{where}: {error}")
             else:

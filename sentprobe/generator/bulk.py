@@ -15,25 +15,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from sentprobe.generator import columns
 from sentprobe.generator.boxes import IndexArray
-from sentprobe.generator.columns import (
-    CLOSE,
-    EMPTY,
-    FIRST,
-    ID,
-    INDEX,
-    INDEX_MARKER,
-    NOTHING,
-    OPEN,
-    Finite,
-    FiniteTable,
-    LayoutColumns,
-    Numbers,
-    Rows,
-    StringPool,
-    Tables,
-    mark,
-)
 from sentprobe.generator.sentence import Sentence
 from sentprobe.generator.space import Batch, Space
 
@@ -43,7 +26,7 @@ CHUNK = 65_536
 PART = 4_096
 """How many sentences are put together at a time."""
 
-_MARK = re.compile(f"{OPEN}(\\d+){CLOSE}")
+_MARK = re.compile(f"{columns.OPEN}(\\d+){columns.CLOSE}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +38,7 @@ class SentenceChunk:
 
     start: int
     indices: IndexArray
-    shapes: Numbers
+    shapes: columns.Numbers
     words: NDArray[np.int32]  # (sentences, columns)
 
     def __len__(self) -> int:
@@ -72,14 +55,14 @@ class Store(Protocol):
 class Decoder:
     """Works out the shapes and words of sentences of a space, for *stores* of shapes."""
 
-    def __init__(self, space: Space, tables: Tables, stores: Sequence[Store]) -> None:
+    def __init__(self, space: Space, tables: columns.Tables, stores: Sequence[Store]) -> None:
         self._space = space
         self._tables = tables
         self._stores = stores
-        self._finite_table = FiniteTable(tables.pool)
-        self._layouts: dict[int, LayoutColumns] = {}
+        self._finite_table = columns.FiniteTable(tables.pool)
+        self._layouts: dict[int, columns.LayoutColumns] = {}
         self._numbers: dict[tuple[int, int], int] = {}
-        self._finite: list[dict[str, Finite]] = []
+        self._finite: list[dict[str, columns.Finite]] = []
         self._used: dict[int, set[int]] = {}
 
     def chunks(self, indices: IndexArray) -> Iterator[SentenceChunk]:
@@ -87,7 +70,7 @@ class Decoder:
         for start in range(0, len(indices), CHUNK):
             wanted = indices[start : start + CHUNK]
             batches = list(self._space.batches(wanted))
-            width = FIRST + max(len(self._layout(batch).columns) for batch in batches)
+            width = columns.FIRST + max(len(self._layout(batch).columns) for batch in batches)
             words = np.zeros((width, len(wanted)), dtype=np.int32)
             chunk = SentenceChunk(start, wanted, np.empty(len(wanted), dtype=np.int64), words.T)
             for batch in batches:
@@ -95,10 +78,12 @@ class Decoder:
             for first in range(0, len(chunk), PART):
                 yield self._part(chunk, first)
 
-    def _layout(self, batch: Batch) -> LayoutColumns:
+    def _layout(self, batch: Batch) -> columns.LayoutColumns:
         key = id(batch.layout)
         if key not in self._layouts:
-            self._layouts[key] = LayoutColumns(batch.layout, self._tables, self._finite_table)
+            self._layouts[key] = columns.LayoutColumns(
+                batch.layout, self._tables, self._finite_table
+            )
         return self._layouts[key]
 
     def _fill(self, chunk: SentenceChunk, batch: Batch) -> None:
@@ -108,9 +93,9 @@ class Decoder:
         chunk.shapes[batch.places] = np.array(shapes)[which]
         clauses = self._finite[shapes[0]]
         finite = {path: [self._finite[shape][path] for shape in shapes] for path in clauses}
-        rows = Rows(batch.values, self._tables, which, finite)
+        rows = columns.Rows(batch.values, self._tables, which, finite)
         used = self._used[id(batch.layout)]
-        for number, column in enumerate(layout.columns.values(), FIRST):
+        for number, column in enumerate(layout.columns.values(), columns.FIRST):
             if number in used:
                 chunk.words[:, number][batch.places] = column(rows)
 
@@ -119,12 +104,12 @@ class Decoder:
         rows = slice(first, first + PART)
         words = np.ascontiguousarray(chunk.words[rows])
         part = SentenceChunk(chunk.start + first, chunk.indices[rows], chunk.shapes[rows], words)
-        words[:, EMPTY] = len(self._tables.pool.strings)
-        words[:, ID] = words[:, EMPTY] + 1 + np.arange(len(part))
-        words[:, INDEX] = words[:, ID] + len(part)
+        words[:, columns.EMPTY] = len(self._tables.pool.strings)
+        words[:, columns.ID] = words[:, columns.EMPTY] + 1 + np.arange(len(part))
+        words[:, columns.INDEX] = words[:, columns.ID] + len(part)
         return part
 
-    def _shape(self, layout_key: int, layout: LayoutColumns, key: int) -> int:
+    def _shape(self, layout_key: int, layout: columns.LayoutColumns, key: int) -> int:
         if (layout_key, key) not in self._numbers:
             schematic, finite = layout.schematic(key)
             self._numbers[layout_key, key] = len(self._finite)
@@ -154,7 +139,9 @@ class Ragged:
         self._flat = np.concatenate([self._flat, *self._new], axis=1)
         self._new.clear()
 
-    def gather(self, chunk: SentenceChunk) -> tuple[Numbers, Numbers, NDArray[np.int32]]:
+    def gather(
+        self, chunk: SentenceChunk
+    ) -> tuple[columns.Numbers, columns.Numbers, NDArray[np.int32]]:
         """Return the elements for the shapes of a chunk's sentences, one sentence after another.
 
         Three arrays: where each sentence begins, and at last where they end; where the words of
@@ -177,27 +164,29 @@ class Records:
 
     def __init__(
         self,
-        words: StringPool,
+        words: columns.StringPool,
         write: Callable[[Sentence], str],
         escape: Callable[[str], str] = str,
     ) -> None:
         self._words = words
         self._write = write
         self._escape = escape
-        self._literals = StringPool()
+        self._literals = columns.StringPool()
         self._pieces = Ragged(2)
         self._escaped: list[str] = []
         self._numbered = False
 
     def add(self, schematic: Sentence) -> frozenset[int]:
         """Add the record of a shape; it ends with an empty column."""
-        text = self._write(schematic).replace(str(INDEX_MARKER), mark(INDEX))
-        parts = [*_MARK.split(text), str(EMPTY)]
-        columns = [int(part) for part in parts[1::2]]
+        text = self._write(schematic).replace(
+            str(columns.INDEX_MARKER), columns.mark(columns.INDEX)
+        )
+        parts = [*_MARK.split(text), str(columns.EMPTY)]
+        places = [int(part) for part in parts[1::2]]
         literals = self._literals.numbers(parts[::2]).tolist()
-        self._pieces.add(list(zip(literals, columns, strict=True)))
-        self._numbered |= not {ID, INDEX}.isdisjoint(columns)
-        return frozenset(columns)
+        self._pieces.add(list(zip(literals, places, strict=True)))
+        self._numbered |= not {columns.ID, columns.INDEX}.isdisjoint(places)
+        return frozenset(places)
 
     def table(self, chunk: SentenceChunk) -> list[str]:
         """Return the strings that the pieces of a chunk number."""
@@ -210,15 +199,15 @@ class Records:
             strings += map(str, chunk.indices.tolist())
         return strings
 
-    def pieces(self, chunk: SentenceChunk) -> tuple[Numbers, Numbers]:
+    def pieces(self, chunk: SentenceChunk) -> tuple[columns.Numbers, columns.Numbers]:
         """Return the pieces of the sentences of a chunk, end to end, as places in its table.
 
         The first array says where each sentence begins, and at last where they end.
         """
-        bounds, rows, (literals, columns) = self._pieces.gather(chunk)
+        bounds, rows, (literals, places) = self._pieces.gather(chunk)
         found = np.empty((len(rows), 2), dtype=np.int64)
         found[:, 0] = literals
-        np.add(chunk.words.take(rows + columns), len(self._literals.strings), out=found[:, 1])
+        np.add(chunk.words.take(rows + places), len(self._literals.strings), out=found[:, 1])
         return 2 * bounds, found.reshape(-1)
 
 
@@ -235,7 +224,7 @@ class Renderer:
         *,
         escape: Callable[[str], str] = str,
     ) -> None:
-        tables = Tables(space)
+        tables = columns.Tables(space)
         self._records = Records(tables.pool, write, escape)
         self._decoder = Decoder(space, tables, [self._records])
 
@@ -253,4 +242,4 @@ class Renderer:
 def column_of(text: str) -> int:
     """Return the column whose mark *text* is, or NOTHING."""
     found = _MARK.fullmatch(text)
-    return int(found[1]) if found else NOTHING
+    return int(found[1]) if found else columns.NOTHING

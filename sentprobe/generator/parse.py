@@ -12,18 +12,8 @@ from functools import cache
 from sentprobe.errors import SentprobeError
 from sentprobe.generator import event as ev
 from sentprobe.generator.realize import determiner_form
+from sentprobe.grammars import shapes
 from sentprobe.grammars.derivation import Leaf
-from sentprobe.grammars.shapes import (
-    ADVERB,
-    POSITIVE,
-    RELATIVIZER,
-    VERB,
-    ClauseShape,
-    ShapeTable,
-    clause_shapes,
-    english_shapes,
-    subject_role,
-)
 from sentprobe.lexicon import Form, Kind, Lexicon, Word
 
 
@@ -42,45 +32,45 @@ class Trie:
     """A place in the trie: where each need leads, and the shapes that end here."""
 
     steps: dict[TrieNeed, "Trie"] = field(default_factory=dict)
-    ends: list[ClauseShape] = field(default_factory=list)
+    ends: list[shapes.ClauseShape] = field(default_factory=list)
 
 
 @cache
 def english_tries() -> tuple[Trie, dict[str, Trie]]:
     """Return the trie of main clauses, and those of relative clauses by number of the noun."""
-    return build_tries(english_shapes())
+    return build_tries(shapes.english_shapes())
 
 
-def build_tries(shapes: ShapeTable) -> tuple[Trie, dict[str, Trie]]:
+def build_tries(table: shapes.ShapeTable) -> tuple[Trie, dict[str, Trie]]:
     """Merge the shapes of clauses into tries."""
     main = Trie()
     relative = {number.value: Trie() for number in ev.Number}
-    for shape in clause_shapes():
+    for shape in shapes.clause_shapes():
         for trie in _tries_for(shape, main, relative):
-            _insert(trie, shape, shapes)
+            _insert(trie, shape, table)
     return main, relative
 
 
-def _tries_for(shape: ClauseShape, main: Trie, relative: dict[str, Trie]) -> list[Trie]:
+def _tries_for(shape: shapes.ClauseShape, main: Trie, relative: dict[str, Trie]) -> list[Trie]:
     if not shape.gap:
         return [main]
-    if shape.gap == subject_role(shape.voice):
+    if shape.gap == shapes.subject_role(shape.voice):
         return [relative[shape.number]]
     return list(relative.values())
 
 
-def _insert(trie: Trie, shape: ClauseShape, shapes: ShapeTable) -> None:
-    for item in shapes.items(shape):
+def _insert(trie: Trie, shape: shapes.ClauseShape, table: shapes.ShapeTable) -> None:
+    for item in table.items(shape):
         content = item.content
         if not isinstance(content, Leaf):
-            is_subject = content.name == subject_role(shape.voice)
+            is_subject = content.name == shapes.subject_role(shape.voice)
             need = TrieNeed(content.category, content.name, shape.number if is_subject else "")
-        elif content.lemma == VERB:
+        elif content.lemma == shapes.VERB:
             need = TrieNeed("form", content.form, shape.frame)
-        elif content.lemma == RELATIVIZER:
+        elif content.lemma == shapes.RELATIVIZER:
             need = TrieNeed("link", "")
         else:
-            assert content.lemma != ADVERB
+            assert content.lemma != shapes.ADVERB
             need = TrieNeed("word", content.form)
         trie = trie.steps.setdefault(need, Trie())
     trie.ends.append(shape)
@@ -177,8 +167,8 @@ def _failure(state: _State, lexicon: Lexicon) -> ParseError:
 def _is_unknown(token: str, lexicon: Lexicon) -> bool:
     function_words = {
         item.content.form
-        for shape in clause_shapes()
-        for item in english_shapes().items(shape)
+        for shape in shapes.clause_shapes()
+        for item in shapes.english_shapes().items(shape)
         if isinstance(item.content, Leaf)
     }
     return not lexicon.find(token) and token not in function_words
@@ -315,9 +305,9 @@ def _describe(need: TrieNeed) -> str:
     return "a relativizer" if need.category == "link" else _FORM_TEXT[Form(need.name)]
 
 
-def _event(shape: ClauseShape, found: _Found) -> ev.Event:
+def _event(shape: shapes.ClauseShape, found: _Found) -> ev.Event:
     people = dict(found.people)
-    positive = shape.negation == POSITIVE
+    positive = shape.negation == shapes.POSITIVE
     event = ev.Event(
         predicate=found.verb,
         frame=ev.Frame(shape.frame),

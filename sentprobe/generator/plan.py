@@ -9,22 +9,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from sentprobe.generator.event import Event, Participant, Polarity, RelativeClause, Role
+from sentprobe.grammars import shapes
 from sentprobe.grammars.derivation import PARENT, FlatItem, Leaf
-from sentprobe.grammars.shapes import (
-    ADVERB,
-    DETERMINER,
-    NOUN,
-    RELATIVIZER,
-    VERB,
-    AdverbShape,
-    ClauseShape,
-    NounShape,
-    Shape,
-    ShapeTable,
-    english_shapes,
-)
 
-_SLOT_NAMES = {VERB: "verb", NOUN: "noun", DETERMINER: "det", RELATIVIZER: "rel"}
+_SLOT_NAMES = {
+    shapes.VERB: "verb",
+    shapes.NOUN: "noun",
+    shapes.DETERMINER: "det",
+    shapes.RELATIVIZER: "rel",
+}
 CONSONANT = "consonant"
 
 
@@ -40,7 +33,7 @@ class PlanToken:
     slot: str
     leaf: Leaf
     path: str
-    origin: tuple[Shape, int]
+    origin: tuple[shapes.Shape, int]
     head: int = PARENT
     rel: str = "head"
     before: str = ""
@@ -71,20 +64,20 @@ class SentencePlan:
     head: int
 
 
-def plan_sentence(event: Event, shapes: ShapeTable | None = None) -> SentencePlan:
+def plan_sentence(event: Event, table: shapes.ShapeTable | None = None) -> SentencePlan:
     """Return the plan of a sentence whose structure is fully specified; its words do not matter."""
-    return _clause(event, "", "", shapes or english_shapes())
+    return _clause(event, "", "", table or shapes.english_shapes())
 
 
-def _clause(event: Event, path: str, head_number: str, shapes: ShapeTable) -> SentencePlan:
+def _clause(event: Event, path: str, head_number: str, table: shapes.ShapeTable) -> SentencePlan:
     """Plan a clause; *head_number* is the number of the noun that it modifies ("" in the main)."""
     shape = _clause_shape(event, head_number)
-    items = shapes.items(shape)
-    parts = [_clause_part(shape, i, event, path, shapes) for i in range(len(items))]
+    items = table.items(shape)
+    parts = [_clause_part(shape, i, event, path, table) for i in range(len(items))]
     plan, starts = _join(items, parts)
     for i, item in enumerate(items):
         if isinstance(item.content, Leaf):
-            if item.content.lemma == VERB:
+            if item.content.lemma == shapes.VERB:
                 plan.clauses[0].verb = starts[i]
             elif item.content.pos == "PART":
                 plan.clauses[0].cue = starts[i]
@@ -93,11 +86,11 @@ def _clause(event: Event, path: str, head_number: str, shapes: ShapeTable) -> Se
     return plan
 
 
-def _clause_shape(event: Event, head_number: str) -> ClauseShape:
+def _clause_shape(event: Event, head_number: str) -> shapes.ClauseShape:
     subject = event.argument(event.subject)
     number = subject.number if isinstance(subject, Participant) else head_number
     negation = event.negator if event.polarity is Polarity.NEGATIVE else event.polarity
-    return ClauseShape(
+    return shapes.ClauseShape(
         str(event.frame),
         str(event.voice),
         str(event.tense),
@@ -110,45 +103,45 @@ def _clause_shape(event: Event, head_number: str) -> ClauseShape:
 
 
 def _clause_part(
-    shape: ClauseShape, at: int, event: Event, path: str, shapes: ShapeTable
+    shape: shapes.ClauseShape, at: int, event: Event, path: str, table: shapes.ShapeTable
 ) -> SentencePlan:
-    content = shapes.items(shape)[at].content
+    content = table.items(shape)[at].content
     if isinstance(content, Leaf):
         # A clause's relativizer belongs to the participant that the clause modifies.
-        owner = path.removesuffix("clause.") if content.lemma == RELATIVIZER else path
+        owner = path.removesuffix("clause.") if content.lemma == shapes.RELATIVIZER else path
         return _leaf(content, owner, (shape, at))
     if content.category == "ADVP":
-        return _adverbs(len(event.adverbs or ()), path, shapes)
+        return _adverbs(len(event.adverbs or ()), path, table)
     person = event.argument(Role(content.name))
     assert isinstance(person, Participant)
-    return _noun_phrase(person, f"{path}{content.name}.", shapes)
+    return _noun_phrase(person, f"{path}{content.name}.", table)
 
 
-def _leaf(leaf: Leaf, path: str, origin: tuple[Shape, int]) -> SentencePlan:
+def _leaf(leaf: Leaf, path: str, origin: tuple[shapes.Shape, int]) -> SentencePlan:
     slot = _SLOT_NAMES.get(leaf.lemma, "")
     return SentencePlan([PlanToken(path + slot if slot else "", leaf, path, origin)], [], 0)
 
 
-def _adverbs(count: int, path: str, shapes: ShapeTable) -> SentencePlan:
-    shape = AdverbShape(count)
-    items = shapes.items(shape)
+def _adverbs(count: int, path: str, table: shapes.ShapeTable) -> SentencePlan:
+    shape = shapes.AdverbShape(count)
+    items = table.items(shape)
     leaves = [item.content for item in items if isinstance(item.content, Leaf)]
     plan, _ = _join(items, [_leaf(leaf, path, (shape, i)) for i, leaf in enumerate(leaves)])
     plan.clauses.clear()
-    adverbs = (token for token in plan.tokens if token.leaf.lemma == ADVERB)
+    adverbs = (token for token in plan.tokens if token.leaf.lemma == shapes.ADVERB)
     for number, token in enumerate(adverbs):
         token.slot = f"{path}adverb{number}"
     return plan
 
 
-def _noun_phrase(person: Participant, path: str, shapes: ShapeTable) -> SentencePlan:
+def _noun_phrase(person: Participant, path: str, table: shapes.ShapeTable) -> SentencePlan:
     clause = person.clause if isinstance(person.clause, RelativeClause) else None
-    shape = NounShape(str(person.number), CONSONANT, clause is not None)
-    items = shapes.items(shape)
+    shape = shapes.NounShape(str(person.number), CONSONANT, clause is not None)
+    items = table.items(shape)
     parts = [
         _leaf(item.content, path, (shape, i))
         if isinstance(item.content, Leaf)
-        else _relative(clause, path, shape.number, shapes)
+        else _relative(clause, path, shape.number, table)
         for i, item in enumerate(items)
     ]
     plan, _ = _join(items, parts)
@@ -159,10 +152,10 @@ def _noun_phrase(person: Participant, path: str, shapes: ShapeTable) -> Sentence
 
 
 def _relative(
-    clause: RelativeClause | None, path: str, number: str, shapes: ShapeTable
+    clause: RelativeClause | None, path: str, number: str, table: shapes.ShapeTable
 ) -> SentencePlan:
     assert clause is not None
-    return _clause(clause.event, f"{path}clause.", number, shapes)
+    return _clause(clause.event, f"{path}clause.", number, table)
 
 
 def _join(items: tuple[FlatItem, ...], parts: list[SentencePlan]) -> tuple[SentencePlan, list[int]]:

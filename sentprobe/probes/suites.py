@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from sentprobe.probes.compeval.tasks import TASKS as COMPEVAL
-from sentprobe.probes.cues import Cue, KnownTask
 from sentprobe.probes.dataset import ONE_HOT, ProbeDataset
+from sentprobe.probes.known_task import Cue, KnownTask
 from sentprobe.probes.natural.catalogue import TASKS as NATURAL
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.presets import find_preset

@@ -14,7 +14,7 @@ from sentprobe.probes.audit.audit import (
 from sentprobe.probes.audit.classify import Classifier, ModelScore, Trial
 from sentprobe.probes.audit.features import CUES
 from sentprobe.probes.audit.render import AuditFormat, render, to_json, verdict_lines
-from sentprobe.probes.cues import Cue
+from sentprobe.probes.known_task import Cue
 
 __all__ = [
     "CUES",

@@ -23,9 +23,9 @@ from sentprobe.errors import GivenError
 from sentprobe.lexicon import Lexicon, english
 from sentprobe.probes.audit.classify import ModelScore, Trial, TrialItems, score, try_classifiers
 from sentprobe.probes.audit.features import CUES, Features, Structures, cues_of, seen
-from sentprobe.probes.cues import Cue
 from sentprobe.probes.dataset import Items, ProbeDataset, Split
 from sentprobe.probes.formats import read_dataset
+from sentprobe.probes.known_task import Cue
 from sentprobe.probes.statistics import balanced
 from sentprobe.probes.suites import expected, turned
 from sentprobe.processes import check_jobs, finished, workers

@@ -17,8 +17,8 @@ from functools import cache
 from sentprobe.generator.event import Event, Participant, RelativeClause, Role
 from sentprobe.generator.parse import ParseError, parse
 from sentprobe.lexicon import Lexicon
-from sentprobe.probes.cues import Cue
 from sentprobe.probes.dataset import Items, ProbeDataset
+from sentprobe.probes.known_task import Cue
 
 BLANK = "_"
 """Stands for a content word in a skeleton."""

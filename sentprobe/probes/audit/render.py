@@ -13,8 +13,8 @@ from rich.text import Text
 from sentprobe.probes.audit.audit import CONFIDENCE, FORMAT, Audit, Bound, Finding, Verdict
 from sentprobe.probes.audit.classify import Classifier, ModelScore
 from sentprobe.probes.audit.features import CUES
-from sentprobe.probes.cues import Cue
 from sentprobe.probes.dataset import Split
+from sentprobe.probes.known_task import Cue
 from sentprobe.probes.statistics import Interval
 from sentprobe.table_writers import (
     TableFormat,

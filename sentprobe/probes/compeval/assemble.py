@@ -25,15 +25,7 @@ from sentprobe.generator.event import Participant, RelativeClause, Voice
 from sentprobe.generator.plan import slots_of
 from sentprobe.generator.templates import find_patterns
 from sentprobe.lexicon import Lexicon, english
-from sentprobe.probes.compeval.held_out import (
-    BySplit,
-    first_probes,
-    pair_probes,
-    split_adverbs,
-    usable_words,
-    verb_probes,
-    with_probed_words,
-)
+from sentprobe.probes.compeval import held_out
 from sentprobe.probes.compeval.items import Drawer, Probe, Unit, UnitItem
 from sentprobe.probes.compeval.mirror import content2, in_turn
 from sentprobe.probes.compeval.paper import PaperQuestion, check_trained, paper_items
@@ -158,7 +150,7 @@ class SplitWords:
     """What each split may use: a lexicon, and the probe words that it asks about."""
 
     lexicons: Mapping[Split, Lexicon]
-    probes: BySplit
+    probes: held_out.BySplit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,15 +165,17 @@ class DrawRequest:
 def _words_of_splits(
     task: CompevalTask, lexicon: Lexicon, vocabulary: str, *, splits: Sequence[Split], rng: Random
 ) -> SplitWords:
-    words = usable_words(lexicon, vocabulary)
+    words = held_out.usable_words(lexicon, vocabulary)
     validation = Split.VALIDATION in splits
-    probes = verb_probes(words, rng=rng)
+    probes = held_out.verb_probes(words, rng=rng)
     if task.has_noun:
         absent = task.make is content2
-        probes = pair_probes(words, rng=rng, task=task.name, absent=absent, validation=validation)
+        probes = held_out.pair_probes(
+            words, rng=rng, task=task.name, absent=absent, validation=validation
+        )
     lexicons: Mapping[Split, Lexicon] = dict.fromkeys(Split, lexicon)
     if task.held_out is HeldOut.ADVERBS:
-        lexicons = split_adverbs(
+        lexicons = held_out.split_adverbs(
             lexicon, vocabulary, rng=rng, task=task.name, validation=validation
         )
     return SplitWords(lexicons=lexicons, probes=probes)
@@ -207,9 +201,9 @@ def _mirrored(
 ) -> dict[Split, list[PaperQuestion]]:
     """Draw units, spread as evenly as can be over the probes and the structures."""
     counts = {split: count // task.unit for split, count in request.counts.items()}
-    probes = first_probes(words.probes, units=counts, task=task.name)
-    held_out = {*probes[Split.TEST], *probes.get(Split.VALIDATION, ())} - {*probes[Split.TRAIN]}
-    apart = frozenset(held_out if task.has_noun else ())
+    probes = held_out.first_probes(words.probes, units=counts, task=task.name)
+    pairs = {*probes[Split.TEST], *probes.get(Split.VALIDATION, ())} - {*probes[Split.TRAIN]}
+    apart = frozenset(pairs if task.has_noun else ())
     used: set[str] = set()
     items: dict[Split, list[PaperQuestion]] = {}
     for split, count in counts.items():
@@ -249,7 +243,7 @@ def _as_in_the_paper(
     items: dict[Split, list[PaperQuestion]] = {}
     for split, count in request.counts.items():
         drawer = Drawer(
-            lexicon=with_probed_words(words.lexicons[split], request.vocabulary, probed),
+            lexicon=held_out.with_probed_words(words.lexicons[split], request.vocabulary, probed),
             vocabulary=request.vocabulary,
             template="",
             rng=request.rng,

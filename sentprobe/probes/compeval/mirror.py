@@ -11,20 +11,11 @@ from dataclasses import replace
 from itertools import islice, product, zip_longest
 from typing import TypeAlias
 
+from sentprobe.generator import event as ev
 from sentprobe.generator.constraints import Choices
-from sentprobe.generator.event import (
-    Aspect,
-    Event,
-    Negator,
-    Participant,
-    Polarity,
-    RelativeClause,
-    Role,
-    Voice,
-    contains,
-)
 from sentprobe.generator.plan import slots_of, with_words
-from sentprobe.probes.compeval.items import PATIENCE, Drawer, Probe, Unit, places_of, precedes
+from sentprobe.probes.compeval.items import PATIENCE, Drawer, Probe, Unit
+from sentprobe.probes.compeval.questions import places_of, precedes
 
 UnitMaker: TypeAlias = Callable[[Drawer, Probe], Iterator[Unit]]
 """Yields units for given probe words from the drawer's sub-template, in random order."""
@@ -66,10 +57,10 @@ def semrole(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
     The mirror swaps it with another noun of its number.
     """
     noun, verb = probe
-    wanted = Event(predicate=verb, agent=Participant(noun=noun))
+    wanted = ev.Event(predicate=verb, agent=ev.Participant(noun=noun))
 
-    def make(event: Event) -> Unit | None:
-        swapped = (s for s in _swaps(drawer, event, noun) if not contains(s, wanted))
+    def make(event: ev.Event) -> Unit | None:
+        swapped = (s for s in _swaps(drawer, event, noun) if not ev.contains(s, wanted))
         mirror = next(swapped, None)
         if mirror is None:
             return None
@@ -84,7 +75,7 @@ def order(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
     The mirror swaps it with a noun of its number beyond the verb.
     """
 
-    def make(event: Event) -> Unit | None:
+    def make(event: ev.Event) -> Unit | None:
         places = places_of(event)  # those of its mirror too
         label = precedes(event, probe, places)
         for swapped in _swaps(drawer, event, probe[0]):
@@ -110,7 +101,7 @@ def _while_some(units: Iterator[Unit | None]) -> Iterator[Unit]:
             return
 
 
-def _swaps(drawer: Drawer, event: Event, noun: str) -> Iterator[Event]:
+def _swaps(drawer: Drawer, event: ev.Event, noun: str) -> Iterator[ev.Event]:
     """Yield *event* with *noun* and another noun of the same number exchanged, in random order."""
     words = slots_of(event)
     numbers = {
@@ -126,18 +117,18 @@ def _swaps(drawer: Drawer, event: Event, noun: str) -> Iterator[Event]:
         yield with_words(event, swapped.__getitem__)
 
 
-def _at(event: Event, path: list[str]) -> object:
+def _at(event: ev.Event, path: list[str]) -> object:
     """Return the participant at a path such as agent, or agent.clause.patient."""
-    person = event.argument(Role(path[0]))
+    person = event.argument(ev.Role(path[0]))
     if len(path) == 1:
         return person
-    assert isinstance(person, Participant)
-    assert isinstance(person.clause, RelativeClause)
+    assert isinstance(person, ev.Participant)
+    assert isinstance(person.clause, ev.RelativeClause)
     return _at(person.clause.event, path[2:])
 
 
-_SIMPLE_ACTIVE = Event(aspect=Aspect.SIMPLE, voice=Voice.ACTIVE)
-_POSITIVE = Event(polarity=Polarity.POSITIVE)
+_SIMPLE_ACTIVE = ev.Event(aspect=ev.Aspect.SIMPLE, voice=ev.Voice.ACTIVE)
+_POSITIVE = ev.Event(polarity=ev.Polarity.POSITIVE)
 ADVERBS = (0, 1, 2)
 """How many adverbs may stand before a verb in Negation."""
 
@@ -156,19 +147,19 @@ def negation(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
         )
 
 
-def _has_be(event: Event) -> bool:
-    return not contains(event, _SIMPLE_ACTIVE)
+def _has_be(event: ev.Event) -> bool:
+    return not ev.contains(event, _SIMPLE_ACTIVE)
 
 
 def one_negation(
-    drawer: Drawer, *, of: str | None = None, admit: Callable[[Event], bool] = lambda _: True
-) -> Iterator[Event]:
+    drawer: Drawer, *, of: str | None = None, admit: Callable[[ev.Event], bool] = lambda _: True
+) -> Iterator[ev.Event]:
     """Yield events of two clauses, one of them negated; with *of*, the one with that verb.
 
     Only those that *admit* holds of. How many adverbs stand before each verb is drawn first: among
     all events, nearly all have as many as there may be.
     """
-    this = Event(predicate=of, polarity=Polarity.NEGATIVE)
+    this = ev.Event(predicate=of, polarity=ev.Polarity.NEGATIVE)
     sites = [(this, _POSITIVE), (_POSITIVE, this)]
     numbers = drawer.rng.sample(list(product(ADVERBS, ADVERBS)), len(ADVERBS) ** 2)
     return _by_turns(
@@ -186,27 +177,27 @@ def one_negation(
     )
 
 
-def _by_turns(sources: Sequence[Iterator[Event]]) -> Iterator[Event]:
+def _by_turns(sources: Sequence[Iterator[ev.Event]]) -> Iterator[ev.Event]:
     """Yield from each source in turn, and on from those that are left when one is spent."""
     for events in zip_longest(*sources):
         yield from (event for event in events if event is not None)
 
 
-def _exchange_polarity(event: Event) -> Event:
+def _exchange_polarity(event: ev.Event) -> ev.Event:
     """Move the negation from the main clause to the relative clause, or back."""
     role, person, clause = next(
         (role, person, person.clause)
-        for role in Role
-        if isinstance(person := event.argument(role), Participant)
-        and isinstance(person.clause, RelativeClause)
+        for role in ev.Role
+        if isinstance(person := event.argument(role), ev.Participant)
+        and isinstance(person.clause, ev.RelativeClause)
     )
     inner = _with_polarity(clause.event, event.polarity)
     filler = replace(person, clause=replace(clause, event=inner))
     return _with_polarity(event, clause.event.polarity).with_argument(role, filler)
 
 
-def _with_polarity(event: Event, polarity: Polarity | None) -> Event:
-    negator = Negator.NOT if polarity is Polarity.NEGATIVE else None
+def _with_polarity(event: ev.Event, polarity: ev.Polarity | None) -> ev.Event:
+    negator = ev.Negator.NOT if polarity is ev.Polarity.NEGATIVE else None
     return replace(event, polarity=polarity, negator=negator)
 
 

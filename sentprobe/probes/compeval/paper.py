@@ -14,7 +14,8 @@ from itertools import chain
 
 from sentprobe.generator.templates import find_patterns
 from sentprobe.probes.compeval.held_out import too_few_in_training
-from sentprobe.probes.compeval.items import REJECTED, Asked, Drawer, Probe, UnitItem
+from sentprobe.probes.compeval.items import REJECTED, Drawer, Probe, UnitItem
+from sentprobe.probes.compeval.questions import Asked
 from sentprobe.probes.compeval.tasks import CompevalTask
 from sentprobe.probes.dataset import Split
 

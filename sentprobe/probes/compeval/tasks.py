@@ -6,11 +6,10 @@ from enum import StrEnum
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.generator.event import Event
-from sentprobe.probes.compeval import items as questions
-from sentprobe.probes.compeval import mirror
-from sentprobe.probes.compeval.items import Drawer, Question
-from sentprobe.probes.cues import ABOUT_ORDER, ABOUT_WORDS, Cue, KnownTask, why
+from sentprobe.probes.compeval import mirror, questions
+from sentprobe.probes.compeval.items import Drawer
 from sentprobe.probes.dataset import Size, Split
+from sentprobe.probes.known_task import ABOUT_ORDER, ABOUT_WORDS, Cue, KnownTask, why
 
 
 class HeldOut(StrEnum):
@@ -46,7 +45,7 @@ class CompevalTask(KnownTask):
     unit: int
     held_out: HeldOut
     templates: tuple[str, ...]
-    question: Question
+    question: questions.Question
     events: Callable[[Drawer], Iterator[Event]] = Drawer.events
 
     def unit_of(self, sampling: Sampling) -> int:

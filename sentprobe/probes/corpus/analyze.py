@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from sentprobe.errors import SentprobeError, path_error
 from sentprobe.files import atomic_path, write_atomically
+from sentprobe.probes.corpus import table
 from sentprobe.probes.corpus.chunks import (
     StoredChunk,
     chunk_path,
@@ -28,17 +29,6 @@ from sentprobe.probes.corpus.chunks import (
 from sentprobe.probes.corpus.engine import Engine, EngineName, make_engine, run
 from sentprobe.probes.corpus.recipe import Recipe
 from sentprobe.probes.corpus.sources import Chunk, ChunkSize, Source, check_encoding, make_chunks
-from sentprobe.probes.corpus.table import (
-    FAILURES,
-    HEAD_NAME,
-    SHARDS,
-    WORK,
-    Counts,
-    SourceCount,
-    Table,
-    format_head,
-    prepare,
-)
 from sentprobe.probes.corpus.work import ChunkHead, work_on
 from sentprobe.processes import check_jobs, cores
 from sentprobe.progress import Reporter, Silent
@@ -102,7 +92,7 @@ def analyze(
     machines: Machines | None = None,
     reporter: Reporter | None = None,
     pace: Pace | None = None,
-) -> Table:
+) -> table.Table:
     """Make the table of a corpus, or go on with one that was stopped, and return it.
 
     The same plan gives the same bytes, on either engine and with any number of workers. The
@@ -119,7 +109,7 @@ def analyze(
     check_encoding(plan.encoding)
     check_jobs(machines.jobs)
     with make_engine(machines.engine, jobs=machines.jobs, scheduler=machines.scheduler) as engine:
-        prepare(plan.out, force=plan.force)
+        table.prepare(plan.out, force=plan.force)
         chunks = _work(plan, engine, reporter, pace)
     try:
         return _finish(plan, chunks, threads=machines.jobs, reporter=reporter)
@@ -170,7 +160,7 @@ class _Done:
 
 def _work(plan: Analysis, engine: Engine, reporter: Reporter, pace: Pace) -> list[StoredChunk]:
     """Do all chunks that are not done, and return all in order."""
-    folder = plan.out / WORK
+    folder = plan.out / table.WORK
     reporter.begin("analyse", sum(source.size for source in plan.sources))
     done = _Done(folder, reporter, pace)
     work = partial(_do, recipe=plan.recipe)
@@ -209,7 +199,7 @@ def _tasks(plan: Analysis, done: _Done) -> Iterator[_Portion]:
 
 def _finish(
     plan: Analysis, chunks: Sequence[StoredChunk], *, threads: int, reporter: Reporter
-) -> Table:
+) -> table.Table:
     """Write the shards, the failures and the head, and remove what was worked with."""
     from sentprobe.probes.corpus.chunks import find_kept, shard_count, write_shards  # noqa: PLC0415
 
@@ -219,22 +209,24 @@ def _finish(
     sentences, rows = counted.total(), sum(chunk.rows for chunk in chunks)
     if not rows:
         _refuse_empty(plan, chunks, sentences)
-    kept = find_kept(chunks, plan.out / WORK / "first.npy")
-    shutil.rmtree(plan.out / SHARDS, ignore_errors=True)
-    (plan.out / SHARDS).mkdir()
+    kept = find_kept(chunks, plan.out / table.WORK / "first.npy")
+    shutil.rmtree(plan.out / table.SHARDS, ignore_errors=True)
+    (plan.out / table.SHARDS).mkdir()
     reporter.begin("write the table", shard_count(kept.total))
-    shards = write_shards(kept, plan.out / SHARDS, threads=threads, done=reporter.advance)
-    _write_failures(chunks, plan.out / FAILURES)
-    table = Table(
+    shards = write_shards(kept, plan.out / table.SHARDS, threads=threads, done=reporter.advance)
+    _write_failures(chunks, plan.out / table.FAILURES)
+    made = table.Table(
         path=plan.out,
         command=plan.command,
         recipe=plan.recipe.to_json() | {"encoding": plan.encoding},
         versions=versions("sentprobe", "nltk", "numpy", "pyarrow"),
         sources=tuple(
-            SourceCount(path=source.name, format=source.format, sentences=counted[source.name])
+            table.SourceCount(
+                path=source.name, format=source.format, sentences=counted[source.name]
+            )
             for source in plan.sources
         ),
-        counts=Counts(
+        counts=table.Counts(
             sentences=sentences,
             rows=kept.total,
             duplicates=rows - kept.total,
@@ -242,15 +234,15 @@ def _finish(
         ),
         shards=shards,
     )
-    write_atomically(plan.out / HEAD_NAME, format_head(table))
-    shutil.rmtree(plan.out / WORK, ignore_errors=True)
-    return table
+    write_atomically(plan.out / table.HEAD_NAME, table.format_head(made))
+    shutil.rmtree(plan.out / table.WORK, ignore_errors=True)
+    return made
 
 
 def _refuse_empty(plan: Analysis, chunks: Sequence[StoredChunk], sentences: int) -> None:
     first = next(iter(_failures(chunks)), None)
     files = "the file" if len(plan.sources) == 1 else f"the {len(plan.sources)} files"
-    shutil.rmtree(plan.out / WORK, ignore_errors=True)
+    shutil.rmtree(plan.out / table.WORK, ignore_errors=True)
     if first is None:
         names = ", ".join(source.name for source in plan.sources[:3])
         raise SentprobeError(f"there is no sentence in {files} of the corpus ({names})")

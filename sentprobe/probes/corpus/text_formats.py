@@ -10,7 +10,8 @@ from enum import StrEnum
 from typing import Any, NamedTuple, TypeAlias
 
 from sentprobe.probes.syntax.conllu import read_conllu
-from sentprobe.probes.syntax.trees import Mistake, Parsed, TreeText, shorten, split_trees, trees_of
+from sentprobe.probes.syntax.tree_texts import TreeText, split_trees, trees_of
+from sentprobe.probes.syntax.trees import Mistake, Parsed, shorten
 
 PARAGRAPH = 100_000
 """Lines of text without an empty line between them are cut after so many characters."""

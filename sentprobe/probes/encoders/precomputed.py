@@ -9,15 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from sentprobe.errors import path_error
+from sentprobe.probes.encoders import vector_files
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors, digest
-from sentprobe.probes.encoders.vector_files import (
-    UNREADABLE,
-    VectorFileError,
-    VectorFormat,
-    format_of,
-    lines_of,
-    read_vectors,
-)
 from sentprobe.specs import Spec, read_options
 
 
@@ -87,7 +80,7 @@ class OrderedVectors:
         Raises:
             EncoderError: always.
         """
-        raise VectorFileError(_no_sentences(self.source))
+        raise vector_files.VectorFileError(_no_sentences(self.source))
 
     def in_order(self, sentences: Sequence[str]) -> Precomputed:
         """Return the encoder whose vectors are of these sentences, one each.
@@ -96,7 +89,7 @@ class OrderedVectors:
             VectorFileError: there are more or fewer.
         """
         if len(sentences) != len(self.vectors):
-            raise VectorFileError(
+            raise vector_files.VectorFileError(
                 f"{self.source}: {len(self.vectors)} vectors for {len(sentences)} different "
                 "sentences of the datasets; one each is wanted, in their order "
                 f"(or file:{self.source}?sentences=FILE)"
@@ -118,7 +111,7 @@ def build_precomputed(spec: Spec) -> Precomputed | OrderedVectors:
     """
     options = read_options(spec, PrecomputedOptions())
     path = Path(spec.argument).expanduser()
-    found = read_vectors(path, format=options.format or None)
+    found = vector_files.read_vectors(path, format=options.format or None)
     if options.sentences:
         listed = Path(options.sentences).expanduser()
         sentences: Sequence[str] = _listed_sentences(
@@ -126,10 +119,10 @@ def build_precomputed(spec: Spec) -> Precomputed | OrderedVectors:
         )
     elif found.sentences is not None:
         sentences = found.sentences
-    elif format_of(path, options.format or None) is VectorFormat.NPY:
+    elif vector_files.format_of(path, options.format or None) is vector_files.VectorFormat.NPY:
         return OrderedVectors(spec.name, str(path), found.vectors)
     else:
-        raise VectorFileError(_no_sentences(path))
+        raise vector_files.VectorFileError(_no_sentences(path))
     return _placed(spec.name, str(path), sentences, found.vectors)
 
 
@@ -163,7 +156,7 @@ def _rows(sentences: Sequence[str], vectors: Vectors, path: Path) -> dict[str, i
     for row, sentence in enumerate(sentences):
         first = rows.setdefault(_tokens(sentence), row)
         if first != row and not np.array_equal(vectors[first], vectors[row]):
-            raise VectorFileError(
+            raise vector_files.VectorFileError(
                 f"{path}: rows {first} and {row} have different vectors for one sentence, "
                 f"{sentence!r}"
             )
@@ -185,17 +178,21 @@ def _listed_sentences(
     if ids is None:
         texts = _dataset_sentences(path) or [text for _, text in _read_lines(path)]
         if len(texts) != rows:
-            raise VectorFileError(f"{path}: {len(texts)} sentences for the {rows} of {vectors}")
+            raise vector_files.VectorFileError(
+                f"{path}: {len(texts)} sentences for the {rows} of {vectors}"
+            )
         return texts
     table: dict[str, str] = {}
     for number, text in _read_lines(path):
         name, tab, rest = text.partition("\t")
         if not tab:
-            raise VectorFileError(f"{path}, line {number}: id and sentence are wanted, with a tab")
+            raise vector_files.VectorFileError(
+                f"{path}, line {number}: id and sentence are wanted, with a tab"
+            )
         table.setdefault(name, rest.partition("\t")[0])
     unknown = [name for name in ids if name not in table]
     if unknown:
-        raise VectorFileError(
+        raise vector_files.VectorFileError(
             f"{path}: no sentence for the id {unknown[0]!r} of {vectors} "
             f"({len(unknown)} of {len(ids)} are missing)"
         )
@@ -213,8 +210,10 @@ def _dataset_sentences(path: Path) -> list[str]:
 
 def _read_lines(path: Path) -> list[tuple[int, str]]:
     try:
-        return list(lines_of(path))
+        return list(vector_files.lines_of(path))
     except OSError as error:
-        raise path_error(path, "cannot read it", error, otherwise=VectorFileError) from None
-    except UNREADABLE as error:
-        raise VectorFileError(f"{path}: cannot read it: {error}") from None
+        raise path_error(
+            path, "cannot read it", error, otherwise=vector_files.VectorFileError
+        ) from None
+    except vector_files.UNREADABLE as error:
+        raise vector_files.VectorFileError(f"{path}: cannot read it: {error}") from None

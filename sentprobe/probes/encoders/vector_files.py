@@ -392,7 +392,7 @@ def read_vectors(path: Path, *, format: str | None = None) -> VectorFile:
         UsageError: an unknown format; there is no such file.
         VectorFileError: the file is damaged, or its parts do not fit together.
     """
-    reader = READERS[format_of(path, format)]
+    reader, _ = FORMATS[format_of(path, format)]
     try:
         path.open("rb").close()  # not every reader says in the same way that there is no file
         found = reader(path)
@@ -419,11 +419,11 @@ def write_vectors(
         UsageError: an unknown format; a path that cannot be written.
         VectorFileError: the parts differ in length; a text does not fit the format.
     """
-    chosen = format_of(path, format)
+    _, write = FORMATS[format_of(path, format)]
     made = VectorFile(vectors, tuple(sentences), None if ids is None else tuple(ids))
     made = checked(made, path)
     with atomic_path(path) as temporary:
-        WRITERS[chosen](temporary, made, path)
+        write(temporary, made, path)
 
 
 SUFFIXES: Mapping[str, VectorFormat] = {
@@ -436,19 +436,13 @@ SUFFIXES: Mapping[str, VectorFormat] = {
 }
 """The format that a suffix says."""
 
-READERS: Mapping[VectorFormat, Callable[[Path], VectorFile]] = {
-    VectorFormat.NPZ: read_npz,
-    VectorFormat.NPY: read_npy,
-    VectorFormat.SAFETENSORS: read_safetensors,
-    VectorFormat.PARQUET: read_parquet,
-    VectorFormat.LOOKUP: read_lookup,
+FORMATS: Mapping[
+    VectorFormat, tuple[Callable[[Path], VectorFile], Callable[[Path, VectorFile, Path], None]]
+] = {
+    VectorFormat.NPZ: (read_npz, write_npz),
+    VectorFormat.NPY: (read_npy, write_npy),
+    VectorFormat.SAFETENSORS: (read_safetensors, write_safetensors),
+    VectorFormat.PARQUET: (read_parquet, write_parquet),
+    VectorFormat.LOOKUP: (read_lookup, write_lookup),
 }
-
-WRITERS: Mapping[VectorFormat, Callable[[Path, VectorFile, Path], None]] = {
-    VectorFormat.NPZ: write_npz,
-    VectorFormat.NPY: write_npy,
-    VectorFormat.SAFETENSORS: write_safetensors,
-    VectorFormat.PARQUET: write_parquet,
-    VectorFormat.LOOKUP: write_lookup,
-}
-"""Each writes to a temporary path what is named, in errors, by the path at the end."""
+"""A reader and a writer each; the last path of a writer is what errors name."""

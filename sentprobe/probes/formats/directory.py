@@ -18,14 +18,8 @@ import numpy as np
 from sentprobe.errors import SentprobeError, UsageError, path_error
 from sentprobe.files import atomic_path, what_is
 from sentprobe.probes.dataset import Card, DatasetError, Indices, Items, ProbeDataset, Split
+from sentprobe.probes.formats import hub
 from sentprobe.probes.formats.entries import are_texts, write_lines
-from sentprobe.probes.formats.hub import (
-    PARQUET,
-    README,
-    is_our_readme,
-    write_readme,
-    write_split_files,
-)
 
 CARD = "card.json"
 """The file of a dataset's directory that says what it is and how it was made."""
@@ -113,11 +107,11 @@ def check_place(path: Path) -> None:
 def _is_own(file: Path, own: Collection[str]) -> bool:
     """Say whether a file of a dataset's directory is one of ours, or our folder of split files."""
     name = _own_name(file.name)
-    if name == PARQUET and file.is_dir():
+    if name == hub.PARQUET and file.is_dir():
         known = {f"{split.value}.parquet" for split in Split}
         return all(_own_name(child.name) in known for child in file.iterdir())
-    if name == README:
-        return is_our_readme(file)
+    if name == hub.README:
+        return hub.is_our_readme(file)
     return name in own and not file.is_dir()
 
 
@@ -222,8 +216,8 @@ def write_directory(data: ProbeDataset, path: Path) -> None:
 
 def write_for_hub(data: ProbeDataset, directory: Path) -> None:
     """Write what ``load_dataset`` needs: a Parquet file for each split, and the README."""
-    write_split_files(data, directory / PARQUET)
-    write_readme(data, directory, files=f"{PARQUET}/{{}}.parquet")
+    hub.write_split_files(data, directory / hub.PARQUET)
+    hub.write_readme(data, directory, files=f"{hub.PARQUET}/{{}}.parquet")
 
 
 def _columns(data: ProbeDataset) -> dict[str, Any]:

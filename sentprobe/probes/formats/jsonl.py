@@ -13,14 +13,7 @@ from typing import Any
 from sentprobe.errors import SentprobeError, suggest
 from sentprobe.files import atomic_path
 from sentprobe.probes.dataset import Card, DatasetError, ProbeDataset, Split
-from sentprobe.probes.formats.entries import (
-    Entry,
-    are_texts,
-    assemble,
-    entries_of,
-    read_lines,
-    write_lines,
-)
+from sentprobe.probes.formats import entries
 from sentprobe.probes.formats.records import Fields, card_of, entry_of, find_fields
 
 FORMAT = "sentprobe-items 1"
@@ -39,12 +32,12 @@ def write_jsonl(data: ProbeDataset, path: Path) -> None:
         "card": data.card.to_json(),
     }
     with atomic_path(path) as temporary:
-        write_lines(_lines(header, data), temporary)
+        entries.write_lines(_lines(header, data), temporary)
 
 
 def _lines(header: Mapping[str, Any], data: ProbeDataset) -> Iterator[str]:
     yield json.dumps(header, ensure_ascii=False)
-    for entry in entries_of(data):
+    for entry in entries.entries_of(data):
         value = {
             "split": entry.split.value,
             "label": entry.label,
@@ -65,11 +58,11 @@ def read_jsonl(path: Path) -> ProbeDataset:
     if not where:
         raise DatasetError(f"{path}: the file is empty")
     if "format" not in first:
-        fields, entries = value_entries(chain([(where, first)], values))
+        fields, read = value_entries(chain([(where, first)], values))
         card = card_of(path, fields.others)
-        return assemble(entries, name=path.stem, source=str(path), card=card)
+        return entries.assemble(read, name=path.stem, source=str(path), card=card)
     labels, name, card_found = _header(first, where=where)
-    return assemble(
+    return entries.assemble(
         _entries(_checked(values), None),
         name=name or path.stem,
         source=str(path),
@@ -88,12 +81,14 @@ def read_values(path: Path) -> Values:
     Raises:
         DatasetError: a line is none; says which.
     """
-    for number, line in read_lines(path):
+    for number, line in entries.read_lines(path):
         where = f"{path}: line {number}"
         yield where, _value(line, where)
 
 
-def value_entries(values: Values, *, split: Split | None = None) -> tuple[Fields, Iterator[Entry]]:
+def value_entries(
+    values: Values, *, split: Split | None = None
+) -> tuple[Fields, Iterator[entries.Entry]]:
     """Return what the fields of the first object are, and the items of all as they are read.
 
     Raises:
@@ -104,7 +99,7 @@ def value_entries(values: Values, *, split: Split | None = None) -> tuple[Fields
     return fields, _entries(chain([(where, first)], values), split)
 
 
-def _entries(values: Values, split: Split | None) -> Iterator[Entry]:
+def _entries(values: Values, split: Split | None) -> Iterator[entries.Entry]:
     known: dict[tuple[str, ...], Fields] = {}
     for where, value in values:
         keys = tuple(value)
@@ -130,7 +125,7 @@ def _header(header: Mapping[str, Any], *, where: str) -> tuple[list[str], str, C
         raise DatasetError(f"{where}: format {header['format']!r} is not {FORMAT!r}")
     _check_keys(header, _HEADER, where)
     labels, name = header.get("labels", []), header.get("name", "")
-    if not are_texts(labels) or not isinstance(name, str):
+    if not entries.are_texts(labels) or not isinstance(name, str):
         raise DatasetError(f"{where}: labels must be a list of texts, and name a text")
     try:
         return labels, name, Card.from_json(header["card"]) if "card" in header else None

@@ -17,15 +17,7 @@ from typing import Any
 from sentprobe.errors import FormatError, counted, path_error, suggest
 from sentprobe.files import atomic_path, decode_lines
 from sentprobe.probes.dataset import Card, DatasetError, ProbeDataset, Split
-from sentprobe.probes.formats.entries import (
-    Entry,
-    are_texts,
-    assemble,
-    check_case,
-    check_writable,
-    entries_of,
-    write_lines,
-)
+from sentprobe.probes.formats import entries
 
 SENTENCE = ("sentence", "text")
 """What the field of the sentence is called."""
@@ -118,7 +110,7 @@ def _missing(thing: str, names: Sequence[str]) -> str:
 
 def entry_of(
     record: Mapping[str, Any], fields: Fields, *, where: str, split: Split | None = None
-) -> Entry:
+) -> entries.Entry:
     """Return the item of a record; a label may be a whole number, or true or false.
 
     Raises:
@@ -132,7 +124,7 @@ def entry_of(
         label = json.dumps(label)
     if not isinstance(label, str):
         raise DatasetError(f"{where}: {fields.label!r} must be a text or a whole number")
-    return Entry(
+    return entries.Entry(
         split=split or split_of(record[fields.split], where=where),
         label=label,
         sentence=sentence,
@@ -162,11 +154,11 @@ def split_of(value: object, *, where: str) -> Split:
 def _probes(record: Mapping[str, Any], fields: Fields, *, where: str) -> tuple[str, ...]:
     if fields.probes[:1] == (PROBE_LIST,):
         probes = record[PROBE_LIST]
-        if not are_texts(probes):
+        if not entries.are_texts(probes):
             raise DatasetError(f"{where}: 'probes' must be a list of texts")
         return tuple(probes)
     probes = [record[name] for name in fields.probes]
-    if not are_texts(probes):
+    if not entries.are_texts(probes):
         raise DatasetError(f"{where}: {fields.probes[0]!r} must be a text")
     return tuple(probes)
 
@@ -177,8 +169,10 @@ def read_table(path: Path) -> ProbeDataset:
     Raises:
         DatasetError: a broken line (says which), or a dataset that cannot be used.
     """
-    fields, entries = table_entries(path)
-    return assemble(entries, name=path.stem, source=str(path), card=card_of(path, fields.others))
+    fields, read = table_entries(path)
+    return entries.assemble(
+        read, name=path.stem, source=str(path), card=card_of(path, fields.others)
+    )
 
 
 def write_table(data: ProbeDataset, path: Path) -> None:
@@ -187,17 +181,17 @@ def write_table(data: ProbeDataset, path: Path) -> None:
     Raises:
         UsageError: a label or probe word that would not be given back.
     """
-    check_writable(data, format_name="csv")
-    check_case(data, format_name="csv")
+    entries.check_writable(data, format_name="csv")
+    entries.check_case(data, format_name="csv")
     between = TABLES.get(path.suffix, ",")
     with atomic_path(path) as temporary:
-        write_lines(_table_lines(data, between), temporary)
+        entries.write_lines(_table_lines(data, between), temporary)
 
 
 def _table_lines(data: ProbeDataset, between: str) -> Iterator[str]:
     """Yield the lines of a table: what has a comma or a quotation mark is in quotation marks."""
     yield _row((*_NEEDED, *PROBES[: data.slots]), between)
-    for entry in entries_of(data):
+    for entry in entries.entries_of(data):
         yield _row((entry.split.value, entry.label, entry.sentence, *entry.probes), between)
 
 
@@ -214,7 +208,9 @@ def card_of(path: Path, others: Iterable[str]) -> Card:
     return Card(path.stem, source=str(path), notes=notes)
 
 
-def table_entries(path: Path, *, split: Split | None = None) -> tuple[Fields, Iterator[Entry]]:
+def table_entries(
+    path: Path, *, split: Split | None = None
+) -> tuple[Fields, Iterator[entries.Entry]]:
     """Return what the columns of a table are, and its items as they are read.
 
     Raises:
@@ -233,7 +229,7 @@ def table_entries(path: Path, *, split: Split | None = None) -> tuple[Fields, It
 
 def _table_entries(
     rows: Iterator[tuple[str, list[str]]], names: list[str], fields: Fields, split: Split | None
-) -> Iterator[Entry]:
+) -> Iterator[entries.Entry]:
     for where, row in rows:
         if len(row) != len(names):
             have = counted(len(row), "field")

@@ -7,24 +7,11 @@ from pathlib import Path
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.probes.dataset import DatasetError, ProbeDataset
+from sentprobe.probes.formats import records, text
 from sentprobe.probes.formats.directory import is_directory, read_directory, write_directory
 from sentprobe.probes.formats.entries import read_lines
 from sentprobe.probes.formats.jsonl import read_jsonl, write_jsonl
-from sentprobe.probes.formats.records import (
-    TABLES,
-    looks_like_table,
-    read_table,
-    write_table,
-)
 from sentprobe.probes.formats.splits import is_splits, read_splits, write_splits
-from sentprobe.probes.formats.text import (
-    is_published,
-    looks_like_senteval,
-    read_published,
-    read_senteval,
-    write_published,
-    write_senteval,
-)
 
 _LOOKED_AT = 8
 """How many lines of a file are looked at to tell its format."""
@@ -62,22 +49,22 @@ FORMATS: Mapping[str, Format] = {
             name="senteval",
             what="SentEval's probing files: split, label, tokens between tabs",
             suffix=".txt",
-            read=read_senteval,
-            write=write_senteval,
+            read=text.read_senteval,
+            write=text.write_senteval,
         ),
         Format(
             name="published",
             what="a directory of train.txt and test.txt: label, id, sentence, probe words",
             suffix="",
-            read=read_published,
-            write=write_published,
+            read=text.read_published,
+            write=text.write_published,
         ),
         Format(
             name="csv",
             what="a table with the columns split, label, sentence (or text), probe1, probe2",
             suffix=".csv",
-            read=read_table,
-            write=write_table,
+            read=records.read_table,
+            write=records.write_table,
         ),
         Format(
             name="splits",
@@ -127,7 +114,7 @@ def read_dataset(path: Path | str, *, format: str | None = None) -> ProbeDataset
     if not path.exists():
         raise UsageError(f"{path}: there is no such file or directory")
     name = format or _sniff(path)
-    if name is None and path.suffix in TABLES and path.stat().st_size:
+    if name is None and path.suffix in records.TABLES and path.stat().st_size:
         name = "csv"  # whose reader says which columns it lacks
     if name is None:
         raise DatasetError(_unrecognised(path))
@@ -201,7 +188,7 @@ def _sniff(path: Path) -> str | None:
 
 
 def _sniff_directory(path: Path) -> str | None:
-    signs = {"directory": is_directory, "published": is_published, "splits": is_splits}
+    signs = {"directory": is_directory, "published": text.is_published, "splits": is_splits}
     return next((name for name, looks_like in signs.items() if looks_like(path)), None)
 
 
@@ -211,6 +198,6 @@ def _sniff_file(path: Path) -> str | None:
     lines = [line for _, line in islice(read_lines(path), _LOOKED_AT)]
     if lines and lines[0].startswith("{") and path.suffix != ".json":
         return "jsonl"
-    if lines and looks_like_table(path, lines[0]):
+    if lines and records.looks_like_table(path, lines[0]):
         return "csv"
-    return "senteval" if any(map(looks_like_senteval, lines)) else None
+    return "senteval" if any(map(text.looks_like_senteval, lines)) else None

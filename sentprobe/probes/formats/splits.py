@@ -9,15 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 from sentprobe.probes.dataset import Card, DatasetError, ProbeDataset, Split
-from sentprobe.probes.formats.directory import (
-    CARD,
-    SPLITS_FORMAT,
-    format_in,
-    new_directory,
-    read_card_file,
-    write_card_file,
-    write_for_hub,
-)
+from sentprobe.probes.formats import directory
 from sentprobe.probes.formats.entries import Entry, assemble, entries_of, write_lines
 from sentprobe.probes.formats.jsonl import read_values, value_entries
 from sentprobe.probes.formats.records import SPLITS, TABLES, Fields, card_of, table_entries
@@ -31,11 +23,11 @@ def write_splits(data: ProbeDataset, path: Path) -> None:
     Raises:
         UsageError: something else is at *path*.
     """
-    with new_directory(path) as directory:
+    with directory.new_directory(path) as folder:
         for split in data.splits:
-            write_lines(_lines(data, split), directory / f"{split.value}{JSONL}")
-        write_card_file(data, directory / CARD, fmt=SPLITS_FORMAT)
-        write_for_hub(data, directory)
+            write_lines(_lines(data, split), folder / f"{split.value}{JSONL}")
+        directory.write_card_file(data, folder / directory.CARD, fmt=directory.SPLITS_FORMAT)
+        directory.write_for_hub(data, folder)
 
 
 def _lines(data: ProbeDataset, split: Split) -> Iterator[str]:
@@ -59,8 +51,8 @@ def read_splits(path: Path) -> ProbeDataset:
         )
     found = [_file_entries(file, split) for split, file in files_of(path).items()]
     entries = chain.from_iterable(each for _, each in found)
-    if format_in(path) == SPLITS_FORMAT:
-        kept = read_card_file(path, fmt=SPLITS_FORMAT)
+    if directory.format_in(path) == directory.SPLITS_FORMAT:
+        kept = directory.read_card_file(path, fmt=directory.SPLITS_FORMAT)
         name, card, labels = kept["name"], kept["card"], kept["labels"]
     else:
         name, labels = path.resolve().name, []
@@ -97,7 +89,7 @@ def files_of(path: Path) -> dict[Split, Path]:
 
 def is_splits(path: Path) -> bool:
     """Say whether a directory looks like a dataset in this format."""
-    if format_in(path) == SPLITS_FORMAT:
+    if directory.format_in(path) == directory.SPLITS_FORMAT:
         return True
     stems = {
         SPLITS.get(file.stem.casefold())

@@ -12,24 +12,7 @@ from pathlib import Path
 from sentprobe.errors import UsageError, counted, suggest
 from sentprobe.files import atomic_path
 from sentprobe.probes.dataset import DatasetError, ProbeDataset, Split
-from sentprobe.probes.formats.directory import (
-    CARD,
-    FILES,
-    format_in,
-    new_directory,
-    read_card_file,
-    write_card_file,
-    write_for_hub,
-)
-from sentprobe.probes.formats.entries import (
-    Entry,
-    assemble,
-    check_case,
-    check_writable,
-    entries_of,
-    read_lines,
-    write_lines,
-)
+from sentprobe.probes.formats import directory, entries
 
 FORMAT = "sentprobe-published 1"
 """The format in our card.json; the published datasets have none."""
@@ -44,19 +27,19 @@ def write_published(data: ProbeDataset, path: Path) -> None:
     Raises:
         UsageError: a label or probe word that a field cannot hold; something else is at *path*.
     """
-    check_writable(data, format_name="published")
+    entries.check_writable(data, format_name="published")
     ids = {sentence: f"s{row}" for row, sentence in enumerate(data.sentences)}
-    with new_directory(path) as directory:
-        for split, name in FILES.items():
+    with directory.new_directory(path) as folder:
+        for split, name in directory.FILES.items():
             if split in data.splits:
                 lines = (
                     "\t".join((entry.label, ids[entry.sentence], entry.sentence, *entry.probes))
-                    for entry in entries_of(data)
+                    for entry in entries.entries_of(data)
                     if entry.split is split
                 )
-                write_lines(lines, directory / name)
-        write_card_file(data, directory / CARD, fmt=FORMAT)
-        write_for_hub(data, directory)
+                entries.write_lines(lines, folder / name)
+        directory.write_card_file(data, folder / directory.CARD, fmt=FORMAT)
+        directory.write_for_hub(data, folder)
 
 
 def read_published(path: Path) -> ProbeDataset:
@@ -71,13 +54,13 @@ def read_published(path: Path) -> ProbeDataset:
             f"{path}: a dataset in the format published is a directory with train.txt and test.txt"
         )
     for split in (Split.TRAIN, Split.TEST):
-        if not (path / FILES[split]).is_file():
-            raise DatasetError(f"{path}: there is no {FILES[split]}: no {split} split")
-    if format_in(path) != FORMAT:
+        if not (path / directory.FILES[split]).is_file():
+            raise DatasetError(f"{path}: there is no {directory.FILES[split]}: no {split} split")
+    if directory.format_in(path) != FORMAT:
         name = path.resolve().name
-        return assemble(_published_entries(path), name=name, source=str(path))
-    kept = read_card_file(path, fmt=FORMAT)
-    return assemble(
+        return entries.assemble(_published_entries(path), name=name, source=str(path))
+    kept = directory.read_card_file(path, fmt=FORMAT)
+    return entries.assemble(
         _published_entries(path),
         name=kept["name"],
         source=str(path),
@@ -86,20 +69,20 @@ def read_published(path: Path) -> ProbeDataset:
     )
 
 
-def _published_entries(path: Path) -> Iterator[Entry]:
-    for split, name in FILES.items():
+def _published_entries(path: Path) -> Iterator[entries.Entry]:
+    for split, name in directory.FILES.items():
         file = path / name
         if not file.is_file():
             continue
         empty = True
-        for number, line in read_lines(file):
+        for number, line in entries.read_lines(file):
             empty = False
             yield _entry(line, split, where=f"{file}: line {number}")
         if empty:
             raise DatasetError(f"{file}: there are no items: the {split} split is empty")
 
 
-def _entry(line: str, split: Split, *, where: str) -> Entry:
+def _entry(line: str, split: Split, *, where: str) -> entries.Entry:
     fields = line.split("\t")
     if len(fields) < _TEXTS:
         raise DatasetError(
@@ -107,7 +90,7 @@ def _entry(line: str, split: Split, *, where: str) -> Entry:
             "expected label, id, sentence and probe words"
         )
     label, _, sentence, *probes = fields
-    return Entry(
+    return entries.Entry(
         split=split,
         label=label.strip(),
         sentence=sentence,
@@ -118,7 +101,7 @@ def _entry(line: str, split: Split, *, where: str) -> Entry:
 
 def is_published(path: Path) -> bool:
     """Say whether a directory looks like a dataset in this format."""
-    return any((path / FILES[split]).is_file() for split in (Split.TRAIN, Split.TEST))
+    return any((path / directory.FILES[split]).is_file() for split in (Split.TRAIN, Split.TEST))
 
 
 CODES: Mapping[str, Split] = {"tr": Split.TRAIN, "va": Split.VALIDATION, "te": Split.TEST}
@@ -139,12 +122,12 @@ def write_senteval(data: ProbeDataset, path: Path) -> None:
             f"{data.name} has probe words, which the format senteval cannot hold; "
             "use directory, jsonl or published"
         )
-    check_writable(data, format_name="senteval")
-    check_case(data, format_name="senteval")
+    entries.check_writable(data, format_name="senteval")
+    entries.check_case(data, format_name="senteval")
     names = {split: code for code, split in CODES.items()}
-    lines = (f"{names[e.split]}\t{e.label}\t{e.sentence}" for e in entries_of(data))
+    lines = (f"{names[e.split]}\t{e.label}\t{e.sentence}" for e in entries.entries_of(data))
     with atomic_path(path) as temporary:
-        write_lines(lines, temporary)
+        entries.write_lines(lines, temporary)
 
 
 def read_senteval(path: Path) -> ProbeDataset:
@@ -153,13 +136,13 @@ def read_senteval(path: Path) -> ProbeDataset:
     Raises:
         DatasetError: a broken line (says which), or a dataset that cannot be used.
     """
-    return assemble(_senteval_entries(path), name=path.stem, source=str(path))
+    return entries.assemble(_senteval_entries(path), name=path.stem, source=str(path))
 
 
-def _senteval_entries(path: Path) -> Iterator[Entry]:
+def _senteval_entries(path: Path) -> Iterator[entries.Entry]:
     """Yield the items; there may be fields between label and sentence, as many in each line."""
     wanted = 0
-    for number, line in read_lines(path):
+    for number, line in entries.read_lines(path):
         where = f"{path}: line {number}"
         fields = line.split("\t")
         wanted = wanted or max(len(fields), _FIELDS)
@@ -174,7 +157,7 @@ def _senteval_entries(path: Path) -> Iterator[Entry]:
                 f"{where}: unknown split {code!r}{suggest(code, CODES)}; the splits are "
                 + ", ".join(CODES)
             )
-        yield Entry(split=CODES[code], label=label.strip(), sentence=sentence, where=where)
+        yield entries.Entry(split=CODES[code], label=label.strip(), sentence=sentence, where=where)
 
 
 def looks_like_senteval(line: str) -> bool:

@@ -13,9 +13,9 @@ from random import Random
 from typing import Protocol
 
 from sentprobe.lengths import ADI_BINS
-from sentprobe.probes.cues import Reasons
 from sentprobe.probes.dataset import OWN_WORDS, Split
 from sentprobe.probes.formats.entries import Entry
+from sentprobe.probes.known_task import Reasons
 from sentprobe.probes.natural import select
 from sentprobe.probes.natural.pairs import is_word
 from sentprobe.probes.natural.task import NaturalTask, TaskGroup

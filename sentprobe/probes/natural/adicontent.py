@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from random import Random
 
-from sentprobe.probes.cues import ABOUT_WORDS, Cue, why
+from sentprobe.probes.known_task import ABOUT_WORDS, Cue, why
 from sentprobe.probes.natural import adi
 from sentprobe.probes.natural.select import Draw, Selection
 

@@ -7,7 +7,7 @@ much.
 from collections.abc import Sequence
 from random import Random
 
-from sentprobe.probes.cues import ABOUT_ORDER, Cue, why
+from sentprobe.probes.known_task import ABOUT_ORDER, Cue, why
 from sentprobe.probes.natural import adi
 from sentprobe.probes.natural.select import Draw, Selection
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from random import Random
 
-from sentprobe.probes.cues import Cue, why
+from sentprobe.probes.known_task import Cue, why
 from sentprobe.probes.natural import pairs
 from sentprobe.probes.natural.select import LENGTHS, Draw, Selection
 from sentprobe.probes.natural.task import NaturalTask

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from sentprobe.probes.cues import Cue, why
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.formats.entries import Entry
+from sentprobe.probes.known_task import Cue, why
 from sentprobe.probes.natural import select
 from sentprobe.probes.natural.pairs import (
     DOUBLE_QUOTES,

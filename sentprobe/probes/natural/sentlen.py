@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sentprobe.probes.cues import Cue, why
+from sentprobe.probes.known_task import Cue, why
 from sentprobe.probes.natural import select
 from sentprobe.probes.natural.task import NaturalTask
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sentprobe.probes.corpus.queries import HANDLE, Corpus, SentencePool
-from sentprobe.probes.cues import Cue, why
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.formats.entries import Entry
+from sentprobe.probes.known_task import Cue, why
 from sentprobe.probes.natural import select
 from sentprobe.probes.natural.pairs import ChangedPair, new_pairs, versions_of
 from sentprobe.probes.natural.target_words import LETTERS, band_note, count_forms

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from sentprobe.probes.cues import Cue, KnownTask
+from sentprobe.probes.known_task import Cue, KnownTask
 from sentprobe.probes.natural.select import Draw, Selection
 
 

@@ -1,6 +1,6 @@
 """Tense of Conneau et al. 2018, section 2: the tense of the main verb."""
 
-from sentprobe.probes.cues import Cue, why
+from sentprobe.probes.known_task import Cue, why
 from sentprobe.probes.natural.select import LENGTHS, Draw, Selection
 from sentprobe.probes.natural.target_words import can_be_asked, target_selection
 from sentprobe.probes.natural.task import BAG_AND_ORDER, IN_TEXT, NaturalTask, Said, TableNeed

@@ -1,7 +1,7 @@
 """TopConst of Conneau et al. 2018, section 2: which constituents are under the top S."""
 
-from sentprobe.probes.cues import Cue, why
 from sentprobe.probes.dataset import TooFewError
+from sentprobe.probes.known_task import Cue, why
 from sentprobe.probes.natural import select
 from sentprobe.probes.natural.task import (
     BAG_AND_ORDER,

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.probes.corpus.queries import SentencePool
-from sentprobe.probes.cues import why
 from sentprobe.probes.dataset import Indices, Split
+from sentprobe.probes.known_task import why
 from sentprobe.probes.natural import select
 from sentprobe.probes.natural.task import (
     BAG_AND_ORDER,

@@ -1,8 +1,8 @@
 """WC of Conneau et al. 2018, section 2: which of many words a sentence has."""
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.cues import ABOUT_WORDS, Cue, why
 from sentprobe.probes.dataset import TooFewError
+from sentprobe.probes.known_task import ABOUT_WORDS, Cue, why
 from sentprobe.probes.natural import select
 from sentprobe.probes.natural.task import BAG_AND_ORDER, IN_TEXT, NaturalTask
 

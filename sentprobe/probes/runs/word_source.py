@@ -7,16 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sentprobe.errors import UsageError, suggest
+from sentprobe.probes import encoders
 from sentprobe.probes.dataset import ONE_HOT, OWN_WORDS
-from sentprobe.probes.encoders import (
-    ENCODERS,
-    Encoder,
-    EncoderError,
-    Vectors,
-    digest,
-    find_kind,
-    make_encoder,
-)
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.encoders.embed import embed
 from sentprobe.probes.encoders.word_vectors import SHOWN, Bow
@@ -33,16 +25,16 @@ class WordSource:
     """
 
     name: str = ONE_HOT
-    other: Encoder | None = None
+    other: encoders.Encoder | None = None
 
-    def encoder(self, probed: Encoder) -> Encoder | None:
+    def encoder(self, probed: encoders.Encoder) -> encoders.Encoder | None:
         """Return what encodes the words when *probed* encodes the sentences; None: one-hot."""
         return probed if self.name == OWN_WORDS else self.other
 
-    def fingerprint(self, probed: Encoder) -> str:
+    def fingerprint(self, probed: encoders.Encoder) -> str:
         """Return a digest of all that the words' vectors depend on; empty: they are one-hot."""
         encoder = self.encoder(probed)
-        return "" if encoder is None else digest("probe words", encoder.fingerprint)
+        return "" if encoder is None else encoders.digest("probe words", encoder.fingerprint)
 
 
 def parse_source(text: str) -> Spec | str:
@@ -51,7 +43,7 @@ def parse_source(text: str) -> Spec | str:
     Raises:
         UsageError: it is none; its message names what is near.
     """
-    kinds = [ONE_HOT, OWN_WORDS, *(kind.name for kind in ENCODERS)]
+    kinds = [ONE_HOT, OWN_WORDS, *(kind.name for kind in encoders.ENCODERS)]
     name = text.partition("?")[0].partition(":")[0]
     if name not in kinds:
         raise UsageError(
@@ -61,11 +53,11 @@ def parse_source(text: str) -> Spec | str:
     if text in (ONE_HOT, OWN_WORDS):
         return text
     spec = parse_spec(text)
-    find_kind(spec)
+    encoders.find_kind(spec)
     return spec
 
 
-def make_source(given: Encoder | Spec | str, *, seed: int) -> WordSource:
+def make_source(given: encoders.Encoder | Spec | str, *, seed: int) -> WordSource:
     """Return the source of that name or spec, made with *seed*, or of an encoder at hand.
 
     Raises:
@@ -75,11 +67,13 @@ def make_source(given: Encoder | Spec | str, *, seed: int) -> WordSource:
         given = parse_source(given)
     if isinstance(given, str):
         return WordSource(given)
-    other = make_encoder(given, seed=seed) if isinstance(given, Spec) else given
+    other = encoders.make_encoder(given, seed=seed) if isinstance(given, Spec) else given
     return WordSource(other.name, other)
 
 
-def encode_words(encoder: Encoder, words: Sequence[str], *, cache: Cache | None = None) -> Vectors:
+def encode_words(
+    encoder: encoders.Encoder, words: Sequence[str], *, cache: Cache | None = None
+) -> encoders.Vectors:
     """Return the vectors of single words, (words, dim) float32.
 
     Where an encoder averages word vectors, a word without a vector is 0, and a warning says so.
@@ -89,7 +83,7 @@ def encode_words(encoder: Encoder, words: Sequence[str], *, cache: Cache | None 
     """
     unknown = _unknown(encoder, words)
     if len(unknown) == len(words):
-        raise EncoderError(
+        raise encoders.EncoderError(
             f"{encoder.name}: none of the {len(words)} probe words has a vector; "
             "--probe-vectors one-hot needs none"
         )
@@ -103,21 +97,23 @@ def encode_words(encoder: Encoder, words: Sequence[str], *, cache: Cache | None 
     known = [word for word in words if word not in missing]
     try:
         vectors = embed(encoder, known, cache=cache)
-    except EncoderError as error:
-        raise EncoderError(f"probe words: {error}; --probe-vectors one-hot needs none") from error
+    except encoders.EncoderError as error:
+        raise encoders.EncoderError(
+            f"probe words: {error}; --probe-vectors one-hot needs none"
+        ) from error
     if not unknown:
         return vectors
     return _filled(vectors, [word not in missing for word in words])
 
 
-def _unknown(encoder: Encoder, words: Sequence[str]) -> list[str]:
+def _unknown(encoder: encoders.Encoder, words: Sequence[str]) -> list[str]:
     if not isinstance(encoder, Bow):
         return []
     find = encoder.words.find
     return [word for word in words if all(find(part) is None for part in word.split())]
 
 
-def _filled(vectors: Vectors, known: Sequence[bool]) -> Vectors:
+def _filled(vectors: encoders.Vectors, known: Sequence[bool]) -> encoders.Vectors:
     """Put the vectors in the places that are known, and zeros in the others."""
     out = np.zeros((len(known), vectors.shape[1]), dtype=np.float32)
     out[np.array(known)] = vectors

@@ -12,19 +12,7 @@ from dataclasses import dataclass
 
 from sentprobe.errors import SentprobeError
 from sentprobe.generator.event import Number
-from sentprobe.probes.syntax.clauses import (
-    AUXILIARIES,
-    CONJUNCTIONS,
-    COPULAS,
-    FINITE_TAGS,
-    NO_CLAUSE,
-    NOUN_TAGS,
-    TIMES,
-    VERB_TAGS,
-    MainClause,
-    Noun,
-    word_number,
-)
+from sentprobe.probes.syntax import clauses
 
 
 class DependencyError(SentprobeError):
@@ -77,7 +65,7 @@ def make_graph(
     return Graph(tokens, tags, relations, below, heads.index(0))
 
 
-_NOMINAL_TAGS = NOUN_TAGS | {"PRP", "EX", "CD", "DT", "WP", "$", "JJR", "JJ", "RB"}
+_NOMINAL_TAGS = clauses.NOUN_TAGS | {"PRP", "EX", "CD", "DT", "WP", "$", "JJR", "JJ", "RB"}
 _PLAINLY_NOMINAL = _NOMINAL_TAGS - {"JJ", "RB", "JJR"}
 _NEXT_VERB_TAGS = frozenset(("VB", "VBN", "VBG"))
 _CLAUSE_SEPARATORS = frozenset(("CC", ":"))
@@ -87,7 +75,7 @@ _DETERMINERS = frozenset(("DT", "PRP$"))
 
 def unnamed_main_clause(
     tokens: Sequence[str], tags: Sequence[str], heads: Sequence[int]
-) -> MainClause:
+) -> clauses.MainClause:
     """Return the main clause; *heads* count tokens from 1, with 0 for the root.
 
     Raises:
@@ -96,13 +84,13 @@ def unnamed_main_clause(
     graph = make_graph(tokens, tags, heads, [""] * len(tokens))
     verb = _first_verb(graph)
     if verb is None:
-        return NO_CLAUSE
+        return clauses.NO_CLAUSE
     before = [node for node in graph.below[verb] if node < verb]
     subject = _pick(graph, before[::-1])
-    if subject is None and tags[verb] in FINITE_TAGS:
+    if subject is None and tags[verb] in clauses.FINITE_TAGS:
         subject = _pick(graph, _after(graph, verb))
     obj = _object(graph, verb, subject=subject)
-    return MainClause(verb, _unnamed_noun(graph, subject), _unnamed_noun(graph, obj))
+    return clauses.MainClause(verb, _unnamed_noun(graph, subject), _unnamed_noun(graph, obj))
 
 
 def _first_verb(graph: Graph) -> int | None:
@@ -113,19 +101,19 @@ def _first_verb(graph: Graph) -> int | None:
         joined = any(
             graph.tags[other] in _CLAUSE_SEPARATORS for other in later if other < graph.root
         )
-        if joined and node < graph.root and graph.tags[node] in FINITE_TAGS:
+        if joined and node < graph.root and graph.tags[node] in clauses.FINITE_TAGS:
             return node
-    return graph.root if graph.tags[graph.root] in VERB_TAGS else None
+    return graph.root if graph.tags[graph.root] in clauses.VERB_TAGS else None
 
 
 def _object(graph: Graph, verb: int, *, subject: int | None) -> int | None:
     """Return the last nominal after the verb that the auxiliaries lead to, unless it says when."""
-    while graph.form(verb) in AUXILIARIES:
+    while graph.form(verb) in clauses.AUXILIARIES:
         inner = [n for n in _after(graph, verb) if graph.tags[n] in _NEXT_VERB_TAGS]
         if not inner:
             break
         verb = inner[0]
-    if graph.form(verb) in COPULAS:
+    if graph.form(verb) in clauses.COPULAS:
         return None
     return _pick(graph, [node for node in _after(graph, verb)[::-1] if node != subject])
 
@@ -137,20 +125,20 @@ def _after(graph: Graph, node: int) -> list[int]:
 def _pick(graph: Graph, nodes: Sequence[int]) -> int | None:
     """Return the first that can head a noun phrase and does not say when."""
     for node in nodes:
-        if graph.tags[node] in _PLAINLY_NOMINAL and graph.form(node) not in TIMES:
+        if graph.tags[node] in _PLAINLY_NOMINAL and graph.form(node) not in clauses.TIMES:
             return node
     return None
 
 
-def _unnamed_noun(graph: Graph, node: int | None) -> Noun | None:
+def _unnamed_noun(graph: Graph, node: int | None) -> clauses.Noun | None:
     """Return the first of what *node* is the last of: conjuncts, or a noun and its apposition."""
     if node is None:
         return None
     below = [child for child in graph.below[node] if child < node]
     for place, child in enumerate(below):
         if graph.tags[child] in _PLAINLY_NOMINAL and _ends_phrase(graph, below[place + 1 :]):
-            return Noun(child, _joined_number(graph, below[place + 1 :], child))
-    return Noun(node, word_number(graph.tags[node], graph.tokens[node]))
+            return clauses.Noun(child, _joined_number(graph, below[place + 1 :], child))
+    return clauses.Noun(node, clauses.word_number(graph.tags[node], graph.tokens[node]))
 
 
 def _ends_phrase(graph: Graph, later: Sequence[int]) -> bool:
@@ -167,8 +155,8 @@ def _ends_phrase(graph: Graph, later: Sequence[int]) -> bool:
 def _joined_number(graph: Graph, later: Sequence[int], node: int) -> Number | None:
     joining = [graph.form(other) for other in later if graph.tags[other] == "CC"]
     if not joining:
-        return word_number(graph.tags[node], graph.tokens[node])
-    return Number.PLURAL if joining[0] in CONJUNCTIONS else None
+        return clauses.word_number(graph.tags[node], graph.tokens[node])
+    return Number.PLURAL if joining[0] in clauses.CONJUNCTIONS else None
 
 
 _UNNAMED = frozenset(("", "_"))
@@ -185,7 +173,7 @@ def main_clause_of_dependencies(
     tags: Sequence[str],
     heads: Sequence[int],
     relations: Sequence[str] = (),
-) -> MainClause:
+) -> clauses.MainClause:
     """Return the main clause; *heads* count tokens from 1, with 0 for the root.
 
     Raises:
@@ -201,23 +189,23 @@ object=Noun(index=2, number=<Number.PLURAL: 'pl'>))
     graph = make_graph(tokens, tags, heads, relations)
     verb = _verb(graph)
     if verb is None:
-        return NO_CLAUSE
-    return MainClause(verb, _subject(graph), _first(graph, _OBJECT))
+        return clauses.NO_CLAUSE
+    return clauses.MainClause(verb, _subject(graph), _first(graph, _OBJECT))
 
 
 def _verb(graph: Graph) -> int | None:
     """Return the first auxiliary or copula of the root, or the root itself if it is a verb."""
     helpers = graph.find(graph.root, _AUXILIARY)
-    finite = [node for node in helpers if graph.tags[node] in FINITE_TAGS]
+    finite = [node for node in helpers if graph.tags[node] in clauses.FINITE_TAGS]
     if finite:
         return finite[0]
     below = (graph.tags[node] for node in graph.below[graph.root] if node < graph.root)
     if graph.tags[graph.root] == "VB" and "TO" in below:
         return None
-    return graph.root if graph.tags[graph.root] in VERB_TAGS else None
+    return graph.root if graph.tags[graph.root] in clauses.VERB_TAGS else None
 
 
-def _subject(graph: Graph) -> Noun | None:
+def _subject(graph: Graph) -> clauses.Noun | None:
     """Return the subject; *there* and *it* stand before the noun that they announce."""
     expletive = [node for node in graph.find(graph.root, _EXPLETIVE) if node < graph.root]
     if expletive:
@@ -225,20 +213,20 @@ def _subject(graph: Graph) -> Noun | None:
     return _first(graph, _SUBJECT)
 
 
-def _first(graph: Graph, wanted: frozenset[str]) -> Noun | None:
+def _first(graph: Graph, wanted: frozenset[str]) -> clauses.Noun | None:
     found = graph.find(graph.root, wanted)
     return _noun(graph, found[0]) if found else None
 
 
-def _noun(graph: Graph, node: int) -> Noun:
-    number = word_number(graph.tags[node], graph.tokens[node])
+def _noun(graph: Graph, node: int) -> clauses.Noun:
+    number = clauses.word_number(graph.tags[node], graph.tokens[node])
     conjuncts = graph.find(node, _CONJUNCT)
     if not conjuncts:
-        return Noun(node, number)
+        return clauses.Noun(node, number)
     joining = [
         graph.form(word)
         for conjunct in (node, *conjuncts)
         for word in graph.find(conjunct, _CONJUNCTION)
     ]
-    plural = bool(joining) and joining[0] in CONJUNCTIONS
-    return Noun(node, word_number("NNS", "") if plural else None)
+    plural = bool(joining) and joining[0] in clauses.CONJUNCTIONS
+    return clauses.Noun(node, clauses.word_number("NNS", "") if plural else None)

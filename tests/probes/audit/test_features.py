@@ -17,8 +17,8 @@ from sentprobe.probes.audit.features import (
     skeleton,
 )
 from sentprobe.probes.compeval import TASKS
-from sentprobe.probes.cues import Cue
 from sentprobe.probes.dataset import Card, ProbeDataset, Split
+from sentprobe.probes.known_task import Cue
 from sentprobe.probes.suites import expected
 
 LEXICON = english()

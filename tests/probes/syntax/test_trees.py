@@ -13,18 +13,17 @@ from shared import SHARED, needs_shared
 from tree_strategies import layouts, nltk_trees, words
 from trees_of_lines import read_trees
 
+from sentprobe.probes.syntax.tree_texts import TreeText, split_trees
 from sentprobe.probes.syntax.trees import (
     Mistake,
     Tree,
     TreeError,
-    TreeText,
     children,
     escape_word,
     iterate_nodes,
     parse_trees,
     plain_word,
     read_tree,
-    split_trees,
     write_tree,
 )
 

@@ -1,4 +1,4 @@
-"""Surface cues, and what a known task says of itself: which may answer it, how it is probed.
+"""What a known task says of itself: how it is probed, and which surface cues may answer it.
 
 A cue is what a classifier is shown of an item when it is not shown the meaning. It may answer a
 task if the question is about it, or if the text has it and may. Of natural text the second is the
