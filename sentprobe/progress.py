@@ -1,5 +1,6 @@
 """What a command shows while it works and where its tables are drawn: bars, and the console."""
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -113,7 +114,11 @@ def shorten(name: str, *, limit: int = 36) -> str:
 
 
 def console() -> "Console":
-    """Return where tables are drawn: the terminal, or wide lines for a pipe or file."""
+    """Return where tables are drawn: the terminal, or wide lines for a pipe or file.
+
+    In a pipe too, lines are as wide as COLUMNS says.
+    """
     from rich.console import Console  # noqa: PLC0415 - slow import
 
-    return Console() if sys.stdout.isatty() else Console(width=200)
+    known = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
+    return Console() if known else Console(width=200)

@@ -18,6 +18,7 @@ from sentprobe.probes.corpus.text_formats import FORMATS, PARQUET, Holds, Record
 from sentprobe.probes.syntax.parsers import NO_PARSER, PARSERS
 from sentprobe.processes import cores
 from sentprobe.progress import bars
+from sentprobe.screen import say
 from sentprobe.specs import choose
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ def same_table(sources: Sequence[str], parser: str | None, reading: ReadingOptio
 def print_table(table: Table, pace: "Pace") -> None:
     """Print what a table holds, what it lacks, and how long it took."""
     counts, seconds, made = table.counts, pace.seconds, pace.made
-    print(
+    say(
         f"{counts.rows:,} different sentences of {counts.sentences:,} "
         f"({counts.duplicates:,} repeated, {counts.failures:,} failed)"
     )
@@ -186,7 +187,7 @@ def print_table(table: Table, pace: "Pace") -> None:
         print(f"why they failed: {table.path / FAILURES}")
     if not table.constituents:
         what = "tags and dependencies" if table.recipe["parser_made_of"] else "tokens"
-        print(
+        say(
             f"there are only {what}: tree, depth, top constituents and coordinated clauses are "
             "left out, and so are the tasks that need them"
         )

@@ -23,7 +23,8 @@ from sentprobe.probes.formats import (
 )
 from sentprobe.probes.runs.built_suites import AnySuite, NaturalSuite, build_all, failed, find_table
 from sentprobe.probes.runs.targets import SUITES, unknown_suite, without_table
-from sentprobe.progress import Reporter, bars, console
+from sentprobe.progress import Reporter, bars
+from sentprobe.screen import print_table, say
 from sentprobe.specs import COMPEVAL, NATURAL
 from sentprobe.table_writers import empty_table
 
@@ -127,10 +128,10 @@ def _check_no_probe_words(suite: AnySuite) -> None:
 def _print(suite: AnySuite, datasets: Sequence[ProbeDataset]) -> None:
     if datasets:
         natural = isinstance(suite, NaturalSuite)
-        console().print((natural_summary if natural else compeval_summary)(datasets))
+        print_table((natural_summary if natural else compeval_summary)(datasets))
     for data in datasets:
         for note in data.card.notes:
-            print(f"{data.name}: {note}")
+            say(f"{data.name}: {note}")
 
 
 def compeval_summary(datasets: Sequence[ProbeDataset]) -> "Table":

@@ -21,7 +21,8 @@ from sentprobe.probes.suites import OTHERWISE, preset_of
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.presets import find_preset, override
 from sentprobe.processes import cores
-from sentprobe.progress import bars, console
+from sentprobe.progress import bars
+from sentprobe.screen import say
 from sentprobe.specs import COMPEVAL, Spec, check_names, parse_pair, parse_spec
 
 app = typer.Typer(add_completion=False)
@@ -137,9 +138,9 @@ def run(
         outcome = run_targets(
             wanted, specs, run=settings, preset=classifier, words=words, reporter=reporter
         )
-    print_tables(outcome.results, View(), console())
+    print_tables(outcome.results, View())
     for note in outcome.notes:
-        print(f"note: {note}")
+        say(f"note: {note}")
     if out is not None:
         print(f"results: {out}")
     if outcome.failures:
