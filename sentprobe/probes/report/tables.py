@@ -2,11 +2,12 @@
 
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 
 from sentprobe.probes.dataset import ONE_HOT, OWN_WORDS
+from sentprobe.probes.report.marks import marked
 from sentprobe.probes.report.sanity import is_balanced, shared_by, verdicts
 from sentprobe.probes.runs.results import Condition, Result, Results, Score
 from sentprobe.probes.suites import known_tasks
@@ -67,6 +68,11 @@ def describe(results: Results) -> Iterator[str]:
         f"Accuracy in % on {_sizes(results)}{over}. Chance (always the commonest label) "
         f"is {_chance(results)}."
     )
+    if marked(results):
+        yield (
+            "Bold: above its control (the bag of words of its width where words alone tell "
+            "something, else chance), and tied with no other encoder by the test of probe compare."
+        )
     yield from _skewed(results)
     yield from _word_vectors(results)
     yield from _precision(scores)
@@ -155,13 +161,17 @@ class CellStyle:
 def grid(results: Results, *, style: CellStyle | None = None) -> Grid:
     """Lay results of one setting out: encoders, published rows, then the sanity runs; in percent.
 
-    A figure is the mean over the seeds, with its standard deviation where there are several. The
-    best in each column is marked among the encoders alone; figures that are equal as shown are
-    all best. Sanity runs that depend on an encoder's width alone have a row per width.
+    A figure is the mean over the seeds, with its standard deviation where there are several. In
+    each column the best is marked if it is above its control and not tied with another encoder, or
+    else nothing (see :mod:`.marks`). Sanity runs that depend on an encoder's width alone have a row
+    per width.
     """
     style = style or CellStyle()
+    best = marked(results)
     rows = [
-        _row(name, Condition.PROBE, results, _of_encoder(results, name), style)
+        _mark(
+            _row(name, Condition.PROBE, results, _of_encoder(results, name), style), results, best
+        )
         for name in results.encoders
     ]
     rows += [_published(row, results) for row in style.published]
@@ -201,18 +211,20 @@ def _by_width(
 def _row(
     label: str, condition: Condition, results: Results, find: Find, style: CellStyle
 ) -> GridRow:
-    cells = (_cell(results, find(task), condition, style) for task in results.tasks)
+    cells = (_cell(find(task), condition, style) for task in results.tasks)
     return GridRow(label, condition.value, tuple(cells))
 
 
-def _cell(
-    results: Results, result: Result | None, condition: Condition, style: CellStyle
-) -> GridCell:
+def _mark(row: GridRow, results: Results, best: Collection[tuple[str, str]]) -> GridRow:
+    """Mark the cells of an encoder's row that are the best of their columns."""
+    cells = zip(results.tasks, row.cells, strict=True)
+    marks = (replace(each, best=(row.label, task) in best) for task, each in cells)
+    return replace(row, cells=tuple(marks))
+
+
+def _cell(result: Result | None, condition: Condition, style: CellStyle) -> GridCell:
     score = result.scores.get(condition) if result else None
-    if result is None or score is None:
-        return GridCell("")
-    best = condition is Condition.PROBE and _percent(score.accuracy) == _best(results, result.task)
-    return GridCell(show_score(score, intervals=style.intervals), best=best)
+    return GridCell("" if score is None else show_score(score, intervals=style.intervals))
 
 
 def show_score(score: Score, *, intervals: bool = False) -> str:
@@ -220,11 +232,6 @@ def show_score(score: Score, *, intervals: bool = False) -> str:
     spread = "" if score.spread is None else f" ± {_percent(score.spread)}"
     low, high = _percent(score.interval.low), _percent(score.interval.high)
     return _percent(score.accuracy) + spread + (f" [{low}, {high}]" if intervals else "")
-
-
-def _best(results: Results, task: str) -> str:
-    scores = [r.scores.get(Condition.PROBE) for r in results.records if r.task == task]
-    return _percent(max(score.accuracy for score in scores if score is not None))
 
 
 def _percent(accuracy: float) -> str:

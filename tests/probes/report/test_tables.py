@@ -109,11 +109,6 @@ def test_seeds_and_intervals() -> None:
     assert cell.text == "90.1 ± 0.1 [88.1, 91.8]"
 
 
-def test_equal_as_shown_are_all_best() -> None:
-    results = Results((sample("a", "t", 900), sample("b", "t", 900), sample("c", "t", 899)))
-    assert [row.cells[0].best for row in grid(results).rows] == [True, True, False]
-
-
 def test_other_widths_have_rows_of_their_own() -> None:
     wide = replace(sample("wide", "order", 551, 510), dim=9)
     labels = [row.label for row in grid(Results((*SAMPLE.records, wide))).rows]
