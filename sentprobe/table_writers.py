@@ -41,6 +41,8 @@ class GridRow:
     label: str
     section: str
     cells: tuple[GridCell, ...]
+    heading: bool = False
+    """Whether it has no figures, and says what the rows below it are."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,11 @@ from sentprobe.probes.report.sanity import SanityVerdict, expected_of, sanity_ru
 from sentprobe.probes.runs.results import Condition, Result, Results
 from sentprobe.probes.statistics import Correction, compare_items, correct
 
-Cell = tuple[str, str]
+EncoderOnTask = tuple[str, str]
 """An encoder and a task."""
 
 
-def marked(results: Results) -> frozenset[Cell]:
+def marked(results: Results) -> frozenset[EncoderOnTask]:
     """Return the cells of one setting that are marked, at most one for each task."""
     told = _told_apart(results)
     above = _above_words(results)
@@ -31,12 +31,12 @@ def marked(results: Results) -> frozenset[Cell]:
     )
 
 
-def cell(result: Result) -> Cell:
+def cell(result: Result) -> EncoderOnTask:
     """Return the cell of a result."""
     return result.encoder, result.task
 
 
-def _told_apart(results: Results) -> frozenset[frozenset[Cell]]:
+def _told_apart(results: Results) -> frozenset[frozenset[EncoderOnTask]]:
     """Return the pairs of cells that the paired test tells apart."""
     pairs = [
         (first, second)
@@ -47,7 +47,9 @@ def _told_apart(results: Results) -> frozenset[frozenset[Cell]]:
     return frozenset(frozenset(map(cell, (e.first, e.second))) for e in compared if e.significant)
 
 
-def _leader(results: Results, task: str, told: Collection[frozenset[Cell]]) -> Result | None:
+def _leader(
+    results: Results, task: str, told: Collection[frozenset[EncoderOnTask]]
+) -> Result | None:
     """Return the result with the best accuracy on a task, unless it is tied with another."""
     best, *others = sorted(
         (each for each in results.records if each.task == task), key=lambda each: -each.accuracy
@@ -67,7 +69,7 @@ def _told_by_words(results: Results) -> frozenset[str]:
     )
 
 
-def _above_words(results: Results) -> frozenset[Cell]:
+def _above_words(results: Results) -> frozenset[EncoderOnTask]:
     """Return the cells that the paired test finds above a bag of words."""
     with_bag = [(each, bag) for each in results.records for bag in _bag_of(each, results)]
     paired = [

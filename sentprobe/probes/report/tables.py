@@ -167,13 +167,7 @@ def grid(results: Results, *, style: CellStyle | None = None) -> Grid:
     per width.
     """
     style = style or CellStyle()
-    best = marked(results)
-    rows = [
-        _mark(
-            _row(name, Condition.PROBE, results, _of_encoder(results, name), style), results, best
-        )
-        for name in results.encoders
-    ]
+    rows = list(_encoder_rows(results, style))
     rows += [_published(row, results) for row in style.published]
     rows += _by_width(results, Condition.RANDOM_SENTENCES, "random sentences", style)
     rows += [
@@ -183,7 +177,7 @@ def grid(results: Results, *, style: CellStyle | None = None) -> Grid:
     ]
     rows += _by_width(results, Condition.BAG_OF_WORDS, "bag of words", style)
     rows += _by_width(results, Condition.NO_SENTENCE, "no sentence", style)
-    shown = tuple(row for row in rows if any(cell.text for cell in row.cells))
+    shown = tuple(row for row in rows if row.heading or any(cell.text for cell in row.cells))
     return Grid(("encoder", *results.tasks), shown)
 
 
@@ -215,11 +209,30 @@ def _row(
     return GridRow(label, condition.value, tuple(cells))
 
 
-def _mark(row: GridRow, results: Results, best: Collection[tuple[str, str]]) -> GridRow:
-    """Mark the cells of an encoder's row that are the best of their columns."""
-    cells = zip(results.tasks, row.cells, strict=True)
-    marks = (replace(each, best=(row.label, task) in best) for task, each in cells)
-    return replace(row, cells=tuple(marks))
+def _encoder_rows(results: Results, style: CellStyle) -> Iterator[GridRow]:
+    """Yield a row for each encoder; layers of one model stand below a row with its name."""
+    best = marked(results)
+    layers = {each.encoder: each for each in results.records if each.layer is not None}
+    sizes = Counter(each.family for each in layers.values())
+    before = ""
+    for name in results.encoders:
+        found = layers.get(name)
+        family = found.family if found and sizes[found.family] > 1 else ""
+        if family and family != before:
+            empty = (GridCell(""),) * len(results.tasks)
+            yield GridRow(family, Condition.PROBE.value, empty, heading=True)
+        before = family
+        row = _row(name, Condition.PROBE, results, _of_encoder(results, name), style)
+        label = f"  layer {found.layer}" if found and family else name
+        yield replace(row, label=label, cells=_mark(name, row.cells, results, best))
+
+
+def _mark(
+    encoder: str, cells: Sequence[GridCell], results: Results, best: Collection[tuple[str, str]]
+) -> tuple[GridCell, ...]:
+    """Mark the cells of an encoder that are the best of their columns."""
+    pairs = zip(results.tasks, cells, strict=True)
+    return tuple(replace(each, best=(encoder, task) in best) for task, each in pairs)
 
 
 def _cell(result: Result | None, condition: Condition, style: CellStyle) -> GridCell:

@@ -167,6 +167,19 @@ def test_layers_and_tasks_in_order() -> None:
     assert found == [(layer, task) for layer in (2, 10) for task in ("Order", "SemRole", "length")]
 
 
+def test_layers_stand_below_the_name_of_their_model() -> None:
+    layers = [
+        replace(sample(f"hf:m?layer={n}", "Order", 500 + 20 * n), layer=n, family="hf:m")
+        for n in (0, 1, 12)
+    ]
+    results = arrange(Results((sample("bow", "Order", 500), *layers, sample("st:x", "Order", 600))))
+    rows = grid(results).rows
+    labels = ["bow", "hf:m", "  layer 0", "  layer 1", "  layer 12", "st:x"]
+    assert [row.label for row in rows] == labels
+    assert [row.cells[0].text for row in rows] == ["50.0", "", "50.0", "52.0", "74.0", "60.0"]
+    assert [row.label for row in grid(Results((layers[0],))).rows] == ["hf:m?layer=0"]
+
+
 def test_records() -> None:
     records = SAMPLE.to_records()
     assert len(records) == 12
