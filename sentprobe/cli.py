@@ -18,7 +18,7 @@ from sentprobe.commands.help import HelpfulCommand, HelpfulGroup
 from sentprobe.commands.options import SETTINGS, VersionOption
 from sentprobe.errors import SentprobeError
 
-BadUsage = typer.BadParameter.__bases__[0]
+BadUsage: Any = typer.BadParameter.__bases__[0]
 """What Typer raises for a command line that it cannot read, whatever Typer is built upon."""
 
 _INTERRUPTED = 130

@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from typing import Any
 
 import pytest
 from in_process import Command, run_command
@@ -49,7 +50,7 @@ def test_an_example_can_be_read(name: str, line: str, monkeypatch: pytest.Monkey
     found.make_context(name, rest)
 
 
-def gen_itself() -> object:
+def gen_itself() -> Any:
     import typer
 
     from sentprobe.commands.gen import generate

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from probe_strategies import sample_result as sample
 
-from sentprobe.probes.report.comparisons import compare_encoders
+from sentprobe.probes.report.comparisons import Comparison, compare_encoders
 from sentprobe.probes.report.marks import marked
 from sentprobe.probes.report.tables import explain, grid
-from sentprobe.probes.runs.results import Condition, Result, Results
+from sentprobe.probes.runs.results import Condition, Result, Results, Score
 
 CONTROLS = (500, 500)
 
@@ -60,7 +60,7 @@ def test_the_bag_of_the_same_width_counts() -> None:
     assert not marked(table(replace(narrow, scores={**narrow.scores, **bag(950)}), wide))
 
 
-def bag(right: int) -> dict[Condition, object]:
+def bag(right: int) -> dict[Condition, Score]:
     made = sample("x", "Tense", 1, 1, 1, right)
     return {Condition.BAG_OF_WORDS: made.scores[Condition.BAG_OF_WORDS]}
 
@@ -90,5 +90,5 @@ def test_what_is_marked_is_what_compare_tells_apart(rights: list[int]) -> None:
         assert encoder == f"e{int(np.argmax(rights))}"
 
 
-def names(comparison: object) -> tuple[str, str]:
-    return comparison.first.encoder, comparison.second.encoder  # type: ignore[attr-defined]
+def names(comparison: Comparison) -> tuple[str, str]:
+    return comparison.first.encoder, comparison.second.encoder
