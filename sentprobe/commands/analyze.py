@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sentprobe.commands import options as opt
+from sentprobe.commands.stopping import goes_on, stopping
 from sentprobe.errors import UsageError
 from sentprobe.probes.corpus.recipe import MAX_TOKENS, Recipe, make_recipe
 from sentprobe.probes.corpus.sources import Source, find_sources
@@ -119,7 +120,7 @@ def analyze(
         command=same_table(sources, parser, reading),
         force=force,
     )
-    with bars(notes=True) as reporter:
+    with stopping(goes_on(out)), bars(notes=True) as reporter:
         pace = Pace()
         table = make_table(plan, machines, reporter, pace)
     print_table(table, pace)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sentprobe.commands import options as opt
+from sentprobe.commands.stopping import stopping
 from sentprobe.commands.targets import parse_compeval, parse_natural
 from sentprobe.commands.task_list import ListsTasks
 from sentprobe.errors import UsageError
@@ -71,7 +72,8 @@ def build(
         raise UsageError(f"a table ({table}) is for the suite natural, not for {suite}")
     else:
         wanted = parse_compeval(task or (), compeval, size, seed=seed)
-    with bars() as reporter:
+    kept = f"the datasets that were finished are in {out}; the same command builds all of them anew"
+    with stopping(kept), bars() as reporter:
         datasets, failures = build_into(
             wanted, out=out, fmt=format_, command=opt.command_line(), reporter=reporter
         )

@@ -184,5 +184,7 @@ def test_interrupt(tmp_path: Path, whole_group: bool) -> None:
     assert running.returncode == 130
     assert out == ""
     assert "Traceback" not in err
+    kept = f"what is done is kept in {tmp_path / 'run'}, and the same command goes on from there"
+    assert err.splitlines()[-1] == f"probe: stopped; {kept}"
     wait_for(lambda: not any(map(alive, children)))
     assert [path.name for path in (tmp_path / "run").iterdir()] == [MARKER]
