@@ -13,10 +13,13 @@ from pkgutil import resolve_name
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
 
+from sentprobe.commands.help import HelpfulCommand, HelpfulGroup
 from sentprobe.commands.options import SETTINGS, VersionOption
 from sentprobe.errors import SentprobeError
+
+BadUsage: Any = typer.BadParameter.__bases__[0]
+"""What Typer raises for a command line that it cannot read, whatever Typer is built upon."""
 
 _INTERRUPTED = 130
 """The exit code after Ctrl-C."""
@@ -81,7 +84,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
 """By program and command: where the command is, and its line of help."""
 
 
-class LazyGroup(TyperGroup):
+class LazyGroup(HelpfulGroup):
     """A program whose commands are stubs with a name and a line of help, until one is run."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
@@ -96,7 +99,7 @@ def load_command(program: str, name: str) -> Any:
     found = resolve_name(where)
     if not isinstance(found, typer.Typer):
         app = typer.Typer(add_completion=False)
-        app.command(name)(found)
+        app.command(name, cls=HelpfulCommand)(found)
         found = app
     return typer.main.get_command(found)
 
@@ -141,7 +144,9 @@ def _main(app: typer.Typer, name: str) -> None:
     """Run *app*; a user's mistake ends in one line on stderr and its exit code."""
     _prepare()
     try:
-        app(prog_name=name)
+        raise SystemExit(app(prog_name=name, standalone_mode=False))
+    except BadUsage as error:
+        _refuse(error, name)
     except SentprobeError as error:
         print(f"{name}: {error}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None
@@ -158,6 +163,22 @@ def _main(app: typer.Typer, name: str) -> None:
         print(f"{name}: {where}: {error.strerror}", file=sys.stderr)
         _drop_output()
         raise SystemExit(1) from None
+
+
+def _refuse(error: Any, name: str) -> None:
+    """Leave for a command line that cannot be read; say in one line why, and where help is."""
+    if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help, which is shown
+        raise SystemExit(error.exit_code) from None
+    what = " ".join(error.format_message().split())
+    stop = "" if what.endswith((".", "?")) else "."
+    where = error.ctx.command_path if error.ctx else " ".join([name, *_named_command(name)])
+    print(f"{name}: {what}{stop} See {where} --help.", file=sys.stderr)
+    raise SystemExit(error.exit_code) from None
+
+
+def _named_command(program: str) -> list[str]:
+    """Return the name of the command that the command line begins with, if it does."""
+    return [word for word in sys.argv[1:2] if word in COMMANDS[program]]
 
 
 def _prepare() -> None:

@@ -1,9 +1,16 @@
-"""What a command shows while it works and where its tables are drawn: bars, and the console."""
+"""What a command shows while it works and where its tables are drawn: bars, and the console.
 
+Bars are for a terminal or a notebook. Where stderr is a file or a pipe, a line is written now and
+then, and at the end of each step.
+"""
+
+import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Protocol, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -59,22 +66,141 @@ class Bars:
             self._progress.update(self._task, note=text)
 
 
+EVERY = 20.0
+"""The seconds between two lines of :class:`Lines`."""
+
+
+class Lines:
+    """A reporter that writes lines: how far the step is, whenever asked, and when it is over.
+
+    With *shares*, units mean nothing to a reader, and percents stand for them.
+    """
+
+    def __init__(
+        self, out: TextIO, *, shares: bool = False, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._out = out
+        self._shares = shares
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._step, self._note = "", ""
+        self._total, self._done = 0, 0
+        self._start = clock()
+
+    def begin(self, step: str, total: int) -> None:
+        """Say that the step before it is over."""
+        self.end()
+        with self._lock:
+            self._step, self._total, self._done, self._note = step, total, 0, ""
+            self._start = self._clock()
+
+    def advance(self, amount: int = 1) -> None:
+        """Count what is done; several threads may."""
+        with self._lock:
+            self._done += amount
+
+    def note(self, text: str) -> None:
+        """Keep it for the next line."""
+        self._note = text
+
+    def tell(self) -> None:
+        """Write how far the step is, and how long it may still take."""
+        with self._lock:
+            passed = self._clock() - self._start
+            left = time_left(self._done, self._total, passed)
+            after = f"after {spoken(passed)}" + (f", about {spoken(left)} left" if left else "")
+            self._write(
+                f"{self._step}: {self._count()} {after}" if self._step else f"at work {after}"
+            )
+
+    def end(self) -> None:
+        """Write what was done in which time, if there is a step."""
+        with self._lock:
+            if self._step:
+                passed = spoken(self._clock() - self._start)
+                self._write(f"{self._step}: {self._count()} in {passed}")
+            self._step, self._start = "", self._clock()
+
+    def _count(self) -> str:
+        note = f", {self._note}" if self._note else ""
+        if self._shares and self._total:
+            return f"{100 * self._done // self._total}%{note}"
+        return f"{self._done:,}{f' of {self._total:,}' if self._total else ''}{note}"
+
+    def _write(self, line: str) -> None:
+        with suppress(OSError, ValueError):  # who read it is gone: no reason to stop
+            print(line, file=self._out, flush=True)
+
+
+def time_left(done: int, total: int, passed: float) -> float | None:
+    """Return the seconds that are left at the pace so far; None: nothing is known of them.
+
+    >>> time_left(30, 120, 10.0), time_left(0, 120, 10.0)
+    (30.0, None)
+    """
+    return passed * (total - done) / done if 0 < done < total else None
+
+
+def spoken(seconds: float) -> str:
+    """Return a time as one says it.
+
+    >>> spoken(0.2), spoken(42), spoken(84), spoken(7500)
+    ('0 s', '42 s', '1 min 24 s', '2 h 5 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+@contextmanager
+def lines(out: TextIO, *, shares: bool = False) -> Iterator[Reporter]:
+    """Give a reporter that writes a line every EVERY seconds, even in the middle of a step."""
+    reporter, over = Lines(out, shares=shares), threading.Event()
+
+    def speak() -> None:
+        while not over.wait(EVERY):
+            reporter.tell()
+
+    threading.Thread(target=speak, daemon=True).start()
+    try:
+        yield reporter
+        reporter.end()
+    finally:
+        over.set()
+
+
 @contextmanager
 def bars(*, show: bool = True, notes: bool = False) -> Iterator[Reporter]:
-    """Give a reporter that draws bars on stderr or, unless *show*, one that says nothing.
+    """Give a reporter that shows on stderr what is done or, unless *show*, one that says nothing.
 
-    With *notes*, a bar shows the share that is done, what is noted and the time that is left,
-    instead of how many units are done and the time that has passed.
+    It draws bars or, where stderr is no terminal, writes lines. With *notes*, these show the share
+    that is done, what is noted and the time that is left, instead of how many units are done and,
+    in bars, the time that has passed.
     """
-    if not show:
+    if not show or sys.stderr is None:
         yield Silent()
-        return
-    from rich.console import Console  # noqa: PLC0415 - slow import
-    from rich.progress import Progress  # noqa: PLC0415 - slow import
+    elif not _draws():
+        with lines(sys.stderr, shares=notes) as reporter:
+            yield reporter
+    else:
+        from rich.console import Console  # noqa: PLC0415 - slow import
+        from rich.progress import Progress  # noqa: PLC0415 - slow import
 
-    shown = columns_with_notes() if notes else columns()
-    with Progress(*shown, console=Console(stderr=True)) as progress:
-        yield Bars(progress)
+        shown = columns_with_notes() if notes else columns()
+        with Progress(*shown, console=Console(stderr=True)) as progress:
+            yield Bars(progress)
+
+
+def _draws() -> bool:
+    """Say whether bars can be drawn on stderr: it is a terminal, or a notebook."""
+    if sys.stderr.isatty() or "IPython" not in sys.modules:
+        return sys.stderr.isatty()
+    from rich.console import Console  # noqa: PLC0415 - slow import
+
+    return Console(stderr=True).is_jupyter
 
 
 def columns() -> "tuple[ProgressColumn, ...]":
@@ -113,7 +239,11 @@ def shorten(name: str, *, limit: int = 36) -> str:
 
 
 def console() -> "Console":
-    """Return where tables are drawn: the terminal, or wide lines for a pipe or file."""
+    """Return where tables are drawn: the terminal, or wide lines for a pipe or file.
+
+    In a pipe too, lines are as wide as COLUMNS says.
+    """
     from rich.console import Console  # noqa: PLC0415 - slow import
 
-    return Console() if sys.stdout.isatty() else Console(width=200)
+    known = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
+    return Console() if known else Console(width=200)

@@ -41,6 +41,8 @@ class GridRow:
     label: str
     section: str
     cells: tuple[GridCell, ...]
+    heading: bool = False
+    """Whether it has no figures, and says what the rows below it are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,24 +65,18 @@ def draw(grid: Grid) -> "Table":
     return drawn
 
 
-def empty_table(
-    header: Sequence[str], *, left: Collection[int] = (), whole: Collection[int] = ()
-) -> "Table":
+def empty_table(header: Sequence[str], *, left: Collection[int] = ()) -> "Table":
     """Return a table for a terminal without rows: words at the left, figures at the right.
 
-    Words are in the first column and those of *left*; the columns of *whole* are never broken.
+    Words are in the first column and those of *left*.
     """
     from rich.table import Table  # noqa: PLC0415 - slow import
     from rich.text import Text  # noqa: PLC0415 - slow import
 
     drawn = Table()
     for place, name in enumerate(header):
-        drawn.add_column(
-            Text(name),
-            justify="left" if place == 0 or place in left else "right",
-            overflow="fold" if place == 0 or place in left else "ellipsis",
-            no_wrap=place in whole,
-        )
+        words = place == 0 or place in left
+        drawn.add_column(Text(name), justify="left" if words else "right")
     return drawn
 
 

@@ -31,7 +31,8 @@ os.environ["SENTPROBE_CACHE"] = _cache.name
 
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Run ``probe`` in this process; gives exit code, stdout and stderr."""
+    """Run ``probe`` in this process, as in a pipe; gives exit code, stdout and stderr."""
+    monkeypatch.delenv("COLUMNS", raising=False)  # which pytest-xdist sets
     return partial(probe, monkeypatch=monkeypatch, capsys=capsys)
 
 

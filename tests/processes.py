@@ -1,9 +1,12 @@
 """Commands as processes, and what is left of them."""
 
 import os
+import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 PROBE = (sys.executable, "-c", "from sentprobe.cli import probe; probe()")
@@ -26,6 +29,13 @@ def descendants(process: int) -> list[int]:
     except OSError:
         return []
     return children + [pid for child in children for pid in descendants(child)]
+
+
+def end(running: subprocess.Popen[str]) -> None:
+    """End a process that leads its own group, and all in it, if any is left."""
+    with suppress(ProcessLookupError):
+        os.killpg(running.pid, signal.SIGKILL)
+    running.wait()
 
 
 def alive(process: int) -> bool:

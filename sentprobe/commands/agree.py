@@ -15,7 +15,7 @@ from sentprobe.probes.natural import agreement
 from sentprobe.probes.natural.catalogue import TASKS
 from sentprobe.probes.natural.task import TableNeed, TaskGroup
 from sentprobe.probes.statistics import wilson
-from sentprobe.progress import console
+from sentprobe.screen import print_table, say
 from sentprobe.specs import choose
 from sentprobe.table_writers import (
     Grid,
@@ -54,10 +54,9 @@ def agree(
     tables = open_table(first), open_table(second)
     found = find_agreement(tables, disagreements)
     if style is TableFormat.TEXT:
-        screen = console()
         for each in (label_grid(found), task_grid(found)):
-            screen.print(draw(each))
-        print(explain(found, tables), end="")
+            print_table(draw(each))
+        say(explain(found, tables), end="")
     else:
         print(to_text(found, tables, style), end="")
     if disagreements is not None and style is TableFormat.TEXT:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sentprobe.commands import options as opt
+from sentprobe.commands.stopping import goes_on, stopping
 from sentprobe.errors import UsageError
 from sentprobe.probes.corpus.recipe import MAX_TOKENS, Recipe, make_recipe
 from sentprobe.probes.corpus.sources import Source, find_sources
@@ -18,6 +19,7 @@ from sentprobe.probes.corpus.text_formats import FORMATS, PARQUET, Holds, Record
 from sentprobe.probes.syntax.parsers import NO_PARSER, PARSERS
 from sentprobe.processes import cores
 from sentprobe.progress import bars
+from sentprobe.screen import say
 from sentprobe.specs import choose
 
 if TYPE_CHECKING:
@@ -118,7 +120,7 @@ def analyze(
         command=same_table(sources, parser, reading),
         force=force,
     )
-    with bars(notes=True) as reporter:
+    with stopping(goes_on(out)), bars(notes=True) as reporter:
         pace = Pace()
         table = make_table(plan, machines, reporter, pace)
     print_table(table, pace)
@@ -176,7 +178,7 @@ def same_table(sources: Sequence[str], parser: str | None, reading: ReadingOptio
 def print_table(table: Table, pace: "Pace") -> None:
     """Print what a table holds, what it lacks, and how long it took."""
     counts, seconds, made = table.counts, pace.seconds, pace.made
-    print(
+    say(
         f"{counts.rows:,} different sentences of {counts.sentences:,} "
         f"({counts.duplicates:,} repeated, {counts.failures:,} failed)"
     )
@@ -186,7 +188,7 @@ def print_table(table: Table, pace: "Pace") -> None:
         print(f"why they failed: {table.path / FAILURES}")
     if not table.constituents:
         what = "tags and dependencies" if table.recipe["parser_made_of"] else "tokens"
-        print(
+        say(
             f"there are only {what}: tree, depth, top constituents and coordinated clauses are "
             "left out, and so are the tasks that need them"
         )

@@ -23,6 +23,7 @@ from sentprobe.probes.formats import (
 )
 from sentprobe.processes import check_jobs, cores
 from sentprobe.progress import bars, console
+from sentprobe.screen import has_width, say
 
 if TYPE_CHECKING:
     from sentprobe.lexicon import Lexicon
@@ -145,7 +146,7 @@ def _print(audits: "Sequence[Audit]", style: "AuditFormat") -> None:
     from sentprobe.probes.audit import AuditFormat, render  # noqa: PLC0415
     from sentprobe.probes.audit.render import print_audits  # noqa: PLC0415
 
-    if style is AuditFormat.TEXT and sys.stdout.isatty():
+    if style is AuditFormat.TEXT and has_width():
         print_audits(audits, console())
     else:
         print(render(audits, style=style), end="")
@@ -155,7 +156,7 @@ def _write(audits: "Sequence[Audit]", style: "AuditFormat", file: Path) -> None:
     from sentprobe.probes.audit import render, verdict_lines  # noqa: PLC0415
 
     file.write_text(render(audits, style=style), encoding="utf-8", newline="\n")
-    print("".join(f"{line}\n" for each in audits for line in verdict_lines(each)), end="")
+    say("".join(f"{line}\n" for each in audits for line in verdict_lines(each)), end="")
 
 
 def _write_cards(located: Sequence[Located], audits: "Sequence[Audit]") -> None:

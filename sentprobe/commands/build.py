@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sentprobe.commands import options as opt
+from sentprobe.commands.stopping import stopping
 from sentprobe.commands.targets import parse_compeval, parse_natural
 from sentprobe.commands.task_list import ListsTasks
 from sentprobe.errors import UsageError
@@ -16,7 +17,8 @@ from sentprobe.probes.compeval import structures_of
 from sentprobe.probes.dataset import ProbeDataset, Split, TooFewError
 from sentprobe.probes.runs.built_suites import AnySuite, NaturalSuite, build_all, failed, find_table
 from sentprobe.probes.runs.targets import SUITES, unknown_suite, without_table
-from sentprobe.progress import Reporter, bars, console
+from sentprobe.progress import Reporter, bars
+from sentprobe.screen import print_table, say
 from sentprobe.specs import COMPEVAL, NATURAL
 from sentprobe.table_writers import empty_table
 
@@ -63,7 +65,8 @@ def build(
         raise UsageError(f"a table ({table}) is for the suite natural, not for {suite}")
     else:
         wanted = parse_compeval(task or (), compeval, size, seed=seed)
-    with bars() as reporter:
+    kept = f"the datasets that were finished are in {out}; the same command builds all of them anew"
+    with stopping(kept), bars() as reporter:
         datasets, failures = build_into(
             wanted, out=out, fmt=format_, command=opt.command_line(), reporter=reporter
         )
@@ -120,10 +123,10 @@ def _check_no_probe_words(suite: AnySuite) -> None:
 def _print(suite: AnySuite, datasets: Sequence[ProbeDataset]) -> None:
     if datasets:
         natural = isinstance(suite, NaturalSuite)
-        console().print((natural_summary if natural else compeval_summary)(datasets))
+        print_table((natural_summary if natural else compeval_summary)(datasets))
     for data in datasets:
         for note in data.card.notes:
-            print(f"{data.name}: {note}")
+            say(f"{data.name}: {note}")
 
 
 def compeval_summary(datasets: Sequence[ProbeDataset]) -> "Table":

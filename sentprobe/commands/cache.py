@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sentprobe.commands.help import HelpfulCommand, HelpfulGroup
 from sentprobe.commands.options import SETTINGS
 from sentprobe.errors import UsageError, counted
 from sentprobe.files import cache_directory
 from sentprobe.lexicon.memory import kept_files
 from sentprobe.probes.encoders.cache_upkeep import CachedEncoder, check, clear, clear_forms, entries
-from sentprobe.progress import console
+from sentprobe.screen import print_table
 from sentprobe.table_writers import empty_table
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 cache_app = typer.Typer(
     name="cache",
+    cls=HelpfulGroup,
     help="Show, check or clear the sentence vectors that are kept on disk.",
     context_settings=SETTINGS,
     add_completion=False,
@@ -43,14 +45,14 @@ def show(context: typer.Context) -> None:
         print("it is empty")
         return
     if found:
-        console().print(draw_entries(found))
+        print_table(draw_entries(found))
     if forms:
         print(f"inflected forms: {counted(len(forms), 'lexicon')}")
     size = sum(entry.size for entry in found) + sum(path.stat().st_size for path in forms)
     print(f"{decimal(size)} in all")
 
 
-@cache_app.command("clear")
+@cache_app.command("clear", cls=HelpfulCommand)
 def clear_command(
     encoder: Annotated[
         str | None,
@@ -68,7 +70,7 @@ def clear_command(
     clear_cache(cache_directory(), encoder=encoder, older_than=older_than)
 
 
-@cache_app.command("check")
+@cache_app.command("check", cls=HelpfulCommand)
 def check_command() -> None:
     """Read every file, and remove those that are damaged."""
     check_cache(cache_directory())

@@ -23,7 +23,7 @@ from sentprobe.probes.report.comparisons import compare as compare_sides
 from sentprobe.probes.report.tables import arrange, settings
 from sentprobe.probes.runs.store import read_results
 from sentprobe.probes.statistics import Correction
-from sentprobe.progress import console
+from sentprobe.screen import print_table, say
 from sentprobe.specs import choose
 from sentprobe.table_writers import TableFormat, draw, write_grid, write_notes, write_records
 
@@ -59,8 +59,8 @@ def compare(
         raise UsageError(f"a comparison has no format {style.value!r}; {', '.join(FORMATS)}")
     found = find_comparisons(runs, correction=corrected, against=against, table=table)
     if style is TableFormat.TEXT:
-        console().print(draw(starred(comparison_grid(found))))
-        print(explain(found, correction=corrected, mark="bold, with a *"), end="")
+        print_table(draw(starred(comparison_grid(found))))
+        say(explain(found, correction=corrected, mark="bold, with a *"), end="")
     else:
         print(to_text(found, corrected, style), end="")
 

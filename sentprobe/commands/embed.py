@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from sentprobe.commands.options import command_line, out_to, seed_of
+from sentprobe.commands.stopping import stopping
 from sentprobe.errors import FormatError, UsageError
 from sentprobe.files import cache_directory, check_apart, decode_lines
 from sentprobe.lexicon.read import load_lexicon
@@ -58,7 +59,8 @@ def embed(
     check_place(out, source, spec)
     check_count("threads", threads)
     cache = None if no_cache else Cache(cache_directory())
-    with bars() as reporter:
+    kept = "the vectors so far are in the cache, and the same command goes on from there"
+    with stopping("nothing is kept with --no-cache" if no_cache else kept), bars() as reporter:
         made = make_encoder(spec, seed=seed)
         sentences = read_sentences(source, seed=seed, command=command_line(), reporter=reporter)
         with limit_threads(threads):

@@ -8,7 +8,7 @@ import typer
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.probes.encoders.kinds import ENCODERS, EncoderKind
-from sentprobe.progress import console
+from sentprobe.screen import print_table
 from sentprobe.table_writers import empty_table
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def encoders(
         entries = [{name: getattr(row, name) for name in Listed.__slots__} for row in listed]
         print(json.dumps(entries, indent=2))
     else:
-        console().print(table(listed))
+        print_table(table(listed))
 
 
 def table(listed: tuple[Listed, ...]) -> "Table":

@@ -57,7 +57,8 @@ def generate(
         ),
     ] = None,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No progress bar.", rich_help_panel=OUTPUT)
+        bool,
+        typer.Option("--quiet", "-q", help="No signs of progress.", rich_help_panel=OUTPUT),
     ] = False,
     version: opt.VersionOption = False,  # noqa: ARG001 - its callback does it
 ) -> None:
@@ -89,7 +90,7 @@ def generate(
     if name is None:
         print(space.count() - len(apart))
     else:
-        write_sample(space, space.sample(n, seed=seed, without=apart), out, name, quiet=quiet)
+        write_sample(space, n, out, name, seed=seed, without=apart, quiet=quiet)
 
 
 def _refuse_options_before(context: typer.Context) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from sentprobe.commands.gen_options import ContentOptions, FeatureOptions, WordOptions
 from sentprobe.errors import UsageError, suggest
 from sentprobe.files import check_apart, make_folder_of
-from sentprobe.generator.boxes import IndexArray
 from sentprobe.generator.constraints import Choices, Constraints
 from sentprobe.generator.event import Event, Negator, Number
 from sentprobe.generator.generate import read_known
@@ -145,17 +144,23 @@ def excluded(paths: Sequence[Path], space: Space, out: Path | None) -> list[int]
 
 
 def write_sample(
-    space: Space, indices: IndexArray, out: Path | None, name: str, *, quiet: bool
+    space: Space,
+    n: int,
+    out: Path | None,
+    name: str,
+    *,
+    seed: int,
+    without: Sequence[int],
+    quiet: bool,
 ) -> None:
-    """Write sentences to a file, whose folder is made, or standard output.
+    """Draw *n* sentences and write them to a file, whose folder is made, or standard output.
 
-    Many are written with a bar, unless *quiet*.
+    Of many, a bar or lines on stderr say how many are written, unless *quiet*.
     """
-    if out is not None:
-        make_folder_of(out)
-    show = not quiet and len(indices) >= MANY and sys.stderr.isatty()
-    with bars(show=show) as reporter:
+    with bars(show=not quiet and n >= MANY) as reporter:
+        indices = space.sample(n, seed=seed, without=without)
         if out is not None:
+            make_folder_of(out)
             write_file(space, indices, out, name, reporter)
         else:
             write_sentences(space, indices, sys.stdout, name, reporter)

@@ -7,7 +7,7 @@ from sentprobe.generator.space import Space
 from sentprobe.generator.templates import find_patterns, template_names
 from sentprobe.lexicon import Lexicon
 from sentprobe.lexicon.read import default_vocabulary, load_lexicon
-from sentprobe.progress import console
+from sentprobe.screen import print_table, say
 from sentprobe.table_writers import empty_table
 
 
@@ -16,13 +16,13 @@ def templates(vocabulary: VocabularyOption = None, lexicon: LexiconOption = None
     words = load_lexicon(lexicon)
     name = vocabulary or default_vocabulary(words)
     words.vocabulary(name)
-    # In a pipe or a narrow window names stay whole, to be copied.
-    table = empty_table(("template", "sentences", "for example"), left=[2], whole=[0, 1])
+    table = empty_table(("template, and an example", "sentences"))
     table.title = f"templates (vocabulary {name}, default options)"
     for each in template_names(deep=True):
-        table.add_row(each, *describe(each, words, name))
-    console().print(table)
-    print(f"all: {', '.join(sorted({p.name.partition('.')[0] for p in find_patterns(['all'])}))}")
+        count, example = describe(each, words, name)
+        table.add_row(f"{each}\n  {example}", count)
+    print_table(table)
+    say(f"all: {', '.join(sorted({p.name.partition('.')[0] for p in find_patterns(['all'])}))}")
 
 
 def describe(name: str, lexicon: Lexicon, vocabulary: str) -> tuple[str, str]:

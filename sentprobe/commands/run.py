@@ -3,11 +3,12 @@
 from collections.abc import Callable, Sequence
 from functools import cache as once
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sentprobe.commands import options as opt
+from sentprobe.commands.stopping import goes_on, stopping
 from sentprobe.commands.targets import parse_targets
 from sentprobe.commands.task_list import ListsTasks
 from sentprobe.files import cache_directory
@@ -21,8 +22,12 @@ from sentprobe.probes.suites import OTHERWISE, preset_of
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.presets import find_preset, override
 from sentprobe.processes import cores
-from sentprobe.progress import bars, console
+from sentprobe.progress import bars
+from sentprobe.screen import say
 from sentprobe.specs import COMPEVAL, Spec, check_names, parse_pair, parse_spec
+
+if TYPE_CHECKING:
+    from sentprobe.probes.runs.settings import Run
 
 app = typer.Typer(add_completion=False)
 
@@ -133,17 +138,25 @@ def run(
     )
     from sentprobe.probes.runs.run import run_targets  # noqa: PLC0415 - PyTorch is slow
 
-    with bars() as reporter:
+    with stopping(_kept(settings)), bars() as reporter:
         outcome = run_targets(
             wanted, specs, run=settings, preset=classifier, words=words, reporter=reporter
         )
-    print_tables(outcome.results, View(), console())
+    print_tables(outcome.results, View())
     for note in outcome.notes:
-        print(f"note: {note}")
+        say(f"note: {note}")
     if out is not None:
         print(f"results: {out}")
     if outcome.failures:
         raise failed(outcome.failures, of=len(outcome.results.tasks) + len(outcome.failures))
+
+
+def _kept(run: "Run") -> str:
+    """Return what is kept of a run that is stopped."""
+    if run.out is not None:
+        return goes_on(run.out)
+    vectors = "only the vectors of sentences are kept, in the cache" if run.cache else "all is lost"
+    return f"{vectors}: results are kept, and a run goes on, with --out"
 
 
 def parse_encoders(texts: Sequence[str]) -> list[Spec]:

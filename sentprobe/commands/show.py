@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -23,7 +23,7 @@ from sentprobe.probes.report.tables import published as published_rows
 from sentprobe.probes.report.view import sections
 from sentprobe.probes.runs.results import Results
 from sentprobe.probes.runs.store import read_results
-from sentprobe.progress import console
+from sentprobe.screen import print_table, say
 from sentprobe.specs import choose
 from sentprobe.table_writers import (
     TableFormat,
@@ -33,10 +33,6 @@ from sentprobe.table_writers import (
     write_records,
     write_title,
 )
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
 
 SUFFIXES = {
     ".md": TableFormat.MARKDOWN,
@@ -95,7 +91,7 @@ def show(
         save_plot(results, plot, lengths)
     view = make_view(intervals=intervals, published=published, by_length=lengths)
     if style is TableFormat.TEXT and out is None:
-        print_tables(results, view, console())
+        print_tables(results, view)
         return
     text = to_text(results, view, style)
     if out is None:
@@ -176,15 +172,15 @@ def to_text(results: Results, view: View, fmt: TableFormat) -> str:
     return "\n".join(parts)
 
 
-def print_tables(results: Results, view: View, screen: "Console") -> None:
+def print_tables(results: Results, view: View) -> None:
     """Print a table for each setting, with what it says."""
     if view.by_length is not None:
-        print_series(results, by=view.by_length, style=view.style, screen=screen)
+        print_series(results, by=view.by_length, style=view.style)
         return
     for title, each, notes in _tables(results, view):
-        print(write_title(title, TableFormat.TEXT), end="")
-        screen.print(draw(grid(each, style=view.style)))
-        print(notes, end="")
+        say(write_title(title, TableFormat.TEXT), end="")
+        print_table(draw(grid(each, style=view.style)))
+        say(notes, end="")
 
 
 def _tables(results: Results, view: View) -> Iterator[tuple[str, Results, str]]:
@@ -193,7 +189,7 @@ def _tables(results: Results, view: View) -> Iterator[tuple[str, Results, str]]:
         yield title, each, notes + view.note
 
 
-def print_series(results: Results, *, by: Lengths, style: CellStyle, screen: "Console") -> None:
+def print_series(results: Results, *, by: Lengths, style: CellStyle) -> None:
     """Print a table for each setting and task.
 
     Raises:
@@ -202,10 +198,10 @@ def print_series(results: Results, *, by: Lengths, style: CellStyle, screen: "Co
     check_series(results)
     tables = settings(results)
     for title, each in zip(titles(tables), tables, strict=True):
-        print(write_title(title, TableFormat.TEXT), end="")
+        say(write_title(title, TableFormat.TEXT), end="")
         for one in series_grids(each, by=by, style=style):
-            screen.print(draw(one))
-    print("\n".join(NOTES))
+            print_table(draw(one))
+    say("\n".join(NOTES))
 
 
 def series_text(results: Results, *, by: Lengths, style: CellStyle, fmt: TableFormat) -> str:

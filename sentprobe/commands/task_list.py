@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from typer.core import TyperCommand
+from sentprobe.commands.help import HelpfulCommand
 
 
 def task_list() -> str:
@@ -17,7 +17,7 @@ def task_list() -> str:
     )
 
 
-class ListsTasks(TyperCommand):
+class ListsTasks(HelpfulCommand):
     """A command whose help ends with the list of tasks, which is looked up only then."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:

@@ -144,7 +144,8 @@ def test_a_run_that_was_stopped_goes_on(
     assert process.returncode == {2: 130, 15: 143, 9: -9}[how]
     assert "Traceback" not in err
     if how == signal.SIGINT:
-        assert err.splitlines()[-1] == "probe: stopped"
+        kept = f"what is done is kept in {out}, and the same command goes on from there"
+        assert err.splitlines()[-1] == f"probe: stopped; {kept}"
     wait_for(lambda: not any(map(alive, workers)))
     done = {path: path.stat().st_mtime_ns for path in out.glob("work/chunk-*.arrow")}
     assert 0 < len(done) <= 10

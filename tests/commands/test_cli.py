@@ -29,7 +29,8 @@ def loaded_by(program: str, *arguments: str) -> tuple[str, set[str]]:
 
 def commands_among(modules: set[str]) -> set[str]:
     found = {name for name in modules if name.startswith("sentprobe.commands.")}
-    return {name.removeprefix("sentprobe.commands.") for name in found} - {"options", "gen_options"}
+    names = {name.removeprefix("sentprobe.commands.") for name in found}
+    return names - {"options", "gen_options", "help"}
 
 
 @pytest.mark.parametrize(("program", "name"), EVERY)
@@ -67,4 +68,4 @@ def test_the_help_of_what_builds_is_light(name: str) -> None:
 def test_a_command_that_is_not_there(command: Command) -> None:
     code, out, err = command("shwo")
     assert (code, out) == (2, "")
-    assert "No such command 'shwo'. Did you mean 'show'?" in err
+    assert err == "probe: No such command 'shwo'. Did you mean 'show'? See probe --help.\n"

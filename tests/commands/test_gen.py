@@ -1,6 +1,7 @@
 """The command ``gen``: what it prints and writes."""
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -219,7 +220,7 @@ def test_the_templates_are_listed_with_example_and_count(gen: Gen) -> None:
     assert done.code == 0
     shown = done.out.replace(",", "")
     for name in template_names():
-        assert f" {name} " in done.out
+        assert re.search(rf"(?m)[ │]{name}( |$)", done.out)
         assert gen("--count", "-v", "compeval", "-t", name).out.strip() in shown
     assert "all: intransitive, intransitive-rc, transitive, transitive-rc" in done.out
 

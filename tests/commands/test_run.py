@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from in_process import Command
 from probe_strategies import learnable
-from processes import PROBE, alive, descendants, wait_for
+from processes import PROBE, alive, descendants, end, wait_for
 
 from sentprobe.commands.options import SizeOptions
 from sentprobe.commands.targets import parse_targets
@@ -176,13 +176,18 @@ def test_interrupt(tmp_path: Path, whole_group: bool) -> None:
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT,
         start_new_session=True,
     )  # fmt: skip
-    wait_for(lambda: len(descendants(running.pid)) >= 3)
-    time.sleep(0.3 if whole_group else 2.5)
-    children = descendants(running.pid)
-    (os.killpg if whole_group else os.kill)(running.pid, signal.SIGINT)
-    out, err = running.communicate(timeout=20)
+    try:
+        wait_for(lambda: len(descendants(running.pid)) >= 3)
+        time.sleep(0.3 if whole_group else 2.5)
+        children = descendants(running.pid)
+        (os.killpg if whole_group else os.kill)(running.pid, signal.SIGINT)
+        out, err = running.communicate(timeout=60)
+    finally:
+        end(running)
     assert running.returncode == 130
     assert out == ""
     assert "Traceback" not in err
+    kept = f"what is done is kept in {tmp_path / 'run'}, and the same command goes on from there"
+    assert err.splitlines()[-1] == f"probe: stopped; {kept}"
     wait_for(lambda: not any(map(alive, children)))
     assert [path.name for path in (tmp_path / "run").iterdir()] == [MARKER]

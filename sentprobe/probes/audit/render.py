@@ -16,6 +16,7 @@ from sentprobe.probes.audit.features import CUES
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.known_task import Cue
 from sentprobe.probes.statistics import Interval
+from sentprobe.screen import print_lines, print_table
 from sentprobe.table_writers import (
     TableFormat,
     empty_table,
@@ -225,9 +226,9 @@ def _percent(share: float) -> str:
 def print_audits(audits: Sequence[Audit], console: Console) -> None:
     """Print tables, bounds, verdicts and the legend, to a terminal in colour."""
     for audit in audits:
-        console.print(table(audit))
-        console.print(explain(audit), markup=False, highlight=False, soft_wrap=True)
-    console.print(legend(audits), markup=False, highlight=False, soft_wrap=True, end="")
+        print_table(table(audit), console)
+        print_lines(explain(audit), console)
+    print_lines(legend(audits).removesuffix("\n"), console)
 
 
 def _text(audits: Sequence[Audit]) -> str:

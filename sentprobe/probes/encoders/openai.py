@@ -5,6 +5,7 @@ every error passes through :meth:`Endpoint.error`, which takes it out.
 """
 
 import json
+import logging
 import os
 import random
 import threading
@@ -25,6 +26,8 @@ from urllib3.util import Retry, parse_url
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors, check_vectors, digest
 from sentprobe.specs import Spec, read_options
+
+log = logging.getLogger(__name__)
 
 AGAIN = frozenset({408, 409, 425, 429})
 """Statuses below 500 after which the same request may succeed; from 500 on, all are."""
@@ -63,24 +66,33 @@ class Endpoint:
     """Seconds before the first retry; each further one waits twice as long."""
     pool: urllib3.PoolManager = field(repr=False, compare=False)
 
-    def post(self, content: Mapping[str, object], *, stop: threading.Event) -> bytes:
+    def post(self, content: Mapping[str, object], *, effort: "Effort") -> bytes:
         """Return the body of the answer, after as many tries as it takes and is allowed.
 
+        A warning says at once that it is tried again, when, and how often.
+
         Raises:
-            EncoderError: the last try failed, or trying again would not help, or *stop* was set.
+            EncoderError: the last try failed, trying again would not help, or *effort* was stopped.
         """
         body = json.dumps(content).encode()
         for attempt in range(self.retries + 1):
             outcome = self._try(body)
             if isinstance(outcome, bytes):
                 return outcome
-            if stop.wait(self._wait(outcome, attempt)):
+            seconds = self._wait(outcome, attempt)
+            if effort.is_first(attempt):
+                log.warning("%s", self._trying(outcome, attempt, seconds))
+            if effort.stop.wait(seconds):
                 break
         raise self.error("stopped")
 
     def error(self, text: str) -> EncoderError:
         """Return the error to raise, without the key."""
         return EncoderError(f"encoder {self.owner}: {hidden(text, key=read_key(self.key_env))}")
+
+    def _trying(self, failure: _Failure, attempt: int, seconds: float) -> EncoderError:
+        tries = f"try {attempt + 2} of {self.retries + 1}"
+        return self.error(f"{failure.text}; {tries} follows in {seconds:.1f} s")
 
     def _wait(self, failure: _Failure, attempt: int) -> float:
         """Return the seconds to wait before the next try, or raise when there is to be none.
@@ -118,6 +130,22 @@ class Endpoint:
             return _Failure(f"{self.url} sent nothing for {self.timeout:g} seconds", passing=True)
         passing = not isinstance(error, (exceptions.SSLError, exceptions.NameResolutionError))
         return _Failure(f"{self.url}: {error}", passing)
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """Requests that are under way together: one event stops them, and one of them speaks."""
+
+    stop: threading.Event
+    _told: set[int] = field(default_factory=set)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def is_first(self, attempt: int) -> bool:
+        """Say whether no other request has failed at this attempt yet."""
+        with self._lock:
+            first = attempt not in self._told
+            self._told.add(attempt)
+        return first
 
 
 def read_key(variable: str) -> str:
@@ -240,22 +268,22 @@ class OpenAIEncoder:
         """
         size = self.options.batch
         chunks = [sentences[start : start + size] for start in range(0, len(sentences), size)]
-        with _threads(min(len(chunks), self.options.concurrency)) as (pool, stop):
+        with _threads(min(len(chunks), self.options.concurrency)) as (pool, effort):
             # As they are done, so that the first error ends it, whatever the others wait for.
-            done = dict(pool.imap_unordered(partial(self._numbered, stop=stop), enumerate(chunks)))
+            done = dict(
+                pool.imap_unordered(partial(self._numbered, effort=effort), enumerate(chunks))
+            )
         parts = [done[place] for place in range(len(chunks))]
         widths = sorted({part.shape[1] for part in parts})
         if len(widths) > 1:
             raise self.endpoint.error(f"the server returned vectors of different widths: {widths}")
         return np.concatenate(parts)
 
-    def _numbered(
-        self, chunk: tuple[int, Sequence[str]], *, stop: threading.Event
-    ) -> tuple[int, Vectors]:
+    def _numbered(self, chunk: tuple[int, Sequence[str]], *, effort: Effort) -> tuple[int, Vectors]:
         place, sentences = chunk
-        return place, self._vectors(sentences, stop=stop)
+        return place, self._vectors(sentences, effort=effort)
 
-    def _vectors(self, sentences: Sequence[str], *, stop: threading.Event) -> Vectors:
+    def _vectors(self, sentences: Sequence[str], *, effort: Effort) -> Vectors:
         """Return the vectors of one request's sentences, (n, dim) float32."""
         dim = self.options.dim
         request: dict[str, object] = {
@@ -263,7 +291,7 @@ class OpenAIEncoder:
             "input": list(sentences),
             "encoding_format": "float",
         }
-        answer = self.endpoint.post(request | ({"dimensions": dim} if dim else {}), stop=stop)
+        answer = self.endpoint.post(request | ({"dimensions": dim} if dim else {}), effort=effort)
         vectors = check_vectors(
             self._array(answer, count=len(sentences)), sentences=sentences, encoder=self.name
         )
@@ -334,17 +362,17 @@ def _check(options: OpenAIOptions) -> None:
 
 
 @contextmanager
-def _threads(count: int) -> Iterator[tuple[ThreadPool, threading.Event]]:
-    """Yield threads, and the event that tells them to stop: after an error, and on Ctrl-C.
+def _threads(count: int) -> Iterator[tuple[ThreadPool, Effort]]:
+    """Yield threads, and what tells them to stop: after an error, and on Ctrl-C.
 
     They are daemons, so that one that waits for a server does not hold up the end of the program.
     """
-    stop = threading.Event()
+    effort = Effort(threading.Event())
     with ThreadPool(max(count, 1)) as pool:
         try:
-            yield pool, stop
+            yield pool, effort
         finally:
-            stop.set()
+            effort.stop.set()
 
 
 def _rows(body: bytes, *, count: int, key: str) -> list[object]:

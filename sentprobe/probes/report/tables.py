@@ -2,11 +2,13 @@
 
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 
 from sentprobe.probes.dataset import ONE_HOT, OWN_WORDS
+from sentprobe.probes.report.data_lines import data_lines
+from sentprobe.probes.report.marks import marked
 from sentprobe.probes.report.sanity import is_balanced, shared_by, verdicts
 from sentprobe.probes.runs.results import Condition, Result, Results, Score
 from sentprobe.probes.suites import known_tasks
@@ -67,6 +69,12 @@ def describe(results: Results) -> Iterator[str]:
         f"Accuracy in % on {_sizes(results)}{over}. Chance (always the commonest label) "
         f"is {_chance(results)}."
     )
+    yield from data_lines(results)
+    if marked(results):
+        yield (
+            "Bold: above its control (the bag of words of its width where words alone tell "
+            "something, else chance), and tied with no other encoder by the test of probe compare."
+        )
     yield from _skewed(results)
     yield from _word_vectors(results)
     yield from _precision(scores)
@@ -155,15 +163,13 @@ class CellStyle:
 def grid(results: Results, *, style: CellStyle | None = None) -> Grid:
     """Lay results of one setting out: encoders, published rows, then the sanity runs; in percent.
 
-    A figure is the mean over the seeds, with its standard deviation where there are several. The
-    best in each column is marked among the encoders alone; figures that are equal as shown are
-    all best. Sanity runs that depend on an encoder's width alone have a row per width.
+    A figure is the mean over the seeds, with its standard deviation where there are several. In
+    each column the best is marked if it is above its control and not tied with another encoder, or
+    else nothing (see :mod:`.marks`). Sanity runs that depend on an encoder's width alone have a row
+    per width.
     """
     style = style or CellStyle()
-    rows = [
-        _row(name, Condition.PROBE, results, _of_encoder(results, name), style)
-        for name in results.encoders
-    ]
+    rows = list(_encoder_rows(results, style))
     rows += [_published(row, results) for row in style.published]
     rows += _by_width(results, Condition.RANDOM_SENTENCES, "random sentences", style)
     rows += [
@@ -173,7 +179,7 @@ def grid(results: Results, *, style: CellStyle | None = None) -> Grid:
     ]
     rows += _by_width(results, Condition.BAG_OF_WORDS, "bag of words", style)
     rows += _by_width(results, Condition.NO_SENTENCE, "no sentence", style)
-    shown = tuple(row for row in rows if any(cell.text for cell in row.cells))
+    shown = tuple(row for row in rows if row.heading or any(cell.text for cell in row.cells))
     return Grid(("encoder", *results.tasks), shown)
 
 
@@ -201,18 +207,39 @@ def _by_width(
 def _row(
     label: str, condition: Condition, results: Results, find: Find, style: CellStyle
 ) -> GridRow:
-    cells = (_cell(results, find(task), condition, style) for task in results.tasks)
+    cells = (_cell(find(task), condition, style) for task in results.tasks)
     return GridRow(label, condition.value, tuple(cells))
 
 
-def _cell(
-    results: Results, result: Result | None, condition: Condition, style: CellStyle
-) -> GridCell:
+def _encoder_rows(results: Results, style: CellStyle) -> Iterator[GridRow]:
+    """Yield a row for each encoder; layers of one model stand below a row with its name."""
+    best = marked(results)
+    layers = {each.encoder: each for each in results.records if each.layer is not None}
+    sizes = Counter(each.family for each in layers.values())
+    before = ""
+    for name in results.encoders:
+        found = layers.get(name)
+        family = found.family if found and sizes[found.family] > 1 else ""
+        if family and family != before:
+            empty = (GridCell(""),) * len(results.tasks)
+            yield GridRow(family, Condition.PROBE.value, empty, heading=True)
+        before = family
+        row = _row(name, Condition.PROBE, results, _of_encoder(results, name), style)
+        label = f"  layer {found.layer}" if found and family else name
+        yield replace(row, label=label, cells=_mark(name, row.cells, results, best))
+
+
+def _mark(
+    encoder: str, cells: Sequence[GridCell], results: Results, best: Collection[tuple[str, str]]
+) -> tuple[GridCell, ...]:
+    """Mark the cells of an encoder that are the best of their columns."""
+    pairs = zip(results.tasks, cells, strict=True)
+    return tuple(replace(each, best=(encoder, task) in best) for task, each in pairs)
+
+
+def _cell(result: Result | None, condition: Condition, style: CellStyle) -> GridCell:
     score = result.scores.get(condition) if result else None
-    if result is None or score is None:
-        return GridCell("")
-    best = condition is Condition.PROBE and _percent(score.accuracy) == _best(results, result.task)
-    return GridCell(show_score(score, intervals=style.intervals), best=best)
+    return GridCell("" if score is None else show_score(score, intervals=style.intervals))
 
 
 def show_score(score: Score, *, intervals: bool = False) -> str:
@@ -220,11 +247,6 @@ def show_score(score: Score, *, intervals: bool = False) -> str:
     spread = "" if score.spread is None else f" ± {_percent(score.spread)}"
     low, high = _percent(score.interval.low), _percent(score.interval.high)
     return _percent(score.accuracy) + spread + (f" [{low}, {high}]" if intervals else "")
-
-
-def _best(results: Results, task: str) -> str:
-    scores = [r.scores.get(Condition.PROBE) for r in results.records if r.task == task]
-    return _percent(max(score.accuracy for score in scores if score is not None))
 
 
 def _percent(accuracy: float) -> str:

@@ -1,5 +1,6 @@
 """The OpenAI kind of endpoint, against a real server that fails, stalls and answers wrongly."""
 
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from embedding_server import Reply, Server, good, serving, vectors
-from openai_client import TEXTS, client
+from openai_client import SECRET, TEXTS, client
 
 from sentprobe.probes.encoders import openai
 from sentprobe.probes.encoders.protocol import EncoderError
@@ -37,6 +38,21 @@ def test_failure_that_passes(server: Server, reply: Reply) -> None:
     server.replies = [reply, reply]
     np.testing.assert_array_equal(client(server).encode(TEXTS), vectors(TEXTS))
     assert len(server.requests) == 3
+
+
+def test_each_further_try_is_told_at_once_and_once(
+    server: Server, waits: list[float], caplog: pytest.LogCaptureFixture
+) -> None:
+    server.replies = [Reply({"error": f"busy, {SECRET}"}, 503)] * 4
+    client(server, "batch=1&concurrency=2&retries=6").encode(["a", "b"])
+    told = [record.getMessage() for record in caplog.records]
+    tries = re.findall(r"; try (\d) of 7 follows", "\n".join(told))
+    assert len(told) == len(tries) == len(set(tries)) <= len(waits) == 4
+    assert re.fullmatch(
+        r"encoder openai:\S+: the server answers 503 Service Unavailable: busy, \[key\]; "
+        r"try 2 of 7 follows in \d\.\d s",
+        min(told),
+    )
 
 
 def test_stall_is_given_up_and_tried_again(server: Server) -> None:

@@ -109,11 +109,6 @@ def test_seeds_and_intervals() -> None:
     assert cell.text == "90.1 ± 0.1 [88.1, 91.8]"
 
 
-def test_equal_as_shown_are_all_best() -> None:
-    results = Results((sample("a", "t", 900), sample("b", "t", 900), sample("c", "t", 899)))
-    assert [row.cells[0].best for row in grid(results).rows] == [True, True, False]
-
-
 def test_other_widths_have_rows_of_their_own() -> None:
     wide = replace(sample("wide", "order", 551, 510), dim=9)
     labels = [row.label for row in grid(Results((*SAMPLE.records, wide))).rows]
@@ -170,6 +165,19 @@ def test_layers_and_tasks_in_order() -> None:
     ]
     found = [(r.layer, r.task) for r in arrange(Results(tuple(layers))).records]
     assert found == [(layer, task) for layer in (2, 10) for task in ("Order", "SemRole", "length")]
+
+
+def test_layers_stand_below_the_name_of_their_model() -> None:
+    layers = [
+        replace(sample(f"hf:m?layer={n}", "Order", 500 + 20 * n), layer=n, family="hf:m")
+        for n in (0, 1, 12)
+    ]
+    results = arrange(Results((sample("bow", "Order", 500), *layers, sample("st:x", "Order", 600))))
+    rows = grid(results).rows
+    labels = ["bow", "hf:m", "  layer 0", "  layer 1", "  layer 12", "st:x"]
+    assert [row.label for row in rows] == labels
+    assert [row.cells[0].text for row in rows] == ["50.0", "", "50.0", "52.0", "74.0", "60.0"]
+    assert [row.label for row in grid(Results((layers[0],))).rows] == ["hf:m?layer=0"]
 
 
 def test_records() -> None:
