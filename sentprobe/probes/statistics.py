@@ -217,6 +217,14 @@ def sign_test(wins: int, losses: int) -> float:
     return float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
 
 
+def sign_tests(wins: NDArray[np.int64], losses: NDArray[np.int64]) -> Floats:
+    """Return the p-values of many sign tests at once, (n,) float64 of (n,) and (n,) int64."""
+    from scipy.stats import binom  # noqa: PLC0415 - slow import
+
+    fewer = binom.cdf(np.minimum(wins, losses), wins + losses, 0.5)
+    return np.where(wins == losses, 1.0, np.minimum(1.0, 2 * fewer))
+
+
 def _t_test(gains: Floats) -> float:
     """Return the p-value of the paired t-test; where all gains are equal, 1 for zero, else 0."""
     from scipy.stats import ttest_rel  # noqa: PLC0415 - slow import

@@ -21,25 +21,27 @@ NOTHING = "no results"
 """What stands in place of a table where there is nothing to show."""
 
 
-def sections(results: Results) -> Iterator[tuple[str, Results, str]]:
+def sections(results: Results, style: CellStyle) -> Iterator[tuple[str, Results, str]]:
     """Yield each table's results with what stands above it and the lines below."""
     tables = settings(results)
     several = len({record.source for record in results.records}) > 1
     for title, each in zip(titles(tables), tables, strict=True):
         folders = "".join(f"{line}\n" for line in origins(each)) if several else ""
-        yield title, each, folders + explain(each)
+        yield title, each, folders + explain(each, style=style)
 
 
-def show_results(results: Results, fmt: TableFormat, *, intervals: bool = False) -> str:
+def show_results(
+    results: Results, fmt: TableFormat, *, intervals: bool = False, all_rows: bool = False
+) -> str:
     """Return the tables of results as text, Markdown, LaTeX, or HTML for a notebook."""
-    style = CellStyle(intervals=intervals)
+    style = CellStyle(intervals=intervals, all_rows=all_rows)
     if fmt is TableFormat.HTML:
         return _in_notebook(results, style)
     if fmt is TableFormat.TEXT:
         return _drawn(results)
     return "\n".join(
         write_title(title, fmt) + write_grid(grid(each, style=style), fmt) + write_notes(notes, fmt)
-        for title, each, notes in sections(results)
+        for title, each, notes in sections(results, style)
     )
 
 
@@ -49,7 +51,7 @@ def render_results(results: Results) -> "RenderableType":
     from rich.text import Text  # noqa: PLC0415 - slow import
 
     parts: list[RenderableType] = []
-    for title, each, notes in sections(results):
+    for title, each, notes in sections(results, CellStyle()):
         above = [Text(title)] if title else []
         parts += [*above, draw(grid(each)), Text(notes.rstrip("\n"))]
     return Group(*(parts or [Text(NOTHING)]))
@@ -76,6 +78,6 @@ def _in_notebook(results: Results, style: CellStyle) -> str:
     )
     shown = [
         (title, grid(each, style=style), notes.splitlines())
-        for title, each, notes in sections(results)
+        for title, each, notes in sections(results, style)
     ]
     return environment.get_template("notebook.html.j2").render(sections=shown, nothing=NOTHING)
