@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import dataclass
 from io import StringIO
 from typing import TYPE_CHECKING
 
@@ -9,10 +10,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from sentprobe.probes.report.tables import CellStyle, explain, grid, origins, settings, titles
 from sentprobe.probes.runs.results import Results
+from sentprobe.screen import fit, wrap
 from sentprobe.table_writers import TableFormat, draw, write_grid, write_notes, write_title
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.table import Table
 
 WIDTH = 200
 """How wide a table may be where there is no terminal."""
@@ -45,16 +48,37 @@ def show_results(
     )
 
 
-def render_results(results: Results) -> "RenderableType":
-    """Return the tables of results and the lines below them, for a rich console."""
-    from rich.console import Group  # noqa: PLC0415 - slow import
-    from rich.text import Text  # noqa: PLC0415 - slow import
+@dataclass(frozen=True, slots=True)
+class RenderedResults:
+    """The tables of results and the lines below them, as wide as the rich console is."""
 
-    parts: list[RenderableType] = []
+    results: Results
+
+    def __rich_console__(
+        self, console: "Console", options: "ConsoleOptions"
+    ) -> "Iterator[RenderableType]":
+        from rich.text import Text  # noqa: PLC0415 - slow import
+
+        for part in _parts(self.results, options.max_width):
+            if isinstance(part, str):
+                text = wrap(part, options.max_width)
+                yield Text(text, no_wrap=True, overflow="ignore")
+            else:
+                yield part
+
+
+def _parts(results: Results, width: int) -> "Iterator[Table | str]":
+    if not results.records:
+        yield NOTHING
     for title, each, notes in sections(results, CellStyle()):
-        above = [Text(title)] if title else []
-        parts += [*above, draw(grid(each)), Text(notes.rstrip("\n"))]
-    return Group(*(parts or [Text(NOTHING)]))
+        yield from [title] if title else []
+        yield from fit(draw(grid(each)), width)
+        yield notes.rstrip("\n")
+
+
+def render_results(results: Results) -> RenderedResults:
+    """Return what a rich console shows of results."""
+    return RenderedResults(results)
 
 
 def _drawn(results: Results) -> str:
