@@ -52,6 +52,11 @@ def format_among(text: str, panel: str | None = None) -> Any:
 TableFormatOption = Annotated[str, format_among("text, markdown, latex, csv or json.")]
 """The format of a table that is printed."""
 
+AllRowsOption = Annotated[
+    bool, typer.Option("--all-rows", help="Show rows of the sanity runs, too.")
+]
+"""A line below a table stands for them otherwise."""
+
 ForceOption = Annotated[bool, typer.Option("--force", help="Redo what is there.")]
 
 JobsOption = Annotated[

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sentprobe.commands.options import format_among, out_to
+from sentprobe.commands.options import AllRowsOption, format_among, out_to
 from sentprobe.errors import UsageError
 from sentprobe.files import write_atomically
 from sentprobe.lengths import Lengths
@@ -62,6 +62,7 @@ def show(
         ),
     ] = None,
     intervals: Annotated[bool, typer.Option("--intervals", help="Show 95% intervals.")] = False,
+    all_rows: AllRowsOption = False,
     published: Annotated[
         bool, typer.Option("--published", help="Add the rows of Ettinger et al. 2018.")
     ] = False,
@@ -89,7 +90,8 @@ def show(
         raise UsageError(f"{', '.join(map(str, runs))}: no results yet")
     if plot is not None:
         save_plot(results, plot, lengths)
-    view = make_view(intervals=intervals, published=published, by_length=lengths)
+    shown = CellStyle(intervals=intervals, all_rows=all_rows)
+    view = make_view(shown, published=published, by_length=lengths)
     if style is TableFormat.TEXT and out is None:
         print_tables(results, view)
         return
@@ -117,9 +119,8 @@ def read_runs(runs: Sequence[Path]) -> Results:
     return arrange(Results(tuple(records)))
 
 
-def make_view(*, intervals: bool, published: bool, by_length: Lengths | None) -> View:
-    """Return the view with intervals in the cells, and with the published rows, where asked."""
-    style = CellStyle(intervals=intervals)
+def make_view(style: CellStyle, *, published: bool, by_length: Lengths | None) -> View:
+    """Return the view of that style, with the published rows where asked."""
     if not published:
         return View(style=style, by_length=by_length)
     found = published_rows()
@@ -185,7 +186,7 @@ def print_tables(results: Results, view: View) -> None:
 
 def _tables(results: Results, view: View) -> Iterator[tuple[str, Results, str]]:
     """Yield each table with what stands above it and below."""
-    for title, each, notes in sections(results):
+    for title, each, notes in sections(results, view.style):
         yield title, each, notes + view.note
 
 

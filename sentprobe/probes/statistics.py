@@ -217,6 +217,23 @@ def sign_test(wins: int, losses: int) -> float:
     return float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
 
 
+def sign_tests(wins: NDArray[np.int64], losses: NDArray[np.int64]) -> Floats:
+    """Return the p-values of many sign tests at once, (n,) float64 of (n,) and (n,) int64.
+
+    Without SciPy, so that tables are shown where it is not installed.
+    """
+    counts = np.arange(1, int(np.max(wins + losses, initial=0)) + 1)
+    logs = np.concatenate([[0.0], np.cumsum(np.log(counts))])  # of the factorials
+
+    def one(fewer: int, total: int) -> float:
+        below = np.arange(fewer + 1)
+        ways = logs[total] - logs[below] - logs[total - below]
+        return min(1.0, 2 * float(np.exp(ways - total * np.log(2)).sum()))
+
+    pairs = zip(np.minimum(wins, losses).tolist(), (wins + losses).tolist(), strict=True)
+    return np.array([one(*each) for each in pairs], dtype=np.float64)
+
+
 def _t_test(gains: Floats) -> float:
     """Return the p-value of the paired t-test; where all gains are equal, 1 for zero, else 0."""
     ttest_rel = load("scipy.stats").ttest_rel
