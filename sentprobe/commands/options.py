@@ -52,6 +52,9 @@ def format_among(text: str, panel: str | None = None) -> Any:
 TableFormatOption = Annotated[str, format_among("text, markdown, latex, csv or json.")]
 """The format of a table that is printed."""
 
+OUT_DECIDES = "By default as the suffix of --out says."
+"""What the help of ``--format`` says of a command that also has ``--out``."""
+
 ForceOption = Annotated[bool, typer.Option("--force", help="Redo what is there.")]
 
 JobsOption = Annotated[
@@ -197,6 +200,19 @@ class NaturalOptions:
             help="Sequences of TopConst, besides OTHER. By default 19.",
             rich_help_panel=NATURAL_TEXT,
         ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatexOptions:
+    """What stands with a table in LaTeX."""
+
+    caption: Annotated[
+        str | None,
+        typer.Option("--caption", help="In LaTeX, a table that floats, with this caption."),
+    ] = None
+    label: Annotated[
+        str | None, typer.Option("--label", help="Its label there, such as tab:results.")
     ] = None
 
 
