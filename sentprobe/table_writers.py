@@ -80,9 +80,55 @@ def empty_table(header: Sequence[str], *, left: Collection[int] = ()) -> "Table"
     return drawn
 
 
-def write_grid(grid: Grid, style: TableFormat) -> str:
+@dataclass(frozen=True, slots=True)
+class Caption:
+    """What LaTeX prints with a table, and the label by which a document refers to it."""
+
+    text: str = ""
+    label: str = ""
+
+    def of(self, number: int, count: int) -> "Caption":
+        """Return that of one of several tables: no two have the same label.
+
+        >>> Caption("Results", "tab:all").of(1, 2)
+        Caption(text='Results (1 of 2)', label='tab:all-1')
+        """
+        if count == 1 or not self.text:
+            return self
+        label = f"{self.label}-{number}" if self.label else ""
+        return Caption(f"{self.text} ({number} of {count})", label)
+
+    def around(self, tabular: str) -> str:
+        """Return a tabular in a table that floats; without a caption, as it is."""
+        if not self.text:
+            return tabular
+        lines = [r"\begin{table}", r"  \centering", rf"  \caption{{{_in_latex(self.text)}}}"]
+        lines += [rf"  \label{{{self.label}}}"] if self.label else []
+        return "\n".join([*lines, f"{tabular}\\end{{table}}\n"])
+
+
+def write_grid(grid: Grid, style: TableFormat, caption: Caption = Caption()) -> str:
     """Return the table as text, in plain columns, Markdown or LaTeX (the best in bold)."""
-    return WRITERS[style](grid)
+    text = WRITERS[style](grid)
+    return caption.around(text) if style is TableFormat.LATEX else text
+
+
+def write_tables(
+    grids: Sequence[Grid],
+    *,
+    notes: str,
+    records: Callable[[], Sequence[Mapping[str, Any]]],
+    style: TableFormat,
+    caption: Caption = Caption(),
+) -> str:
+    """Return tables and the lines below them, or the flat records, as the format demands."""
+    if style in (TableFormat.CSV, TableFormat.JSON):
+        return write_records(records(), style)
+    tables = [
+        write_grid(each, style, caption.of(number, len(grids)))
+        for number, each in enumerate(grids, 1)
+    ]
+    return "\n".join(tables) + write_notes(notes, style)
 
 
 def write_notes(text: str, style: TableFormat) -> str:

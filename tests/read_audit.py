@@ -37,6 +37,7 @@ def from_json(value: Mapping[str, Any]) -> Audit:
             for cue, bounds in value["bounds"].items()
         },
         structures=dict(value["structures"]),
+        expect=tuple(map(Cue, value.get("expect", ()))),
     )
 
 

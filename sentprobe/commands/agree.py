@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from sentprobe.commands.options import TableFormatOption
+from sentprobe.commands.table_files import find_table_format
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.files import atomic_path, check_apart
 from sentprobe.probes.corpus.table import Table, open_table
@@ -16,20 +17,7 @@ from sentprobe.probes.natural.catalogue import TASKS
 from sentprobe.probes.natural.task import TableNeed, TaskGroup
 from sentprobe.probes.statistics import wilson
 from sentprobe.screen import print_table, say
-from sentprobe.specs import choose
-from sentprobe.table_writers import (
-    Grid,
-    GridCell,
-    GridRow,
-    TableFormat,
-    draw,
-    write_grid,
-    write_notes,
-    write_records,
-)
-
-FORMATS = tuple(each for each in TableFormat if each is not TableFormat.HTML)
-"""The formats of an agreement."""
+from sentprobe.table_writers import Grid, GridCell, GridRow, TableFormat, draw, write_tables
 
 
 def agree(
@@ -46,9 +34,7 @@ def agree(
     format_: TableFormatOption = "text",
 ) -> None:
     """Say how often two tables agree on the same sentences: what automatic parsing costs."""
-    style = choose(TableFormat, format_, what="format")
-    if style not in FORMATS:
-        raise UsageError(f"an agreement has no format {style.value!r}; {', '.join(FORMATS)}")
+    style = find_table_format(format_, None, what="an agreement")
     if disagreements is not None:
         check_apart(disagreements, [first, second])
     tables = open_table(first), open_table(second)
@@ -103,10 +89,12 @@ def to_text(
     found: agreement.TableAgreement, tables: tuple[Table, Table], style: TableFormat
 ) -> str:
     """Return an agreement as text in any of the formats."""
-    if style in (TableFormat.CSV, TableFormat.JSON):
-        return write_records(to_records(found), style)
-    grids = "\n".join(write_grid(each, style) for each in (label_grid(found), task_grid(found)))
-    return grids + write_notes(explain(found, tables), style)
+    return write_tables(
+        (label_grid(found), task_grid(found)),
+        notes=explain(found, tables),
+        records=lambda: to_records(found),
+        style=style,
+    )
 
 
 def to_records(found: agreement.TableAgreement) -> list[dict[str, Any]]:

@@ -14,20 +14,15 @@ from sentprobe.errors import SentprobeError, UsageError, suggest
 from sentprobe.extras import need
 from sentprobe.files import atomic_path, check_apart, is_table, what_is
 from sentprobe.lexicon.read import load_lexicon
+from sentprobe.probes import formats
 from sentprobe.probes.dataset import ProbeDataset
-from sentprobe.probes.formats import (
-    check_format,
-    read_dataset,
-    read_datasets,
-    recognise,
-    write_card,
-)
+from sentprobe.probes.known_task import Cue
 from sentprobe.processes import check_jobs, cores
 from sentprobe.progress import bars, console
 from sentprobe.screen import has_width, say
+from sentprobe.specs import choose
 
 if TYPE_CHECKING:
-    from sentprobe.lexicon import Lexicon
     from sentprobe.probes.audit import Audit, AuditFormat
 
 
@@ -55,6 +50,15 @@ def audit(
         bool, typer.Option("--write", help="Also put the audit in each dataset's card.json.")
     ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 when a cue leaks.")] = False,
+    expect: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--expect",
+            metavar="CUE",
+            help="This cue may answer: probe, length, bag-of-words, n-grams, position, template or "
+            "sentence; repeatable. Exit with 1 when another one leaks.",
+        ),
+    ] = None,
     read_as: Annotated[
         str | None,
         typer.Option(
@@ -74,8 +78,11 @@ def audit(
     """Report what surface cues alone achieve on datasets, and which of them leak the answer."""
     need("sklearn")
     style = _find_style(format_)
+    expected = [choose(Cue, name, what="cue") for name in expect or ()]
     if read_as is not None:
-        check_format(read_as)
+        formats.check_format(read_as)
+    from sentprobe.probes.audit import audit_all  # noqa: PLC0415 - scikit-learn is slow
+
     processes = cores() if jobs is None else jobs
     check_jobs(processes)
     for path in paths:
@@ -87,7 +94,16 @@ def audit(
         _check_cards(located)
     # Opened before the work, so that a path that cannot be written is said at once.
     with nullcontext() if out is None else atomic_path(out) as file:
-        audits = _audit([data for _, data in located], seed, load_lexicon(lexicon), processes)
+        words = load_lexicon(lexicon)
+        with bars() as reporter:
+            audits = audit_all(
+                [data for _, data in located],
+                expect=expected,
+                seed=seed,
+                lexicon=words,
+                jobs=processes,
+                reporter=reporter,
+            )
         if file is None:
             _print(audits, style)
         else:
@@ -95,7 +111,7 @@ def audit(
             print(f"audit: {out}")
     if write:
         _write_cards(located, audits)
-    if strict:
+    if strict or expected:
         _refuse_leaks(audits)
 
 
@@ -110,38 +126,33 @@ def _find_style(name: str) -> "AuditFormat":
 
 def _check_kind(path: Path) -> None:
     kind = what_is(path)
-    if kind and recognise(path) is None:
+    if kind and formats.recognise(path) is None:
         first = f"; build datasets from it first: probe build natural {path}"
         raise UsageError(f"{path}: is {kind}, not a dataset{first if is_table(path) else ''}")
 
 
 def _locate(path: Path, read_as: str | None) -> list[Located]:
     """Return the datasets in a directory, each with its own path, or the one at *path*."""
-    if read_as is not None or not path.is_dir() or recognise(path) is not None:
-        return [(path, read_dataset(path, format=read_as))]
+    if read_as is not None or not path.is_dir() or formats.recognise(path) is not None:
+        return [(path, formats.read_dataset(path, format=read_as))]
     children = (child for child in sorted(path.iterdir()) if not child.name.startswith("."))
     # read_datasets says what is wrong when there is none, or two are of one name.
     return list(
-        zip((child for child in children if recognise(child)), read_datasets(path), strict=True)
+        zip(
+            (child for child in children if formats.recognise(child)),
+            formats.read_datasets(path),
+            strict=True,
+        )
     )
 
 
 def _check_cards(located: Sequence[Located]) -> None:
     for path, _ in located:
-        if recognise(path) != _WITH_CARD:
+        if formats.recognise(path) != _WITH_CARD:
             raise UsageError(
                 f"{path}: only a dataset in the format {_WITH_CARD!r} has a card to write to, "
-                f"not one in the format {recognise(path)!r}"
+                f"not one in the format {formats.recognise(path)!r}"
             )
-
-
-def _audit(
-    datasets: Sequence[ProbeDataset], seed: int, lexicon: "Lexicon", jobs: int
-) -> "list[Audit]":
-    from sentprobe.probes.audit import audit_all  # noqa: PLC0415
-
-    with bars() as reporter:
-        return audit_all(datasets, seed=seed, lexicon=lexicon, jobs=jobs, reporter=reporter)
 
 
 def _print(audits: "Sequence[Audit]", style: "AuditFormat") -> None:
@@ -167,7 +178,9 @@ def _write_cards(located: Sequence[Located], audits: "Sequence[Audit]") -> None:
     for (path, data), found in zip(located, audits, strict=True):
         # What a natural-text task's card has of the paper's baselines stays.
         kept = {key: data.card.audit[key] for key in ("baselines",) if key in data.card.audit}
-        write_card(replace(data, card=replace(data.card, audit={**kept, **to_json(found)})), path)
+        formats.write_card(
+            replace(data, card=replace(data.card, audit={**kept, **to_json(found)})), path
+        )
         print(f"audit written to the card: {path}", file=sys.stderr)
 
 

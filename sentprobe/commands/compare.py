@@ -6,31 +6,26 @@ from typing import Annotated
 
 import typer
 
-from sentprobe.commands.options import TableFormatOption
-from sentprobe.errors import UsageError
-from sentprobe.probes.report.comparisons import (
-    Comparison,
-    Side,
-    all_pairs,
-    comparison_grid,
-    explain,
-    one_side,
-    sides,
-    starred,
-    to_records,
+from sentprobe.commands.options import (
+    OUT_DECIDES,
+    LatexOptions,
+    format_among,
+    out_to,
+    with_groups,
 )
-from sentprobe.probes.report.comparisons import compare as compare_sides
+from sentprobe.commands.table_files import find_caption, find_table_format, print_or_write
+from sentprobe.errors import UsageError
+from sentprobe.probes.report import comparisons
+from sentprobe.probes.report.comparisons import Comparison, Side
 from sentprobe.probes.report.tables import arrange, settings
 from sentprobe.probes.runs.store import read_results
 from sentprobe.probes.statistics import Correction
 from sentprobe.screen import print_table, say
 from sentprobe.specs import choose
-from sentprobe.table_writers import TableFormat, draw, write_grid, write_notes, write_records
-
-FORMATS = tuple(each for each in TableFormat if each is not TableFormat.HTML)
-"""The formats of a comparison."""
+from sentprobe.table_writers import Caption, TableFormat, draw, write_tables
 
 
+@with_groups
 def compare(
     runs: Annotated[
         list[str],
@@ -38,7 +33,10 @@ def compare(
             metavar="RUN [RUN]", help="A folder of results, or an encoder of one: DIR#ENCODER."
         ),
     ],
-    format_: TableFormatOption = "text",
+    format_: Annotated[
+        str | None, format_among(f"text, markdown, latex, csv or json. {OUT_DECIDES}")
+    ] = None,
+    out: Annotated[Path | None, out_to("Write to this file.")] = None,
     correction: Annotated[
         str, typer.Option(help="For the number of comparisons: holm, bh or none.")
     ] = "holm",
@@ -51,26 +49,35 @@ def compare(
             metavar="N", help="Of a run that probe show prints as several tables, the one to use."
         ),
     ] = None,
+    *,
+    latex: LatexOptions,
 ) -> None:
     """Compare encoders task by task: differences, intervals and paired tests."""
-    style = choose(TableFormat, format_, what="format")
+    style = find_table_format(format_, out, what="a comparison")
+    caption = find_caption(latex, style)
     corrected = choose(Correction, correction, what="correction")
-    if style not in FORMATS:
-        raise UsageError(f"a comparison has no format {style.value!r}; {', '.join(FORMATS)}")
     found = find_comparisons(runs, correction=corrected, against=against, table=table)
-    if style is TableFormat.TEXT:
-        print_table(draw(starred(comparison_grid(found))))
-        say(explain(found, correction=corrected, mark="bold, with a *"), end="")
+    if style is TableFormat.TEXT and out is None:
+        print_table(draw(comparisons.starred(comparisons.comparison_grid(found))))
+        say(comparisons.explain(found, correction=corrected, mark="bold, with a *"), end="")
     else:
-        print(to_text(found, corrected, style), end="")
+        print_or_write(to_text(found, corrected, style, caption), out)
 
 
-def to_text(found: Sequence[Comparison], correction: Correction, style: TableFormat) -> str:
-    """Return the comparisons as text in any of the formats."""
-    if style in (TableFormat.CSV, TableFormat.JSON):
-        return write_records(to_records(found), style)
-    notes = write_notes(explain(found, correction=correction), style)
-    return write_grid(comparison_grid(found), style) + notes
+def to_text(
+    found: Sequence[Comparison], correction: Correction, style: TableFormat, caption: Caption
+) -> str:
+    """Return the comparisons as text in any of the formats; plain text has no bold, but a star."""
+    grid, mark = comparisons.comparison_grid(found), "bold"
+    if style is TableFormat.TEXT:
+        grid, mark = comparisons.starred(grid), "with a *"
+    return write_tables(
+        [grid],
+        notes=comparisons.explain(found, correction=correction, mark=mark),
+        records=lambda: comparisons.to_records(found),
+        style=style,
+        caption=caption,
+    )
 
 
 def find_comparisons(
@@ -93,15 +100,16 @@ def find_comparisons(
         if against is not None:
             raise UsageError("--against is for the encoders of one run; here are two")
         first, second = (
-            one_side(_sides(path, table), encoder, source=str(path))
+            comparisons.one_side(_sides(path, table), encoder, source=str(path))
             for path, encoder in map(split, runs)
         )
-        return compare_sides([(first, second)], correction=correction)
+        return comparisons.compare([(first, second)], correction=correction)
     path, encoder = split(runs[0])
     if encoder is not None:
         raise UsageError(f"{runs[0]}: what is it to be compared with? Name a second run")
-    return compare_sides(
-        all_pairs(_sides(path, table), baseline=against, source=str(path)), correction=correction
+    return comparisons.compare(
+        comparisons.all_pairs(_sides(path, table), baseline=against, source=str(path)),
+        correction=correction,
     )
 
 
@@ -120,9 +128,9 @@ def _sides(path: Path, table: int | None) -> list[Side]:
     if table is not None and len(tables) > 1:
         if not 1 <= table <= len(tables):
             raise UsageError(f"{path} has the tables 1 to {len(tables)}, and no table {table}")
-        return sides(tables[table - 1], str(path))
+        return comparisons.sides(tables[table - 1], str(path))
     hint = f"choose one of its {len(tables)} tables, as probe show numbers them, with --table"
-    return sides(results, str(path), hint=hint)
+    return comparisons.sides(results, str(path), hint=hint)
 
 
 def split(text: str) -> tuple[Path, str | None]:

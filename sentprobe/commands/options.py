@@ -56,6 +56,8 @@ AllRowsOption = Annotated[
     bool, typer.Option("--all-rows", help="Show rows of the sanity runs, too.")
 ]
 """A line below a table stands for them otherwise."""
+OUT_DECIDES = "By default as the suffix of --out says."
+"""What the help of ``--format`` says of a command that also has ``--out``."""
 
 ForceOption = Annotated[bool, typer.Option("--force", help="Redo what is there.")]
 
@@ -202,6 +204,19 @@ class NaturalOptions:
             help="Sequences of TopConst, besides OTHER. By default 19.",
             rich_help_panel=NATURAL_TEXT,
         ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatexOptions:
+    """What stands with a table in LaTeX."""
+
+    caption: Annotated[
+        str | None,
+        typer.Option("--caption", help="In LaTeX, a table that floats, with this caption."),
+    ] = None
+    label: Annotated[
+        str | None, typer.Option("--label", help="Its label there, such as tab:results.")
     ] = None
 
 

@@ -1,5 +1,6 @@
 """The command ``probe show``: the table of one or more runs."""
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -7,9 +8,16 @@ from typing import Annotated
 
 import typer
 
-from sentprobe.commands.options import AllRowsOption, format_among, out_to
+from sentprobe.commands.options import (
+    OUT_DECIDES,
+    AllRowsOption,
+    LatexOptions,
+    format_among,
+    out_to,
+    with_groups,
+)
+from sentprobe.commands.table_files import find_caption, find_format, print_or_write
 from sentprobe.errors import UsageError
-from sentprobe.files import write_atomically
 from sentprobe.lengths import Lengths
 from sentprobe.probes.report.series import NOTES, check_series, series_grids, series_records
 from sentprobe.probes.report.tables import (
@@ -26,6 +34,7 @@ from sentprobe.probes.runs.store import read_results
 from sentprobe.screen import print_table, say
 from sentprobe.specs import choose
 from sentprobe.table_writers import (
+    Caption,
     TableFormat,
     draw,
     write_grid,
@@ -33,15 +42,6 @@ from sentprobe.table_writers import (
     write_records,
     write_title,
 )
-
-SUFFIXES = {
-    ".md": TableFormat.MARKDOWN,
-    ".tex": TableFormat.LATEX,
-    ".csv": TableFormat.CSV,
-    ".json": TableFormat.JSON,
-    ".html": TableFormat.HTML,
-}
-"""The format of a file by its suffix; of any other it is text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,15 +51,15 @@ class View:
     style: CellStyle = CellStyle()  # noqa: RUF009 - frozen
     note: str = ""
     by_length: Lengths | None = None
+    caption: Caption = Caption()  # noqa: RUF009 - frozen
 
 
+@with_groups
 def show(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of results.")],
     format_: Annotated[
         str | None,
-        format_among(
-            "text, markdown, latex, csv, json or html. By default as the suffix of --out says."
-        ),
+        format_among(f"text, markdown, latex, csv, json or html. {OUT_DECIDES}"),
     ] = None,
     intervals: Annotated[bool, typer.Option("--intervals", help="Show 95% intervals.")] = False,
     all_rows: AllRowsOption = False,
@@ -81,9 +81,12 @@ def show(
             help="Show accuracy and norm by sentence length, in bins or for each number of tokens.",
         ),
     ] = None,
+    *,
+    latex: LatexOptions,
 ) -> None:
     """Print the table of one or more runs."""
     style = find_format(format_, out)
+    caption = find_caption(latex, style)
     lengths = None if by_length is None else choose(Lengths, by_length, what="--by-length")
     results = read_runs(runs)
     if not results.records:
@@ -94,23 +97,8 @@ def show(
     view = make_view(shown, published=published, by_length=lengths)
     if style is TableFormat.TEXT and out is None:
         print_tables(results, view)
-        return
-    text = to_text(results, view, style)
-    if out is None:
-        print(text, end="")
     else:
-        write_atomically(out, text)
-
-
-def find_format(name: str | None, out: Path | None) -> TableFormat:
-    """Return the format of that name; of none, the one that the suffix of *out* says.
-
-    Raises:
-        UsageError: there is no such format.
-    """
-    if name is not None:
-        return choose(TableFormat, name, what="format")
-    return TableFormat.TEXT if out is None else SUFFIXES.get(out.suffix.lower(), TableFormat.TEXT)
+        print_or_write(to_text(results, replace(view, caption=caption), style), out)
 
 
 def read_runs(runs: Sequence[Path]) -> Results:
@@ -158,7 +146,7 @@ def save_plot(results: Results, path: Path, by_length: Lengths | None) -> None:
 def to_text(results: Results, view: View, fmt: TableFormat) -> str:
     """Return what is shown, as text in any of the formats."""
     if view.by_length is not None and fmt is not TableFormat.HTML:
-        return series_text(results, by=view.by_length, style=view.style, fmt=fmt)
+        return series_text(results, view, by=view.by_length, fmt=fmt)
     if fmt in (TableFormat.CSV, TableFormat.JSON):
         return write_records(results.to_records(), fmt)
     if fmt is TableFormat.HTML:
@@ -167,8 +155,10 @@ def to_text(results: Results, view: View, fmt: TableFormat) -> str:
         by = view.by_length or Lengths.BINS
         return report(results, style=view.style, note=view.note.strip(), by=by)
     parts = []
-    for title, each, notes in _tables(results, view):
-        table = write_grid(grid(each, style=view.style), fmt)
+    tables = list(_tables(results, view))
+    for number, (title, each, notes) in enumerate(tables, 1):
+        caption = view.caption.of(number, len(tables))
+        table = write_grid(grid(each, style=view.style), fmt, caption)
         parts.append(write_title(title, fmt) + table + write_notes(notes, fmt))
     return "\n".join(parts)
 
@@ -205,7 +195,7 @@ def print_series(results: Results, *, by: Lengths, style: CellStyle) -> None:
     say("\n".join(NOTES))
 
 
-def series_text(results: Results, *, by: Lengths, style: CellStyle, fmt: TableFormat) -> str:
+def series_text(results: Results, view: View, *, by: Lengths, fmt: TableFormat) -> str:
     """Return the series as text, in any of the formats but HTML, whose page has plots of them.
 
     Raises:
@@ -215,10 +205,12 @@ def series_text(results: Results, *, by: Lengths, style: CellStyle, fmt: TableFo
     if fmt in (TableFormat.CSV, TableFormat.JSON):
         return write_records(series_records(results, by=by), fmt)
     tables = settings(results)
+    grids = [list(series_grids(each, by=by, style=view.style)) for each in tables]
+    count, numbers = sum(map(len, grids)), itertools.count(1)
     parts = [
         write_title(title, fmt)
-        + "\n".join(write_grid(g, fmt) for g in series_grids(each, by=by, style=style))
-        for title, each in zip(titles(tables), tables, strict=True)
+        + "\n".join(write_grid(g, fmt, view.caption.of(next(numbers), count)) for g in each)
+        for title, each in zip(titles(tables), grids, strict=True)
     ]
     return "\n".join(parts) + write_notes("".join(f"{note}\n" for note in NOTES), fmt)
 

@@ -13,6 +13,7 @@ from sentprobe.lexicon import english
 from sentprobe.probes.compeval import TASKS, build
 from sentprobe.probes.dataset import ProbeDataset, Size
 from sentprobe.probes.formats import read_dataset, write_dataset
+from sentprobe.probes.known_task import Cue
 
 LEAKY = learnable(name="leaky", size=60)
 """Whether the probe word is in the sentence: the bag of words gives it away."""
@@ -69,6 +70,51 @@ def test_another_format_is_read_and_the_audit_written_to_a_file(
     assert "| bag of words and probe | " in out_file.read_text("utf-8")
 
 
+def test_what_is_expected_is_no_failure_and_what_is_not_is_one(
+    tmp_path: Path, probe: Command
+) -> None:
+    source = saved(LEAKY, tmp_path / "leaky.jsonl")
+    _, told, _ = probe(source, "--format", "json", "--jobs", 1)
+    leaks = json.loads(told)[0]["leaks"]
+    assert len(leaks) > 1
+    options = [part for cue in leaks for part in ("--expect", cue)]
+    code, out, err = probe(source, *options, "--strict", "--jobs", 1)
+    assert (code, err.count("leaks in")) == (0, 0)
+    assert "leaky: no leak found" in out
+    assert out.count("(you expect it)") == len(leaks)
+    code, out, err = probe(source, *options[:2], "--jobs", 1)
+    assert (code, err.splitlines()[-1]) == (1, "probe: leaks in 1 of 1 datasets: leaky")
+    assert "leaky: LEAK: " in out
+
+
+def test_what_is_expected_and_not_found_is_said(tmp_path: Path, probe: Command) -> None:
+    source = saved(order(), tmp_path / "Order")
+    expect = ("--expect", "probe", "--expect", "n-grams")
+    code, out, _ = probe(source, *expect, "--format", "json", "--jobs", 1)
+    assert code == 0
+    (found,) = json.loads(out)
+    assert (found["expect"], found["not_found"]) == (["probe", "n-grams"], ["probe"])
+    assert from_json(found).not_found == (Cue.PROBE,)
+    out = probe(source, *expect, "--jobs", 1)[1]
+    assert "  expected, but not found: probe only gives 50.0%\n" in out
+    assert "the task is about the order of words" in out
+
+
+SPLITS = ("train", "test")
+
+
+def test_a_cue_that_the_dataset_does_not_have_is_not_found(tmp_path: Path, probe: Command) -> None:
+    source = tmp_path / "unprobed.csv"
+    words = ("no", "yes")
+    rows = (f"{split}{n} {words[n % 2]},{n % 2},{split}" for split in SPLITS for n in range(60))
+    source.write_text("\n".join(["text,label,split", *rows]))
+    code, out, _ = probe(source, "--expect", "position", "--expect", "length", "--jobs", 1)
+    assert code == 1
+    assert "unprobed: LEAK: bag of words gives 100.0%" in out
+    assert "  expected, but not found: length gives 50.0%\n" in out
+    assert "  expected, but not tried here: position of the probe words\n" in out
+
+
 def test_bad_requests_are_refused_in_a_line(tmp_path: Path, probe: Command) -> None:
     source = saved(LEAKY, tmp_path / "leaky.jsonl")
     empty = tmp_path / "empty"
@@ -79,6 +125,8 @@ def test_bad_requests_are_refused_in_a_line(tmp_path: Path, probe: Command) -> N
         ((source, "--format", "jsn"), 2, "there is no format 'jsn' (did you mean 'json'?)"),
         ((source, "--read-as", "json"), 2, "there is no format 'json' of datasets"),
         ((source, "--jobs", "0"), 2, "the number of jobs must be positive, not 0"),
+        ((source, "--expect", "bag"), 2, "there is no cue 'bag'; known: probe, length, bag-of-"),
+        ((source, "--expect", "n-gram"), 2, "there is no cue 'n-gram' (did you mean 'n-grams'?)"),
         ((source, "--write"), 2, "only a dataset in the format 'directory' has a card"),
         ((source, "--lexicon", tmp_path / "no.toml"), 2, "no.toml"),
         ((source, "--out", tmp_path / "no" / "audit.txt"), 2, "audit.txt: cannot write there"),

@@ -62,6 +62,51 @@ def test_compare_formats(first: Path, command: Command, style: str, correction: 
     assert ("] *" in stdout) == (style == "text")
 
 
+@pytest.mark.parametrize(("suffix", "style"), [("md", "markdown"), ("tex", "latex"),
+    ("csv", "csv"), ("JSON", "json")])  # fmt: skip
+def test_a_file_has_what_is_printed(
+    first: Path, tmp_path: Path, command: Command, suffix: str, style: str
+) -> None:
+    out = tmp_path / f"differences.{suffix}"
+    printed = command("compare", first, "-f", style)[1]
+    assert command("compare", first, "-o", out) == (0, "", "")
+    assert out.read_text("utf-8") == printed
+    assert command("compare", first, "-o", tmp_path / "other.txt", "-f", style)[0] == 0
+    assert (tmp_path / "other.txt").read_text("utf-8") == printed
+
+
+def test_a_file_of_text_has_stars_where_a_terminal_has_bold(
+    first: Path, tmp_path: Path, command: Command
+) -> None:
+    out = tmp_path / "differences.txt"
+    assert command("compare", first, "-o", out)[0] == 0
+    text = out.read_text("utf-8")
+    assert "] *" in text
+    assert SIGNIFICANT.format("with a *") in text
+
+
+def test_a_caption_and_a_label(first: Path, command: Command) -> None:
+    options = ("-f", "latex", "--caption", "50% of  a_b & more", "--label", "tab:a_b")
+    lines = command("compare", first, *options)[1].splitlines()
+    assert lines[:5] == [
+        r"\begin{table}",
+        r"  \centering",
+        r"  \caption{50\% of a\_b \& more}",
+        r"  \label{tab:a_b}",
+        r"\begin{tabular}{lrrrrrrr}",
+    ]
+    assert lines.index(r"\end{table}") == lines.index(r"\end{tabular}") + 1
+    assert all(line.startswith("% ") for line in lines[lines.index(r"\end{table}") + 1 :])
+
+
+def test_several_tables_have_labels_of_their_own(tmp_path: Path, command: Command) -> None:
+    made = [replace(sample_result("bow", "Order", 600), seed=seed) for seed in (0, 1)]
+    run = a_run(tmp_path / "run", *made)
+    text = command("show", run, "-f", "latex", "--caption", "All", "--label", "tab:all")[1]
+    for number in (1, 2):
+        assert f"\\caption{{All ({number} of 2)}}\n  \\label{{tab:all-{number}}}\n" in text
+
+
 def test_against_one(tmp_path: Path, command: Command) -> None:
     run = a_run(tmp_path / "r#n", *LAYERS)
     read = json.loads(command("compare", run, "--against", "hf:m?layer=2", "-f", "json")[1])
@@ -127,6 +172,18 @@ def test_refused(first: Path, tmp_path: Path, command: Command) -> None:
         (["compare", first, "--table", "0"], 2, "first has one table, and no table 0"),
         (["compare", f"{first}#bow", tasks, "--table", "2"], 2, "has one table, and no table 2"),
         (["compare", mine], 2, "mine: not a directory of sentprobe's results"),
+        (["compare", first, "-o", tmp_path / "x.html"], 2, "a comparison has no format 'html'"),
+        (["compare", first, "-o", tmp_path / "no" / "x.md"], 2, "x.md: cannot write there"),
+        (["compare", first, "-o", first], 2, "first: is a directory, not a file to write"),
+        (["show", first, "--caption", "A"], 2, "--caption is for --format latex, not for text"),
+        (["compare", first, "-f", "csv", "--label", "a"], 2, "--label is for --format latex"),
+        (["show", first, "-f", "latex", "--label", "a"], 2, "--label needs a --caption"),
+        (["show", first, "-f", "latex", "--caption", " "], 2, "--caption is empty"),
+        (
+            ["compare", first, "-f", "latex", "--caption", "A", "--label", "a{b"],
+            2,
+            "--label 'a{b': wanted are letters, digits and the signs : . + / - _",
+        ),
     ]
     for arguments, code, message in cases:
         check(command(*arguments), code, message)

@@ -31,6 +31,7 @@ from sentprobe.probes.statistics import balanced
 from sentprobe.probes.suites import expected, turned
 from sentprobe.processes import check_jobs, finished, workers
 from sentprobe.progress import Reporter, Silent, bars
+from sentprobe.specs import choose
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,9 @@ FORMAT = "sentprobe-audit 1"
 
 REPORT = "sentprobe.probes.audit.render:render"
 """What writes an audit for people. It is above this module, so it is found by name."""
+
+BY_USER = "you expect it"
+"""Why a cue may answer that the user says is expected."""
 
 CONFIDENCE = 0.99
 """A dataset without any leak should be found to have one in fewer than one audit of a hundred."""
@@ -141,6 +145,8 @@ class Audit:
     structures: Mapping[str, int] = field(hash=False)
     """How many sentences the grammar parsed, and for how many a skeleton stands in; empty when the
     template was not tried."""
+    expect: tuple[Cue, ...] = ()
+    """The cues of which the user said that they would be above chance."""
 
     def __str__(self) -> str:
         show: Callable[[Sequence[Audit]], str] = resolve_name(REPORT)
@@ -151,6 +157,12 @@ class Audit:
         """The cues that are above chance and should not be."""
         return tuple(f for f in self.findings if f.verdict is Verdict.LEAK)
 
+    @property
+    def not_found(self) -> tuple[Cue, ...]:
+        """The cues that should be above chance, as the user said, and are not."""
+        found = {f.cue for f in self.findings if f.verdict is Verdict.EXPECTED}
+        return tuple(cue for cue in self.expect if cue not in found)
+
     def find(self, cue: Cue) -> Finding | None:
         """Return what was found of a cue, if the dataset has it."""
         return next((finding for finding in self.findings if finding.cue is cue), None)
@@ -160,6 +172,7 @@ def audit(
     data: ProbeDataset | Path | str,
     *,
     cues: Collection[Cue] = tuple(Cue),
+    expect: Collection[Cue] = (),
     seed: int = 0,
     lexicon: Lexicon | None = None,
     jobs: int = 1,
@@ -167,6 +180,7 @@ def audit(
 ) -> Audit:
     """Try the surface cues on a dataset, or on the one at a path; an audit prints as its report.
 
+    - expect: cues that may answer this task, besides those of which a known task says so
     - lexicon: knows the forms of the probe words; by default the built-in one
     - jobs: the cues are tried in so many processes
     - progress: whether what is done is shown on stderr
@@ -181,7 +195,13 @@ def audit(
     tried = data if isinstance(data, ProbeDataset) else read_dataset(data)
     with bars(show=progress) as reporter:
         (found,) = audit_all(
-            [tried], cues=cues, seed=seed, lexicon=lexicon, jobs=jobs, reporter=reporter
+            [tried],
+            cues=cues,
+            expect=expect,
+            seed=seed,
+            lexicon=lexicon,
+            jobs=jobs,
+            reporter=reporter,
         )
     return found
 
@@ -190,6 +210,7 @@ def audit_all(
     datasets: Sequence[ProbeDataset],
     *,
     cues: Collection[Cue] = tuple(Cue),
+    expect: Collection[Cue] = (),
     seed: int = 0,
     lexicon: Lexicon | None = None,
     jobs: int = 1,
@@ -197,13 +218,15 @@ def audit_all(
 ) -> list[Audit]:
     """Audit several datasets, the cues of all of them spread over *jobs* processes.
 
-    Of *cues* those are tried that a dataset has: without probe words, not all mean something.
+    Of *cues* those are tried that a dataset has: without probe words, not all mean something. Of
+    those to *expect* a verdict says whether they were found.
 
     Raises:
-        UsageError: the number of jobs is not positive.
+        UsageError: the number of jobs is not positive; there is no cue of a name.
     """
     check_jobs(jobs)
     need("sklearn")
+    wanted = {choose(Cue, each, what="cue") for each in expect}
     reporter = reporter or Silent()
     lexicon = lexicon or english()
     chosen = [tuple(cue for cue in cues_of(data) if cue in cues) for data in datasets]
@@ -221,7 +244,12 @@ def audit_all(
             tried[key] = found
             reporter.advance()
     return [
-        _audit(data, {cue: tried[data.fingerprint(), cue] for cue in tried_cues}, seed=seed)
+        _audit(
+            data,
+            {cue: tried[data.fingerprint(), cue] for cue in tried_cues},
+            seed=seed,
+            expect=tuple(cue for cue in Cue if cue in wanted),
+        )
         for data, tried_cues in zip(datasets, chosen, strict=True)
     ]
 
@@ -266,7 +294,10 @@ def _strict(cues: Collection[Cue]) -> float:
     return 1 - (1 - CONFIDENCE) / max(1, len(cues))
 
 
-def _audit(data: ProbeDataset, tried: Mapping[Cue, _Tried], *, seed: int) -> Audit:
+def _audit(
+    data: ProbeDataset, tried: Mapping[Cue, _Tried], *, seed: int, expect: tuple[Cue, ...]
+) -> Audit:
+    reasons = dict.fromkeys(expect, BY_USER)
     test = data.splits[Split.TEST]
     chance = _commonest(test) / len(test)
     return Audit(
@@ -278,18 +309,23 @@ def _audit(data: ProbeDataset, tried: Mapping[Cue, _Tried], *, seed: int) -> Aud
         items={split: len(items) for split, items in data.splits.items()},
         probed=bool(data.slots),
         units=len(np.unique(data.units(Split.TEST))),
-        findings=tuple(_finding(data, cue, tried[cue].trial, chance) for cue in tried),
+        findings=tuple(
+            _finding(data, cue, tried[cue].trial, chance, reason=reasons.get(cue, ""))
+            for cue in tried
+        ),
         bounds={
             cue: {split: bound(data, split, KEYS[cue]) for split in data.splits}
             for cue in KEYS
             if cue in tried
         },
         structures=tried[Cue.TEMPLATE].structures if Cue.TEMPLATE in tried else {},
+        expect=expect,
     )
 
 
-def _finding(data: ProbeDataset, cue: Cue, trial: Trial, chance: float) -> Finding:
-    reason = expected(data.name, cue)
+def _finding(data: ProbeDataset, cue: Cue, trial: Trial, chance: float, *, reason: str) -> Finding:
+    """Return the verdict on a cue; *reason*: why the user expects it above chance, if so."""
+    reason = expected(data.name, cue) or reason
     if trial.score.strict.low > chance:
         return Finding(cue, trial, Verdict.EXPECTED if reason else Verdict.LEAK, reason)
     below = trial.score.strict.high < chance and balanced(chance, len(data.labels))

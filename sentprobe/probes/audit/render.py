@@ -39,6 +39,7 @@ def to_json(audit: Audit) -> dict[str, Any]:
         "probe_words": audit.probed,
         "test_units": audit.units,
         "leaks": [str(finding.cue) for finding in audit.leaks],
+        **_expect_to_json(audit),
         "cues": [_finding_to_json(each, probed=audit.probed) for each in audit.findings],
         "bounds": {
             str(cue): {str(split): _bound_to_json(each) for split, each in bounds.items()}
@@ -46,6 +47,14 @@ def to_json(audit: Audit) -> dict[str, Any]:
         },
         "structures": dict(audit.structures),
     }
+
+
+def _expect_to_json(audit: Audit) -> dict[str, Any]:
+    """Return what the user expected and what of it was not found; nothing where that is nothing."""
+    if not audit.expect:
+        return {}
+    told = {"expect": audit.expect, "not_found": audit.not_found}
+    return {name: [str(cue) for cue in cues] for name, cues in told.items()}
 
 
 def _score_to_json(score: ModelScore) -> dict[str, Any]:
@@ -155,7 +164,14 @@ def verdict_lines(audit: Audit) -> tuple[str, ...]:
         if finding.verdict in (Verdict.EXPECTED, Verdict.BELOW):
             shown = _figure(finding, probed=audit.probed)
             lines.append(f"  {finding.verdict}: {shown} ({finding.reason})")
-    return tuple(lines)
+    return (*lines, *(f"  {_not_found(audit, cue)}" for cue in audit.not_found))
+
+
+def _not_found(audit: Audit, cue: Cue) -> str:
+    finding = audit.find(cue)
+    if finding is None:
+        return f"expected, but not tried here: {CUES[cue].name(probed=True)}"
+    return f"expected, but not found: {_figure(finding, probed=audit.probed)}"
 
 
 def _verdict(audit: Audit) -> str:

@@ -1,0 +1,76 @@
+"""The tables that commands print or write to a file: in which format, and with what in LaTeX."""
+
+import re
+from pathlib import Path
+
+from sentprobe.commands.options import LatexOptions
+from sentprobe.errors import UsageError
+from sentprobe.files import write_atomically
+from sentprobe.specs import choose
+from sentprobe.table_writers import Caption, TableFormat
+
+SUFFIXES = {
+    ".md": TableFormat.MARKDOWN,
+    ".tex": TableFormat.LATEX,
+    ".csv": TableFormat.CSV,
+    ".json": TableFormat.JSON,
+    ".html": TableFormat.HTML,
+}
+"""The format of a file by its suffix; of any other it is text."""
+
+
+def find_format(name: str | None, out: Path | None) -> TableFormat:
+    """Return the format of that name; of none, the one that the suffix of *out* says.
+
+    Raises:
+        UsageError: there is no such format.
+    """
+    if name is not None:
+        return choose(TableFormat, name, what="format")
+    return TableFormat.TEXT if out is None else SUFFIXES.get(out.suffix.lower(), TableFormat.TEXT)
+
+
+def find_table_format(name: str | None, out: Path | None, *, what: str) -> TableFormat:
+    """Return the format of a command that writes no page; *what* it writes, the message says.
+
+    Raises:
+        UsageError: there is no such format.
+    """
+    style = find_format(name, out)
+    if style is TableFormat.HTML:
+        known = ", ".join(each for each in TableFormat if each is not TableFormat.HTML)
+        raise UsageError(f"{what} has no format {style.value!r}; {known}")
+    return style
+
+
+def find_caption(options: LatexOptions, style: TableFormat) -> Caption:
+    """Return the caption and label of a table in LaTeX.
+
+    Raises:
+        UsageError: the table is in another format; there is a label alone, or one that LaTeX
+            cannot read.
+    """
+    for name, text in (("--caption", options.caption), ("--label", options.label)):
+        if text is not None and style is not TableFormat.LATEX:
+            raise UsageError(f"{name} is for --format latex, not for {style.value}")
+        if text is not None and not text.strip():
+            raise UsageError(f"{name} is empty")
+    if options.label is not None and options.caption is None:
+        raise UsageError("--label needs a --caption: LaTeX numbers the tables that have one")
+    if options.label is not None and not re.fullmatch(r"[\w:.+/-]+", options.label, re.ASCII):
+        raise UsageError(
+            f"--label {options.label!r}: wanted are letters, digits and the signs : . + / - _"
+        )
+    return Caption(" ".join((options.caption or "").split()), options.label or "")
+
+
+def print_or_write(text: str, out: Path | None) -> None:
+    """Print *text*, or write it to a file, whole or not at all.
+
+    Raises:
+        UsageError: the file cannot be written to.
+    """
+    if out is None:
+        print(text, end="")
+    else:
+        write_atomically(out, text)
