@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from sentprobe.probes.dataset import Card, Items, ProbeDataset, Split
 from sentprobe.probes.encoders import Vectors
+from sentprobe.probes.runs.data_facts import DataFacts
 from sentprobe.probes.runs.results import (
     Condition,
     Norm,
@@ -142,6 +143,17 @@ def sample_result(
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 floats = st.floats(0, 1)
+facts = st.builds(
+    DataFacts,
+    train=st.integers(1, 99),
+    test=st.integers(1, 99),
+    validation=st.integers(0, 9),
+    word_types=st.integers(1, 999),
+    vocabulary=texts,
+    sampling=texts,
+    seed=st.none() | st.integers(0, 99),
+    source=texts,
+)
 norms = st.builds(Norm, st.integers(1, 99), st.integers(1, 99), st.floats(0, 1e9), floats)
 
 
@@ -163,6 +175,7 @@ def results(draw: st.DrawFn) -> Result:
         encoder_fingerprint=draw(texts),
         dim=draw(st.integers(0, 5000)),
         dataset_fingerprint=draw(texts),
+        data=draw(st.none() | facts),
         majority=draw(floats),
         mirrored=draw(st.booleans()),
         units=units,

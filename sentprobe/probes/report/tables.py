@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from importlib.resources import files
 
 from sentprobe.probes.dataset import ONE_HOT, OWN_WORDS
+from sentprobe.probes.report.data_lines import data_lines
 from sentprobe.probes.report.marks import marked
 from sentprobe.probes.report.sanity import is_balanced, shared_by, verdicts
 from sentprobe.probes.runs.results import Condition, Result, Results, Score
@@ -68,6 +69,7 @@ def describe(results: Results) -> Iterator[str]:
         f"Accuracy in % on {_sizes(results)}{over}. Chance (always the commonest label) "
         f"is {_chance(results)}."
     )
+    yield from data_lines(results)
     if marked(results):
         yield (
             "Bold: above its control (the bag of words of its width where words alone tell "

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import ONE_HOT, Indices
+from sentprobe.probes.runs.data_facts import DataFacts
 from sentprobe.probes.statistics import Interval, accuracy_interval
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.table_writers import TableFormat
@@ -171,6 +172,9 @@ class Result:
     dim: int
     """The width of its vectors; 0 for a baseline, which has none."""
     dataset_fingerprint: str
+    """The version of the data: a digest of its texts and items."""
+    data: DataFacts | None = None
+    """What the dataset was made of; None in a file from before it was kept."""
     majority: float
     """The share of the most frequent label in the test items: chance."""
     labels: int | None = None
@@ -333,7 +337,12 @@ def _record(result: Result, condition: Condition, score: Score) -> dict[str, Any
         "device": result.device,
         "dataset_fingerprint": result.dataset_fingerprint,
         "encoder_fingerprint": result.encoder_fingerprint,
+        **{f"data_{name}": getattr(result.data, name, None) for name in _DATA_FACTS},
     }
+
+
+_DATA_FACTS = ("train", "validation", "word_types", "vocabulary", "sampling", "seed")
+"""What a record says of the data, beside the number of test items and the digest."""
 
 
 def to_frame(results: Results) -> "pd.DataFrame":

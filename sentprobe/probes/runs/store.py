@@ -12,6 +12,7 @@ from typing import Any
 
 from sentprobe.errors import ResultsError, SentprobeError, UsageError, path_error
 from sentprobe.files import RESULTS, write_atomically
+from sentprobe.probes.runs.data_facts import facts_from_json
 from sentprobe.probes.runs.results import Condition, Made, Norm, Result, Results, Score, SeedScore
 from sentprobe.probes.statistics import Interval
 from sentprobe.probes.trainer.classifier import Preset
@@ -25,6 +26,7 @@ def format_result(result: Result) -> str:
     value: dict[str, Any] = {"format": RESULT_FORMAT}
     value |= {entry.name: getattr(result, entry.name) for entry in fields(result)}
     del value["source"]
+    value["data"] = result.data and result.data.to_json()
     value["units"] = _line(result.units)
     value["lengths"] = _line(result.lengths)
     value["norms"] = _norms_to_json(result.norms)
@@ -66,6 +68,7 @@ def parse_result(text: str, *, source: str = "result") -> Result:
                 f"{source}: in the format {found!r} of another version of sentprobe, "
                 f"not {RESULT_FORMAT!r}; use a new folder for results, or remove this file"
             )
+        value["data"] = facts_from_json(value.get("data"))
         value["units"] = _numbers(value["units"])
         value["lengths"] = _numbers(value.get("lengths", ""))
         value["norms"] = _norms_from_json(value.get("norms", {}))

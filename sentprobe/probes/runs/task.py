@@ -9,6 +9,7 @@ from sentprobe.errors import UsageError
 from sentprobe.lengths import count_tokens
 from sentprobe.probes.dataset import ONE_HOT, ProbeDataset, Split
 from sentprobe.probes.runs.conditions import Material, material_of
+from sentprobe.probes.runs.data_facts import DataFacts, facts_of
 from sentprobe.probes.runs.results import renumber
 from sentprobe.probes.runs.settings import Run
 from sentprobe.probes.runs.word_source import WordSource
@@ -27,6 +28,7 @@ class Task:
     """What stands for probe words."""
     material: Material
     fingerprint: str
+    facts: DataFacts
     majority: float
     mirrored: bool
     units: tuple[int, ...]
@@ -77,6 +79,7 @@ def make_task(data: ProbeDataset, *, run: Run, preset: Preset, words: WordSource
         words=words,
         material=material_of(data, preset=preset, seed=run.seed),
         fingerprint=data.fingerprint(),
+        facts=facts_of(data),
         majority=float(np.bincount(targets).max() / len(targets)),
         mirrored=data.mirrored,
         units=renumber(data.units(Split.TEST)),

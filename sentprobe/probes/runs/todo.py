@@ -44,6 +44,7 @@ def known_result(task: Task, encoder: Encoder | Baseline, *, run: Run) -> Result
     # What follows from the dataset is there even if the file is of an older version.
     return replace(
         found,
+        data=found.data or blank.data,
         labels=blank.labels,
         lengths=blank.lengths,
         balanced_probes=blank.balanced_probes,
@@ -120,6 +121,7 @@ def _blank(task: Task, encoder: Encoder | Baseline, *, run: Run) -> Result:
         encoder_fingerprint=encoder.fingerprint,
         dim=0,
         dataset_fingerprint=task.fingerprint,
+        data=task.facts,
         majority=task.majority,
         labels=len(task.data.labels),
         mirrored=task.mirrored,

@@ -265,10 +265,26 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
 
 
 def test_what_an_older_file_does_not_say_is_filled_in(tmp_path: Path) -> None:
-    """From before the number of labels and the lengths of sentences were kept."""
+    """From before the number of labels, the lengths of sentences and what data is of were kept."""
     data = learnable(size=40)
     (new,) = run([data], ["bow?dim=4"], preset=FAST, out=tmp_path).records
-    write_result(replace(new, labels=None, lengths=(), balanced_probes=True), tmp_path)
+    older = replace(new, data=None, labels=None, lengths=(), balanced_probes=True)
+    write_result(older, tmp_path)
     (found,) = run([data], ["bow?dim=4"], preset=FAST, out=tmp_path).records
-    assert (found.labels, found.lengths) == (new.labels, new.lengths)
+    assert (found.data, found.labels, found.lengths) == (new.data, new.labels, new.lengths)
     assert found.balanced_probes == new.balanced_probes
+
+
+def test_data_of_the_same_name_that_was_changed_is_probed_anew(tmp_path: Path) -> None:
+    """What stands for a result is the digest of texts and items, and not how they are called."""
+    one, other = FEW[0], replace(FEW[1], name=FEW[0].name, card=FEW[0].card)
+    (first,) = run([one], [encoder()], preset=FAST, out=tmp_path).records
+    again = encoder()
+    (second,) = run([other], [again], preset=FAST, out=tmp_path).records
+    assert set(again.seen) == set(other.sentences)
+    assert first.dataset_fingerprint != second.dataset_fingerprint
+    assert first.data != second.data
+    assert set(read_results(tmp_path).records) == {
+        replace(first, source=str(tmp_path)),
+        replace(second, source=str(tmp_path)),
+    }
