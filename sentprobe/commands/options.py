@@ -52,6 +52,15 @@ def format_among(text: str, panel: str | None = None) -> Any:
 TableFormatOption = Annotated[str, format_among("text, markdown, latex, csv or json.")]
 """The format of a table that is printed."""
 
+IntervalsOption = Annotated[bool, typer.Option("--intervals", help="Show 95% intervals.")]
+
+SourcesOption = Annotated[
+    bool,
+    typer.Option(
+        "--sources", help="Show which part of ± is between draws, and between the probes of one."
+    ),
+]
+
 ForceOption = Annotated[bool, typer.Option("--force", help="Redo what is there.")]
 
 JobsOption = Annotated[

@@ -54,6 +54,15 @@ def run(
     force: opt.ForceOption = False,
     seed: Annotated[int, opt.seed_of("data, encoders and probes")] = 0,
     seeds: Annotated[int, typer.Option(help="So many probes each, with seeds from --seed up.")] = 1,
+    draws: Annotated[
+        int,
+        typer.Option(
+            help="Do all this so often, with new data, untrained weights and probes, by the seeds "
+            "--seed, --seed + 10, ...; of each --seeds probes, at most 10."
+        ),
+    ] = 1,
+    intervals: opt.IntervalsOption = False,
+    sources: opt.SourcesOption = False,
     controls: Annotated[
         bool, typer.Option("--controls/--no-controls", help="Make the sanity runs.")
     ] = True,
@@ -117,11 +126,13 @@ def run(
     )
     classifier = parse_classifier(preset, set_ or (), wanted)
     from sentprobe.commands.show import View, print_tables  # noqa: PLC0415 - not for --help
+    from sentprobe.probes.report.tables import CellStyle  # noqa: PLC0415
     from sentprobe.probes.runs.settings import make_run  # noqa: PLC0415
 
     settings = make_run(
         seed=seed,
         seeds=seeds,
+        draws=draws,
         controls=controls,
         out=out,
         force=force,
@@ -138,7 +149,7 @@ def run(
         outcome = run_targets(
             wanted, specs, run=settings, preset=classifier, words=words, reporter=reporter
         )
-    print_tables(outcome.results, View())
+    print_tables(outcome.results, View(style=CellStyle(intervals=intervals, sources=sources)))
     for note in outcome.notes:
         say(f"note: {note}")
     if out is not None:

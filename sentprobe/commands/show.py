@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sentprobe.commands.options import format_among, out_to
+from sentprobe.commands.options import IntervalsOption, SourcesOption, format_among, out_to
 from sentprobe.errors import UsageError
 from sentprobe.files import write_atomically
 from sentprobe.lengths import Lengths
@@ -16,7 +16,7 @@ from sentprobe.probes.report.tables import (
     CellStyle,
     arrange,
     grid,
-    settings,
+    single_draws,
     titles,
 )
 from sentprobe.probes.report.tables import published as published_rows
@@ -61,7 +61,8 @@ def show(
             "text, markdown, latex, csv, json or html. By default as the suffix of --out says."
         ),
     ] = None,
-    intervals: Annotated[bool, typer.Option("--intervals", help="Show 95% intervals.")] = False,
+    intervals: IntervalsOption = False,
+    sources: SourcesOption = False,
     published: Annotated[
         bool, typer.Option("--published", help="Add the rows of Ettinger et al. 2018.")
     ] = False,
@@ -89,7 +90,8 @@ def show(
         raise UsageError(f"{', '.join(map(str, runs))}: no results yet")
     if plot is not None:
         save_plot(results, plot, lengths)
-    view = make_view(intervals=intervals, published=published, by_length=lengths)
+    cells = CellStyle(intervals=intervals, sources=sources)
+    view = make_view(cells, published=published, by_length=lengths)
     if style is TableFormat.TEXT and out is None:
         print_tables(results, view)
         return
@@ -117,9 +119,8 @@ def read_runs(runs: Sequence[Path]) -> Results:
     return arrange(Results(tuple(records)))
 
 
-def make_view(*, intervals: bool, published: bool, by_length: Lengths | None) -> View:
-    """Return the view with intervals in the cells, and with the published rows, where asked."""
-    style = CellStyle(intervals=intervals)
+def make_view(style: CellStyle, *, published: bool, by_length: Lengths | None) -> View:
+    """Return the view of such cells, and with the published rows, where asked."""
     if not published:
         return View(style=style, by_length=by_length)
     found = published_rows()
@@ -145,7 +146,7 @@ def save_plot(results: Results, path: Path, by_length: Lengths | None) -> None:
     if by_length is not None:
         save_series_plot(results, path, by=by_length)
         return
-    layered = [each for each in settings(results) if families(each)]
+    layered = [each for each in single_draws(results) if families(each)]
     if len(layered) > 1:
         raise UsageError(
             f"there are layers in {len(layered)} settings (classifier, data or seed), and one plot "
@@ -190,13 +191,13 @@ def _tables(results: Results, view: View) -> Iterator[tuple[str, Results, str]]:
 
 
 def print_series(results: Results, *, by: Lengths, style: CellStyle) -> None:
-    """Print a table for each setting and task.
+    """Print a table for each setting, draw and task.
 
     Raises:
         UsageError: see :func:`check_series`.
     """
     check_series(results)
-    tables = settings(results)
+    tables = single_draws(results)
     for title, each in zip(titles(tables), tables, strict=True):
         say(write_title(title, TableFormat.TEXT), end="")
         for one in series_grids(each, by=by, style=style):
@@ -213,7 +214,7 @@ def series_text(results: Results, *, by: Lengths, style: CellStyle, fmt: TableFo
     check_series(results)
     if fmt in (TableFormat.CSV, TableFormat.JSON):
         return write_records(series_records(results, by=by), fmt)
-    tables = settings(results)
+    tables = single_draws(results)
     parts = [
         write_title(title, fmt)
         + "\n".join(write_grid(g, fmt) for g in series_grids(each, by=by, style=style))
@@ -232,7 +233,7 @@ def save_series_plot(results: Results, path: "Path", *, by: Lengths) -> None:
     from sentprobe.probes.report.plots import draw_series, save_figure  # noqa: PLC0415 - optional
 
     check_series(results)
-    found = settings(results)
+    found = single_draws(results)
     if len(found) > 1:
         raise UsageError(
             f"there are {len(found)} settings (classifier, data, probe words or seed), and one "

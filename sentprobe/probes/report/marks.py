@@ -2,16 +2,18 @@
 
 The control that counts is the bag of words of the encoder's width where words alone tell something
 of the task, and chance elsewhere. Two encoders are tied where the paired test of ``probe compare``,
-corrected for all comparisons of the table, does not tell them apart.
+corrected for all comparisons of the table, does not tell them apart. Of several draws, the test
+is over these, and an accuracy is above chance if it is so in each.
 """
 
 from collections.abc import Collection, Iterator, Sequence
 from itertools import combinations
+from statistics import fmean
 
-from sentprobe.probes.report.comparisons import LEVEL, compare_results, right_items
+from sentprobe.probes.report.comparisons import LEVEL, compare_results, match_draws
+from sentprobe.probes.report.draws import cells, draws_of
 from sentprobe.probes.report.sanity import SanityVerdict, expected_of, sanity_runs
 from sentprobe.probes.runs.results import Condition, Result, Results
-from sentprobe.probes.statistics import Correction, compare_items, correct
 
 EncoderOnTask = tuple[str, str]
 """An encoder and a task."""
@@ -22,7 +24,8 @@ def marked(results: Results) -> frozenset[EncoderOnTask]:
     told = _told_apart(results)
     above = _above_words(results)
     telling = _told_by_words(results)
-    found = (_leader(results, task, told) for task in results.tasks)
+    firsts = [draws[0] for draws in cells(results)]
+    found = (_leader(results, [e for e in firsts if e.task == t], told) for t in results.tasks)
     return frozenset(
         cell(each)
         for each in found
@@ -39,21 +42,27 @@ def cell(result: Result) -> EncoderOnTask:
 def _told_apart(results: Results) -> frozenset[frozenset[EncoderOnTask]]:
     """Return the pairs of cells that the paired test tells apart."""
     pairs = [
-        (first, second)
-        for first, second in combinations(results.records, 2)
-        if first.task == second.task and first.dataset_fingerprint == second.dataset_fingerprint
+        match_draws(first, second)
+        for first, second in combinations(cells(results), 2)
+        if first[0].task == second[0].task
     ]
-    compared = compare_results(pairs)
+    compared = compare_results([each for each in pairs if each and all(map(_on_same_items, each))])
     return frozenset(frozenset(map(cell, (e.first, e.second))) for e in compared if e.significant)
 
 
+def _on_same_items(pair: tuple[Result, Result]) -> bool:
+    return pair[0].dataset_fingerprint == pair[1].dataset_fingerprint
+
+
 def _leader(
-    results: Results, task: str, told: Collection[frozenset[EncoderOnTask]]
+    results: Results, firsts: Sequence[Result], told: Collection[frozenset[EncoderOnTask]]
 ) -> Result | None:
     """Return the result with the best accuracy on a task, unless it is tied with another."""
-    best, *others = sorted(
-        (each for each in results.records if each.task == task), key=lambda each: -each.accuracy
-    )
+
+    def accuracy(first: Result) -> float:
+        return fmean(each.accuracy for each in draws_of(results, first))
+
+    best, *others = sorted(firsts, key=accuracy, reverse=True)
     pairs = (frozenset((cell(best), cell(each))) for each in others)
     return best if all(pair in told for pair in pairs) else None
 
@@ -71,20 +80,16 @@ def _told_by_words(results: Results) -> frozenset[str]:
 
 def _above_words(results: Results) -> frozenset[EncoderOnTask]:
     """Return the cells that the paired test finds above a bag of words."""
-    with_bag = [(each, bag) for each in results.records for bag in _bag_of(each, results)]
-    paired = [
-        compare_items(
-            right_items(each, Condition.PROBE),
-            right_items(bag, Condition.BAG_OF_WORDS),
-            each.units,
-        )
-        for each, bag in with_bag
+    with_bag = [
+        matched
+        for draws in cells(results)
+        if (matched := tuple((each, bag) for each in draws for bag in _bag_of(each, results)))
     ]
-    p_values = correct([each.sign_p for each in paired], Correction.HOLM)
+    compared = compare_results(with_bag, under=(Condition.PROBE, Condition.BAG_OF_WORDS))
     return frozenset(
-        cell(result)
-        for (result, _), test, p in zip(with_bag, paired, p_values, strict=True)
-        if p < LEVEL and test.wins > test.losses
+        cell(each.first)
+        for each in compared
+        if each.significant and each.paired.wins > each.paired.losses
     )
 
 
@@ -93,7 +98,8 @@ def _bag_of(result: Result, results: Results) -> Iterator[Result]:
     if Condition.BAG_OF_WORDS in result.scores:
         yield result
     else:
-        yield from sorted(_bags(results.records, result.task), key=_bag_accuracy)[-1:]
+        here = [each for each in results.records if each.seed == result.seed]
+        yield from sorted(_bags(here, result.task), key=_bag_accuracy)[-1:]
 
 
 def _bags(records: Sequence[Result], task: str) -> Iterator[Result]:
@@ -108,5 +114,9 @@ def _above_chance(result: Result, results: Results) -> bool:
     """Say whether an accuracy is above chance; without a bag of words, words might tell it all."""
     if not result.mirrored and not any(_bags(results.records, result.task)):
         return False
-    score, level = result.scores[Condition.PROBE], 1 - LEVEL / len(results.records)
-    return score.accuracy > expected_of(score, result, Condition.PROBE, level=level).high
+    level = 1 - LEVEL / len(results.records)
+    scores = [(each.scores[Condition.PROBE], each) for each in draws_of(results, result)]
+    return all(
+        score.accuracy > expected_of(score, each, Condition.PROBE, level=level).high
+        for score, each in scores
+    )

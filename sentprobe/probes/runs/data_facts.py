@@ -30,10 +30,10 @@ class DataFacts:
 
     def same_but_drawn(self, other: "DataFacts") -> bool:
         """Say whether two datasets were made alike, by different seeds."""
-        return None not in (self.seed, other.seed) and self.undrawn() == other.undrawn()
+        known = self.seed is not None and other.seed is not None
+        return known and self.seed != other.seed and self._undrawn() == other._undrawn()
 
-    def undrawn(self) -> "DataFacts":
-        """Return what does not depend on the seed."""
+    def _undrawn(self) -> "DataFacts":
         return replace(self, seed=None, word_types=0)
 
     def to_json(self) -> dict[str, Any]:

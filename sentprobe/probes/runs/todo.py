@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sentprobe.probes.encoders.protocol import Baseline, Encoder
+from sentprobe.probes.encoders.protocol import Baseline, Encoder, seed_of
 from sentprobe.probes.runs.conditions import conditions_of
 from sentprobe.probes.runs.results import Condition, Made, Result, SeedScore, make_score, pack
 from sentprobe.probes.runs.settings import Run
@@ -45,6 +45,7 @@ def known_result(task: Task, encoder: Encoder | Baseline, *, run: Run) -> Result
     return replace(
         found,
         data=found.data or blank.data,
+        encoder_seed=blank.encoder_seed,
         labels=blank.labels,
         lengths=blank.lengths,
         balanced_probes=blank.balanced_probes,
@@ -119,6 +120,7 @@ def _blank(task: Task, encoder: Encoder | Baseline, *, run: Run) -> Result:
         task=task.data.name,
         encoder=encoder.name,
         encoder_fingerprint=encoder.fingerprint,
+        encoder_seed=seed_of(encoder),
         dim=0,
         dataset_fingerprint=task.fingerprint,
         data=task.facts,
