@@ -129,7 +129,7 @@ def _unfinished(scores: Sequence[Score]) -> Iterator[str]:
 
 
 def _sizes(results: Results) -> str:
-    sizes = {record.task: record.scores[Condition.PROBE].total for record in results.records}
+    sizes = _told(results, lambda record: str(record.scores[Condition.PROBE].total))
     first, *others = sizes.items()
     if len(set(sizes.values())) == 1:
         return f"{first[1]} test items"
@@ -137,10 +137,18 @@ def _sizes(results: Results) -> str:
 
 
 def _chance(results: Results) -> str:
-    shares = {record.task: f"{100 * record.majority:.1f}" for record in results.records}
+    shares = _told(results, lambda record: f"{100 * record.majority:.1f}")
     if len(set(shares.values())) > 1:
         return ", ".join(f"{share} on {task}" for task, share in shares.items())
     return next(iter(shares.values())) + (" on every task" if len(shares) > 1 else "")
+
+
+def _told(results: Results, what: Callable[[Result], str]) -> dict[str, str]:
+    """Return what is said of each task; what differs between draws is said in turn."""
+    told: dict[str, dict[str, None]] = {}
+    for record in results.records:
+        told.setdefault(record.task, {})[what(record)] = None
+    return {task: " or ".join(texts) for task, texts in told.items()}
 
 
 PUBLISHED = "published"

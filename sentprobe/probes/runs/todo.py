@@ -9,7 +9,7 @@ from sentprobe.probes.encoders.protocol import Baseline, Encoder, seed_of
 from sentprobe.probes.runs.conditions import conditions_of
 from sentprobe.probes.runs.results import Condition, Made, Result, SeedScore, make_score, pack
 from sentprobe.probes.runs.settings import Run
-from sentprobe.probes.runs.store import find_result, sound_results
+from sentprobe.probes.runs.store import find_result, sound_results, write_result
 from sentprobe.probes.runs.task import Task
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.fit import Fit
@@ -36,12 +36,21 @@ class Job:
 
 
 def known_result(task: Task, encoder: Encoder | Baseline, *, run: Run) -> Result:
-    """Return what an earlier run found out, or a result without scores; so also with *force*."""
+    """Return what an earlier run found out, or a result without scores; so also with *force*.
+
+    What a file of an older version lacks, and follows from dataset and encoder, is written into it.
+    """
     blank = _blank(task, encoder, run=run)
     found = None if run.out is None or run.force else find_result(blank, run.out)
-    if found is None:
+    if run.out is None or found is None:
         return blank
-    # What follows from the dataset is there even if the file is of an older version.
+    filled = _filled(found, blank)
+    if filled != found:
+        write_result(filled, run.out)
+    return filled
+
+
+def _filled(found: Result, blank: Result) -> Result:
     return replace(
         found,
         data=found.data or blank.data,

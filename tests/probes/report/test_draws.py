@@ -85,6 +85,22 @@ def test_a_draw_that_is_not_finished_stays_apart() -> None:
     assert titles(tables) == ("table 1 of 2, seed 0 and 10", "table 2 of 2, seed 20")
 
 
+def test_draws_of_natural_text_may_be_of_not_quite_as_many_items() -> None:
+    def natural(place: int, train: int) -> Result:
+        facts = replace(FACTS, sampling="natural", seed=10 * place, train=train)
+        return replace(DRAWS[place], data=facts)
+
+    def tables(*sizes: int) -> int:
+        return len(settings(Results(tuple(natural(*each) for each in enumerate(sizes)))))
+
+    assert (tables(4000, 3900), tables(4000, 3100)) == (1, 2)
+
+
+def test_what_differs_between_draws_is_said_of_each() -> None:
+    said = explain(one_table(*(replace(e, majority=0.5 + e.seed / 1000) for e in DRAWS[:2])))
+    assert "Chance (always the commonest label) is 50.0 or 51.0." in said
+
+
 def test_an_encoder_that_has_the_seed_in_its_name_is_one_row() -> None:
     named = [replace(each, encoder=f"bow?dim=8&seed={each.seed}") for each in DRAWS]
     assert one_table(*named).encoders == ("bow?dim=8",)
