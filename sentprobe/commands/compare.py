@@ -129,6 +129,7 @@ def _sides(path: Path, table: int | None) -> list[Side]:
         if not 1 <= table <= len(tables):
             raise UsageError(f"{path} has the tables 1 to {len(tables)}, and no table {table}")
         return comparisons.sides(tables[table - 1], str(path))
+    results = tables[0] if len(tables) == 1 else results
     hint = f"choose one of its {len(tables)} tables, as probe show numbers them, with --table"
     return comparisons.sides(results, str(path), hint=hint)
 

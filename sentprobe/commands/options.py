@@ -58,6 +58,14 @@ AllRowsOption = Annotated[
 """A line below a table stands for them otherwise."""
 OUT_DECIDES = "By default as the suffix of --out says."
 """What the help of ``--format`` says of a command that also has ``--out``."""
+IntervalsOption = Annotated[bool, typer.Option("--intervals", help="Show 95% intervals.")]
+
+SourcesOption = Annotated[
+    bool,
+    typer.Option(
+        "--sources", help="Show which part of ± is between draws, and between the probes of one."
+    ),
+]
 
 ForceOption = Annotated[bool, typer.Option("--force", help="Redo what is there.")]
 

@@ -58,6 +58,15 @@ def run(
     force: opt.ForceOption = False,
     seed: Annotated[int, opt.seed_of("data, encoders and probes")] = 0,
     seeds: Annotated[int, typer.Option(help="So many probes each, with seeds from --seed up.")] = 1,
+    draws: Annotated[
+        int,
+        typer.Option(
+            help="Do all this so often, with new data, untrained weights and probes, by the seeds "
+            "--seed, --seed + 10, ...; of each --seeds probes, at most 10."
+        ),
+    ] = 1,
+    intervals: opt.IntervalsOption = False,
+    sources: opt.SourcesOption = False,
     controls: Annotated[
         bool, typer.Option("--controls/--no-controls", help="Make the sanity runs.")
     ] = True,
@@ -136,6 +145,7 @@ def run(
     settings = make_run(
         seed=seed,
         seeds=seeds,
+        draws=draws,
         controls=controls,
         out=out,
         force=force,
@@ -152,7 +162,8 @@ def run(
         outcome = run_targets(
             wanted, specs, run=settings, preset=classifier, words=words, reporter=reporter
         )
-    print_tables(outcome.results, View(style=CellStyle(all_rows=all_rows)))
+    style = CellStyle(intervals=intervals, sources=sources, all_rows=all_rows)
+    print_tables(outcome.results, View(style=style))
     for note in outcome.notes:
         say(f"note: {note}")
     if out is not None:

@@ -11,7 +11,9 @@ import typer
 from sentprobe.commands.options import (
     OUT_DECIDES,
     AllRowsOption,
+    IntervalsOption,
     LatexOptions,
+    SourcesOption,
     format_among,
     out_to,
     with_groups,
@@ -24,7 +26,7 @@ from sentprobe.probes.report.tables import (
     CellStyle,
     arrange,
     grid,
-    settings,
+    single_draws,
     titles,
 )
 from sentprobe.probes.report.tables import published as published_rows
@@ -61,7 +63,8 @@ def show(
         str | None,
         format_among(f"text, markdown, latex, csv, json or html. {OUT_DECIDES}"),
     ] = None,
-    intervals: Annotated[bool, typer.Option("--intervals", help="Show 95% intervals.")] = False,
+    intervals: IntervalsOption = False,
+    sources: SourcesOption = False,
     all_rows: AllRowsOption = False,
     published: Annotated[
         bool, typer.Option("--published", help="Add the rows of Ettinger et al. 2018.")
@@ -93,7 +96,7 @@ def show(
         raise UsageError(f"{', '.join(map(str, runs))}: no results yet")
     if plot is not None:
         save_plot(results, plot, lengths)
-    shown = CellStyle(intervals=intervals, all_rows=all_rows)
+    shown = CellStyle(intervals=intervals, sources=sources, all_rows=all_rows)
     view = make_view(shown, published=published, by_length=lengths)
     if style is TableFormat.TEXT and out is None:
         print_tables(results, view)
@@ -108,7 +111,7 @@ def read_runs(runs: Sequence[Path]) -> Results:
 
 
 def make_view(style: CellStyle, *, published: bool, by_length: Lengths | None) -> View:
-    """Return the view of that style, with the published rows where asked."""
+    """Return the view of such cells, and with the published rows, where asked."""
     if not published:
         return View(style=style, by_length=by_length)
     found = published_rows()
@@ -134,7 +137,7 @@ def save_plot(results: Results, path: Path, by_length: Lengths | None) -> None:
     if by_length is not None:
         save_series_plot(results, path, by=by_length)
         return
-    layered = [each for each in settings(results) if families(each)]
+    layered = [each for each in single_draws(results) if families(each)]
     if len(layered) > 1:
         raise UsageError(
             f"there are layers in {len(layered)} settings (classifier, data or seed), and one plot "
@@ -181,13 +184,13 @@ def _tables(results: Results, view: View) -> Iterator[tuple[str, Results, str]]:
 
 
 def print_series(results: Results, *, by: Lengths, style: CellStyle) -> None:
-    """Print a table for each setting and task.
+    """Print a table for each setting, draw and task.
 
     Raises:
         UsageError: see :func:`check_series`.
     """
     check_series(results)
-    tables = settings(results)
+    tables = single_draws(results)
     for title, each in zip(titles(tables), tables, strict=True):
         say(write_title(title, TableFormat.TEXT), end="")
         for one in series_grids(each, by=by, style=style):
@@ -204,7 +207,7 @@ def series_text(results: Results, view: View, *, by: Lengths, fmt: TableFormat) 
     check_series(results)
     if fmt in (TableFormat.CSV, TableFormat.JSON):
         return write_records(series_records(results, by=by), fmt)
-    tables = settings(results)
+    tables = single_draws(results)
     grids = [list(series_grids(each, by=by, style=view.style)) for each in tables]
     count, numbers = sum(map(len, grids)), itertools.count(1)
     parts = [
@@ -225,7 +228,7 @@ def save_series_plot(results: Results, path: "Path", *, by: Lengths) -> None:
     from sentprobe.probes.report.plots import draw_series, save_figure  # noqa: PLC0415 - optional
 
     check_series(results)
-    found = settings(results)
+    found = single_draws(results)
     if len(found) > 1:
         raise UsageError(
             f"there are {len(found)} settings (classifier, data, probe words or seed), and one "

@@ -1,6 +1,6 @@
-"""Confidence intervals of accuracies, and paired tests of whether two encoders differ.
+"""Confidence intervals of accuracies, what their spread is due to, and paired tests of encoders.
 
-Both are over units: items of one unit are not independent.
+Of items, all is over units: items of one unit are not independent.
 """
 
 import warnings
@@ -142,6 +142,70 @@ def accuracy_interval(
     return wilson(share * effective, effective, confidence=confidence)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """The spread of accuracies over several draws, taken apart by :func:`take_apart`."""
+
+    mean: float
+    """Of the draws' means."""
+    total: float
+    """The standard deviation over all probes (of a sample)."""
+    draws: float
+    """The part of the draws, as a standard deviation; with one probe a draw, that of both."""
+    probes: float | None
+    """The part of the probes of one draw; None where each draw has one probe."""
+    interval: Interval
+    """95%, of the mean, in other draws."""
+
+
+def take_apart(groups: Sequence[Sequence[float]]) -> Spread:
+    """Take the spread of accuracies apart: *groups* has those of the probes of each draw.
+
+    One-way random effects, y_ij = m + a_i + e_ij, estimated by analysis of variance (Searle,
+    Casella and McCulloch 1992, Variance Components, chapter 3). For d draws with n_i probes each,
+    N in all:
+
+    - mean squares: MSB = sum n_i (y_i. - y..)^2 / (d - 1), MSW = sum (y_ij - y_i.)^2 / (N - d)
+    - probes: the variance of e is MSW
+    - draws: the variance of a is (MSB - MSW) / n_0, or 0 if that is negative, with
+      n_0 = (N - sum n_i^2 / N) / (d - 1), which is n where all n_i are n
+
+    The interval of the mean is Student's t over the draws' means, with d - 1 degrees of freedom.
+
+    >>> spread = take_apart([[0.80, 0.82], [0.90, 0.92], [0.85, 0.87]])
+    >>> round(spread.mean, 3), round(spread.draws, 4), round(spread.probes, 4)
+    (0.86, 0.049, 0.0141)
+
+    Raises:
+        UsageError: there are fewer than two draws.
+    """
+    if len(groups) < 2:
+        raise UsageError(f"{len(groups)} draw has no spread between draws")
+    values = np.concatenate([np.asarray(group, dtype=np.float64) for group in groups])
+    sizes = np.array([len(group) for group in groups], dtype=np.float64)
+    means = np.array([np.mean(group) for group in groups])
+    total, draws = len(values), len(groups)
+    between = float((sizes * (means - values.mean()) ** 2).sum()) / (draws - 1)
+    residuals = ((values - np.repeat(means, sizes.astype(int))) ** 2).sum()
+    within = float(residuals) / (total - draws) if total > draws else None
+    usual = (total - float((sizes**2).sum()) / total) / (draws - 1)
+    return Spread(
+        mean=float(means.mean()),
+        total=float(values.std(ddof=1)),
+        draws=sqrt(max(0.0, between - (within or 0.0)) / usual),
+        probes=None if within is None else sqrt(within),
+        interval=_over_draws(means, low=0.0),
+    )
+
+
+def _over_draws(values: Floats, *, low: float) -> Interval:
+    """Return the 95% interval of the mean of independent values, between *low* and 1."""
+    t = load("scipy.stats").t
+    count, mean = len(values), float(values.mean())
+    half = float(t.ppf(0.975, count - 1) * values.std(ddof=1)) / sqrt(count)
+    return Interval(max(low, mean - half), min(1.0, mean + half))
+
+
 class Correction(StrEnum):
     """How p-values are corrected for the number of comparisons."""
 
@@ -203,7 +267,30 @@ def compare_items(
         wins=wins,
         losses=losses,
         sign_p=sign_test(wins, losses),
-        t_p=_t_test(gains / sizes),
+        t_p=t_test(gains / sizes),
+    )
+
+
+def compare_draws(first: Sequence[float], second: Sequence[float]) -> Paired:
+    """Compare two encoders by their mean accuracies in the same draws, two or more of them.
+
+    A draw is one observation, so the tests and the interval speak of other draws: the sign test
+    counts the draws in which either is better, the t-test is paired over draws.
+
+    Raises:
+        UsageError: the draws are not as many, or fewer than two.
+    """
+    if len(first) != len(second) or len(first) < 2:
+        raise UsageError(f"{len(first)} and {len(second)} draws cannot be paired")
+    gains = np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64)
+    wins, losses = int((gains > 0).sum()), int((gains < 0).sum())
+    return Paired(
+        difference=float(gains.mean()),
+        interval=_over_draws(gains, low=-1.0),
+        wins=wins,
+        losses=losses,
+        sign_p=sign_test(wins, losses),
+        t_p=t_test(gains),
     )
 
 
@@ -234,7 +321,7 @@ def sign_tests(wins: NDArray[np.int64], losses: NDArray[np.int64]) -> Floats:
     return np.array([one(*each) for each in pairs], dtype=np.float64)
 
 
-def _t_test(gains: Floats) -> float:
+def t_test(gains: Floats) -> float:
     """Return the p-value of the paired t-test; where all gains are equal, 1 for zero, else 0."""
     ttest_rel = load("scipy.stats").ttest_rel
     if np.ptp(gains) == 0 or len(gains) < 2:

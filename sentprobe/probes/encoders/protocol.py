@@ -29,6 +29,7 @@ class Encoder(Protocol):
     - ``cacheable: bool``: whether its vectors are worth keeping on disk; true when absent
     - ``together: bool``: whether it must see all sentences at once; false when absent
     - ``layer: int | None`` and ``family: str``: where it stands among the layers of one model
+    - ``seed: int | None``: that by which its weights were drawn; None, or absent: it has others
     - ``notes: tuple[str, ...]``: what a user should know of what was encoded so far, in sentences
     - ``in_order(sentences)``: returns the encoder to be used when these are all the sentences that
       will be asked for, each once, in the order of the datasets
@@ -93,6 +94,12 @@ def digest(*parts: object) -> str:
     (True, False)
     """
     return hashlib.sha256(repr([str(part) for part in parts]).encode()).hexdigest()
+
+
+def seed_of(encoder: Encoder | Baseline) -> int | None:
+    """Return the seed by which an encoder's weights were drawn; None: they were not."""
+    seed = getattr(encoder, "seed", None)
+    return seed if isinstance(seed, int) else None
 
 
 def missing_extra(what: str, *, extra: str) -> EncoderError:

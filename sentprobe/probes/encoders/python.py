@@ -190,6 +190,8 @@ class PythonEncoder:
     together: bool
     """SentEval's ``prepare`` may count the words of all sentences, or load a model."""
     call: Call = field(repr=False, compare=False)
+    seed: int | None = None
+    """That which SentEval's ``params`` has."""
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """Return the function's vectors, (n, dim) float32.
@@ -233,6 +235,7 @@ def build_python(spec: Spec, *, seed: int) -> PythonEncoder:
         cacheable=bool(getattr(found, "cacheable", known or bool(options.version))),
         together=style is CallStyle.SENTEVAL,
         call=caller(found, style, batch=options.batch, seed=options.seed),
+        seed=options.seed if style is CallStyle.SENTEVAL else None,
     )
 
 

@@ -64,6 +64,7 @@ class Untrained(ABC):
         self.name = inputs.name
         self.fingerprint = fingerprint
         self.dim = dim
+        self.seed = inputs.options.seed
         self._words = inputs.words
         self._batch = inputs.options.batch
 

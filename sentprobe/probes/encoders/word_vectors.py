@@ -35,6 +35,8 @@ class WordVectors:
     find: Callable[[str], Vectors | None] = field(repr=False)
     scale: float = 1.0
     """The root mean square of the numbers in the vectors."""
+    seed: int | None = None
+    """That by which they were drawn; None: they were not."""
     _seen: _Seen = field(default_factory=_Seen, repr=False, compare=False)
 
     def look_up(self, sentences: Sequence[str]) -> list[Vectors]:
@@ -102,6 +104,11 @@ class Bow:
         return digest("bow", self.words.fingerprint)
 
     @property
+    def seed(self) -> int | None:
+        """The seed of random word vectors; those of a file have none."""
+        return self.words.seed
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What is to be said of unknown words."""
         return self.words.notes
@@ -132,4 +139,4 @@ def random_vectors(*, seed: int, dim: int) -> WordVectors:
         return np.random.default_rng(key).standard_normal(dim, dtype=np.float32)
 
     source = f"random vectors (seed {seed})"
-    return WordVectors(source, dim, digest("gauss", seed, dim), find)
+    return WordVectors(source, dim, digest("gauss", seed, dim), find, seed=seed)

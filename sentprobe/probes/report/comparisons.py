@@ -3,14 +3,16 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from statistics import mean
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.errors import ResultsError, UsageError, suggest
+from sentprobe.probes.report.draws import differ_in_draw
 from sentprobe.probes.runs.results import Condition, Result, Results
-from sentprobe.probes.statistics import Correction, Paired, compare_items, correct
+from sentprobe.probes.statistics import Correction, Paired, compare_draws, compare_items, correct
 from sentprobe.specs import choose
 from sentprobe.table_writers import Grid, GridCell, GridRow
 
@@ -24,7 +26,12 @@ class Side:
 
     encoder: str
     source: str
-    by_task: Mapping[str, Result]
+    by_task: Mapping[str, tuple[Result, ...]]
+    """Of each task, its result in each draw."""
+
+
+Matched = tuple[tuple[Result, Result], ...]
+"""The results of two encoders on one task, in each draw that both have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,15 +39,29 @@ class Comparison:
     """Two encoders on one task; p-values are corrected over all comparisons made with it."""
 
     first: Result
+    """Of several draws, that of the first."""
     second: Result
+    matched: Matched
+    """The two in each draw."""
     paired: Paired
     sign_p: float
     t_p: float
 
     @property
     def significant(self) -> bool:
-        """Whether the sign test, corrected, finds a difference."""
-        return self.sign_p < LEVEL
+        """Whether the sign test, corrected, finds a difference; over draws, the t-test."""
+        return (self.t_p if self.draws > 1 else self.sign_p) < LEVEL
+
+    @property
+    def draws(self) -> int:
+        """The number of draws in which the two are compared."""
+        return len(self.matched)
+
+    @property
+    def accuracies(self) -> tuple[float, float]:
+        """The accuracy of either, its mean over the draws."""
+        first, second = zip(*self.matched, strict=True)
+        return mean(each.accuracy for each in first), mean(each.accuracy for each in second)
 
 
 def sides(
@@ -49,21 +70,20 @@ def sides(
     """Return the encoders of a run, each with its results by task; *hint* ends the error.
 
     Raises:
-        UsageError: an encoder has two results on one task (with other classifiers or data).
+        UsageError: an encoder has two results on one task (with other classifiers or data), and
+            they are no draws of one run.
     """
-    found = []
-    for name in results.encoders:
-        by_task: dict[str, Result] = {}
-        for record in results.records:
-            if record.encoder == name and record.task in by_task:
-                raise UsageError(
-                    f"{source}: there are two results of {name} on {record.task}, whose "
-                    f"classifiers, data or seeds differ; {hint}"
-                )
-            if record.encoder == name:
-                by_task[record.task] = record
-        found.append(Side(name, source, by_task))
-    return found
+    found: dict[str, dict[str, tuple[Result, ...]]] = {}
+    for record in results.records:
+        by_task = found.setdefault(record.encoder, {})
+        others = by_task.get(record.task, ())
+        if not all(differ_in_draw(each, record) for each in others):
+            raise UsageError(
+                f"{source}: there are two results of {record.encoder} on {record.task}, whose "
+                f"classifiers, data or seeds differ; {hint}"
+            )
+        by_task[record.task] = (*others, record)
+    return [Side(name, source, by_task) for name, by_task in found.items()]
 
 
 def one_side(found: Sequence[Side], encoder: str | None, *, source: str) -> Side:
@@ -98,12 +118,39 @@ def compare(
         ResultsError: the two were tested on different data, or have no task in common.
     """
     results = [both for first, second in pairs for both in _common(first, second)]
-    paired = [compare_items(_right(a), _right(b), a.units) for a, b in results]
+    return compare_results(results, correction=correction)
+
+
+def compare_results(
+    results: Sequence[Matched],
+    *,
+    correction: Correction = Correction.HOLM,
+    under: tuple[Condition, Condition] = (Condition.PROBE, Condition.PROBE),
+) -> tuple[Comparison, ...]:
+    """Compare the two of each pair, in each draw on the same items; over several, by draws.
+
+    - under: the conditions whose scores are compared, of the first and of the second
+    """
+    paired = [_compare_matched(matched, under) for matched in results]
     signs = correct([each.sign_p for each in paired], correction)
     ts = correct([each.t_p for each in paired], correction)
     return tuple(
-        Comparison(first=a, second=b, paired=each, sign_p=sign, t_p=t)
-        for (a, b), each, sign, t in zip(results, paired, signs, ts, strict=True)
+        Comparison(
+            first=each[0][0], second=each[0][1], matched=each, paired=test, sign_p=sign, t_p=t
+        )
+        for each, test, sign, t in zip(results, paired, signs, ts, strict=True)
+    )
+
+
+def _compare_matched(matched: Matched, under: tuple[Condition, Condition]) -> Paired:
+    one, other = under
+    if len(matched) == 1:
+        ((a, b),) = matched
+        return compare_items(_right(a, one), _right(b, other), a.units)
+    first, second = zip(*matched, strict=True)
+    return compare_draws(
+        [each.scores[one].accuracy for each in first],
+        [each.scores[other].accuracy for each in second],
     )
 
 
@@ -119,7 +166,7 @@ def all_pairs(found: Sequence[Side], *, baseline: str | None = None, source: str
     return [(side, base) for side in found if side is not base]
 
 
-def _common(first: Side, second: Side) -> Iterator[tuple[Result, Result]]:
+def _common(first: Side, second: Side) -> Iterator[Matched]:
     tasks = [task for task in first.by_task if task in second.by_task]
     if not tasks:
         raise ResultsError(
@@ -127,26 +174,52 @@ def _common(first: Side, second: Side) -> Iterator[tuple[Result, Result]]:
             "in common"
         )
     for task in tasks:
-        a, b = first.by_task[task], second.by_task[task]
-        if a.dataset_fingerprint != b.dataset_fingerprint:
+        matched = match_draws(first.by_task[task], second.by_task[task])
+        if not matched:
             raise ResultsError(
-                f"{task}: {a.encoder} ({first.source}) and {b.encoder} ({second.source}) were "
-                f"tested on different data (fingerprints {a.dataset_fingerprint[:8]} and "
-                f"{b.dataset_fingerprint[:8]}); only answers to the same items can be compared"
+                f"{task}: {first.encoder} ({first.source}) and {second.encoder} ({second.source}) "
+                "have no draw in common (a draw is a --seed)"
             )
-        yield a, b
+        for a, b in matched:
+            _check_same_items(a, b, first, second)
+        yield matched
 
 
-def _right(result: Result) -> NDArray[np.bool_]:
-    return np.array([each.items() for each in result.scores[Condition.PROBE].seeds])
+def match_draws(first: Sequence[Result], second: Sequence[Result]) -> Matched:
+    """Return the results of the draws that both have; of one draw each, these whatever the seed."""
+    if len(first) == len(second) == 1:
+        return ((first[0], second[0]),)
+    return tuple((a, b) for a in first for b in second if a.seed == b.seed)
+
+
+def _check_same_items(a: Result, b: Result, first: Side, second: Side) -> None:
+    if a.dataset_fingerprint != b.dataset_fingerprint:
+        raise ResultsError(
+            f"{a.task}: {a.encoder} ({first.source}) and {b.encoder} ({second.source}) were "
+            f"tested on different data (fingerprints {a.dataset_fingerprint[:8]} and "
+            f"{b.dataset_fingerprint[:8]}); only answers to the same items can be compared"
+        )
+
+
+def _right(result: Result, condition: Condition) -> NDArray[np.bool_]:
+    return np.array([each.items() for each in result.scores[condition].seeds])
 
 
 def comparison_grid(comparisons: Sequence[Comparison]) -> Grid:
     """Lay comparisons out, a row each; a significant difference is bold."""
     header = (
-        "A - B", "task", "A", "B", "A - B [95%]", "units A/B better", "p (sign)", "p (t-test)"
+        "A - B", "task", "A", "B", "A - B [95%]", f"{_observed(comparisons)} A/B better",
+        "p (sign)", "p (t-test)",
     )  # fmt: skip
     return Grid(header, tuple(map(_row, comparisons)))
+
+
+def _observed(comparisons: Sequence[Comparison]) -> str:
+    """Say what the tests count: units of items, draws, or either."""
+    draws = {each.draws > 1 for each in comparisons}
+    return {frozenset({True}): "draws", frozenset({True, False}): "units or draws"}.get(
+        frozenset(draws), "units"
+    )
 
 
 def starred(grid: Grid) -> Grid:
@@ -162,8 +235,7 @@ def _row(comparison: Comparison) -> GridRow:
     paired = comparison.paired
     name = f"{comparison.first.encoder} - {comparison.second.encoder}"
     texts = (
-        f"{100 * comparison.first.accuracy:.1f}",
-        f"{100 * comparison.second.accuracy:.1f}",
+        *(f"{100 * accuracy:.1f}" for accuracy in comparison.accuracies),
         f"{points(paired.difference)} [{points(paired.interval.low)}, "
         f"{points(paired.interval.high)}]",
         f"{paired.wins}/{paired.losses}",
@@ -197,8 +269,9 @@ def to_records(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
             "first": each.first.encoder,
             "second": each.second.encoder,
             "task": each.first.task,
-            "first_accuracy": each.first.accuracy,
-            "second_accuracy": each.second.accuracy,
+            "first_accuracy": each.accuracies[0],
+            "second_accuracy": each.accuracies[1],
+            "draws": each.draws,
             "difference": each.paired.difference,
             "low": each.paired.interval.low,
             "high": each.paired.interval.high,
@@ -221,12 +294,11 @@ def explain(
     *mark* says how a significant difference is marked in it.
     """
     count = len(comparisons)
-    units = any(each.first.units for each in comparisons)
+    over = _paired_over(comparisons)
     lines = [
-        "Differences in points, with 95% intervals, paired over "
-        + ("units (items that belong together count as one)." if units else "items."),
+        f"Differences in points, with 95% intervals, paired over {over}.",
         "p (sign): exact sign test, "
-        + ("over units" if units else "McNemar's for one seed")
+        + ("McNemar's for one seed" if over == "items" else f"over {over.partition(' (')[0]}")
         + "; p (t-test): paired t-test (Adi et al. 2017)."
         + (
             f" Corrected for {count} comparisons: {NAMES[correction]}; "
@@ -239,10 +311,24 @@ def explain(
         lines.append("The classifiers differ: differences may be theirs and not the encoders'.")
     found = sum(each.significant for each in comparisons)
     are = "is" if found == 1 else "are"
+    test = "p (t-test)" if all(each.draws > 1 for each in comparisons) else "p (sign)"
+    mixed = any(each.draws > 1 for each in comparisons) and test == "p (sign)"
     lines.append(
-        f"{found} of {count} differences {are} significant (p (sign) < {LEVEL:g}; {mark})."
+        f"{found} of {count} differences {are} significant ({test} < {LEVEL:g}"
+        f"{', over draws p (t-test)' if mixed else ''}; {mark})."
     )
     return "".join(f"{line}\n" for line in lines)
+
+
+def _paired_over(comparisons: Sequence[Comparison]) -> str:
+    """Say what one observation of the tests is."""
+    numbers = sorted({each.draws for each in comparisons} - {1})
+    draws = f"{' or '.join(map(str, numbers))} draws (so that they speak of other draws)"
+    if all(each.draws > 1 for each in comparisons):
+        return draws
+    units = any(each.first.units for each in comparisons)
+    items = "units (items that belong together count as one)" if units else "items"
+    return f"{items}, or {draws}" if numbers else items
 
 
 NAMES: Mapping[Correction, str] = {

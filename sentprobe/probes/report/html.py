@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -9,6 +10,7 @@ from markupsafe import Markup
 
 from sentprobe.errors import UsageError
 from sentprobe.lengths import Lengths
+from sentprobe.probes.report.draws import in_draws
 from sentprobe.probes.report.plots import (
     draw_layers,
     draw_series,
@@ -124,10 +126,15 @@ def _section(
 
 
 def _plots(results: Results, by: Lengths) -> Iterator[Plot]:
-    if families(results):
-        yield _plot(LAYERS, lambda: draw_layers(results))
-    if tasks_with_series(results):
-        yield _plot(LENGTHS, lambda: draw_series(results, by=by))
+    """Yield the plots of each draw."""
+    draws = in_draws(results)
+    for draw in draws:
+        of = f", seed {draw.records[0].seed}" if len(draws) > 1 else ""
+        if families(draw):
+            yield _plot(replace(LAYERS, title=LAYERS.title + of), partial(draw_layers, draw))
+        if tasks_with_series(draw):
+            title = LENGTHS.title + of
+            yield _plot(replace(LENGTHS, title=title), partial(draw_series, draw, by=by))
 
 
 def _plot(empty: Plot, draw: "Callable[[], Figure]") -> Plot:

@@ -2,23 +2,38 @@
 
 The control that counts is the bag of words of the encoder's width where words alone tell something
 of the task, and chance elsewhere. Two encoders are tied where the paired test of ``probe compare``,
-corrected for all comparisons of the table, does not tell them apart.
+corrected for all comparisons of the table, does not tell them apart. Of several draws, the test
+is over these, and an accuracy is above chance if it is so in each.
 """
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.probes.report.comparisons import LEVEL
+from sentprobe.probes.report.comparisons import LEVEL, match_draws
+from sentprobe.probes.report.draws import cells, draws_of
 from sentprobe.probes.report.sanity import SanityVerdict, expected_of, sanity_runs
 from sentprobe.probes.runs.results import Condition, Result, Results
-from sentprobe.probes.statistics import Correction, correct, per_unit, sign_tests
+from sentprobe.probes.statistics import Correction, correct, per_unit, sign_tests, t_test
 
 EncoderOnTask = tuple[str, str]
 """An encoder and a task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What the probes of a cell have right under a condition, over all seeds."""
+
+    draws: tuple[Result, ...]
+    condition: Condition
+    by_unit: NDArray[np.float64]
+    """(units,) float64, whole numbers: the right answers of each unit in the first draw."""
+    seeds: int
+    """The number of probes in the first draw."""
 
 
 def marked(results: Results) -> frozenset[EncoderOnTask]:
@@ -26,7 +41,8 @@ def marked(results: Results) -> frozenset[EncoderOnTask]:
     told = _told_apart(results)
     above = _above_words(results)
     telling = _told_by_words(results)
-    found = (_leader(results, task, told) for task in results.tasks)
+    firsts = [draws[0] for draws in cells(results)]
+    found = (_leader(results, [e for e in firsts if e.task == t], told) for t in results.tasks)
     return frozenset(
         cell(each)
         for each in found
@@ -42,23 +58,30 @@ def cell(result: Result) -> EncoderOnTask:
 
 def _told_apart(results: Results) -> frozenset[frozenset[EncoderOnTask]]:
     """Return the pairs of cells that the paired test tells apart."""
-    right = [_right(each, Condition.PROBE) for each in results.records]
+    answers = [_answers(draws, Condition.PROBE) for draws in cells(results)]
     pairs = [
         (first, second)
-        for first, second in combinations(right, 2)
-        if first.result.task == second.result.task
-        and first.result.dataset_fingerprint == second.result.dataset_fingerprint
+        for first, second in combinations(answers, 2)
+        if first.draws[0].task == second.draws[0].task and _on_same_items(first, second)
     ]
     return frozenset(frozenset(map(cell, both)) for both, _ in _differences(pairs))
 
 
+def _on_same_items(one: Answers, other: Answers) -> bool:
+    matched = match_draws(one.draws, other.draws)
+    same = (a.dataset_fingerprint == b.dataset_fingerprint for a, b in matched)
+    return bool(matched) and all(same)
+
+
 def _leader(
-    results: Results, task: str, told: Collection[frozenset[EncoderOnTask]]
+    results: Results, firsts: Sequence[Result], told: Collection[frozenset[EncoderOnTask]]
 ) -> Result | None:
     """Return the result with the best accuracy on a task, unless it is tied with another."""
-    best, *others = sorted(
-        (each for each in results.records if each.task == task), key=lambda each: -each.accuracy
-    )
+
+    def accuracy(first: Result) -> float:
+        return fmean(each.accuracy for each in draws_of(results, first))
+
+    best, *others = sorted(firsts, key=accuracy, reverse=True)
     pairs = (frozenset((cell(best), cell(each))) for each in others)
     return best if all(pair in told for pair in pairs) else None
 
@@ -77,43 +100,48 @@ def _told_by_words(results: Results) -> frozenset[str]:
 def _above_words(results: Results) -> frozenset[EncoderOnTask]:
     """Return the cells that the paired test finds above a bag of words."""
     pairs = [
-        (_right(each, Condition.PROBE), _right(bag, Condition.BAG_OF_WORDS))
-        for each in results.records
-        for bag in _bag_of(each, results)
+        (_answers(draws, Condition.PROBE), _answers(bags, Condition.BAG_OF_WORDS))
+        for draws in cells(results)
+        if (bags := [bag for each in draws for bag in _bag_of(each, results)])
     ]
     return frozenset(cell(first) for (first, _), more in _differences(pairs) if more)
 
 
-@dataclass(frozen=True, slots=True)
-class RightAnswers:
-    """How many answers of each unit the probes of a result have right, over all seeds."""
-
-    result: Result
-    by_unit: NDArray[np.float64]
-    """(units,) float64, whole numbers."""
-    seeds: int
-
-
-def _right(result: Result, condition: Condition) -> RightAnswers:
-    seeds = result.scores[condition].seeds
+def _answers(draws: Sequence[Result], condition: Condition) -> Answers:
+    seeds = draws[0].scores[condition].seeds
     items = np.array([each.items() for each in seeds]).sum(axis=0)
-    return RightAnswers(result, per_unit(items, result.units)[0], len(seeds))
+    return Answers(tuple(draws), condition, per_unit(items, draws[0].units)[0], len(seeds))
 
 
 def _differences(
-    pairs: Sequence[tuple[RightAnswers, RightAnswers]],
+    pairs: Sequence[tuple[Answers, Answers]],
 ) -> Iterator[tuple[tuple[Result, Result], bool]]:
-    """Yield the pairs that the sign test tells apart, and whether the first has more right.
+    """Yield the pairs that the paired test tells apart, and whether the first has more right.
 
-    It is the test of ``compare_items``, of all pairs at once: of 25 layers on 10 tasks are 3,000.
+    It is the test of ``probe compare``: of one draw the sign test over units, of all pairs at once,
+    since of 25 layers on 10 tasks there are 3,000; of several the t-test over draws.
     """
-    gains = [np.sign(a.by_unit * b.seeds - b.by_unit * a.seeds) for a, b in pairs]
+    gains = [_gains(a, b) for a, b in pairs]
     wins = np.array([(gain > 0).sum() for gain in gains], dtype=np.int64)
     losses = np.array([(gain < 0).sum() for gain in gains], dtype=np.int64)
-    p_values = correct(sign_tests(wins, losses).tolist(), Correction.HOLM)
+    signs = sign_tests(wins, losses)
+    tests = [
+        t_test(gain) if len(a.draws) > 1 else sign
+        for (a, _), gain, sign in zip(pairs, gains, signs.tolist(), strict=True)
+    ]
+    p_values = correct(tests, Correction.HOLM)
     for (a, b), p, more in zip(pairs, p_values, wins > losses, strict=True):
         if p < LEVEL:
-            yield (a.result, b.result), bool(more)
+            yield (a.draws[0], b.draws[0]), bool(more)
+
+
+def _gains(a: Answers, b: Answers) -> NDArray[np.float64]:
+    """Return by how much the first is better, of one draw in each unit, of several in each."""
+    if len(a.draws) == len(b.draws) == 1:
+        return np.asarray(a.by_unit * b.seeds - b.by_unit * a.seeds)
+    both = match_draws(a.draws, b.draws)
+    scores = [(one.scores[a.condition], other.scores[b.condition]) for one, other in both]
+    return np.array([one.accuracy - other.accuracy for one, other in scores])
 
 
 def _bag_of(result: Result, results: Results) -> Iterator[Result]:
@@ -121,7 +149,8 @@ def _bag_of(result: Result, results: Results) -> Iterator[Result]:
     if Condition.BAG_OF_WORDS in result.scores:
         yield result
     else:
-        yield from sorted(_bags(results.records, result.task), key=_bag_accuracy)[-1:]
+        here = [each for each in results.records if each.seed == result.seed]
+        yield from sorted(_bags(here, result.task), key=_bag_accuracy)[-1:]
 
 
 def _bags(records: Sequence[Result], task: str) -> Iterator[Result]:
@@ -136,5 +165,9 @@ def _above_chance(result: Result, results: Results) -> bool:
     """Say whether an accuracy is above chance; without a bag of words, words might tell it all."""
     if not result.mirrored and not any(_bags(results.records, result.task)):
         return False
-    score, level = result.scores[Condition.PROBE], 1 - LEVEL / len(results.records)
-    return score.accuracy > expected_of(score, result, Condition.PROBE, level=level).high
+    level = 1 - LEVEL / len(results.records)
+    scores = [(each.scores[Condition.PROBE], each) for each in draws_of(results, result)]
+    return all(
+        score.accuracy > expected_of(score, each, Condition.PROBE, level=level).high
+        for score, each in scores
+    )

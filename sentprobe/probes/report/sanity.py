@@ -84,6 +84,8 @@ class SanityRun:
     condition: Condition
     score: Score
     expected: Interval
+    draw: str = ""
+    """Which of several draws it is of, as its name ends."""
 
     @property
     def verdict(self) -> SanityVerdict:
@@ -113,9 +115,11 @@ class SanityRun:
     def name(self) -> str:
         """What it is called below a table: by its encoder or, where only that counts, its width."""
         if self.condition is Condition.RANDOM_PROBES:
-            return f"{self.result.encoder}, random probes on {self.result.task}"
+            return f"{self.result.encoder}, random probes on {self.result.task}{self.draw}"
         shared = ", ".join(shared_by(self.result, self.condition))
-        return f"{NAMES[self.condition]}{shared and f' ({shared})'} on {self.result.task}"
+        return (
+            f"{NAMES[self.condition]}{shared and f' ({shared})'} on {self.result.task}{self.draw}"
+        )
 
     def __str__(self) -> str:
         low, high = 100 * self.expected.low, 100 * self.expected.high
@@ -132,10 +136,12 @@ def sanity_runs(results: Results) -> tuple[SanityRun, ...]:
     number of those that must be at chance: of 99% of sound tables none of them is outside.
     """
     found: dict[object, SanityRun] = {}
+    several = len({record.seed for record in results.records}) > 1
     for record in results.records:
         for condition, score in record.scores.items():
             if condition in NAMES:
-                run = SanityRun(record, condition, score, Interval(0.0, 1.0))
+                draw = f" (seed {record.seed})" if several else ""
+                run = SanityRun(record, condition, score, Interval(0.0, 1.0), draw)
                 made = (record.dataset_fingerprint, record.preset, record.probe_fingerprint)
                 found.setdefault((run.name, *made), run)
     # Bonferroni: so many intervals may miss, and all of them together seldom should.

@@ -9,8 +9,10 @@ from itertools import groupby
 
 from sentprobe.probes.dataset import ONE_HOT, OWN_WORDS
 from sentprobe.probes.report.data_lines import data_lines
+from sentprobe.probes.report.draws import Figure, draws_of, figure_of, join_draws
 from sentprobe.probes.report.marks import marked
 from sentprobe.probes.report.sanity import NAMES, fold, is_balanced, shared_by, verdicts
+from sentprobe.probes.report.spread_lines import over, spread_lines
 from sentprobe.probes.runs.results import Condition, Result, Results, Score
 from sentprobe.probes.suites import known_tasks
 from sentprobe.probes.trainer.classifier import Preset
@@ -65,12 +67,11 @@ def classifiers(results: Results) -> Iterator[str]:
 def describe(results: Results) -> Iterator[str]:
     """Say in plain sentences what the figures are of."""
     scores = [record.scores[Condition.PROBE] for record in results.records]
-    seeds = sorted({len(score.seeds) for score in scores})
-    over = f", mean ± standard deviation over {_either(seeds)} seeds" if max(seeds) > 1 else ""
     yield (
-        f"Accuracy in % on {_sizes(results)}{over}. Chance (always the commonest label) "
+        f"Accuracy in % on {_sizes(results)}{over(results)}. Chance (always the commonest label) "
         f"is {_chance(results)}."
     )
+    yield from spread_lines(results)
     yield from data_lines(results)
     if marked(results):
         yield (
@@ -130,7 +131,7 @@ def _unfinished(scores: Sequence[Score]) -> Iterator[str]:
 
 
 def _sizes(results: Results) -> str:
-    sizes = {record.task: record.scores[Condition.PROBE].total for record in results.records}
+    sizes = _told(results, lambda record: str(record.scores[Condition.PROBE].total))
     first, *others = sizes.items()
     if len(set(sizes.values())) == 1:
         return f"{first[1]} test items"
@@ -138,14 +139,18 @@ def _sizes(results: Results) -> str:
 
 
 def _chance(results: Results) -> str:
-    shares = {record.task: f"{100 * record.majority:.1f}" for record in results.records}
+    shares = _told(results, lambda record: f"{100 * record.majority:.1f}")
     if len(set(shares.values())) > 1:
         return ", ".join(f"{share} on {task}" for task, share in shares.items())
     return next(iter(shares.values())) + (" on every task" if len(shares) > 1 else "")
 
 
-def _either(numbers: Sequence[int]) -> str:
-    return " or ".join(map(str, numbers))
+def _told(results: Results, what: Callable[[Result], str]) -> dict[str, str]:
+    """Return what is said of each task; what differs between draws is said in turn."""
+    told: dict[str, dict[str, None]] = {}
+    for record in results.records:
+        told.setdefault(record.task, {})[what(record)] = None
+    return {task: " or ".join(texts) for task, texts in told.items()}
 
 
 PUBLISHED = "published"
@@ -158,6 +163,8 @@ class CellStyle:
 
     intervals: bool = False
     """The 95% interval behind each figure."""
+    sources: bool = False
+    """Behind a figure of several draws, what its spread is due to."""
     published: tuple[PublishedRow, ...] = ()
     """Rows that stand below those of the encoders."""
     all_rows: bool = False
@@ -167,7 +174,7 @@ class CellStyle:
 def grid(results: Results, *, style: CellStyle | None = None) -> Grid:
     """Lay results of one setting out: encoders, published rows, and sanity runs if asked for.
 
-    A figure is the mean over the seeds, in percent, with its standard deviation where there are
+    A figure is the mean over draws and seeds, in percent, with its standard deviation where it has
     several. In each column the best is marked if it is above its control and not tied with another
     encoder, or else nothing (see :mod:`.marks`). Sanity runs that depend on an encoder's width
     alone have a row per width.
@@ -211,7 +218,9 @@ def _by_width(results: Results, condition: Condition, style: CellStyle) -> list[
 def _row(
     label: str, condition: Condition, results: Results, find: Find, style: CellStyle
 ) -> GridRow:
-    cells = (_cell(find(task), condition, style) for task in results.tasks)
+    found = map(find, results.tasks)
+    draws = (draws_of(results, each) if each else () for each in found)
+    cells = (_cell(each, condition, style) for each in draws)
     return GridRow(label, condition.value, tuple(cells))
 
 
@@ -245,12 +254,22 @@ def _mark(
     return tuple(replace(each, best=(encoder, task) in best) for task, each in pairs)
 
 
-def _cell(result: Result | None, condition: Condition, style: CellStyle) -> GridCell:
-    score = result.scores.get(condition) if result else None
-    return GridCell("" if score is None else show_score(score, intervals=style.intervals))
+def _cell(draws: Sequence[Result], condition: Condition, style: CellStyle) -> GridCell:
+    figure = figure_of(draws, condition)
+    if figure is None:
+        return GridCell("")
+    text = show_score(figure, intervals=style.intervals)
+    return GridCell(text + (_sources(figure) if style.sources else ""))
 
 
-def show_score(score: Score, *, intervals: bool = False) -> str:
+def _sources(figure: Figure) -> str:
+    """Write what the spread of a figure is due to, as standard deviations in points."""
+    between = {"draws": figure.between_draws, "probes": figure.between_probes}
+    parts = [f"{what} {_percent(part)}" for what, part in between.items() if part is not None]
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def show_score(score: Score | Figure, *, intervals: bool = False) -> str:
     """Write an accuracy in percent, with its spread, and with its 95% interval when asked for."""
     spread = "" if score.spread is None else f" ± {_percent(score.spread)}"
     low, high = _percent(score.interval.low), _percent(score.interval.high)
@@ -281,6 +300,14 @@ def _order(record: Result, ranks: Mapping[str, int]) -> tuple[object, ...]:
 
 def settings(results: Results) -> tuple[Results, ...]:
     """Divide results into tables in which all are comparable, in order of appearance.
+
+    Runs that differ only in their draw are one table; see :func:`.draws.join_draws`.
+    """
+    return join_draws(single_draws(results))
+
+
+def single_draws(results: Results) -> tuple[Results, ...]:
+    """Divide results into tables of one draw each.
 
     In one table are the results of one classifier and run seed, with one dataset per task and one
     encoder per name. What is there twice (from runs that overlap) is kept once, with more seeds.

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TypeAlias
@@ -50,6 +50,10 @@ class CompevalSuite:
             except TooFewError as error:
                 yield task.name, error
 
+    def drawn(self, seed: int) -> "CompevalSuite":
+        """Return the suite whose datasets are drawn by that seed."""
+        return replace(self, seed=seed)
+
     def _build(self, task: CompevalTask, command: str) -> ProbeDataset:
         return build(
             task,
@@ -79,6 +83,10 @@ class NaturalSuite:
         self.table.check()
         for task, built in build_each(self.tasks, self.table, recipe=self.recipe, command=command):
             yield task.name, built
+
+    def drawn(self, seed: int) -> "NaturalSuite":
+        """Return the suite whose datasets are drawn by that seed."""
+        return replace(self, recipe=replace(self.recipe, seed=seed))
 
 
 AnySuite: TypeAlias = CompevalSuite | NaturalSuite

@@ -169,6 +169,8 @@ class Result:
     task: str
     encoder: str
     encoder_fingerprint: str
+    encoder_seed: int | None = None
+    """That by which its weights were drawn; None where they were not, or it was not kept."""
     dim: int
     """The width of its vectors; 0 for a baseline, which has none."""
     dataset_fingerprint: str
@@ -282,7 +284,7 @@ class Results:
         return tuple(dict.fromkeys(record.task for record in self.records))
 
     def find(self, encoder: str, task: str) -> Result | None:
-        """Return the result of that encoder on that task, if there is one."""
+        """Return the result of that encoder on that task, if there is one; of draws, the first."""
         for record in self.records:
             if (record.encoder, record.task) == (encoder, task):
                 return record
@@ -337,6 +339,7 @@ def _record(result: Result, condition: Condition, score: Score) -> dict[str, Any
         "device": result.device,
         "dataset_fingerprint": result.dataset_fingerprint,
         "encoder_fingerprint": result.encoder_fingerprint,
+        "encoder_seed": result.encoder_seed,
         **{f"data_{name}": getattr(result.data, name, None) for name in _DATA_FACTS},
     }
 

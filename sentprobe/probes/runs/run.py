@@ -12,6 +12,7 @@ from sentprobe.probes.encoders import USUAL_ENCODERS, Baseline, Encoder
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.encoders.embed import embed
 from sentprobe.probes.encoders.given import EncodersGiven, Known, find_encoders, make_known
+from sentprobe.probes.encoders.protocol import seed_of
 from sentprobe.probes.encoders.word_vectors import Bow
 from sentprobe.probes.runs import todo
 from sentprobe.probes.runs.built_suites import ItemCounts, warn_of
@@ -19,7 +20,7 @@ from sentprobe.probes.runs.conditions import control_bow
 from sentprobe.probes.runs.results import Result, Results
 from sentprobe.probes.runs.settings import Run, make_run
 from sentprobe.probes.runs.store import prepare_directory, write_result
-from sentprobe.probes.runs.targets import DataGiven, Targets, find_datasets, find_targets
+from sentprobe.probes.runs.targets import DataGiven, Found, Targets, find_datasets, find_targets
 from sentprobe.probes.runs.task import Task, make_tasks
 from sentprobe.probes.runs.vectors import Embedding, Encoded, Fits, has_word_vectors, laid_out
 from sentprobe.probes.runs.word_source import encode_words, make_source
@@ -53,6 +54,7 @@ def run(
     preset: ClassifierChoice | str | None = None,
     seed: int = 0,
     seeds: int = 1,
+    draws: int = 1,
     controls: bool = True,
     out: Path | str | None = None,
     force: bool = False,
@@ -80,6 +82,8 @@ def run(
     - preset: the classifier, its name, or a function that gives a dataset its own; by default that
       of the paper of the task (:func:`sentprobe.probes.suites.usual_preset`)
     - seeds: so many probes are trained under each condition, with the seeds *seed*, *seed* + 1, ...
+    - draws: so often all of it with new data (where it is built), new weights of untrained encoders
+      and new probes, with the seeds *seed*, *seed* + 10, ...; what is stored stays as it is
     - controls: whether the sanity runs are made; a baseline has none
     - out: each result is written there, atomically, as soon as it is there. What is there already
       is not done again, unless *force* says so
@@ -108,6 +112,7 @@ def run(
     settings = make_run(
         seed=seed,
         seeds=seeds,
+        draws=draws,
         controls=controls,
         out=out,
         force=force,
@@ -140,21 +145,51 @@ def run_targets(
     words: Encoder | Spec | str | None = None,
     reporter: Reporter | None = None,
 ) -> Outcome:
-    """Run the encoders on all datasets of the targets that can be built or read.
+    """Run the encoders on all datasets of the targets that can be built or read, in each draw.
 
     Raises:
         UsageError: see :func:`.targets.find_datasets`; the results' folder is not ours.
         SentprobeError: an encoder or a dataset could not be made.
     """
     reporter = reporter or Silent()
-    made = make_known(encoders, seed=run.seed)
-    check_distinct("encoder", [encoder.name for encoder in made])
-    if run.out is not None:
-        prepare_directory(run.out)
-    found = find_datasets(targets, command=run.command, reporter=reporter)
-    made = placed_encoders(made, found.datasets)
-    source = None if words is None else make_source(words, seed=run.seed)
-    tasks = make_tasks(found.datasets, run=run, preset=preset, words=source)
+    outcomes: list[Outcome] = []
+    for draw in run.each_draw():
+        groups = [make_known([each], seed=draw.seed) for each in encoders]
+        made = [encoder for group in groups for encoder in group]
+        check_distinct("encoder", [encoder.name for encoder in made])
+        if run.out is not None and not outcomes:
+            prepare_directory(run.out)
+        drawn = targets.drawn(draw.seed)
+        found = find_datasets(drawn, command=run.command, reporter=reporter)
+        source = None if words is None else make_source(words, seed=draw.seed)
+        tasks = make_tasks(found.datasets, run=draw, preset=preset, words=source)
+        outcomes.append(_run_draw(found, tasks, made, run=draw, reporter=reporter))
+        encoders = [each for pair in zip(encoders, groups, strict=True) for each in _kept(*pair)]
+    return _together(outcomes)
+
+
+def _kept(known: Known, made: Sequence[Encoder | Baseline]) -> Sequence[Known]:
+    """Return the encoders themselves where another draw has the same: a model is loaded once."""
+    return made if all(seed_of(encoder) is None for encoder in made) else [known]
+
+
+def _together(outcomes: Sequence[Outcome]) -> Outcome:
+    """Return what came of all draws; what is noted of several is noted once."""
+    results = (record for each in outcomes for record in each.results.records)
+    notes = dict.fromkeys(note for each in outcomes for note in each.notes)
+    failures = {str(failure): failure for each in outcomes for failure in each.failures}
+    return Outcome(Results(tuple(results)), tuple(notes), tuple(failures.values()))
+
+
+def _run_draw(
+    found: Found,
+    tasks: Sequence[Task],
+    encoders: Sequence[Encoder | Baseline],
+    *,
+    run: Run,
+    reporter: Reporter,
+) -> Outcome:
+    made = placed_encoders(encoders, found.datasets)
     results = run_tasks(tasks, made, run=run, reporter=reporter)
     of_data = (f"{data.name}: {note}" for data in found.datasets for note in data.card.notes)
     of_encoders = (note for each in made for note in getattr(each, "notes", ()))

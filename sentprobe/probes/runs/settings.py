@@ -1,11 +1,16 @@
 """The settings of a run: what holds for all its encoders and tasks, checked once."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from sentprobe.errors import UsageError
 from sentprobe.extras import need
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.processes import check_count, check_jobs
+
+STEP = 10
+"""How far apart the seeds of two draws are: so many probes a draw have seeds of their own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +21,8 @@ class Run:
     """That of random vectors and words, and of the items that are set aside for validation."""
     seeds: tuple[int, ...] = (0,)
     """Those of the probes: one probe for each, under each condition."""
+    draws: int = 1
+    """So often all that is random is drawn anew: data that is built, untrained weights, probes."""
     controls: bool = True
     """Whether the sanity runs are made."""
     out: Path | None = None
@@ -33,11 +40,22 @@ class Run:
     jobs: int = 1
     """The processes that train."""
 
+    def each_draw(self) -> Iterator["Run"]:
+        """Yield the run of each draw by itself: its seeds are STEP above those of the one before.
+
+        >>> [(draw.seed, draw.seeds) for draw in make_run(seeds=2, draws=2).each_draw()]
+        [(0, (0, 1)), (10, (10, 11))]
+        """
+        for further in range(0, self.draws * STEP, STEP):
+            seeds = tuple(seed + further for seed in self.seeds)
+            yield replace(self, seed=self.seed + further, seeds=seeds, draws=1)
+
 
 def make_run(
     *,
     seed: int = 0,
     seeds: int = 1,
+    draws: int = 1,
     controls: bool = True,
     out: Path | str | None = None,
     force: bool = False,
@@ -51,13 +69,24 @@ def make_run(
     """Check the settings and return the run.
 
     - seeds: so many probes under each condition, with the seeds *seed*, *seed* + 1, ...
+    - draws: so often all this with new data, weights and probes, with *seed*, *seed* + 10, ...
     - device: cpu, cuda, cuda:1, mps, or auto: the best that there is
 
     Raises:
-        UsageError: a number or a device that cannot be.
+        UsageError: a number or a device that cannot be; more seeds than are between two draws.
     """
-    for what, count in (("seeds", seeds), ("threads", threads), ("threads", encoding_threads)):
+    for what, count in (
+        ("seeds", seeds),
+        ("draws", draws),
+        ("threads", threads),
+        ("threads", encoding_threads),
+    ):
         check_count(what, count)
+    if draws > 1 and seeds > STEP:
+        raise UsageError(
+            f"{seeds} seeds: in several draws there are at most {STEP} probes each, since the "
+            f"seeds of two draws are {STEP} apart"
+        )
     check_jobs(jobs)
     need("torch")
     from sentprobe.probes.trainer.devices import find_device  # noqa: PLC0415 - PyTorch is slow
@@ -65,6 +94,7 @@ def make_run(
     return Run(
         seed=seed,
         seeds=tuple(range(seed, seed + seeds)),
+        draws=draws,
         controls=controls,
         out=None if out is None else Path(out),
         force=force,

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TypeAlias
@@ -55,6 +55,14 @@ class Targets:
         """The names of the suites among them."""
         names: dict[type, str] = {built.CompevalSuite: COMPEVAL, built.NaturalSuite: NATURAL}
         return [names[type(each)] for each in self.found if type(each) in names]
+
+    def drawn(self, seed: int) -> "Targets":
+        """Return the targets with suites whose datasets are drawn by that seed; others stay."""
+        found = (
+            each if isinstance(each, Stored | ProbeDataset) else each.drawn(seed)
+            for each in self.found
+        )
+        return replace(self, found=tuple(found))
 
 
 @dataclass(frozen=True, slots=True)

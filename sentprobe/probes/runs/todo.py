@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sentprobe.probes.encoders.protocol import Baseline, Encoder
+from sentprobe.probes.encoders.protocol import Baseline, Encoder, seed_of
 from sentprobe.probes.runs.conditions import conditions_of
 from sentprobe.probes.runs.results import Condition, Made, Result, SeedScore, make_score, pack
 from sentprobe.probes.runs.settings import Run
-from sentprobe.probes.runs.store import find_result, sound_results
+from sentprobe.probes.runs.store import find_result, sound_results, write_result
 from sentprobe.probes.runs.task import Task
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.versions import versions
@@ -39,15 +39,25 @@ class Job:
 
 
 def known_result(task: Task, encoder: Encoder | Baseline, *, run: Run) -> Result:
-    """Return what an earlier run found out, or a result without scores; so also with *force*."""
+    """Return what an earlier run found out, or a result without scores; so also with *force*.
+
+    What a file of an older version lacks, and follows from dataset and encoder, is written into it.
+    """
     blank = _blank(task, encoder, run=run)
     found = None if run.out is None or run.force else find_result(blank, run.out)
-    if found is None:
+    if run.out is None or found is None:
         return blank
-    # What follows from the dataset is there even if the file is of an older version.
+    filled = _filled(found, blank)
+    if filled != found:
+        write_result(filled, run.out)
+    return filled
+
+
+def _filled(found: Result, blank: Result) -> Result:
     return replace(
         found,
         data=found.data or blank.data,
+        encoder_seed=blank.encoder_seed,
         labels=blank.labels,
         lengths=blank.lengths,
         balanced_probes=blank.balanced_probes,
@@ -122,6 +132,7 @@ def _blank(task: Task, encoder: Encoder | Baseline, *, run: Run) -> Result:
         task=task.data.name,
         encoder=encoder.name,
         encoder_fingerprint=encoder.fingerprint,
+        encoder_seed=seed_of(encoder),
         dim=0,
         dataset_fingerprint=task.fingerprint,
         data=task.facts,

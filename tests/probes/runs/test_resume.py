@@ -268,11 +268,15 @@ def test_what_an_older_file_does_not_say_is_filled_in(tmp_path: Path) -> None:
     """From before the number of labels, the lengths of sentences and what data is of were kept."""
     data = learnable(size=40)
     (new,) = run([data], ["bow?dim=4"], preset=FAST, out=tmp_path).records
-    older = replace(new, data=None, labels=None, lengths=(), balanced_probes=True)
+    older = replace(
+        new, data=None, encoder_seed=None, labels=None, lengths=(), balanced_probes=True
+    )
     write_result(older, tmp_path)
     (found,) = run([data], ["bow?dim=4"], preset=FAST, out=tmp_path).records
     assert (found.data, found.labels, found.lengths) == (new.data, new.labels, new.lengths)
     assert found.balanced_probes == new.balanced_probes
+    assert found.encoder_seed == new.encoder_seed == 0
+    assert read_results(tmp_path).records == (replace(new, source=str(tmp_path)),)
 
 
 def test_data_of_the_same_name_that_was_changed_is_probed_anew(tmp_path: Path) -> None:

@@ -1,0 +1,175 @@
+"""Several draws of one run as one table: which tables go together, and the figures of a cell.
+
+A draw is what a run with one ``--seed`` gives: its data, untrained weights, random vectors and
+words, and its probes.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, product
+
+import numpy as np
+
+from sentprobe.probes.runs.results import Condition, Result, Results, Score
+from sentprobe.probes.statistics import Interval, accuracy_interval, take_apart
+
+
+def join_draws(tables: Sequence[Results]) -> tuple[Results, ...]:
+    """Put tables that differ only in their draw together, each of one seed, in order of seed.
+
+    They have the same encoders on the same tasks, of the same settings; where the data is not the
+    same it was built alike by another seed, and where the vectors are not they were drawn by
+    another. Of results from before this was kept nobody knows, and they stay apart. An encoder
+    whose name has the run's own seed (``bow?seed=10`` in the draw 10) is called without it.
+    """
+    found = tuple(tables)
+    for naming in (_plain, _without_seed):
+        found = _joined(found, naming)
+    return found
+
+
+Naming = Callable[[Result], str]
+
+
+def _plain(record: Result) -> str:
+    return record.encoder
+
+
+def _without_seed(record: Result) -> str:
+    """Return the encoder's name without the seed, if that is the run's."""
+    head, _, options = record.encoder.partition("?")
+    kept = [each for each in options.split("&") if each != f"seed={record.seed}"]
+    return f"{head}?{'&'.join(kept)}" if any(kept) else head
+
+
+def _joined(tables: Sequence[Results], naming: Naming) -> tuple[Results, ...]:
+    groups: list[list[Results]] = []
+    for table in tables:
+        named = _renamed(table, naming)
+        places = (g for g in groups if all(_are_draws(_renamed(e, naming), named) for e in g))
+        group = next(places, None)
+        if group is None:
+            groups.append([table])
+        else:
+            group.append(table)
+    return tuple(g[0] if len(g) == 1 else _together(g, naming) for g in groups)
+
+
+def _renamed(table: Results, naming: Naming) -> Results:
+    return Results(tuple(replace(each, encoder=naming(each)) for each in table.records))
+
+
+def _together(tables: Sequence[Results], naming: Naming) -> Results:
+    ordered = sorted(tables, key=lambda table: min(seeds_of(table)))
+    return Results(tuple(chain.from_iterable(_renamed(e, naming).records for e in ordered)))
+
+
+def _are_draws(one: Results, other: Results) -> bool:
+    """Say whether two tables are of the same cells, each in draws of its own."""
+    cells = [{(r.seed, r.encoder, r.task) for r in table.records} for table in (one, other)]
+    if any(len(c) < len(t.records) for c, t in zip(cells, (one, other), strict=True)):
+        return False  # without their seeds, two encoders have one name
+    if {cell[1:] for cell in cells[0]} != {cell[1:] for cell in cells[1]}:
+        return False
+    pairs = product(one.records, other.records)
+    return all(differ_in_draw(a, b) for a, b in pairs if _cell(a) == _cell(b))
+
+
+def _cell(record: Result) -> tuple[str, str]:
+    return record.encoder, record.task
+
+
+def differ_in_draw(one: Result, other: Result) -> bool:
+    """Say whether two results, of one encoder on one task, differ in nothing but their draw."""
+    if one.data is None or other.data is None:
+        return False
+    if one.seed == other.seed or _probe_seeds(one) & _probe_seeds(other):
+        return False
+    same_data = one.dataset_fingerprint == other.dataset_fingerprint
+    same_vectors = one.encoder_fingerprint == other.encoder_fingerprint
+    seeds = (one.encoder_seed, other.encoder_seed)
+    drawn = None not in seeds and seeds[0] != seeds[1]
+    return (
+        _settings(one) == _settings(other)
+        and (same_data or one.data.same_but_drawn(other.data))
+        and (same_vectors or drawn)
+    )
+
+
+def _settings(record: Result) -> tuple[object, ...]:
+    return record.preset, record.probe_vectors, record.dim, record.labels, record.layer
+
+
+def _probe_seeds(record: Result) -> set[int]:
+    return {each.seed for score in record.scores.values() for each in score.seeds}
+
+
+def seeds_of(results: Results) -> list[int]:
+    """Return the seeds of the draws among the results, in order."""
+    return sorted({record.seed for record in results.records})
+
+
+def in_draws(results: Results) -> tuple[Results, ...]:
+    """Return the results of each draw of one table by itself, in order of seed."""
+    return tuple(
+        Results(tuple(record for record in results.records if record.seed == seed))
+        for seed in seeds_of(results)
+    )
+
+
+def draws_of(results: Results, record: Result) -> list[Result]:
+    """Return the results in the cell of a record, one for each draw."""
+    return [each for each in results.records if _cell(each) == _cell(record)]
+
+
+def cells(results: Results) -> Iterator[list[Result]]:
+    """Yield the results of each encoder on each task, one for each draw."""
+    by_cell: dict[tuple[str, str], list[Result]] = {}
+    for record in results.records:
+        by_cell.setdefault(_cell(record), []).append(record)
+    yield from by_cell.values()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """What a cell of a table shows, over all draws."""
+
+    accuracy: float
+    """The mean."""
+    spread: float | None
+    """The standard deviation over all probes; None for one."""
+    interval: Interval
+    """95%, of the mean; see :func:`figure_of`."""
+    between_draws: float | None = None
+    """The part of the spread that is due to draws; None for one draw."""
+    between_probes: float | None = None
+    """That which is due to the probes of one draw; None for one draw, and for one probe in each."""
+
+
+def figure_of(draws: Sequence[Result], condition: Condition) -> Figure | None:
+    """Return the figure of a cell, given its result in each draw; None where there is no score.
+
+    Of one draw, the interval is that of the score. Of several it is Student's t over the draws;
+    but where all have the same test items, it still speaks of the choice of these, as for one draw.
+    """
+    there = [each for each in draws if condition in each.scores]
+    scores = [each.scores[condition] for each in there]
+    if len(scores) < 2:
+        return _figure(scores[0]) if scores else None
+    spread = take_apart([[each.accuracy for each in score.seeds] for score in scores])
+    same = len({each.dataset_fingerprint for each in there}) == 1
+    return Figure(
+        accuracy=spread.mean,
+        spread=spread.total,
+        interval=_of_items(scores, there[0].units) if same else spread.interval,
+        between_draws=spread.draws,
+        between_probes=spread.probes,
+    )
+
+
+def _figure(score: Score) -> Figure:
+    return Figure(accuracy=score.accuracy, spread=score.spread, interval=score.interval)
+
+
+def _of_items(scores: Sequence[Score], units: Sequence[int]) -> Interval:
+    return accuracy_interval(np.mean([score.items() for score in scores], axis=0), units)

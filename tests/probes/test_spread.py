@@ -1,0 +1,88 @@
+"""The spread over draws taken apart, against SciPy and by hand; draws that are paired."""
+
+from math import sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from sentprobe.errors import UsageError
+from sentprobe.probes.statistics import compare_draws, take_apart
+
+accuracy = st.integers(0, 1000).map(lambda right: right / 1000)
+draws = st.lists(st.lists(accuracy, min_size=1, max_size=5), min_size=2, max_size=5)
+
+
+def test_by_hand() -> None:
+    """Means 2, 4, 9 over 5; MSB = 2 (9 + 1 + 16) / 2 = 26, MSW = (2 + 2 + 8) / 3 = 4."""
+    spread = take_apart([[1, 3], [3, 5], [7, 11]])
+    assert spread.mean == 5
+    assert spread.draws == pytest.approx(sqrt((26 - 4) / 2))
+    assert spread.probes == pytest.approx(2)
+    assert spread.total == pytest.approx(sqrt((16 + 4 + 4 + 0 + 4 + 36) / 5))
+
+
+@given(draws.filter(lambda groups: sum(map(len, groups)) > len(groups)))
+def test_mean_squares_are_those_of_scipy(groups: list[list[float]]) -> None:
+    """F is the ratio of SciPy's mean squares: MSB = MSW F, whatever the numbers of probes."""
+    spread = take_apart(groups)
+    assert spread.probes is not None
+    sizes = np.array([len(group) for group in groups])
+    usual = (sizes.sum() - (sizes**2).sum() / sizes.sum()) / (len(groups) - 1)
+    if spread.probes < 1e-9:
+        return  # all probes of a draw are equal, and F is infinite
+    f = float(stats.f_oneway(*groups).statistic)
+    between = spread.probes**2 * f
+    wanted = sqrt(max(0.0, between - spread.probes**2) / usual)
+    assert spread.draws == pytest.approx(wanted, abs=1e-7)
+
+
+@given(draws)
+def test_mean_spread_and_interval(groups: list[list[float]]) -> None:
+    spread = take_apart(groups)
+    means = [float(np.mean(group)) for group in groups]
+    values = [value for group in groups for value in group]
+    assert spread.mean == pytest.approx(np.mean(means))
+    assert spread.total == pytest.approx(np.std(values, ddof=1))
+    assert spread.draws >= 0
+    assert spread.mean in spread.interval or spread.mean == pytest.approx(spread.interval.low)
+    if np.ptp(means) > 1e-6:
+        low, high = stats.t.interval(0.95, len(means) - 1, np.mean(means), stats.sem(means))
+        assert spread.interval.low == pytest.approx(max(0.0, low), abs=1e-9)
+        assert spread.interval.high == pytest.approx(min(1.0, high), abs=1e-9)
+
+
+@given(st.lists(accuracy, min_size=2, max_size=5))
+def test_one_probe_in_each_draw_cannot_be_taken_apart(values: list[float]) -> None:
+    spread = take_apart([[value] for value in values])
+    assert spread.probes is None
+    assert spread.draws == pytest.approx(spread.total, abs=1e-9)
+
+
+def test_variances_of_a_known_model_are_found() -> None:
+    generator = np.random.default_rng(0)
+    means = generator.normal(0.7, 0.03, size=3000)
+    spread = take_apart([generator.normal(mean, 0.01, size=5).tolist() for mean in means])
+    assert spread.draws == pytest.approx(0.03, rel=0.05)
+    assert spread.probes == pytest.approx(0.01, rel=0.05)
+
+
+def test_draws_are_paired() -> None:
+    one, other = [0.9, 0.8, 0.85, 0.7], [0.8, 0.75, 0.85, 0.72]
+    paired = compare_draws(one, other)
+    assert (paired.wins, paired.losses) == (2, 1)
+    assert paired.difference == pytest.approx(0.0325)
+    assert paired.t_p == pytest.approx(stats.ttest_rel(one, other).pvalue)
+    low, high = stats.ttest_rel(one, other).confidence_interval(0.95)
+    assert (paired.interval.low, paired.interval.high) == pytest.approx((low, high))
+    assert paired.sign_p == 1
+
+
+def test_too_few_draws() -> None:
+    with pytest.raises(UsageError, match="1 draw has no spread between draws"):
+        take_apart([[0.5, 0.6]])
+    for one, other in (([0.5], [0.6]), ([0.5, 0.5], [0.5])):
+        with pytest.raises(UsageError, match="draws cannot be paired"):
+            compare_draws(one, other)
