@@ -9,6 +9,7 @@ without repetition, in time and memory proportional to the events drawn.
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import accumulate, chain, combinations, pairwise, product
 from typing import Any
 
@@ -141,15 +142,14 @@ def _positions(lemma: str, variable: Variable) -> Allowed:
 
 def _states(words: Words, lexicon: Lexicon) -> dict[Kind, Allowed]:
     """Return the stative verbs of each frame."""
-    found = {}
-    for frame, verbs in words.verbs_by_frame.items():
-        kind = Kind(frame.value)
-        stative = frozenset(
-            i for i in verbs if Flag.STATIVE in lexicon.get(words.verbs[i], kind).flags
-        )
-        if stative:
-            found[kind] = stative
-    return found
+    kinds = {Kind(frame.value): verbs for frame, verbs in words.verbs_by_frame.items()}
+    found = {kind: _stative(lexicon, kind, words.verbs, some) for kind, some in kinds.items()}
+    return {kind: stative for kind, stative in found.items() if stative}
+
+
+@lru_cache(maxsize=64)  # a task makes thousands of spaces of the same words
+def _stative(lexicon: Lexicon, kind: Kind, verbs: tuple[str, ...], some: Allowed) -> Allowed:
+    return frozenset(i for i in some if Flag.STATIVE in lexicon.get(verbs[i], kind).flags)
 
 
 def _progressive(states: dict[Kind, Allowed], layout: Layout) -> list[Restriction]:

@@ -141,7 +141,7 @@ def test_bulk_is_the_same_as_one_by_one(space: Space, seed: int, count: int) -> 
 @settings(max_examples=8, deadline=None)
 @given(space=spaces(), seed=st.integers(0, 2**32))
 def test_chunk_borders_do_not_show(space: Space, seed: int) -> None:
-    indices = space.sample(min(50, space.count()), seed=seed)
+    indices = space.sample(min(30, space.count()), seed=seed)
     with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
         for fmt in FORMAT_NAMES:
             whole = in_bulk(space, indices, fmt, Path(name))

@@ -62,9 +62,26 @@ AS_BEFORE = {
 }
 
 
+@pytest.mark.slow  # datasets of the default size; the next test has smaller ones
 @pytest.mark.parametrize("name", AS_BEFORE)
 def test_the_default_is_as_it_was(name: str) -> None:
     assert build(TASKS[name], english()).fingerprint() == AS_BEFORE[name]
+
+
+# Those of datasets of 112 and 56 items.
+SMALL_AS_BEFORE = {
+    "Content1Probe": "ffc448fa4fa1b0474c0ec0c3e89c4b46443dd54e8154c863164d0b006b6991de",
+    "Content2Probe": "b3cee0bee29f93ff58ee328d432db166e10556c1f253ee75843ce7a866049a35",
+    "Order": "d145b217e522925226bcb1a8abee7b5c8b49701e65f8994df851617d60804f1a",
+    "SemRole": "e4147d54a1ce61fb083a87d2ed42351ca9024cb98a63bd3cd21af92125cfc43e",
+    "Negation": "c5e49fcfff3fa36bb47280e8eb426f79dca89584c16efd46ee9a9ba6b17739bd",
+}
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_small_datasets_are_as_they_were(name: str) -> None:
+    made = build(TASKS[name], english(), size=Size(112, 56))
+    assert made.fingerprint() == SMALL_AS_BEFORE[name]
 
 
 def test_validation_that_cannot_be_held_out_is_said() -> None:

@@ -22,6 +22,8 @@ from sentprobe.generator.records import annotate_text
 from sentprobe.probes.compeval import TASKS, build
 from sentprobe.probes.dataset import Size, Split
 
+SLOW = pytest.mark.slow
+
 SHARE_LIMIT = 0.25
 """No structure has a larger share of a split of the default size, in the vocabularies compeval and
 english. In a small vocabulary some structures are impossible, and the others have more."""
@@ -65,8 +67,11 @@ def test_the_card_counts_aspects_and_nouns(name: str) -> None:
 
 
 @every_task
-def test_no_structure_has_more_than_the_stated_share(name: str) -> None:
-    data = build(TASKS[name], lexicon_of("compeval"), size=Size(1120, 420), seed=3)
+@pytest.mark.parametrize(
+    "size", [Size(336, 168), pytest.param(Size(1120, 420), marks=SLOW)], ids=str
+)
+def test_no_structure_has_more_than_the_stated_share(name: str, size: Size) -> None:
+    data = build(TASKS[name], lexicon_of("compeval"), size=size, seed=3)
     assert max(data.card.largest_share.values()) <= SHARE_LIMIT
 
 

@@ -75,10 +75,17 @@ def features(words: Lemmas) -> set[object]:
 
 
 @pytest.mark.parametrize("name", WITH_PAIRS)
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
-def test_the_sentence_alone_gives_chance(name: str, seed: int) -> None:
+@pytest.mark.parametrize(
+    ("size", "seed"),
+    [
+        (Size(1400, 700), 0),
+        *(pytest.param(Size(), seed, marks=pytest.mark.slow) for seed in (0, 1)),
+    ],
+    ids=str,
+)
+def test_the_sentence_alone_gives_chance(name: str, size: Size, seed: int) -> None:
     linear_model = pytest.importorskip("sklearn.linear_model")
-    data = make(name, size=Size(), seed=seed)
+    data = make(name, size=size, seed=seed)
     sets = [features(words) for words in lemmas(data, lexicon_of("compeval"))]
     columns = {feature: i for i, feature in enumerate(sorted(set().union(*sets), key=str))}
     table = np.zeros((len(sets), len(columns)), np.float32)
