@@ -40,6 +40,7 @@ class CompevalTask(KnownTask):
     and ``question`` gives the label.
     """
 
+    classes: str = "FALSE, TRUE"
     preset: str = "ettinger"
     has_noun: bool
     make: mirror.UnitMaker
@@ -64,6 +65,7 @@ TASKS = {
     for task in (
         CompevalTask(
             name="Content1Probe",
+            asks="does v occur in s?",
             has_noun=False,
             make=mirror.content1,
             unit=2,
@@ -74,6 +76,7 @@ TASKS = {
         ),
         CompevalTask(
             name="Content2Probe",
+            asks="do both n and v occur in s? (if not, one does)",
             has_noun=True,
             make=mirror.content2,
             unit=4,
@@ -84,6 +87,7 @@ TASKS = {
         ),
         CompevalTask(
             name="Order",
+            asks="n and v occur in s; does n come before v?",
             has_noun=True,
             make=mirror.order,
             unit=2,
@@ -94,6 +98,7 @@ TASKS = {
         ),
         CompevalTask(
             name="SemRole",
+            asks="n and v occur in s; is n the agent of v?",
             published="sr",
             has_noun=True,
             make=mirror.semrole,
@@ -105,6 +110,7 @@ TASKS = {
         ),
         CompevalTask(
             name="Negation",
+            asks="v and another verb occur in s, one of them negated; is v positive?",
             has_noun=False,
             make=mirror.negation,
             unit=2,
