@@ -115,7 +115,7 @@ def _gather(
         help=text,
         context_settings=SETTINGS,
         pretty_exceptions_enable=False,
-        add_completion=False,
+        add_completion=True,
     )
     app.callback(**settings)(callback)  # type: ignore[arg-type]
     for name, (_, line) in COMMANDS[program].items():
