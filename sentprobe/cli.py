@@ -71,6 +71,10 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "sentprobe.commands.embed:embed",
             "Write the vectors of a dataset's sentences to a file, for use elsewhere.",
         ),
+        "tasks": (
+            "sentprobe.commands.known_tasks:tasks",
+            "List the tasks: the question that each asks, its classes, items, and paper.",
+        ),
         "encoders": (
             "sentprobe.commands.encoders:encoders",
             "List the kinds of encoder, with an example, and whether their extra is installed.",
@@ -114,7 +118,7 @@ def _gather(
         help=text,
         context_settings=SETTINGS,
         pretty_exceptions_enable=False,
-        add_completion=False,
+        add_completion=True,
     )
     app.callback(**settings)(callback)  # type: ignore[arg-type]
     for name, (_, line) in COMMANDS[program].items():

@@ -31,6 +31,8 @@ def commas(draw: Draw) -> Selection:
 TASK = NaturalTask(
     name="Commas",
     published="comma_counts",
+    asks="does s have a comma?",
+    classes="NONE, SOME",
     draw=commas,
     labels={"comma": Said("list_position(tokens, ',') - 1", classes=False)},
     answer=Said(ANSWER),

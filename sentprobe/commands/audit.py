@@ -44,7 +44,7 @@ def audit(
     paths: Annotated[
         list[Path], typer.Argument(metavar="PATH...", help="Datasets, or folders of datasets.")
     ],
-    format_: Annotated[str, format_among("How to print: text, markdown, json.")] = "text",
+    format_: Annotated[str, format_among("text, markdown or json.")] = "text",
     out: Annotated[Path | None, out_to("File for the audit; verdicts are printed.")] = None,
     write: Annotated[
         bool, typer.Option("--write", help="Also put the audit in each dataset's card.json.")

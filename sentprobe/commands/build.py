@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sentprobe.commands import options as opt
+from sentprobe.commands.completion import complete_suite
 from sentprobe.commands.stopping import stopping
 from sentprobe.commands.targets import parse_compeval, parse_natural
 from sentprobe.commands.task_list import ListsTasks
@@ -33,7 +34,12 @@ app = typer.Typer(add_completion=False)
 def build(
     context: typer.Context,
     suite: Annotated[
-        str, typer.Argument(metavar="SUITE", help="The tasks: compeval, or natural with a table.")
+        str,
+        typer.Argument(
+            metavar="SUITE",
+            help="The tasks: compeval, or natural with a table.",
+            autocompletion=complete_suite,
+        ),
     ],
     out: Annotated[Path, opt.out_to("Folder for the datasets.")],
     table: Annotated[

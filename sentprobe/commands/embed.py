@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from sentprobe.commands.completion import complete_encoder
 from sentprobe.commands.options import command_line, out_to, seed_of
 from sentprobe.commands.stopping import stopping
 from sentprobe.errors import FormatError, UsageError
@@ -33,7 +34,13 @@ def embed(
         ),
     ],
     encoder: Annotated[
-        str, typer.Option("--encoder", "-e", help="bow, bow:FILE, st:MODEL, ...: probe encoders.")
+        str,
+        typer.Option(
+            "--encoder",
+            "-e",
+            help="bow, bow:FILE, st:MODEL, ...: probe encoders.",
+            autocompletion=complete_encoder,
+        ),
     ],
     out: Annotated[Path, out_to("File for the vectors: .npz, .safetensors, ...")],
     format_: Annotated[

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from sentprobe.commands import options as opt
+from sentprobe.commands.completion import complete_template
 from sentprobe.commands.gen_options import OUTPUT, ContentOptions, FeatureOptions, WordOptions
 from sentprobe.errors import UsageError
 
@@ -21,6 +22,7 @@ def generate(
             help="Structure, as listed by `gen templates`; repeatable. By default all, "
             "which leaves out transitive-rc-both.",
             rich_help_panel=opt.WHAT,
+            autocompletion=complete_template,
         ),
     ] = None,
     n: Annotated[

@@ -16,6 +16,13 @@ from typing import Annotated, Any, ClassVar, get_type_hints
 
 import typer
 
+from sentprobe.commands.completion import (
+    among,
+    complete_sampling,
+    complete_task,
+    complete_vocabulary,
+    names_in,
+)
 from sentprobe.errors import UsageError
 from sentprobe.specs import COMPEVAL, NATURAL
 
@@ -46,7 +53,8 @@ def out_to(text: str, panel: str | None = None) -> Any:
 
 def format_among(text: str, panel: str | None = None) -> Any:
     """Return the option ``--format``; *text* names the formats."""
-    return typer.Option("--format", "-f", help=text, rich_help_panel=panel)
+    offered = among(lambda: names_in(text))
+    return typer.Option("--format", "-f", help=text, rich_help_panel=panel, autocompletion=offered)
 
 
 TableFormatOption = Annotated[str, format_among("text, markdown, latex, csv or json.")]
@@ -78,7 +86,11 @@ JobsOption = Annotated[
 
 TaskOption = Annotated[
     list[str] | None,
-    typer.Option("--task", help="Only this task (or, of natural, suite: adi); may be repeated."),
+    typer.Option(
+        "--task",
+        help="Only this task (or, of natural, suite: adi); may be repeated.",
+        autocompletion=complete_task,
+    ),
 ]
 
 LexiconOption = Annotated[
@@ -88,7 +100,14 @@ LexiconOption = Annotated[
 VOCABULARIES = "Which words of the lexicon: english, compeval, published, or your own."
 
 VocabularyOption = Annotated[
-    str | None, typer.Option("--vocabulary", "-v", help=VOCABULARIES, rich_help_panel=WHAT)
+    str | None,
+    typer.Option(
+        "--vocabulary",
+        "-v",
+        help=VOCABULARIES,
+        rich_help_panel=WHAT,
+        autocompletion=complete_vocabulary,
+    ),
 ]
 
 
@@ -105,6 +124,7 @@ class CompevalOptions:
             "-v",
             help=f"{VOCABULARIES} By default compeval, or the only one of your own lexicon.",
             rich_help_panel=WHAT,
+            autocompletion=complete_vocabulary,
         ),
     ] = None
     lexicon: LexiconOption = None
@@ -114,6 +134,7 @@ class CompevalOptions:
             "--sampling",
             help="mirror, or paper: as the published datasets were drawn.",
             rich_help_panel=WHAT,
+            autocompletion=complete_sampling,
         ),
     ] = "mirror"
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sentprobe.commands import completion as offer
 from sentprobe.commands import options as opt
 from sentprobe.commands.stopping import goes_on, stopping
 from sentprobe.commands.targets import parse_targets
@@ -39,7 +40,9 @@ def run(
     targets: Annotated[
         list[str],
         typer.Argument(
-            metavar="SUITE|PATH...", help="compeval, natural TABLE, or datasets: files or folders."
+            metavar="SUITE|PATH...",
+            help="compeval, natural TABLE, or datasets: files or folders.",
+            autocompletion=offer.complete_suite,
         ),
     ],
     encoder: Annotated[
@@ -48,6 +51,7 @@ def run(
             "--encoder",
             "-e",
             help="bow, bow:FILE, st:MODEL, ...; repeatable. By default bow and bilstm-max.",
+            autocompletion=offer.complete_encoder,
         ),
     ] = None,
     task: opt.TaskOption = None,
@@ -80,6 +84,7 @@ def run(
             help="ettinger, adi, conneau, senteval or logreg. By default that of the paper of the "
             "task: ettinger, and of natural text conneau or adi.",
             rich_help_panel=opt.CLASSIFIER,
+            autocompletion=offer.complete_preset,
         ),
     ] = None,
     set_: Annotated[
@@ -96,6 +101,7 @@ def run(
             "word; or that of bow:FILE or another encoder. Without it encoder for the tasks of Adi "
             "et al., else one-hot.",
             rich_help_panel=opt.CLASSIFIER,
+            autocompletion=offer.complete_probe_vectors,
         ),
     ] = None,
     device: Annotated[
@@ -105,6 +111,7 @@ def run(
             help="Where probes are trained; auto is the best there is. Encoders have their own "
             "option device=.",
             rich_help_panel=opt.MACHINE,
+            autocompletion=offer.complete_device,
         ),
     ] = "cpu",
     jobs: opt.JobsOption = None,

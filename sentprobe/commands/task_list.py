@@ -13,7 +13,8 @@ def task_list() -> str:
 
     return (
         f"Tasks of compeval: {', '.join(COMPEVAL)}.\n\n"
-        f"Tasks of natural: {', '.join(NATURAL)}; suites of these: {', '.join(TaskGroup)}."
+        f"Tasks of natural: {', '.join(NATURAL)}; suites of these: {', '.join(TaskGroup)}.\n\n"
+        "probe tasks says what each asks."
     )
 
 

@@ -50,6 +50,10 @@ class KnownTask:
     """As the paper calls it."""
     published: str = ""
     """What its published file is called, where that is another name: SentEval's of the ten."""
+    asks: str
+    """The question, in a sentence's words: s is the sentence, n a noun, v a verb, w a word."""
+    classes: str
+    """What the answers are."""
     preset: str
     """The name of its paper's classifier."""
     words: str = ONE_HOT

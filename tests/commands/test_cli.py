@@ -27,10 +27,13 @@ def loaded_by(program: str, *arguments: str) -> tuple[str, set[str]]:
     return printed, set(modules.split())
 
 
+SHARED = {"options", "gen_options", "help", "completion"}
+"""Modules of several commands, which are light."""
+
+
 def commands_among(modules: set[str]) -> set[str]:
     found = {name for name in modules if name.startswith("sentprobe.commands.")}
-    names = {name.removeprefix("sentprobe.commands.") for name in found}
-    return names - {"options", "gen_options", "help"}
+    return {name.removeprefix("sentprobe.commands.") for name in found} - SHARED
 
 
 @pytest.mark.parametrize(("program", "name"), EVERY)
@@ -54,7 +57,8 @@ def test_help_lists_every_command_and_imports_none(program: str, own: set[str]) 
 def test_the_help_of_a_command_imports_only_that_one(name: str) -> None:
     printed, modules = loaded_by("probe", name, "--help")
     assert f"Usage: probe {name}" in printed
-    assert commands_among(modules) == {name}
+    home = COMMANDS["probe"][name][0].partition(":")[0]
+    assert commands_among(modules) == {home.rpartition(".")[2]}
     assert not modules & {"torch", "sklearn", "duckdb", "pyarrow", "pandas", "nltk"}
 
 

@@ -39,6 +39,7 @@ class CompevalTask(KnownTask):
     and ``question`` gives the label.
     """
 
+    classes: str = "FALSE, TRUE"
     preset: str = "ettinger"
     has_noun: bool
     make: mirror.UnitMaker
@@ -63,6 +64,7 @@ TASKS = {
     for task in (
         CompevalTask(
             name="Content1Probe",
+            asks="does v occur in s?",
             has_noun=False,
             make=mirror.content1,
             unit=2,
@@ -73,6 +75,7 @@ TASKS = {
         ),
         CompevalTask(
             name="Content2Probe",
+            asks="do both n and v occur in s? (if not, one does)",
             has_noun=True,
             make=mirror.content2,
             unit=4,
@@ -83,6 +86,7 @@ TASKS = {
         ),
         CompevalTask(
             name="Order",
+            asks="n and v occur in s; does n come before v?",
             has_noun=True,
             make=mirror.order,
             unit=2,
@@ -93,6 +97,7 @@ TASKS = {
         ),
         CompevalTask(
             name="SemRole",
+            asks="n and v occur in s; is n the agent of v?",
             published="sr",
             has_noun=True,
             make=mirror.semrole,
@@ -104,6 +109,7 @@ TASKS = {
         ),
         CompevalTask(
             name="Negation",
+            asks="v and another verb occur in s, one of them negated; is v positive?",
             has_noun=False,
             make=mirror.negation,
             unit=2,

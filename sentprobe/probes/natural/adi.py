@@ -138,6 +138,8 @@ def adi_tasks(
     name: str,
     draw: AdiRule,
     *,
+    asks: str,
+    classes: str = "FALSE, TRUE",
     may_answer: Reasons,
     of_controls: Reasons | None = None,
     slots: int = 0,
@@ -148,6 +150,8 @@ def adi_tasks(
         return NaturalTask(
             name=name,
             suite=suite,
+            asks=asks,
+            classes=classes,
             preset="adi",
             words=OWN_WORDS,
             draw=partial(draw, change=change),

@@ -70,6 +70,7 @@ def _refuse(texts: Sequence[str], words: list[str]) -> Iterator[tuple[str, str]]
 TASK, *CONTROLS = adi.adi_tasks(
     "AdiContent",
     adi_content,
+    asks="is w in s?",
     slots=1,
     may_answer=why(ABOUT_WORDS, Cue.BAG, Cue.NGRAMS, Cue.POSITION)
     | why("a short sentence lacks more words; beat this figure", Cue.LENGTH),

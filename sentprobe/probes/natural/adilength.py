@@ -5,7 +5,7 @@ from dataclasses import replace
 from sentprobe.lengths import ADI_BINS
 from sentprobe.probes.natural.adi import Change, adi_tasks
 from sentprobe.probes.natural.select import Draw, Selection
-from sentprobe.probes.natural.sentlen import ABOUT_LENGTH, length_classes
+from sentprobe.probes.natural.sentlen import ABOUT_LENGTH, HOW_LONG, length_classes, shown
 
 
 def adi_length(draw: Draw, change: Change) -> Selection:
@@ -16,4 +16,6 @@ def adi_length(draw: Draw, change: Change) -> Selection:
     return replace(found, entries=tuple(replace(e, sentence=texts[e.sentence]) for e in there))
 
 
-TASK, *CONTROLS = adi_tasks("AdiLength", adi_length, may_answer=ABOUT_LENGTH)
+TASK, *CONTROLS = adi_tasks(
+    "AdiLength", adi_length, asks=HOW_LONG, classes=shown(ADI_BINS), may_answer=ABOUT_LENGTH
+)

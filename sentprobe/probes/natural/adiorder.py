@@ -52,6 +52,7 @@ _ORDER = why(ABOUT_ORDER, Cue.NGRAMS, Cue.POSITION)
 TASK, *CONTROLS = adi.adi_tasks(
     "AdiOrder",
     adi_order,
+    asks="the words w and w' are in s; does w come first?",
     slots=2,
     may_answer=_ORDER
     | why(

@@ -44,6 +44,8 @@ def _may_swap(tokens: Sequence[str], place: int) -> bool:
 TASK = NaturalTask(
     name="BShift",
     published="bigram_shift",
+    asks="were two neighbouring tokens of s swapped?",
+    classes="O (no), I (yes)",
     draw=bigram_shift,
     may_answer=why("the task is about words that stand together", Cue.NGRAMS, Cue.TEMPLATE),
 )

@@ -189,6 +189,8 @@ def _capital(token: str) -> str:
 TASK = NaturalTask(
     name="CoordInv",
     published="coordination_inversion",
+    asks="were the two coordinated clauses of s inverted?",
+    classes="O (no), I (yes)",
     draw=coordination_inversion,
     need=TableNeed.TREE,
     labels={"coordinated clauses": Said("clauses", classes=False)},

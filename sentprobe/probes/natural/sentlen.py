@@ -15,6 +15,17 @@ ABOUT_LENGTH = why(
 )
 """All cues but the probe words and their places."""
 
+HOW_LONG = "how many tokens does s have?"
+
+
+def shown(bins: Sequence[tuple[int, int]]) -> str:
+    """Return the classes of *bins* as they are called.
+
+    >>> shown([(5, 8), (9, 12)])
+    '5-8, 9-12'
+    """
+    return ", ".join(f"{low}-{high}" for low, high in bins)
+
 
 def sentence_length(draw: select.Draw) -> select.Selection:
     """Return SentLen: 6 classes by the number of tokens."""
@@ -42,5 +53,10 @@ def length_classes(draw: select.Draw, bins: Sequence[tuple[int, int]]) -> select
 
 
 TASK = NaturalTask(
-    name="SentLen", published="sentence_length", draw=sentence_length, may_answer=ABOUT_LENGTH
+    name="SentLen",
+    published="sentence_length",
+    asks=HOW_LONG,
+    classes=shown(BINS),
+    draw=sentence_length,
+    may_answer=ABOUT_LENGTH,
 )

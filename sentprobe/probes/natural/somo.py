@@ -195,6 +195,8 @@ ORDER BY md5_number_lower(concat(digest, ' ', $1)), digest
 TASK = NaturalTask(
     name="SOMO",
     published="odd_man_out",
+    asks="was a noun or verb of s replaced?",
+    classes="O (no), C (yes)",
     draw=odd_man_out,
     need=TableNeed.TAGS,
     may_answer=why(

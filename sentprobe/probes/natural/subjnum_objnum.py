@@ -28,6 +28,8 @@ def _task(name: str, published: str, role: str) -> NaturalTask:
     return NaturalTask(
         name=name,
         published=published,
+        asks=f"is the {role} of the main clause of s singular or plural?",
+        classes=", ".join(NUMBERS),
         draw=partial(noun_number, role=role),
         need=TableNeed.CLAUSE,
         labels={

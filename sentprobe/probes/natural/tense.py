@@ -27,6 +27,8 @@ def tense(draw: Draw) -> Selection:
 TASK = NaturalTask(
     name="Tense",
     published="past_present",
+    asks="is the main verb of s in the present or the past?",
+    classes="PRES, PAST",
     draw=tense,
     need=TableNeed.CLAUSE,
     labels={"verb": Said("verb_index", classes=False), "tense": Said(SHOWN)},

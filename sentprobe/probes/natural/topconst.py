@@ -83,6 +83,8 @@ def _smallest_class(draw: select.Draw, classes: int) -> int:
 TASK = NaturalTask(
     name="TopConst",
     published="top_constituents",
+    asks="which constituents are under the top clause of s?",
+    classes="the 19 most frequent sequences, OTHER",
     draw=top_constituents,
     need=TableNeed.TREE,
     labels={"top constituents": Said("top")},

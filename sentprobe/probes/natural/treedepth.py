@@ -240,6 +240,8 @@ def correlation(quota: Indices) -> float:
 TASK = NaturalTask(
     name="TreeDepth",
     published="tree_depth",
+    asks="how many edges lead from the root to the deepest word of s?",
+    classes="5 to 12",
     draw=tree_depth,
     need=TableNeed.TREE,
     labels={"depth": Said("depth")},

@@ -73,6 +73,8 @@ def _words(draw: select.Draw) -> tuple[list[tuple[int, str]], int]:
 TASK = NaturalTask(
     name="WC",
     published="word_content",
+    asks="which of 1,000 words is in s? (exactly one is, exactly once)",
+    classes="the words",
     draw=word_content,
     may_answer=why(ABOUT_WORDS, *BAG_AND_ORDER, Cue.SENTENCE) | why(IN_TEXT, Cue.LENGTH),
 )
