@@ -61,12 +61,12 @@ $(BIN)/python:
 $(USER_STAMP): pyproject.toml constraints.txt | $(BIN)/python
 	@echo "installing sentprobe and its libraries into $(VENV) (about 1 minute the first time)"
 	@$(PIP_INSTALL) --upgrade pip
-	@$(PIP_INSTALL) --build-constraint constraints.txt -e .
+	@$(PIP_INSTALL) --build-constraint constraints.txt -e '.[probe]'
 	@touch $@
 
 $(DEVELOPER_STAMP): $(USER_STAMP)
 	@echo "installing the extras and the tools for tests into $(VENV) (about 1 minute the first time)"
-	@$(PIP_INSTALL) --build-constraint constraints.txt -e '.[corenlp,dask,gensim,pandas,plots,sentence-transformers,spacy,stanza,transformers]' --group dev
+	@$(PIP_INSTALL) --build-constraint constraints.txt -e '.[all]' --group dev
 	@echo "building the parser bllip (about 2 minutes the first time, with a C++ compiler)"
 	@$(PIP_INSTALL) --build-constraint constraints.txt -e '.[bllip]' >$(VENV)/bllip.log 2>&1 || \
 	  echo "bllip cannot be built here ($(VENV)/bllip.log says why): its tests will be skipped" >&2

@@ -16,6 +16,7 @@ from multiprocessing.context import SpawnProcess
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.extras import load
 
 
 def check_count(what: str, count: int | None) -> None:
@@ -31,12 +32,14 @@ def check_count(what: str, count: int | None) -> None:
 @contextmanager
 def limit_threads(count: int | None) -> Iterator[None]:
     """Have PyTorch and BLAS use so many threads until the end; None leaves them as they are."""
-    import torch  # noqa: PLC0415 - slow
-    from threadpoolctl import threadpool_limits  # noqa: PLC0415
+    if count is None:
+        yield
+        return
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - slow
 
+    torch = load("torch")
     before = torch.get_num_threads()
-    if count is not None:
-        torch.set_num_threads(count)
+    torch.set_num_threads(count)
     try:
         with threadpool_limits(limits=count, user_api="blas"):
             yield

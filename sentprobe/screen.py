@@ -54,16 +54,25 @@ def _wrap_line(line: str, width: int) -> str:
 def print_table(table: "Table", screen: "Console | None" = None) -> None:
     """Print a table whole, in parts or as lists, as the width of the screen demands."""
     screen = screen or console()
+    for part in fit(table, screen.width):
+        if isinstance(part, str):
+            print_lines(part, screen)
+        else:
+            screen.print(part)
+
+
+def fit(table: "Table", width: int) -> Iterator["Table | str"]:
+    """Yield a table as what is no wider than *width*: tables of some columns each, or lines."""
     if table.title:
-        print_lines(str(table.title), screen)
+        yield str(table.title)
     cells = _cells(table)
     least = [_least(column, figures=is_figures(table, n)) for n, column in enumerate(cells)]
-    room = screen.width - FRAME - 2 * PADDING - least[0]
+    room = width - FRAME - 2 * PADDING - least[0]
     if len(least) > 1 and max(least[1:]) > room:
-        _print_lists(table, cells, screen)
+        yield from _lists(table, cells, width)
         return
-    for places in _parts(least, screen.width):
-        screen.print(_part(table, cells, places, least, screen.width))
+    for places in _parts(least, width):
+        yield _part(table, cells, places, least, width)
 
 
 def print_lines(text: str, screen: "Console") -> None:
@@ -136,14 +145,14 @@ def _part(
     return part
 
 
-def _print_lists(table: "Table", cells: Sequence[Sequence["Text"]], screen: "Console") -> None:
-    """Print each row as its first cell and, below, each other cell that has a text."""
+def _lists(table: "Table", cells: Sequence[Sequence["Text"]], width: int) -> Iterator[str]:
+    """Yield each row as its first cell and, below, each other cell that has a text."""
     for number in range(1, len(table.rows) + 1):
-        print_lines(cells[0][number].plain, screen)
+        yield cells[0][number].plain
         for place, (head, *column) in enumerate(cells[1:], 1):
             text = column[number - 1].plain
             line = f"  {head.plain}: {text}".replace("\n", "\n  ")
-            if is_figures(table, place) and len(line) > screen.width:
+            if is_figures(table, place) and len(line) > width:
                 line = f"  {head.plain}:\n    {text}"
             if text:
-                print_lines(line, screen)
+                yield line

@@ -11,6 +11,7 @@ import typer
 
 from sentprobe.commands.options import JobsOption, format_among, out_to, seed_of
 from sentprobe.errors import SentprobeError, UsageError, suggest
+from sentprobe.extras import need
 from sentprobe.files import atomic_path, check_apart, is_table, what_is
 from sentprobe.lexicon.read import load_lexicon
 from sentprobe.probes import formats
@@ -75,6 +76,7 @@ def audit(
     jobs: JobsOption = None,
 ) -> None:
     """Report what surface cues alone achieve on datasets, and which of them leak the answer."""
+    need("sklearn")
     style = _find_style(format_)
     expected = [choose(Cue, name, what="cue") for name in expect or ()]
     if read_as is not None:

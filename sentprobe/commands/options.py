@@ -55,6 +55,11 @@ TableFormatOption = Annotated[str, format_among("text, markdown, latex, csv or j
 OUT_DECIDES = "By default as the suffix of --out says."
 """What the help of ``--format`` says of a command that also has ``--out``."""
 
+AllRowsOption = Annotated[
+    bool, typer.Option("--all-rows", help="Show rows of the sanity runs, too.")
+]
+"""A line below a table stands for them otherwise."""
+
 ForceOption = Annotated[bool, typer.Option("--force", help="Redo what is there.")]
 
 JobsOption = Annotated[

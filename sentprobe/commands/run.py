@@ -61,6 +61,7 @@ def run(
     controls: Annotated[
         bool, typer.Option("--controls/--no-controls", help="Make the sanity runs.")
     ] = True,
+    all_rows: opt.AllRowsOption = False,
     *,
     compeval: opt.CompevalOptions,
     size: opt.SizeOptions,
@@ -121,6 +122,7 @@ def run(
     )
     classifier = parse_classifier(preset, set_ or (), wanted)
     from sentprobe.commands.show import View, print_tables  # noqa: PLC0415 - not for --help
+    from sentprobe.probes.report.tables import CellStyle  # noqa: PLC0415
     from sentprobe.probes.runs.settings import make_run  # noqa: PLC0415
 
     settings = make_run(
@@ -142,7 +144,7 @@ def run(
         outcome = run_targets(
             wanted, specs, run=settings, preset=classifier, words=words, reporter=reporter
         )
-    print_tables(outcome.results, View())
+    print_tables(outcome.results, View(style=CellStyle(all_rows=all_rows)))
     for note in outcome.notes:
         say(f"note: {note}")
     if out is not None:

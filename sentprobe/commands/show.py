@@ -8,13 +8,7 @@ from typing import Annotated
 
 import typer
 
-from sentprobe.commands.options import (
-    OUT_DECIDES,
-    LatexOptions,
-    format_among,
-    out_to,
-    with_groups,
-)
+from sentprobe.commands import options as opt
 from sentprobe.commands.table_files import find_caption, find_format, print_or_write
 from sentprobe.errors import UsageError
 from sentprobe.lengths import Lengths
@@ -53,18 +47,19 @@ class View:
     caption: Caption = Caption()  # noqa: RUF009 - frozen
 
 
-@with_groups
+@opt.with_groups
 def show(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of results.")],
     format_: Annotated[
         str | None,
-        format_among(f"text, markdown, latex, csv, json or html. {OUT_DECIDES}"),
+        opt.format_among(f"text, markdown, latex, csv, json or html. {opt.OUT_DECIDES}"),
     ] = None,
     intervals: Annotated[bool, typer.Option("--intervals", help="Show 95% intervals.")] = False,
+    all_rows: opt.AllRowsOption = False,
     published: Annotated[
         bool, typer.Option("--published", help="Add the rows of Ettinger et al. 2018.")
     ] = False,
-    out: Annotated[Path | None, out_to("Write to this file.")] = None,
+    out: Annotated[Path | None, opt.out_to("Write to this file.")] = None,
     plot: Annotated[
         Path | None,
         typer.Option(
@@ -80,7 +75,7 @@ def show(
         ),
     ] = None,
     *,
-    latex: LatexOptions,
+    latex: opt.LatexOptions,
 ) -> None:
     """Print the table of one or more runs."""
     style = find_format(format_, out)
@@ -91,7 +86,8 @@ def show(
         raise UsageError(f"{', '.join(map(str, runs))}: no results yet")
     if plot is not None:
         save_plot(results, plot, lengths)
-    view = make_view(intervals=intervals, published=published, by_length=lengths)
+    shown = CellStyle(intervals=intervals, all_rows=all_rows)
+    view = make_view(shown, published=published, by_length=lengths)
     if style is TableFormat.TEXT and out is None:
         print_tables(results, view)
     else:
@@ -104,9 +100,8 @@ def read_runs(runs: Sequence[Path]) -> Results:
     return arrange(Results(tuple(records)))
 
 
-def make_view(*, intervals: bool, published: bool, by_length: Lengths | None) -> View:
-    """Return the view with intervals in the cells, and with the published rows, where asked."""
-    style = CellStyle(intervals=intervals)
+def make_view(style: CellStyle, *, published: bool, by_length: Lengths | None) -> View:
+    """Return the view of that style, with the published rows where asked."""
     if not published:
         return View(style=style, by_length=by_length)
     found = published_rows()
@@ -174,7 +169,7 @@ def print_tables(results: Results, view: View) -> None:
 
 def _tables(results: Results, view: View) -> Iterator[tuple[str, Results, str]]:
     """Yield each table with what stands above it and below."""
-    for title, each, notes in sections(results):
+    for title, each, notes in sections(results, view.style):
         yield title, each, notes + view.note
 
 

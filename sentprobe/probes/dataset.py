@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.errors import SentprobeError, suggest
+from sentprobe.extras import load
 
 
 class CardError(SentprobeError):
@@ -261,9 +262,8 @@ class ProbeDataset:
 
 def _joined(first: Indices, second: Indices) -> Indices:
     """Return the classes of items that equal values in either array link, (n,) int64."""
-    from scipy.sparse import coo_array  # noqa: PLC0415 - slow import
-    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
-
+    coo_array = load("scipy.sparse").coo_array
+    connected_components = load("scipy.sparse.csgraph").connected_components
     size = int(first.max()) + 1 + int(second.max()) + 1
     links = (np.ones(len(first), np.int8), (first, second + int(first.max()) + 1))
     _, of_node = connected_components(coo_array(links, shape=(size, size)), directed=False)

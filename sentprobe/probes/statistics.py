@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sentprobe.errors import UsageError
+from sentprobe.extras import load
 
 Floats = NDArray[np.float64]
 
@@ -212,15 +213,30 @@ def sign_test(wins: int, losses: int) -> float:
     >>> round(sign_test(9, 1), 5)
     0.02148
     """
-    from scipy.stats import binomtest  # noqa: PLC0415 - slow import
-
+    binomtest = load("scipy.stats").binomtest
     return float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
+
+
+def sign_tests(wins: NDArray[np.int64], losses: NDArray[np.int64]) -> Floats:
+    """Return the p-values of many sign tests at once, (n,) float64 of (n,) and (n,) int64.
+
+    Without SciPy, so that tables are shown where it is not installed.
+    """
+    counts = np.arange(1, int(np.max(wins + losses, initial=0)) + 1)
+    logs = np.concatenate([[0.0], np.cumsum(np.log(counts))])  # of the factorials
+
+    def one(fewer: int, total: int) -> float:
+        below = np.arange(fewer + 1)
+        ways = logs[total] - logs[below] - logs[total - below]
+        return min(1.0, 2 * float(np.exp(ways - total * np.log(2)).sum()))
+
+    pairs = zip(np.minimum(wins, losses).tolist(), (wins + losses).tolist(), strict=True)
+    return np.array([one(*each) for each in pairs], dtype=np.float64)
 
 
 def _t_test(gains: Floats) -> float:
     """Return the p-value of the paired t-test; where all gains are equal, 1 for zero, else 0."""
-    from scipy.stats import ttest_rel  # noqa: PLC0415 - slow import
-
+    ttest_rel = load("scipy.stats").ttest_rel
     if np.ptp(gains) == 0 or len(gains) < 2:
         return 1.0 if len(gains) < 2 or gains[0] == 0 else 0.0
     with warnings.catch_warnings():
@@ -229,8 +245,7 @@ def _t_test(gains: Floats) -> float:
 
 
 def _interval(gains: Floats, sizes: Floats, difference: float) -> Interval:
-    from scipy.stats import t  # noqa: PLC0415 - slow import
-
+    t = load("scipy.stats").t
     count, total = len(gains), sizes.sum()
     if count < 2:
         return Interval(-1.0, 1.0)
@@ -258,9 +273,8 @@ def _holm(p_values: list[float]) -> list[float]:
 
 
 def _bh(p_values: list[float]) -> list[float]:
-    from scipy.stats import false_discovery_control  # noqa: PLC0415 - slow import
-
-    return [float(value) for value in false_discovery_control(p_values, method="bh")]
+    control = load("scipy.stats").false_discovery_control
+    return [float(value) for value in control(p_values, method="bh")]
 
 
 CORRECTIONS: Mapping[Correction, Callable[[list[float]], list[float]]] = {

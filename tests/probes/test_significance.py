@@ -12,7 +12,14 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.statistics import Correction, Paired, compare_items, correct, sign_test
+from sentprobe.probes.statistics import (
+    Correction,
+    Paired,
+    compare_items,
+    correct,
+    sign_test,
+    sign_tests,
+)
 
 
 @st.composite
@@ -155,3 +162,9 @@ def test_nothing_to_correct() -> None:
 
 def test_ties_say_nothing() -> None:
     assert sign_test(0, 0) == 1
+
+
+@given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 400)), max_size=9))
+def test_many_sign_tests_at_once_are_each_one(counts: list[tuple[int, int]]) -> None:
+    wins, losses = (np.array([pair[n] for pair in counts], dtype=np.int64) for n in (0, 1))
+    assert sign_tests(wins, losses) == pytest.approx([sign_test(w, lost) for w, lost in counts])

@@ -20,6 +20,7 @@ from pkgutil import resolve_name
 import numpy as np
 
 from sentprobe.errors import GivenError
+from sentprobe.extras import need
 from sentprobe.lexicon import Lexicon, english
 from sentprobe.probes.audit.classify import ModelScore, Trial, TrialItems, score, try_classifiers
 from sentprobe.probes.audit.features import CUES, Features, Structures, cues_of, seen
@@ -225,6 +226,7 @@ def audit_all(
     """
     check_jobs(jobs)
     wanted = {choose(Cue, each, what="cue") for each in expect}
+    need("sklearn")
     reporter = reporter or Silent()
     lexicon = lexicon or english()
     chosen = [tuple(cue for cue in cues_of(data) if cue in cues) for data in datasets]

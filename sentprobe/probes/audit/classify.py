@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sentprobe.extras import load
 from sentprobe.probes.audit.features import Features
 from sentprobe.probes.dataset import Indices
 from sentprobe.probes.statistics import Interval, accuracy_interval, wilson
@@ -98,9 +99,9 @@ def try_classifiers(
 
     *strict* is the confidence of the interval that a verdict goes by.
     """
-    import sklearn.ensemble  # noqa: PLC0415, F401 - only what is loaded can be limited
     from threadpoolctl import threadpool_limits  # noqa: PLC0415
 
+    load("sklearn.ensemble")  # only what is loaded can be limited
     train = sample(train, limit=TRAINING_LIMIT, seed=seed)
     labels = len(np.unique(train.targets))
     kinds = [c for c in Classifier if labels <= BOOSTED_LABELS or c is Classifier.LINEAR]
@@ -178,33 +179,26 @@ def _matrices(train: TrialItems, test: TrialItems) -> tuple[Any, Any]:
 
     The columns are in order of how many training items have the feature, the commonest first.
     """
-    from sklearn.feature_extraction import DictVectorizer  # noqa: PLC0415
-
-    vectorizer = DictVectorizer(dtype=np.float32)
+    vectorizer = load("sklearn.feature_extraction").DictVectorizer(dtype=np.float32)
     shown = vectorizer.fit_transform(train.features)
     common = np.argsort(-shown.getnnz(axis=0), kind="stable")
     return shown[:, common], vectorizer.transform(test.features)[:, common]
 
 
 def _linear(train: Any, test: Any, targets: Indices, seed: int) -> Any:
-    from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415
-    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
-    from sklearn.preprocessing import MaxAbsScaler  # noqa: PLC0415
-
     columns = _WEIGHTS // len(np.unique(targets))
-    scaler = MaxAbsScaler().fit(train[:, :columns])
-    model = LogisticRegression(max_iter=300, random_state=seed)
+    scaler = load("sklearn.preprocessing").MaxAbsScaler().fit(train[:, :columns])
+    model = load("sklearn.linear_model").LogisticRegression(max_iter=300, random_state=seed)
     with warnings.catch_warnings():
         # A model that is a little short of its optimum is still a fair judge of a cue.
-        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", load("sklearn.exceptions").ConvergenceWarning)
         model.fit(scaler.transform(train[:, :columns]), targets)
     return model.predict(scaler.transform(test[:, :columns]))
 
 
 def _boosting(train: Any, test: Any, targets: Indices, seed: int) -> Any:
-    from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415
-
-    model = HistGradientBoostingClassifier(early_stopping=False, max_bins=_BINS, random_state=seed)
+    boosting = load("sklearn.ensemble").HistGradientBoostingClassifier
+    model = boosting(early_stopping=False, max_bins=_BINS, random_state=seed)
     model.fit(train[:, :BOOSTED_COLUMNS].toarray(), targets)
     return model.predict(test[:, :BOOSTED_COLUMNS].toarray())
 

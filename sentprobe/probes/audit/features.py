@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from sentprobe.extras import load
 from sentprobe.generator.event import Event, Participant, RelativeClause, Role
 from sentprobe.generator.parse import ParseError, parse
 from sentprobe.lexicon import Lexicon
@@ -80,10 +81,9 @@ def skeleton(tokens: Sequence[str]) -> tuple[str, ...]:
 
 @cache
 def _function_words() -> frozenset[str]:
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS  # noqa: PLC0415
-
+    words = load("sklearn.feature_extraction.text").ENGLISH_STOP_WORDS
     # Clitics, as the Penn Treebank's tokens are cut; the list has whole words only.
-    return frozenset(ENGLISH_STOP_WORDS) | {"n't", "'s", "'re", "'ve", "'ll", "'d", "'m"}
+    return frozenset(words) | {"n't", "'s", "'re", "'ve", "'ll", "'d", "'m"}
 
 
 def _of_skeleton(frame: Sequence[str]) -> tuple[str, ...]:

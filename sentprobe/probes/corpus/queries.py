@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.errors import SentprobeError, first_line
+from sentprobe.extras import load
 from sentprobe.files import scratch_folder
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.dataset import Indices
@@ -166,8 +167,7 @@ class Corpus:
 @contextmanager
 def _explained() -> Iterator[None]:
     """Say in a sentence what DuckDB could not do."""
-    import duckdb  # noqa: PLC0415 - slow import
-
+    duckdb = load("duckdb")
     try:
         yield
     except duckdb.IOException as error:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sentprobe.errors import SentprobeError, UsageError, path_error
+from sentprobe.extras import load
 from sentprobe.files import TABLE, write_atomically
 from sentprobe.probes.corpus.recipe import FORMAT
 
@@ -97,9 +98,7 @@ class Table:
 
     def connect(self) -> "duckdb.DuckDBPyConnection":
         """Return a DuckDB connection in which the view ``sentences`` has the rows."""
-        import duckdb  # noqa: PLC0415 - slow import
-
-        connection = duckdb.connect()
+        connection: duckdb.DuckDBPyConnection = load("duckdb").connect()
         connection.read_parquet(self.files).create_view("sentences")
         return connection
 

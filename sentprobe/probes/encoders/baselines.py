@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.errors import UsageError
+from sentprobe.extras import load
 from sentprobe.probes.dataset import Indices, Items, ProbeDataset, Split
 from sentprobe.probes.encoders.protocol import Baseline, digest
 from sentprobe.specs import Spec, read_options
@@ -46,8 +47,7 @@ class SparseNaiveBayes:
 
     def fit(self, features: Any, targets: Indices) -> "SparseNaiveBayes":
         """Learn from a sparse matrix of weights (n, features) and the labels (n,) int64."""
-        from scipy.sparse import csr_array  # noqa: PLC0415 - slow import
-
+        csr_array = load("scipy.sparse").csr_array
         self.classes, index, counts = np.unique(targets, return_inverse=True, return_counts=True)
         ones = (np.ones(len(targets)), (index, np.arange(len(targets))))
         of_class = csr_array(ones, shape=(len(self.classes), len(targets)))
@@ -61,8 +61,7 @@ class SparseNaiveBayes:
 
     def predict(self, features: Any) -> Indices:
         """Return the likeliest label of each row, (n,) int64; of equally likely ones the first."""
-        from scipy.sparse import csr_array  # noqa: PLC0415 - slow import
-
+        csr_array = load("scipy.sparse").csr_array
         rows = csr_array(features)
         parts = [
             self._best(rows[start : start + _ROWS]) for start in range(0, rows.shape[0], _ROWS)
@@ -123,12 +122,10 @@ class Length:
 
     def predict(self, data: ProbeDataset, *, seed: int) -> Indices:
         """Return a label for each test item, (n,) int64; *seed* changes nothing."""
-        from sklearn.feature_extraction import DictVectorizer  # noqa: PLC0415
-        from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
-        from sklearn.pipeline import make_pipeline  # noqa: PLC0415
-
+        vectorizer = load("sklearn.feature_extraction").DictVectorizer()
+        regression = load("sklearn.linear_model").LogisticRegression
         # So weak a penalty is none in effect: with one number there is nothing to overfit.
-        model = make_pipeline(DictVectorizer(), LogisticRegression(C=1e4, max_iter=2000))
+        model = load("sklearn.pipeline").make_pipeline(vectorizer, regression(C=1e4, max_iter=2000))
         return _fit_predict(model, data, _length_rows(data), seed=seed)
 
 
@@ -151,9 +148,8 @@ class Tfidf:
 
     def predict(self, data: ProbeDataset, *, seed: int) -> Indices:
         """Return a label for each test item, (n,) int64; *seed* changes nothing."""
-        from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: PLC0415
-
-        model = TextNaiveBayes(TfidfVectorizer(analyzer=self._terms))
+        vectorizer = load("sklearn.feature_extraction.text").TfidfVectorizer
+        model = TextNaiveBayes(vectorizer(analyzer=self._terms))
         return _fit_predict(model, data, lambda item: item, seed=seed)
 
     def _terms(self, item: "_Item") -> list[str]:

@@ -124,6 +124,8 @@ ENCODERS = (
         "untrained BiLSTM, last state of each direction; over random words or a file",
         SpecArgument.OPTIONAL,
         _bilstm,
+        extra="probe",
+        module="torch",
     ),
     EncoderKind(
         "bilstm-max",
@@ -131,6 +133,8 @@ ENCODERS = (
         "untrained BiLSTM with max pooling; over random words or a file",
         SpecArgument.OPTIONAL,
         _bilstm,
+        extra="probe",
+        module="torch",
     ),
     EncoderKind(
         "gated-conv",
@@ -138,6 +142,8 @@ ENCODERS = (
         "untrained gated convolutions with max pooling; over random words or a file",
         SpecArgument.OPTIONAL,
         _gated_conv,
+        extra="probe",
+        module="torch",
     ),
     EncoderKind(
         "st",
@@ -191,6 +197,8 @@ ENCODERS = (
         "baseline: a linear classifier of the length of the sentence, and the probe words",
         SpecArgument.NONE,
         _length,
+        extra="probe",
+        module="sklearn",
     ),
     EncoderKind(
         "tfidf",
@@ -198,6 +206,8 @@ ENCODERS = (
         "baseline: Naive Bayes over tf-idf of words, or words and bigrams, and the probe words",
         SpecArgument.NONE,
         _tfidf,
+        extra="probe",
+        module="sklearn",
     ),
 )
 """The encoder kinds, by the word before the colon of a spec."""
@@ -216,7 +226,8 @@ def make_encoders(spec: Spec | str, *, seed: int = 0) -> list[Encoder | Baseline
     spec = parse_spec(spec) if isinstance(spec, str) else spec
     kind = find_kind(spec)
     if not (kind.installed or kind.extra_for):
-        raise missing_extra(f"an encoder {kind.name}:...", extra=kind.extra)
+        colon = ":..." if kind.argument is SpecArgument.REQUIRED else ""
+        raise missing_extra(f"an encoder {kind.name}{colon}", extra=kind.extra)
     return list(kind.build(spec, seed))
 
 

@@ -98,14 +98,7 @@ def compare(
         ResultsError: the two were tested on different data, or have no task in common.
     """
     results = [both for first, second in pairs for both in _common(first, second)]
-    return compare_results(results, correction=correction)
-
-
-def compare_results(
-    results: Sequence[tuple[Result, Result]], *, correction: Correction = Correction.HOLM
-) -> tuple[Comparison, ...]:
-    """Compare the two of each pair, both of them results on the same items."""
-    paired = [compare_items(right_items(a), right_items(b), a.units) for a, b in results]
+    paired = [compare_items(_right(a), _right(b), a.units) for a, b in results]
     signs = correct([each.sign_p for each in paired], correction)
     ts = correct([each.t_p for each in paired], correction)
     return tuple(
@@ -144,9 +137,8 @@ def _common(first: Side, second: Side) -> Iterator[tuple[Result, Result]]:
         yield a, b
 
 
-def right_items(result: Result, condition: Condition = Condition.PROBE) -> NDArray[np.bool_]:
-    """Return which test items the probe of each seed has right, (seeds, items) bool."""
-    return np.array([each.items() for each in result.scores[condition].seeds])
+def _right(result: Result) -> NDArray[np.bool_]:
+    return np.array([each.items() for each in result.scores[Condition.PROBE].seeds])
 
 
 def comparison_grid(comparisons: Sequence[Comparison]) -> Grid:

@@ -6,12 +6,16 @@ corrected for all comparisons of the table, does not tell them apart.
 """
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
-from sentprobe.probes.report.comparisons import LEVEL, compare_results, right_items
+import numpy as np
+from numpy.typing import NDArray
+
+from sentprobe.probes.report.comparisons import LEVEL
 from sentprobe.probes.report.sanity import SanityVerdict, expected_of, sanity_runs
 from sentprobe.probes.runs.results import Condition, Result, Results
-from sentprobe.probes.statistics import Correction, compare_items, correct
+from sentprobe.probes.statistics import Correction, correct, per_unit, sign_tests
 
 EncoderOnTask = tuple[str, str]
 """An encoder and a task."""
@@ -38,13 +42,14 @@ def cell(result: Result) -> EncoderOnTask:
 
 def _told_apart(results: Results) -> frozenset[frozenset[EncoderOnTask]]:
     """Return the pairs of cells that the paired test tells apart."""
+    right = [_right(each, Condition.PROBE) for each in results.records]
     pairs = [
         (first, second)
-        for first, second in combinations(results.records, 2)
-        if first.task == second.task and first.dataset_fingerprint == second.dataset_fingerprint
+        for first, second in combinations(right, 2)
+        if first.result.task == second.result.task
+        and first.result.dataset_fingerprint == second.result.dataset_fingerprint
     ]
-    compared = compare_results(pairs)
-    return frozenset(frozenset(map(cell, (e.first, e.second))) for e in compared if e.significant)
+    return frozenset(frozenset(map(cell, both)) for both, _ in _differences(pairs))
 
 
 def _leader(
@@ -71,21 +76,44 @@ def _told_by_words(results: Results) -> frozenset[str]:
 
 def _above_words(results: Results) -> frozenset[EncoderOnTask]:
     """Return the cells that the paired test finds above a bag of words."""
-    with_bag = [(each, bag) for each in results.records for bag in _bag_of(each, results)]
-    paired = [
-        compare_items(
-            right_items(each, Condition.PROBE),
-            right_items(bag, Condition.BAG_OF_WORDS),
-            each.units,
-        )
-        for each, bag in with_bag
+    pairs = [
+        (_right(each, Condition.PROBE), _right(bag, Condition.BAG_OF_WORDS))
+        for each in results.records
+        for bag in _bag_of(each, results)
     ]
-    p_values = correct([each.sign_p for each in paired], Correction.HOLM)
-    return frozenset(
-        cell(result)
-        for (result, _), test, p in zip(with_bag, paired, p_values, strict=True)
-        if p < LEVEL and test.wins > test.losses
-    )
+    return frozenset(cell(first) for (first, _), more in _differences(pairs) if more)
+
+
+@dataclass(frozen=True, slots=True)
+class RightAnswers:
+    """How many answers of each unit the probes of a result have right, over all seeds."""
+
+    result: Result
+    by_unit: NDArray[np.float64]
+    """(units,) float64, whole numbers."""
+    seeds: int
+
+
+def _right(result: Result, condition: Condition) -> RightAnswers:
+    seeds = result.scores[condition].seeds
+    items = np.array([each.items() for each in seeds]).sum(axis=0)
+    return RightAnswers(result, per_unit(items, result.units)[0], len(seeds))
+
+
+def _differences(
+    pairs: Sequence[tuple[RightAnswers, RightAnswers]],
+) -> Iterator[tuple[tuple[Result, Result], bool]]:
+    """Yield the pairs that the sign test tells apart, and whether the first has more right.
+
+    It is the test of ``compare_items``, of all pairs at once: of 25 layers on 10 tasks are 3,000.
+    """
+    gains = [np.sign(a.by_unit * b.seeds - b.by_unit * a.seeds) for a, b in pairs]
+    wins = np.array([(gain > 0).sum() for gain in gains], dtype=np.int64)
+    losses = np.array([(gain < 0).sum() for gain in gains], dtype=np.int64)
+    p_values = correct(sign_tests(wins, losses).tolist(), Correction.HOLM)
+    for (a, b), p, more in zip(pairs, p_values, wins > losses, strict=True):
+        if p < LEVEL:
+            yield (a.result, b.result), bool(more)
 
 
 def _bag_of(result: Result, results: Results) -> Iterator[Result]:

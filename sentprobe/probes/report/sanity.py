@@ -152,6 +152,18 @@ def is_balanced(result: Result) -> bool:
     return balanced(result.majority, result.labels)
 
 
+def fold(results: Results) -> Iterator[str]:
+    """Say in one line what stands for the rows of the sanity runs, where these are not shown."""
+    must = [run for run in sanity_runs(results) if run.must_be_at_chance]
+    failed = [run.name for run in must if run.verdict is not SanityVerdict.AT_CHANCE]
+    which = f", not {'; '.join(failed)}" if failed else ""
+    if must:
+        yield (
+            f"sanity runs: {len(must) - len(failed)} of {len(must)} at chance{which} (--all-rows "
+            "shows their rows)"
+        )
+
+
 def verdicts(results: Results) -> Iterator[str]:
     """Say in plain sentences what the sanity runs say."""
     runs = sanity_runs(results)

@@ -5,11 +5,12 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
+from itertools import groupby
 
 from sentprobe.probes.dataset import ONE_HOT, OWN_WORDS
 from sentprobe.probes.report.data_lines import data_lines
 from sentprobe.probes.report.marks import marked
-from sentprobe.probes.report.sanity import is_balanced, shared_by, verdicts
+from sentprobe.probes.report.sanity import NAMES, fold, is_balanced, shared_by, verdicts
 from sentprobe.probes.runs.results import Condition, Result, Results, Score
 from sentprobe.probes.suites import known_tasks
 from sentprobe.probes.trainer.classifier import Preset
@@ -44,9 +45,10 @@ def published() -> Published:
     return Published(value["citation"], value["note"], rows)
 
 
-def explain(results: Results) -> str:
+def explain(results: Results, *, style: "CellStyle | None" = None) -> str:
     """Say in plain sentences how to read the table, and whether the sanity runs are at chance."""
-    lines = (*classifiers(results), *describe(results), *verdicts(results))
+    folded = () if style is None or style.all_rows else fold(results)
+    lines = (*folded, *classifiers(results), *describe(results), *verdicts(results))
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -158,29 +160,33 @@ class CellStyle:
     """The 95% interval behind each figure."""
     published: tuple[PublishedRow, ...] = ()
     """Rows that stand below those of the encoders."""
+    all_rows: bool = False
+    """Whether sanity runs have rows too; else a line below the table stands for them."""
 
 
 def grid(results: Results, *, style: CellStyle | None = None) -> Grid:
-    """Lay results of one setting out: encoders, published rows, then the sanity runs; in percent.
+    """Lay results of one setting out: encoders, published rows, and sanity runs if asked for.
 
-    A figure is the mean over the seeds, with its standard deviation where there are several. In
-    each column the best is marked if it is above its control and not tied with another encoder, or
-    else nothing (see :mod:`.marks`). Sanity runs that depend on an encoder's width alone have a row
-    per width.
+    A figure is the mean over the seeds, in percent, with its standard deviation where there are
+    several. In each column the best is marked if it is above its control and not tied with another
+    encoder, or else nothing (see :mod:`.marks`). Sanity runs that depend on an encoder's width
+    alone have a row per width.
     """
     style = style or CellStyle()
-    rows = list(_encoder_rows(results, style))
-    rows += [_published(row, results) for row in style.published]
-    rows += _by_width(results, Condition.RANDOM_SENTENCES, "random sentences", style)
-    rows += [
-        _row(f"{name}, random probes", Condition.RANDOM_PROBES, results, find, style)
-        for name in results.encoders
-        for find in [_of_encoder(results, name)]
+    rows = [
+        *_encoder_rows(results, Condition.PROBE, style),
+        *(_published(row, results) for row in style.published),
+        *(_sanity_rows(results, style) if style.all_rows else ()),
     ]
-    rows += _by_width(results, Condition.BAG_OF_WORDS, "bag of words", style)
-    rows += _by_width(results, Condition.NO_SENTENCE, "no sentence", style)
     shown = tuple(row for row in rows if row.heading or any(cell.text for cell in row.cells))
     return Grid(("encoder", *results.tasks), shown)
+
+
+def _sanity_rows(results: Results, style: CellStyle) -> Iterator[GridRow]:
+    yield from _by_width(results, Condition.RANDOM_SENTENCES, style)
+    yield from _encoder_rows(results, Condition.RANDOM_PROBES, style)
+    yield from _by_width(results, Condition.BAG_OF_WORDS, style)
+    yield from _by_width(results, Condition.NO_SENTENCE, style)
 
 
 Find = Callable[[str], Result | None]
@@ -191,12 +197,10 @@ def _of_encoder(results: Results, encoder: str) -> Find:
     return lambda task: results.find(encoder, task)
 
 
-def _by_width(
-    results: Results, condition: Condition, label: str, style: CellStyle
-) -> list[GridRow]:
+def _by_width(results: Results, condition: Condition, style: CellStyle) -> list[GridRow]:
     """Return a row for each width (or what else counts) under a condition that encoders share."""
     there = [record for record in results.records if condition in record.scores]
-    named = [(", ".join([label, *shared_by(each, condition)]), each) for each in there]
+    named = [(", ".join([NAMES[condition], *shared_by(each, condition)]), each) for each in there]
     rows = []
     for name in dict.fromkeys(name for name, _ in named):
         first = {record.task: record for other, record in reversed(named) if other == name}
@@ -211,22 +215,26 @@ def _row(
     return GridRow(label, condition.value, tuple(cells))
 
 
-def _encoder_rows(results: Results, style: CellStyle) -> Iterator[GridRow]:
+def _encoder_rows(results: Results, condition: Condition, style: CellStyle) -> Iterator[GridRow]:
     """Yield a row for each encoder; layers of one model stand below a row with its name."""
-    best = marked(results)
-    layers = {each.encoder: each for each in results.records if each.layer is not None}
-    sizes = Counter(each.family for each in layers.values())
-    before = ""
-    for name in results.encoders:
-        found = layers.get(name)
-        family = found.family if found and sizes[found.family] > 1 else ""
-        if family and family != before:
+    there = {each.encoder: each for each in results.records if condition in each.scores}
+    best = marked(results) if condition is Condition.PROBE else ()
+    tail = f", {NAMES[condition]}" if condition in NAMES else ""
+    for family, names in groupby(there, key=_families(there.values()).get):
+        if family is not None:
             empty = (GridCell(""),) * len(results.tasks)
-            yield GridRow(family, Condition.PROBE.value, empty, heading=True)
-        before = family
-        row = _row(name, Condition.PROBE, results, _of_encoder(results, name), style)
-        label = f"  layer {found.layer}" if found and family else name
-        yield replace(row, label=label, cells=_mark(name, row.cells, results, best))
+            yield GridRow(f"{family}{tail}", condition.value, empty, heading=True)
+        for name in names:
+            label = f"{name}{tail}" if family is None else f"  layer {there[name].layer}"
+            row = _row(label, condition, results, _of_encoder(results, name), style)
+            yield replace(row, cells=_mark(name, row.cells, results, best))
+
+
+def _families(records: Collection[Result]) -> Mapping[str, str]:
+    """Return the model of each encoder that is one of its several layers."""
+    layers = [each for each in records if each.layer is not None]
+    sizes = Counter(each.family for each in layers)
+    return {each.encoder: each.family for each in layers if sizes[each.family] > 1}
 
 
 def _mark(

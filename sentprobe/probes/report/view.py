@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import dataclass
 from io import StringIO
 from typing import TYPE_CHECKING
 
@@ -9,10 +10,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from sentprobe.probes.report.tables import CellStyle, explain, grid, origins, settings, titles
 from sentprobe.probes.runs.results import Results
+from sentprobe.screen import fit, wrap
 from sentprobe.table_writers import TableFormat, draw, write_grid, write_notes, write_title
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.table import Table
 
 WIDTH = 200
 """How wide a table may be where there is no terminal."""
@@ -21,38 +24,61 @@ NOTHING = "no results"
 """What stands in place of a table where there is nothing to show."""
 
 
-def sections(results: Results) -> Iterator[tuple[str, Results, str]]:
+def sections(results: Results, style: CellStyle) -> Iterator[tuple[str, Results, str]]:
     """Yield each table's results with what stands above it and the lines below."""
     tables = settings(results)
     several = len({record.source for record in results.records}) > 1
     for title, each in zip(titles(tables), tables, strict=True):
         folders = "".join(f"{line}\n" for line in origins(each)) if several else ""
-        yield title, each, folders + explain(each)
+        yield title, each, folders + explain(each, style=style)
 
 
-def show_results(results: Results, fmt: TableFormat, *, intervals: bool = False) -> str:
+def show_results(
+    results: Results, fmt: TableFormat, *, intervals: bool = False, all_rows: bool = False
+) -> str:
     """Return the tables of results as text, Markdown, LaTeX, or HTML for a notebook."""
-    style = CellStyle(intervals=intervals)
+    style = CellStyle(intervals=intervals, all_rows=all_rows)
     if fmt is TableFormat.HTML:
         return _in_notebook(results, style)
     if fmt is TableFormat.TEXT:
         return _drawn(results)
     return "\n".join(
         write_title(title, fmt) + write_grid(grid(each, style=style), fmt) + write_notes(notes, fmt)
-        for title, each, notes in sections(results)
+        for title, each, notes in sections(results, style)
     )
 
 
-def render_results(results: Results) -> "RenderableType":
-    """Return the tables of results and the lines below them, for a rich console."""
-    from rich.console import Group  # noqa: PLC0415 - slow import
-    from rich.text import Text  # noqa: PLC0415 - slow import
+@dataclass(frozen=True, slots=True)
+class RenderedResults:
+    """The tables of results and the lines below them, as wide as the rich console is."""
 
-    parts: list[RenderableType] = []
-    for title, each, notes in sections(results):
-        above = [Text(title)] if title else []
-        parts += [*above, draw(grid(each)), Text(notes.rstrip("\n"))]
-    return Group(*(parts or [Text(NOTHING)]))
+    results: Results
+
+    def __rich_console__(
+        self, console: "Console", options: "ConsoleOptions"
+    ) -> "Iterator[RenderableType]":
+        from rich.text import Text  # noqa: PLC0415 - slow import
+
+        for part in _parts(self.results, options.max_width):
+            if isinstance(part, str):
+                text = wrap(part, options.max_width)
+                yield Text(text, no_wrap=True, overflow="ignore")
+            else:
+                yield part
+
+
+def _parts(results: Results, width: int) -> "Iterator[Table | str]":
+    if not results.records:
+        yield NOTHING
+    for title, each, notes in sections(results, CellStyle()):
+        yield from [title] if title else []
+        yield from fit(draw(grid(each)), width)
+        yield notes.rstrip("\n")
+
+
+def render_results(results: Results) -> RenderedResults:
+    """Return what a rich console shows of results."""
+    return RenderedResults(results)
 
 
 def _drawn(results: Results) -> str:
@@ -76,6 +102,6 @@ def _in_notebook(results: Results, style: CellStyle) -> str:
     )
     shown = [
         (title, grid(each, style=style), notes.splitlines())
-        for title, each, notes in sections(results)
+        for title, each, notes in sections(results, style)
     ]
     return environment.get_template("notebook.html.j2").render(sections=shown, nothing=NOTHING)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from sentprobe.errors import GivenError, SentprobeError, UsageError
+from sentprobe.extras import need
 from sentprobe.files import is_table, what_is
 from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.lexicon.read import default_vocabulary, english
@@ -160,6 +161,8 @@ def make_natural(
     """
     tasks = tuple(find_tasks(names))
     size = counts.over(NaturalRecipe().size)
+    for library in ("duckdb", "sklearn") if audit else ("duckdb",):
+        need(library)
     recipe = NaturalRecipe(size=size, seed=seed, settings=settings, audit=audit)
     check_natural_size(size)
     return NaturalSuite(tasks=tasks, table=table, recipe=recipe)

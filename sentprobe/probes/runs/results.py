@@ -259,17 +259,17 @@ class Results:
         """Return the table for a notebook."""
         return self._shown(TableFormat.HTML)
 
-    def to_markdown(self, *, intervals: bool = False) -> str:
-        """Return the table in Markdown, with 95% intervals where asked for."""
-        return self._shown(TableFormat.MARKDOWN, intervals=intervals)
+    def to_markdown(self, *, intervals: bool = False, all_rows: bool = False) -> str:
+        """Return the table in Markdown, with 95% intervals or rows of sanity runs if asked for."""
+        return self._shown(TableFormat.MARKDOWN, intervals=intervals, all_rows=all_rows)
 
-    def to_latex(self, *, intervals: bool = False) -> str:
-        """Return the table in LaTeX, for the package booktabs."""
-        return self._shown(TableFormat.LATEX, intervals=intervals)
+    def to_latex(self, *, intervals: bool = False, all_rows: bool = False) -> str:
+        """Return the same table in LaTeX, for the package booktabs."""
+        return self._shown(TableFormat.LATEX, intervals=intervals, all_rows=all_rows)
 
-    def _shown(self, fmt: TableFormat, *, intervals: bool = False) -> str:
+    def _shown(self, fmt: TableFormat, **choices: bool) -> str:
         show: Callable[..., str] = resolve_name(f"{VIEW}:show_results")
-        return show(self, fmt, intervals=intervals)
+        return show(self, fmt, **choices)
 
     @property
     def encoders(self) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sentprobe.extras import need
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.processes import check_count, check_jobs
 
@@ -56,6 +57,7 @@ def make_run(
     for what, count in (("seeds", seeds), ("threads", threads), ("threads", encoding_threads)):
         check_count(what, count)
     check_jobs(jobs)
+    need("torch")
     from sentprobe.probes.trainer.fit import check_device  # noqa: PLC0415 - PyTorch is slow
 
     check_device(device)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,8 +13,10 @@ from sentprobe.probes.runs.settings import Run
 from sentprobe.probes.runs.store import find_result, sound_results
 from sentprobe.probes.runs.task import Task
 from sentprobe.probes.trainer.classifier import Preset
-from sentprobe.probes.trainer.fit import Fit
 from sentprobe.versions import versions
+
+if TYPE_CHECKING:
+    from sentprobe.probes.trainer.fit import Fit
 
 PACKAGES = ("sentprobe", "torch", "numpy", "scikit-learn")
 """The packages whose versions a result states."""
@@ -171,7 +174,7 @@ def add_seconds(known: Result, seconds: Mapping[str, float]) -> Result:
     return replace(known, seconds={**known.seconds, **total})
 
 
-def trained_scores(job: Job, fits: Iterable[Fit], *, made: Made) -> list[SeedScore]:
+def trained_scores(job: Job, fits: "Iterable[Fit]", *, made: Made) -> list[SeedScore]:
     """Return what a result keeps of the probes of a job."""
     targets = job.task.material.test.targets
     return [

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from sentprobe.extras import load
 from sentprobe.probes.trainer.bank import Bank, Design
 from sentprobe.probes.trainer.batches import Prepared
 from sentprobe.probes.trainer.classifier import Penalty, Preset
@@ -114,8 +115,7 @@ LOSSES = {True: _two_labels, False: _more_labels}
 
 def solve(point: GridPoint, design: Design, preset: Preset, *, items: Prepared) -> Solution:
     """Begin with weights of 0 and go on until the gradient is as small as is asked for."""
-    from scipy.optimize import minimize  # noqa: PLC0415
-
+    minimize = load("scipy.optimize").minimize
     problem = Objective(items, design.shape, l2=point.l2, penalty=preset.penalty)
     found = minimize(
         problem,

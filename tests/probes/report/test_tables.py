@@ -16,6 +16,7 @@ from sentprobe.probes.report.tables import (
     CellStyle,
     PublishedRow,
     arrange,
+    explain,
     grid,
     published,
     settings,
@@ -38,6 +39,8 @@ SAMPLE = Results(
         sample("st:a|b", "content1", 887, 500, 501, 880),
     )
 )
+
+ALL_ROWS = CellStyle(all_rows=True)
 
 PLAIN = """\
 encoder                  content1  order
@@ -62,7 +65,7 @@ LATEX = r"""\begin{tabular}{lrr}
 
 
 def test_plain_table() -> None:
-    assert write_grid(grid(SAMPLE), TableFormat.TEXT) == PLAIN
+    assert write_grid(grid(SAMPLE, style=ALL_ROWS), TableFormat.TEXT) == PLAIN
 
 
 def test_markdown_table() -> None:
@@ -93,10 +96,10 @@ def test_no_text_breaks_a_latex_row(text: str) -> None:
 
 def test_terminal_table() -> None:
     console = Console(width=80, record=True, file=io.StringIO())
-    console.print(draw(grid(SAMPLE)))
+    console.print(draw(grid(SAMPLE, style=ALL_ROWS)))
     shown = console.export_text()
     assert "st:a|b, random probes" in shown
-    rows = grid(SAMPLE).rows
+    rows = grid(SAMPLE, style=ALL_ROWS).rows
     assert len(rows) == 6
     assert [cell.best for row in rows for cell in row.cells].count(True) == 2
 
@@ -111,8 +114,29 @@ def test_seeds_and_intervals() -> None:
 
 def test_other_widths_have_rows_of_their_own() -> None:
     wide = replace(sample("wide", "order", 551, 510), dim=9)
-    labels = [row.label for row in grid(Results((*SAMPLE.records, wide))).rows]
+    labels = [row.label for row in grid(Results((*SAMPLE.records, wide)), style=ALL_ROWS).rows]
     assert labels[3:5] == ["random sentences, dim 3", "random sentences, dim 9"]
+
+
+def test_sanity_runs_are_folded_into_a_line() -> None:
+    folded = CellStyle()
+    assert [row.label for row in grid(SAMPLE).rows] == ["bow", "st:a|b"]
+    text = explain(SAMPLE, style=folded)
+    assert text.startswith("sanity runs: 5 of 5 at chance (--all-rows shows their rows)\n")
+    assert text.endswith(explain(SAMPLE, style=ALL_ROWS))
+
+
+def test_a_sanity_run_that_is_not_at_chance_is_named_without_its_row() -> None:
+    leaking = sample("bow", "order", 900, 800, 505, 500)
+    first, *_ = explain(Results((leaking,)), style=CellStyle()).splitlines()
+    assert first.startswith(
+        "sanity runs: 1 of 2 at chance, not random sentences (dim 3) on order (--all-rows"
+    )
+
+
+def test_without_sanity_runs_there_is_no_line_for_them() -> None:
+    none = Results((sample("bow", "order", 900),))
+    assert "sanity runs:" not in explain(none, style=CellStyle())
 
 
 def test_published_rows_stand_below() -> None:
@@ -165,6 +189,16 @@ def test_layers_and_tasks_in_order() -> None:
     ]
     found = [(r.layer, r.task) for r in arrange(Results(tuple(layers))).records]
     assert found == [(layer, task) for layer in (2, 10) for task in ("Order", "SemRole", "length")]
+
+
+def test_layers_stand_below_the_name_of_their_model_among_sanity_runs() -> None:
+    layers = [
+        replace(sample(f"hf:m?layer={n}", "Order", 500, 490, 505), layer=n, family="hf:m")
+        for n in (0, 1)
+    ]
+    labels = [row.label for row in grid(Results(tuple(layers)), style=ALL_ROWS).rows]
+    tail = ["random sentences, dim 3", "hf:m, random probes", "  layer 0", "  layer 1"]
+    assert labels == ["hf:m", "  layer 0", "  layer 1", *tail]
 
 
 def test_layers_stand_below_the_name_of_their_model() -> None:

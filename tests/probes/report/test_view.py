@@ -48,6 +48,16 @@ def test_text_is_as_wide_as_the_terminal(monkeypatch: pytest.MonkeyPatch) -> Non
     assert max(map(len, str(BOTH).splitlines())) <= 60
 
 
+def test_no_word_is_broken_at_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    tasks = [f"ATaskOfLongName{n}" for n in range(9)]
+    name = "hf:bert-base-uncased?layer=10&pooling=mean"
+    text = str(Results(tuple(sample_result(name, task, 600, 500, 499) for task in tasks)))
+    assert max(map(len, text.splitlines())) <= 80
+    assert all(word in text for word in [*tasks, name, "(--all-rows"])
+    assert "…" not in text
+
+
 def test_a_rich_console_shows_the_same() -> None:
     shown = [line.rstrip() for line in on_screen(BOTH).splitlines()]
     assert "\n".join(shown) == str(BOTH)

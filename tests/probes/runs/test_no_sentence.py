@@ -13,11 +13,13 @@ from sentprobe.probes.compeval.assemble import build_task
 from sentprobe.probes.dataset import ProbeDataset, Split
 from sentprobe.probes.encoders import make_encoder
 from sentprobe.probes.report.sanity import SanityVerdict, sanity_runs
-from sentprobe.probes.report.tables import explain, grid
+from sentprobe.probes.report.tables import CellStyle, explain, grid
 from sentprobe.probes.runs.conditions import CONDITIONS, Material
 from sentprobe.probes.runs.results import Condition, Result, Results
 from sentprobe.probes.runs.run import run
 from sentprobe.probes.trainer.presets import find_preset
+
+ALL_ROWS = CellStyle(all_rows=True)
 
 FAST = replace(find_preset("ettinger"), max_epochs=6)
 
@@ -139,7 +141,7 @@ def test_it_is_named_without_a_width() -> None:
             replace(result(540, 500, balanced=False), encoder="b", dim=9),
         )
     )
-    assert [row.label for row in grid(results).rows].count("no sentence") == 1
+    assert [row.label for row in grid(results, style=ALL_ROWS).rows].count("no sentence") == 1
     names = [each.name for each in sanity_runs(results)]
     assert names.count("no sentence on order") == 1
     assert "order: the probe words without the sentence are not above chance (54.0)" in explain(

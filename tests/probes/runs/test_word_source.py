@@ -16,7 +16,7 @@ from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import Items
 from sentprobe.probes.encoders import EncoderError, make_encoder
 from sentprobe.probes.report.sanity import sanity_runs
-from sentprobe.probes.report.tables import explain, grid, settings
+from sentprobe.probes.report.tables import CellStyle, explain, grid, settings
 from sentprobe.probes.runs import conditions
 from sentprobe.probes.runs import run as run_module
 from sentprobe.probes.runs.results import Condition, Results
@@ -35,6 +35,8 @@ BARE = replace(
         for split, items in learnable(name="bare", size=40).splits.items()
     },
 )
+
+ALL_ROWS = CellStyle(all_rows=True)
 
 
 def bow(dim: int = 8) -> Any:
@@ -104,10 +106,10 @@ def test_controls_with_words_of_different_encoders_are_not_shared() -> None:
         runs = sanity_runs(made)
         for condition in (c for c in Condition if c in (Condition.NO_SENTENCE, "random-sentences")):
             assert sum(each.condition is condition for each in runs) == count
-    labels = [row.label for row in grid(own).rows]
+    labels = [row.label for row in grid(own, style=ALL_ROWS).rows]
     assert "random sentences, dim 8, words of bow?dim=8" in labels
     assert "no sentence, words of bow?dim=8&seed=5" in labels
-    assert "no sentence" in [row.label for row in grid(shared).rows]
+    assert "no sentence" in [row.label for row in grid(shared, style=ALL_ROWS).rows]
 
 
 def test_representations_are_kept_apart(tmp_path: Path) -> None:
@@ -202,7 +204,7 @@ def test_a_baseline_gives_no_word_vectors() -> None:
 def test_probe_vectors_on_the_command_line(command: Command, tmp_path: Path) -> None:
     small = ("compeval", "--task", "Order", "--train", 400, "--test", 56, "-e", "bow?dim=8")
     options = ("--set", "max_epochs=2", "--jobs", 1, "--probe-vectors", "encoder")
-    code, out, _ = command("run", *small, *options, "--out", tmp_path / "run")
+    code, out, _ = command("run", *small, *options, "--all-rows", "--out", tmp_path / "run")
     assert code == 0
     assert "no sentence, words of bow?dim=8" in out
     assert "Probe words are word vectors: the encoder's own of each word." in out

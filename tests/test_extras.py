@@ -1,0 +1,174 @@
+"""A plain install generates and builds; what needs an extra says so in one line.
+
+All of it runs in processes that see only what a plain install installs.
+"""
+
+import ast
+import re
+import shlex
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+from packaging.requirements import Requirement
+from plain_install import PROJECT, link_plain, run_plain
+from shared import ROOT
+from shown_runs import a_first_run
+
+import sentprobe
+from sentprobe.extras import PROBE, MissingError, load, need
+
+Plain = Callable[..., CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Plain:
+    """Run Python code in a process that sees a plain install, in a folder with data."""
+    libraries = tmp_path_factory.mktemp("libraries")
+    link_plain(libraries)
+    work = tmp_path_factory.mktemp("work")
+    sentprobe.write_dataset(sentprobe.build_task("Order", train=400, test=56), work / "Order")
+    a_first_run(work).rename(work / "results")
+
+    def run(code: str, *arguments: str) -> CompletedProcess[str]:
+        return run_plain(libraries, code, *arguments, cwd=work)
+
+    return run
+
+
+def command(plain: Plain, line: str) -> CompletedProcess[str]:
+    program, *arguments = shlex.split(line)
+    return plain(f"from sentprobe.cli import {program}; {program}()", *arguments)
+
+
+def test_a_plain_install_lacks_what_the_extra_installs(plain: Plain) -> None:
+    code = "import sys, importlib.util as u; print([n for n in sys.argv[1:] if u.find_spec(n)])"
+    assert plain(code, *PROBE, "typer").stdout == "['typer']\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "gen -n 2 --seed 1",
+        "gen -n 3 --out sentences.parquet",
+        "gen templates",
+        "gen parse --format text 'the man sleeps'",
+        "gen show 'sleep(agent: man)'",
+        "probe build compeval --train 200 --test 56 --task SemRole --format jsonl --out lines",
+        "probe show results",
+        "probe show results --format html --out page.html",
+        "probe encoders",
+        "probe cache",
+        "probe embed Order --encoder bow --out vectors.npz",
+    ],
+)
+def test_what_a_plain_install_does(plain: Plain, line: str) -> None:
+    done = command(plain, line)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "missing"),
+    [
+        ("probe run Order", "this needs PyTorch"),
+        ("probe run Order -e majority --no-controls", "this needs PyTorch"),
+        ("probe audit Order", "this needs scikit-learn"),
+        ("probe compare results", "this needs SciPy"),
+        ("probe embed Order -e bilstm-max --out v.npz", "an encoder bilstm-max needs the extra"),
+        ("probe embed Order -e bow --threads 2 --out v.npz", "this needs PyTorch"),
+    ],
+)
+def test_what_lacks_the_extra_says_so_in_one_line(plain: Plain, line: str, missing: str) -> None:
+    done = command(plain, line)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    said = done.stderr.splitlines()[-1]  # after a bar, if one was drawn
+    assert re.fullmatch(rf"probe: {missing}\b.*: pip install 'sentprobe\[probe\]'", said)
+
+
+PYTHON = """
+import sentprobe
+data = sentprobe.read_dataset("Order")
+results = sentprobe.read_results("results")
+for call in (
+    lambda: sentprobe.run(data, "bow"),
+    lambda: sentprobe.audit(data),
+    lambda: sentprobe.compare_encoders(results),
+    lambda: sentprobe.make_encoder("gated-conv"),
+):
+    try:
+        call()
+    except sentprobe.SentprobeError as error:
+        print(error)
+"""
+
+
+def test_python_says_the_same(plain: Plain) -> None:
+    done = plain(PYTHON)
+    assert done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert len(lines) == 4
+    assert all(line.endswith("pip install 'sentprobe[probe]'") for line in lines)
+
+
+def test_every_public_name_is_there(plain: Plain) -> None:
+    done = plain("import sentprobe; [getattr(sentprobe, name) for name in sentprobe.__all__]")
+    assert done.stderr == ""
+
+
+def test_a_table_wants_duckdb(plain: Plain) -> None:
+    code = "from sentprobe.probes.corpus.table import Table; Table.connect(None)"
+    assert "MissingError: this needs DuckDB" in plain(code).stderr
+
+
+def test_what_is_missing_is_both_kinds_of_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(PROBE, "no_such_library", "a library")
+    for find in (need, load):
+        with pytest.raises(MissingError, match="this needs a library, which is not") as caught:
+            find("no_such_library")
+        assert isinstance(caught.value, ImportError)
+        assert caught.value.exit_code == 1
+
+
+def test_what_a_library_itself_lacks_is_not_taken_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "half_there.py").write_text("import not_there_at_all")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModuleNotFoundError, match="not_there_at_all"):
+        load("half_there")
+
+
+def test_the_extra_is_what_the_table_says() -> None:
+    names = {Requirement(each).name for each in PROJECT["optional-dependencies"]["probe"]}
+    assert names == {"scikit-learn" if each == "sklearn" else each for each in PROBE}
+    assert all(find_spec(each) for each in PROBE)
+    assert not names & {Requirement(each).name for each in PROJECT["dependencies"]}
+
+
+TORCH_ALONE = {"hf.py", "untrained.py", "models.py", "python.py"}
+"""Modules beside the trainer that import PyTorch: those of encoders, which name the extra."""
+
+
+def imported(path: Path) -> set[str]:
+    """Return the libraries that a module imports by name, but for type checkers."""
+    found = set()
+    for node in ast.parse(path.read_text("utf-8").replace("if TYPE_CHECKING", "if ()")).body:
+        if isinstance(node, ast.If):
+            continue
+        for each in ast.walk(node):
+            if isinstance(each, ast.Import):
+                found |= {alias.name.partition(".")[0] for alias in each.names}
+            elif isinstance(each, ast.ImportFrom) and not each.level:
+                found.add(str(each.module).partition(".")[0])
+    return found
+
+
+def test_nothing_imports_these_libraries_past_what_names_them() -> None:
+    for path in (ROOT / "sentprobe").rglob("*.py"):
+        past = imported(path) & set(PROBE)
+        if path.parent.name == "trainer" or path.name in TORCH_ALONE:
+            past -= {"torch"}
+        assert not past, path
