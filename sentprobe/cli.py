@@ -67,6 +67,10 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "sentprobe.commands.compare:compare",
             "Compare encoders task by task: differences, intervals and paired tests.",
         ),
+        "sentences": (
+            "sentprobe.commands.sentences:app",
+            "Write the sentences that a run encodes, to encode them elsewhere.",
+        ),
         "embed": (
             "sentprobe.commands.embed:embed",
             "Write the vectors of a dataset's sentences to a file, for use elsewhere.",

@@ -62,6 +62,7 @@ def test_a_plain_install_lacks_what_the_extra_installs(plain: Plain) -> None:
         "probe encoders",
         "probe cache",
         "probe embed Order --encoder bow --out vectors.npz",
+        "probe sentences Order compeval --task SemRole --train 200 --test 56 --out lines.txt",
     ],
 )
 def test_what_a_plain_install_does(plain: Plain, line: str) -> None:

@@ -6,13 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sentprobe.commands.options import (
-    OUT_DECIDES,
-    LatexOptions,
-    format_among,
-    out_to,
-    with_groups,
-)
+from sentprobe.commands import options as opt
 from sentprobe.commands.table_files import find_caption, find_table_format, print_or_write
 from sentprobe.errors import UsageError
 from sentprobe.probes.report import comparisons
@@ -25,7 +19,7 @@ from sentprobe.specs import choose
 from sentprobe.table_writers import Caption, TableFormat, draw, write_tables
 
 
-@with_groups
+@opt.with_groups
 def compare(
     runs: Annotated[
         list[str],
@@ -34,9 +28,9 @@ def compare(
         ),
     ],
     format_: Annotated[
-        str | None, format_among(f"text, markdown, latex, csv or json. {OUT_DECIDES}")
+        str | None, opt.format_among(f"text, markdown, latex, csv or json. {opt.OUT_DECIDES}")
     ] = None,
-    out: Annotated[Path | None, out_to("Write to this file.")] = None,
+    out: Annotated[Path | None, opt.out_to("Write to this file.")] = None,
     correction: Annotated[
         str, typer.Option(help="For the number of comparisons: holm, bh or none.")
     ] = "holm",
@@ -50,7 +44,7 @@ def compare(
         ),
     ] = None,
     *,
-    latex: LatexOptions,
+    latex: opt.LatexOptions,
 ) -> None:
     """Compare encoders task by task: differences, intervals and paired tests."""
     style = find_table_format(format_, out, what="a comparison")

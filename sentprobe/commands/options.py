@@ -60,12 +60,14 @@ def format_among(text: str, panel: str | None = None) -> Any:
 TableFormatOption = Annotated[str, format_among("text, markdown, latex, csv or json.")]
 """The format of a table that is printed."""
 
+OUT_DECIDES = "By default as the suffix of --out says."
+"""What the help of ``--format`` says of a command that also has ``--out``."""
+
 AllRowsOption = Annotated[
     bool, typer.Option("--all-rows", help="Show rows of the sanity runs, too.")
 ]
 """A line below a table stands for them otherwise."""
-OUT_DECIDES = "By default as the suffix of --out says."
-"""What the help of ``--format`` says of a command that also has ``--out``."""
+
 IntervalsOption = Annotated[bool, typer.Option("--intervals", help="Show 95% intervals.")]
 
 SourcesOption = Annotated[

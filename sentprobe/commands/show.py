@@ -8,16 +8,7 @@ from typing import Annotated
 
 import typer
 
-from sentprobe.commands.options import (
-    OUT_DECIDES,
-    AllRowsOption,
-    IntervalsOption,
-    LatexOptions,
-    SourcesOption,
-    format_among,
-    out_to,
-    with_groups,
-)
+from sentprobe.commands import options as opt
 from sentprobe.commands.table_files import find_caption, find_format, print_or_write
 from sentprobe.errors import UsageError
 from sentprobe.lengths import Lengths
@@ -56,20 +47,20 @@ class View:
     caption: Caption = Caption()  # noqa: RUF009 - frozen
 
 
-@with_groups
+@opt.with_groups
 def show(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of results.")],
     format_: Annotated[
         str | None,
-        format_among(f"text, markdown, latex, csv, json or html. {OUT_DECIDES}"),
+        opt.format_among(f"text, markdown, latex, csv, json or html. {opt.OUT_DECIDES}"),
     ] = None,
-    intervals: IntervalsOption = False,
-    sources: SourcesOption = False,
-    all_rows: AllRowsOption = False,
+    intervals: opt.IntervalsOption = False,
+    sources: opt.SourcesOption = False,
+    all_rows: opt.AllRowsOption = False,
     published: Annotated[
         bool, typer.Option("--published", help="Add the rows of Ettinger et al. 2018.")
     ] = False,
-    out: Annotated[Path | None, out_to("Write to this file.")] = None,
+    out: Annotated[Path | None, opt.out_to("Write to this file.")] = None,
     plot: Annotated[
         Path | None,
         typer.Option(
@@ -85,7 +76,7 @@ def show(
         ),
     ] = None,
     *,
-    latex: LatexOptions,
+    latex: opt.LatexOptions,
 ) -> None:
     """Print the table of one or more runs."""
     style = find_format(format_, out)

@@ -10,6 +10,9 @@ from processes import ENVIRONMENT
 from sentprobe.cli import COMMANDS, load_command
 
 EVERY = [(program, name) for program, commands in COMMANDS.items() for name in commands]
+SHARED = {"completion", "gen_options", "help", "options", "stopping", "table_files"}
+"""What is no command, and used by several."""
+BUILDERS = ("run", "build", "sentences")
 HEAVY = {"torch", "sklearn", "duckdb", "pyarrow", "pandas", "scipy", "nltk"}
 
 
@@ -25,10 +28,6 @@ def loaded_by(program: str, *arguments: str) -> tuple[str, set[str]]:
     )  # fmt: skip
     printed, _, modules = done.stdout.partition("\n==")
     return printed, set(modules.split())
-
-
-SHARED = {"options", "gen_options", "help", "completion"}
-"""Modules of several commands, which are light."""
 
 
 def commands_among(modules: set[str]) -> set[str]:
@@ -51,9 +50,7 @@ def test_help_lists_every_command_and_imports_none(program: str, own: set[str]) 
     assert not modules & (HEAVY | {"numpy"})
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in COMMANDS["probe"] if name not in {"run", "build"}]
-)
+@pytest.mark.parametrize("name", [name for name in COMMANDS["probe"] if name not in BUILDERS])
 def test_the_help_of_a_command_imports_only_that_one(name: str) -> None:
     printed, modules = loaded_by("probe", name, "--help")
     assert f"Usage: probe {name}" in printed
@@ -62,7 +59,7 @@ def test_the_help_of_a_command_imports_only_that_one(name: str) -> None:
     assert not modules & {"torch", "sklearn", "duckdb", "pyarrow", "pandas", "nltk"}
 
 
-@pytest.mark.parametrize("name", ["run", "build"])
+@pytest.mark.parametrize("name", BUILDERS)
 def test_the_help_of_what_builds_is_light(name: str) -> None:
     printed, modules = loaded_by("probe", name, "--help")
     assert f"Usage: probe {name}" in printed

@@ -176,7 +176,11 @@ def _listed_sentences(
     What follows another tab is passed over.
     """
     if ids is None:
-        texts = _dataset_sentences(path) or [text for _, text in _read_lines(path)]
+        texts = (
+            _sentence_objects(path)
+            or _dataset_sentences(path)
+            or [text for _, text in _read_lines(path)]
+        )
         if len(texts) != rows:
             raise vector_files.VectorFileError(
                 f"{path}: {len(texts)} sentences for the {rows} of {vectors}"
@@ -197,6 +201,21 @@ def _listed_sentences(
             f"({len(unknown)} of {len(ids)} are missing)"
         )
     return [table[name] for name in ids]
+
+
+def _sentence_objects(path: Path) -> list[str]:
+    """Return the sentences that ``probe sentences`` wrote as JSONL, or none if it is not that."""
+    from sentprobe.probes.formats.jsonl import read_values  # noqa: PLC0415 - pyarrow
+
+    if path.suffix != ".jsonl" or not path.is_file():
+        return []
+    texts: list[str] = []
+    for _, value in read_values(path):
+        text = value.get("sentence")
+        if len(value) != 1 or not isinstance(text, str):
+            return []
+        texts.append(text)
+    return texts
 
 
 def _dataset_sentences(path: Path) -> list[str]:

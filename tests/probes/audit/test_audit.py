@@ -108,6 +108,11 @@ def test_no_function_of_a_cue_is_right_more_often_than_its_bound_and_one_is_as_o
         assert (found.total, found.groups) == (len(items), len(groups))
 
 
+def test_there_must_be_a_cue_of_the_name_that_is_expected() -> None:
+    with pytest.raises(UsageError, match="no cue 'bag-of-word' \\(did you mean 'bag-of-words'"):
+        audit(skewed(0.5, size=40), expect=["bag-of-word"])  # type: ignore[list-item]
+
+
 @given(datasets())
 def test_what_knows_more_has_no_lower_bound(data: ProbeDataset) -> None:
     for split, items in data.splits.items():
