@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,7 +15,9 @@ from sentprobe.probes.encoders import Vectors
 from sentprobe.probes.encoders.word_vectors import Bow, random_vectors
 from sentprobe.probes.runs.results import Condition
 from sentprobe.probes.trainer.classifier import Preset
-from sentprobe.probes.trainer.fit import Fit, fit
+
+if TYPE_CHECKING:
+    from sentprobe.probes.trainer.fit import Fit
 
 
 def carve(
@@ -128,9 +131,14 @@ def conditions_of(data: ProbeDataset, *, controls: bool = True) -> tuple[Conditi
     Without probe words there are no random ones, and nothing is left without the sentence; without
     *controls*, only the probe itself is left.
     """
+    return conditions_with(probe_words=bool(data.slots), controls=controls)
+
+
+def conditions_with(*, probe_words: bool, controls: bool) -> tuple[Condition, ...]:
+    """Return the conditions for a dataset with or without probe words."""
     if not controls:
         return (Condition.PROBE,)
-    return tuple(c for c in Condition if data.slots or c not in OF_PROBE_WORDS)
+    return tuple(c for c in Condition if probe_words or c not in OF_PROBE_WORDS)
 
 
 OF_PROBE_WORDS = (Condition.RANDOM_PROBES, Condition.NO_SENTENCE)
@@ -173,7 +181,7 @@ def fit_under(
     device: str = "cpu",
     threads: int | None = 1,
     word_vectors: Vectors | Path | None = None,
-) -> tuple[Fit, ...]:
+) -> "tuple[Fit, ...]":
     """Train a probe per seed of *seeds* under *condition*, whose own randomness is by *seed*.
 
     - vectors: (sentences, dim) float32, or a file of ``numpy.save`` that has them. Under
@@ -181,6 +189,8 @@ def fit_under(
       control's
     - word_vectors: (words, word_dim) float32, or a file; None: the probe words are one-hot
     """
+    from sentprobe.probes.trainer.fit import fit  # noqa: PLC0415 - PyTorch is slow
+
     if isinstance(vectors, Path):
         vectors = _load(vectors)
     if isinstance(word_vectors, Path):

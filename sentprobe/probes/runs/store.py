@@ -4,7 +4,7 @@ import hashlib
 import json
 import logging
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -69,6 +69,7 @@ def parse_result(text: str, *, source: str = "result") -> Result:
                 f"not {RESULT_FORMAT!r}; use a new folder for results, or remove this file"
             )
         value["data"] = facts_from_json(value.get("data"))
+        value["notes"] = _texts(value.get("notes", ()))
         value["units"] = _numbers(value["units"])
         value["lengths"] = _numbers(value.get("lengths", ""))
         value["norms"] = _norms_from_json(value.get("norms", {}))
@@ -81,6 +82,13 @@ def parse_result(text: str, *, source: str = "result") -> Result:
         raise
     except (SentprobeError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise ResultsError(f"{source}: not a result of sentprobe ({error})") from None
+
+
+def _texts(found: Iterable[object]) -> tuple[str, ...]:
+    texts = tuple(each for each in found if isinstance(each, str))
+    if len(texts) != len(tuple(found)):
+        raise ValueError("a note is no text")
+    return texts
 
 
 def _numbers(line: str) -> tuple[int, ...]:
@@ -229,6 +237,11 @@ def sound_results(directory: Path) -> Iterator[Result]:
     for path in _paths(directory):
         with suppress(ResultsError, OSError, UnicodeDecodeError):
             yield parse_result(path.read_text("utf-8"), source=str(path))
+
+
+def results_there(directory: Path) -> list[Result]:
+    """Return the results that can be read in a directory, if it is one of results."""
+    return [*sound_results(directory)] if (directory / MARKER).is_file() else []
 
 
 def read_results(directory: Path | str) -> Results:

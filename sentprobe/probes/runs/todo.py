@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,8 +13,10 @@ from sentprobe.probes.runs.settings import Run
 from sentprobe.probes.runs.store import find_result, sound_results
 from sentprobe.probes.runs.task import Task
 from sentprobe.probes.trainer.classifier import Preset
-from sentprobe.probes.trainer.fit import Fit
 from sentprobe.versions import versions
+
+if TYPE_CHECKING:
+    from sentprobe.probes.trainer.fit import Fit
 
 PACKAGES = ("sentprobe", "torch", "numpy", "scikit-learn")
 """The packages whose versions a result states."""
@@ -52,16 +55,26 @@ def known_result(task: Task, encoder: Encoder | Baseline, *, run: Run) -> Result
     )
 
 
+def missing_seeds(
+    known: Result, conditions: Iterable[Condition], *, run: Run
+) -> dict[Condition, tuple[int, ...]]:
+    """Return, for each condition under which *known* lacks seeds of the run, those seeds."""
+    missing = {}
+    for condition in conditions:
+        there = known.scores[condition].seeds if condition in known.scores else ()
+        if seeds := tuple(sorted(set(run.seeds) - {each.seed for each in there})):
+            missing[condition] = seeds
+    return missing
+
+
 def missing_jobs(task: Task, encoder: Encoder | Baseline, known: Result, *, run: Run) -> list[Job]:
     """Return a job for each condition under which *known* lacks seeds of the run."""
-    jobs = []
     controls = run.controls and isinstance(encoder, Encoder)
-    for condition in conditions_of(task.data, controls=controls):
-        there = known.scores[condition].seeds if condition in known.scores else ()
-        seeds = tuple(sorted(set(run.seeds) - {each.seed for each in there}))
-        if seeds:
-            jobs.append(Job(encoder=encoder, task=task, condition=condition, seeds=seeds))
-    return jobs
+    missing = missing_seeds(known, conditions_of(task.data, controls=controls), run=run)
+    return [
+        Job(encoder=encoder, task=task, condition=condition, seeds=seeds)
+        for condition, seeds in missing.items()
+    ]
 
 
 SHARED = (Condition.RANDOM_SENTENCES, Condition.BAG_OF_WORDS, Condition.NO_SENTENCE)
@@ -171,7 +184,7 @@ def add_seconds(known: Result, seconds: Mapping[str, float]) -> Result:
     return replace(known, seconds={**known.seconds, **total})
 
 
-def trained_scores(job: Job, fits: Iterable[Fit], *, made: Made) -> list[SeedScore]:
+def trained_scores(job: Job, fits: "Iterable[Fit]", *, made: Made) -> list[SeedScore]:
     """Return what a result keeps of the probes of a job."""
     targets = job.task.material.test.targets
     return [

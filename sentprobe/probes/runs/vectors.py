@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +21,11 @@ from sentprobe.probes.runs.results import Condition, Norm, Result, norms_by_leng
 from sentprobe.probes.runs.settings import Run
 from sentprobe.probes.runs.task import Task
 from sentprobe.probes.runs.todo import SHARED, Job, shared_key
-from sentprobe.probes.trainer.fit import Fit
 
-Fits = tuple[Fit, ...]
+if TYPE_CHECKING:
+    from sentprobe.probes.trainer.fit import Fit
+
+Fits: TypeAlias = "tuple[Fit, ...]"
 Work = dict[Hashable, Callable[[], Fits]]
 """What is to be trained, by key: jobs of one key give the same fits."""
 
