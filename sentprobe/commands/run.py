@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sentprobe.commands import options as opt
+from sentprobe.commands.run_file import CONFIG, format_run_file, read_run_file
 from sentprobe.commands.stopping import goes_on, stopping
 from sentprobe.commands.targets import parse_targets
 from sentprobe.commands.task_list import ListsTasks
@@ -55,6 +56,10 @@ def run(
         opt.out_to("Folder for the results; what is there is not redone."),
     ] = None,
     force: opt.ForceOption = False,
+    config: Annotated[  # noqa: ARG001 - its callback does it
+        Path | None,
+        typer.Option(metavar="FILE", help=CONFIG, callback=read_run_file, is_eager=True),
+    ] = None,
     seed: Annotated[int, opt.seed_of("data, encoders and probes")] = 0,
     seeds: Annotated[int, typer.Option(help="So many probes each, with seeds from --seed up.")] = 1,
     controls: Annotated[
@@ -130,6 +135,7 @@ def run(
         force=force,
         cache=Cache(cache_directory()) if cache else None,
         command=opt.command_line(),
+        text=format_run_file(context, wanted.suites),
         device=device,
         threads=threads or 1,
         encoding_threads=threads,

@@ -156,7 +156,7 @@ def run_targets(
         return finished_run
     made = make_known(known, seed=run.seed)
     if run.out is not None:
-        prepare_directory(run.out)
+        prepare_directory(run.out, run.text)
     found = find_datasets(targets, command=run.command, reporter=reporter)
     made = placed_encoders(made, found.datasets)
     source = None if words is None else make_source(words, seed=run.seed)

@@ -26,6 +26,8 @@ class Run:
     """Whether what is there already is made anew."""
     cache: Cache | None = field(default=None, compare=False)
     command: str = ""
+    text: str = ""
+    """Its run file, which is kept beside the results; empty: there is none."""
     device: str = "cpu"
     threads: int | None = 1
     """PyTorch's in each process that trains; None leaves them as they are."""
@@ -44,6 +46,7 @@ def make_run(
     force: bool = False,
     cache: Cache | None = None,
     command: str = "",
+    text: str = "",
     device: str = "cpu",
     threads: int | None = 1,
     encoding_threads: int | None = None,
@@ -71,6 +74,7 @@ def make_run(
         force=force,
         cache=cache,
         command=command,
+        text=text,
         device=device,
         threads=threads,
         encoding_threads=encoding_threads,
