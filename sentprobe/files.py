@@ -108,6 +108,9 @@ def decode_lines(lines: Iterable[bytes]) -> Iterator[str]:
 RESULTS = "run.json"
 """The file that a folder of results is known by."""
 
+RUN_FILE = "run.toml"
+"""The file in it that has the settings of the last run, as ``probe run --config`` reads them."""
+
 TABLE = "table.json"
 """The file that the table of a corpus is known by."""
 

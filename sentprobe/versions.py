@@ -1,6 +1,7 @@
 """The versions that a dataset, a result or a parse was made with."""
 
 import platform
+from functools import cache
 from hashlib import file_digest, sha256
 from importlib import metadata
 from pathlib import Path
@@ -33,6 +34,21 @@ def folder_digest(folder: Path) -> str:
             digest.update(f"{path.relative_to(folder)} ".encode())
             digest.update(file_digest(file, "sha256").digest())
     return digest.hexdigest()[:16]
+
+
+@cache
+def code_digest() -> str:
+    """Return a digest of sentprobe's own files: whatever changes in them may change what is made.
+
+    >>> len(code_digest())
+    64
+    """
+    folder, digest = Path(__file__).parent, sha256()
+    kept = (each for each in folder.rglob("*") if each.suffix not in {"", ".pyc", ".pyi"})
+    for path in sorted(each for each in kept if each.is_file()):
+        digest.update(f"{path.relative_to(folder).as_posix()}\0".encode())
+        digest.update(sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
 
 
 def versions(*packages: str) -> dict[str, str]:

@@ -15,7 +15,7 @@ from sentprobe.table_writers import empty_table
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from sentprobe.probes.cues import KnownTask
+    from sentprobe.probes.known_task import KnownTask
 
 PAPERS = {
     COMPEVAL: "Ettinger et al. 2018",
@@ -108,7 +108,7 @@ def table(listed: list[ListedTask]) -> "Table":
     """Return the table of one suite."""
     from rich.text import Text  # noqa: PLC0415 - slow import
 
-    made = empty_table(("task", "question", "classes"), left=[1, 2], whole=[0])
+    made = empty_table(("task", "question", "classes"), left=[1, 2])
     for task in listed:
         made.add_row(Text(task.name), Text(task.question), Text(task.classes))
     return made

@@ -286,9 +286,10 @@ def _options(parameter: Parameter) -> Iterator[Parameter]:
 
 
 def options_given(context: typer.Context) -> tuple[str, ...]:
-    """Return the names of the parameters that the command line gives."""
+    """Return the names of the parameters that the command line gives, or a run file."""
     sources = {name: context.get_parameter_source(name) for name in context.params}
-    return tuple(name for name, each in sources.items() if each and each.name == "COMMANDLINE")
+    given = ("COMMANDLINE", "DEFAULT_MAP")
+    return tuple(name for name, each in sources.items() if each and each.name in given)
 
 
 def _of_suites(*groups: Any) -> Iterator[tuple[str, tuple[str, tuple[str, ...]]]]:

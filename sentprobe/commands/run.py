@@ -1,7 +1,7 @@
 """The command ``probe run``: encoders on tasks, and the table of what their probes achieve."""
 
-from collections.abc import Callable, Sequence
-from functools import cache as once
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,25 +9,25 @@ import typer
 
 from sentprobe.commands import completion as offer
 from sentprobe.commands import options as opt
+from sentprobe.commands.run_file import CONFIG, format_run_file, read_run_file
 from sentprobe.commands.stopping import goes_on, stopping
 from sentprobe.commands.targets import parse_targets
 from sentprobe.commands.task_list import ListsTasks
+from sentprobe.errors import counted
 from sentprobe.files import cache_directory
-from sentprobe.probes.dataset import ProbeDataset
 from sentprobe.probes.encoders import USUAL_ENCODERS, find_kind
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.runs.built_suites import NaturalSuite, failed
 from sentprobe.probes.runs.targets import Targets
 from sentprobe.probes.runs.word_source import parse_source
-from sentprobe.probes.suites import OTHERWISE, preset_of
-from sentprobe.probes.trainer.classifier import Preset
-from sentprobe.probes.trainer.presets import find_preset, override
+from sentprobe.probes.suites import PresetChoice
 from sentprobe.processes import cores
 from sentprobe.progress import bars
 from sentprobe.screen import say
 from sentprobe.specs import COMPEVAL, Spec, check_names, parse_pair, parse_spec
 
 if TYPE_CHECKING:
+    from sentprobe.probes.runs.run import Outcome
     from sentprobe.probes.runs.settings import Run
 
 app = typer.Typer(add_completion=False)
@@ -60,6 +60,10 @@ def run(
         opt.out_to("Folder for the results; what is there is not redone."),
     ] = None,
     force: opt.ForceOption = False,
+    config: Annotated[  # noqa: ARG001 - its callback does it
+        Path | None,
+        typer.Option(metavar="FILE", help=CONFIG, callback=read_run_file, is_eager=True),
+    ] = None,
     seed: Annotated[int, opt.seed_of("data, encoders and probes")] = 0,
     seeds: Annotated[int, typer.Option(help="So many probes each, with seeds from --seed up.")] = 1,
     draws: Annotated[
@@ -158,6 +162,7 @@ def run(
         force=force,
         cache=Cache(cache_directory()) if cache else None,
         command=opt.command_line(),
+        text=format_run_file(context, wanted.suites),
         device=device,
         threads=threads or 1,
         encoding_threads=threads,
@@ -174,9 +179,18 @@ def run(
     for note in outcome.notes:
         say(f"note: {note}")
     if out is not None:
+        _print_counts(outcome)
         print(f"results: {out}")
     if outcome.failures:
         raise failed(outcome.failures, of=len(outcome.results.tasks) + len(outcome.failures))
+
+
+def _print_counts(outcome: "Outcome") -> None:
+    """Say on stderr how many of the results were there already."""
+    made = len(outcome.results.records) - outcome.found
+    if outcome.found:
+        more = f", {made} made" if made else ""
+        print(f"{counted(outcome.found, 'result')} found{more}", file=sys.stderr)
 
 
 def _kept(run: "Run") -> str:
@@ -202,25 +216,20 @@ def parse_encoders(texts: Sequence[str]) -> list[Spec]:
 
 def parse_classifier(
     preset: str | None, overrides: Sequence[str], targets: Targets
-) -> Callable[[ProbeDataset], Preset]:
+) -> PresetChoice:
     """Return what gives each dataset its classifier: *preset* or that of its paper, overridden.
 
     Raises:
         UsageError: there is no such preset, or none of its values is so called, or can be that.
     """
-    pairs = [parse_pair(text) for text in overrides]
-
-    @once
-    def find(name: str) -> Preset:
-        return override(find_preset(name), pairs)
-
-    for name in _presets(targets) if preset is None else [preset]:
-        find(name)
-    return lambda data: find(preset or preset_of(data.card.task, data.name))
+    choice = PresetChoice(preset, tuple(parse_pair(text) for text in overrides))
+    for task in _tasks(targets):
+        choice.of_tasks(task)
+    return choice
 
 
-def _presets(targets: Targets) -> set[str]:
-    """Return the presets that are known to be used before any dataset is read."""
+def _tasks(targets: Targets) -> list[str]:
+    """Return tasks of which the classifiers are known to be used before any dataset is read."""
     natural = [each for each in targets.found if isinstance(each, NaturalSuite)]
-    found = {preset_of(task.name) for each in natural for task in each.tasks}
-    return found if natural and COMPEVAL not in targets.suites else {*found, OTHERWISE}
+    found = [task.name for each in natural for task in each.tasks]
+    return found if natural and COMPEVAL not in targets.suites else [*found, ""]

@@ -1,16 +1,43 @@
 """The tasks of all suites as one list: known by our name or that of the published file."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from sentprobe.probes.compeval.tasks import TASKS as COMPEVAL
 from sentprobe.probes.dataset import ONE_HOT, ProbeDataset
 from sentprobe.probes.known_task import Cue, KnownTask
 from sentprobe.probes.natural.catalogue import TASKS as NATURAL
 from sentprobe.probes.trainer.classifier import Preset
-from sentprobe.probes.trainer.presets import find_preset
+from sentprobe.probes.trainer.presets import find_preset, override
+from sentprobe.specs import OptionPair
 
 OTHERWISE = "ettinger"
 """The preset for datasets of no known task."""
+
+
+@dataclass(frozen=True, slots=True)
+class PresetChoice:
+    """The preset of that name, or that of the paper of each task, with some values changed."""
+
+    name: str | None = None
+    values: tuple[OptionPair, ...] = ()
+    _found: dict[str, Preset] = field(default_factory=dict, repr=False, compare=False)
+
+    def of_tasks(self, *names: str) -> Preset:
+        """Return the classifier of a task, by names of which the first that is known counts.
+
+        Raises:
+            UsageError: there is no such preset, or none of its values is so called, or can be that.
+        """
+        name = self.name or preset_of(*names)
+        if name not in self._found:
+            self._found[name] = override(find_preset(name), self.values)
+        return self._found[name]
+
+    def __call__(self, data: ProbeDataset) -> Preset:
+        """Return the classifier of a dataset."""
+        return self.of_tasks(data.card.task, data.name)
+
 
 ClassifierChoice = Preset | Callable[[ProbeDataset], Preset]
 """One classifier for all datasets, or what gives a dataset its own."""

@@ -47,7 +47,8 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return counts
 
 
-QUICK = ("--set", "max_epochs=2", "--jobs", "1", "--no-cache", "--no-controls")
+QUICK = ("--set", "max_epochs=2", "--jobs", "1", "--no-cache", "--no-controls", "--device", "cpu:0")
+"""The device has a number, since a plain cpu is there without a look."""
 BOTH = ("-e", "bow?dim=8", "-e", "bilstm-max?dim=8&hidden=8")
 
 

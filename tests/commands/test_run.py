@@ -16,6 +16,7 @@ from processes import PROBE, alive, descendants, end, wait_for
 
 from sentprobe.commands.options import SizeOptions
 from sentprobe.commands.targets import parse_targets
+from sentprobe.files import RUN_FILE
 from sentprobe.probes.formats import write_dataset
 from sentprobe.probes.runs.results import Condition
 from sentprobe.probes.runs.run import run_targets
@@ -193,4 +194,4 @@ def test_interrupt(tmp_path: Path, whole_group: bool) -> None:
     kept = f"what is done is kept in {tmp_path / 'run'}, and the same command goes on from there"
     assert err.splitlines()[-1] == f"probe: stopped; {kept}"
     wait_for(lambda: not any(map(alive, children)))
-    assert [path.name for path in (tmp_path / "run").iterdir()] == [MARKER]
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [MARKER, RUN_FILE]

@@ -131,9 +131,14 @@ def conditions_of(data: ProbeDataset, *, controls: bool = True) -> tuple[Conditi
     Without probe words there are no random ones, and nothing is left without the sentence; without
     *controls*, only the probe itself is left.
     """
+    return conditions_with(probe_words=bool(data.slots), controls=controls)
+
+
+def conditions_with(*, probe_words: bool, controls: bool) -> tuple[Condition, ...]:
+    """Return the conditions for a dataset with or without probe words."""
     if not controls:
         return (Condition.PROBE,)
-    return tuple(c for c in Condition if data.slots or c not in OF_PROBE_WORDS)
+    return tuple(c for c in Condition if probe_words or c not in OF_PROBE_WORDS)
 
 
 OF_PROBE_WORDS = (Condition.RANDOM_PROBES, Condition.NO_SENTENCE)

@@ -175,6 +175,10 @@ class Result:
     """The width of its vectors; 0 for a baseline, which has none."""
     dataset_fingerprint: str
     """The version of the data: a digest of its texts and items."""
+    recipe: str = ""
+    """A digest of all that it was made from (:mod:`.recipes`); empty where that is not known."""
+    notes: tuple[str, ...] = ()
+    """What the dataset's card says is to be known of it."""
     data: DataFacts | None = None
     """What the dataset was made of; None in a file from before it was kept."""
     majority: float

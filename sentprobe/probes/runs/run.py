@@ -14,13 +14,13 @@ from sentprobe.probes.encoders.embed import embed
 from sentprobe.probes.encoders.given import EncodersGiven, Known, find_encoders, make_known
 from sentprobe.probes.encoders.protocol import seed_of
 from sentprobe.probes.encoders.word_vectors import Bow
-from sentprobe.probes.runs import todo
+from sentprobe.probes.runs import recipes, todo
 from sentprobe.probes.runs.built_suites import ItemCounts, warn_of
 from sentprobe.probes.runs.conditions import control_bow
 from sentprobe.probes.runs.results import Result, Results
 from sentprobe.probes.runs.settings import Run, make_run
-from sentprobe.probes.runs.store import prepare_directory, write_result
-from sentprobe.probes.runs.targets import DataGiven, Found, Targets, find_datasets, find_targets
+from sentprobe.probes.runs.store import prepare_directory, results_there, write_result
+from sentprobe.probes.runs.targets import DataGiven, Targets, find_datasets, find_targets
 from sentprobe.probes.runs.task import Task, make_tasks
 from sentprobe.probes.runs.vectors import Embedding, Encoded, Fits, has_word_vectors, laid_out
 from sentprobe.probes.runs.word_source import encode_words, make_source
@@ -41,6 +41,8 @@ class Outcome:
     results: Results
     notes: tuple[str, ...]
     failures: tuple[TooFewError, ...]
+    found: int
+    """How many of the results were there already, whole."""
 
 
 def run(
@@ -154,23 +156,25 @@ def run_targets(
     reporter = reporter or Silent()
     outcomes: list[Outcome] = []
     for draw in run.each_draw():
-        groups = [make_known([each], seed=draw.seed) for each in encoders]
-        made = [encoder for group in groups for encoder in group]
-        check_distinct("encoder", [encoder.name for encoder in made])
-        if run.out is not None and not outcomes:
-            prepare_directory(run.out)
+        groups = [recipes.light([each], seed=draw.seed) for each in encoders]
+        known = list(chain.from_iterable(groups))
+        check_distinct("encoder", [each.name for each in known])
         drawn = targets.drawn(draw.seed)
-        found = find_datasets(drawn, command=run.command, reporter=reporter)
-        source = None if words is None else make_source(words, seed=draw.seed)
-        tasks = make_tasks(found.datasets, run=draw, preset=preset, words=source)
-        outcomes.append(_run_draw(found, tasks, made, run=draw, reporter=reporter))
+        asked = recipes.requests(drawn, known, run=draw, preset=preset, words=words)
+        outcomes.append(
+            find_finished(asked, run=draw)
+            or _run_draw(
+                drawn, known, run=draw, preset=preset, words=words, reporter=reporter, asked=asked
+            )
+        )
         encoders = [each for pair in zip(encoders, groups, strict=True) for each in _kept(*pair)]
     return _together(outcomes)
 
 
-def _kept(known: Known, made: Sequence[Encoder | Baseline]) -> Sequence[Known]:
+def _kept(known: Known, made: Sequence[Known]) -> Sequence[Known]:
     """Return the encoders themselves where another draw has the same: a model is loaded once."""
-    return made if all(seed_of(encoder) is None for encoder in made) else [known]
+    drawn = (isinstance(each, Spec) or seed_of(each) is not None for each in made)
+    return [known] if any(drawn) else made
 
 
 def _together(outcomes: Sequence[Outcome]) -> Outcome:
@@ -178,22 +182,50 @@ def _together(outcomes: Sequence[Outcome]) -> Outcome:
     results = (record for each in outcomes for record in each.results.records)
     notes = dict.fromkeys(note for each in outcomes for note in each.notes)
     failures = {str(failure): failure for each in outcomes for failure in each.failures}
-    return Outcome(Results(tuple(results)), tuple(notes), tuple(failures.values()))
+    found = sum(each.found for each in outcomes)
+    return Outcome(Results(tuple(results)), tuple(notes), tuple(failures.values()), found)
 
 
 def _run_draw(
-    found: Found,
-    tasks: Sequence[Task],
-    encoders: Sequence[Encoder | Baseline],
+    targets: Targets,
+    known: Sequence[Known],
     *,
     run: Run,
+    preset: ClassifierChoice | None,
+    words: Encoder | Spec | str | None,
     reporter: Reporter,
+    asked: Sequence[recipes.Request],
 ) -> Outcome:
-    made = placed_encoders(encoders, found.datasets)
-    results = run_tasks(tasks, made, run=run, reporter=reporter)
+    made = make_known(known, seed=run.seed)
+    if run.out is not None:
+        prepare_directory(run.out, run.text)
+    found = find_datasets(targets, command=run.command, reporter=reporter)
+    made = placed_encoders(made, found.datasets)
+    source = None if words is None else make_source(words, seed=run.seed)
+    tasks = make_tasks(found.datasets, run=run, preset=preset, words=source)
+    results, there = run_tasks(
+        tasks, made, run=run, reporter=reporter, known=recipes.by_names(asked)
+    )
     of_data = (f"{data.name}: {note}" for data in found.datasets for note in data.card.notes)
     of_encoders = (note for each in made for note in getattr(each, "notes", ()))
-    return Outcome(results, (*of_data, *of_encoders), found.failures)
+    return Outcome(results, (*of_data, *of_encoders), found.failures, there)
+
+
+def find_finished(asked: Sequence[recipes.Request], *, run: Run) -> Outcome | None:
+    """Return what came of the run if all that is asked for is there already; nothing is built."""
+    if run.out is None or run.force or not asked:
+        return None
+    there = {result.recipe: result for result in results_there(run.out)}
+    found = [there.get(each.recipe) for each in asked]
+    whole = [
+        result.of_seeds(run.seeds)
+        for result, each in zip(found, asked, strict=True)
+        if result is not None and not todo.missing_seeds(result, each.conditions, run=run)
+    ]
+    if len(whole) < len(asked):
+        return None
+    notes = dict.fromkeys(f"{each.task}: {note}" for each in whole for note in each.notes)
+    return Outcome(Results(tuple(whole)), tuple(notes), (), len(whole))
 
 
 def run_tasks(
@@ -202,16 +234,19 @@ def run_tasks(
     *,
     run: Run,
     reporter: Reporter,
-) -> Results:
-    """Train and score what is missing, and return the result of each encoder on each task.
+    known: Mapping[tuple[str, str], str],
+) -> tuple[Results, int]:
+    """Train and score what is missing; return all results, and how many were there already.
+
+    - known: the recipes that are known, by the names of encoder and task
 
     Raises:
         SentprobeError: see :func:`run`.
     """
     with workers(run.jobs) as pool:
-        runner = _Runner(tasks, run, pool, reporter)
+        runner = _Runner(tasks, run, pool, reporter, known)
         found = [result for encoder in encoders for result in runner.results(encoder)]
-    return Results(tuple(result.of_seeds(run.seeds) for result in found))
+    return Results(tuple(result.of_seeds(run.seeds) for result in found)), runner.found
 
 
 def placed_encoders(
@@ -232,12 +267,20 @@ class _Runner:
     """Takes the tasks to one encoder after another, and keeps what these have in common."""
 
     def __init__(
-        self, tasks: Sequence[Task], run: Run, pool: Executor | None, reporter: Reporter
+        self,
+        tasks: Sequence[Task],
+        run: Run,
+        pool: Executor | None,
+        reporter: Reporter,
+        known: Mapping[tuple[str, str], str],
     ) -> None:
         self._tasks = tasks
         self._run = run
         self._pool = pool
         self._reporter = reporter
+        self._recipes = known
+        self.found = 0
+        """How many results were there already."""
         self._kept = todo.kept_scores(run)
         self._shared: dict[Hashable, Fits] = {}
         """Fits of the jobs that encoders of one width share."""
@@ -248,17 +291,26 @@ class _Runner:
 
     def results(self, encoder: Encoder | Baseline) -> list[Result]:
         """Return a result for each task, in order; what is done is not done again."""
-        known = {t.name: todo.known_result(t, encoder, run=self._run) for t in self._tasks}
-        jobs = [
-            job
-            for task in self._tasks
-            for job in todo.missing_jobs(task, encoder, known[task.name], run=self._run)
-        ]
+        known: dict[str, Result] = {}
+        jobs: list[todo.Job] = []
+        for task in self._tasks:
+            found = todo.known_result(task, encoder, run=self._run)
+            known[task.name] = self._labelled(found, task, encoder)
+            missing = todo.missing_jobs(task, encoder, found, run=self._run)
+            jobs += missing
+            self.found += not missing
+            if not missing and known[task.name] != found and self._run.out is not None:
+                write_result(known[task.name], self._run.out)
         for result in self._work(encoder, jobs, known) if jobs else ():
             if self._run.out is not None:
                 write_result(result, self._run.out)
             known[result.task] = result
         return list(known.values())
+
+    def _labelled(self, found: Result, task: Task, encoder: Encoder | Baseline) -> Result:
+        """Return the result with what it is made from, by which a finished run is known."""
+        recipe = self._recipes.get((encoder.name, task.name), "")
+        return replace(found, recipe=recipe, notes=task.data.card.notes)
 
     def _work(
         self, encoder: Encoder | Baseline, jobs: Sequence[todo.Job], known: Mapping[str, Result]

@@ -11,6 +11,8 @@ from sentprobe.processes import check_count, check_jobs
 
 STEP = 10
 """How far apart the seeds of two draws are: so many probes a draw have seeds of their own."""
+CPU = "cpu"
+"""The device that is always there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +33,8 @@ class Run:
     """Whether what is there already is made anew."""
     cache: Cache | None = field(default=None, compare=False)
     command: str = ""
+    text: str = ""
+    """Its run file, which is kept beside the results; empty: there is none."""
     device: str = "cpu"
     """The one that probes are trained on."""
     threads: int | None = 1
@@ -61,6 +65,7 @@ def make_run(
     force: bool = False,
     cache: Cache | None = None,
     command: str = "",
+    text: str = "",
     device: str = "cpu",
     threads: int | None = 1,
     encoding_threads: int | None = None,
@@ -89,8 +94,10 @@ def make_run(
         )
     check_jobs(jobs)
     need("torch")
-    from sentprobe.probes.trainer.devices import find_device  # noqa: PLC0415 - PyTorch is slow
+    if device != CPU:
+        from sentprobe.probes.trainer.devices import find_device  # noqa: PLC0415 - PyTorch is slow
 
+        device = find_device(device)
     return Run(
         seed=seed,
         seeds=tuple(range(seed, seed + seeds)),
@@ -100,7 +107,8 @@ def make_run(
         force=force,
         cache=cache,
         command=command,
-        device=find_device(device),
+        text=text,
+        device=device,
         threads=threads,
         encoding_threads=encoding_threads,
         jobs=jobs,

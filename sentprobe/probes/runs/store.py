@@ -4,14 +4,14 @@ import hashlib
 import json
 import logging
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
 from sentprobe.errors import ResultsError, SentprobeError, UsageError, path_error
-from sentprobe.files import RESULTS, write_atomically
+from sentprobe.files import RESULTS, RUN_FILE, write_atomically
 from sentprobe.probes.runs.data_facts import facts_from_json
 from sentprobe.probes.runs.results import Condition, Made, Norm, Result, Results, Score, SeedScore
 from sentprobe.probes.statistics import Interval
@@ -69,6 +69,7 @@ def parse_result(text: str, *, source: str = "result") -> Result:
                 f"not {RESULT_FORMAT!r}; use a new folder for results, or remove this file"
             )
         value["data"] = facts_from_json(value.get("data"))
+        value["notes"] = _texts(value.get("notes", ()))
         value["units"] = _numbers(value["units"])
         value["lengths"] = _numbers(value.get("lengths", ""))
         value["norms"] = _norms_from_json(value.get("norms", {}))
@@ -81,6 +82,13 @@ def parse_result(text: str, *, source: str = "result") -> Result:
         raise
     except (SentprobeError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise ResultsError(f"{source}: not a result of sentprobe ({error})") from None
+
+
+def _texts(found: Iterable[object]) -> tuple[str, ...]:
+    texts = tuple(each for each in found if isinstance(each, str))
+    if len(texts) != len(tuple(found)):
+        raise ValueError("a note is no text")
+    return texts
 
 
 def _numbers(line: str) -> tuple[int, ...]:
@@ -124,6 +132,9 @@ log = logging.getLogger(__name__)
 MARKER = RESULTS
 """The file that makes a directory a run of ours."""
 
+OWN = (MARKER, RUN_FILE)
+"""The files in it that are no results."""
+
 
 RUN_FORMAT = "sentprobe-run 1"
 """The format in it."""
@@ -152,8 +163,8 @@ def _identity(result: Result) -> tuple[str, ...]:
     return (*made, preset, result.encoder, result.task, str(result.seed), *words)
 
 
-def prepare_directory(path: Path) -> None:
-    """Make *path* a run directory, or say why it cannot be one.
+def prepare_directory(path: Path, run_file: str = "") -> None:
+    """Make *path* a run directory, with the text of a run file in it, or say why it cannot be one.
 
     A directory that has files in it, but neither our marker nor results, is left alone.
 
@@ -169,6 +180,8 @@ def prepare_directory(path: Path) -> None:
         elif not _may_be_ours(path):
             raise UsageError(f"{path}: not empty, and not a directory of sentprobe's results")
         write_atomically(marker, MARKER_TEXT)
+        if run_file:
+            write_atomically(path / RUN_FILE, run_file)
 
 
 def _check_marker(marker: Path) -> None:
@@ -185,16 +198,17 @@ def _check_marker(marker: Path) -> None:
 
 
 def _may_be_ours(path: Path) -> bool:
-    """Say whether a directory, its marker aside, is empty or has a result in it."""
-    others = (each for each in path.iterdir() if each.name != MARKER)
+    """Say whether a directory, our own two files aside, is empty or has a result in it."""
+    others = (each for each in path.iterdir() if each.name not in OWN)
     if all(map(_is_half_written, others)):
         return True
     return next(sound_results(path), None) is not None
 
 
 def _is_half_written(path: Path) -> bool:
-    """Say whether a file is our marker, on its way to its name when its run was killed."""
-    return path.name.startswith(f".{MARKER}.") and path.name.endswith(".part")
+    """Say whether a file is one of our two, on its way to its name when its run was killed."""
+    ours = any(path.name.startswith(f".{name}.") for name in OWN)
+    return ours and path.name.endswith(".part")
 
 
 def write_result(result: Result, directory: Path) -> Path:
@@ -229,6 +243,11 @@ def sound_results(directory: Path) -> Iterator[Result]:
     for path in _paths(directory):
         with suppress(ResultsError, OSError, UnicodeDecodeError):
             yield parse_result(path.read_text("utf-8"), source=str(path))
+
+
+def results_there(directory: Path) -> list[Result]:
+    """Return the results that can be read in a directory, if it is one of results."""
+    return [*sound_results(directory)] if (directory / MARKER).is_file() else []
 
 
 def read_results(directory: Path | str) -> Results:

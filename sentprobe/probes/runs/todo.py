@@ -65,16 +65,26 @@ def _filled(found: Result, blank: Result) -> Result:
     )
 
 
+def missing_seeds(
+    known: Result, conditions: Iterable[Condition], *, run: Run
+) -> dict[Condition, tuple[int, ...]]:
+    """Return, for each condition under which *known* lacks seeds of the run, those seeds."""
+    missing = {}
+    for condition in conditions:
+        there = known.scores[condition].seeds if condition in known.scores else ()
+        if seeds := tuple(sorted(set(run.seeds) - {each.seed for each in there})):
+            missing[condition] = seeds
+    return missing
+
+
 def missing_jobs(task: Task, encoder: Encoder | Baseline, known: Result, *, run: Run) -> list[Job]:
     """Return a job for each condition under which *known* lacks seeds of the run."""
-    jobs = []
     controls = run.controls and isinstance(encoder, Encoder)
-    for condition in conditions_of(task.data, controls=controls):
-        there = known.scores[condition].seeds if condition in known.scores else ()
-        seeds = tuple(sorted(set(run.seeds) - {each.seed for each in there}))
-        if seeds:
-            jobs.append(Job(encoder=encoder, task=task, condition=condition, seeds=seeds))
-    return jobs
+    missing = missing_seeds(known, conditions_of(task.data, controls=controls), run=run)
+    return [
+        Job(encoder=encoder, task=task, condition=condition, seeds=seeds)
+        for condition, seeds in missing.items()
+    ]
 
 
 SHARED = (Condition.RANDOM_SENTENCES, Condition.BAG_OF_WORDS, Condition.NO_SENTENCE)

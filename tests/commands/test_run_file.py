@@ -1,0 +1,113 @@
+"""The run file: every option of ``probe run`` as TOML, and each run done again from its own."""
+
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from in_process import Command
+
+from sentprobe.cli import load_command
+from sentprobe.commands import run_file
+from sentprobe.probes.runs.results import Results
+from sentprobe.probes.runs.store import read_results
+
+TINY = ("--task", "Order", "--train", "56", "--test", "28", "-e", "bow?dim=8", "--jobs", "1",
+        "--set", "max_epochs=2", "--no-cache", "--seed", "3")  # fmt: skip
+
+
+def timeless(results: Results) -> list[object]:
+    """Results without what is another in each command that makes them."""
+    return [
+        replace(each, command="", seconds={}, source="") for each in results.records
+    ]  # fmt: skip
+
+
+def test_a_run_is_done_again_from_its_own_run_file(tmp_path: Path, command: Command) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    assert command("run", "compeval", *TINY, "--out", first)[0] == 0
+    settings = tomllib.loads((first / "run.toml").read_text("utf-8"))
+    assert settings == {
+        "targets": ["compeval"], "encoder": ["bow?dim=8"], "task": ["Order"], "out": str(first),
+        "seed": 3, "seeds": 1, "controls": True, "sampling": "mirror", "train": 56, "test": 28,
+        "set": ["max_epochs=2"], "device": "cpu", "jobs": 1, "cache": False,
+    }  # fmt: skip
+    code, _, err = command("run", "--config", first / "run.toml")
+    assert (code, err) == (0, "1 result found\n")
+    code, out, _ = command("run", "--config", first / "run.toml", "--out", second)
+    assert code == 0
+    assert out.endswith(f"results: {second}\n")
+    assert timeless(read_results(first)) == timeless(read_results(second))
+    again = tomllib.loads((second / "run.toml").read_text("utf-8"))
+    assert again == settings | {"out": str(second)}
+
+
+def test_every_option_is_a_key(tmp_path: Path, command: Command) -> None:
+    *_, help_text = command("run", "--help")[1:2]
+    loaded = load_command("probe", "run")
+
+    class Context:
+        command = loaded
+
+    keys = set(run_file.settings_of(Context()))  # type: ignore[arg-type]
+    written = {
+        each.removeprefix("--")
+        for parameter in loaded.params
+        for each in parameter.opts
+        if each.startswith("--")
+    } - {"help"}
+    assert keys == {*written, "targets"}
+    assert all(f"--{key}" in help_text for key in written)
+    assert tmp_path.exists()
+
+
+WRONG = {
+    'seeds = "3"': "line 1: seeds: a whole number is wanted, not '3'",
+    "\n\nseeds = true": "line 3: seeds: a whole number is wanted, not True",
+    "seed = -1": "line 1: seed: a whole number from 0 is wanted, not -1",
+    "sed = 3": "line 1: there is no option 'sed' (did you mean 'seed'?)",
+    "[run]\nseed = 1": "line 1: there is no option 'run'",
+    "encoder = [1]": "line 1: encoder: a text, or a list of texts is wanted, not [1]",
+    "controls = 0": "line 1: controls: true or false is wanted, not 0",
+    "device = ['cpu']": "line 1: device: a text is wanted, not ['cpu']",
+    'config = "other.toml"': "line 1: there is no option 'config'",
+}
+
+
+@pytest.mark.parametrize(("text", "message"), WRONG.items())
+def test_a_wrong_key_or_value(tmp_path: Path, command: Command, text: str, message: str) -> None:
+    path = tmp_path / "run.toml"
+    path.write_text(text)
+    assert command("run", "--config", path) == (2, "", f"probe: {path}, {message}\n")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"seeds = ", "run.toml: Invalid value (at"),
+        (b'out = "\xff"', "run.toml: not UTF-8"),
+        (None, "run.toml: cannot read the run file: No such file or directory"),
+        (b'targets = "compeval"\nfrequency-band = "1-2"', "--frequency-band is for the suite"),
+        (b'targets = "compeval"\npreset = "etinger"', "did you mean 'ettinger'?"),
+        (b"seeds = 2", "Missing argument"),
+    ],
+)
+def test_a_file_that_cannot_be_used(
+    tmp_path: Path, command: Command, content: bytes | None, message: str
+) -> None:
+    if content is not None:
+        (tmp_path / "run.toml").write_bytes(content)
+    code, out, err = command("run", "--config", tmp_path / "run.toml")
+    assert (code, out) == (2, "")
+    assert message in err and len(err.splitlines()) == 1
+
+
+@given(
+    st.recursive(st.booleans() | st.integers(0, 2**60) | st.text(), st.lists, max_leaves=4).filter(
+        lambda value: value is not None
+    )
+)
+def test_what_is_written_is_read(value: object) -> None:
+    assert tomllib.loads(f"key = {run_file._written(value)}")["key"] == value

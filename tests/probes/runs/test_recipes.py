@@ -1,0 +1,169 @@
+"""A finished run is known without its data, by recipes, which change with all that decides it."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from in_process import Command
+
+from sentprobe.commands.options import CompevalOptions, SizeOptions
+from sentprobe.commands.targets import parse_targets
+from sentprobe.probes.encoders import make_encoder
+from sentprobe.probes.runs import recipes
+from sentprobe.probes.runs import run as runs
+from sentprobe.probes.runs.settings import make_run
+from sentprobe.probes.runs.store import read_results
+from sentprobe.probes.suites import PresetChoice
+from sentprobe.specs import parse_spec
+
+TASKS = ("--task", "Order", "--task", "Content1Probe")
+TINY = (*TASKS, "--train", "56", "--test", "28", "--set", "max_epochs=2", "--jobs", "1")
+BOTH = ("-e", "bow?dim=8", "-e", "majority")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run."""
+    out = tmp_path_factory.mktemp("recipes") / "run"
+    arguments = ("run", "compeval", *TINY, *BOTH, "--out", str(out))
+    subprocess.run([sys.executable, "-c", CODE, *arguments], check=True, capture_output=True)
+    return out
+
+
+CODE = "from sentprobe.cli import probe; probe()"
+
+WATCHED = """
+import sys
+from sentprobe.cli import probe
+try:
+    probe()
+finally:
+    print("torch" in sys.modules, file=sys.stderr)
+"""
+
+
+def test_a_finished_run_is_found_without_torch(folder: Path) -> None:
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    done = subprocess.run(
+        [sys.executable, "-c", WATCHED, "run", "compeval", *TINY, *BOTH, "--out", str(folder)],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stderr.splitlines() == ["4 results found", "False"]
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def refuse(*_: object, **__: object) -> None:
+    raise AssertionError("the data is built")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["--no-controls"],
+        ["--threads", "1"],
+        ["--probe-vectors", "one-hot"],
+        ["--preset", "ettinger"],
+    ],
+)
+def test_what_does_not_change_results(
+    folder: Path, command: Command, monkeypatch: pytest.MonkeyPatch, options: list[str]
+) -> None:
+    monkeypatch.setattr(runs, "find_datasets", refuse)
+    code, out, err = command("run", "compeval", *TINY, *BOTH, "--out", folder, *options)
+    assert (code, err) == (0, "4 results found\n")
+    assert out.endswith(f"results: {folder}\n")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--train", "84"],
+        ["--test", "56"],
+        ["--validation", "28"],
+        ["--seed", "1"],
+        ["--seeds", "2"],
+        ["--vocabulary", "english"],
+        ["--sampling", "paper"],
+        ["--set", "max_epochs=3"],
+        ["--preset", "logreg"],
+        ["--task", "SemRole"],
+        ["-e", "bow?dim=4"],
+        ["--probe-vectors", "encoder"],
+        ["--force"],
+    ],
+)
+def test_what_may_change_results(
+    folder: Path, command: Command, monkeypatch: pytest.MonkeyPatch, options: list[str]
+) -> None:
+    monkeypatch.setattr(runs, "find_datasets", refuse)
+    with pytest.raises(AssertionError, match="the data is built"):
+        command("run", "compeval", *TINY, *BOTH, "--out", folder, *options)
+
+
+def asked(**changes: Any) -> set[str]:
+    """The recipes of a small request."""
+    given: dict[str, Any] = {
+        "size": SizeOptions(train=56, test=28),
+        "compeval": CompevalOptions(),
+        "seed": 0,
+    }
+    wanted = parse_targets(
+        ["compeval"], ["Order"], **{key: changes.pop(key, value) for key, value in given.items()}
+    )
+    known = recipes.light([parse_spec("bow?dim=8")], seed=0)
+    preset = changes.pop("preset", None)
+    words = changes.pop("words", None)
+    run = make_run(**changes)
+    return {
+        each.recipe for each in recipes.requests(wanted, known, run=run, preset=preset, words=words)
+    }
+
+
+def test_another_version_is_another_recipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = asked()
+    assert len(before) == 1 and before == asked()
+    monkeypatch.setattr(recipes, "code_digest", lambda: "another")
+    assert asked().isdisjoint(before)
+    monkeypatch.undo()
+    monkeypatch.setattr(recipes, "versions", lambda *_: {"numpy": "1.0"})
+    assert asked().isdisjoint(before)
+
+
+def test_of_a_classifier_or_encoder_that_depends_on_the_data_nothing_is_known() -> None:
+    assert asked(preset=lambda _: PresetChoice().of_tasks("Order")) == set()
+    assert asked(words="bow:glove.txt") == set()
+    bow: Any = make_encoder("bow?dim=8")
+    assert asked(words=replace(bow, name="words"))
+
+
+def test_a_result_of_another_version_is_kept_and_known_from_then_on(
+    folder: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = read_results(folder)
+    monkeypatch.setattr(recipes, "code_digest", lambda: "another")
+    arguments = ("run", "compeval", *TINY, *BOTH, "--out", folder)
+    code, _, err = command(*arguments)
+    assert code == 0
+    assert "train on" not in err
+    assert err.splitlines()[-1] == "4 results found"
+    after = read_results(folder)
+    assert [replace(each, recipe="") for each in before.records] == [
+        replace(each, recipe="") for each in after.records
+    ]
+    monkeypatch.setattr(runs, "find_datasets", refuse)
+    assert command(*arguments)[2] == "4 results found\n"
+
+
+def test_what_is_found_and_what_is_made_are_counted(
+    tmp_path: Path, command: Command, folder: Path
+) -> None:
+    for path in folder.iterdir():
+        if "Order" in path.name or path.name == "run.json":
+            (tmp_path / path.name).write_bytes(path.read_bytes())
+    code, _, err = command("run", "compeval", *TINY, *BOTH, "--out", tmp_path)
+    assert code == 0
+    assert err.splitlines()[-1] == "2 results found, 2 made"
