@@ -6,6 +6,12 @@ BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip --disable-pip-version-check install -qq -c constraints.txt
 # A process for each core that may be used, but no crowd of them: each loads all libraries.
 PYTEST := $(BIN)/python -m pytest -n logical --maxprocesses 8 --dist worksteal
+define LINT
+$(BIN)/ruff check
+$(BIN)/ruff format --check
+$(BIN)/mypy
+$(BIN)/lint-imports --no-logo
+endef
 SHOW_TEXTS := import json, sys; [print("   ", json.loads(line)["text"]) for line in sys.stdin]
 
 # The stamps say what .venv holds: what a user needs, and with it what a developer needs.
@@ -31,9 +37,14 @@ demo: $(USER_STAMP) ## generate sentences and probe the default encoders with th
 	@head -n 8 demo/sentences.jsonl | $(BIN)/python -c '$(SHOW_TEXTS)'
 	$(BIN)/probe run compeval --out demo/run
 
-test: $(DEVELOPER_STAMP) ## run the tests but the slow ones, then what lint does
-	$(PYTEST) -m "not slow"
-	@$(MAKE) --no-print-directory lint
+# Mypy uses one core for a minute: it is beside the tests, and what it says is shown after them.
+test: $(DEVELOPER_STAMP) ## run the tests but the slow ones, and beside them what lint does
+	@sh -exc "$$LINT" >$(VENV)/lint.log 2>&1 & lint=$$!; \
+	trap 'kill $$lint' INT TERM; \
+	$(PYTEST) -m "not slow"; tests=$$?; \
+	wait $$lint; lint=$$?; \
+	cat $(VENV)/lint.log; \
+	exit $$((tests ? tests : lint))
 
 test-slow: $(DEVELOPER_STAMP) ## run the tests that are long for a reason (some minutes)
 	$(PYTEST) -m slow tests
@@ -41,12 +52,10 @@ test-slow: $(DEVELOPER_STAMP) ## run the tests that are long for a reason (some 
 # Tests run side by side and start many processes: each uses one thread, and what is compiled is kept.
 test test-slow: export OMP_NUM_THREADS := 1
 test test-slow: export PYTHONDONTWRITEBYTECODE :=
+test: export LINT := $(LINT)
 
 lint: $(DEVELOPER_STAMP) ## check style, format, types and the order of imports
-	$(BIN)/ruff check
-	$(BIN)/ruff format --check
-	$(BIN)/mypy
-	$(BIN)/lint-imports --no-logo
+	$(LINT)
 
 clean: ## remove .venv and everything else that make made
 	rm -rf $(VENV) demo dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -89,7 +89,15 @@ def run(
             rich_help_panel=opt.CLASSIFIER,
         ),
     ] = None,
-    device: Annotated[str, typer.Option(help="cpu or cuda.", rich_help_panel=opt.MACHINE)] = "cpu",
+    device: Annotated[
+        str,
+        typer.Option(
+            metavar="auto|cpu|cuda|mps",
+            help="Where probes are trained; auto is the best there is. Encoders have their own "
+            "option device=.",
+            rich_help_panel=opt.MACHINE,
+        ),
+    ] = "cpu",
     jobs: opt.JobsOption = None,
     threads: Annotated[
         int | None,

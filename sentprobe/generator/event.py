@@ -88,6 +88,9 @@ class Bare(StrEnum):
     BARE = "bare"
 
 
+ROLES = tuple(Role)
+"""The roles; a tuple is gone through in a tenth of the time that the enum takes."""
+
 GAP = Gap.GAP
 BARE = Bare.BARE
 
@@ -169,7 +172,9 @@ class Event:
     @property
     def gap(self) -> Role | None:
         """The role that is the gap, if one is."""
-        return next((role for role in Role if self.argument(role) is GAP), None)
+        if self.agent is GAP:
+            return Role.AGENT
+        return Role.PATIENT if self.patient is GAP else None
 
     @property
     def subject(self) -> Role:
@@ -286,7 +291,7 @@ def _holds(partial: Event, clause: Event, head: Participant | None) -> bool:
     """Say whether *partial* subsumes a clause that modifies *head*."""
     stated = (f.name for f in fields(Event) if f.name not in frozenset(Role))
     return all(getattr(partial, name) in (None, getattr(clause, name)) for name in stated) and all(
-        _holds_argument(partial.argument(role), clause.argument(role), head) for role in Role
+        _holds_argument(partial.argument(role), clause.argument(role), head) for role in ROLES
     )
 
 
@@ -321,7 +326,7 @@ def clauses(event: Event) -> Iterator[tuple[Event, Participant | None]]:
 
 def participants(event: Event) -> Iterator[tuple[Role, Participant]]:
     """Yield the overt participants of one clause with their roles, agent first."""
-    for role in Role:
+    for role in ROLES:
         filler = event.argument(role)
         if isinstance(filler, Participant):
             yield role, filler
@@ -341,7 +346,7 @@ def open_fields(event: Event, path: str = "") -> Iterator[str]:
             yield path + name
     if event.polarity is Polarity.NEGATIVE and event.negator is None:
         yield path + "negator"
-    roles = (Role.AGENT,) if event.frame is Frame.INTRANSITIVE else tuple(Role)
+    roles = (Role.AGENT,) if event.frame is Frame.INTRANSITIVE else ROLES
     for role in roles:
         filler = event.argument(role)
         if filler is None:

@@ -86,7 +86,7 @@ def make_layout(
 
 def roles_of(frame: ev.Frame) -> tuple[ev.Role, ...]:
     """Return the roles of a frame."""
-    return (ev.Role.AGENT,) if frame is ev.Frame.INTRANSITIVE else tuple(ev.Role)
+    return (ev.Role.AGENT,) if frame is ev.Frame.INTRANSITIVE else ev.ROLES
 
 
 def _clause_variables(site: ClauseSite, words: Words, choices: Choices) -> Iterator[Variable]:

@@ -8,7 +8,7 @@ inflected form of the event's word by look-up. Slots are named by their path in 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from sentprobe.generator.event import Event, Participant, Polarity, RelativeClause, Role
+from sentprobe.generator.event import ROLES, Event, Participant, Polarity, RelativeClause, Role
 from sentprobe.grammars import shapes
 from sentprobe.grammars.derivation import PARENT, FlatItem, Leaf
 
@@ -193,7 +193,7 @@ def slots_of(event: Event, path: str = "") -> dict[str, str]:
     """Return the words of *event* by slot, as lemmas."""
     slots = {f"{path}verb": event.predicate or ""}
     slots |= {f"{path}adverb{i}": lemma for i, lemma in enumerate(event.adverbs or ())}
-    for role in Role:
+    for role in ROLES:
         person = event.argument(role)
         if isinstance(person, Participant):
             here = f"{path}{role.value}."
@@ -208,7 +208,7 @@ def with_words(event: Event, word: Callable[[str], str], path: str = "") -> Even
     """Return *event* with ``word(slot)`` in place of the word of every slot."""
     adverbs = tuple(word(f"{path}adverb{i}") for i in range(len(event.adverbs or ())))
     named = replace(event, predicate=word(f"{path}verb"), adverbs=adverbs)
-    for role in Role:
+    for role in ROLES:
         person = event.argument(role)
         if isinstance(person, Participant):
             named = named.with_argument(role, _with_words(person, word, f"{path}{role.value}."))

@@ -232,14 +232,12 @@ class Space:
 
     def events(self, indices: IndexArray) -> Iterator[Event]:
         """Yield the events at *indices*, in their order."""
-        found: dict[int, Event] = {}
-        for batch in self.batches(indices):
-            for row, place in enumerate(batch.places.tolist()):
-                values = {
-                    v.name: v.values[int(batch.values[v.name][row])] for v in batch.layout.variables
-                }
-                found[place] = event_of(values, batch.layout)
-        yield from (found[place] for place in range(len(indices)))
+        found = {
+            place: (batch, row)
+            for batch in self.batches(indices)
+            for row, place in enumerate(batch.places.tolist())
+        }
+        yield from (_event_in(*found[place]) for place in range(len(indices)))
 
     def index(self, event: Event) -> int:
         """Return where *event* is in the space; undoes indexing.
@@ -343,6 +341,12 @@ class Space:
             choices = replace(self.choices, **{name: values})
             words = choose_words(self.lexicon, self.vocabulary, choices, Constraints())
             yield name, list(_layouts(find_patterns(self.templates), words, choices))
+
+
+def _event_in(batch: Batch, row: int) -> Event:
+    layout = batch.layout
+    values = {v.name: v.values[int(batch.values[v.name][row])] for v in layout.variables}
+    return event_of(values, layout)
 
 
 def _join(batches: Sequence[Batch]) -> Batch:

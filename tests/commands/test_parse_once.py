@@ -15,7 +15,7 @@ from sentprobe.probes.formats import write_dataset
 
 COUNTED = (
     ("sentprobe.lexicon.read", "load_lexicon"),
-    ("sentprobe.probes.trainer.fit", "check_device"),
+    ("sentprobe.probes.trainer.devices", "check_device"),
     ("sentprobe.probes.runs.store", "prepare_directory"),
     ("sentprobe.probes.trainer.presets", "find_preset"),
     ("sentprobe.specs", "parse_spec"),

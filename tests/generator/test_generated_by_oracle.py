@@ -19,7 +19,7 @@ from sentprobe.lexicon import Flag, Form, Kind, english
 
 LEXICON = english()
 ORACLE = Oracle(words_of(LEXICON))
-COUNT = 1500
+COUNTS = [500, pytest.param(1500, marks=pytest.mark.slow)]
 EVERYTHING = Choices(
     determiners=tuple(word.lemma for word in LEXICON.words(Kind.DETERMINER)),
     relativizers=tuple(word.lemma for word in LEXICON.words(Kind.RELATIVIZER)),
@@ -27,19 +27,20 @@ EVERYTHING = Choices(
     adverbs=(0, 1, 2),
     allow=frozenset(Flag),
 )
-VOCABULARIES = ("compeval", "english")
+every_vocabulary = pytest.mark.parametrize("vocabulary", ["compeval", "english"])
+every_count = pytest.mark.parametrize("count", COUNTS)
 OTHER_AUXILIARY = {"is": "are", "was": "were", "does": "do"}
 OTHER_AUXILIARY |= {plural: singular for singular, plural in OTHER_AUXILIARY.items()}
 
 
 @cache
-def sentences(vocabulary: str) -> tuple[Sentence, ...]:
-    """Return COUNT sentences of a vocabulary, as many of each sub-template."""
+def sentences(vocabulary: str, count: int) -> tuple[Sentence, ...]:
+    """Return at least *count* sentences of a vocabulary, as many of each sub-template."""
     names = sorted({pattern.name for pattern in find_patterns(["all", "transitive-rc-both"])})
     found = []
     for name in names:
         space = Space(LEXICON, vocabulary=vocabulary, templates=[name], choices=EVERYTHING)
-        share = -(-COUNT // len(names))
+        share = -(-count // len(names))
         found += [realize(event, LEXICON) for event in space.events(space.sample(share, seed=5))]
     return tuple(found)
 
@@ -51,10 +52,11 @@ def parses(tokens: list[str]) -> bool:
         return False
 
 
-@pytest.mark.parametrize("vocabulary", VOCABULARIES)
-def test_generated_sentences_are_accepted(vocabulary: str) -> None:
-    texts = [sentence.text for sentence in sentences(vocabulary)]
-    assert len(texts) >= COUNT
+@every_vocabulary
+@every_count
+def test_generated_sentences_are_accepted(vocabulary: str, count: int) -> None:
+    texts = [sentence.text for sentence in sentences(vocabulary, count)]
+    assert len(texts) >= count
     assert [text for text in texts if not ORACLE.accepts(text.split())] == []
 
 
@@ -71,9 +73,10 @@ def other_number(sentence: Sentence) -> Iterator[list[str]]:
             yield [*forms[:at], other, *forms[at + 1 :]]
 
 
-@pytest.mark.parametrize("vocabulary", VOCABULARIES)
-def test_another_number_of_a_finite_verb_is_rejected_by_both(vocabulary: str) -> None:
-    some = sentences(vocabulary)[::5]
+@every_vocabulary
+@every_count
+def test_another_number_of_a_finite_verb_is_rejected_by_both(vocabulary: str, count: int) -> None:
+    some = sentences(vocabulary, count)[::5]
     corrupted = [tokens for sentence in some for tokens in other_number(sentence)]
     assert len(corrupted) > len(some)
     assert [tokens for tokens in corrupted if parses(tokens)] == []
@@ -119,16 +122,19 @@ def insert(tokens: list[str], _: Sentence, rng: Random) -> list[str]:
 CORRUPTIONS = (delete, duplicate, swap, move, cut, insert)
 
 
-@pytest.mark.parametrize("vocabulary", VOCABULARIES)
-def test_oracle_and_parser_agree_about_corrupted_sentences(vocabulary: str) -> None:
+@every_vocabulary
+@every_count
+def test_oracle_and_parser_agree_about_corrupted_sentences(vocabulary: str, count: int) -> None:
     rng = Random(11)
     rejected = 0
     disagreed = []
-    for sentence, corrupt in zip(sentences(vocabulary)[::2], cycle(CORRUPTIONS), strict=False):
+    for sentence, corrupt in zip(
+        sentences(vocabulary, count)[::2], cycle(CORRUPTIONS), strict=False
+    ):
         tokens = corrupt([token.form for token in sentence.tokens], sentence, rng)
         accepted = ORACLE.accepts(tokens)
         rejected += not accepted
         if accepted != parses(tokens):
             disagreed.append((" ".join(tokens), accepted))
     assert disagreed == []
-    assert rejected > COUNT // 4
+    assert rejected > count // 4

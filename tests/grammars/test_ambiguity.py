@@ -81,8 +81,9 @@ def test_every_form_of_every_verb_has_one_reading() -> None:
     tried = Counter(
         token.form
         for event in events()
-        if parse(realize(event, english()).text, english()) == (event,)
-        for token in realize(event, english()).tokens
+        for sentence in [realize(event, english())]
+        if parse(sentence.text, english()) == (event,)
+        for token in sentence.tokens
         if token.upos in {"VERB", "NOUN"}
     )
     lexicon = english()

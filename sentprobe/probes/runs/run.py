@@ -85,6 +85,7 @@ def run(
       is not done again, unless *force* says so
     - cache: where sentence vectors are kept between runs
     - progress: whether what is done is shown on stderr; *reporter* is told instead, if there is one
+    - device: where probes are trained: cpu, cuda, cuda:1, mps, or auto, the best that there is
     - threads: PyTorch's in each process that trains; None leaves them as they are
     - encoding_threads: PyTorch's while sentences are encoded, before training; None leaves them
     - jobs: probes are trained in so many processes (started by spawning: a script needs its

@@ -25,6 +25,7 @@ class Run:
     cache: Cache | None = field(default=None, compare=False)
     command: str = ""
     device: str = "cpu"
+    """The one that probes are trained on."""
     threads: int | None = 1
     """PyTorch's in each process that trains; None leaves them as they are."""
     encoding_threads: int | None = None
@@ -50,6 +51,7 @@ def make_run(
     """Check the settings and return the run.
 
     - seeds: so many probes under each condition, with the seeds *seed*, *seed* + 1, ...
+    - device: cpu, cuda, cuda:1, mps, or auto: the best that there is
 
     Raises:
         UsageError: a number or a device that cannot be.
@@ -58,9 +60,8 @@ def make_run(
         check_count(what, count)
     check_jobs(jobs)
     need("torch")
-    from sentprobe.probes.trainer.fit import check_device  # noqa: PLC0415 - PyTorch is slow
+    from sentprobe.probes.trainer.devices import find_device  # noqa: PLC0415 - PyTorch is slow
 
-    check_device(device)
     return Run(
         seed=seed,
         seeds=tuple(range(seed, seed + seeds)),
@@ -69,7 +70,7 @@ def make_run(
         force=force,
         cache=cache,
         command=command,
-        device=device,
+        device=find_device(device),
         threads=threads,
         encoding_threads=encoding_threads,
         jobs=jobs,

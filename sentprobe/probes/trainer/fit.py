@@ -7,7 +7,7 @@ from functools import partial
 
 import torch
 
-from sentprobe.errors import UsageError, first_line
+from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import Indices, Items
 from sentprobe.probes.encoders import Vectors
 from sentprobe.probes.trainer.bank import Bank, Design, settle
@@ -80,7 +80,7 @@ def fit(
       of training; without them, probe words are one-hot
     - validation: needed where ``preset.needs_validation``
     - words, labels: how many probe words and labels there are
-    - device: one that :func:`check_device` takes
+    - device: one that :func:`sentprobe.probes.trainer.devices.check_device` takes
     - threads: PyTorch's threads while this runs; None leaves them as they are
 
     All seeds and points of the preset's grid are trained side by side, in batches of the same
@@ -239,20 +239,3 @@ def _solve(problem: _Problem, point: GridPoint) -> _Trained:
 
 def _accuracy(problem: _Problem, bank: Bank) -> float | None:
     return checks(bank, problem.validation)[0].accuracy
-
-
-def check_device(name: str) -> torch.device:
-    """Return PyTorch's device of that name.
-
-    Raises:
-        UsageError: there is none here.
-    """
-    try:
-        device = torch.device(name)
-    except RuntimeError:  # its message is a list of all that PyTorch can be built for
-        raise UsageError(f"there is no device {name!r}; cpu or cuda is wanted") from None
-    try:
-        torch.empty(0, device=device).cpu()
-    except (RuntimeError, AssertionError) as error:
-        raise UsageError(f"device {name!r} cannot be used: {first_line(error)}") from None
-    return device

@@ -112,7 +112,7 @@ def test_disagreements_by_hand(trees: Callable[[str, str], Table]) -> None:
     assert json.loads(json.dumps(found)) == found
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(analyses())
 def test_counts_add_up_and_are_those_of_pairs_of_rows(made: Analyses) -> None:
     with TemporaryDirectory() as folder:

@@ -121,6 +121,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> tuple[Table, Source]:
 
 
 @needs_shared
+@pytest.mark.slow  # 9,000 sentences; the treebank, which is not slow, is real text too
 @pytest.mark.parametrize("name", CHECKS)
 def test_the_novels(name: str, parsed: tuple[Table, Source]) -> None:
     table, source = parsed

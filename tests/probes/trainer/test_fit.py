@@ -14,7 +14,7 @@ from sentprobe.probes.dataset import Items, ProbeDataset, Split
 from sentprobe.probes.encoders import Vectors, make_encoder
 from sentprobe.probes.trainer.bank import settle
 from sentprobe.probes.trainer.classifier import GRID, Precision, Preset, Scaling
-from sentprobe.probes.trainer.fit import Fit, check_device, fit
+from sentprobe.probes.trainer.fit import Fit, fit
 from sentprobe.probes.trainer.presets import find_preset
 from sentprobe.probes.trainer.training import Course, ValidationCheck
 
@@ -180,18 +180,6 @@ def test_divergence_is_said() -> None:
     vectors = make_encoder("bow?dim=8", seed=0).encode(data.sentences) * np.float32(1e30)
     with pytest.raises(SentprobeError, match=r"training diverged .* lower learning_rate"):
         train(data, vectors, preset=replace(SHORT, learning_rate=1e30, scaling=Scaling.AS_IS))
-
-
-@pytest.mark.parametrize("device", ["meta", "cuda:99"])
-def test_device_that_is_not_there(device: str) -> None:
-    with pytest.raises(UsageError, match=f"device '{device}' cannot be used"):
-        check_device(device)
-
-
-@pytest.mark.parametrize("device", ["gpu", "", "cuda:x"])
-def test_device_of_no_such_name(device: str) -> None:
-    with pytest.raises(UsageError, match=f"^there is no device '{device}'; cpu or cuda is wanted$"):
-        check_device(device)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
