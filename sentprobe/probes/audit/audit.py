@@ -225,8 +225,8 @@ def audit_all(
         UsageError: the number of jobs is not positive; there is no cue of a name.
     """
     check_jobs(jobs)
-    need("sklearn")
     wanted = {choose(Cue, each, what="cue") for each in expect}
+    need("sklearn")
     reporter = reporter or Silent()
     lexicon = lexicon or english()
     chosen = [tuple(cue for cue in cues_of(data) if cue in cues) for data in datasets]
