@@ -64,6 +64,12 @@ def run(
         Path | None,
         typer.Option(metavar="FILE", help=CONFIG, callback=read_run_file, is_eager=True),
     ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Only say what would be done, and about how long it would take."
+        ),
+    ] = False,
     seed: Annotated[int, opt.seed_of("data, encoders and probes")] = 0,
     seeds: Annotated[int, typer.Option(help="So many probes each, with seeds from --seed up.")] = 1,
     draws: Annotated[
@@ -168,6 +174,16 @@ def run(
         encoding_threads=threads,
         jobs=cores() if jobs is None else jobs,
     )
+    if dry_run:
+        from sentprobe.commands.dry_run import print_forecast  # noqa: PLC0415 - PyTorch is slow
+        from sentprobe.probes.runs.forecast import forecast  # noqa: PLC0415
+
+        with bars() as reporter:
+            found = forecast(
+                wanted, specs, run=settings, preset=classifier, words=words, reporter=reporter
+            )
+        print_forecast(found)
+        return
     from sentprobe.probes.runs.run import run_targets  # noqa: PLC0415 - PyTorch is slow
 
     with stopping(_kept(settings)), bars() as reporter:

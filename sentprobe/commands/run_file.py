@@ -42,7 +42,7 @@ class Setting:
 
     def check(self, value: object) -> str | None:
         """Return what is wanted instead of the value; None: it is right."""
-        values = value if self.several and isinstance(value, list) else [value]
+        values: list[Any] = value if self.several and isinstance(value, list) else [value]
         wanted = KINDS.get(self.kind, "a text")
         if any(type(each) is not (self.kind if self.kind in KINDS else str) for each in values):
             return (

@@ -136,8 +136,7 @@ def test_another_version_is_another_recipe(monkeypatch: pytest.MonkeyPatch) -> N
 def test_of_a_classifier_or_encoder_that_depends_on_the_data_nothing_is_known() -> None:
     assert asked(preset=lambda _: PresetChoice().of_tasks("Order")) == set()
     assert asked(words="bow:glove.txt") == set()
-    bow: Any = make_encoder("bow?dim=8")
-    assert asked(words=replace(bow, name="words"))
+    assert asked(words=make_encoder("bow?dim=8&name=words"))
 
 
 def test_a_result_of_another_version_is_kept_and_known_from_then_on(
