@@ -19,11 +19,12 @@ from sentprobe.commands.options import SizeOptions
 from sentprobe.commands.targets import parse_targets
 from sentprobe.errors import ResultsError, SentprobeError
 from sentprobe.probes.encoders import make_encoder
-from sentprobe.probes.runs import conditions, todo
+from sentprobe.probes.runs import todo
 from sentprobe.probes.runs.results import Condition, Made, Result, Results, makings
 from sentprobe.probes.runs.run import run, run_targets
 from sentprobe.probes.runs.settings import make_run
 from sentprobe.probes.runs.store import MARKER, file_name, read_results, write_result
+from sentprobe.probes.trainer import fit as training
 from sentprobe.probes.trainer.presets import find_preset, override
 from sentprobe.specs import parse_pair, parse_spec
 
@@ -65,13 +66,13 @@ def test_only_what_is_missing_is_encoded_and_trained(tmp_path: Path) -> None:
 @pytest.fixture
 def seeds_trained(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
     seen = []
-    fit = conditions.fit  # type: ignore[attr-defined]
+    fit = training.fit
 
     def spying(*args: Any, **kwargs: Any) -> Any:
         seen.append(tuple(kwargs["seeds"]))
         return fit(*args, **kwargs)
 
-    monkeypatch.setattr(conditions, "fit", spying)
+    monkeypatch.setattr(training, "fit", spying)
     return seen
 
 

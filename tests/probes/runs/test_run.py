@@ -14,12 +14,12 @@ from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import Indices, Items, ProbeDataset, Split
 from sentprobe.probes.encoders import EncoderError, Vectors, digest, make_encoder
 from sentprobe.probes.encoders.cache import Cache
-from sentprobe.probes.runs import conditions
 from sentprobe.probes.runs.conditions import CONDITIONS, Material
 from sentprobe.probes.runs.results import Condition
 from sentprobe.probes.runs.run import run
 from sentprobe.probes.runs.store import format_result, read_results
 from sentprobe.probes.statistics import wilson
+from sentprobe.probes.trainer import fit as training
 from sentprobe.probes.trainer.presets import find_preset
 from sentprobe.progress import Silent
 
@@ -35,13 +35,13 @@ def bow(dim: int = 8) -> Any:
 def trained(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[int, ...]]]:
     """What is trained: the task, and the seeds, of each fit."""
     seen = []
-    fit = conditions.fit  # type: ignore[attr-defined]
+    fit = training.fit
 
     def spying(*args: Any, **kwargs: Any) -> Any:
         seen.append((len(kwargs["train"]), tuple(kwargs["seeds"])))
         return fit(*args, **kwargs)
 
-    monkeypatch.setattr(conditions, "fit", spying)
+    monkeypatch.setattr(training, "fit", spying)
     return seen  # type: ignore[return-value]
 
 

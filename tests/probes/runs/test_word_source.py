@@ -17,12 +17,12 @@ from sentprobe.probes.dataset import Items
 from sentprobe.probes.encoders import EncoderError, make_encoder
 from sentprobe.probes.report.sanity import sanity_runs
 from sentprobe.probes.report.tables import explain, grid, settings
-from sentprobe.probes.runs import conditions
 from sentprobe.probes.runs import run as run_module
 from sentprobe.probes.runs.results import Condition, Results
 from sentprobe.probes.runs.run import run
 from sentprobe.probes.runs.store import file_name, read_results
 from sentprobe.probes.runs.word_source import encode_words, make_source, parse_source
+from sentprobe.probes.trainer import fit as training
 from sentprobe.probes.trainer.presets import find_preset
 
 FAST = replace(find_preset("ettinger"), max_epochs=3)
@@ -49,13 +49,13 @@ def timeless(results: Results) -> list[Any]:
 def given(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The word vectors of each fit."""
     seen = []
-    fit = conditions.fit  # type: ignore[attr-defined]
+    fit = training.fit
 
     def spying(*args: Any, **kwargs: Any) -> Any:
         seen.append(kwargs["word_vectors"])
         return fit(*args, **kwargs)
 
-    monkeypatch.setattr(conditions, "fit", spying)
+    monkeypatch.setattr(training, "fit", spying)
     return seen
 
 
