@@ -24,6 +24,11 @@ def content(path: Path) -> dict[str, bytes]:
     return {str(file.relative_to(path)): file.read_bytes() for file in files}
 
 
+def written(path: Path) -> set[str]:
+    """The names of what is written for a dataset at *path*: itself and, of JSONL, its card."""
+    return {path.name} | ({f"{path.stem}.card.json"} if path.suffix == ".jsonl" else set())
+
+
 def there_and_back(data: ProbeDataset, name: str, folder: Path) -> ProbeDataset:
     """Write and read, and check that the content alone says the format, and decides the bytes."""
     path = folder / f"data{FORMATS[name].suffix}"
@@ -35,5 +40,5 @@ def there_and_back(data: ProbeDataset, name: str, folder: Path) -> ProbeDataset:
     assert read_dataset(path) == back
     write_dataset(back, path, format=name)
     assert content(path) == first
-    assert [each.name for each in folder.iterdir()] == [path.name]  # nothing is left behind
+    assert {each.name for each in folder.iterdir()} == written(path)  # nothing is left behind
     return back

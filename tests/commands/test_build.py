@@ -57,7 +57,11 @@ def test_build_writes_all_tasks(
     [
         (
             "jsonl",
-            ["Content1Probe.jsonl", *(f"parquet/Content1Probe/{each}.parquet" for each in Split)],
+            [
+                "Content1Probe.card.json",
+                "Content1Probe.jsonl",
+                *(f"parquet/Content1Probe/{each}.parquet" for each in Split),
+            ],
         ),
         (
             "published",

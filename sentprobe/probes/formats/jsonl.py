@@ -1,7 +1,8 @@
 """JSONL: an item per line, as an object with split, label, sentence and probes.
 
-Without a first line of ours, the fields may be called as other people call them: :mod:`.records`.
-The first line may instead be an object with format, name, labels and card; we write it always.
+Name, labels and card are in a file beside it, so that every line is an item to any reader of JSONL.
+They may also be the first line, where earlier versions wrote them. Without either, the fields may
+be called as other people call them: :mod:`.records`.
 """
 
 import json
@@ -11,20 +12,29 @@ from pathlib import Path
 from typing import Any
 
 from sentprobe.errors import SentprobeError, suggest
-from sentprobe.files import atomic_path
+from sentprobe.files import atomic_path, write_atomically
 from sentprobe.probes.dataset import Card, DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats import entries
 from sentprobe.probes.formats.records import Fields, card_of, entry_of, find_fields
 
 FORMAT = "sentprobe-items 1"
-"""The value of ``format`` in the first line."""
+"""The value of ``format`` in the card, or in the first line."""
 
 _HEADER = ("format", "name", "labels", "card")
 _KEYS = ("split", "label", "sentence", "probes")
 
 
+def card_place(path: Path) -> Path:
+    """Return where the card of a file is.
+
+    >>> card_place(Path("sets/Order.jsonl")).name
+    'Order.card.json'
+    """
+    return path.with_name(f"{path.stem}.card.json")
+
+
 def write_jsonl(data: ProbeDataset, path: Path) -> None:
-    """Write the dataset; sentences and probe words that no item has are left out."""
+    """Write items and card; sentences and probe words that no item has are left out."""
     header = {
         "format": FORMAT,
         "name": data.name,
@@ -32,11 +42,11 @@ def write_jsonl(data: ProbeDataset, path: Path) -> None:
         "card": data.card.to_json(),
     }
     with atomic_path(path) as temporary:
-        entries.write_lines(_lines(header, data), temporary)
+        entries.write_lines(_lines(data), temporary)
+        write_atomically(card_place(path), json.dumps(header, ensure_ascii=False, indent=2) + "\n")
 
 
-def _lines(header: Mapping[str, Any], data: ProbeDataset) -> Iterator[str]:
-    yield json.dumps(header, ensure_ascii=False)
+def _lines(data: ProbeDataset) -> Iterator[str]:
     for entry in entries.entries_of(data):
         value = {
             "split": entry.split.value,
@@ -57,18 +67,30 @@ def read_jsonl(path: Path) -> ProbeDataset:
     where, first = next(values, ("", {}))
     if not where:
         raise DatasetError(f"{path}: the file is empty")
-    if "format" not in first:
+    header = first if "format" in first else _card_beside(path)
+    if header is None:
         fields, read = value_entries(chain([(where, first)], values))
         card = card_of(path, fields.others)
         return entries.assemble(read, name=path.stem, source=str(path), card=card)
-    labels, name, card_found = _header(first, where=where)
+    inside = header is first
+    labels, name, card_found = _header(header, where=where if inside else str(card_place(path)))
+    items = values if inside else chain([(where, first)], values)
     return entries.assemble(
-        _entries(_checked(values), None),
+        _entries(_checked(items), None),
         name=name or path.stem,
         source=str(path),
         card=card_found,
         labels=labels,
     )
+
+
+def _card_beside(path: Path) -> Mapping[str, Any] | None:
+    """Return what the card beside a file says; None: there is none, or another's."""
+    place = card_place(path)
+    if not place.is_file():
+        return None
+    value = _value("\n".join(line for _, line in entries.read_lines(place)), str(place))
+    return value if "format" in value else None
 
 
 Values = Iterator[tuple[str, Mapping[str, Any]]]

@@ -1,5 +1,6 @@
 """Hugging Face ``datasets`` loads each folder that is written, split by split."""
 
+import json
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ from in_process import Command
 from probe_strategies import learnable
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.formats import FORMATS, read_dataset, write_dataset
+from sentprobe.probes.dataset import DatasetError
+from sentprobe.probes.formats import FORMATS, read_dataset, recognise, write_dataset
 
 needs_datasets = pytest.mark.skipif(
     find_spec("datasets") is None, reason="Hugging Face datasets is not installed"
@@ -104,3 +106,51 @@ def test_the_same_command_gives_the_same_readme(tmp_path: Path, command: Command
     first = (tmp_path / "sets" / "README.md").read_bytes()
     assert command(*line)[0] == 0
     assert (tmp_path / "sets" / "README.md").read_bytes() == first
+
+
+def test_every_line_of_jsonl_is_an_item(tmp_path: Path) -> None:
+    data = learnable(size=40)
+    write_dataset(data, tmp_path / "toy.jsonl")
+    lines = [json.loads(line) for line in (tmp_path / "toy.jsonl").read_text("utf-8").splitlines()]
+    assert {tuple(line) for line in lines} == {("split", "label", "sentence", "probes")}
+    assert len(lines) == sum(len(items) for items in data.splits.values())
+
+
+@needs_datasets
+@pytest.mark.filterwarnings("default")
+def test_a_lone_file_of_jsonl_loads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    import datasets
+
+    data = learnable(size=40)
+    write_dataset(data, tmp_path / "toy.jsonl")
+    files, cache = str(tmp_path / "toy.jsonl"), str(tmp_path / "cache")
+    found = datasets.load_dataset("json", data_files=files, cache_dir=cache)["train"]
+    for split, texts in texts_of(data).items():
+        assert rows(row for row in found if row["split"] == split.value) == texts
+
+
+def test_jsonl_of_earlier_versions_is_read(tmp_path: Path) -> None:
+    """Its first line is what is now the card beside it."""
+    data = learnable(size=40)
+    write_dataset(data, tmp_path / "toy.jsonl")
+    card = json.loads((tmp_path / "toy.card.json").read_text("utf-8"))
+    lines = (tmp_path / "toy.jsonl").read_text("utf-8")
+    old = tmp_path / "old.jsonl"
+    old.write_text(f"{json.dumps(card)}\n{lines}", "utf-8")
+    assert read_dataset(old) == read_dataset(tmp_path / "toy.jsonl")
+
+
+def test_a_card_that_is_not_ours_is_passed_over_and_a_broken_one_is_named(tmp_path: Path) -> None:
+    write_dataset(learnable(size=40), tmp_path / "toy.jsonl")
+    card = tmp_path / "toy.card.json"
+    card.write_text('{"title": "mine"}', "utf-8")
+    assert read_dataset(tmp_path / "toy.jsonl").card.source == str(tmp_path / "toy.jsonl")
+    for text, message in (
+        ("{", "not JSON"),
+        ('{"format": "items 9"}', "format 'items 9' is not 'sentprobe-items 1'"),
+    ):
+        card.write_text(text, "utf-8")
+        with pytest.raises(DatasetError, match=f"toy.card.json: {message}"):
+            read_dataset(tmp_path / "toy.jsonl")
+    assert recognise(card) is None
