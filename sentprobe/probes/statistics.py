@@ -6,7 +6,7 @@ Of items, all is over units: items of one unit are not independent.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from math import sqrt
+from math import atan2, cos, pi, sin, sqrt, tan
 from statistics import NormalDist
 
 import numpy as np
@@ -199,10 +199,37 @@ def take_apart(groups: Sequence[Sequence[float]]) -> Spread:
 
 def _over_draws(values: Floats, *, low: float) -> Interval:
     """Return the 95% interval of the mean of independent values, between *low* and 1."""
-    stdtrit = load("scipy.special").stdtrit
     count, mean = len(values), float(values.mean())
-    half = float(stdtrit(count - 1, 0.975) * values.std(ddof=1)) / sqrt(count)
+    half = student_quantile(0.95, count - 1) * float(values.std(ddof=1)) / sqrt(count)
     return Interval(max(low, mean - half), min(1.0, mean + half))
+
+
+def student_within(t: float, freedom: int) -> float:
+    """Return how much of Student's distribution is between -t and t.
+
+    Abramowitz and Stegun 1964, 26.7.3 and 26.7.4, for whole degrees of freedom. Without SciPy, so
+    that tables are shown where it is not installed.
+
+    >>> round(student_within(2.0, 10), 4)
+    0.9266
+    """
+    angle = atan2(t, sqrt(freedom))
+    odd = freedom % 2
+    term, terms = (cos(angle) if odd else 1.0), 0.0
+    for place in range(2 + odd, freedom + 1, 2):
+        terms += term
+        term *= cos(angle) ** 2 * (place - 1) / place
+    return 2 / pi * (angle + sin(angle) * terms) if odd else sin(angle) * terms
+
+
+def student_quantile(confidence: float, freedom: int) -> float:
+    """Return the t between whose negative and itself that share of Student's distribution is."""
+    low, high = 0.0, pi / 2  # of the angle whose tangent is t over the root of the freedom
+    for _ in range(60):
+        middle = (low + high) / 2
+        below = student_within(tan(middle) * sqrt(freedom), freedom) < confidence
+        low, high = (middle, high) if below else (low, middle)
+    return tan(low) * sqrt(freedom)
 
 
 class Correction(StrEnum):
@@ -266,7 +293,7 @@ def compare_items(
         wins=wins,
         losses=losses,
         sign_p=sign_test(wins, losses),
-        t_p=t_test(gains / sizes),
+        t_p=_t_test(gains / sizes),
     )
 
 
@@ -288,9 +315,17 @@ def compare_draws(first: Sequence[float], second: Sequence[float]) -> Paired:
         interval=_over_draws(gains, low=-1.0),
         wins=wins,
         losses=losses,
-        sign_p=sign_test(wins, losses),
-        t_p=t_test(gains),
+        sign_p=float(sign_tests(np.array([wins]), np.array([losses]))[0]),
+        t_p=t_over_draws(gains),
     )
+
+
+def t_over_draws(gains: Floats) -> float:
+    """Return the p-value of the paired t-test; where all gains are equal, 1 for zero, else 0."""
+    if np.ptp(gains) == 0:
+        return 1.0 if gains[0] == 0 else 0.0
+    t = abs(float(gains.mean())) / float(gains.std(ddof=1)) * sqrt(len(gains))
+    return 1 - student_within(t, len(gains) - 1)
 
 
 def sign_test(wins: int, losses: int) -> float:
@@ -320,7 +355,7 @@ def sign_tests(wins: NDArray[np.int64], losses: NDArray[np.int64]) -> Floats:
     return np.array([one(*each) for each in pairs], dtype=np.float64)
 
 
-def t_test(gains: Floats) -> float:
+def _t_test(gains: Floats) -> float:
     """Return the p-value of the paired t-test; where all gains are equal, 1 for zero, else 0."""
     stdtr = load("scipy.special").stdtr
     if np.ptp(gains) == 0 or len(gains) < 2:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.statistics import compare_draws, take_apart
+from sentprobe.probes.statistics import compare_draws, student_quantile, student_within, take_apart
 
 accuracy = st.integers(0, 1000).map(lambda right: right / 1000)
 draws = st.lists(st.lists(accuracy, min_size=1, max_size=5), min_size=2, max_size=5)
@@ -78,6 +78,15 @@ def test_draws_are_paired() -> None:
     low, high = stats.ttest_rel(one, other).confidence_interval(0.95)
     assert (paired.interval.low, paired.interval.high) == pytest.approx((low, high))
     assert paired.sign_p == 1
+
+
+@given(st.floats(0, 60), st.integers(1, 40))
+def test_student_is_that_of_scipy(t: float, freedom: int) -> None:
+    within = student_within(t, freedom)
+    assert within == pytest.approx(1 - 2 * stats.t.sf(t, freedom), abs=1e-12)
+    for confidence in (0.5, 0.95, 0.99):
+        wanted = stats.t.ppf((1 + confidence) / 2, freedom)
+        assert student_quantile(confidence, freedom) == pytest.approx(wanted, rel=1e-9)
 
 
 def test_too_few_draws() -> None:

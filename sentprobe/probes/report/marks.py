@@ -18,7 +18,7 @@ from sentprobe.probes.report.comparisons import LEVEL, match_draws
 from sentprobe.probes.report.draws import cells, draws_of
 from sentprobe.probes.report.sanity import SanityVerdict, expected_of, sanity_runs
 from sentprobe.probes.runs.results import Condition, Result, Results
-from sentprobe.probes.statistics import Correction, correct, per_unit, sign_tests, t_test
+from sentprobe.probes.statistics import Correction, correct, per_unit, sign_tests, t_over_draws
 
 EncoderOnTask = tuple[str, str]
 """An encoder and a task."""
@@ -126,7 +126,7 @@ def _differences(
     losses = np.array([(gain < 0).sum() for gain in gains], dtype=np.int64)
     signs = sign_tests(wins, losses)
     tests = [
-        t_test(gain) if len(a.draws) > 1 else sign
+        t_over_draws(gain) if len(a.draws) > 1 else sign
         for (a, _), gain, sign in zip(pairs, gains, signs.tolist(), strict=True)
     ]
     p_values = correct(tests, Correction.HOLM)

@@ -1,5 +1,6 @@
 """Several draws as one table: which go together, what a cell shows, what the lines say."""
 
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -155,6 +156,14 @@ def test_one_draw_says_what_it_does_not_tell() -> None:
     probes = explain(Results((draw(10, 878, 876, 870),)))
     assert "± is over probes that differ in their seed alone (seeds 10 to 12)" in probes
     assert "Other data or other untrained weights may change a figure by more" in probes
+
+
+def test_draws_are_shown_without_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "scipy.stats", None)
+    others = [draw(seed, 500, encoder="bow") for seed in (0, 10, 20)]
+    table = one_table(*DRAWS, *others)
+    assert "between draws is" in explain(table)
+    assert len(grid(table, style=CellStyle(intervals=True)).rows) == 2
 
 
 def test_each_draw_has_its_sanity_runs() -> None:
