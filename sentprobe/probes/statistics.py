@@ -321,9 +321,12 @@ def compare_draws(first: Sequence[float], second: Sequence[float]) -> Paired:
 
 
 def t_over_draws(gains: Floats) -> float:
-    """Return the p-value of the paired t-test; where all gains are equal, 1 for zero, else 0."""
-    if np.ptp(gains) == 0:
-        return 1.0 if gains[0] == 0 else 0.0
+    """Return the p-value of the paired t-test over draws, as ``compare_items`` does over units.
+
+    Of one draw it is 1; where all gains are equal, 1 for zero, else 0.
+    """
+    if len(gains) < 2 or np.ptp(gains) == 0:
+        return 1.0 if len(gains) < 2 or gains[0] == 0 else 0.0
     t = abs(float(gains.mean())) / float(gains.std(ddof=1)) * sqrt(len(gains))
     return 1 - student_within(t, len(gains) - 1)
 

@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.statistics import compare_draws, student_quantile, student_within, take_apart
+from sentprobe.probes.statistics import (
+    compare_draws,
+    student_quantile,
+    student_within,
+    t_over_draws,
+    take_apart,
+)
 
 accuracy = st.integers(0, 1000).map(lambda right: right / 1000)
 draws = st.lists(st.lists(accuracy, min_size=1, max_size=5), min_size=2, max_size=5)
@@ -95,3 +101,9 @@ def test_too_few_draws() -> None:
     for one, other in (([0.5], [0.6]), ([0.5, 0.5], [0.5])):
         with pytest.raises(UsageError, match="draws cannot be paired"):
             compare_draws(one, other)
+
+
+def test_one_draw_tells_nothing_apart() -> None:
+    assert t_over_draws(np.array([0.2])) == 1
+    assert t_over_draws(np.array([0.0, 0.0])) == 1
+    assert t_over_draws(np.array([0.1, 0.1])) == 0
