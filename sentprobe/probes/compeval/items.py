@@ -11,9 +11,8 @@ import numpy as np
 from sentprobe.generator.constraints import Choices, Constraints
 from sentprobe.generator.event import Contradiction, Event
 from sentprobe.generator.plan import slots_of
-from sentprobe.generator.realize import realize
-from sentprobe.generator.sentence import Sentence
 from sentprobe.generator.space import Space
+from sentprobe.generator.wording import text_of
 from sentprobe.lexicon import Lexicon
 
 Probe: TypeAlias = tuple[str, ...]
@@ -30,9 +29,10 @@ REJECTED = 512
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitItem:
-    """A sentence, the sub-template that it comes from, and its label under the probe words."""
+    """A sentence: its event, text and sub-template, and its label under the probe words."""
 
-    sentence: Sentence
+    event: Event
+    text: str
     template: str
     label: bool
 
@@ -42,7 +42,7 @@ Unit: TypeAlias = tuple[UnitItem, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawer:
-    """Draws events of a vocabulary, uniformly within one sub-template, and realizes them."""
+    """Draws events of a vocabulary, uniformly within one sub-template, and words them."""
 
     lexicon: Lexicon
     vocabulary: str
@@ -111,7 +111,8 @@ class Drawer:
 
     def item(self, event: Event, *, label: bool) -> UnitItem:
         """Return the item of *event*."""
-        return UnitItem(sentence=realize(event, self.lexicon), template=self.template, label=label)
+        text = text_of(event, self.lexicon)
+        return UnitItem(event=event, text=text, template=self.template, label=label)
 
     def shuffled(self, items: Sequence[str]) -> list[str]:
         """Return *items* in random order."""

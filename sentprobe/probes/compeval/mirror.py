@@ -218,7 +218,7 @@ def take(units: Iterator[Unit], used: set[str]) -> Unit | None:
     None if there is no such unit, or none among the next few.
     """
     for unit in islice(units, PATIENCE):
-        texts = {item.sentence.text for item in unit}
+        texts = {item.text for item in unit}
         if len(texts) == len(unit) and not texts & used:
             used |= texts
             return unit
