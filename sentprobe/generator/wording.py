@@ -6,11 +6,14 @@ This is the quick way for who makes thousands of sentences to choose among. The 
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from sentprobe.generator import event as ev
-from sentprobe.generator.plan import PlanToken, plan_sentence, slots_of
-from sentprobe.generator.realize import SLOT_KINDS, determiner_form
+from sentprobe.generator.plan import CONSONANT, slots_of
+from sentprobe.generator.realize import determiner_form
+from sentprobe.grammars import shapes
+from sentprobe.grammars.derivation import Hole, Leaf
 from sentprobe.lexicon import Form, Kind, Lexicon
 
 
@@ -78,7 +81,7 @@ def _text(token: OutlineToken, slots: dict[str, str], lexicon: Lexicon) -> str:
 
 def outline_of(event: ev.Event) -> Outline:
     """Return the tokens of a fully specified event's sentence, without its words."""
-    return _outline(structure_of(event))
+    return _clause(structure_of(event), "", "")
 
 
 def structure_of(event: ev.Event) -> ClauseStructure:
@@ -105,49 +108,78 @@ def _structure_of_argument(argument: ev.Argument | None) -> PersonStructure | ev
 
 
 @lru_cache(maxsize=8192)  # a task of two clauses has some 4,000
-def _outline(structure: ClauseStructure) -> Outline:
-    wordless = _event_of_structure(structure)
-    kinds = {f"{path}verb": Kind(str(clause.frame)) for path, clause in _clauses(wordless)}
-    return tuple(_outlined(token, kinds) for token in plan_sentence(wordless).tokens)
+def _clause(structure: ClauseStructure, path: str, head_number: str) -> Outline:
+    """Return the outline of a clause, with the number of the noun that it modifies ("" if none)."""
+    items = shapes.english_shapes().items(_clause_shape(structure, head_number))
+    parts = [_clause_part(item.content, structure, path) for item in items]
+    return tuple(chain.from_iterable(parts))
 
 
-def _event_of_structure(structure: ClauseStructure) -> ev.Event:
-    *features, adverbs, agent, patient = structure
-    names = ClauseStructure._fields[: len(features)]
-    return ev.Event(
-        **dict(zip(names, features, strict=True)),
-        adverbs=("",) * adverbs,
-        agent=_argument_of_structure(agent),
-        patient=_argument_of_structure(patient),
+def _clause_shape(structure: ClauseStructure, head_number: str) -> shapes.ClauseShape:
+    passive = structure.voice is ev.Voice.PASSIVE
+    subject = structure.patient if passive else structure.agent
+    number = subject.number if isinstance(subject, PersonStructure) else head_number
+    gaps = {ev.Role.AGENT: structure.agent, ev.Role.PATIENT: structure.patient}
+    gap = next((role.value for role, filler in gaps.items() if filler is ev.GAP), "")
+    return shapes.ClauseShape(
+        str(structure.frame),
+        str(structure.voice),
+        str(structure.tense),
+        str(structure.aspect),
+        str(structure.negator or structure.polarity),
+        structure.adverbs > 0,
+        gap,
+        str(number),
     )
 
 
-def _argument_of_structure(structure: PersonStructure | ev.Gap | None) -> ev.Argument | None:
-    if not isinstance(structure, PersonStructure):
-        return structure
-    inner = structure.clause
-    clause = ev.RelativeClause(event=_event_of_structure(inner)) if inner else ev.BARE
-    return ev.Participant(number=structure.number, clause=clause)
+def _clause_part(content: Leaf | Hole, structure: ClauseStructure, path: str) -> Outline:
+    if isinstance(content, Leaf):
+        # A clause's relativizer belongs to the participant that the clause modifies.
+        owner = path.removesuffix("clause.") if content.lemma == shapes.RELATIVIZER else path
+        return (_token(content, owner, structure.frame),)
+    if content.category == "ADVP":
+        return _adverbs(structure.adverbs, path)
+    person = structure.agent if content.name == ev.Role.AGENT.value else structure.patient
+    assert isinstance(person, PersonStructure)
+    return _noun_phrase(person, f"{path}{content.name}.")
 
 
-def _clauses(event: ev.Event, path: str = "") -> list[tuple[str, ev.Event]]:
-    found = [(path, event)]
-    for role, person in ev.participants(event):
-        if isinstance(person.clause, ev.RelativeClause):
-            found += _clauses(person.clause.event, f"{path}{role.value}.clause.")
-    return found
+@lru_cache(maxsize=1024)
+def _noun_phrase(person: PersonStructure, path: str) -> Outline:
+    number, clause = str(person.number), person.clause
+    shape = shapes.NounShape(number, CONSONANT, clause is not None)
+    parts: list[Outline] = []
+    for item in shapes.english_shapes().items(shape):
+        if isinstance(item.content, Leaf):
+            parts.append((_token(item.content, path),))
+        elif clause is not None:
+            parts.append(_clause(clause, f"{path}clause.", number))
+    return tuple(chain.from_iterable(parts))
 
 
-def _outlined(token: PlanToken, kinds: dict[str, Kind]) -> OutlineToken:
-    slot, form = token.slot, token.leaf.form
-    if not slot:
-        return OutlineToken("", form)
-    name = slot.rpartition(".")[2]
-    kind = kinds[slot] if name == "verb" else SLOT_KINDS.get(name, Kind.ADVERB)
-    if kind is Kind.RELATIVIZER:
-        return OutlineToken(slot, "", kind)
-    if kind is not Kind.DETERMINER:
-        return OutlineToken(slot, "", kind, Form(form))
-    number = form.removeprefix("DT.")
+@lru_cache(maxsize=64)
+def _adverbs(count: int, path: str) -> Outline:
+    items = shapes.english_shapes().items(shapes.AdverbShape(count))
+    leaves = [item.content for item in items if isinstance(item.content, Leaf)]
+    numbers = iter(range(count))
+    return tuple(
+        OutlineToken(f"{path}adverb{next(numbers)}", "", Kind.ADVERB, Form(leaf.form))
+        if leaf.lemma == shapes.ADVERB
+        else OutlineToken("", leaf.form)
+        for leaf in leaves
+    )
+
+
+def _token(leaf: Leaf, path: str, frame: ev.Frame | None = None) -> OutlineToken:
+    if leaf.lemma == shapes.VERB:
+        return OutlineToken(f"{path}verb", "", Kind(str(frame)), Form(leaf.form))
+    if leaf.lemma == shapes.NOUN:
+        return OutlineToken(f"{path}noun", "", Kind.NOUN, Form(leaf.form))
+    if leaf.lemma == shapes.RELATIVIZER:
+        return OutlineToken(f"{path}rel", "", Kind.RELATIVIZER)
+    if leaf.lemma != shapes.DETERMINER:
+        return OutlineToken("", leaf.form)
+    number = leaf.form.removeprefix("DT.")
     forms = [determiner_form(number, vowel=vowel) for vowel in (False, True)]
-    return OutlineToken(slot, "", kind, *forms, slot.removesuffix("det") + "noun")
+    return OutlineToken(f"{path}det", "", Kind.DETERMINER, *forms, f"{path}noun")

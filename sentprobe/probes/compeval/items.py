@@ -6,8 +6,6 @@ from itertools import product
 from random import Random
 from typing import TypeAlias
 
-import numpy as np
-
 from sentprobe.generator.constraints import Choices, Constraints
 from sentprobe.generator.event import Contradiction, Event
 from sentprobe.generator.plan import slots_of
@@ -106,7 +104,7 @@ class Drawer:
             fresh = [index for index in indices.tolist() if index not in seen]
             seen.update(fresh)
             if fresh:
-                yield from space.events(np.array(fresh, dtype=object))
+                yield from space.events(fresh)
             size = min(2 * size, space.count())
 
     def item(self, event: Event, *, label: bool) -> UnitItem:

@@ -62,7 +62,7 @@ def both_occur(of: Asked, probe: Probe) -> bool | None:
 
 def comes_first(of: Asked, probe: Probe) -> bool | None:
     """Say whether the noun comes before the verb (Order)."""
-    return precedes(of.event, probe, of.places) if both_occur(of, probe) else None
+    return precedes(slots_of(of.event), probe, of.places) if both_occur(of, probe) else None
 
 
 def is_agent(of: Asked, probe: Probe) -> bool | None:
@@ -85,9 +85,8 @@ def places_of(event: Event) -> dict[str, int]:
     return {token.slot: place for place, token in enumerate(outline_of(event)) if token.slot}
 
 
-def precedes(event: Event, probe: Probe, places: Mapping[str, int]) -> bool:
-    """Say whether the noun stands before the verb; both occur."""
-    words = slots_of(event)
+def precedes(words: Mapping[str, str], probe: Probe, places: Mapping[str, int]) -> bool:
+    """Say whether the noun stands before the verb; both are among the words by slot."""
     noun, verb = (
         next(slot for slot, word in words.items() if slot.endswith(kind) and word == lemma)
         for kind, lemma in zip(("noun", "verb"), probe, strict=True)
