@@ -109,10 +109,7 @@ class Cell:
         """Return the values of one element; for a few, quicker than ``decode``."""
         positions: list[int] = []
         for digit, rivals in zip(self._digits(index), self.rivals, strict=True):
-            position = digit
-            for taken in sorted([positions[i] for i in rivals]):
-                position += position >= taken
-            positions.append(position)
+            positions.append(_skip_one(digit, [positions[i] for i in rivals]) if rivals else digit)
         return {
             variable.name: variable.values[choice[position]]
             for variable, choice, position in zip(
@@ -179,6 +176,13 @@ def _skip(digit: NDArray[np.int64], taken: Sequence[NDArray[np.int64]]) -> NDArr
     for other in np.sort(np.stack(taken), axis=0):
         position += position >= other
     return position
+
+
+def _skip_one(digit: int, taken: list[int]) -> int:
+    """Return the digit-th position that is not taken, as :func:`_skip` does for many."""
+    for other in sorted(taken):
+        digit += digit >= other
+    return digit
 
 
 def cells_of(layout: Layout, box: Box) -> Iterator[Cell]:

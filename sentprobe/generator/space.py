@@ -120,15 +120,16 @@ def _in_all_relatives(event: Event, layout: Layout) -> list[Restriction]:
 
 def _with_word(lemma: str) -> Callable[[Layout], Sequence[Restriction]]:
     """Return the boxes in which some word of the sentence is *lemma*."""
+    return lambda layout: _boxes_with_word(lemma, layout)
 
-    def boxes(layout: Layout) -> list[Restriction]:
-        return [
-            {variable.name: allowed}
-            for variable in layout.variables
-            if (allowed := _positions(lemma, variable) & variable.domain)
-        ]
 
-    return boxes
+@lru_cache(maxsize=4096)  # a task asks for the same words in the same layouts again and again
+def _boxes_with_word(lemma: str, layout: Layout) -> tuple[Restriction, ...]:
+    return tuple(
+        {variable.name: allowed}
+        for variable in layout.variables
+        if (allowed := _positions(lemma, variable) & variable.domain)
+    )
 
 
 def _positions(lemma: str, variable: Variable) -> Allowed:

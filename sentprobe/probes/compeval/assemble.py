@@ -69,7 +69,7 @@ def structures_of(card: Card, split: Split) -> dict[str, int]:
 def _features(probe: Probe, item: UnitItem) -> Iterator[str]:
     event = item.event
     slots = slots_of(event)
-    nouns = sum(slot.endswith("noun") for slot in slots)
+    nouns = sum([slot.endswith("noun") for slot in slots])
     yield f"{item.template}, {event.voice}"
     yield f"main clause {event.aspect}"
     yield counted(nouns, "noun")
