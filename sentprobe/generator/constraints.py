@@ -14,9 +14,12 @@ from sentprobe.lexicon import Flag, Kind, Lexicon
 Allowed: TypeAlias = frozenset[int]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Words:
-    """The lemmas to choose from; verbs of both frames share one list, so that they can differ."""
+    """The lemmas to choose from; verbs of both frames share one list, so that they can differ.
+
+    Equal only to itself: what is made of the words is kept by them.
+    """
 
     nouns: tuple[str, ...]
     verbs: tuple[str, ...]

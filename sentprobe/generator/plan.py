@@ -191,17 +191,26 @@ def _join(items: tuple[FlatItem, ...], parts: list[SentencePlan]) -> tuple[Sente
 
 def slots_of(event: Event, path: str = "") -> dict[str, str]:
     """Return the words of *event* by slot, as lemmas."""
-    slots = {f"{path}verb": event.predicate or ""}
-    slots |= {f"{path}adverb{i}": lemma for i, lemma in enumerate(event.adverbs or ())}
-    for role in ROLES:
-        person = event.argument(role)
-        if isinstance(person, Participant):
-            here = f"{path}{role.value}."
-            slots |= {f"{here}noun": person.noun or "", f"{here}det": person.determiner or ""}
-            if isinstance(person.clause, RelativeClause):
-                slots[f"{here}rel"] = person.clause.relativizer or ""
-                slots |= slots_of(person.clause.event, f"{here}clause.")
+    slots: dict[str, str] = {}
+    _add_slots(event, path, slots)
     return slots
+
+
+def _add_slots(event: Event, path: str, slots: dict[str, str]) -> None:
+    slots[path + "verb"] = event.predicate or ""
+    for i, lemma in enumerate(event.adverbs or ()):
+        slots[f"{path}adverb{i}"] = lemma
+    for name, person in (("agent.", event.agent), ("patient.", event.patient)):
+        if isinstance(person, Participant):
+            _add_slots_of_person(person, path + name, slots)
+
+
+def _add_slots_of_person(person: Participant, path: str, slots: dict[str, str]) -> None:
+    slots[path + "noun"] = person.noun or ""
+    slots[path + "det"] = person.determiner or ""
+    if isinstance(person.clause, RelativeClause):
+        slots[path + "rel"] = person.clause.relativizer or ""
+        _add_slots(person.clause.event, path + "clause.", slots)
 
 
 def with_words(event: Event, word: Callable[[str], str], path: str = "") -> Event:

@@ -120,15 +120,16 @@ def _in_all_relatives(event: Event, layout: Layout) -> list[Restriction]:
 
 def _with_word(lemma: str) -> Callable[[Layout], Sequence[Restriction]]:
     """Return the boxes in which some word of the sentence is *lemma*."""
+    return lambda layout: _boxes_with_word(lemma, layout)
 
-    def boxes(layout: Layout) -> list[Restriction]:
-        return [
-            {variable.name: allowed}
-            for variable in layout.variables
-            if (allowed := _positions(lemma, variable) & variable.domain)
-        ]
 
-    return boxes
+@lru_cache(maxsize=4096)  # a task asks for the same words in the same layouts again and again
+def _boxes_with_word(lemma: str, layout: Layout) -> tuple[Restriction, ...]:
+    return tuple(
+        {variable.name: allowed}
+        for variable in layout.variables
+        if (allowed := _positions(lemma, variable) & variable.domain)
+    )
 
 
 def _positions(lemma: str, variable: Variable) -> Allowed:
@@ -228,16 +229,23 @@ class Space:
         """Return the event at *index*, counted from 0, or from the end if negative."""
         if not -self.count() <= index < self.count():
             raise IndexError(f"index {index} is outside a space of {self.count()} events")
-        return next(self.events(np.array([index % self.count()], dtype=object)))
+        return self._event(index % self.count())
 
-    def events(self, indices: IndexArray) -> Iterator[Event]:
-        """Yield the events at *indices*, in their order."""
-        found = {
-            place: (batch, row)
-            for batch in self.batches(indices)
-            for row, place in enumerate(batch.places.tolist())
-        }
-        yield from (_event_in(*found[place]) for place in range(len(indices)))
+    def events(self, indices: IndexArray | Sequence[int]) -> Iterator[Event]:
+        """Yield the events at *indices*, in their order; each is made when it is asked for."""
+        numbers = list(map(int, indices))
+        self._check_range(min(numbers, default=0), max(numbers, default=0))
+        yield from map(self._event, numbers)
+
+    def _event(self, index: int) -> Event:
+        which = bisect_right(self._ends, index)
+        layout, cell = self._cells[which]
+        start = self._ends[which - 1] if which else 0
+        return event_of(cell.element(index - start), layout)
+
+    def _check_range(self, first: int, last: int) -> None:
+        if first < 0 or last >= self.count():
+            raise IndexError(f"an index is outside a space of {self.count()} events")
 
     def index(self, event: Event) -> int:
         """Return where *event* is in the space; undoes indexing.
@@ -286,8 +294,7 @@ class Space:
         """Yield the values of the events at *indices*, those of one layout together."""
         small = self.count() < 2**63
         numbers = np.asarray(indices, dtype=np.int64 if small else object)
-        if len(numbers) and not (numbers.min() >= 0 and numbers.max() < self.count()):
-            raise IndexError(f"an index is outside a space of {self.count()} events")
+        self._check_range(numbers.min(initial=0), numbers.max(initial=0))
         ends = np.array(self._ends, dtype=numbers.dtype)
         owners = (
             np.searchsorted(ends, numbers, side="right")
@@ -343,12 +350,6 @@ class Space:
             yield name, list(_layouts(find_patterns(self.templates), words, choices))
 
 
-def _event_in(batch: Batch, row: int) -> Event:
-    layout = batch.layout
-    values = {v.name: v.values[int(batch.values[v.name][row])] for v in layout.variables}
-    return event_of(values, layout)
-
-
 def _join(batches: Sequence[Batch]) -> Batch:
     """Return batches of one layout as one."""
     layout = batches[0].layout
@@ -362,7 +363,7 @@ def _layouts(patterns: Iterable[Pattern], words: Words, choices: Choices) -> Ite
     for pattern in patterns:
         inner = [choices.adverbs_in_clauses] * len(pattern.clauses)
         for adverbs in product(choices.adverbs, *inner):
-            yield make_layout(pattern, adverbs, words, choices)
+            yield make_layout(pattern, adverbs, words, choices.negators)
 
 
 def _cells(layouts: Iterable[Layout], rules: Iterable[Rule]) -> Iterator[tuple[Layout, Cell]]:

@@ -22,6 +22,7 @@ from sentprobe.generator.event import (
     clauses,
     participants,
 )
+from sentprobe.generator.layout import read_values
 from sentprobe.generator.notation import read_event
 from sentprobe.generator.space import Space
 from sentprobe.generator.templates import template_names
@@ -135,3 +136,25 @@ def test_syncretic_verbs_are_used_only_if_allowed() -> None:
         published(required_words=("hit",))
     assert published(Flag.SYNCRETIC, required_words=("hit",)).count() > 0
     assert published(Flag.SYNCRETIC).count() > space.count()
+
+
+@given(st.sampled_from(template_names()), st.integers(0, 2**32), st.integers(1, 20))
+@settings(max_examples=40)
+def test_an_event_made_alone_has_the_values_that_many_have_together(
+    template: str, seed: int, count: int
+) -> None:
+    space = Space(english(), templates=[template], choices=LARGE)
+    indices = space.sample(count, seed=seed)
+    events = list(space.events(indices))
+    for batch in space.batches(indices):
+        for row, place in enumerate(batch.places.tolist()):
+            values = read_values(events[place], batch.layout)
+            assert values == {name: column[row] for name, column in batch.values.items()}
+
+
+def test_events_are_refused_outside_the_space() -> None:
+    space = large_space()
+    assert list(space.events([])) == []
+    for index in (-1, space.count()):
+        with pytest.raises(IndexError, match="outside a space"):
+            list(space.events([0, index]))

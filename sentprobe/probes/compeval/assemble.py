@@ -67,9 +67,9 @@ def structures_of(card: Card, split: Split) -> dict[str, int]:
 
 
 def _features(probe: Probe, item: UnitItem) -> Iterator[str]:
-    event = item.sentence.event
+    event = item.event
     slots = slots_of(event)
-    nouns = sum(slot.endswith("noun") for slot in slots)
+    nouns = sum([slot.endswith("noun") for slot in slots])
     yield f"{item.template}, {event.voice}"
     yield f"main clause {event.aspect}"
     yield counted(nouns, "noun")
@@ -276,7 +276,7 @@ def _dataset(
     for split in (split for split in Split if split in items):
         rows, probes, targets = [], [], []
         for probe, item in items[split]:
-            rows.append(sentences.setdefault(item.sentence.text, len(sentences)))
+            rows.append(sentences.setdefault(item.text, len(sentences)))
             probes.append([words.setdefault(word, len(words)) for word in probe])
             targets.append(int(item.label))
         splits[split] = Items(rows, probes, targets)  # type: ignore[arg-type]

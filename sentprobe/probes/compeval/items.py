@@ -6,14 +6,11 @@ from itertools import product
 from random import Random
 from typing import TypeAlias
 
-import numpy as np
-
 from sentprobe.generator.constraints import Choices, Constraints
 from sentprobe.generator.event import Contradiction, Event
 from sentprobe.generator.plan import slots_of
-from sentprobe.generator.realize import realize
-from sentprobe.generator.sentence import Sentence
 from sentprobe.generator.space import Space
+from sentprobe.generator.wording import text_of
 from sentprobe.lexicon import Lexicon
 
 Probe: TypeAlias = tuple[str, ...]
@@ -30,9 +27,10 @@ REJECTED = 512
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitItem:
-    """A sentence, the sub-template that it comes from, and its label under the probe words."""
+    """A sentence: its event, text and sub-template, and its label under the probe words."""
 
-    sentence: Sentence
+    event: Event
+    text: str
     template: str
     label: bool
 
@@ -42,7 +40,7 @@ Unit: TypeAlias = tuple[UnitItem, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawer:
-    """Draws events of a vocabulary, uniformly within one sub-template, and realizes them."""
+    """Draws events of a vocabulary, uniformly within one sub-template, and words them."""
 
     lexicon: Lexicon
     vocabulary: str
@@ -106,12 +104,13 @@ class Drawer:
             fresh = [index for index in indices.tolist() if index not in seen]
             seen.update(fresh)
             if fresh:
-                yield from space.events(np.array(fresh, dtype=object))
+                yield from space.events(fresh)
             size = min(2 * size, space.count())
 
     def item(self, event: Event, *, label: bool) -> UnitItem:
         """Return the item of *event*."""
-        return UnitItem(sentence=realize(event, self.lexicon), template=self.template, label=label)
+        text = text_of(event, self.lexicon)
+        return UnitItem(event=event, text=text, template=self.template, label=label)
 
     def shuffled(self, items: Sequence[str]) -> list[str]:
         """Return *items* in random order."""

@@ -60,8 +60,8 @@ def semrole(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
     wanted = ev.Event(predicate=verb, agent=ev.Participant(noun=noun))
 
     def make(event: ev.Event) -> Unit | None:
-        swapped = (s for s in _swaps(drawer, event, noun) if not ev.contains(s, wanted))
-        mirror = next(swapped, None)
+        swapped = (with_words(event, w.__getitem__) for w in _swaps(drawer, event, noun))
+        mirror = next((other for other in swapped if not ev.contains(other, wanted)), None)
         if mirror is None:
             return None
         return drawer.item(event, label=True), drawer.item(mirror, label=False)
@@ -77,10 +77,11 @@ def order(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 
     def make(event: ev.Event) -> Unit | None:
         places = places_of(event)  # those of its mirror too
-        label = precedes(event, probe, places)
-        for swapped in _swaps(drawer, event, probe[0]):
-            if precedes(swapped, probe, places) is not label:
-                return drawer.item(event, label=label), drawer.item(swapped, label=not label)
+        label = precedes(slots_of(event), probe, places)
+        for words in _swaps(drawer, event, probe[0]):
+            if precedes(words, probe, places) is not label:
+                mirror = with_words(event, words.__getitem__)
+                return drawer.item(event, label=label), drawer.item(mirror, label=not label)
         return None
 
     return _while_some(map(make, drawer.events(words=probe)))
@@ -101,8 +102,8 @@ def _while_some(units: Iterator[Unit | None]) -> Iterator[Unit]:
             return
 
 
-def _swaps(drawer: Drawer, event: ev.Event, noun: str) -> Iterator[ev.Event]:
-    """Yield *event* with *noun* and another noun of the same number exchanged, in random order."""
+def _swaps(drawer: Drawer, event: ev.Event, noun: str) -> Iterator[dict[str, str]]:
+    """Yield the words of *event* by slot, *noun* exchanged with another of its number, shuffled."""
     words = slots_of(event)
     numbers = {
         slot: getattr(person, "number", None)
@@ -113,8 +114,7 @@ def _swaps(drawer: Drawer, event: ev.Event, noun: str) -> Iterator[ev.Event]:
     (place,) = (slot for slot in numbers if words[slot] == noun)
     others = [s for s, number in numbers.items() if s != place and number is numbers[place]]
     for other in drawer.shuffled(others):
-        swapped = words | {place: words[other], other: noun}
-        yield with_words(event, swapped.__getitem__)
+        yield words | {place: words[other], other: noun}
 
 
 def _at(event: ev.Event, path: list[str]) -> object:
@@ -127,7 +127,6 @@ def _at(event: ev.Event, path: list[str]) -> object:
     return _at(person.clause.event, path[2:])
 
 
-_SIMPLE_ACTIVE = ev.Event(aspect=ev.Aspect.SIMPLE, voice=ev.Voice.ACTIVE)
 _POSITIVE = ev.Event(polarity=ev.Polarity.POSITIVE)
 ADVERBS = (0, 1, 2)
 """How many adverbs may stand before a verb in Negation."""
@@ -148,7 +147,10 @@ def negation(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 
 
 def _has_be(event: ev.Event) -> bool:
-    return not ev.contains(event, _SIMPLE_ACTIVE)
+    return not any(
+        clause.aspect is ev.Aspect.SIMPLE and clause.voice is ev.Voice.ACTIVE
+        for clause, _ in ev.clauses(event)
+    )
 
 
 def one_negation(
@@ -218,7 +220,7 @@ def take(units: Iterator[Unit], used: set[str]) -> Unit | None:
     None if there is no such unit, or none among the next few.
     """
     for unit in islice(units, PATIENCE):
-        texts = {item.sentence.text for item in unit}
+        texts = {item.text for item in unit}
         if len(texts) == len(unit) and not texts & used:
             used |= texts
             return unit

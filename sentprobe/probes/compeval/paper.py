@@ -55,17 +55,20 @@ def _questions(
         of = Asked(event, drawer.lexicon)
         answers = {probe: task.question(of, probe) for probe in probes}
         chosen = _balanced(answers, drawer)
-        if chosen and of.sentence.text not in used:
+        if chosen and of.text not in used:
             misses = 0
-            used.add(of.sentence.text)
+            used.add(of.text)
             yield [
                 (
-                    p,
+                    probe,
                     UnitItem(
-                        sentence=of.sentence, template=drawer.template, label=answers[p] is True
+                        event=event,
+                        text=of.text,
+                        template=drawer.template,
+                        label=answers[probe] is True,
                     ),
                 )
-                for p in chosen
+                for probe in chosen
             ]
         elif (misses := misses + 1) == REJECTED:
             return

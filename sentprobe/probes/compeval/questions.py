@@ -9,24 +9,23 @@ from functools import cached_property
 from typing import TypeAlias
 
 from sentprobe.generator.event import Event, Participant, Polarity, contains
-from sentprobe.generator.plan import plan_sentence, slots_of
-from sentprobe.generator.realize import realize
-from sentprobe.generator.sentence import Sentence
+from sentprobe.generator.plan import slots_of
+from sentprobe.generator.wording import outline_of, text_of
 from sentprobe.lexicon import Lexicon
 from sentprobe.probes.compeval.items import Probe
 
 
 @dataclass(frozen=True)
 class Asked:
-    """An event that is asked about; its sentence and words are worked out when they are wanted."""
+    """An event that is asked about; its text and words are worked out when they are wanted."""
 
     event: Event
     lexicon: Lexicon
 
     @cached_property
-    def sentence(self) -> Sentence:
-        """The realization."""
-        return realize(self.event, self.lexicon)
+    def text(self) -> str:
+        """The text of the sentence."""
+        return text_of(self.event, self.lexicon)
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -63,7 +62,7 @@ def both_occur(of: Asked, probe: Probe) -> bool | None:
 
 def comes_first(of: Asked, probe: Probe) -> bool | None:
     """Say whether the noun comes before the verb (Order)."""
-    return precedes(of.event, probe, of.places) if both_occur(of, probe) else None
+    return precedes(slots_of(of.event), probe, of.places) if both_occur(of, probe) else None
 
 
 def is_agent(of: Asked, probe: Probe) -> bool | None:
@@ -83,13 +82,11 @@ def is_positive(of: Asked, probe: Probe) -> bool | None:
 
 def places_of(event: Event) -> dict[str, int]:
     """Return where the words of the slots stand in the sentence, without making its forms."""
-    tokens = plan_sentence(event).tokens
-    return {token.slot: place for place, token in enumerate(tokens) if token.slot}
+    return {token.slot: place for place, token in enumerate(outline_of(event)) if token.slot}
 
 
-def precedes(event: Event, probe: Probe, places: Mapping[str, int]) -> bool:
-    """Say whether the noun stands before the verb; both occur."""
-    words = slots_of(event)
+def precedes(words: Mapping[str, str], probe: Probe, places: Mapping[str, int]) -> bool:
+    """Say whether the noun stands before the verb; both are among the words by slot."""
     noun, verb = (
         next(slot for slot, word in words.items() if slot.endswith(kind) and word == lemma)
         for kind, lemma in zip(("noun", "verb"), probe, strict=True)
