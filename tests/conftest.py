@@ -4,6 +4,7 @@ The embedding cache of commands that are tested, here or in other processes, is 
 and another one for each process that runs tests.
 """
 
+import gc
 import io
 import os
 import sys
@@ -68,6 +69,13 @@ def openai_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 def first(tmp_path: Path) -> Path:
     """A run directory with results of two encoders."""
     return a_first_run(tmp_path)
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector what was imported: it stays, and is most of what there is."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 10, 10)
 
 
 def pytest_unconfigure() -> None:

@@ -22,7 +22,8 @@ from sentprobe.probes.runs.store import read_results
 from sentprobe.probes.runs.task import make_tasks
 from sentprobe.probes.runs.word_source import WordSource
 from sentprobe.probes.suites import preset_of, usual_preset
-from sentprobe.probes.trainer.presets import find_preset
+from sentprobe.probes.trainer.classifier import Preset
+from sentprobe.probes.trainer.presets import find_preset, override
 
 SMALL = ("--train", "60", "--test", "12", "--validation", "12")
 QUICK = (*SMALL, "-e", "majority", "--jobs", "1", "--no-cache")
@@ -32,6 +33,11 @@ TRAINED = ("-e", "bow?dim=4", "--no-controls")
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(write_table(made_up(), tmp_path_factory.mktemp("made") / "table", shards=2).path)
+
+
+def briefly(data: ProbeDataset) -> Preset:
+    """The usual classifier, after two epochs."""
+    return override(usual_preset(data), [("max_epochs", "2")])
 
 
 def named(name: str, *, task: str = "") -> ProbeDataset:
@@ -92,7 +98,8 @@ def test_each_task_has_its_classifier_and_probe_words() -> None:
 
 def test_probe_words_of_adi_are_word_vectors_unless_one_hot_is_asked_for() -> None:
     def words(**options: str) -> dict[str, str]:
-        records = run([named("mine"), named("AdiOrder")], ["bow"], **options).records  # type: ignore[arg-type]
+        datasets = [named("mine"), named("AdiOrder")]
+        records = run(datasets, ["bow?dim=4"], preset=briefly, controls=False, **options).records  # type: ignore[arg-type]
         return {record.task: record.probe_vectors for record in records}
 
     assert words() == {"mine": "one-hot", "AdiOrder": "encoder"}

@@ -138,7 +138,7 @@ def test_bulk_is_the_same_as_one_by_one(space: Space, seed: int, count: int) -> 
             assert found == (without_origin(wanted) if lossy else wanted)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(space=spaces(), seed=st.integers(0, 2**32))
 def test_chunk_borders_do_not_show(space: Space, seed: int) -> None:
     indices = space.sample(min(30, space.count()), seed=seed)
@@ -176,20 +176,30 @@ from sentprobe.generator.sentence_files import write_file
 from sentprobe.generator.space import Space
 from sentprobe.lexicon import english
 space = Space(english(), templates=["all"], choices=Choices(adverbs=(0, 2)))
-write_file(space, space.sample(300, seed=5), Path(sys.argv[1]))
+for path in sys.argv[1:]:
+    write_file(space, space.sample(300, seed=5), Path(path))
 """
+SUFFIXES = (".txt", ".jsonl", ".conllu", ".trees", ".parquet")
 
 
-@pytest.mark.parametrize("suffix", [".txt", ".jsonl", ".conllu", ".trees", ".parquet"])
-def test_same_seed_same_bytes(tmp_path: Path, suffix: str) -> None:
-    """Twice in this process, and in others whose sets and dictionaries are ordered otherwise."""
-    space = Space(english(), templates=["all"], choices=Choices(adverbs=(0, 2)))
-    files = [tmp_path / f"{name}{suffix}" for name in ("one", "two", "three")]
-    for path in files[:2]:
-        write_file(space, space.sample(300, seed=5), path)
+@pytest.fixture(scope="module")
+def made_elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of files from a process whose sets and dictionaries are ordered otherwise."""
+    folder = tmp_path_factory.mktemp("elsewhere")
     environment = os.environ | {"PYTHONHASHSEED": "12345", "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-c", SCRIPT, str(files[2])]
-    subprocess.run(command, check=True, env=environment)
+    files = [str(folder / f"three{suffix}") for suffix in SUFFIXES]
+    subprocess.run([sys.executable, "-c", SCRIPT, *files], check=True, env=environment)
+    return folder
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_same_seed_same_bytes(tmp_path: Path, suffix: str, made_elsewhere: Path) -> None:
+    """Twice in this process, and in another."""
+    space = Space(english(), templates=["all"], choices=Choices(adverbs=(0, 2)))
+    files = [tmp_path / f"{name}{suffix}" for name in ("one", "two")]
+    for path in files:
+        write_file(space, space.sample(300, seed=5), path)
+    files.append(made_elsewhere / f"three{suffix}")
     assert len({path.read_bytes() for path in files}) == 1
 
 

@@ -104,7 +104,7 @@ def constraints_on(draw: st.DrawFn, case: Case) -> Constraints:
 
 
 @given(st.data())
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_constraints_leave_what_the_loops_leave(data: st.DataObject) -> None:
     case = data.draw(st.sampled_from(listable()), label="case")
     constraints = data.draw(constraints_on(case), label="constraints")

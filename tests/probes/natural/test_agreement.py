@@ -112,7 +112,7 @@ def test_disagreements_by_hand(trees: Callable[[str, str], Table]) -> None:
     assert json.loads(json.dumps(found)) == found
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(analyses())
 def test_counts_add_up_and_are_those_of_pairs_of_rows(made: Analyses) -> None:
     with TemporaryDirectory() as folder:
@@ -143,7 +143,7 @@ def test_counts_add_up_and_are_those_of_pairs_of_rows(made: Analyses) -> None:
     assert turned.tags == found.tags
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(analyses())
 def test_kappa_is_that_of_scikit_learn(made: Analyses) -> None:
     found = agreement(made.pairs)[Label.DEPTH].tally

@@ -73,7 +73,7 @@ def ordered_words() -> ProbeDataset:
 
 
 def test_words_that_have_an_order_are_a_finding_and_no_fault() -> None:
-    preset = replace(find_preset("ettinger"), max_epochs=300)
+    preset = replace(find_preset("ettinger"), max_epochs=120)
     data = ordered_words()
     assert not data.balanced_probes
     results = run([data], [make_encoder("bow?dim=4")], preset=preset)
@@ -125,7 +125,7 @@ def test_a_leak_is_found_though_the_words_tell_something() -> None:
     words = np.where(train.rows[:, None] % 8 < 6, train.probes, train.probes[:, ::-1])
     again = replace(train, probes=words)
     leaking = replace(data, splits={Split.TRAIN: again, Split.TEST: again})
-    preset = replace(find_preset("ettinger"), max_epochs=300)
+    preset = replace(find_preset("ettinger"), max_epochs=120)
     results = run([leaking], [make_encoder("bow?dim=64")], preset=preset)
     assert 0.6 < results.records[0].scores[Condition.NO_SENTENCE].accuracy < 0.8
     runs = {each.condition: each for each in sanity_runs(results)}
