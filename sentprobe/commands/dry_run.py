@@ -9,7 +9,8 @@ from sentprobe.screen import print_table, say
 from sentprobe.table_writers import empty_table
 
 if TYPE_CHECKING:
-    from sentprobe.probes.runs.forecast import Forecast, Planned
+    from sentprobe.probes.runs.forecast import Forecast
+    from sentprobe.probes.runs.plan import Planned
 
 
 def print_forecast(found: "Forecast") -> None:
@@ -19,9 +20,9 @@ def print_forecast(found: "Forecast") -> None:
         sizes = (f"{each.items.get(split, 0):,}" for split in Split)
         table.add_row(each.encoder, each.task, *sizes, to_do(each))
     print_table(table)
-    missing = [each for each in found.planned if each.missing]
-    there = len(found.planned) - len(missing)
-    say(f"{counted(there, 'result')} found, {len(missing)} to be made. Nothing was written.")
+    missing = sum(each.unfinished for each in found.planned)
+    there = sum(len(each.draws) for each in found.planned) - missing
+    say(f"{counted(there, 'result')} found, {missing} to be made. Nothing was written.")
     if missing:
         say(
             f"About {spoken(found.seconds)}: {spoken(found.start)} to load, {spoken(found.build)} "
@@ -31,11 +32,12 @@ def print_forecast(found: "Forecast") -> None:
 
 
 def to_do(each: "Planned") -> str:
-    """Return what is missing of a result.
+    """Return what is missing of an encoder on a task.
 
-    With one seed, conditions are named; with several, probes are counted.
+    All probes are counted, and with several draws those in which any is missing.
     """
     if not each.missing:
         return "nothing: it is there"
-    probes = sum(map(len, each.missing.values()))
-    return f"{counted(probes, 'probe')}: {', '.join(each.missing)}"
+    probes = counted(sum(map(len, each.missing.values())), "probe")
+    of = f" in {each.unfinished} of {len(each.draws)} draws" if len(each.draws) > 1 else ""
+    return f"{probes}{of}: {', '.join(each.missing)}"

@@ -3,13 +3,16 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from in_process import Command
 from probe_strategies import learnable
 
 from sentprobe.commands.options import SizeOptions
 from sentprobe.commands.targets import parse_targets
+from sentprobe.probes.dataset import Split
 from sentprobe.probes.formats import write_dataset
-from sentprobe.probes.runs import forecast
+from sentprobe.probes.runs import forecast, pace
 from sentprobe.probes.runs.results import Condition
 from sentprobe.probes.runs.settings import make_run
 from sentprobe.probes.trainer.presets import find_preset, override
@@ -39,6 +42,64 @@ def test_what_is_there_and_what_is_not(
     _, stdout, _ = command(*arguments, *bow, "--dry-run")
     assert stdout.endswith("1 result found, 0 to be made. Nothing was written.\n")
     assert sorted(out.iterdir()) == before
+
+
+def test_draws_are_counted_as_the_run_then_makes_them(
+    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    run = ("run", "compeval", *TINY, "-e", "bow?dim=8", "--no-controls", "--no-cache")
+    out = ("--out", tmp_path / "run")
+    assert command(*run, "--draws", 1, *out)[0] == 0
+    before = {path: path.read_bytes() for path in (tmp_path / "run").iterdir()}
+    _, stdout, _ = command(*run, "--draws", 3, *out, "--dry-run")
+    assert "2 probes in 2 of 3 draws: probe" in stdout
+    assert "1 result found, 2 to be made. Nothing was written.\nAbout " in stdout
+    assert {path: path.read_bytes() for path in (tmp_path / "run").iterdir()} == before
+    _, _, stderr = command(*run, "--draws", 3, *out)
+    assert stderr.endswith("1 result found, 2 made\n")
+    _, stdout, _ = command(*run, "--draws", 3, *out, "--dry-run")
+    assert stdout.endswith("3 results found, 0 to be made. Nothing was written.\n")
+
+
+def test_draws_of_datasets_that_are_read(tmp_path: Path, command: Command) -> None:
+    write_dataset(learnable(name="one", size=40), tmp_path / "one")
+    run = ("run", tmp_path / "one", "-e", "bow?dim=8", "--set", "max_epochs=2", "--jobs", 1)
+    out = ("--no-controls", "--no-cache", "--out", tmp_path / "run")
+    assert command(*run, *out)[0] == 0
+    _, stdout, _ = command(*run, *out, "--draws", 2, "--dry-run")
+    assert "1 result found, 1 to be made." in stdout
+    assert command(*run, *out, "--draws", 2)[2].endswith("1 result found, 1 made\n")
+
+
+SECONDS = st.floats(0, 1e4)
+
+
+@given(SECONDS, SECONDS, st.integers(1, 500), st.integers(1, 500), st.integers(0, 10_000))
+def test_the_line_is_never_below_what_was_measured_nor_above_its_share(
+    less: float, more: float, few: int, further: int, beyond: int
+) -> None:
+    many = few + further
+    size = many + beyond
+    found = pace.on_line(size, (few, less), (many, more))
+    assert more * (1 - 1e-9) <= found <= more * size / many * (1 + 1e-9) + 1e-9
+
+
+@given(SECONDS, SECONDS, st.integers(1, 400), st.integers(1, 400), st.integers(0, 10_000))
+def test_what_is_on_a_line_is_found(
+    fixed: float, slope: float, few: int, further: int, beyond: int
+) -> None:
+    many = few + further
+    known = [(count, fixed + slope * count) for count in (few, many)]
+    wanted = fixed + slope * (many + beyond)
+    assert pace.on_line(many + beyond, *known) == pytest.approx(wanted, rel=1e-3, abs=1e-6)
+
+
+def test_a_cut_dataset_asks_only_what_training_has() -> None:
+    small = pace.cut(learnable(name="one", size=400), dict.fromkeys(Split, 40))
+    assert {split: len(items) for split, items in small.splits.items()}[Split.TRAIN] == 40
+    train, test = small.splits[Split.TRAIN], small.splits[Split.TEST]
+    assert {*test.targets.tolist()} <= {*train.targets.tolist()}
 
 
 def test_datasets_that_are_read(tmp_path: Path, command: Command) -> None:

@@ -155,10 +155,7 @@ def run_targets(
     """
     reporter = reporter or Silent()
     outcomes: list[Outcome] = []
-    for draw in run.each_draw():
-        groups = [recipes.light([each], seed=draw.seed) for each in encoders]
-        known = list(chain.from_iterable(groups))
-        check_distinct("encoder", [each.name for each in known])
+    for draw, known in each_draw(encoders, run=run):
         drawn = targets.drawn(draw.seed)
         asked = recipes.requests(drawn, known, run=draw, preset=preset, words=words)
         outcomes.append(
@@ -167,8 +164,22 @@ def run_targets(
                 drawn, known, run=draw, preset=preset, words=words, reporter=reporter, asked=asked
             )
         )
-        encoders = [each for pair in zip(encoders, groups, strict=True) for each in _kept(*pair)]
     return _together(outcomes)
+
+
+def each_draw(encoders: Sequence[Known], *, run: Run) -> Iterator[tuple[Run, list[Known]]]:
+    """Yield each draw with its encoders, of which those that need a file or a model are made.
+
+    Raises:
+        UsageError: two encoders are of one name.
+        SentprobeError: an encoder could not be made.
+    """
+    for draw in run.each_draw():
+        groups = [recipes.light([each], seed=draw.seed) for each in encoders]
+        known = list(chain.from_iterable(groups))
+        check_distinct("encoder", [each.name for each in known])
+        yield draw, known
+        encoders = [each for pair in zip(encoders, groups, strict=True) for each in _kept(*pair)]
 
 
 def _kept(known: Known, made: Sequence[Known]) -> Sequence[Known]:

@@ -43,14 +43,22 @@ def known_result(task: Task, encoder: Encoder | Baseline, *, run: Run) -> Result
 
     What a file of an older version lacks, and follows from dataset and encoder, is written into it.
     """
-    blank = _blank(task, encoder, run=run)
-    found = None if run.out is None or run.force else find_result(blank, run.out)
-    if run.out is None or found is None:
-        return blank
-    filled = _filled(found, blank)
-    if filled != found:
+    found, filled = _look_up(task, encoder, run=run)
+    if run.out is not None and found is not None and filled != found:
         write_result(filled, run.out)
     return filled
+
+
+def read_result(task: Task, encoder: Encoder | Baseline, *, run: Run) -> Result:
+    """Return the same, and write nothing."""
+    return _look_up(task, encoder, run=run)[1]
+
+
+def _look_up(task: Task, encoder: Encoder | Baseline, *, run: Run) -> tuple[Result | None, Result]:
+    """Return what is in the file, if there is one, and what is to be in it."""
+    blank = _blank(task, encoder, run=run)
+    found = None if run.out is None or run.force else find_result(blank, run.out)
+    return found, blank if found is None else _filled(found, blank)
 
 
 def _filled(found: Result, blank: Result) -> Result:
@@ -79,12 +87,17 @@ def missing_seeds(
 
 def missing_jobs(task: Task, encoder: Encoder | Baseline, known: Result, *, run: Run) -> list[Job]:
     """Return a job for each condition under which *known* lacks seeds of the run."""
-    controls = run.controls and isinstance(encoder, Encoder)
-    missing = missing_seeds(known, conditions_of(task.data, controls=controls), run=run)
+    missing = missing_seeds(known, asked_of(task, encoder, run=run), run=run)
     return [
         Job(encoder=encoder, task=task, condition=condition, seeds=seeds)
         for condition, seeds in missing.items()
     ]
+
+
+def asked_of(task: Task, encoder: Encoder | Baseline, *, run: Run) -> tuple[Condition, ...]:
+    """Return the conditions that are asked for; a baseline has no sanity runs."""
+    controls = run.controls and isinstance(encoder, Encoder)
+    return conditions_of(task.data, controls=controls)
 
 
 SHARED = (Condition.RANDOM_SENTENCES, Condition.BAG_OF_WORDS, Condition.NO_SENTENCE)
