@@ -10,12 +10,12 @@ import signal
 import sys
 from collections.abc import Callable, Mapping
 from pkgutil import resolve_name
-from typing import Any
+from typing import Any, ClassVar
 
 import typer
 
 from sentprobe.commands.help import HelpfulCommand, HelpfulGroup
-from sentprobe.commands.options import SETTINGS, VersionOption
+from sentprobe.commands.options import FIX, SETTINGS, VARY, VersionOption
 from sentprobe.errors import SentprobeError
 
 BadUsage: Any = typer.BadParameter.__bases__[0]
@@ -94,6 +94,8 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
 
 class LazyGroup(HelpfulGroup):
     """A program whose commands are stubs with a name and a line of help, until one is run."""
+
+    folded: ClassVar = (FIX, VARY)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Return the name of the command that *args* begin with, the command, and the rest."""
@@ -175,7 +177,8 @@ def _main(app: typer.Typer, name: str) -> None:
 
 def _refuse(error: Any, name: str) -> None:
     """Leave for a command line that cannot be read; say in one line why, and where help is."""
-    if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help, which is shown
+    if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help
+        typer.echo(error.format_message())
         raise SystemExit(error.exit_code) from None
     what = " ".join(error.format_message().split())
     stop = "" if what.endswith((".", "?")) else "."

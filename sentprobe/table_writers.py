@@ -3,11 +3,14 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
+
+from sentprobe.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -53,12 +56,27 @@ class Grid:
     rows: tuple[GridRow, ...]
 
 
+def starred(grid: Grid) -> Grid:
+    """Return the grid with a star before each best cell, for where bold cannot be seen.
+
+    >>> row = GridRow("bow", "", (GridCell("50.0"), GridCell("99.9", best=True)))
+    >>> [cell.text for cell in starred(Grid(("encoder", "Order", "SemRole"), (row,))).rows[0].cells]
+    ['50.0', '* 99.9']
+    """
+    return replace(grid, rows=tuple(replace(row, cells=_star(row.cells)) for row in grid.rows))
+
+
+def _star(cells: tuple[GridCell, ...]) -> tuple[GridCell, ...]:
+    """Mark the best: figures are at the right, and stay one below the other."""
+    return tuple(replace(cell, text=f"* {cell.text}") if cell.best else cell for cell in cells)
+
+
 def draw(grid: Grid) -> "Table":
-    """Return the table for a terminal, the best of each column in bold."""
+    """Return the table for a terminal, the best of each column in bold and with a star."""
     from rich.text import Text  # noqa: PLC0415 - slow import
 
     drawn = empty_table(grid.header)
-    for section in _sections(grid):
+    for section in _sections(starred(grid)):
         for row in section:
             cells = (Text(cell.text, style="bold" if cell.best else "") for cell in row.cells)
             drawn.add_row(Text(row.label), *cells, end_section=row is section[-1])
@@ -107,8 +125,32 @@ class Caption:
         return "\n".join([*lines, f"{tabular}\\end{{table}}\n"])
 
 
+NO_CAPTION = Caption()
+"""That of a table that stands where it is."""
+
+
+def make_caption(text: str | None, label: str | None, *, dashes: str = "") -> Caption:
+    """Return the caption and label of a table in LaTeX; *dashes* stand before their names.
+
+    Raises:
+        UsageError: one is empty; there is a label alone, or one that LaTeX cannot read.
+    """
+    for name, given in (("caption", text), ("label", label)):
+        if given is not None and not given.strip():
+            raise UsageError(f"{dashes}{name} is empty")
+    if label is not None and text is None:
+        raise UsageError(
+            f"{dashes}label needs a {dashes}caption: LaTeX numbers the tables that have one"
+        )
+    if label is not None and not re.fullmatch(r"[\w:.+/-]+", label, re.ASCII):
+        raise UsageError(
+            f"{dashes}label {label!r}: wanted are letters, digits and the signs : . + / - _"
+        )
+    return Caption(" ".join((text or "").split()), label or "")
+
+
 def write_grid(grid: Grid, style: TableFormat, caption: Caption = Caption()) -> str:
-    """Return the table as text, in plain columns, Markdown or LaTeX (the best in bold)."""
+    """Return the table as plain columns (the best with a star), Markdown or LaTeX (in bold)."""
     text = WRITERS[style](grid)
     return caption.around(text) if style is TableFormat.LATEX else text
 
@@ -154,7 +196,8 @@ def _sections(grid: Grid) -> list[list[GridRow]]:
 
 
 def _plain(grid: Grid) -> str:
-    lines = [list(grid.header)] + [[row.label, *(c.text for c in row.cells)] for row in grid.rows]
+    rows = starred(grid).rows
+    lines = [list(grid.header)] + [[row.label, *(c.text for c in row.cells)] for row in rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "".join(
         "  ".join(

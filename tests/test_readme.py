@@ -19,7 +19,32 @@ EXAMPLES = [
 ]
 
 
+PASTED = [
+    line
+    for block in _BLOCKS
+    for line in block.replace("\\\n", " ").splitlines()
+    if line.startswith(("gen ", "probe "))
+]
+"""The commands that a reader pastes; words in capitals stand for files of theirs."""
+
+
+@pytest.mark.parametrize("line", PASTED)
+def test_a_command_can_be_pasted(line: str) -> None:
+    program, name, *rest = shlex.split(line)
+    assert name in cli.COMMANDS[program]
+    cli.load_command(program, name).make_context(name, rest)
+    files = [word for word in rest if "." in word and not word.startswith(("st:", "--"))]
+    assert all(word.partition(".")[0].rstrip("*/").isupper() for word in files if word not in MADE)
+    assert "st:." not in line
+
+
+MADE = ["report.html"]
+"""The files that the commands themselves make."""
+
+
 def test_there_are_examples() -> None:
+    assert len(PASTED) >= 10
+
     assert len(EXAMPLES) >= 7
 
 

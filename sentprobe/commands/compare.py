@@ -52,8 +52,8 @@ def compare(
     corrected = choose(Correction, correction, what="correction")
     found = find_comparisons(runs, correction=corrected, against=against, table=table)
     if style is TableFormat.TEXT and out is None:
-        print_table(draw(comparisons.starred(comparisons.comparison_grid(found))))
-        say(comparisons.explain(found, correction=corrected, mark="bold, with a *"), end="")
+        print_table(draw(comparisons.comparison_grid(found)))
+        say(comparisons.explain(found, correction=corrected), end="")
     else:
         print_or_write(to_text(found, corrected, style, caption), out)
 
@@ -61,13 +61,10 @@ def compare(
 def to_text(
     found: Sequence[Comparison], correction: Correction, style: TableFormat, caption: Caption
 ) -> str:
-    """Return the comparisons as text in any of the formats; plain text has no bold, but a star."""
-    grid, mark = comparisons.comparison_grid(found), "bold"
-    if style is TableFormat.TEXT:
-        grid, mark = comparisons.starred(grid), "with a *"
+    """Return the comparisons as text in any of the formats."""
     return write_tables(
-        [grid],
-        notes=comparisons.explain(found, correction=correction, mark=mark),
+        [comparisons.comparison_grid(found)],
+        notes=comparisons.explain(found, correction=correction),
         records=lambda: comparisons.to_records(found),
         style=style,
         caption=caption,

@@ -19,7 +19,7 @@ def generate(
         typer.Option(
             "--template",
             "-t",
-            help="Structure, as listed by `gen templates`; repeatable. By default all, "
+            help="Structure, from gen templates; repeatable. By default all, "
             "which leaves out transitive-rc-both.",
             rich_help_panel=opt.WHAT,
             autocompletion=complete_template,

@@ -6,14 +6,13 @@ from typing import Annotated
 
 import typer
 
+from sentprobe.commands.options import FIX, VARY
 from sentprobe.generator.event import Aspect, Number, Polarity, Tense, Voice
 from sentprobe.lexicon import Flag
 
 MUST = "What the sentences must and must not contain"
-FIX = "Features to fix (otherwise they vary)"
-VARY = "Words that structure allows (each option may be repeated)"
 OUTPUT = "Output"
-"""The panels of ``--help``."""
+"""Panels of ``--help``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +22,7 @@ class ContentOptions:
     require: Annotated[
         list[str] | None,
         typer.Option(
-            help="Event to contain, e.g. 'help\\[past](agent: lawyer\\[pl])'.", rich_help_panel=MUST
+            help="Event to contain, e.g. 'help[past](agent: lawyer[pl])'.", rich_help_panel=MUST
         ),
     ] = None
     require_any: Annotated[

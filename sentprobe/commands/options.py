@@ -26,14 +26,16 @@ from sentprobe.commands.completion import (
 from sentprobe.errors import UsageError
 from sentprobe.specs import COMPEVAL, NATURAL
 
-SETTINGS = {"help_option_names": ["-h", "--help"]}
-"""How every command asks for help."""
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
+"""How every command is asked for help, and how wide that may be."""
 
 WHAT = "What to generate"
 NATURAL_TEXT = "Natural text"
 CLASSIFIER = "The classifier"
 MACHINE = "Where it runs"
-"""The panels of ``--help``."""
+FIX = "Features to fix (otherwise they vary)"
+VARY = "Words to allow (each option may be repeated)"
+"""Panels of ``--help``."""
 
 
 def command_line() -> str:
@@ -72,9 +74,7 @@ IntervalsOption = Annotated[bool, typer.Option("--intervals", help="Show 95% int
 
 SourcesOption = Annotated[
     bool,
-    typer.Option(
-        "--sources", help="Show which part of ± is between draws, and between the probes of one."
-    ),
+    typer.Option("--sources", help="Take ± apart: between draws, and within one."),
 ]
 
 ForceOption = Annotated[bool, typer.Option("--force", help="Redo what is there.")]
@@ -90,7 +90,7 @@ TaskOption = Annotated[
     list[str] | None,
     typer.Option(
         "--task",
-        help="Only this task (or, of natural, suite: adi); may be repeated.",
+        help="Only this task (of natural also: adi); repeatable.",
         autocompletion=complete_task,
     ),
 ]
@@ -99,7 +99,7 @@ LexiconOption = Annotated[
     Path | None, typer.Option("--lexicon", help="Your own lexicon file.", rich_help_panel=WHAT)
 ]
 
-VOCABULARIES = "Which words of the lexicon: english, compeval, published, or your own."
+VOCABULARIES = "english, compeval, published, or one of your own."
 
 VocabularyOption = Annotated[
     str | None,
@@ -124,7 +124,7 @@ class CompevalOptions:
         typer.Option(
             "--vocabulary",
             "-v",
-            help=f"{VOCABULARIES} By default compeval, or the only one of your own lexicon.",
+            help=f"{VOCABULARIES} By default compeval, or the only one of your lexicon.",
             rich_help_panel=WHAT,
             autocompletion=complete_vocabulary,
         ),
@@ -134,7 +134,7 @@ class CompevalOptions:
         str,
         typer.Option(
             "--sampling",
-            help="mirror, or paper: as the published datasets were drawn.",
+            help="mirror, or paper, as published.",
             rich_help_panel=WHAT,
             autocompletion=complete_sampling,
         ),
@@ -151,7 +151,7 @@ class SizeOptions:
         int | None,
         typer.Option(
             "--train",
-            help="Training items of each task. By default 4000, of natural text 100000.",
+            help="Training items. By default 4000, natural 100000.",
             rich_help_panel=WHAT,
         ),
     ] = None
@@ -159,7 +159,7 @@ class SizeOptions:
         int | None,
         typer.Option(
             "--test",
-            help="Test items of each task. By default 1000, of natural text 10000.",
+            help="Test items. By default 1000, natural 10000.",
             rich_help_panel=WHAT,
         ),
     ] = None
@@ -167,7 +167,7 @@ class SizeOptions:
         int | None,
         typer.Option(
             "--validation",
-            help="Validation items of each task. By default 0, of natural text 10000.",
+            help="Validation items. By default 0, natural 10000.",
             rich_help_panel=WHAT,
         ),
     ] = None

@@ -66,17 +66,14 @@ def run(
     ] = None,
     dry_run: Annotated[
         bool,
-        typer.Option(
-            "--dry-run", help="Only say what would be done, and about how long it would take."
-        ),
+        typer.Option("--dry-run", help="Only say what would be done, and how long it takes."),
     ] = False,
     seed: Annotated[int, opt.seed_of("data, encoders and probes")] = 0,
-    seeds: Annotated[int, typer.Option(help="So many probes each, with seeds from --seed up.")] = 1,
+    seeds: Annotated[int, typer.Option(help="Probes each, of seeds --seed and up.")] = 1,
     draws: Annotated[
         int,
         typer.Option(
-            help="Do all this so often, with new data, untrained weights and probes, by the seeds "
-            "--seed, --seed + 10, ...; of each --seeds probes, at most 10."
+            help="Draw data, untrained weights and probes so often: --seed, --seed + 10, ..."
         ),
     ] = 1,
     intervals: opt.IntervalsOption = False,

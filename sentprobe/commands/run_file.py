@@ -23,8 +23,8 @@ NOT_WRITTEN = ("config", "force", "dry-run")
 """The keys that say nothing of what a run is."""
 
 CONFIG = (
-    "Take options from this TOML file, such as the run.toml of a folder of results; those written "
-    "here win. Paths in it are relative to where the command is run."
+    "Take options from this file, such as the run.toml of a folder of results; those written here "
+    "win."
 )
 """The help of ``--config``."""
 

@@ -22,6 +22,7 @@ from sentprobe.probes.report.tables import (
 )
 from sentprobe.probes.report.tables import published as published_rows
 from sentprobe.probes.report.view import sections
+from sentprobe.probes.report.view import to_text as write_sections
 from sentprobe.probes.runs.results import Results
 from sentprobe.probes.runs.store import read_results
 from sentprobe.screen import print_table, say
@@ -148,13 +149,7 @@ def to_text(results: Results, view: View, fmt: TableFormat) -> str:
 
         by = view.by_length or Lengths.BINS
         return report(results, style=view.style, note=view.note.strip(), by=by)
-    parts = []
-    tables = list(_tables(results, view))
-    for number, (title, each, notes) in enumerate(tables, 1):
-        caption = view.caption.of(number, len(tables))
-        table = write_grid(grid(each, style=view.style), fmt, caption)
-        parts.append(write_title(title, fmt) + table + write_notes(notes, fmt))
-    return "\n".join(parts)
+    return write_sections(list(_tables(results, view)), fmt, style=view.style, caption=view.caption)
 
 
 def print_tables(results: Results, view: View) -> None:

@@ -1,13 +1,12 @@
 """The tables that commands print or write to a file: in which format, and with what in LaTeX."""
 
-import re
 from pathlib import Path
 
 from sentprobe.commands.options import LatexOptions
 from sentprobe.errors import UsageError
 from sentprobe.files import write_atomically
 from sentprobe.specs import choose
-from sentprobe.table_writers import Caption, TableFormat
+from sentprobe.table_writers import Caption, TableFormat, make_caption
 
 SUFFIXES = {
     ".md": TableFormat.MARKDOWN,
@@ -47,21 +46,12 @@ def find_caption(options: LatexOptions, style: TableFormat) -> Caption:
     """Return the caption and label of a table in LaTeX.
 
     Raises:
-        UsageError: the table is in another format; there is a label alone, or one that LaTeX
-            cannot read.
+        UsageError: the table is in another format; see :func:`make_caption`.
     """
     for name, text in (("--caption", options.caption), ("--label", options.label)):
         if text is not None and style is not TableFormat.LATEX:
             raise UsageError(f"{name} is for --format latex, not for {style.value}")
-        if text is not None and not text.strip():
-            raise UsageError(f"{name} is empty")
-    if options.label is not None and options.caption is None:
-        raise UsageError("--label needs a --caption: LaTeX numbers the tables that have one")
-    if options.label is not None and not re.fullmatch(r"[\w:.+/-]+", options.label, re.ASCII):
-        raise UsageError(
-            f"--label {options.label!r}: wanted are letters, digits and the signs : . + / - _"
-        )
-    return Caption(" ".join((options.caption or "").split()), options.label or "")
+    return make_caption(options.caption, options.label, dashes="--")
 
 
 def print_or_write(text: str, out: Path | None) -> None:

@@ -1,8 +1,9 @@
 """The list of tasks, at the end of the help of the commands that build them."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from sentprobe.commands.help import HelpfulCommand
+from sentprobe.commands.options import CLASSIFIER, MACHINE, NATURAL_TEXT
 
 
 def task_list() -> str:
@@ -13,13 +14,15 @@ def task_list() -> str:
 
     return (
         f"Tasks of compeval: {', '.join(COMPEVAL)}.\n\n"
-        f"Tasks of natural: {', '.join(NATURAL)}; suites of these: {', '.join(TaskGroup)}.\n\n"
+        f"Tasks of natural: {', '.join(NATURAL)}; suites of these: {', '.join(TaskGroup)}. "
         "probe tasks says what each asks."
     )
 
 
 class ListsTasks(HelpfulCommand):
     """A command whose help ends with the list of tasks, which is looked up only then."""
+
+    folded: ClassVar = (CLASSIFIER, MACHINE, NATURAL_TEXT)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help."""

@@ -1,5 +1,6 @@
 """Help begins with examples that are right; a bad command line is one line."""
 
+import re
 import shlex
 import sys
 from typing import Any
@@ -31,6 +32,76 @@ def test_help_begins_with_three_examples(
     assert [lines[at].strip() for at in (1, 3, 5)] == [line for line, _ in examples()[name]]
     assert max(map(len, shown.splitlines())) <= 80
     assert "…" not in shown
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_help_is_no_wall(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    words = (*name.split(), "--help")
+    _, shown, _ = run_command(*words, monkeypatch=monkeypatch, capture=capsys)
+    assert len(shown.splitlines()) <= 60
+    assert shown.count("\n\n\n") == 0
+
+
+FOLDED = {
+    "gen": ("--tense", "--adverbs", "Of relative clauses."),
+    "probe run": ("--preset", "--device", "Where probes are trained; auto is the best there is."),
+    "probe build": ("--odd-band", "--no-audit", "Words of WC."),
+    "probe sentences": ("--sequences", "--first-rank", "Words of WC."),
+}
+
+
+@pytest.mark.parametrize("name", FOLDED)
+def test_what_help_folds_it_names_and_help_all_explains(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    run = (*name.split(),)
+    _, short, _ = run_command(*run, "--help", monkeypatch=monkeypatch, capture=capsys)
+    code, whole, err = run_command(*run, "--help-all", monkeypatch=monkeypatch, capture=capsys)
+    assert (code, err) == (0, "")
+    assert f"More options, explained by {name} --help-all:" in short
+    assert "More options" not in whole
+    assert max(map(len, whole.splitlines())) <= 80
+    *options, meaning = FOLDED[name]
+    assert meaning not in " ".join(short.split())
+    assert meaning in " ".join(whole.split())
+    assert options[0] in short
+    assert all(each in whole for each in options)
+    assert words_of_options(short) <= words_of_options(whole)
+
+
+def words_of_options(shown: str) -> set[str]:
+    return set(re.findall(r"--[a-z-]+", shown))
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_option_is_in_the_help(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program, *rest = name.split()
+    found: Any = gen_itself() if name == "gen" else None
+    if rest:
+        found = load_command(program, rest[0])
+        found = found.commands[rest[1]] if rest[1:] else found
+    _, shown, _ = run_command(program, *rest, "--help", monkeypatch=monkeypatch, capture=capsys)
+    declared = {max(each.opts, key=len) for each in getattr(found, "params", ()) if each.opts}
+    assert {each for each in declared if each.startswith("--")} <= words_of_options(shown)
+
+
+def test_what_was_added_is_in_the_help_of_a_run(command: Command) -> None:
+    _, shown, _ = command("run", "--help")
+    added = "--draws --sources --intervals --all-rows --dry-run --config --device --help-all"
+    assert set(added.split()) <= words_of_options(shown)
+    assert "probe tasks says" in " ".join(shown.split())
+
+
+def test_columns_are_where_they_take_the_fewest_lines(command: Command) -> None:
+    _, shown, _ = command("run", "--help")
+    assert "\n  -o, --out PATH          Folder for the results" in shown
+    assert "\n      --controls / --no-controls\n                          Make the" in shown
 
 
 def test_no_example_is_of_a_command_that_is_not_there() -> None:

@@ -18,7 +18,7 @@ def test_show(first: Path, command: Command) -> None:
     assert rows(stdout)[:3] == [
         ["encoder", "Content1Probe", "Order"],
         ["bow", "90.0", "50.0"],
-        ["st<b>", "", "69.0"],
+        ["st<b>", "", "* 69.0"],
     ]
     assert "classifier: ettinger" in stdout
     assert "bag of random word vectors is above chance (90.0)" in stdout
@@ -30,7 +30,7 @@ def test_several_runs_in_one_table(first: Path, tmp_path: Path, command: Command
     assert rows(stdout)[1:4] == [
         ["bow", "90.0", "50.0"],
         ["lstm", "", "60.0"],
-        ["st<b>", "", "69.0"],
+        ["st<b>", "", "* 69.0"],
     ]
 
 

@@ -1,7 +1,7 @@
 """Encoders compared with each other, task by task, over the results of runs."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from statistics import mean
 from typing import Any
@@ -222,15 +222,6 @@ def _observed(comparisons: Sequence[Comparison]) -> str:
     )
 
 
-def starred(grid: Grid) -> Grid:
-    """Return the grid with a star after each bold cell, for where bold cannot be seen."""
-    return replace(grid, rows=tuple(replace(row, cells=_star(row.cells)) for row in grid.rows))
-
-
-def _star(cells: tuple[GridCell, ...]) -> tuple[GridCell, ...]:
-    return tuple(replace(cell, text=f"{cell.text} *") if cell.best else cell for cell in cells)
-
-
 def _row(comparison: Comparison) -> GridRow:
     paired = comparison.paired
     name = f"{comparison.first.encoder} - {comparison.second.encoder}"
@@ -286,13 +277,8 @@ def to_records(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
     ]
 
 
-def explain(
-    comparisons: Sequence[Comparison], *, correction: Correction, mark: str = "bold"
-) -> str:
-    """Say in plain sentences how to read the table, and what it shows.
-
-    *mark* says how a significant difference is marked in it.
-    """
+def explain(comparisons: Sequence[Comparison], *, correction: Correction) -> str:
+    """Say in plain sentences how to read the table, and what it shows."""
     count = len(comparisons)
     over = _paired_over(comparisons)
     lines = [
@@ -315,7 +301,7 @@ def explain(
     mixed = any(each.draws > 1 for each in comparisons) and test == "p (sign)"
     lines.append(
         f"{found} of {count} differences {are} significant ({test} < {LEVEL:g}"
-        f"{', over draws p (t-test)' if mixed else ''}; {mark})."
+        f"{', over draws p (t-test)' if mixed else ''}; bold, or with a *)."
     )
     return "".join(f"{line}\n" for line in lines)
 

@@ -75,8 +75,9 @@ def describe(results: Results) -> Iterator[str]:
     yield from data_lines(results)
     if marked(results):
         yield (
-            "Bold: above its control (the bag of words of its width where words alone tell "
-            "something, else chance), and tied with no other encoder by the test of probe compare."
+            "Bold, or with a *: above its control (the bag of words of its width where words alone "
+            "tell something, else chance), and tied with no other encoder by the test of probe "
+            "compare."
         )
     yield from _skewed(results)
     yield from _word_vectors(results)

@@ -1,7 +1,7 @@
 """Results as they show by themselves: as text, in a terminal, in a notebook, in a document."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from typing import TYPE_CHECKING
@@ -11,7 +11,15 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from sentprobe.probes.report.tables import CellStyle, explain, grid, origins, settings, titles
 from sentprobe.probes.runs.results import Results
 from sentprobe.screen import fit, wrap
-from sentprobe.table_writers import TableFormat, draw, write_grid, write_notes, write_title
+from sentprobe.table_writers import (
+    NO_CAPTION,
+    Caption,
+    TableFormat,
+    draw,
+    write_grid,
+    write_notes,
+    write_title,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -34,7 +42,12 @@ def sections(results: Results, style: CellStyle) -> Iterator[tuple[str, Results,
 
 
 def show_results(
-    results: Results, fmt: TableFormat, *, intervals: bool = False, all_rows: bool = False
+    results: Results,
+    fmt: TableFormat,
+    *,
+    intervals: bool = False,
+    all_rows: bool = False,
+    caption: Caption = NO_CAPTION,
 ) -> str:
     """Return the tables of results as text, Markdown, LaTeX, or HTML for a notebook."""
     style = CellStyle(intervals=intervals, all_rows=all_rows)
@@ -42,9 +55,22 @@ def show_results(
         return _in_notebook(results, style)
     if fmt is TableFormat.TEXT:
         return _drawn(results)
+    return to_text(list(sections(results, style)), fmt, style=style, caption=caption)
+
+
+def to_text(
+    shown: Sequence[tuple[str, Results, str]],
+    fmt: TableFormat,
+    *,
+    style: CellStyle,
+    caption: Caption = NO_CAPTION,
+) -> str:
+    """Return tables of results, each with what stands above it and below, as text."""
     return "\n".join(
-        write_title(title, fmt) + write_grid(grid(each, style=style), fmt) + write_notes(notes, fmt)
-        for title, each, notes in sections(results, style)
+        write_title(title, fmt)
+        + write_grid(grid(each, style=style), fmt, caption.of(number, len(shown)))
+        + write_notes(notes, fmt)
+        for number, (title, each, notes) in enumerate(shown, 1)
     )
 
 

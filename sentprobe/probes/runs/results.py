@@ -15,7 +15,7 @@ from sentprobe.probes.dataset import ONE_HOT, Indices
 from sentprobe.probes.runs.data_facts import DataFacts
 from sentprobe.probes.statistics import Interval, accuracy_interval
 from sentprobe.probes.trainer.classifier import Preset
-from sentprobe.table_writers import TableFormat
+from sentprobe.table_writers import Caption, TableFormat, make_caption
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -269,11 +269,25 @@ class Results:
         """Return the table in Markdown, with 95% intervals or rows of sanity runs if asked for."""
         return self._shown(TableFormat.MARKDOWN, intervals=intervals, all_rows=all_rows)
 
-    def to_latex(self, *, intervals: bool = False, all_rows: bool = False) -> str:
-        """Return the same table in LaTeX, for the package booktabs."""
-        return self._shown(TableFormat.LATEX, intervals=intervals, all_rows=all_rows)
+    def to_latex(
+        self,
+        *,
+        intervals: bool = False,
+        all_rows: bool = False,
+        caption: str | None = None,
+        label: str | None = None,
+    ) -> str:
+        """Return the same table in LaTeX, for the package booktabs.
 
-    def _shown(self, fmt: TableFormat, **choices: bool) -> str:
+        With a *caption*, it is a table that floats, and may have a *label*.
+
+        Raises:
+            UsageError: see :func:`sentprobe.table_writers.make_caption`.
+        """
+        made = make_caption(caption, label)
+        return self._shown(TableFormat.LATEX, intervals=intervals, all_rows=all_rows, caption=made)
+
+    def _shown(self, fmt: TableFormat, **choices: bool | Caption) -> str:
         show: Callable[..., str] = resolve_name(f"{VIEW}:show_results")
         return show(self, fmt, **choices)
 

@@ -27,7 +27,7 @@ def test_the_best_is_marked() -> None:
     )
     assert marked(results) == {("a", "Order")}
     assert [row.cells[0].best for row in grid(results).rows][:2] == [True, False]
-    assert "Bold: above its control" in explain(results)
+    assert "Bold, or with a *: above its control" in explain(results)
 
 
 @pytest.mark.parametrize("second", [700, 699, 697])

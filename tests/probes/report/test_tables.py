@@ -43,13 +43,13 @@ SAMPLE = Results(
 ALL_ROWS = CellStyle(all_rows=True)
 
 PLAIN = """\
-encoder                  content1  order
-bow                          90.0   55.1
+encoder                  content1   order
+bow                        * 90.0  * 55.1
 st:a|b                       88.7
-random sentences, dim 3      50.0   49.0
-bow, random probes           51.0   50.5
+random sentences, dim 3      50.0    49.0
+bow, random probes           51.0    50.5
 st:a|b, random probes        50.1
-bag of words, dim 3          88.0   50.0
+bag of words, dim 3          88.0    50.0
 """
 
 LATEX = r"""\begin{tabular}{lrr}

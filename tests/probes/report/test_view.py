@@ -1,6 +1,7 @@
 """Results show as the table: as text, in a terminal, in a notebook, in a document."""
 
 import io
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from rich.console import Console
 from shown_runs import Tags, a_run
 
 from sentprobe import Results, read_results
+from sentprobe.errors import UsageError
 from sentprobe.probes.report.tables import explain, grid
 from sentprobe.table_writers import TableFormat, draw, write_grid
 
@@ -80,6 +82,48 @@ def test_documents(style: TableFormat) -> None:
 def test_intervals_in_documents() -> None:
     assert r"\[45.6, 54.4]" in BOTH.to_markdown(intervals=True)
     assert "{[}45.6, 54.4{]}" in BOTH.to_latex(intervals=True)
+
+
+def test_a_caption_in_latex_as_the_command_has_it(tmp_path: Path, command: Command) -> None:
+    path = a_run(tmp_path / "run", *BOTH.records)
+    named = ("--caption", "50% of a_b", "--label", "tab:all")
+    code, out, err = command("show", path, "--format", "latex", *named)
+    assert (code, err) == (0, "")
+    assert BOTH.to_latex(caption="50% of a_b", label="tab:all") in out
+    assert r"\caption{50\% of a\_b}" in out
+
+
+@pytest.mark.parametrize(
+    ("caption", "label", "message"),
+    [
+        (None, "tab:all", "label needs a caption: LaTeX numbers the tables that have one"),
+        (" ", None, "caption is empty"),
+        ("All", "a{b", "label 'a{b': wanted are letters, digits and the signs : . + / - _"),
+    ],
+)
+def test_a_caption_that_cannot_be(caption: str | None, label: str | None, message: str) -> None:
+    with pytest.raises(UsageError, match=f"^{re.escape(message)}$"):
+        BOTH.to_latex(caption=caption, label=label)
+
+
+def test_a_star_marks_what_is_bold_elsewhere() -> None:
+    assert "* 69.0" in str(BOTH)
+    assert "| **69.0** |" in BOTH.to_markdown()
+    assert "*" not in BOTH.to_latex().split("% ")[0]
+    for text in (str(BOTH), BOTH.to_markdown(), BOTH.to_latex(), BOTH._repr_html_()):
+        assert "Bold, or with a *: above its control" in text
+
+
+@pytest.mark.parametrize("form", [(), ("--format", "text")])
+def test_a_file_has_stars(tmp_path: Path, command: Command, form: tuple[str, ...]) -> None:
+    path = a_run(tmp_path / "run", *BOTH.records)
+    _, printed, _ = command("show", path, *form)
+    assert command("show", path, *form, "--out", tmp_path / "table.txt")[0] == 0
+    for text in (printed, (tmp_path / "table.txt").read_text("utf-8")):
+        assert "* 69.0" in text
+        (bow,) = (line for line in text.splitlines() if "bow  " in line)
+        (best,) = (line for line in text.splitlines() if "* 69.0" in line)
+        assert bow.index("50.0") == best.index("69.0")
 
 
 def test_a_notebook_shows_the_table_the_best_in_bold() -> None:
