@@ -181,5 +181,5 @@ def _token(leaf: Leaf, path: str, frame: ev.Frame | None = None) -> OutlineToken
     if leaf.lemma != shapes.DETERMINER:
         return OutlineToken("", leaf.form)
     number = leaf.form.removeprefix("DT.")
-    forms = [determiner_form(number, vowel=vowel) for vowel in (False, True)]
-    return OutlineToken(f"{path}det", "", Kind.DETERMINER, *forms, f"{path}noun")
+    plain, before_vowel = (determiner_form(number, vowel=vowel) for vowel in (False, True))
+    return OutlineToken(f"{path}det", "", Kind.DETERMINER, plain, before_vowel, f"{path}noun")

@@ -25,7 +25,7 @@ EncoderOnTask = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class RightAnswers:
     """What the probes of a cell have right under a condition, over all seeds."""
 
     draws: tuple[Result, ...]
@@ -67,7 +67,7 @@ def _told_apart(results: Results) -> frozenset[frozenset[EncoderOnTask]]:
     return frozenset(frozenset(map(cell, both)) for both, _ in _differences(pairs))
 
 
-def _on_same_items(one: Answers, other: Answers) -> bool:
+def _on_same_items(one: RightAnswers, other: RightAnswers) -> bool:
     matched = match_draws(one.draws, other.draws)
     same = (a.dataset_fingerprint == b.dataset_fingerprint for a, b in matched)
     return bool(matched) and all(same)
@@ -107,14 +107,14 @@ def _above_words(results: Results) -> frozenset[EncoderOnTask]:
     return frozenset(cell(first) for (first, _), more in _differences(pairs) if more)
 
 
-def _answers(draws: Sequence[Result], condition: Condition) -> Answers:
+def _answers(draws: Sequence[Result], condition: Condition) -> RightAnswers:
     seeds = draws[0].scores[condition].seeds
     items = np.array([each.items() for each in seeds]).sum(axis=0)
-    return Answers(tuple(draws), condition, per_unit(items, draws[0].units)[0], len(seeds))
+    return RightAnswers(tuple(draws), condition, per_unit(items, draws[0].units)[0], len(seeds))
 
 
 def _differences(
-    pairs: Sequence[tuple[Answers, Answers]],
+    pairs: Sequence[tuple[RightAnswers, RightAnswers]],
 ) -> Iterator[tuple[tuple[Result, Result], bool]]:
     """Yield the pairs that the paired test tells apart, and whether the first has more right.
 
@@ -135,7 +135,7 @@ def _differences(
             yield (a.draws[0], b.draws[0]), bool(more)
 
 
-def _gains(a: Answers, b: Answers) -> NDArray[np.float64]:
+def _gains(a: RightAnswers, b: RightAnswers) -> NDArray[np.float64]:
     """Return by how much the first is better, of one draw in each unit, of several in each."""
     if len(a.draws) == len(b.draws) == 1:
         return np.asarray(a.by_unit * b.seeds - b.by_unit * a.seeds)
