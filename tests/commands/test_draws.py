@@ -1,6 +1,7 @@
 """``probe run --draws``, and what ``probe show`` and ``probe compare`` make of draws."""
 
 import json
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,22 @@ def test_runs_of_other_seeds_are_shown_as_one_table(tmp_path: Path, command: Com
     assert "Each has one probe" in apart
     series = command("show", tmp_path / "both", "--by-length", "tokens")[1]
     assert "table 2 of 2, seed 10" in series
+
+
+def test_other_words_under_one_name_are_no_other_draw(tmp_path: Path, command: Command) -> None:
+    """Two lexicons with vocabularies of one name, of which the nouns are disjoint."""
+    text = (files("sentprobe.lexicon") / "english.toml").read_text("utf-8")
+    nouns = '"professor", "student", "man", "woman", "doctor", "scientist", "lawyer"'
+    others = '"president", "child", "girl", "boy", "judge", "senator", "secretary"'
+    assert f"noun = [{nouns}]" in text
+    run = (*ONE[:-4], "-e", "bow?dim=8", "--no-controls")
+    for seed, words in ((0, nouns), (10, others), (20, nouns)):
+        lexicon = tmp_path / f"{seed}.toml"
+        lexicon.write_text(text.replace(f"noun = [{nouns}]", f"noun = [{words}]"), "utf-8")
+        done = command(*run, "--lexicon", lexicon, "--seed", seed, "--out", tmp_path / f"{seed}")
+        assert done[0] == 0
+    shown = command("show", *(tmp_path / f"{seed}" for seed in (0, 10, 20)))[1]
+    assert "table 1 of 2, seed 0 and 20" in " ".join(shown.split())
 
 
 def test_stored_data_is_not_drawn_anew(tmp_path: Path, command: Command) -> None:

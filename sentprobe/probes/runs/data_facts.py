@@ -28,16 +28,20 @@ class DataFacts:
     """That by which they were drawn; None where nobody knows how they were."""
     source: str = ""
     """Who made it, or what it was taken from, as its card says."""
+    origin: str = ""
+    """A digest of all that a run built it from, but for the seed: the words of the lexicon or the
+    rows of the table, and the settings; empty: nobody knows (it was read, or is older)."""
 
     def same_but_drawn(self, other: "DataFacts") -> bool:
         """Say whether two datasets were made alike, by different seeds.
 
         Those of natural text may differ in their numbers of items by up to a quarter: how many a
-        corpus yields that balance depends on the draw.
+        corpus yields that balance depends on the draw. A vocabulary may have the name of another
+        and none of its words, so that those of which the origin is not known are never alike.
         """
-        known = self.seed is not None and other.seed is not None
-        made = (self.vocabulary, self.sampling, self.source)
-        alike = made == (other.vocabulary, other.sampling, other.source)
+        known = None not in (self.seed, other.seed) and "" not in (self.origin, other.origin)
+        made = (self.vocabulary, self.sampling, self.source, self.origin)
+        alike = made == (other.vocabulary, other.sampling, other.source, other.origin)
         most = 1.25 if self.sampling == NATURAL else 1.0
         sizes = zip(self._sizes(), other._sizes(), strict=True)
         near = all(max(pair) <= most * min(pair) for pair in sizes)
@@ -51,7 +55,7 @@ class DataFacts:
         return asdict(self)
 
 
-def facts_of(data: ProbeDataset) -> DataFacts:
+def facts_of(data: ProbeDataset, *, origin: str = "") -> DataFacts:
     """Return what a dataset was made of, as it shows in it and as its card says."""
     sizes = {split: len(items) for split, items in data.splits.items()}
     return DataFacts(
@@ -63,6 +67,7 @@ def facts_of(data: ProbeDataset) -> DataFacts:
         sampling=data.card.sampling,
         seed=data.card.seed if data.card.sampling else None,
         source=data.card.source,
+        origin=origin,
     )
 
 
@@ -76,7 +81,7 @@ def facts_from_json(value: Mapping[str, Any] | None) -> DataFacts | None:
         return None
     found = DataFacts(**value)
     counts = (found.train, found.test, found.validation, found.word_types)
-    texts = (found.vocabulary, found.sampling, found.source)
+    texts = (found.vocabulary, found.sampling, found.source, found.origin)
     sound = all(type(count) is int and count >= 0 for count in counts)
     if not (sound and type(found.seed) in (int, NoneType) and {*map(type, texts)} == {str}):
         raise ValueError("what the data was made of is not numbers and texts")

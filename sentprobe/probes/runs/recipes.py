@@ -140,13 +140,23 @@ def _conditions(encoder: Known, task: BuiltTask, run: Run) -> tuple[Condition, .
 
 def _of_data(suite: AnySuite, task: BuiltTask) -> str:
     """Return a digest of all that a dataset is built from; empty: its rule is not ours."""
-    if isinstance(suite, CompevalSuite):
-        made_of = (suite.vocabulary, suite.size, suite.sampling, suite.seed)
-        return digest(task.name, _words(suite.lexicon), *made_of)
-    if not (isinstance(task, NaturalTask) and task.draw.__module__.startswith("sentprobe.")):
+    if isinstance(task, NaturalTask) and not task.draw.__module__.startswith("sentprobe."):
         return ""
-    recipe = suite.recipe
-    return digest(task.name, _rows(suite.table), recipe.size, recipe.settings, recipe.seed)
+    seed = suite.seed if isinstance(suite, CompevalSuite) else suite.recipe.seed
+    return digest(_origin(suite, task), seed)
+
+
+def origins(targets: Targets) -> dict[str, str]:
+    """Return a digest of all that each dataset is built from, but for the seed, by name."""
+    suites = [each for each in targets.found if isinstance(each, CompevalSuite | NaturalSuite)]
+    return {task.name: _origin(suite, task) for suite, task in _tasks(suites)}
+
+
+def _origin(suite: AnySuite, task: BuiltTask) -> str:
+    if isinstance(suite, CompevalSuite):
+        made_of = (suite.vocabulary, suite.size, suite.sampling)
+        return digest(task.name, _words(suite.lexicon), *made_of)
+    return digest(task.name, _rows(suite.table), suite.recipe.size, suite.recipe.settings)
 
 
 def _words(lexicon: Lexicon) -> str:

@@ -213,7 +213,8 @@ def _run_draw(
     found = find_datasets(targets, command=run.command, reporter=reporter)
     made = placed_encoders(made, found.datasets)
     source = None if words is None else make_source(words, seed=run.seed)
-    tasks = make_tasks(found.datasets, run=run, preset=preset, words=source)
+    origins = recipes.origins(targets)
+    tasks = make_tasks(found.datasets, run=run, preset=preset, words=source, origins=origins)
     results, there = run_tasks(
         tasks, made, run=run, reporter=reporter, known=recipes.by_names(asked)
     )

@@ -1,6 +1,6 @@
 """A task in a run: a dataset, what probes it, and what is worked out from it once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,10 +47,12 @@ def make_tasks(
     run: Run,
     preset: ClassifierChoice | None = None,
     words: WordSource | None = None,
+    origins: Mapping[str, str] | None = None,
 ) -> list[Task]:
     """Return a task for each dataset.
 
     - preset, words: for all; None: those of the paper that a task is from
+    - origins: of the datasets that were built, by name; see :class:`DataFacts`
 
     Raises:
         UsageError: word vectors where no task has probe words.
@@ -64,12 +66,15 @@ def make_tasks(
             run=run,
             preset=choose if isinstance(choose, Preset) else choose(data),
             words=words or WordSource(usual_words(data)),
+            origin=(origins or {}).get(data.name, ""),
         )
         for data in datasets
     ]
 
 
-def make_task(data: ProbeDataset, *, run: Run, preset: Preset, words: WordSource) -> Task:
+def make_task(
+    data: ProbeDataset, *, run: Run, preset: Preset, words: WordSource, origin: str = ""
+) -> Task:
     """Work out what results say about a dataset."""
     test = data.splits[Split.TEST]
     targets = test.targets
@@ -79,7 +84,7 @@ def make_task(data: ProbeDataset, *, run: Run, preset: Preset, words: WordSource
         words=words,
         material=material_of(data, preset=preset, seed=run.seed),
         fingerprint=data.fingerprint(),
-        facts=facts_of(data),
+        facts=facts_of(data, origin=origin),
         majority=float(np.bincount(targets).max() / len(targets)),
         mirrored=data.mirrored,
         units=renumber(data.units(Split.TEST)),

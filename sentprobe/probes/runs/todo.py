@@ -62,9 +62,12 @@ def _look_up(task: Task, encoder: Encoder | Baseline, *, run: Run) -> tuple[Resu
 
 
 def _filled(found: Result, blank: Result) -> Result:
+    data = found.data or blank.data
+    if data is not None and blank.data is not None:
+        data = replace(data, origin=blank.data.origin or data.origin)
     return replace(
         found,
-        data=found.data or blank.data,
+        data=data,
         encoder_seed=blank.encoder_seed,
         labels=blank.labels,
         lengths=blank.lengths,

@@ -18,7 +18,9 @@ from sentprobe.probes.runs.data_facts import DataFacts
 from sentprobe.probes.runs.results import Condition, Result, Results, make_score
 from sentprobe.probes.trainer.presets import find_preset
 
-FACTS = DataFacts(train=4000, test=1000, word_types=318, sampling="mirror", seed=0)
+FACTS = DataFacts(
+    train=4000, test=1000, word_types=318, sampling="mirror", seed=0, origin="its words"
+)
 
 
 def draw(seed: int, *correct: int, encoder: str = "bilstm-max", task: str = "Order") -> Result:
@@ -62,6 +64,10 @@ OTHERWISE: dict[str, dict[str, Any]] = {
     "another width": {"dim": 4},
     "another size of data": {"data": replace(FACTS, seed=10, train=400)},
     "another vocabulary": {"data": replace(FACTS, seed=10, vocabulary="english")},
+    "a vocabulary of the same name and other words": {
+        "data": replace(FACTS, seed=10, origin="other words")
+    },
+    "data of which nobody knows the words": {"data": replace(FACTS, seed=10, origin="")},
     "data of the same seed": {"data": FACTS},
     "data that is not ours": {"data": replace(FACTS, seed=None)},
     "data of an older version": {"data": None},
@@ -77,6 +83,11 @@ OTHERWISE: dict[str, dict[str, Any]] = {
 def test_what_differs_in_more_than_the_draw_stays_apart(changes: dict[str, Any]) -> None:
     tables = join_draws([Results(DRAWS[:1]), Results((replace(DRAWS[1], **changes),))])
     assert len(tables) == 2
+
+
+def test_nobody_knows_whether_older_data_is_of_the_same_words() -> None:
+    older = [replace(e, data=replace(FACTS, seed=e.seed, origin="")) for e in DRAWS]
+    assert len(settings(Results(tuple(older)))) == 3
 
 
 def test_a_draw_that_is_not_finished_stays_apart() -> None:
