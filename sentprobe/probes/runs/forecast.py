@@ -73,7 +73,7 @@ def forecast(
         SentprobeError: whatever keeps the run itself from being made.
     """
     begin = time.perf_counter()
-    draws = list(each_draw(encoders, run=run))
+    draws = list(each_draw(encoders, targets=targets, run=run))
     made = make_known(draws[0][1], seed=run.seed)
     source = None if words is None else make_source(words, seed=run.seed)
     start = time.perf_counter() - begin

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
+from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import ProbeDataset, TooFewError
 from sentprobe.probes.encoders import USUAL_ENCODERS, Baseline, Encoder
 from sentprobe.probes.encoders.cache import Cache
@@ -155,7 +156,7 @@ def run_targets(
     """
     reporter = reporter or Silent()
     outcomes: list[Outcome] = []
-    for draw, known in each_draw(encoders, run=run):
+    for draw, known in each_draw(encoders, targets=targets, run=run):
         drawn = targets.drawn(draw.seed)
         asked = recipes.requests(drawn, known, run=draw, preset=preset, words=words)
         outcomes.append(
@@ -167,19 +168,34 @@ def run_targets(
     return _together(outcomes)
 
 
-def each_draw(encoders: Sequence[Known], *, run: Run) -> Iterator[tuple[Run, list[Known]]]:
+def each_draw(
+    encoders: Sequence[Known], *, targets: Targets, run: Run
+) -> Iterator[tuple[Run, list[Known]]]:
     """Yield each draw with its encoders, of which those that need a file or a model are made.
 
     Raises:
-        UsageError: two encoders are of one name.
+        UsageError: two encoders are of one name; one goes by the order of sentences that change.
         SentprobeError: an encoder could not be made.
     """
     for draw in run.each_draw():
         groups = [recipes.light([each], seed=draw.seed) for each in encoders]
         known = list(chain.from_iterable(groups))
         check_distinct("encoder", [each.name for each in known])
+        if run.draws > 1 and targets.suites:
+            _refuse_ordered(known)
         yield draw, known
         encoders = [each for pair in zip(encoders, groups, strict=True) for each in _kept(*pair)]
+
+
+def _refuse_ordered(encoders: Iterable[Known]) -> None:
+    """Refuse vectors that go by the order of the sentences where each draw has other sentences."""
+    for each in encoders:
+        if hasattr(each, "in_order"):
+            raise UsageError(
+                f"{each.name}: its vectors are of the sentences of one draw, in their order, and "
+                "each of several draws has others; say which sentences they are of "
+                "(file:VECTORS?sentences=FILE), or make one draw"
+            )
 
 
 def _kept(known: Known, made: Sequence[Known]) -> Sequence[Known]:
@@ -321,7 +337,8 @@ class _Runner:
 
     def _labelled(self, found: Result, task: Task, encoder: Encoder | Baseline) -> Result:
         """Return the result with what it is made from, by which a finished run is known."""
-        recipe = self._recipes.get((encoder.name, task.name), "")
+        # What is found is of the same data, encoder and classifier, so that its recipe is still true.
+        recipe = self._recipes.get((encoder.name, task.name)) or found.recipe
         return replace(found, recipe=recipe, notes=task.data.card.notes)
 
     def _work(

@@ -81,6 +81,29 @@ def test_another_number_of_vectors_is_refused(tmp_path: Path, command: Command) 
     assert wanted in err.splitlines()[-1]
 
 
+@pytest.mark.parametrize("more", [(), ("--dry-run",)])
+def test_each_draw_of_a_suite_has_other_sentences(
+    tmp_path: Path, command: Command, more: tuple[str, ...]
+) -> None:
+    path = tmp_path / "v.npy"
+    np.save(path, ROWS)
+    run = ("run", "compeval", "--task", "Order", "-e", f"file:{path}", "--draws", 2, *SHORT, *more)
+    code, out, err = command(*run, "--out", tmp_path / "run")
+    assert (code, out, (tmp_path / "run").exists()) == (2, "", False)
+    assert f"file:{path}: its vectors are of the sentences of one draw, in their order" in err
+    assert "(file:VECTORS?sentences=FILE)" in err
+
+
+def test_datasets_that_are_read_have_the_same_sentences_in_each_draw(
+    tmp_path: Path, command: Command
+) -> None:
+    data = learnable(size=40)
+    write_dataset(data, tmp_path / "toy")
+    np.save(tmp_path / "v.npy", np.eye(len({*data.sentences}), dtype=np.float32))
+    run = ("run", tmp_path / "toy", "-e", f"file:{tmp_path / 'v.npy'}", "--draws", 2, *SHORT)
+    assert command(*run)[0] == 0
+
+
 def saved(array: object) -> Callable[[Path], None]:
     return lambda path: np.save(path, np.asarray(array))
 

@@ -15,7 +15,7 @@ from sentprobe.probes.encoders import make_encoder
 from sentprobe.probes.runs import recipes
 from sentprobe.probes.runs import run as runs
 from sentprobe.probes.runs.settings import make_run
-from sentprobe.probes.runs.store import read_results
+from sentprobe.probes.runs.store import read_results, write_result
 from sentprobe.probes.suites import PresetChoice
 from sentprobe.specs import parse_spec
 
@@ -155,6 +155,33 @@ def test_a_result_of_another_version_is_kept_and_known_from_then_on(
     ]
     monkeypatch.setattr(runs, "find_datasets", refuse)
     assert command(*arguments)[2] == "4 results found\n"
+
+
+def test_what_older_results_lack_is_added_and_what_they_know_is_kept(
+    folder: Path, tmp_path: Path, command: Command
+) -> None:
+    """By a run of the same data, read: of it no recipe is known."""
+    before = read_results(folder)
+    for record in before.records:
+        write_result(
+            replace(record, data=record.data and replace(record.data, origin="")), tmp_path
+        )
+    arguments = ("compeval", *TASKS, "--train", "56", "--test", "28")
+    assert command("build", *arguments, "--out", tmp_path / "data")[0] == 0
+    of_files = ("--set", "max_epochs=2", "--jobs", "1", *BOTH, "--out", tmp_path)
+    (tmp_path / "run.json").write_bytes((folder / "run.json").read_bytes())
+    assert command("run", tmp_path / "data", *of_files)[2].endswith("4 results found\n")
+    assert {each.recipe for each in read_results(tmp_path).records} == {
+        each.recipe for each in before.records
+    }
+    assert {each.data and each.data.origin for each in read_results(tmp_path).records} == {""}
+    for record in before.records:
+        facts = record.data and replace(record.data, origin="")
+        write_result(replace(record, data=facts, recipe=""), tmp_path)
+    assert command("run", "compeval", *TINY, *BOTH, "--out", tmp_path)[0] == 0
+    assert [each.data for each in read_results(tmp_path).records] == [
+        each.data for each in before.records
+    ]
 
 
 def test_what_is_found_and_what_is_made_are_counted(
