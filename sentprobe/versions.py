@@ -44,11 +44,20 @@ def code_digest() -> str:
     64
     """
     folder, digest = Path(__file__).parent, sha256()
-    kept = (each for each in folder.rglob("*") if each.suffix not in {"", ".pyc", ".pyi"})
-    for path in sorted(each for each in kept if each.is_file()):
+    for path in code_files(folder):
         digest.update(f"{path.relative_to(folder).as_posix()}\0".encode())
         digest.update(sha256(path.read_bytes()).digest())
     return digest.hexdigest()
+
+
+def code_files(folder: Path) -> list[Path]:
+    """Return the files in a folder that decide what is made.
+
+    They are not what Python makes of them, half written or whole, nor files without a suffix.
+    """
+    found = (each for each in folder.rglob("*") if each.suffix not in {"", ".pyc", ".pyi"})
+    own = (each for each in found if "__pycache__" not in each.relative_to(folder).parts)
+    return sorted(each for each in own if each.is_file())
 
 
 def versions(*packages: str) -> dict[str, str]:
