@@ -109,7 +109,11 @@ RESULTS = "run.json"
 """The file that a folder of results is known by."""
 
 RUN_FILE = "run.toml"
-"""The file in it that has the settings of the last run, as ``probe run --config`` reads them."""
+"""The file in it that has the settings of the last run, as ``probe run --config`` reads them.
+
+A run that finds all writes it too; one from Python, which has no such settings, removes it when it
+makes results there.
+"""
 
 TABLE = "table.json"
 """The file that the table of a corpus is known by."""

@@ -195,7 +195,8 @@ def run(
         _print_counts(outcome)
         print(f"results: {out}")
     if outcome.failures:
-        raise failed(outcome.failures, of=len(outcome.results.tasks) + len(outcome.failures))
+        names = {*outcome.results.tasks, *outcome.failures}
+        raise failed(outcome.failures.values(), of=len(names))
 
 
 def _print_counts(outcome: "Outcome") -> None:

@@ -81,7 +81,8 @@ def sentences(
         write_atomically(out, written)
         print(f"{out}: {len(texts)} sentences")
     if found.failures:
-        raise failed(found.failures, of=len(found.datasets) + len(found.failures))
+        names = {*found.failures, *(data.name for data in found.datasets)}
+        raise failed(found.failures.values(), of=len(names))
 
 
 def find_form(name: str | None, out: Path | None) -> SentenceFormat:

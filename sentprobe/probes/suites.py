@@ -39,6 +39,10 @@ class PresetChoice:
         return self.of_tasks(data.card.task, data.name)
 
 
+USUAL_PRESET = PresetChoice()
+"""The classifier of the paper that a dataset's task is from: the task of its card or, if that is
+not known, of the dataset's name."""
+
 ClassifierChoice = Preset | Callable[[ProbeDataset], Preset]
 """One classifier for all datasets, or what gives a dataset its own."""
 
@@ -78,14 +82,6 @@ def preset_of(*names: str) -> str:
     """
     task = known_task(*names)
     return OTHERWISE if task is None else task.preset
-
-
-def usual_preset(data: ProbeDataset) -> Preset:
-    """Return the classifier of the paper that a dataset's task is from.
-
-    The task is that of its card or, if that is not known, the dataset's name.
-    """
-    return find_preset(preset_of(data.card.task, data.name))
 
 
 def usual_words(data: ProbeDataset) -> str:

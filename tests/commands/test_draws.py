@@ -10,10 +10,13 @@ from probe_strategies import Counting, learnable
 from shown_runs import rows
 
 import sentprobe
+from sentprobe.probes.compeval import CompevalTask
+from sentprobe.probes.dataset import ProbeDataset, TooFewError
 from sentprobe.probes.encoders import make_encoder
 from sentprobe.probes.formats import write_dataset
 from sentprobe.probes.report.draws import seeds_of
 from sentprobe.probes.report.tables import arrange, settings
+from sentprobe.probes.runs.built_suites import CompevalSuite
 from sentprobe.probes.runs.results import Condition, Results
 from sentprobe.probes.runs.store import read_results
 from sentprobe.probes.trainer.presets import find_preset, override
@@ -83,6 +86,25 @@ def test_other_words_under_one_name_are_no_other_draw(tmp_path: Path, command: C
         assert done[0] == 0
     shown = command("show", *(tmp_path / f"{seed}" for seed in (0, 10, 20)))[1]
     assert "table 1 of 2, seed 0 and 20" in " ".join(shown.split())
+
+
+def test_a_task_that_fails_in_each_draw_is_counted_once(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it lacks may be said otherwise in each draw."""
+    build = CompevalSuite._build
+
+    def fail(suite: CompevalSuite, task: CompevalTask, text: str) -> ProbeDataset:
+        if task.name == "Order":
+            raise TooFewError(f"Order: too few with seed {suite.seed}")
+        return build(suite, task, text)
+
+    monkeypatch.setattr(CompevalSuite, "_build", fail)
+    run = ("run", "compeval", "--task", "Order", "--task", "SemRole", *TINY, "-e", "majority")
+    code, _, err = command(*run, "--draws", 3)
+    assert code == 1
+    assert "probe: 1 of 2 tasks could not be built:\nOrder: too few with seed" in err
+    assert err.count("Order: too few") == 1
 
 
 def test_stored_data_is_not_drawn_anew(tmp_path: Path, command: Command) -> None:

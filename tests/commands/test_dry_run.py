@@ -110,6 +110,16 @@ def test_datasets_that_are_read(tmp_path: Path, command: Command) -> None:
     assert "0 results found, 1 to be made." in stdout
 
 
+def test_a_folder_that_the_run_would_refuse(tmp_path: Path, command: Command) -> None:
+    (tmp_path / "thesis.tex").touch()
+    run = ("run", "compeval", *TINY, "-e", "bow?dim=8", "--out", tmp_path)
+    refused = command(*run, "--dry-run")
+    assert refused == command(*run)
+    message = f"probe: {tmp_path}: not empty, and not a directory of sentprobe's results\n"
+    assert refused == (2, "", message)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
 def test_more_items_and_seeds_take_longer() -> None:
     preset = override(find_preset("ettinger"), [("max_epochs", "2")])
     found = [

@@ -3,16 +3,19 @@
 import tomllib
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from in_process import Command
 
+import sentprobe
 from sentprobe.cli import load_command
 from sentprobe.commands import run_file
 from sentprobe.probes.runs.results import Results
 from sentprobe.probes.runs.store import read_results
+from sentprobe.probes.suites import PresetChoice
 
 TINY = ("--task", "Order", "--train", "56", "--test", "28", "-e", "bow?dim=8", "--jobs", "1",
         "--set", "max_epochs=2", "--no-cache", "--seed", "3")  # fmt: skip
@@ -42,6 +45,23 @@ def test_a_run_is_done_again_from_its_own_run_file(tmp_path: Path, command: Comm
     assert timeless(read_results(first)) == timeless(read_results(second))
     again = tomllib.loads((second / "run.toml").read_text("utf-8"))
     assert again == settings | {"out": str(second)}
+
+
+def test_the_run_file_is_of_the_last_run(tmp_path: Path, command: Command) -> None:
+    """Also of one that found all; after one from Python that made results there is none."""
+    out = tmp_path / "run"
+    small: dict[str, Any] = {"tasks": "Order", "train": 56, "test": 28, "seed": 3, "out": out,
+                             "preset": PresetChoice(values=(("max_epochs", "2"),))}  # fmt: skip
+    assert command("run", "compeval", *TINY, "--out", out)[0] == 0
+    assert command("run", "compeval", *TINY, "--no-controls", "--out", out)[2] == "1 result found\n"
+    before = (out / "run.toml").read_bytes()
+    assert tomllib.loads(before.decode())["controls"] is False
+    sentprobe.run("compeval", "bow?dim=8", **small)
+    assert (out / "run.toml").read_bytes() == before
+    sentprobe.run("compeval", "majority", **small)
+    assert not (out / "run.toml").exists()
+    assert command("run", "compeval", *TINY, "--out", out)[2] == "1 result found\n"
+    assert tomllib.loads((out / "run.toml").read_text("utf-8"))["controls"] is True
 
 
 def test_every_option_is_a_key(tmp_path: Path, command: Command) -> None:

@@ -21,7 +21,7 @@ from sentprobe.probes.runs.settings import make_run
 from sentprobe.probes.runs.store import read_results
 from sentprobe.probes.runs.task import make_tasks
 from sentprobe.probes.runs.word_source import WordSource
-from sentprobe.probes.suites import preset_of, usual_preset
+from sentprobe.probes.suites import USUAL_PRESET, preset_of
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.presets import find_preset, override
 
@@ -37,7 +37,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def briefly(data: ProbeDataset) -> Preset:
     """The usual classifier, after two epochs."""
-    return override(usual_preset(data), [("max_epochs", "2")])
+    return override(USUAL_PRESET(data), [("max_epochs", "2")])
 
 
 def named(name: str, *, task: str = "") -> ProbeDataset:
@@ -66,14 +66,14 @@ def test_a_natural_task_has_the_classifier_of_its_paper(task: object) -> None:
 
 def test_other_datasets_have_that_of_ettinger() -> None:
     order = build(COMPEVAL["Order"], english(), size=Size(84, 28))
-    assert usual_preset(order) == find_preset("ettinger")
+    assert USUAL_PRESET(order) == find_preset("ettinger")
     assert all(preset_of(name) == "ettinger" for name in (*COMPEVAL, "sr", "mine"))
 
 
 def test_the_task_of_the_card_comes_before_the_name() -> None:
-    assert usual_preset(named("mine", task="SubjNum")).name == "conneau"
-    assert usual_preset(named("AdiOrder", task="toy")).name == "adi"
-    assert usual_preset(named("mine", task="toy")).name == "ettinger"
+    assert USUAL_PRESET(named("mine", task="SubjNum")).name == "conneau"
+    assert USUAL_PRESET(named("AdiOrder", task="toy")).name == "adi"
+    assert USUAL_PRESET(named("mine", task="toy")).name == "ettinger"
 
 
 def test_each_task_has_its_classifier_and_probe_words() -> None:

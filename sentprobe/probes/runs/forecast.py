@@ -14,11 +14,13 @@ from typing import TypeAlias
 from sentprobe.probes.dataset import ProbeDataset, Split
 from sentprobe.probes.encoders import Encoder
 from sentprobe.probes.encoders.given import Known, make_known
+from sentprobe.probes.runs import todo
 from sentprobe.probes.runs.built_suites import CompevalSuite
 from sentprobe.probes.runs.pace import Measured, Sizes, cut, on_line
 from sentprobe.probes.runs.plan import Planned, Planner
 from sentprobe.probes.runs.run import each_draw, placed_encoders, run_tasks
 from sentprobe.probes.runs.settings import Run
+from sentprobe.probes.runs.store import check_directory
 from sentprobe.probes.runs.targets import Targets, find_datasets
 from sentprobe.probes.runs.task import make_tasks
 from sentprobe.probes.runs.word_source import make_source
@@ -72,6 +74,9 @@ def forecast(
     Raises:
         SentprobeError: whatever keeps the run itself from being made.
     """
+    if run.out is not None:
+        check_directory(run.out)
+    there = todo.by_recipe(run)
     begin = time.perf_counter()
     draws = list(each_draw(encoders, targets=targets, run=run))
     made = make_known(draws[0][1], seed=run.seed)
@@ -80,7 +85,9 @@ def forecast(
     data = find_datasets(_fewer(targets), command="", reporter=reporter).datasets
     build = time.perf_counter() - begin - start
     made = placed_encoders(made, data)
-    planner = Planner(targets=targets, preset=preset, words=words, reporter=reporter, data=data)
+    planner = Planner(
+        targets=targets, preset=preset, words=words, reporter=reporter, data=data, there=there
+    )
     plans = [planner.plan(known, run=draw) for draw, known in draws]
     planned = tuple(
         Planned(

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypeAlias
 
 from sentprobe.probes.dataset import ProbeDataset, Split
 from sentprobe.probes.encoders import Encoder
 from sentprobe.probes.encoders.given import Known, make_known
-from sentprobe.probes.runs import recipes, store, todo
+from sentprobe.probes.runs import recipes, todo
 from sentprobe.probes.runs.results import Condition, Result
 from sentprobe.probes.runs.run import placed_encoders
 from sentprobe.probes.runs.settings import Run
@@ -64,6 +63,8 @@ class Planner:
     reporter: Reporter
     data: Sequence[ProbeDataset]
     """The datasets, or some of their items."""
+    there: Mapping[str, Result]
+    """The results that are there, by recipe."""
 
     def plan(self, encoders: Sequence[Known], *, run: Run) -> Plan:
         """Return what is missing in the draw *run*: by recipe where it is known, else by data."""
@@ -71,17 +72,16 @@ class Planner:
         asked = recipes.requests(drawn, encoders, run=run, preset=self.preset, words=self.words)
         if not asked:
             return self._by_data(drawn, encoders, run)
-        there = {} if run.out is None or run.force else results_by_recipe(run.out)
         return {
             (each.encoder, each.task.name): todo.missing_seeds(found, each.conditions, run=run)
-            if (found := there.get(each.recipe))
+            if (found := self.there.get(each.recipe))
             else dict.fromkeys(each.conditions, run.seeds)
             for each in asked
         }
 
     def _by_data(self, drawn: Targets, encoders: Sequence[Known], run: Run) -> Plan:
         data = self.data
-        if run.out is not None and not run.force and store.results_there(run.out):
+        if self.there:
             data = find_datasets(drawn, command=run.command, reporter=self.reporter).datasets
         made = placed_encoders(make_known(encoders, seed=run.seed), data)
         source = None if self.words is None else make_source(self.words, seed=run.seed)
@@ -95,8 +95,3 @@ class Planner:
             for each in made
             for task in tasks
         }
-
-
-def results_by_recipe(directory: Path) -> dict[str, Result]:
-    """Return the results in a directory by what they are made from."""
-    return {each.recipe: each for each in store.results_there(directory)}

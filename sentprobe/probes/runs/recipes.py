@@ -25,7 +25,7 @@ from sentprobe.probes.runs.results import Condition
 from sentprobe.probes.runs.settings import Run
 from sentprobe.probes.runs.targets import Targets
 from sentprobe.probes.runs.word_source import parse_source
-from sentprobe.probes.suites import ClassifierChoice, PresetChoice
+from sentprobe.probes.suites import USUAL_PRESET, ClassifierChoice, PresetChoice
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.specs import Spec
 from sentprobe.versions import code_digest, versions
@@ -87,7 +87,7 @@ def requests(
     Of datasets that are read, and of classifiers that are chosen by a function of the data, nothing
     is known before.
     """
-    choice = PresetChoice() if preset is None else preset
+    choice = USUAL_PRESET if preset is None else preset
     suites = [each for each in targets.found if isinstance(each, CompevalSuite | NaturalSuite)]
     known = {*TaskGroup, *(task.name for _, task in _tasks(suites))}
     if len(suites) < len(targets.found) or not {*targets.names} <= known:

@@ -20,7 +20,7 @@ from sentprobe.probes.runs.built_suites import ItemCounts, warn_of
 from sentprobe.probes.runs.conditions import control_bow
 from sentprobe.probes.runs.results import Result, Results
 from sentprobe.probes.runs.settings import Run, make_run
-from sentprobe.probes.runs.store import prepare_directory, results_there, write_result
+from sentprobe.probes.runs.store import keep_run_file, prepare_directory, write_result
 from sentprobe.probes.runs.targets import DataGiven, Targets, find_datasets, find_targets
 from sentprobe.probes.runs.task import Task, make_tasks
 from sentprobe.probes.runs.vectors import Embedding, Encoded, Fits, has_word_vectors, laid_out
@@ -41,7 +41,8 @@ class Outcome:
 
     results: Results
     notes: tuple[str, ...]
-    failures: tuple[TooFewError, ...]
+    failures: Mapping[str, TooFewError]
+    """Why tasks were left out, by name."""
     found: int
     """How many of the results were there already, whole."""
 
@@ -83,7 +84,7 @@ def run(
     - train, test, validation: how many items each task has that is built; by default as many as is
       usual in its suite
     - preset: the classifier, its name, or a function that gives a dataset its own; by default that
-      of the paper of the task (:func:`sentprobe.probes.suites.usual_preset`)
+      of the paper of the task (:data:`sentprobe.probes.suites.USUAL_PRESET`)
     - seeds: so many probes are trained under each condition, with the seeds *seed*, *seed* + 1, ...
     - draws: so often all of it with new data (where it is built), new weights of untrained encoders
       and new probes, with the seeds *seed*, *seed* + 10, ...; what is stored stays as it is
@@ -135,7 +136,7 @@ def run(
             words=probe_vectors,
             reporter=reporter or shown,
         )
-    warn_of(outcome.failures)
+    warn_of(outcome.failures.values())
     return outcome.results
 
 
@@ -156,11 +157,12 @@ def run_targets(
     """
     reporter = reporter or Silent()
     outcomes: list[Outcome] = []
+    there = todo.by_recipe(run)
     for draw, known in each_draw(encoders, targets=targets, run=run):
         drawn = targets.drawn(draw.seed)
         asked = recipes.requests(drawn, known, run=draw, preset=preset, words=words)
         outcomes.append(
-            find_finished(asked, run=draw)
+            find_finished(asked, there, run=draw)
             or _run_draw(
                 drawn, known, run=draw, preset=preset, words=words, reporter=reporter, asked=asked
             )
@@ -208,9 +210,9 @@ def _together(outcomes: Sequence[Outcome]) -> Outcome:
     """Return what came of all draws; what is noted of several is noted once."""
     results = (record for each in outcomes for record in each.results.records)
     notes = dict.fromkeys(note for each in outcomes for note in each.notes)
-    failures = {str(failure): failure for each in outcomes for failure in each.failures}
+    failures = {name: error for each in outcomes for name, error in each.failures.items()}
     found = sum(each.found for each in outcomes)
-    return Outcome(Results(tuple(results)), tuple(notes), tuple(failures.values()), found)
+    return Outcome(Results(tuple(results)), tuple(notes), failures, found)
 
 
 def _run_draw(
@@ -239,11 +241,15 @@ def _run_draw(
     return Outcome(results, (*of_data, *of_encoders), found.failures, there)
 
 
-def find_finished(asked: Sequence[recipes.Request], *, run: Run) -> Outcome | None:
-    """Return what came of the run if all that is asked for is there already; nothing is built."""
-    if run.out is None or run.force or not asked:
+def find_finished(
+    asked: Sequence[recipes.Request], there: Mapping[str, Result], *, run: Run
+) -> Outcome | None:
+    """Return what came of the run if all that is asked for is there already; nothing is built.
+
+    - there: the results that are there, by recipe
+    """
+    if run.out is None or not asked:
         return None
-    there = {result.recipe: result for result in results_there(run.out)}
     found = [there.get(each.recipe) for each in asked]
     whole = [
         result.of_seeds(run.seeds)
@@ -252,8 +258,10 @@ def find_finished(asked: Sequence[recipes.Request], *, run: Run) -> Outcome | No
     ]
     if len(whole) < len(asked):
         return None
+    if run.text:
+        keep_run_file(run.out, run.text)
     notes = dict.fromkeys(f"{each.task}: {note}" for each in whole for note in each.notes)
-    return Outcome(Results(tuple(whole)), tuple(notes), (), len(whole))
+    return Outcome(Results(tuple(whole)), tuple(notes), {}, len(whole))
 
 
 def run_tasks(
@@ -329,6 +337,8 @@ class _Runner:
             self.found += not missing
             if not missing and known[task.name] != found and self._run.out is not None:
                 write_result(known[task.name], self._run.out)
+        if jobs and self._run.out is not None:
+            keep_run_file(self._run.out, self._run.text)
         for result in self._work(encoder, jobs, known) if jobs else ():
             if self._run.out is not None:
                 write_result(result, self._run.out)
@@ -337,7 +347,7 @@ class _Runner:
 
     def _labelled(self, found: Result, task: Task, encoder: Encoder | Baseline) -> Result:
         """Return the result with what it is made from, by which a finished run is known."""
-        # What is found is of the same data, encoder and classifier, so that its recipe is still true.
+        # What is found is of the same data, encoder and classifier: its recipe is still true.
         recipe = self._recipes.get((encoder.name, task.name)) or found.recipe
         return replace(found, recipe=recipe, notes=task.data.card.notes)
 

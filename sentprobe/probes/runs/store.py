@@ -1,8 +1,10 @@
 """A run directory: one JSON file per encoder and task, each whole or not there."""
 
+import errno
 import hashlib
 import json
 import logging
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -174,14 +176,49 @@ def prepare_directory(path: Path, run_file: str = "") -> None:
     """
     with _failing(path, "cannot write results here"):
         path.mkdir(parents=True, exist_ok=True)
-        marker = path / MARKER
-        if marker.exists():
-            _check_marker(marker)
-        elif not _may_be_ours(path):
-            raise UsageError(f"{path}: not empty, and not a directory of sentprobe's results")
-        write_atomically(marker, MARKER_TEXT)
+        _check_ours(path)
+        write_atomically(path / MARKER, MARKER_TEXT)
         if run_file:
-            write_atomically(path / RUN_FILE, run_file)
+            keep_run_file(path, run_file)
+
+
+def check_directory(path: Path) -> None:
+    """Say why *path* cannot be made a run directory; nothing is made.
+
+    Raises:
+        UsageError, ResultsError: see :func:`prepare_directory`.
+    """
+    with _failing(path, "cannot write results here"):
+        if path.exists():
+            _check_ours(path)
+            return
+        above = next(each for each in path.absolute().parents if each.exists())
+        wanted = ((above.is_dir(), errno.ENOTDIR), (os.access(above, os.W_OK), errno.EACCES))
+        for is_so, number in wanted:
+            if not is_so:
+                raise OSError(number, os.strerror(number))
+
+
+def keep_run_file(path: Path, text: str) -> None:
+    """Keep the run file of the last run in a run directory; without a text, remove another's.
+
+    Raises:
+        UsageError: it cannot be written to.
+    """
+    place = path / RUN_FILE
+    with _failing(path, "cannot write results here"):
+        if not text:
+            place.unlink(missing_ok=True)
+        elif not place.is_file() or place.read_bytes() != text.encode():
+            write_atomically(place, text)
+
+
+def _check_ours(path: Path) -> None:
+    marker = path / MARKER
+    if marker.exists():
+        _check_marker(marker)
+    elif not _may_be_ours(path):
+        raise UsageError(f"{path}: not empty, and not a directory of sentprobe's results")
 
 
 def _check_marker(marker: Path) -> None:
@@ -245,9 +282,15 @@ def sound_results(directory: Path) -> Iterator[Result]:
             yield parse_result(path.read_text("utf-8"), source=str(path))
 
 
-def results_there(directory: Path) -> list[Result]:
-    """Return the results that can be read in a directory, if it is one of results."""
-    return [*sound_results(directory)] if (directory / MARKER).is_file() else []
+def results_by_recipe(directory: Path) -> dict[str, Result]:
+    """Return the results that can be read in a directory, if it is one of results, by recipe.
+
+    Raises:
+        UsageError: the directory may not be read.
+    """
+    with _failing(directory, "cannot read results"):
+        there = sound_results(directory) if (directory / MARKER).is_file() else ()
+        return {each.recipe: each for each in there}
 
 
 def read_results(directory: Path | str) -> Results:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import TypeAlias
@@ -223,10 +223,10 @@ def _no_table(places: Sequence[str]) -> UsageError:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The datasets of targets, and why tasks are not among them."""
+    """The datasets of targets, and why tasks are not among them, by name."""
 
     datasets: tuple[ProbeDataset, ...]
-    failures: tuple[TooFewError, ...] = ()
+    failures: Mapping[str, TooFewError] = field(default_factory=dict)
 
 
 def find_datasets(targets: Targets, *, command: str, reporter: Reporter) -> Found:
@@ -254,7 +254,7 @@ def find_datasets(targets: Targets, *, command: str, reporter: Reporter) -> Foun
         if name not in {*there, *failures, *(each.value for each in TaskGroup)}:
             raise UsageError(f"there is no task {name!r} in {targets.written}")
     check_distinct("dataset", there)
-    return Found(tuple(datasets), tuple(failures.values()))
+    return Found(tuple(datasets), failures)
 
 
 def _read(target: Stored | ProbeDataset, targets: Targets) -> list[ProbeDataset]:

@@ -13,7 +13,7 @@ from sentprobe.probes.runs.data_facts import DataFacts, facts_of
 from sentprobe.probes.runs.results import renumber
 from sentprobe.probes.runs.settings import Run
 from sentprobe.probes.runs.word_source import WordSource
-from sentprobe.probes.suites import ClassifierChoice, usual_preset, usual_words
+from sentprobe.probes.suites import USUAL_PRESET, ClassifierChoice, usual_words
 from sentprobe.probes.trainer.classifier import Preset
 
 
@@ -59,7 +59,7 @@ def make_tasks(
     """
     if words is not None and words.name != ONE_HOT and not any(data.slots for data in datasets):
         raise UsageError(f"probe vectors {words.name}: none of the tasks has probe words")
-    choose = usual_preset if preset is None else preset
+    choose = USUAL_PRESET if preset is None else preset
     return [
         make_task(
             data,

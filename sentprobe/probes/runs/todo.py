@@ -10,7 +10,7 @@ from sentprobe.probes.encoders.protocol import Baseline, Encoder, seed_of
 from sentprobe.probes.runs.conditions import conditions_of
 from sentprobe.probes.runs.results import Condition, Made, Result, SeedScore, make_score, pack
 from sentprobe.probes.runs.settings import Run
-from sentprobe.probes.runs.store import find_result, sound_results, write_result
+from sentprobe.probes.runs.store import find_result, results_by_recipe, sound_results, write_result
 from sentprobe.probes.runs.task import Task
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.versions import versions
@@ -131,6 +131,11 @@ def kept_scores(run: Run) -> SharedScores:
                 seeds = result.scores[condition].seeds
                 scores.update((s.seed, replace(s, made=s.made or result.made)) for s in seeds)
     return found
+
+
+def by_recipe(run: Run) -> dict[str, Result]:
+    """Return what earlier runs found out, by what it was made from."""
+    return {} if run.out is None or run.force else results_by_recipe(run.out)
 
 
 def take_kept(known: Result, job: Job, kept: SharedScores, *, dim: int) -> tuple[Result, list[Job]]:

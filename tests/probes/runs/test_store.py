@@ -14,10 +14,12 @@ from sentprobe.files import write_atomically
 from sentprobe.probes.runs.results import Result
 from sentprobe.probes.runs.store import (
     MARKER,
+    check_directory,
     file_name,
     find_result,
     prepare_directory,
     read_results,
+    results_by_recipe,
     write_result,
 )
 from sentprobe.probes.trainer.presets import override
@@ -108,6 +110,39 @@ def test_directory_that_cannot_be_written(tmp_path: Path) -> None:
     for out in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(UsageError, match="cannot write results here: "):
             prepare_directory(out)
+
+
+def test_whether_a_directory_can_be_made_is_seen_without_making_it(tmp_path: Path) -> None:
+    check_directory(tmp_path)
+    check_directory(tmp_path / "a" / "b")
+    assert [*tmp_path.iterdir()] == []
+    (tmp_path / "file").touch()
+    refused = (tmp_path, tmp_path / "file", tmp_path / "file" / "below" / "it")
+    for out in refused:
+        with pytest.raises(UsageError, match=r"not empty, and not|results here: Not a"):
+            check_directory(out)
+    prepare_directory(tmp_path / "ours")
+    check_directory(tmp_path / "ours")
+    (tmp_path / "ours" / MARKER).write_text("{}")
+    with pytest.raises(UsageError, match="not made by sentprobe"):
+        check_directory(tmp_path / "ours")
+
+
+def test_below_a_folder_that_may_not_be_written_none_can_be_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.access", lambda *_: False)
+    with pytest.raises(UsageError, match="run: cannot write results here: Permission denied"):
+        check_directory(tmp_path / "run")
+
+
+def test_a_directory_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "is_file", refuse)
+    with pytest.raises(UsageError, match="cannot read results: Permission denied"):
+        results_by_recipe(tmp_path)
 
 
 def test_full_disk_leaves_nothing_half_written(
