@@ -4,9 +4,10 @@ All of it runs in processes that see only what a plain install installs.
 """
 
 import ast
+import json
 import re
-import shlex
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -29,7 +30,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Plain:
     libraries = tmp_path_factory.mktemp("libraries")
     link_plain(libraries)
     work = tmp_path_factory.mktemp("work")
-    sentprobe.write_dataset(sentprobe.build_task("Order", train=400, test=56), work / "Order")
+    sentprobe.write_dataset(sentprobe.build_task("Order", train=84, test=28), work / "Order")
     a_first_run(work).rename(work / "results")
 
     def run(code: str, *arguments: str) -> CompletedProcess[str]:
@@ -38,54 +39,87 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Plain:
     return run
 
 
-def command(plain: Plain, line: str) -> CompletedProcess[str]:
-    program, *arguments = shlex.split(line)
-    return plain(f"from sentprobe.cli import {program}; {program}()", *arguments)
-
-
 def test_a_plain_install_lacks_what_the_extra_installs(plain: Plain) -> None:
     code = "import sys, importlib.util as u; print([n for n in sys.argv[1:] if u.find_spec(n)])"
     assert plain(code, *PROBE, "typer").stdout == "['typer']\n"
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "gen -n 2 --seed 1",
-        "gen -n 3 --out sentences.parquet",
-        "gen templates",
-        "gen parse --format text 'the man sleeps'",
-        "gen show 'sleep(agent: man)'",
-        "probe build compeval --train 200 --test 56 --task SemRole --format jsonl --out lines",
-        "probe show results",
-        "probe show results --format html --out page.html",
-        "probe encoders",
-        "probe cache",
-        "probe embed Order --encoder bow --out vectors.npz",
-        "probe sentences Order compeval --task SemRole --train 200 --test 56 --out lines.txt",
-    ],
-)
-def test_what_a_plain_install_does(plain: Plain, line: str) -> None:
-    done = command(plain, line)
-    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+DOES = [
+    "gen -n 2 --seed 1",
+    "gen -n 3 --out sentences.parquet",
+    "gen templates",
+    "gen parse --format text 'the man sleeps'",
+    "gen show 'sleep(agent: man)'",
+    "probe build compeval --train 200 --test 56 --task SemRole --format jsonl --out lines",
+    "probe show results",
+    "probe show results --format html --out page.html",
+    "probe encoders",
+    "probe cache",
+    "probe embed Order --encoder bow --out vectors.npz",
+    "probe sentences Order compeval --task SemRole --train 200 --test 56 --out lines.txt",
+]
+LACKS = [
+    ("probe run Order", "this needs PyTorch"),
+    ("probe run Order -e majority --no-controls", "this needs PyTorch"),
+    ("probe audit Order", "this needs scikit-learn"),
+    ("probe compare results", "this needs SciPy"),
+    ("probe embed Order -e bilstm-max --out v.npz", "an encoder bilstm-max needs the extra"),
+    ("probe embed Order -e bow --threads 2 --out v.npz", "this needs PyTorch"),
+]
+
+# Commands one after another in one process, as it takes a second to start one.
+IN_TURN = """
+import io, json, shlex, sys, traceback
+from contextlib import redirect_stderr, redirect_stdout
+from sentprobe import cli
+done, lines = {}, json.loads(sys.argv[1])
+for line in lines:
+    sys.argv = shlex.split(line)
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+    with redirect_stdout(out), redirect_stderr(err):
+        try:
+            code = getattr(cli, sys.argv[0])() or 0
+        except SystemExit as end:
+            code = end.code or 0
+        except BaseException:
+            traceback.print_exc()
+            code = 1
+    done[line] = code, *(each.buffer.getvalue().decode() for each in (out, err))
+print(json.dumps(done))
+"""
 
 
-@pytest.mark.parametrize(
-    ("line", "missing"),
-    [
-        ("probe run Order", "this needs PyTorch"),
-        ("probe run Order -e majority --no-controls", "this needs PyTorch"),
-        ("probe audit Order", "this needs scikit-learn"),
-        ("probe compare results", "this needs SciPy"),
-        ("probe embed Order -e bilstm-max --out v.npz", "an encoder bilstm-max needs the extra"),
-        ("probe embed Order -e bow --threads 2 --out v.npz", "this needs PyTorch"),
-    ],
-)
-def test_what_lacks_the_extra_says_so_in_one_line(plain: Plain, line: str, missing: str) -> None:
-    done = command(plain, line)
-    assert done.returncode == 1
-    assert done.stdout == ""
-    said = done.stderr.splitlines()[-1]  # after a bar, if one was drawn
+@dataclass(frozen=True)
+class Done:
+    """How a command ended, and what it said."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture(scope="module")
+def commands(plain: Plain) -> dict[str, Done]:
+    """What each line of DOES and LACKS gives."""
+    done = plain(IN_TURN, json.dumps([*DOES, *(line for line, _ in LACKS)]))
+    assert (done.returncode, done.stderr) == (0, "")
+    return {line: Done(*each) for line, each in json.loads(done.stdout).items()}
+
+
+@pytest.mark.parametrize("line", DOES)
+def test_what_a_plain_install_does(commands: dict[str, Done], line: str) -> None:
+    done = commands[line]
+    assert (done.code, "Traceback" in done.err) == (0, False), done.err
+
+
+@pytest.mark.parametrize(("line", "missing"), LACKS)
+def test_what_lacks_the_extra_says_so_in_one_line(
+    commands: dict[str, Done], line: str, missing: str
+) -> None:
+    done = commands[line]
+    assert done.code == 1
+    assert done.out == ""
+    said = done.err.splitlines()[-1]  # after a bar, if one was drawn
     assert re.fullmatch(rf"probe: {missing}\b.*: pip install 'sentprobe\[probe\]'", said)
 
 

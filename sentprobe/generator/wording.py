@@ -181,5 +181,11 @@ def _token(leaf: Leaf, path: str, frame: ev.Frame | None = None) -> OutlineToken
     if leaf.lemma != shapes.DETERMINER:
         return OutlineToken("", leaf.form)
     number = leaf.form.removeprefix("DT.")
-    plain, before_vowel = (determiner_form(number, vowel=vowel) for vowel in (False, True))
-    return OutlineToken(f"{path}det", "", Kind.DETERMINER, plain, before_vowel, f"{path}noun")
+    return OutlineToken(
+        f"{path}det",
+        "",
+        Kind.DETERMINER,
+        determiner_form(number, vowel=False),
+        before_vowel=determiner_form(number, vowel=True),
+        noun=f"{path}noun",
+    )

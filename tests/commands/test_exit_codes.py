@@ -77,6 +77,8 @@ WRONG_PATHS = [
     "probe compare none",
     "probe compare folder",
     "probe compare none#bow run",
+    "probe compare layers -o none/x.txt",
+    "probe compare layers -o folder",
     f"probe embed none {BOW} --out x.npz",
     f"probe embed folder {BOW} --out x.npz",
     f"probe embed data.jsonl {BOW} --out none/x.npz",

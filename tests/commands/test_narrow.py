@@ -49,7 +49,7 @@ COMMANDS = {
     "probe show run --all-rows": (*TASKS, *NAMES, "random sentences"),
     "probe show run --intervals": (*TASKS, *NAMES, show_score(SCORE, intervals=True)),
     "probe compare run": (*TASKS, *NAMES),
-    "probe audit data.jsonl": ("majority", "accuracy", "verdict"),
+    "probe audit data.jsonl --jobs 1": ("majority", "accuracy", "verdict"),
     "probe build compeval --out data --train 40 --test 20": TASKS[:5],
 }
 

@@ -170,7 +170,7 @@ def test_what_encoders_have_to_say_is_told_once(
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no /proc here")
-@pytest.mark.parametrize("whole_group", [True, False])
+@pytest.mark.parametrize("whole_group", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_interrupt(tmp_path: Path, whole_group: bool) -> None:
     """Ctrl-C ends the command and its processes, quietly, and leaves no half-written file."""
     running = subprocess.Popen(

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import full_events, generalizations, partial_events
 
@@ -29,6 +29,8 @@ from sentprobe.generator.event import (
 from sentprobe.generator.notation import read_event
 from sentprobe.lexicon import english
 
+briefly = settings(max_examples=60)
+
 
 @st.composite
 def related_events(draw: st.DrawFn, count: int) -> tuple[Event, ...]:
@@ -51,24 +53,28 @@ def try_unify(*events: Event | None) -> Event | None:
 
 
 @given(related_events(2))
+@briefly
 def test_unify_is_commutative(pair: tuple[Event, Event]) -> None:
     left, right = pair
     assert try_unify(left, right) == try_unify(right, left)
 
 
 @given(partial_events())
+@briefly
 def test_unify_is_idempotent(event: Event) -> None:
     assert unify(event, event) == event
     assert unify(event, Event()) == event
 
 
 @given(related_events(3))
+@briefly
 def test_unify_is_associative_up_to_failure(events: tuple[Event, Event, Event]) -> None:
     a, b, c = events
     assert try_unify(try_unify(a, b), c) == try_unify(a, try_unify(b, c))
 
 
 @given(related_events(2))
+@briefly
 def test_both_subsume_what_they_unify_to(pair: tuple[Event, Event]) -> None:
     left, right = pair
     both = try_unify(left, right)
@@ -78,12 +84,14 @@ def test_both_subsume_what_they_unify_to(pair: tuple[Event, Event]) -> None:
 
 
 @given(partial_events().flatmap(lambda e: st.tuples(st.just(e), *[generalizations(e)] * 2)))
+@briefly
 def test_unify_is_the_most_general(events: tuple[Event, Event, Event]) -> None:
     special, left, right = events
     assert subsumes(unify(left, right), special)
 
 
 @given(related_events(2))
+@briefly
 def test_unify_gives_the_special_one_exactly_if_the_general_one_subsumes_it(
     pair: tuple[Event, Event],
 ) -> None:
@@ -92,6 +100,7 @@ def test_unify_gives_the_special_one_exactly_if_the_general_one_subsumes_it(
 
 
 @given(related_events(3))
+@briefly
 def test_subsumes_is_a_partial_order(events: tuple[Event, Event, Event]) -> None:
     a, b, c = events
     assert subsumes(a, a)
@@ -100,6 +109,7 @@ def test_subsumes_is_a_partial_order(events: tuple[Event, Event, Event]) -> None
 
 
 @given(st.data(), full_events(english()))
+@briefly
 def test_an_event_contains_what_subsumes_it_or_a_clause_in_it(data: Any, event: Event) -> None:
     for clause, modified in clauses(event):
         general = data.draw(generalizations(clause))
@@ -110,11 +120,13 @@ def test_an_event_contains_what_subsumes_it_or_a_clause_in_it(data: Any, event: 
 
 
 @given(full_events(english()))
+@briefly
 def test_full_events_have_nothing_open(event: Event) -> None:
     assert list(open_fields(event)) == []
 
 
 @given(partial_events(), full_events(english()))
+@briefly
 def test_containing_by_hand(partial: Event, event: Event) -> None:
     """The gap replaced by the noun, the clause either matches as it stands or so."""
     found = [

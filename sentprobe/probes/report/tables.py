@@ -312,6 +312,7 @@ def single_draws(results: Results) -> tuple[Results, ...]:
 
     In one table are the results of one classifier and run seed, with one dataset per task and one
     encoder per name. What is there twice (from runs that overlap) is kept once, with more seeds.
+    Tables are in the order of their seeds, whatever the names of their files are.
     """
     tables: list[list[Result]] = []
     for record in results.records:
@@ -322,6 +323,7 @@ def single_draws(results: Results) -> tuple[Results, ...]:
                 break
         else:
             tables.append([record])
+    tables.sort(key=lambda table: table[0].seed)
     return tuple(Results(tuple(table)) for table in tables)
 
 

@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from compeval_checks import dataset
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from probe_strategies import datasets, learnable, to_items
@@ -13,7 +14,6 @@ from read_audit import from_json
 from shared import SHARED, needs_shared
 
 from sentprobe.errors import UsageError
-from sentprobe.lexicon import english
 from sentprobe.probes.audit import (
     KEYS,
     Audit,
@@ -29,20 +29,14 @@ from sentprobe.probes.audit import (
     verdict_lines,
 )
 from sentprobe.probes.audit.classify import ModelScore, TrialItems, sample, score, try_classifiers
-from sentprobe.probes.compeval import TASKS, build
-from sentprobe.probes.dataset import Card, Items, ProbeDataset, Size, Split
+from sentprobe.probes.dataset import Card, Items, ProbeDataset, Split
 from sentprobe.probes.formats import read_datasets
 from sentprobe.probes.statistics import Interval, wilson
 
 
 @cache
-def built(name: str) -> ProbeDataset:
-    return build(TASKS[name], english(), size=Size(336, 112), seed=3)
-
-
-@cache
 def audited(name: str) -> Audit:
-    return audit(built(name))
+    return audit(dataset(name, "compeval"))
 
 
 def accuracy(found: Audit, cue: Cue) -> float:
@@ -124,9 +118,9 @@ def test_what_knows_more_has_no_lower_bound(data: ProbeDataset) -> None:
 @pytest.mark.parametrize("name", ["Order", "SemRole", "Negation"])
 def test_mirror_pairs_bound_the_bag_of_words_to_exactly_half(name: str) -> None:
     for split in (Split.TRAIN, Split.TEST):
-        found = bound(built(name), split, KEYS[Cue.BAG])
+        found = bound(dataset(name, "compeval"), split, KEYS[Cue.BAG])
         assert 2 * found.best == found.total
-    tried = audited(name) if name == "Order" else audit(built(name), cues=[Cue.BAG])
+    tried = audited(name) if name == "Order" else audit(dataset(name, "compeval"), cues=[Cue.BAG])
     assert accuracy(tried, Cue.BAG) == 0.5
     assert not tried.leaks
 
@@ -138,7 +132,7 @@ def test_our_tasks_leak_nothing(name: str) -> None:
     assert accuracy(found, Cue.PROBE) == 0.5
     assert found.bounds[Cue.PROBE][Split.TEST].share == 0.5
     assert found.chance == found.majority.accuracy == 0.5
-    assert found.structures == {"parsed": len(built(name).sentences), "skeleton": 0}
+    assert found.structures == {"parsed": len(dataset(name, "compeval").sentences), "skeleton": 0}
 
 
 def test_a_cue_that_the_task_is_about_is_expected_and_said_to_be() -> None:
@@ -159,7 +153,7 @@ def test_a_mirror_pair_counts_once() -> None:
 
 
 def test_the_probe_word_alone_giving_sixty_percent_is_found() -> None:
-    found = audit(skewed(0.6, size=800), cues=[Cue.PROBE, Cue.LENGTH, Cue.TEMPLATE])
+    found = audit(skewed(0.6), cues=[Cue.PROBE, Cue.LENGTH, Cue.TEMPLATE])
     finding = found.find(Cue.PROBE)
     assert finding is not None
     assert finding.score.accuracy == pytest.approx(0.6)

@@ -120,7 +120,7 @@ def test_ours_are_like_the_published(name: str, folder: str) -> None:
 
 @every_task
 def test_seed_decides_all(name: str) -> None:
-    size = Size(200, 40)
+    size = Size(112, 28)
     made = [
         build(TASKS[name], lexicon_of("compeval"), size=size, seed=seed, sampling=Sampling.PAPER)
         for seed in (1, 1, 2)

@@ -5,28 +5,20 @@ verbs there are, and which noun stands on which side of which verb.
 """
 
 from collections import Counter
-from functools import cache
 
 import numpy as np
 import pytest
-from shared import DATA
+from compeval_checks import WITH_PAIRS, dataset, lexicon_of
 
 from sentprobe.generator.event import Event, Participant, RelativeClause, Role
 from sentprobe.generator.records import annotate_text
 from sentprobe.generator.sentence import Sentence
-from sentprobe.lexicon import Lexicon, english, read_lexicon
-from sentprobe.probes.compeval import TASKS, HeldOut, build
+from sentprobe.lexicon import Lexicon
+from sentprobe.probes.compeval import TASKS, build
 from sentprobe.probes.dataset import ProbeDataset, Size, Split
 from sentprobe.probes.statistics import around
 
-OWN = DATA / "compeval" / "own.toml"
-WITH_PAIRS = tuple(task.name for task in TASKS.values() if task.held_out is HeldOut.PAIRS)
 Lemmas = list[tuple[str, str]]
-
-
-@cache
-def lexicon_of(vocabulary: str) -> Lexicon:
-    return read_lexicon(OWN) if vocabulary == "own" else english()
 
 
 def make(name: str, *, vocabulary: str = "compeval", seed: int = 0, size: Size) -> ProbeDataset:
@@ -54,7 +46,7 @@ def both(words: Lemmas) -> set[tuple[str, str]]:
 @pytest.mark.parametrize("name", WITH_PAIRS)
 @pytest.mark.parametrize("vocabulary", ["compeval", "english", "own"])
 def test_no_training_sentence_has_both_words_of_a_test_pair(name: str, vocabulary: str) -> None:
-    data = make(name, vocabulary=vocabulary, size=Size(336, 56), seed=2)
+    data = dataset(name, vocabulary)
     train, test = data.splits[Split.TRAIN], data.splits[Split.TEST]
     held_out = {
         (data.probe_words[noun], data.probe_words[verb]) for noun, verb in test.probes.tolist()

@@ -8,7 +8,6 @@ import pytest
 from compeval_checks import (
     DEFINITIONS,
     MIRRORED,
-    SIZE,
     annotated,
     check,
     dataset,
@@ -17,6 +16,7 @@ from compeval_checks import (
     items,
     lexicon_of,
     nouns,
+    size_in,
 )
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -33,7 +33,7 @@ from sentprobe.probes.trainer.presets import find_preset
 @every_task
 @everywhere
 def test_invariants(name: str, vocabulary: str) -> None:
-    check(dataset(name, vocabulary), SIZE)
+    check(dataset(name, vocabulary), size_in(vocabulary))
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))

@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,13 @@ def test_mean_of_the_last_layer_is_that_of_sentence_transformers() -> None:
     np.testing.assert_allclose(load(f"hf:{path}").encode(TEXTS), wanted, atol=1e-6)
 
 
+@cache
+def plain_model(path: Path) -> tuple[Any, Any]:
+    from transformers import AutoModel, AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(path), AutoModel.from_pretrained(path).eval()
+
+
 @pytest.mark.parametrize("model", ["gpt2", "bert"])
 @pytest.mark.parametrize("layer", [0, 1, 2, -1, -3])
 @pytest.mark.parametrize("pooling", list(Pooling))
@@ -96,10 +104,8 @@ def test_each_sentence_alone_in_plain_pytorch(
     model: str, layer: int, pooling: Pooling, request: pytest.FixtureRequest
 ) -> None:
     """No batch, no padding, no mask, which a batch of ours has."""
-    from transformers import AutoModel, AutoTokenizer
-
     path = request.getfixturevalue(model)
-    tokenizer, plain = AutoTokenizer.from_pretrained(path), AutoModel.from_pretrained(path).eval()
+    tokenizer, plain = plain_model(path)
     wanted = []
     for text in TEXTS:
         ids = torch.tensor([tokenizer(text)["input_ids"]])

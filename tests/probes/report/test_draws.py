@@ -13,7 +13,7 @@ from sentprobe.errors import ResultsError
 from sentprobe.probes.report.comparisons import compare_encoders
 from sentprobe.probes.report.draws import figure_of, in_draws, join_draws, seeds_of
 from sentprobe.probes.report.sanity import sanity_runs
-from sentprobe.probes.report.tables import CellStyle, explain, grid, settings, titles
+from sentprobe.probes.report.tables import CellStyle, explain, grid, settings, single_draws, titles
 from sentprobe.probes.runs.data_facts import DataFacts
 from sentprobe.probes.runs.results import Condition, Result, Results, make_score
 from sentprobe.probes.trainer.presets import find_preset
@@ -56,6 +56,7 @@ def test_draws_are_one_table_in_order_of_seed(records: list[Result]) -> None:
     assert table == Results(DRAWS)
     assert seeds_of(table) == [0, 10, 20]
     assert in_draws(table) == tuple(Results((each,)) for each in DRAWS)
+    assert single_draws(Results(tuple(records))) == in_draws(table)
 
 
 OTHERWISE: dict[str, dict[str, Any]] = {

@@ -240,7 +240,8 @@ def test_plot_on_the_command_line(command: Command, folder: Path, tmp_path: Path
     assert code == 2
     assert "there are 2 settings (classifier, data, probe words or seed), and one plot" in err
     code, out, _ = command("show", folder, "--by-length", "bins")
-    assert "table 1 of 2, seed 5" in out
+    assert "table 1 of 2, seed 0" in out
+    assert "table 2 of 2, seed 5" in out
 
 
 def test_mistakes(command: Command, folder: Path, tmp_path: Path) -> None:
