@@ -20,7 +20,7 @@ from sentprobe.probes.encoders.kinds import SpecArgument
 from sentprobe.probes.encoders.protocol import digest
 from sentprobe.probes.natural.task import NaturalTask, TaskGroup
 from sentprobe.probes.runs.built_suites import AnySuite, CompevalSuite, NaturalSuite
-from sentprobe.probes.runs.conditions import conditions_with
+from sentprobe.probes.runs.controls import conditions_with
 from sentprobe.probes.runs.results import Condition
 from sentprobe.probes.runs.settings import Run
 from sentprobe.probes.runs.targets import Targets

@@ -17,7 +17,7 @@ from sentprobe.probes.encoders.protocol import seed_of
 from sentprobe.probes.encoders.word_vectors import Bow
 from sentprobe.probes.runs import recipes, todo
 from sentprobe.probes.runs.built_suites import ItemCounts, warn_of
-from sentprobe.probes.runs.conditions import control_bow
+from sentprobe.probes.runs.controls import control_bow
 from sentprobe.probes.runs.results import Result, Results
 from sentprobe.probes.runs.settings import Run, make_run
 from sentprobe.probes.runs.store import keep_run_file, prepare_directory, write_result

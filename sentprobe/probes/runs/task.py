@@ -8,7 +8,7 @@ import numpy as np
 from sentprobe.errors import UsageError
 from sentprobe.lengths import count_tokens
 from sentprobe.probes.dataset import ONE_HOT, ProbeDataset, Split
-from sentprobe.probes.runs.conditions import Material, material_of
+from sentprobe.probes.runs.controls import Material, material_of
 from sentprobe.probes.runs.data_facts import DataFacts, facts_of
 from sentprobe.probes.runs.results import renumber
 from sentprobe.probes.runs.settings import Run

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sentprobe.probes.encoders.protocol import Baseline, Encoder, seed_of
-from sentprobe.probes.runs.conditions import conditions_of
+from sentprobe.probes.runs.controls import conditions_of
 from sentprobe.probes.runs.results import Condition, Made, Result, SeedScore, make_score, pack
 from sentprobe.probes.runs.settings import Run
 from sentprobe.probes.runs.store import find_result, results_by_recipe, sound_results, write_result

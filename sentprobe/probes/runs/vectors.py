@@ -16,7 +16,7 @@ from sentprobe.lengths import count_tokens
 from sentprobe.probes.dataset import ProbeDataset
 from sentprobe.probes.encoders.protocol import Encoder, Vectors
 from sentprobe.probes.encoders.word_vectors import Bow
-from sentprobe.probes.runs.conditions import fit_under
+from sentprobe.probes.runs.controls import fit_under
 from sentprobe.probes.runs.results import Condition, Norm, Result, norms_by_length
 from sentprobe.probes.runs.settings import Run
 from sentprobe.probes.runs.task import Task

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.dataset import Indices, Items
-from sentprobe.probes.runs.conditions import carve
+from sentprobe.probes.runs.controls import carve
 
 
 @st.composite

@@ -14,7 +14,7 @@ from sentprobe.probes.dataset import ProbeDataset, Split
 from sentprobe.probes.encoders import make_encoder
 from sentprobe.probes.report.sanity import SanityVerdict, sanity_runs
 from sentprobe.probes.report.tables import CellStyle, explain, grid
-from sentprobe.probes.runs.conditions import CONDITIONS, Material
+from sentprobe.probes.runs.controls import CONDITIONS, Material
 from sentprobe.probes.runs.results import Condition, Result, Results
 from sentprobe.probes.runs.run import run
 from sentprobe.probes.trainer.presets import find_preset

@@ -14,7 +14,7 @@ from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import Indices, Items, ProbeDataset, Split
 from sentprobe.probes.encoders import EncoderError, Vectors, digest, make_encoder
 from sentprobe.probes.encoders.cache import Cache
-from sentprobe.probes.runs.conditions import CONDITIONS, Material
+from sentprobe.probes.runs.controls import CONDITIONS, Material
 from sentprobe.probes.runs.results import Condition
 from sentprobe.probes.runs.run import run
 from sentprobe.probes.runs.store import format_result, read_results
