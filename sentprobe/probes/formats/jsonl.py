@@ -20,7 +20,7 @@ from sentprobe.probes.formats.records import Fields, card_of, entry_of, find_fie
 FORMAT = "sentprobe-items 1"
 """The value of ``format`` in the card, or in the first line."""
 
-_OURS = FORMAT.split()[0]
+_OURS = FORMAT.split(maxsplit=1)[0]
 """What it begins with in any version; another value is not of ours."""
 
 _HEADER = ("format", "name", "labels", "card")

@@ -161,7 +161,7 @@ def test_a_card_that_is_not_ours_is_passed_over_and_a_broken_one_is_named(tmp_pa
 def test_a_card_that_is_not_ours_is_not_replaced(tmp_path: Path, text: str) -> None:
     card = tmp_path / "toy.card.json"
     card.write_text(text, "utf-8")
-    with pytest.raises(UsageError, match="toy.card.json: is no card of sentprobe's, and is not"):
+    with pytest.raises(UsageError, match=r"toy\.card\.json: is no card of sentprobe's, and is not"):
         write_dataset(learnable(size=40), tmp_path / "toy.jsonl")
     assert [each.name for each in tmp_path.iterdir()] == [card.name]
     assert card.read_text("utf-8") == text
