@@ -16,7 +16,7 @@ import typer
 
 from sentprobe.commands.help import HelpfulCommand, HelpfulGroup
 from sentprobe.commands.options import FIX, SETTINGS, VARY, VersionOption
-from sentprobe.errors import SentprobeError
+from sentprobe.errors import SentprobeError, check_utf8
 
 BadUsage: Any = typer.BadParameter.__bases__[0]
 """What Typer raises for a command line that it cannot read, whatever Typer is built upon."""
@@ -154,6 +154,7 @@ def _main(app: typer.Typer, name: str) -> None:
     """Run *app*; a user's mistake ends in one line on stderr and its exit code."""
     _prepare()
     try:
+        check_utf8(*sys.argv[1:])
         raise SystemExit(app(prog_name=name, standalone_mode=False))
     except BadUsage as error:
         _refuse(error, name)
@@ -198,7 +199,9 @@ def _prepare() -> None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding="utf-8")
+            # A message may name a path that is not UTF-8, which stderr escapes.
+            escape = "backslashreplace" if stream is sys.stderr else None
+            stream.reconfigure(encoding="utf-8", errors=escape)
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
 
 

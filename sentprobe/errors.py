@@ -3,7 +3,7 @@
 import errno
 from collections.abc import Iterable
 from difflib import get_close_matches
-from os import PathLike
+from os import PathLike, fsencode, fspath
 
 
 class SentprobeError(Exception):
@@ -48,6 +48,19 @@ def path_error(
     """
     kind = UsageError if error.errno in WRONG_PATH else otherwise
     return kind(f"{path}: {what}: {error.strerror or error}")
+
+
+def check_utf8(*names: PathLike[str] | str) -> None:
+    """Refuse a path, or what a command was given, that no file of results could name.
+
+    Raises:
+        UsageError: it is not UTF-8.
+    """
+    for name in map(fspath, names):
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            raise UsageError(f"{ascii(fsencode(name))[1:]} is not UTF-8; rename it") from None
 
 
 def suggest(name: str, known: Iterable[str]) -> str:

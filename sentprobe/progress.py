@@ -245,5 +245,9 @@ def console() -> "Console":
     """
     from rich.console import Console  # noqa: PLC0415 - slow import
 
-    known = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
-    return Console() if known else Console(width=200)
+    return Console() if has_width() else Console(width=200)
+
+
+def has_width() -> bool:
+    """Say whether it is known how wide lines may be: in a terminal, or if COLUMNS says so."""
+    return sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()

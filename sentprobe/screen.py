@@ -4,13 +4,11 @@ A table that is too wide is printed in parts, each with the first column again. 
 columns are too wide, each row becomes a few lines, a line for each cell.
 """
 
-import os
-import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from sentprobe.progress import console
+from sentprobe.progress import console, has_width
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,11 +17,6 @@ if TYPE_CHECKING:
 
 FRAME, PADDING = 1, 3
 """What a table's frame takes of a line: once, and for each column."""
-
-
-def has_width() -> bool:
-    """Say whether it is known how wide lines may be: in a terminal, or if COLUMNS says so."""
-    return sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
 
 
 def say(text: str, *, end: str = "\n") -> None:

@@ -37,7 +37,11 @@ Record = TypeVar("Record", bound="DataclassInstance")
 
 
 COMPEVAL, NATURAL = "compeval", "natural"
-"""The suites that are built."""
+SUITES = (COMPEVAL, NATURAL)
+"""The suites that are built; a path of such a name must be written ``./compeval``."""
+
+DEVICES = ("auto", "cpu", "cuda", "mps")
+"""What may be asked for to train probes on; a number may follow cuda, as in cuda:1."""
 
 
 OptionPair = tuple[str, str]

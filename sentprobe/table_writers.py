@@ -178,7 +178,7 @@ def write_notes(text: str, style: TableFormat) -> str:
     if style is TableFormat.LATEX:
         return "".join(f"% {line}\n" for line in text.splitlines())
     if style is TableFormat.MARKDOWN:
-        return "\n" + "".join(f"- {line.strip()}\n" for line in text.splitlines())
+        return "\n" + "".join(f"- {in_markdown(line.strip())}\n" for line in text.splitlines())
     return text
 
 
@@ -186,9 +186,11 @@ def write_title(text: str, style: TableFormat) -> str:
     """Return a line that stands above a table, and nothing for no text."""
     if not text:
         return ""
-    return {TableFormat.LATEX: f"% {text}\n", TableFormat.MARKDOWN: f"**{text}**\n\n"}.get(
-        style, f"{text}\n"
-    )
+    written = {
+        TableFormat.LATEX: f"% {text}\n",
+        TableFormat.MARKDOWN: f"**{in_markdown(text)}**\n\n",
+    }
+    return written.get(style, f"{text}\n")
 
 
 def _sections(grid: Grid) -> list[list[GridRow]]:

@@ -52,6 +52,8 @@ DOES = [
     "gen show 'sleep(agent: man)'",
     "probe build compeval --train 200 --test 56 --task SemRole --format jsonl --out lines",
     "probe show results",
+    "probe compare results",
+    "probe compare results --correction bh",
     "probe show results --format html --out page.html",
     "probe encoders",
     "probe cache",
@@ -62,7 +64,6 @@ LACKS = [
     ("probe run Order", "this needs PyTorch"),
     ("probe run Order -e majority --no-controls", "this needs PyTorch"),
     ("probe audit Order", "this needs scikit-learn"),
-    ("probe compare results", "this needs SciPy"),
     ("probe embed Order -e bilstm-max --out v.npz", "an encoder bilstm-max needs the extra"),
     ("probe embed Order -e bow --threads 2 --out v.npz", "this needs PyTorch"),
 ]
@@ -130,21 +131,22 @@ results = sentprobe.read_results("results")
 for call in (
     lambda: sentprobe.run(data, "bow"),
     lambda: sentprobe.audit(data),
-    lambda: sentprobe.compare_encoders(results),
     lambda: sentprobe.make_encoder("gated-conv"),
 ):
     try:
         call()
     except sentprobe.SentprobeError as error:
         print(error)
+print(len(sentprobe.compare_encoders(results)), "compared")
 """
 
 
 def test_python_says_the_same(plain: Plain) -> None:
     done = plain(PYTHON)
     assert done.stderr == ""
-    lines = done.stdout.splitlines()
-    assert len(lines) == 4
+    *lines, compared = done.stdout.splitlines()
+    assert len(lines) == 3
+    assert re.fullmatch(r"[1-9]\d* compared", compared)
     assert all(line.endswith("pip install 'sentprobe[probe]'") for line in lines)
 
 

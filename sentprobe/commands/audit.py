@@ -18,8 +18,8 @@ from sentprobe.probes import formats
 from sentprobe.probes.dataset import ProbeDataset
 from sentprobe.probes.known_task import Cue
 from sentprobe.processes import check_jobs, cores
-from sentprobe.progress import bars, console
-from sentprobe.screen import has_width, say
+from sentprobe.progress import bars, console, has_width
+from sentprobe.screen import say
 from sentprobe.specs import choose
 
 if TYPE_CHECKING:

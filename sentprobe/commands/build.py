@@ -17,10 +17,10 @@ from sentprobe.probes import formats
 from sentprobe.probes.compeval import structures_of
 from sentprobe.probes.dataset import ProbeDataset, Split, TooFewError
 from sentprobe.probes.runs.built_suites import AnySuite, NaturalSuite, build_all, failed, find_table
-from sentprobe.probes.runs.targets import SUITES, unknown_suite, without_table
+from sentprobe.probes.runs.targets import unknown_suite, without_table
 from sentprobe.progress import Reporter, bars
 from sentprobe.screen import print_table, say
-from sentprobe.specs import COMPEVAL, NATURAL
+from sentprobe.specs import COMPEVAL, NATURAL, SUITES
 from sentprobe.table_writers import empty_table
 
 if TYPE_CHECKING:

@@ -6,6 +6,8 @@ The names are looked up when the shell asks; nothing here is imported for ``--he
 import re
 from collections.abc import Callable, Iterable
 
+from sentprobe.specs import DEVICES, SUITES
+
 Completer = Callable[[str], list[str]]
 """From what is typed of a word to the words that it may become."""
 
@@ -62,16 +64,24 @@ def _presets() -> Iterable[str]:
     return [preset.name for preset in PRESETS]
 
 
+def _samplings() -> Iterable[str]:
+    from sentprobe.probes.compeval import Sampling  # noqa: PLC0415 - NumPy
+
+    return [each.value for each in Sampling]
+
+
+def _probe_vectors() -> Iterable[str]:
+    from sentprobe.probes.dataset import ONE_HOT, OWN_WORDS  # noqa: PLC0415 - NumPy
+
+    return (ONE_HOT, OWN_WORDS, *_encoders())
+
+
 complete_encoder = among(_encoders)
 complete_task = among(_tasks)
 complete_template = among(_templates)
 complete_preset = among(_presets)
-complete_suite = among(lambda: ("compeval", "natural"))
+complete_suite = among(lambda: SUITES)
 complete_vocabulary = among(lambda: ("english", "compeval", "published"))
-complete_sampling = among(lambda: ("mirror", "paper"))
-complete_device = among(lambda: ("auto", "cpu", "cuda", "mps"))
-complete_probe_vectors = among(lambda: ("one-hot", *_encoder_words()))
-
-
-def _encoder_words() -> Iterable[str]:
-    return ("encoder", *_encoders())
+complete_sampling = among(_samplings)
+complete_device = among(lambda: DEVICES)
+complete_probe_vectors = among(_probe_vectors)

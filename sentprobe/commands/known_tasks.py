@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sentprobe.probes.dataset import Size, Split
-from sentprobe.progress import console
+from sentprobe.screen import print_table, say
 from sentprobe.specs import COMPEVAL
 from sentprobe.table_writers import empty_table
 
@@ -84,12 +84,11 @@ def tasks(
     if as_json:
         print(json.dumps([asdict(task) for task in listed], indent=2))
         return
-    screen = console()
     for suite, paper in PAPERS.items():
         chosen = [task for task in listed if task.suite == suite]
-        screen.print(f"{suite} ({paper}): {_items(chosen[0])}", highlight=False, markup=False)
-        screen.print(table(chosen))
-    print("s is the sentence; n, v and w are probe words: a noun, a verb, any word.")
+        say(f"{suite} ({paper}): {_items(chosen[0])}")
+        print_table(table(chosen))
+    say("s is the sentence; n, v and w are probe words: a noun, a verb, any word.")
 
 
 def _items(task: ListedTask) -> str:

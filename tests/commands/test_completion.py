@@ -12,10 +12,12 @@ from sentprobe.cli import COMMANDS
 from sentprobe.commands import completion
 from sentprobe.commands.known_tasks import list_tasks
 from sentprobe.generator.templates import template_names
+from sentprobe.probes.compeval import Sampling
+from sentprobe.probes.dataset import ONE_HOT, OWN_WORDS
 from sentprobe.probes.encoders.kinds import ENCODERS
 from sentprobe.probes.formats import check_format
-from sentprobe.probes.trainer.devices import DEVICES
 from sentprobe.probes.trainer.presets import PRESETS
+from sentprobe.specs import DEVICES, SUITES
 
 
 def offered(
@@ -72,6 +74,10 @@ def test_everything_is_offered(
     assert sorted(tasks) == sorted([*(task.name for task in list_tasks()), *suites])
     assert offered("gen -t ", monkeypatch, capsys) == list(template_names(deep=True))
     assert offered("probe run compeval --device ", monkeypatch, capsys) == list(DEVICES)
+    assert offered("probe run compeval --sampling ", monkeypatch, capsys) == [*Sampling]
+    assert offered("probe build ", monkeypatch, capsys) == list(SUITES)
+    vectors = offered("probe run compeval --probe-vectors ", monkeypatch, capsys)
+    assert vectors[:2] == [ONE_HOT, OWN_WORDS]
     assert offered("probe run compeval --preset ", monkeypatch, capsys) == [
         preset.name for preset in PRESETS
     ]

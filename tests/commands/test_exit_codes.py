@@ -1,6 +1,7 @@
 """Exit codes: a wrong path is bad usage (2) wherever it is given; damaged content is not (1)."""
 
 import inspect
+import re
 import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -75,6 +76,7 @@ WRONG_PATHS = [
     "probe show layers --plot none/x.svg",
     "probe show layers --plot folder.svg",
     "probe compare none",
+    "probe compare run --out none/x.md",
     "probe compare folder",
     "probe compare none#bow run",
     "probe compare layers -o none/x.txt",
@@ -220,6 +222,18 @@ def test_wrong_content_is_not_bad_usage(
 ) -> None:
     code, said = leave(line, monkeypatch, capsys)
     assert code == 1, said
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["run d\udce9 -e majority --out o", "build compeval --out \udce9", "show \udce9", "\udce9"],
+)
+def test_a_word_that_is_not_utf8(
+    line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, said = leave(f"probe {line}", monkeypatch, capsys)
+    assert code == 2
+    assert re.fullmatch(r"probe: 'd?\\xe9' is not UTF-8; rename it", said)
 
 
 def _commands(program: str) -> Iterator[tuple[str, Callable[..., Any]]]:

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from in_process import Command
 from natural_tables import made_up, write_table
-from rich.console import Console
 
 import sentprobe
 from sentprobe.commands.known_tasks import PAPERS, list_tasks
@@ -47,7 +46,7 @@ def test_json(command: Command) -> None:
 
 @pytest.mark.parametrize("width", [80, 200])
 def test_it_is_readable(command: Command, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sentprobe.commands.known_tasks.console", lambda: Console(width=width))
+    monkeypatch.setenv("COLUMNS", str(width))
     code, out, err = command("tasks")
     assert (code, err) == (0, "")
     lines = out.splitlines()

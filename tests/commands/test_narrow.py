@@ -44,6 +44,7 @@ SCORE = results()[0].scores[Condition.PROBE]
 
 COMMANDS = {
     "gen templates": template_names(deep=True),
+    "probe tasks": (*TASKS, "AdiContent"),
     "probe encoders": [word for kind in ENCODERS for word in (kind.name, kind.example)],
     "probe show run": (*TASKS, *NAMES, "61.0 ± 0.1"),
     "probe show run --all-rows": (*TASKS, *NAMES, "random sentences"),

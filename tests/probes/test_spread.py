@@ -11,8 +11,8 @@ from scipy import stats
 from sentprobe.errors import UsageError
 from sentprobe.probes.statistics import (
     compare_draws,
+    student_beyond,
     student_quantile,
-    student_within,
     t_over_draws,
     take_apart,
 )
@@ -77,7 +77,7 @@ def test_variances_of_a_known_model_are_found() -> None:
 
 def test_draws_are_paired() -> None:
     one, other = [0.9, 0.8, 0.85, 0.7], [0.8, 0.75, 0.85, 0.72]
-    paired = compare_draws(one, other)
+    paired = compare_draws(one, other, items=100)
     assert (paired.wins, paired.losses) == (2, 1)
     assert paired.difference == pytest.approx(0.0325)
     assert paired.t_p == pytest.approx(stats.ttest_rel(one, other).pvalue)
@@ -86,10 +86,11 @@ def test_draws_are_paired() -> None:
     assert paired.sign_p == 1
 
 
-@given(st.floats(0, 60), st.integers(1, 40))
+@given(st.floats(0, 60), st.integers(1, 40) | st.sampled_from([999, 10_000, 400_001]))
 def test_student_is_that_of_scipy(t: float, freedom: int) -> None:
-    within = student_within(t, freedom)
-    assert within == pytest.approx(1 - 2 * stats.t.sf(t, freedom), abs=1e-12)
+    beyond = student_beyond(t, freedom)
+    assert beyond == pytest.approx(2 * stats.t.sf(t, freedom), rel=1e-9, abs=1e-290)
+    assert 0 <= beyond <= 1
     for confidence in (0.5, 0.95, 0.99):
         wanted = stats.t.ppf((1 + confidence) / 2, freedom)
         assert student_quantile(confidence, freedom) == pytest.approx(wanted, rel=1e-9)
@@ -100,10 +101,38 @@ def test_too_few_draws() -> None:
         take_apart([[0.5, 0.6]])
     for one, other in (([0.5], [0.6]), ([0.5, 0.5], [0.5])):
         with pytest.raises(UsageError, match="draws cannot be paired"):
-            compare_draws(one, other)
+            compare_draws(one, other, items=100)
 
 
 def test_one_draw_tells_nothing_apart() -> None:
-    assert t_over_draws(np.array([0.2])) == 1
-    assert t_over_draws(np.array([0.0, 0.0])) == 1
-    assert t_over_draws(np.array([0.1, 0.1])) == 0
+    assert t_over_draws(np.array([0.2]), items=100) == 1
+    assert t_over_draws(np.array([0.0, 0.0]), items=100) == 1
+
+
+def test_equal_gains_have_the_spread_of_one_item() -> None:
+    paired = compare_draws([0.50, 0.52], [0.49, 0.51], items=100)
+    assert paired.t_p == pytest.approx(2 * stats.t.sf(sqrt(2), 1))
+    assert paired.interval.low < 0 < paired.interval.high
+    for gain, items in ((0.1, 100), (0.02, 1000), (0.01, 100)):
+        again = compare_draws([0.5 + gain] * 3, [0.5] * 3, items=items)
+        assert again.t_p == pytest.approx(2 * stats.t.sf(gain * items * sqrt(3), 2), rel=1e-6)
+        half = stats.t.ppf(0.975, 2) / items / sqrt(3)
+        assert again.interval.high - again.difference == pytest.approx(half)
+
+
+@given(st.lists(st.tuples(accuracy, accuracy), min_size=2, max_size=6), st.integers(1, 1000))
+def test_no_draws_are_certain(pairs: list[tuple[float, float]], items: int) -> None:
+    one, other = zip(*pairs, strict=True)
+    paired = compare_draws(one, other, items=items)
+    assert 0 < paired.t_p <= 1
+    assert paired.interval.low < paired.interval.high
+
+
+@pytest.mark.parametrize("draws_", [2, 3, 5])
+@pytest.mark.parametrize(("items", "differ"), [(20, 0.4), (100, 0.03), (400, 0.01)])
+def test_false_alarms_over_draws_are_rare(draws_: int, items: int, differ: float) -> None:
+    """Two equally good encoders that differ on few items: their gains are often equal by chance."""
+    generator = np.random.default_rng(0)
+    apart = generator.binomial(items, differ, size=(2000, draws_))
+    gains = (2 * generator.binomial(apart, 0.5) - apart) / items
+    assert np.mean([t_over_draws(each, items=items) < 0.05 for each in gains]) < 0.06

@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from sentprobe.errors import SentprobeError, suggest
+from sentprobe.errors import SentprobeError, UsageError, suggest
 from sentprobe.files import atomic_path, write_atomically
 from sentprobe.probes.dataset import Card, DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats import entries
@@ -19,6 +19,9 @@ from sentprobe.probes.formats.records import Fields, card_of, entry_of, find_fie
 
 FORMAT = "sentprobe-items 1"
 """The value of ``format`` in the card, or in the first line."""
+
+_OURS = FORMAT.split(maxsplit=1)[0]
+"""What it begins with in any version; another value is not of ours."""
 
 _HEADER = ("format", "name", "labels", "card")
 _KEYS = ("split", "label", "sentence", "probes")
@@ -34,7 +37,12 @@ def card_place(path: Path) -> Path:
 
 
 def write_jsonl(data: ProbeDataset, path: Path) -> None:
-    """Write items and card; sentences and probe words that no item has are left out."""
+    """Write items and card; sentences and probe words that no item has are left out.
+
+    Raises:
+        UsageError: a file of another kind is where the card would be.
+    """
+    _check_place(card_place(path))
     header = {
         "format": FORMAT,
         "name": data.name,
@@ -44,6 +52,21 @@ def write_jsonl(data: ProbeDataset, path: Path) -> None:
     with atomic_path(path) as temporary:
         entries.write_lines(_lines(data), temporary)
         write_atomically(card_place(path), json.dumps(header, ensure_ascii=False, indent=2) + "\n")
+
+
+def _check_place(place: Path) -> None:
+    """Refuse to replace what is no card of ours, which another program or a user wrote."""
+    try:
+        ours = not place.exists() or _is_header(json.loads(place.read_text("utf-8")))
+    except (ValueError, RecursionError, OSError):
+        ours = False
+    if not ours:
+        raise UsageError(f"{place}: is no card of sentprobe's, and is not replaced; move it away")
+
+
+def _is_header(value: object) -> bool:
+    """Say whether an object is a card of ours, of any version, and not what another calls so."""
+    return isinstance(value, dict) and str(value.get("format", "")).startswith(_OURS)
 
 
 def _lines(data: ProbeDataset) -> Iterator[str]:
@@ -90,7 +113,7 @@ def _card_beside(path: Path) -> Mapping[str, Any] | None:
     if not place.is_file():
         return None
     value = _value("\n".join(line for _, line in entries.read_lines(place)), str(place))
-    return value if "format" in value else None
+    return value if _is_header(value) else None
 
 
 Values = Iterator[tuple[str, Mapping[str, Any]]]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from sentprobe.errors import UsageError, suggest
+from sentprobe.errors import UsageError, check_utf8, suggest
 from sentprobe.probes.dataset import DatasetError, ProbeDataset
 from sentprobe.probes.formats import records, text
 from sentprobe.probes.formats.directory import is_directory, read_directory, write_directory
@@ -105,10 +105,11 @@ def read_dataset(path: Path | str, *, format: str | None = None) -> ProbeDataset
     """Read a dataset from a file or directory; its content says in which format, if not given.
 
     Raises:
-        UsageError: there is no such file or format.
+        UsageError: there is no such file or format, or its path is not UTF-8.
         DatasetError: the format is not to be recognised, or the content is wrong; says where.
     """
     path = Path(path)
+    check_utf8(path)
     if format is not None:
         check_format(format)
     if not path.exists():

@@ -151,6 +151,7 @@ def _compare_matched(matched: Matched, under: tuple[Condition, Condition]) -> Pa
     return compare_draws(
         [each.scores[one].accuracy for each in first],
         [each.scores[other].accuracy for each in second],
+        items=min(each.scores[one].total for each in first),
     )
 
 

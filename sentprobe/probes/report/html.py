@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from sentprobe.errors import UsageError
@@ -24,11 +23,9 @@ from sentprobe.probes.report.tables import (
     classifiers,
     describe,
     grid,
-    origins,
-    settings,
-    titles,
     trained,
 )
+from sentprobe.probes.report.view import template, titled
 from sentprobe.probes.runs.results import Made, Results, makings
 from sentprobe.probes.trainer.presets import short_name
 from sentprobe.table_writers import Grid
@@ -81,23 +78,12 @@ def report(
 
     It loads nothing from elsewhere. *by* says how lengths of sentences are put together in plots.
     """
-    environment = Environment(
-        loader=PackageLoader("sentprobe.probes.report", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    tables = settings(results)
-    several = len({record.source for record in results.records}) > 1
     sections = [
-        _section(each, style, title=title, folders=tuple(origins(each)) if several else (), by=by)
-        for title, each in zip(titles(tables), tables, strict=True)
+        _section(each, style, title=title, folders=folders, by=by)
+        for title, each, folders in titled(results)
     ]
     made = dict.fromkeys(made for record in results.records for made in makings(record))
-    page = environment.get_template("report.html.j2")
-    return page.render(
+    return template("report.html.j2").render(
         sections=sections,
         classifiers=tuple(classifiers(results)),
         versions=dict.fromkeys(_versions(each) for each in made),

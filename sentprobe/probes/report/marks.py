@@ -126,13 +126,18 @@ def _differences(
     losses = np.array([(gain < 0).sum() for gain in gains], dtype=np.int64)
     signs = sign_tests(wins, losses)
     tests = [
-        t_over_draws(gain) if len(a.draws) > 1 else sign
+        t_over_draws(gain, items=_items(a)) if len(a.draws) > 1 else sign
         for (a, _), gain, sign in zip(pairs, gains, signs.tolist(), strict=True)
     ]
     p_values = correct(tests, Correction.HOLM)
     for (a, b), p, more in zip(pairs, p_values, wins > losses, strict=True):
         if p < LEVEL:
             yield (a.draws[0], b.draws[0]), bool(more)
+
+
+def _items(answers: RightAnswers) -> int:
+    """Return the number of test items of a draw, the fewest of all."""
+    return min(each.scores[answers.condition].total for each in answers.draws)
 
 
 def _gains(a: RightAnswers, b: RightAnswers) -> NDArray[np.float64]:

@@ -54,6 +54,7 @@ def _items(results: Results) -> str:
 
 def _of_draws(results: Results) -> Iterator[str]:
     yield _what_is_new(results)
+    yield _which_intervals(results)
     figures = _figures(results)
     between = _range(
         [100 * each.between_draws for each in figures if each.between_draws is not None]
@@ -86,6 +87,21 @@ def _what_is_new(results: Results) -> str:
     return f"New in each draw (seeds {seeds}): {', '.join([*new, 'the probes'])}." + (
         f" The same in each: {', '.join(same)}." if same else ""
     )
+
+
+def of_items(results: Results, task: str) -> bool:
+    """Say whether intervals on a task are Wilson's, of its items, and not of draws of these."""
+    return _one_data(results, task)
+
+
+def _which_intervals(results: Results) -> str:
+    """Say what the intervals speak of: other draws or, where all have the same data, its items."""
+    stored = [task for task in results.tasks if of_items(results, task)]
+    items = "Wilson's, for the choice of test items alone"
+    kinds = items if stored else "Student's t over the draws' means, for other draws"
+    if 0 < len(stored) < len(results.tasks):
+        kinds = f"Student's t over the draws' means; on {' and '.join(stored)}, {items}"
+    return f"The 95% intervals (--intervals shows each) are {kinds}."
 
 
 def _one_data(results: Results, task: str) -> bool:

@@ -12,7 +12,7 @@ from sentprobe.probes.report.data_lines import data_lines
 from sentprobe.probes.report.draws import Figure, draws_of, figure_of, join_draws
 from sentprobe.probes.report.marks import marked
 from sentprobe.probes.report.sanity import NAMES, fold, is_balanced, shared_by, verdicts
-from sentprobe.probes.report.spread_lines import over, spread_lines
+from sentprobe.probes.report.spread_lines import of_items, over, spread_lines
 from sentprobe.probes.runs.results import Condition, Result, Results, Score
 from sentprobe.probes.suites import known_tasks
 from sentprobe.probes.trainer.classifier import Preset
@@ -82,7 +82,7 @@ def describe(results: Results) -> Iterator[str]:
     yield from _skewed(results)
     yield from _word_vectors(results)
     yield from _precision(scores)
-    if any(record.units for record in results.records):
+    if any(record.units and of_items(results, record.task) for record in results.records):
         yield (
             "Items that belong together (mirror pairs, questions about one sentence) are not "
             "independent: intervals are widened for it."

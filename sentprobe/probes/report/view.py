@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from sentprobe.probes.report.tables import CellStyle, explain, grid, origins, settings, titles
 from sentprobe.probes.runs.results import Results
@@ -34,11 +34,17 @@ NOTHING = "no results"
 
 def sections(results: Results, style: CellStyle) -> Iterator[tuple[str, Results, str]]:
     """Yield each table's results with what stands above it and the lines below."""
+    for title, each, folders in titled(results):
+        lines = "".join(f"{line}\n" for line in folders)
+        yield title, each, lines + explain(each, style=style)
+
+
+def titled(results: Results) -> Iterator[tuple[str, Results, tuple[str, ...]]]:
+    """Yield each table's results with what stands above it and, of several, its folders."""
     tables = settings(results)
     several = len({record.source for record in results.records}) > 1
     for title, each in zip(titles(tables), tables, strict=True):
-        folders = "".join(f"{line}\n" for line in origins(each)) if several else ""
-        yield title, each, folders + explain(each, style=style)
+        yield title, each, tuple(origins(each)) if several else ()
 
 
 def show_results(
@@ -119,15 +125,21 @@ def _drawn(results: Results) -> str:
 
 def _in_notebook(results: Results, style: CellStyle) -> str:
     """Return the tables as a part of a page; all texts are escaped."""
+    shown = [
+        (title, grid(each, style=style), notes.splitlines())
+        for title, each, notes in sections(results, style)
+    ]
+    return template("notebook.html.j2").render(sections=shown, nothing=NOTHING)
+
+
+def template(name: str) -> Template:
+    """Return a template of the package; all texts that it is given are escaped."""
     environment = Environment(
         loader=PackageLoader("sentprobe.probes.report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
-    shown = [
-        (title, grid(each, style=style), notes.splitlines())
-        for title, each, notes in sections(results, style)
-    ]
-    return environment.get_template("notebook.html.j2").render(sections=shown, nothing=NOTHING)
+    return environment.get_template(name)

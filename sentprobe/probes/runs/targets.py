@@ -17,10 +17,7 @@ from sentprobe.probes.natural.catalogue import TASKS as NATURAL_TASKS
 from sentprobe.probes.natural.task import TaskGroup
 from sentprobe.probes.runs import built_suites as built
 from sentprobe.progress import Reporter
-from sentprobe.specs import COMPEVAL, NATURAL, check_distinct
-
-SUITES = (COMPEVAL, NATURAL)
-"""The suites by name; a path of such a name must be written ``./compeval``."""
+from sentprobe.specs import COMPEVAL, NATURAL, SUITES, check_distinct
 
 
 @dataclass(frozen=True, slots=True)

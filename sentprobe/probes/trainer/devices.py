@@ -3,9 +3,7 @@
 import torch
 
 from sentprobe.errors import UsageError, first_line, suggest
-
-DEVICES = ("auto", "cpu", "cuda", "mps")
-"""What may be asked for; a number may follow cuda, as in cuda:1."""
+from sentprobe.specs import DEVICES
 
 _GPU = " (did you mean 'cuda'?)"
 

@@ -144,13 +144,31 @@ def test_jsonl_of_earlier_versions_is_read(tmp_path: Path) -> None:
 def test_a_card_that_is_not_ours_is_passed_over_and_a_broken_one_is_named(tmp_path: Path) -> None:
     write_dataset(learnable(size=40), tmp_path / "toy.jsonl")
     card = tmp_path / "toy.card.json"
-    card.write_text('{"title": "mine"}', "utf-8")
-    assert read_dataset(tmp_path / "toy.jsonl").card.source == str(tmp_path / "toy.jsonl")
+    for text in ('{"title": "mine"}', '{"format": "deck of cards"}', '{"format": 3, "x": 1}'):
+        card.write_text(text, "utf-8")
+        assert read_dataset(tmp_path / "toy.jsonl").card.source == str(tmp_path / "toy.jsonl")
     for text, message in (
         ("{", "not JSON"),
-        ('{"format": "items 9"}', "format 'items 9' is not 'sentprobe-items 1'"),
+        ('{"format": "sentprobe-items 9"}', "format 'sentprobe-items 9' is not 'sentprobe-items"),
     ):
         card.write_text(text, "utf-8")
         with pytest.raises(DatasetError, match=f"toy.card.json: {message}"):
             read_dataset(tmp_path / "toy.jsonl")
     assert recognise(card) is None
+
+
+@pytest.mark.parametrize("text", ['{"title": "mine"}', '{"format": "deck of cards"}', "[]", "{"])
+def test_a_card_that_is_not_ours_is_not_replaced(tmp_path: Path, text: str) -> None:
+    card = tmp_path / "toy.card.json"
+    card.write_text(text, "utf-8")
+    with pytest.raises(UsageError, match=r"toy\.card\.json: is no card of sentprobe's, and is not"):
+        write_dataset(learnable(size=40), tmp_path / "toy.jsonl")
+    assert [each.name for each in tmp_path.iterdir()] == [card.name]
+    assert card.read_text("utf-8") == text
+
+
+def test_a_card_of_ours_is_replaced(tmp_path: Path) -> None:
+    for seed in (0, 1):
+        data = learnable(size=40, seed=seed)
+        write_dataset(data, tmp_path / "toy.jsonl")
+        assert read_dataset(tmp_path / "toy.jsonl").card == data.card

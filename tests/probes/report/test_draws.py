@@ -160,6 +160,24 @@ def test_the_lines_say_what_plus_minus_is() -> None:
     assert "Each has one probe, so that it holds what probes differ by as well" in singles
 
 
+def test_intervals_are_called_what_they_are() -> None:
+    """Those over draws are not widened for items that belong together; those of items are."""
+    units = tuple(item // 2 for item in range(1000))
+    paired = [replace(each, units=units) for each in DRAWS]
+    new = explain(one_table(*paired))
+    assert "(--intervals shows each) are Student's t over the draws' means, for other" in new
+    assert "widened" not in new
+    same = [replace(each, dataset_fingerprint="0") for each in paired]
+    old = explain(one_table(*same))
+    assert "(--intervals shows each) are Wilson's, for the choice of test items alone." in old
+    assert "intervals are widened for it" in old
+    others = [replace(each, task="SemRole") for each in same]
+    both = explain(one_table(*paired, *others))
+    assert "Student's t over the draws' means; on SemRole, Wilson's, for" in both
+    assert "intervals are widened for it" in both
+    assert "intervals are widened for it" in explain(one_table(paired[0]))
+
+
 def test_one_draw_says_what_it_does_not_tell() -> None:
     one = explain(Results((draw(0, 878),)))
     assert "Each figure is of one draw and one probe (seed 0)." in one

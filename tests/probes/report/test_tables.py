@@ -29,7 +29,9 @@ from sentprobe.table_writers import (
     TableFormat,
     draw,
     write_grid,
+    write_notes,
     write_records,
+    write_title,
 )
 
 SAMPLE = Results(
@@ -240,3 +242,15 @@ def test_no_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     with pytest.raises(UsageError, match=r"needs the extra: pip install 'sentprobe\[pandas\]'"):
         SAMPLE.to_frame()
+
+
+def test_notes_and_titles_in_markdown_show_what_is_meant() -> None:
+    name, shown = "bow?name=a*b*c_<b>", r"bow?name=a\*b\*c\_\<b>"
+    assert write_notes(f"classifier of {name}\n", TableFormat.MARKDOWN).strip() == (
+        f"- classifier of {shown}"
+    )
+    assert write_title(name, TableFormat.MARKDOWN) == f"**{shown}**\n\n"
+    run = replace(sample("bow", "Order", 690, 500, 499, 590), encoder=name)
+    text = Results((run,)).to_markdown()
+    assert shown in text
+    assert name not in text

@@ -10,7 +10,8 @@ from probe_strategies import learnable
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.runs.run import run
-from sentprobe.probes.trainer.devices import DEVICES, check_device, find_device
+from sentprobe.probes.trainer.devices import check_device, find_device
+from sentprobe.specs import DEVICES
 
 KNOWN = "; known: auto, cpu, cuda, mps"
 
