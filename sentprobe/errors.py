@@ -56,7 +56,7 @@ def check_utf8(*names: PathLike[str] | str) -> None:
     Raises:
         UsageError: it is not UTF-8.
     """
-    for name in map(fspath, names):
+    for name in [fspath(each) for each in names]:
         try:
             name.encode()
         except UnicodeEncodeError:
