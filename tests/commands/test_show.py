@@ -11,6 +11,8 @@ from in_process import Command
 from probe_strategies import sample_result
 from shown_runs import Tags, a_run, rows
 
+from sentprobe.table_writers import in_markdown
+
 
 def test_show(first: Path, command: Command) -> None:
     code, stdout, stderr = command("show", first)
@@ -41,7 +43,8 @@ def test_the_folders_are_named_where_there_are_several(
     told = [f"from {first}: bow, st<b>", f"from {more}: lstm"]
     for style, sign in (("text", ""), ("markdown", "- "), ("latex", "% ")):
         lines = command("show", first, more, "-f", style)[1].splitlines()
-        assert [line for line in lines if "from " in line] == [f"{sign}{line}" for line in told]
+        wanted = [in_markdown(line) if style == "markdown" else line for line in told]
+        assert [line for line in lines if "from " in line] == [f"{sign}{line}" for line in wanted]
     page = Tags()
     page.feed(command("show", first, more, "-f", "html")[1])
     assert set(told) <= set(page.texts)
