@@ -4,6 +4,7 @@ import errno
 from collections.abc import Iterable
 from difflib import get_close_matches
 from os import PathLike, fsencode, fspath
+from typing import SupportsIndex
 
 
 class SentprobeError(Exception):
@@ -48,6 +49,18 @@ def path_error(
     """
     kind = UsageError if error.errno in WRONG_PATH else otherwise
     return kind(f"{path}: {what}: {error.strerror or error}")
+
+
+def check_whole(name: str, value: object) -> None:
+    """Refuse what is no whole number; None is left to mean none.
+
+    >>> check_whole("train", 400)
+
+    Raises:
+        GivenError: it is not one.
+    """
+    if value is not None and (isinstance(value, bool) or not isinstance(value, SupportsIndex)):
+        raise GivenError(f"{name} must be a whole number, not {value!r}")
 
 
 def check_utf8(*names: PathLike[str] | str) -> None:

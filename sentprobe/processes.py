@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
-from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.errors import SentprobeError, UsageError, check_whole
 from sentprobe.extras import load
 
 
@@ -24,7 +24,9 @@ def check_count(what: str, count: int | None) -> None:
 
     Raises:
         UsageError: it is not.
+        GivenError: it is not a whole number.
     """
+    check_whole(f"the number of {what}", count)
     if count is not None and count < 1:
         raise UsageError(f"the number of {what} must be positive, not {count}")
 

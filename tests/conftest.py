@@ -7,6 +7,7 @@ and another one for each process that runs tests.
 import gc
 import io
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -25,6 +26,10 @@ from shown_runs import a_first_run
 settings.register_profile("sentprobe", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("sentprobe"), derandomize=True, database=None)
 settings.load_profile("ci" if os.environ.get("CI") else "sentprobe")
+
+# A shell's background job ignores Ctrl-C, and so would every command that a test interrupts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _cache = TemporaryDirectory(prefix="sentprobe-tests-")
 os.environ["SENTPROBE_CACHE"] = _cache.name

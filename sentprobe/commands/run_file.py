@@ -28,7 +28,7 @@ CONFIG = (
 )
 """The help of ``--config``."""
 
-HEAD = "# The settings of a run. To do it again: probe run --config THIS_FILE\n"
+HEAD = "# The settings of a run. To do it again: probe run --config THIS_FILE --out ELSEWHERE\n"
 
 
 @dataclass(frozen=True, slots=True)

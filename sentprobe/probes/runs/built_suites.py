@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TypeAlias
 
-from sentprobe.errors import GivenError, SentprobeError, UsageError
+from sentprobe.errors import GivenError, SentprobeError, UsageError, check_whole
 from sentprobe.extras import need
 from sentprobe.files import is_table, what_is
 from sentprobe.lexicon.lexicon import Lexicon
@@ -113,11 +113,19 @@ def failed(failures: Collection[TooFewError], *, of: int) -> SentprobeError:
 
 @dataclass(frozen=True, slots=True)
 class ItemCounts:
-    """How many items each task has; None: as many as is usual in its suite."""
+    """How many items each task has; None: as many as is usual in its suite.
+
+    Raises:
+        GivenError: one is not a whole number.
+    """
 
     train: int | None = None
     test: int | None = None
     validation: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("train", "test", "validation"):
+            check_whole(name, getattr(self, name))
 
     def over(self, usual: Size) -> Size:
         """Return the usual size with these counts where they are given."""

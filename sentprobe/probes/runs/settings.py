@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from sentprobe.errors import UsageError
+from sentprobe.errors import UsageError, check_whole
 from sentprobe.extras import need
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.processes import check_count, check_jobs
@@ -79,7 +79,9 @@ def make_run(
 
     Raises:
         UsageError: a number or a device that cannot be; more seeds than are between two draws.
+        GivenError: a number that is none.
     """
+    check_whole("seed", seed)
     for what, count in (
         ("seeds", seeds),
         ("draws", draws),

@@ -167,6 +167,13 @@ def test_what_is_of_a_wrong_type(datasets: Any, encoders: Any, message: str) -> 
     assert isinstance(caught.value, SentprobeError)
 
 
+@pytest.mark.parametrize("name", ["train", "test", "validation", "seed", "seeds", "draws"])
+@pytest.mark.parametrize("value", ["many", 2.5, True])
+def test_numbers_of_a_wrong_type(name: str, value: Any) -> None:
+    with pytest.raises(GivenError, match=rf"{name} must be a whole number, not {value!r}"):
+        sentprobe.run("compeval", "bow", **{name: value})
+
+
 @pytest.mark.parametrize(
     ("datasets", "encoders", "options", "message"),
     [
