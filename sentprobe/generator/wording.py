@@ -62,7 +62,7 @@ def text_of(event: ev.Event, lexicon: Lexicon) -> str:
     >>> from sentprobe.generator.space import Space
     >>> from sentprobe.lexicon import english
     >>> text_of(Space(english(), vocabulary="compeval")[0], english())
-    'the student slept'
+    'the professor slept'
     """
     slots = slots_of(event)
     return " ".join([_text(token, slots, lexicon) for token in outline_of(event)])
