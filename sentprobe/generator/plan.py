@@ -6,9 +6,11 @@ inflected form of the event's word by look-up. Slots are named by their path in 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from sentprobe.generator.event import ROLES, Event, Participant, Polarity, RelativeClause, Role
+from sentprobe.generator.structure import ClauseStructure, structure_of
 from sentprobe.grammars import shapes
 from sentprobe.grammars.derivation import PARENT, FlatItem, Leaf
 
@@ -64,16 +66,32 @@ class SentencePlan:
     head: int
 
 
-def plan_sentence(event: Event, table: shapes.ShapeTable | None = None) -> SentencePlan:
-    """Return the plan of a sentence whose structure is fully specified; its words do not matter."""
-    return _clause(event, "", "", table or shapes.english_shapes())
+@dataclass(frozen=True, slots=True)
+class _Structured:
+    """An event that is equal to all others of its structure."""
+
+    structure: ClauseStructure
+    event: Event = field(compare=False)
 
 
-def _clause(event: Event, path: str, head_number: str, table: shapes.ShapeTable) -> SentencePlan:
+def plan_sentence(event: Event) -> SentencePlan:
+    """Return the plan of a sentence whose structure is fully specified; its words do not matter.
+
+    It is kept, and the same for all events of that structure: nobody is to change it.
+    """
+    return _kept_plan(_Structured(structure_of(event), event))
+
+
+@lru_cache(maxsize=8192)  # a task of two clauses has some 4,000
+def _kept_plan(of: _Structured) -> SentencePlan:
+    return _clause(of.event, "", "")
+
+
+def _clause(event: Event, path: str, head_number: str) -> SentencePlan:
     """Plan a clause; *head_number* is the number of the noun that it modifies ("" in the main)."""
     shape = _clause_shape(event, head_number)
-    items = table.items(shape)
-    parts = [_clause_part(shape, i, event, path, table) for i in range(len(items))]
+    items = shapes.english_shapes().items(shape)
+    parts = [_clause_part(shape, i, event, path) for i in range(len(items))]
     plan, starts = _join(items, parts)
     for i, item in enumerate(items):
         if isinstance(item.content, Leaf):
@@ -102,19 +120,17 @@ def _clause_shape(event: Event, head_number: str) -> shapes.ClauseShape:
     )
 
 
-def _clause_part(
-    shape: shapes.ClauseShape, at: int, event: Event, path: str, table: shapes.ShapeTable
-) -> SentencePlan:
-    content = table.items(shape)[at].content
+def _clause_part(shape: shapes.ClauseShape, at: int, event: Event, path: str) -> SentencePlan:
+    content = shapes.english_shapes().items(shape)[at].content
     if isinstance(content, Leaf):
         # A clause's relativizer belongs to the participant that the clause modifies.
         owner = path.removesuffix("clause.") if content.lemma == shapes.RELATIVIZER else path
         return _leaf(content, owner, (shape, at))
     if content.category == "ADVP":
-        return _adverbs(len(event.adverbs or ()), path, table)
+        return _adverbs(len(event.adverbs or ()), path)
     person = event.argument(Role(content.name))
     assert isinstance(person, Participant)
-    return _noun_phrase(person, f"{path}{content.name}.", table)
+    return _noun_phrase(person, f"{path}{content.name}.")
 
 
 def _leaf(leaf: Leaf, path: str, origin: tuple[shapes.Shape, int]) -> SentencePlan:
@@ -122,9 +138,9 @@ def _leaf(leaf: Leaf, path: str, origin: tuple[shapes.Shape, int]) -> SentencePl
     return SentencePlan([PlanToken(path + slot if slot else "", leaf, path, origin)], [], 0)
 
 
-def _adverbs(count: int, path: str, table: shapes.ShapeTable) -> SentencePlan:
+def _adverbs(count: int, path: str) -> SentencePlan:
     shape = shapes.AdverbShape(count)
-    items = table.items(shape)
+    items = shapes.english_shapes().items(shape)
     leaves = [item.content for item in items if isinstance(item.content, Leaf)]
     plan, _ = _join(items, [_leaf(leaf, path, (shape, i)) for i, leaf in enumerate(leaves)])
     plan.clauses.clear()
@@ -134,14 +150,14 @@ def _adverbs(count: int, path: str, table: shapes.ShapeTable) -> SentencePlan:
     return plan
 
 
-def _noun_phrase(person: Participant, path: str, table: shapes.ShapeTable) -> SentencePlan:
+def _noun_phrase(person: Participant, path: str) -> SentencePlan:
     clause = person.clause if isinstance(person.clause, RelativeClause) else None
     shape = shapes.NounShape(str(person.number), CONSONANT, clause is not None)
-    items = table.items(shape)
+    items = shapes.english_shapes().items(shape)
     parts = [
         _leaf(item.content, path, (shape, i))
         if isinstance(item.content, Leaf)
-        else _relative(clause, path, shape.number, table)
+        else _relative(clause, path, shape.number)
         for i, item in enumerate(items)
     ]
     plan, _ = _join(items, parts)
@@ -151,11 +167,9 @@ def _noun_phrase(person: Participant, path: str, table: shapes.ShapeTable) -> Se
     return plan
 
 
-def _relative(
-    clause: RelativeClause | None, path: str, number: str, table: shapes.ShapeTable
-) -> SentencePlan:
+def _relative(clause: RelativeClause | None, path: str, number: str) -> SentencePlan:
     assert clause is not None
-    return _clause(clause.event, f"{path}clause.", number, table)
+    return _clause(clause.event, f"{path}clause.", number)
 
 
 def _join(items: tuple[FlatItem, ...], parts: list[SentencePlan]) -> tuple[SentencePlan, list[int]]:

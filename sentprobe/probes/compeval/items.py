@@ -9,8 +9,8 @@ from typing import TypeAlias
 from sentprobe.generator.constraints import Choices, Constraints
 from sentprobe.generator.event import Contradiction, Event
 from sentprobe.generator.plan import slots_of
+from sentprobe.generator.realize import text_of
 from sentprobe.generator.space import Space
-from sentprobe.generator.wording import text_of
 from sentprobe.lexicon import Lexicon
 
 Probe: TypeAlias = tuple[str, ...]

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import TypeAlias
 
 from sentprobe.generator.event import Event, Participant, Polarity, contains
-from sentprobe.generator.plan import slots_of
-from sentprobe.generator.wording import outline_of, text_of
+from sentprobe.generator.plan import plan_sentence, slots_of
+from sentprobe.generator.realize import text_of
 from sentprobe.lexicon import Lexicon
 from sentprobe.probes.compeval.items import Probe
 
@@ -82,7 +82,8 @@ def is_positive(of: Asked, probe: Probe) -> bool | None:
 
 def places_of(event: Event) -> dict[str, int]:
     """Return where the words of the slots stand in the sentence, without making its forms."""
-    return {token.slot: place for place, token in enumerate(outline_of(event)) if token.slot}
+    tokens = plan_sentence(event).tokens
+    return {token.slot: place for place, token in enumerate(tokens) if token.slot}
 
 
 def precedes(words: Mapping[str, str], probe: Probe, places: Mapping[str, int]) -> bool:
