@@ -149,7 +149,7 @@ def make_caption(text: str | None, label: str | None, *, dashes: str = "") -> Ca
     return Caption(" ".join((text or "").split()), label or "")
 
 
-def write_grid(grid: Grid, style: TableFormat, caption: Caption = Caption()) -> str:
+def write_grid(grid: Grid, style: TableFormat, caption: Caption = NO_CAPTION) -> str:
     """Return the table as plain columns (the best with a star), Markdown or LaTeX (in bold)."""
     text = WRITERS[style](grid)
     return caption.around(text) if style is TableFormat.LATEX else text
@@ -161,7 +161,7 @@ def write_tables(
     notes: str,
     records: Callable[[], Sequence[Mapping[str, Any]]],
     style: TableFormat,
-    caption: Caption = Caption(),
+    caption: Caption = NO_CAPTION,
 ) -> str:
     """Return tables and the lines below them, or the flat records, as the format demands."""
     if style in (TableFormat.CSV, TableFormat.JSON):

@@ -1,17 +1,14 @@
-"""Several draws of one run as one table: which tables go together, and the figures of a cell.
+"""Several draws of one run as one table: which tables go together, and what one cell has in each.
 
 A draw is what a run with one ``--seed`` gives: its data, untrained weights, random vectors and
 words, and its probes.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, product
 
-import numpy as np
-
-from sentprobe.probes.runs.results import Condition, Result, Results, Score
-from sentprobe.probes.statistics import Interval, accuracy_interval, take_apart
+from sentprobe.probes.runs.results import EncoderOnTask, Result, Results
 
 
 def join_draws(tables: Sequence[Results]) -> tuple[Results, ...]:
@@ -72,11 +69,7 @@ def _are_draws(one: Results, other: Results) -> bool:
     if {cell[1:] for cell in cells[0]} != {cell[1:] for cell in cells[1]}:
         return False
     pairs = product(one.records, other.records)
-    return all(differ_in_draw(a, b) for a, b in pairs if _cell(a) == _cell(b))
-
-
-def _cell(record: Result) -> tuple[str, str]:
-    return record.encoder, record.task
+    return all(differ_in_draw(a, b) for a, b in pairs if a.cell == b.cell)
 
 
 def differ_in_draw(one: Result, other: Result) -> bool:
@@ -119,57 +112,12 @@ def in_draws(results: Results) -> tuple[Results, ...]:
 
 def draws_of(results: Results, record: Result) -> list[Result]:
     """Return the results in the cell of a record, one for each draw."""
-    return [each for each in results.records if _cell(each) == _cell(record)]
+    return [each for each in results.records if each.cell == record.cell]
 
 
 def cells(results: Results) -> Iterator[list[Result]]:
     """Yield the results of each encoder on each task, one for each draw."""
-    by_cell: dict[tuple[str, str], list[Result]] = {}
+    by_cell: dict[EncoderOnTask, list[Result]] = {}
     for record in results.records:
-        by_cell.setdefault(_cell(record), []).append(record)
+        by_cell.setdefault(record.cell, []).append(record)
     yield from by_cell.values()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
-    """What a cell of a table shows, over all draws."""
-
-    accuracy: float
-    """The mean."""
-    spread: float | None
-    """The standard deviation over all probes; None for one."""
-    interval: Interval
-    """95%, of the mean; see :func:`figure_of`."""
-    between_draws: float | None = None
-    """The part of the spread that is due to draws; None for one draw."""
-    between_probes: float | None = None
-    """That which is due to the probes of one draw; None for one draw, and for one probe in each."""
-
-
-def figure_of(draws: Sequence[Result], condition: Condition) -> Figure | None:
-    """Return the figure of a cell, given its result in each draw; None where there is no score.
-
-    Of one draw, the interval is that of the score. Of several it is Student's t over the draws;
-    but where all have the same test items, it still speaks of the choice of these, as for one draw.
-    """
-    there = [each for each in draws if condition in each.scores]
-    scores = [each.scores[condition] for each in there]
-    if len(scores) < 2:
-        return _figure(scores[0]) if scores else None
-    spread = take_apart([[each.accuracy for each in score.seeds] for score in scores])
-    same = len({each.dataset_fingerprint for each in there}) == 1
-    return Figure(
-        accuracy=spread.mean,
-        spread=spread.total,
-        interval=_of_items(scores, there[0].units) if same else spread.interval,
-        between_draws=spread.draws,
-        between_probes=spread.probes,
-    )
-
-
-def _figure(score: Score) -> Figure:
-    return Figure(accuracy=score.accuracy, spread=score.spread, interval=score.interval)
-
-
-def _of_items(scores: Sequence[Score], units: Sequence[int]) -> Interval:
-    return accuracy_interval(np.mean([score.items() for score in scores], axis=0), units)

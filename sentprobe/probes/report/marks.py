@@ -17,11 +17,8 @@ from numpy.typing import NDArray
 from sentprobe.probes.report.comparisons import LEVEL, match_draws
 from sentprobe.probes.report.draws import cells, draws_of
 from sentprobe.probes.report.sanity import SanityVerdict, expected_of, sanity_runs
-from sentprobe.probes.runs.results import Condition, Result, Results
+from sentprobe.probes.runs.results import Condition, EncoderOnTask, Result, Results
 from sentprobe.probes.statistics import Correction, correct, per_unit, sign_tests, t_over_draws
-
-EncoderOnTask = tuple[str, str]
-"""An encoder and a task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +41,11 @@ def marked(results: Results) -> frozenset[EncoderOnTask]:
     firsts = [draws[0] for draws in cells(results)]
     found = (_leader(results, [e for e in firsts if e.task == t], told) for t in results.tasks)
     return frozenset(
-        cell(each)
+        each.cell
         for each in found
         if each is not None
-        and (cell(each) in above if each.task in telling else _above_chance(each, results))
+        and (each.cell in above if each.task in telling else _above_chance(each, results))
     )
-
-
-def cell(result: Result) -> EncoderOnTask:
-    """Return the cell of a result."""
-    return result.encoder, result.task
 
 
 def _told_apart(results: Results) -> frozenset[frozenset[EncoderOnTask]]:
@@ -64,7 +56,7 @@ def _told_apart(results: Results) -> frozenset[frozenset[EncoderOnTask]]:
         for first, second in combinations(answers, 2)
         if first.draws[0].task == second.draws[0].task and _on_same_items(first, second)
     ]
-    return frozenset(frozenset(map(cell, both)) for both, _ in _differences(pairs))
+    return frozenset(frozenset(each.cell for each in both) for both, _ in _differences(pairs))
 
 
 def _on_same_items(one: RightAnswers, other: RightAnswers) -> bool:
@@ -82,7 +74,7 @@ def _leader(
         return fmean(each.accuracy for each in draws_of(results, first))
 
     best, *others = sorted(firsts, key=accuracy, reverse=True)
-    pairs = (frozenset((cell(best), cell(each))) for each in others)
+    pairs = (frozenset((best.cell, each.cell)) for each in others)
     return best if all(pair in told for pair in pairs) else None
 
 
@@ -104,7 +96,7 @@ def _above_words(results: Results) -> frozenset[EncoderOnTask]:
         for draws in cells(results)
         if (bags := [bag for each in draws for bag in _bag_of(each, results)])
     ]
-    return frozenset(cell(first) for (first, _), more in _differences(pairs) if more)
+    return frozenset(first.cell for (first, _), more in _differences(pairs) if more)
 
 
 def _answers(draws: Sequence[Result], condition: Condition) -> RightAnswers:

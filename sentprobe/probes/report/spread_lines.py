@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from sentprobe.probes.report.draws import Figure, cells, figure_of, in_draws, seeds_of
+from sentprobe.probes.report.draws import cells, in_draws, seeds_of
+from sentprobe.probes.report.figures import Figure, figure_of
 from sentprobe.probes.runs.results import Condition, Results
 
 

@@ -9,7 +9,8 @@ from itertools import groupby
 
 from sentprobe.probes.dataset import ONE_HOT, OWN_WORDS
 from sentprobe.probes.report.data_lines import data_lines
-from sentprobe.probes.report.draws import Figure, draws_of, figure_of, join_draws
+from sentprobe.probes.report.draws import draws_of, join_draws
+from sentprobe.probes.report.figures import Figure, figure_of
 from sentprobe.probes.report.marks import marked
 from sentprobe.probes.report.sanity import NAMES, fold, is_balanced, shared_by, verdicts
 from sentprobe.probes.report.spread_lines import of_items, over, spread_lines
@@ -368,7 +369,7 @@ def _place(record: Result, table: Sequence[Result]) -> int | None:
         if _contradict(record, other):
             return None
     for place, other in enumerate(table):
-        if (other.encoder, other.task) == (record.encoder, record.task):
+        if other.cell == record.cell:
             return place
     return len(table)
 

@@ -18,7 +18,8 @@ from sentprobe.probes.runs import todo
 from sentprobe.probes.runs.built_suites import CompevalSuite
 from sentprobe.probes.runs.pace import Measured, Sizes, cut, on_line
 from sentprobe.probes.runs.plan import Planned, Planner
-from sentprobe.probes.runs.run import each_draw, placed_encoders, run_tasks
+from sentprobe.probes.runs.run import each_draw, placed_encoders
+from sentprobe.probes.runs.runner import run_tasks
 from sentprobe.probes.runs.settings import Run
 from sentprobe.probes.runs.store import check_directory
 from sentprobe.probes.runs.targets import Targets, find_datasets

@@ -11,7 +11,7 @@ from sentprobe.probes.dataset import Items, ProbeDataset, Split
 from sentprobe.probes.runs import todo
 from sentprobe.probes.runs.plan import Missing, Planned
 from sentprobe.probes.runs.results import Condition, Result, Results
-from sentprobe.probes.runs.run import ENCODING
+from sentprobe.probes.runs.runner import ENCODING
 from sentprobe.probes.runs.task import Task
 from sentprobe.probes.trainer.classifier import Optimizer
 
@@ -87,7 +87,7 @@ class Measured:
         """Return what was measured of those tasks."""
         return cls(
             {each.name: sum(map(len, each.data.splits.values())) for each in tasks},
-            {(each.encoder, each.task): each for each in results.records},
+            {each.cell: each for each in results.records},
         )
 
     def encoding(self, planned: Sequence[Planned]) -> float:

@@ -19,7 +19,7 @@ from sentprobe.probes.encoders.given import Known, make_known
 from sentprobe.probes.encoders.kinds import SpecArgument
 from sentprobe.probes.encoders.protocol import digest
 from sentprobe.probes.natural.task import NaturalTask, TaskGroup
-from sentprobe.probes.runs.built_suites import AnySuite, CompevalSuite, NaturalSuite
+from sentprobe.probes.runs.built_suites import AnySuite, CompevalSuite
 from sentprobe.probes.runs.controls import conditions_with
 from sentprobe.probes.runs.results import Condition
 from sentprobe.probes.runs.settings import Run
@@ -88,7 +88,7 @@ def requests(
     is known before.
     """
     choice = USUAL_PRESET if preset is None else preset
-    suites = [each for each in targets.found if isinstance(each, CompevalSuite | NaturalSuite)]
+    suites = targets.built
     known = {*TaskGroup, *(task.name for _, task in _tasks(suites))}
     if len(suites) < len(targets.found) or not {*targets.names} <= known:
         return []
@@ -148,8 +148,7 @@ def _of_data(suite: AnySuite, task: BuiltTask) -> str:
 
 def origins(targets: Targets) -> dict[str, str]:
     """Return a digest of all that each dataset is built from, but for the seed, by name."""
-    suites = [each for each in targets.found if isinstance(each, CompevalSuite | NaturalSuite)]
-    return {task.name: _origin(suite, task) for suite, task in _tasks(suites)}
+    return {task.name: _origin(suite, task) for suite, task in _tasks(targets.built)}
 
 
 def _origin(suite: AnySuite, task: BuiltTask) -> str:

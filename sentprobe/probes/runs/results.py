@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pkgutil import resolve_name
 from statistics import mean, stdev
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,6 +162,10 @@ class Norm:
     """The standard deviation over just these sentences (divided by their number)."""
 
 
+EncoderOnTask: TypeAlias = tuple[str, str]
+"""The names of an encoder and a task."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """Everything about one encoder on one task; equal commands differ in *seconds* only."""
@@ -223,6 +227,11 @@ class Result:
     def made(self) -> Made:
         """How the seeds were trained that do not say otherwise."""
         return Made(self.command, self.versions, self.device)
+
+    @property
+    def cell(self) -> EncoderOnTask:
+        """The cell of a table that it belongs in; draws of one run share it."""
+        return self.encoder, self.task
 
     @property
     def accuracy(self) -> float:
@@ -304,7 +313,7 @@ class Results:
     def find(self, encoder: str, task: str) -> Result | None:
         """Return the result of that encoder on that task, if there is one; of draws, the first."""
         for record in self.records:
-            if (record.encoder, record.task) == (encoder, task):
+            if record.cell == (encoder, task):
                 return record
         return None
 

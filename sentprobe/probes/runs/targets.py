@@ -48,10 +48,15 @@ class Targets:
         return ", ".join(self.words)
 
     @property
+    def built(self) -> list[built.AnySuite]:
+        """The suites among them: their datasets are built, all others are there."""
+        return [each for each in self.found if not isinstance(each, Stored | ProbeDataset)]
+
+    @property
     def suites(self) -> list[str]:
         """The names of the suites among them."""
         names: dict[type, str] = {built.CompevalSuite: COMPEVAL, built.NaturalSuite: NATURAL}
-        return [names[type(each)] for each in self.found if type(each) in names]
+        return [names[type(each)] for each in self.built]
 
     def drawn(self, seed: int) -> "Targets":
         """Return the targets with suites whose datasets are drawn by that seed; others stay."""

@@ -11,7 +11,8 @@ from probe_strategies import sample_result, seed_score
 
 from sentprobe.errors import ResultsError
 from sentprobe.probes.report.comparisons import compare_encoders
-from sentprobe.probes.report.draws import figure_of, in_draws, join_draws, seeds_of
+from sentprobe.probes.report.draws import in_draws, join_draws, seeds_of
+from sentprobe.probes.report.figures import figure_of
 from sentprobe.probes.report.sanity import sanity_runs
 from sentprobe.probes.report.tables import CellStyle, explain, grid, settings, single_draws, titles
 from sentprobe.probes.runs.data_facts import DataFacts
