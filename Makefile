@@ -55,8 +55,8 @@ test: $(DEVELOPER_STAMP) ## run the tests but the slow ones, and beside them wha
 	cat $(VENV)/lint.log; \
 	exit $$((tests ? tests : lint))
 
-test-slow: $(DEVELOPER_STAMP) ## run the tests that are long for a reason (some minutes)
-	$(PYTEST) -m slow tests
+test-slow: $(DEVELOPER_STAMP) ## run the tests that are long, and all examples of each property (some minutes)
+	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile=thorough tests
 
 # Tests run side by side and start many processes: each uses one thread, and what is compiled is kept.
 test test-slow: export OMP_NUM_THREADS := 1

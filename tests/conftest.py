@@ -23,9 +23,13 @@ from openai_client import SECRET
 from shown_runs import a_first_run
 
 # The first example of a test may load a lexicon and a grammar, on a machine with other work.
-settings.register_profile("sentprobe", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("ci", settings.get_profile("sentprobe"), derandomize=True, database=None)
-settings.load_profile("ci" if os.environ.get("CI") else "sentprobe")
+settings.register_profile("always", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("ci", settings.get_profile("always"), derandomize=True, database=None)
+everywhere = settings.get_profile("ci" if os.environ.get("CI") else "always")
+# --hypothesis-profile=thorough, as in make test-slow, wins.
+settings.register_profile("thorough", everywhere, max_examples=100)
+settings.register_profile("quick", everywhere, max_examples=25)
+settings.load_profile("quick")
 
 # A shell's background job ignores Ctrl-C, and so would every command that a test interrupts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

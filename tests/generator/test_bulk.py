@@ -12,8 +12,9 @@ from typing import TypeVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, reject, settings
+from hypothesis import given, reject
 from hypothesis import strategies as st
+from thoroughness import examples
 
 from sentprobe.errors import FormatError, UsageError
 from sentprobe.generator import bulk
@@ -121,7 +122,7 @@ def in_bulk(space: Space, indices: IndexArray, fmt: str, folder: Path) -> Path:
     return path
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(space=spaces(), seed=st.integers(0, 2**32), count=st.integers(1, 30))
 def test_bulk_is_the_same_as_one_by_one(space: Space, seed: int, count: int) -> None:
     """Bytes, and the sentences read back, in every format; so the order is that of the indices."""
@@ -138,7 +139,7 @@ def test_bulk_is_the_same_as_one_by_one(space: Space, seed: int, count: int) -> 
             assert found == (without_origin(wanted) if lossy else wanted)
 
 
-@settings(max_examples=5, deadline=None)
+@examples(5)
 @given(space=spaces(), seed=st.integers(0, 2**32))
 def test_chunk_borders_do_not_show(space: Space, seed: int) -> None:
     indices = space.sample(min(30, space.count()), seed=seed)
@@ -155,7 +156,7 @@ def test_chunk_borders_do_not_show(space: Space, seed: int) -> None:
             assert fmt == PARQUET or cut.read_bytes() == expected
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(space=spaces(), seed=st.integers(0, 2**32))
 def test_one_by_one_to_a_file_reads_back(space: Space, seed: int) -> None:
     """Also sentences that do not come from a space."""

@@ -4,9 +4,10 @@ import os
 import xml.etree.ElementTree as ET
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from shared import DATA
 from strategies import full_events, partial_events, words
+from thoroughness import examples
 
 from sentprobe.generator.draw import DrawnBox, draw_svg, draw_text, lay_out, printable
 from sentprobe.generator.event import Event, Participant, clauses, participants
@@ -60,7 +61,7 @@ def test_a_narrow_tree_folds() -> None:
 
 
 @given(partial_events(words(), gap=True))
-@settings(max_examples=50)
+@examples(50)
 def test_every_event_can_be_drawn(event: Event) -> None:
     assert draw_text(event, width=60, color=True)
     root = ET.fromstring(draw_svg(event))
@@ -79,7 +80,7 @@ def overlap(one: DrawnBox, other: DrawnBox) -> bool:
 
 
 @given(partial_events(words()))
-@settings(max_examples=50)
+@examples(50)
 def test_boxes_do_not_overlap_and_are_inside(event: Event) -> None:
     picture = lay_out(event, printable)
     boxes = picture.boxes

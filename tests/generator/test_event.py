@@ -3,9 +3,10 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import full_events, generalizations, partial_events
+from thoroughness import examples
 
 from sentprobe.generator.event import (
     GAP,
@@ -29,7 +30,7 @@ from sentprobe.generator.event import (
 from sentprobe.generator.notation import read_event
 from sentprobe.lexicon import english
 
-briefly = settings(max_examples=60)
+briefly = examples(60)
 
 
 @st.composite

@@ -4,10 +4,11 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from slow_path import chart_parse, derive
 from strategies import full_events, maybe
+from thoroughness import examples
 
 from sentprobe.generator.constraints import Choices
 from sentprobe.generator.event import Event, Negator, clauses
@@ -28,8 +29,8 @@ EVERYTHING = Choices(
 
 compeval_events = full_events(LEXICON)
 english_events = full_events(LEXICON, vocabulary="english")
-slowly = settings(max_examples=15)
-briefly = settings(max_examples=60)
+slowly = examples(15)
+briefly = examples(60)
 
 
 @given(english_events)
@@ -41,7 +42,7 @@ def test_a_plain_sentence_is_as_it_is_generated(event: Event) -> None:
 
 
 @given(st.one_of(compeval_events, english_events))
-@settings(max_examples=200)
+@examples(200)
 def test_parsing_undoes_realizing(event: Event) -> None:
     assert parse(realize(event, LEXICON).text, LEXICON) == (event,)
 

@@ -1,9 +1,10 @@
 """What is said of a sentence: trees, dependencies, predicates and negations."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from nltk import Tree
 from strategies import full_events
+from thoroughness import examples
 
 from sentprobe.generator.event import GAP, Event, Number, Participant, Role, clauses
 from sentprobe.generator.realize import realize
@@ -18,8 +19,8 @@ SUBJECTS = ("nsubj", "nsubj:pass")
 
 compeval_events = full_events(LEXICON)
 english_events = full_events(LEXICON, vocabulary="english")
-slowly = settings(max_examples=15)
-briefly = settings(max_examples=60)
+slowly = examples(15)
+briefly = examples(60)
 
 
 # ------------------------------------------------------------------ the dependency tree

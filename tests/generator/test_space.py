@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from space_by_loops import (
     CASES,
@@ -18,6 +18,7 @@ from space_by_loops import (
     satisfying,
 )
 from strategies import generalizations
+from thoroughness import examples
 
 from sentprobe.generator.constraints import Choices, Constraints
 from sentprobe.generator.event import (
@@ -104,7 +105,7 @@ def constraints_on(draw: st.DrawFn, case: Case) -> Constraints:
 
 
 @given(st.data())
-@settings(max_examples=60)
+@examples(60)
 def test_constraints_leave_what_the_loops_leave(data: st.DataObject) -> None:
     case = data.draw(st.sampled_from(listable()), label="case")
     constraints = data.draw(constraints_on(case), label="constraints")
@@ -157,7 +158,7 @@ LARGE = Choices(
 
 
 @given(st.integers(0, 10**40))
-@settings(max_examples=30)
+@examples(30)
 def test_indexing_is_inverted_in_a_space_of_any_size(number: int) -> None:
     space = large_space()
     assert space.count() > 2**64

@@ -6,10 +6,11 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 from space_by_loops import CASES, PLAIN, Case, words_differ
+from thoroughness import examples
 
 from sentprobe.errors import UsageError
 from sentprobe.generator.constraints import Choices, Constraints
@@ -104,7 +105,7 @@ def test_every_feature_is_drawn_evenly_in_a_large_space() -> None:
 
 
 @given(st.sampled_from(template_names()), st.integers(0, 99))
-@settings(max_examples=30)
+@examples(30)
 def test_words_that_must_differ_differ(template: str, seed: int) -> None:
     choices = replace(LARGE, adverbs=(2,))
     space = Space(english(), vocabulary="compeval", templates=[template], choices=choices)
@@ -139,7 +140,7 @@ def test_syncretic_verbs_are_used_only_if_allowed() -> None:
 
 
 @given(st.sampled_from(template_names()), st.integers(0, 2**32), st.integers(1, 20))
-@settings(max_examples=40)
+@examples(40)
 def test_an_event_made_alone_has_the_values_that_many_have_together(
     template: str, seed: int, count: int
 ) -> None:

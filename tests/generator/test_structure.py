@@ -1,8 +1,9 @@
 """Events of one structure share a kept plan; the quick text is that of the annotated sentence."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import full_events
+from thoroughness import examples
 
 from sentprobe.generator.event import Event
 from sentprobe.generator.plan import _clause, plan_sentence, slots_of, with_words
@@ -16,20 +17,20 @@ events = st.one_of(full_events(LEXICON), full_events(LEXICON, vocabulary="englis
 
 
 @given(events)
-@settings(max_examples=300)
+@examples(300)
 def test_the_text_is_that_of_the_annotated_sentence(event: Event) -> None:
     assert text_of(event, LEXICON) == realize(event, LEXICON).text
 
 
 @given(events)
-@settings(max_examples=100)
+@examples(100)
 def test_the_slots_of_the_plan_are_those_of_the_event(event: Event) -> None:
     slots = [token.slot for token in plan_sentence(event).tokens]
     assert {slot for slot in slots if slot} == {*slots_of(event)}
 
 
 @given(events)
-@settings(max_examples=100)
+@examples(100)
 def test_the_kept_plan_is_that_of_any_words_and_stays_as_it_was_made(event: Event) -> None:
     other = with_words(event, lambda slot: f"another {slot}")
     realize(event, LEXICON)
@@ -38,7 +39,7 @@ def test_the_kept_plan_is_that_of_any_words_and_stays_as_it_was_made(event: Even
 
 
 @given(events, events)
-@settings(max_examples=60)
+@examples(60)
 def test_one_structure_has_one_plan(event: Event, other: Event) -> None:
     same = structure_of(event) == structure_of(other)
     assert (plan_sentence(event) is plan_sentence(other)) == same

@@ -4,12 +4,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, ttest_rel
 from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
+from thoroughness import examples
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.statistics import (
@@ -147,7 +148,7 @@ def test_items_that_cannot_be_paired(shape: tuple[int, int]) -> None:
         compare_items(np.ones(shape, bool), np.ones((1, 2), bool))
 
 
-@settings(max_examples=15)  # statsmodels takes its time
+@examples(15)  # statsmodels takes its time
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_corrections_are_those_of_statsmodels(p_values: list[float]) -> None:
     for method, name in ((Correction.HOLM, "holm"), (Correction.BH, "fdr_bh")):

@@ -7,11 +7,12 @@ from itertools import product
 import numpy as np
 import pytest
 from compeval_checks import dataset
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from probe_strategies import datasets, learnable, to_items
 from read_audit import from_json
 from shared import SHARED, needs_shared
+from thoroughness import examples
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.audit import (
@@ -217,7 +218,7 @@ def test_the_classifier_is_chosen_by_what_it_does_on_items_held_out() -> None:
 
 
 @given(st.lists(st.integers(0, 1), min_size=40, max_size=40))
-@settings(max_examples=5)
+@examples(5)
 def test_the_labels_of_the_test_items_have_no_part_in_the_choice(labels: list[int]) -> None:
     train, test = planted(80, seed=0), planted(40, seed=1)
     other = replace(test, targets=np.array(labels))

@@ -18,8 +18,9 @@ from compeval_checks import (
     nouns,
     size_in,
 )
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from thoroughness import examples
 
 from sentprobe.generator.event import Participant, RelativeClause, Role, Voice
 from sentprobe.generator.sentence import Sentence
@@ -36,7 +37,7 @@ def test_invariants(name: str, vocabulary: str) -> None:
     check(dataset(name, vocabulary), size_in(vocabulary))
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(12, suppress_health_check=list(HealthCheck))
 @given(
     name=st.sampled_from(list(TASKS)),
     seed=st.integers(0, 10**6),

@@ -15,9 +15,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from corpus_strategies import chunk_sizes, make_table, rows_of, tree
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from shared import SHARED, needs_shared
+from thoroughness import examples
 
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.corpus import sources
@@ -71,7 +72,7 @@ def lines_of(path: Path, encoding: str = "utf-8") -> list[str]:
 LINE = st.text(st.characters(codec="utf-8", exclude_characters="\n\r\ufeff"), max_size=20)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     st.lists(LINE, max_size=8).map("\n".join),
     st.sampled_from(list(PACKERS)),

@@ -20,9 +20,10 @@ from corpus_strategies import (
     tree,
     write_trees,
 )
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from shared import SHARED, needs_shared
+from thoroughness import examples
 
 from sentprobe import __version__
 from sentprobe.errors import SentprobeError, UsageError
@@ -44,7 +45,7 @@ def corpus(tmp_path: Path) -> Path:
     return write_trees(tmp_path / "a.mrg", PAIRS)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.lists(sentences(), min_size=1, max_size=3), chunk_sizes(), st.integers(1, 7))
 def test_each_distinct_sentence_once_in_order_whatever_the_chunks(
     files: list[list[tuple[str, str]]], size: ChunkSize, shard_rows: int

@@ -6,8 +6,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from probe_strategies import datasets, to_items
+from thoroughness import examples
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import Card, ProbeDataset, Split
@@ -46,7 +47,7 @@ def dataset(
 
 
 @given(datasets())
-@settings(max_examples=15)
+@examples(15)
 def test_every_baseline_answers_every_test_item_alike_each_time(data: ProbeDataset) -> None:
     for spec in SPECS:
         made = baseline(spec)
@@ -121,7 +122,7 @@ def naive_bayes(
 
 @pytest.mark.parametrize("ngrams", [1, 2])
 @given(data=datasets())
-@settings(max_examples=25)
+@examples(25)
 def test_tfidf_is_naive_bayes_worked_out_by_hand(data: ProbeDataset, ngrams: int) -> None:
     def terms(split: Split) -> list[list[str]]:
         items = data.splits[split]

@@ -18,9 +18,10 @@ from cache_strategies import (
     half_copied,
     texts,
 )
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+from thoroughness import examples
 
 from sentprobe.probes.encoders import cache as cache_files
 from sentprobe.probes.encoders.cache import (
@@ -86,8 +87,8 @@ class CacheMachine(RuleBasedStateMachine):
             self.home.cleanup()
 
 
-CacheMachine.TestCase.settings = settings(max_examples=100, stateful_step_count=15, deadline=None)
-TestCacheMachine = CacheMachine.TestCase
+CacheMachine.TestCase.settings = examples(100, stateful_step_count=15)
+TestCacheMachine = pytest.mark.hypothesis(CacheMachine.TestCase)
 
 
 @given(st.text(), st.text(), st.integers(1, 9), st.integers(1, 9))

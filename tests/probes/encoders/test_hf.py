@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from model_files import TEXTS, hub_cache, packaged_model, tiny_model
 from probe_strategies import sentences
+from thoroughness import examples
 
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.encoders.cache import Cache
@@ -117,7 +118,7 @@ def test_each_sentence_alone_in_plain_pytorch(
     np.testing.assert_allclose(found, np.stack(wanted), atol=1e-5)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(st.lists(sentences, min_size=1, max_size=6), st.randoms(use_true_random=False))
 def test_batch_and_order_do_not_count(
     gpt2: Path, texts: list[str], shuffler: random.Random

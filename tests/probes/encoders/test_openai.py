@@ -10,11 +10,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from embedding_server import Reply, Server, good, vectors
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from openai_client import SECRET, TEXTS, client
 from probe_strategies import sentences
 from processes import wait_for
+from thoroughness import examples
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.openai import load_openai
@@ -27,7 +28,7 @@ pytestmark = pytest.mark.usefixtures("openai_environment")
 # What is asked for, and what comes back
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(sentences, min_size=1, max_size=12), st.integers(1, 5), st.integers(1, 4))
 def test_vectors_are_in_the_order_of_the_sentences(
     server: Server, texts: list[str], batch: int, concurrency: int

@@ -11,6 +11,7 @@ from encoder_strategies import batches, sentences
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from thoroughness import examples
 
 from sentprobe.probes.encoders import Encoder, make_encoder
 from sentprobe.probes.encoders.protocol import digest
@@ -32,7 +33,7 @@ UNTRAINED = tuple(f"{kind}?{SMALL}" for kind in ("bilstm-last", "bilstm-max", "g
 SPECS = ("bow?dim=8", *UNTRAINED)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(batches, st.integers(0, 3), st.sampled_from(SPECS))
 def test_a_vector_depends_on_sentence_and_seed_alone(
     batch: list[str], seed: int, spec: str

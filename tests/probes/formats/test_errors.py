@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from dataset_strategies import any_datasets
 from format_checks import written
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from probe_strategies import learnable
+from thoroughness import examples
 
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.dataset import Card, DatasetError, Items, ProbeDataset, Split
@@ -311,7 +312,7 @@ def test_a_card_of_another_dataset(tmp_path: Path) -> None:
         write_card(learnable(seed=1, size=40), tmp_path / "data")
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(any_datasets(slots=0), st.data())
 def test_any_damage_to_a_file_is_a_plain_error(
     tmp_path_factory: pytest.TempPathFactory, data: ProbeDataset, choose: st.DataObject

@@ -9,9 +9,10 @@ from tempfile import TemporaryDirectory
 import pytest
 from dataset_strategies import any_datasets, names
 from format_checks import content, texts_of, there_and_back
-from hypothesis import given, settings
+from hypothesis import given
 from probe_strategies import learnable
 from shared import SHARED, needs_shared
+from thoroughness import examples
 
 from sentprobe.probes.dataset import Card, ProbeDataset, Split
 from sentprobe.probes.formats import (
@@ -26,7 +27,7 @@ from sentprobe.probes.formats import (
 PUBLISHED = SHARED / "compeval" / "published"
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(any_datasets(texts=names))
 def test_directory_keeps_everything(data: ProbeDataset) -> None:
     with TemporaryDirectory() as folder:
@@ -35,7 +36,7 @@ def test_directory_keeps_everything(data: ProbeDataset) -> None:
         assert back.fingerprint() == data.fingerprint()
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(any_datasets(texts=names))
 def test_jsonl_keeps_items_labels_name_and_card(data: ProbeDataset) -> None:
     if "" in (*data.labels, *data.probe_words):
@@ -46,7 +47,7 @@ def test_jsonl_keeps_items_labels_name_and_card(data: ProbeDataset) -> None:
         assert (back.name, back.labels, back.card) == (data.name, data.labels, data.card)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(any_datasets())
 def test_published_keeps_items_labels_name_and_card(data: ProbeDataset) -> None:
     with TemporaryDirectory() as folder:
@@ -55,7 +56,7 @@ def test_published_keeps_items_labels_name_and_card(data: ProbeDataset) -> None:
         assert (back.name, back.labels, back.card) == (data.name, data.labels, data.card)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(any_datasets(slots=0))
 def test_senteval_keeps_items(data: ProbeDataset) -> None:
     with TemporaryDirectory() as folder:

@@ -8,8 +8,9 @@ from tempfile import TemporaryDirectory
 import pytest
 from dataset_strategies import any_datasets
 from format_checks import texts_of, there_and_back
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from thoroughness import examples
 
 from sentprobe.probes.dataset import DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats import read_dataset, read_datasets, recognise
@@ -27,7 +28,7 @@ WANTED = {
 }
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(any_datasets())
 def test_csv_keeps_items(data: ProbeDataset) -> None:
     with TemporaryDirectory() as folder:
@@ -35,7 +36,7 @@ def test_csv_keeps_items(data: ProbeDataset) -> None:
         assert texts_of(back) == texts_of(data)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(any_datasets())
 def test_splits_keep_items_labels_name_and_card(data: ProbeDataset) -> None:
     with TemporaryDirectory() as folder:

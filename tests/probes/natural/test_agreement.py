@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 from agreement_strategies import Analyses, analyses
 from corpus_strategies import make_table
-from hypothesis import given, settings
+from hypothesis import given
 from natural_checks import items
 from natural_tables import made_up, write_table
 from row_agreement import Label, agreement
 from sklearn.metrics import cohen_kappa_score
+from thoroughness import examples
 
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.corpus.recipe import Recipe
@@ -112,7 +113,7 @@ def test_disagreements_by_hand(trees: Callable[[str, str], Table]) -> None:
     assert json.loads(json.dumps(found)) == found
 
 
-@settings(max_examples=5)
+@examples(5)
 @given(analyses())
 def test_counts_add_up_and_are_those_of_pairs_of_rows(made: Analyses) -> None:
     with TemporaryDirectory() as folder:
@@ -143,7 +144,7 @@ def test_counts_add_up_and_are_those_of_pairs_of_rows(made: Analyses) -> None:
     assert turned.tags == found.tags
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(analyses())
 def test_kappa_is_that_of_scikit_learn(made: Analyses) -> None:
     found = agreement(made.pairs)[Label.DEPTH].tally

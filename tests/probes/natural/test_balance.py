@@ -4,8 +4,9 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from thoroughness import examples
 
 from sentprobe.probes.corpus.queries import SentencePool
 from sentprobe.probes.dataset import Size, Split
@@ -55,7 +56,7 @@ def test_forms_are_dealt_in_proportion() -> None:
     assert counts.tolist() == pytest.approx([3200, 400, 400], abs=60)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(st.integers(1, 9), min_size=40, max_size=80), st.randoms(use_true_random=False))
 def test_common_forms_leave_the_splits_as_large_as_can_be(sizes: list[int], rng: Random) -> None:
     """Where rare forms can fill each split up, what is lost is less than the rarest form."""

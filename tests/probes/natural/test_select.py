@@ -5,11 +5,12 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, given
 from hypothesis import strategies as st
 from natural_checks import CHECKS, Source, check_all
 from natural_tables import made_up, novels, treebank, write_table
 from shared import needs_shared
+from thoroughness import examples
 
 from sentprobe.generator.event import Number
 from sentprobe.probes.corpus.table import Table
@@ -39,7 +40,7 @@ def sizes() -> st.SearchStrategy[Size]:
 
 
 @pytest.mark.parametrize("name", CHECKS)
-@settings(max_examples=5, deadline=None, phases=(Phase.explicit, Phase.generate))
+@examples(5, phases=(Phase.explicit, Phase.generate))
 @given(size=sizes(), seed=st.integers(0, 1000))
 def test_invariants(name: str, size: Size, seed: int, table: Table, source: Source) -> None:
     recipe = NaturalRecipe(size=size, seed=seed, settings=WIDE, audit=False)

@@ -5,10 +5,11 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, given
 from hypothesis import strategies as st
 from natural_checks import check_all, items
 from natural_tables import made_up, rows_of, write_table
+from thoroughness import examples
 
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.corpus.table import Table
@@ -127,7 +128,7 @@ def test_quotes_around_the_whole_stay_around_the_whole() -> None:
 
 
 @pytest.mark.parametrize("name", ADI)
-@settings(max_examples=4, deadline=None, phases=(Phase.explicit, Phase.generate))
+@examples(4, phases=(Phase.explicit, Phase.generate))
 @given(seed=st.integers(0, 1000))
 def test_each_probe_word_is_as_often_right_as_wrong(name: str, seed: int, table: Table) -> None:
     data = build_one(TASKS[name], table, recipe=recipe(seed=seed))
@@ -141,7 +142,7 @@ def test_each_probe_word_is_as_often_right_as_wrong(name: str, seed: int, table:
 
 
 @pytest.mark.parametrize("name", ORDER)
-@settings(max_examples=4, deadline=None, phases=(Phase.explicit, Phase.generate))
+@examples(4, phases=(Phase.explicit, Phase.generate))
 @given(seed=st.integers(0, 1000))
 def test_the_label_says_which_word_is_first(name: str, seed: int, table: Table) -> None:
     data = build_one(TASKS[name], table, recipe=recipe(seed=seed))

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from probe_strategies import sample_result as sample
+from thoroughness import examples
 
 from sentprobe.probes.report.comparisons import Comparison, compare_encoders
 from sentprobe.probes.report.marks import marked
@@ -78,7 +79,7 @@ def test_without_controls_nothing_is_marked_where_words_might_tell_it() -> None:
     assert marked(table(first, sample("b", "Order", 600, mirrored=True))) == {("a", "Order")}
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(st.lists(st.integers(480, 700), min_size=2, max_size=4, unique=True))
 def test_what_is_marked_is_what_compare_tells_apart(rights: list[int]) -> None:
     results = table(

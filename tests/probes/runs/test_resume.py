@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from probe_strategies import Counting, learnable
 from processes import ENVIRONMENT, PROBE, alive, descendants, wait_for
+from thoroughness import examples
 
 from sentprobe.commands.options import SizeOptions
 from sentprobe.commands.targets import parse_targets
@@ -166,9 +167,7 @@ def at_once() -> Results:
     return run(FEW, [encoder()], preset=FAST, seeds=2)
 
 
-@settings(
-    max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
-)
+@examples(8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
         st.tuples(st.sampled_from([[0], [1], [0, 1]]), st.integers(1, 2), st.booleans()), max_size=3

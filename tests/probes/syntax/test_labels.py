@@ -9,12 +9,13 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from nltk.tree import Tree as NltkTree
 from row_agreement import Agreement, Label, agreement
 from shared import SHARED, needs_shared
 from strategies import full_events
+from thoroughness import examples
 from tree_strategies import nltk_trees
 from trees_of_lines import read_trees
 
@@ -94,7 +95,7 @@ def test_a_row_is_what_its_own_tree_gives(tree: NltkTree) -> None:
     assert len(row.tokens) == len(row.tags) == len(row.text.split())
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(nltk_trees(), max_size=3))
 def test_columns_hold_what_rows_say(trees: list[NltkTree]) -> None:
     rows = [row_of(tree.pformat(margin=10_000)) for tree in trees]

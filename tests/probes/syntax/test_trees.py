@@ -6,10 +6,11 @@ import zipfile
 from itertools import islice
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from nltk.tree import Tree as NltkTree
 from shared import SHARED, needs_shared
+from thoroughness import examples
 from tree_strategies import layouts, nltk_trees, words
 from trees_of_lines import read_trees
 
@@ -80,7 +81,7 @@ def test_spans_are_those_of_the_leaves(expected: NltkTree) -> None:
             assert tree.end(node) == tree.starts[node] + 1
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(nltk_trees(), max_size=3), st.data())
 def test_a_stream_gives_each_tree_in_order(trees: list[NltkTree], data: st.DataObject) -> None:
     text = "\n".join(data.draw(layouts(tree)) for tree in trees)
@@ -89,7 +90,7 @@ def test_a_stream_gives_each_tree_in_order(trees: list[NltkTree], data: st.DataO
     assert found == [read_tree(tree.pformat()) for tree in trees]
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(nltk_trees(), min_size=1, max_size=3))
 def test_several_trees_may_share_a_line(trees: list[NltkTree]) -> None:
     line = " ".join(tree.pformat(margin=10_000) for tree in trees)

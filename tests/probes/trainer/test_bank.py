@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from thoroughness import examples
 from torch import Tensor, nn
 
 from sentprobe.probes.dataset import Items
@@ -166,7 +167,7 @@ presets = st.builds(
 
 
 @given(presets, st.integers(0, 2))
-@settings(deadline=None, max_examples=12)
+@examples(12)
 def test_training_together_is_training_one_by_one(preset: Preset, slots: int) -> None:
     shape = BankShape(dim=6, slots=slots, words=3, labels=3)
     design = Design(

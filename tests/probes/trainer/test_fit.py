@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from probe_strategies import learnable
+from thoroughness import examples
 
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.dataset import Items, ProbeDataset, Split
@@ -152,7 +153,7 @@ CENTRING = [Scaling.UNIT, Scaling.VARIANCE]
 
 
 @given(st.floats(0.1, 1000), st.floats(-50, 50), st.sampled_from(CENTRING))
-@settings(deadline=None, max_examples=20)
+@examples(20)
 def test_scaled_fit_does_not_see_scale_and_shift(
     scale: float, shift: float, scaling: Scaling
 ) -> None:

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from thoroughness import examples
 
 from sentprobe.probes.dataset import Items
 from sentprobe.probes.encoders import Vectors
@@ -88,7 +89,7 @@ def test_strength_may_be_chosen() -> None:
 
 
 @given(st.integers(2, 6), st.floats(0, 4), st.floats(-50, 50), st.integers(0, 99))
-@settings(deadline=None, max_examples=30)
+@examples(30)
 def test_whitened_columns_are_uncorrelated(
     dim: int, exponent: float, shift: float, seed: int
 ) -> None:
