@@ -130,7 +130,12 @@ def whole(large: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize(
-    "how", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow), signal.SIGKILL]
+    "how",
+    [
+        signal.SIGINT,
+        pytest.param(signal.SIGTERM, marks=pytest.mark.slow),
+        pytest.param(signal.SIGKILL, marks=pytest.mark.slow),
+    ],
 )
 def test_a_run_that_was_stopped_goes_on(
     large: Path, whole: dict[str, bytes], tmp_path: Path, how: signal.Signals
@@ -155,7 +160,7 @@ def test_a_run_that_was_stopped_goes_on(
     assert content(out) == whole
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.slow)])
 def test_a_full_disk(large: Path, tmp_path: Path, jobs: str) -> None:
     out = tmp_path / "out"
     code, _, err = finish(str(large), "-o", str(out), "--jobs", jobs, limit=20_000)

@@ -103,6 +103,7 @@ def test_help_imports_no_torch() -> None:
         assert done.stdout.endswith("False\n")
 
 
+@pytest.mark.slow
 def test_several_processes_give_the_same_numbers() -> None:
     targets = parse_targets(["compeval"], ["Content1Probe"], size=SizeOptions(train=56, test=28))
     preset = override(find_preset("ettinger"), [("max_epochs", "3")])

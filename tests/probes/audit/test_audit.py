@@ -276,11 +276,12 @@ def test_the_interval_of_independent_items_is_wilsons() -> None:
     assert found.strict == wilson(3, 4, confidence=0.99)
 
 
-def test_an_audit_is_the_same_again_and_in_two_processes() -> None:
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_an_audit_is_the_same_again_in_any_number_of_processes(jobs: int) -> None:
     data = [learnable(size=60), skewed(0.6, size=60)]
     cues = (Cue.BAG, Cue.POSITION)
     alone = [audit(each, cues=cues, seed=4) for each in data]
-    assert audit_all(data, cues=cues, seed=4, jobs=2) == alone
+    assert audit_all(data, cues=cues, seed=4, jobs=jobs) == alone
 
 
 def test_an_audit_goes_through_json_and_back() -> None:

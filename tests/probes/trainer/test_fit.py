@@ -216,7 +216,9 @@ def test_adi_stops_at_the_fifth_in_a_row() -> None:
     assert stop_after(find_preset("adi"), course) == 11
 
 
-@pytest.mark.parametrize("name", ["adi", "conneau", "senteval"])
+@pytest.mark.parametrize(
+    "name", ["adi", pytest.param("conneau", marks=pytest.mark.slow), "senteval"]
+)
 def test_presets_that_use_validation(name: str) -> None:
     data = learnable(size=400)
     vectors = make_encoder("bow?dim=20", seed=0).encode(data.sentences)
