@@ -43,6 +43,26 @@ class Silent:
         """Say nothing."""
 
 
+class Named:
+    """A reporter that says before each step what it belongs to."""
+
+    def __init__(self, whole: str, reporter: Reporter) -> None:
+        self._whole = whole
+        self._reporter = reporter
+
+    def begin(self, step: str, total: int) -> None:
+        """Begin the step of the whole."""
+        self._reporter.begin(f"{self._whole}: {step}", total)
+
+    def advance(self, amount: int = 1) -> None:
+        """Pass it on."""
+        self._reporter.advance(amount)
+
+    def note(self, text: str) -> None:
+        """Pass it on."""
+        self._reporter.note(text)
+
+
 class Bars:
     """A reporter that draws a bar per step, each left standing when it is full."""
 

@@ -105,9 +105,10 @@ def test_a_cut_dataset_asks_only_what_training_has() -> None:
 def test_datasets_that_are_read(tmp_path: Path, command: Command) -> None:
     write_dataset(learnable(name="one", size=40), tmp_path / "one")
     options = ("-e", "bow?dim=8", "--set", "max_epochs=2", "--jobs", "1", "--dry-run")
-    code, stdout, _ = command("run", tmp_path / "one", *options)
+    code, stdout, stderr = command("run", tmp_path / "one", *options)
     assert code == 0
     assert "0 results found, 1 to be made." in stdout
+    assert {line.split(":")[0] for line in stderr.splitlines()} == {"small run"}
 
 
 def test_a_folder_that_the_run_would_refuse(tmp_path: Path, command: Command) -> None:

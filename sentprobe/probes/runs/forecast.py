@@ -26,7 +26,7 @@ from sentprobe.probes.runs.targets import Targets, find_datasets
 from sentprobe.probes.runs.task import make_tasks
 from sentprobe.probes.runs.word_source import make_source
 from sentprobe.probes.suites import ClassifierChoice
-from sentprobe.progress import Reporter
+from sentprobe.progress import Named, Reporter
 from sentprobe.specs import Spec
 
 FEW: Sizes = {Split.TRAIN: 280, Split.VALIDATION: 100, Split.TEST: 100}
@@ -107,6 +107,7 @@ def forecast(
         make_tasks([cut(each, few) for each in data], run=small, preset=preset, words=source)
         for few in (FEWER, FEW)
     )
+    reporter = Named("small run", reporter)
     # What is loaded when it is first wanted is no part of the pace.
     begin = time.perf_counter()
     alone = replace(small, controls=False)
