@@ -1,6 +1,6 @@
 """Events: who does what to whom, wholly stated or in part.
 
-An :class:`Event` is a lexicalised case frame (Ettinger et al. 2018, section 3.1). Every field may
+An :class:`Event` is a lexicalised case frame (Ettinger et al. 2018, section 4.1). Every field may
 be left open (``None``); such a *partial* event stands for all the events that it subsumes. Values
 are frozen; nothing here knows a lexicon or a grammar.
 """

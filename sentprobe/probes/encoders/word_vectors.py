@@ -91,7 +91,7 @@ class BowOptions:
 
 @dataclass(frozen=True, slots=True)
 class Bow:
-    """Bag of words: the average of the word vectors (BOW in Ettinger et al. 2018, section 5.1)."""
+    """Bag of words: the average of the word vectors (BOW in Ettinger et al. 2018, section 7.1)."""
 
     cacheable: ClassVar[bool] = False
     """Averaging again is as quick as reading the cache."""

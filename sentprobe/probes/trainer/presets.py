@@ -23,7 +23,7 @@ from sentprobe.specs import OptionPair, with_options
 PRESETS = (
     Preset(
         name="ettinger",
-        # Ettinger et al. 2018, section 5 and their xy_classify.py: scikit-learn's MLPClassifier,
+        # Ettinger et al. 2018, section 7 and their xy_classify.py: scikit-learn's MLPClassifier,
         # one hidden ReLU layer of the size of the input, at most 700 passes.
         hidden=(0,),
         activation=Activation.RELU,
