@@ -28,6 +28,7 @@ from sentprobe.probes.runs.store import read_results
 from sentprobe.screen import print_table, say
 from sentprobe.specs import choose
 from sentprobe.table_writers import (
+    NO_CAPTION,
     Caption,
     TableFormat,
     draw,
@@ -45,7 +46,7 @@ class View:
     style: CellStyle = CellStyle()  # noqa: RUF009 - frozen
     note: str = ""
     by_length: Lengths | None = None
-    caption: Caption = Caption()  # noqa: RUF009 - frozen
+    caption: Caption = NO_CAPTION
 
 
 @opt.with_groups

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from sentprobe.probes.dataset import Indices, Items
+from sentprobe.probes.dataset import Items
 from sentprobe.probes.trainer.bank import BatchInputs, Masks
 from sentprobe.probes.trainer.one_hot import ProbeWords
 from sentprobe.probes.trainer.presets import BankShape, GridPoint
@@ -90,7 +90,12 @@ def prepare(
     return Prepared(table, rows, ProbeWords(numbers, lexicon), targets)
 
 
-def passes(count: int, *, size: int, generator: np.random.Generator) -> Iterator[list[Indices]]:
-    """Yield passes without end: the places of so many items in random order, cut into batches."""
+def passes(
+    count: int, *, size: int, generator: np.random.Generator, device: torch.device
+) -> Iterator[tuple[Tensor, ...]]:
+    """Yield passes without end: the places of so many items in random order, cut into batches.
+
+    They go to the device once a pass.
+    """
     while True:
-        yield np.split(generator.permutation(count), range(size, count, size))
+        yield torch.split(torch.from_numpy(generator.permutation(count)).to(device), size)

@@ -1,8 +1,7 @@
 """The training of many probes in one pass over the items: updates, passes, and when it is done.
 
-Adam (Kingma & Ba 2015) and AdaGrad (Duchi et al. 2011) by PyTorch's fused implementations.
-
 Adam (Kingma & Ba 2015) and AdaGrad (Duchi et al. 2011), by PyTorch's fused implementations.
+On a GPU a step is only launched: what it gives is read once a pass.
 """
 
 import math
@@ -85,6 +84,20 @@ def _goodness(stop: Stop, check: ValidationCheck, loss: float) -> float:
 Groups = list[dict[str, object]]
 
 
+@dataclass(frozen=True, slots=True)
+class PenaltyFactors:
+    """The factors of the weights in their gradients.
+
+    - values: of each probe, as numbers
+    - probes: the same on the device, (P,)
+    - units: of the probe that each unit is of, (units,)
+    """
+
+    values: list[float]
+    probes: Tensor
+    units: Tensor
+
+
 class Updates:
     """Updates *bank* in place from *gradient*, which is a bank of the same shapes."""
 
@@ -115,30 +128,31 @@ class Updates:
             state = {name: part[place] for name, part in zip(moments, parts, strict=True)}
             self._optimizer.state[parameter] = {"step": step.clone(), **state}
 
-    def _penalties(self, bank: Bank) -> Tensor | None:
-        """Return the factor of each probe's weights in its gradient, (P,), if any is not 0."""
+    def _penalties(self, bank: Bank) -> "PenaltyFactors | None":
+        """Return the factor of each probe's weights in its gradient, if any is not 0."""
         if not any(point.l2 for point in bank.points):
             return None
         share = min(self._preset.batch, self._items)
         share = share if self._preset.penalty is Penalty.PER_BATCH else 1
-        return torch.tensor([point.l2 / share for point in bank.points], device=bank.last.device)
+        l2 = torch.tensor([point.l2 / share for point in bank.points])
+        widths = torch.tensor([each.stop - each.start for each in bank.segments])
+        units = torch.repeat_interleave(l2, widths)
+        return PenaltyFactors(l2.tolist(), *(each.to(bank.last.device) for each in (l2, units)))
 
-    def _penalize(self, l2: Tensor) -> None:
+    def _penalize(self, l2: "PenaltyFactors") -> None:
         """Add the penalty where it differs from unit to unit; the rest is the optimizer's work."""
         bank, gradient = self.bank, self.gradient
-        segments = bank.segments
-        widths = torch.tensor([s.stop - s.start for s in segments], device=l2.device)
-        rows = torch.repeat_interleave(l2, widths).expand_as(bank.small)
+        rows = l2.units.expand_as(bank.small)
         if self._preset.penalty is Penalty.DECAY:
             gradient.small.addcmul_(bank.small, rows)
-            gradient.last.addcmul_(bank.last, l2[:, None].expand_as(bank.last))
+            gradient.last.addcmul_(bank.last, l2.probes[:, None].expand_as(bank.last))
             return
         for part in (slice(0, bank.bias_row), slice(bank.bias_row + 1, None)):
             gradient.small[part].addcmul_(bank.small[part], rows[part])
 
     def _blocks(self) -> list[tuple[float, slice]]:
         """Return the runs of units of equal penalty: PyTorch takes one for a whole tensor."""
-        l2 = [0.0] * len(self.bank.points) if self._l2 is None else self._l2.tolist()
+        l2 = [0.0] * len(self.bank.points) if self._l2 is None else self._l2.values
         pairs = zip(l2, self.bank.segments, strict=True)
         runs = [(value, list(run)) for value, run in groupby(pairs, key=lambda pair: pair[0])]
         return [(value, slice(run[0][1].start, run[-1][1].stop)) for value, run in runs]
@@ -268,7 +282,8 @@ def train_points(
     needs_check = preset.stop is not Stop.TRAINING_LOSS
     dropout = Dropout(points, device)
     generator = np.random.default_rng(ORDER)
-    for number, batches in enumerate(passes(len(items), size=preset.batch, generator=generator), 1):
+    taken = passes(len(items), size=preset.batch, generator=generator, device=device)
+    for number, batches in enumerate(taken, 1):
         _take_pass(state, items, batches, dropout=dropout)
         if number % preset.check_every == 0 or number >= preset.max_epochs:
             state.check(checks(state.updates.bank, validation if needs_check else None))
@@ -278,17 +293,18 @@ def train_points(
     return state.trained()
 
 
-def _take_pass(state: _Pass, items: Prepared, batches: list[Indices], *, dropout: Dropout) -> None:
+def _take_pass(
+    state: _Pass, items: Prepared, batches: Sequence[Tensor], *, dropout: Dropout
+) -> None:
     updates = state.updates
     bank = updates.bank
     total = torch.zeros(len(bank.points), device=items.table.device)
-    for chosen in batches:
-        places = torch.from_numpy(chosen).to(items.table.device)
+    for places in batches:
         inputs, targets = items.batch(places, labels=bank.design.shape.labels)
-        masks = dropout.draw(bank.points, len(chosen))
+        masks = dropout.draw(bank.points, len(places))
         losses = gradients(bank, inputs, targets, masks=masks, into=updates.gradient)
         updates.step()
-        total += losses * len(chosen)
+        total += losses * len(places)
     for number, loss in zip(state.active, (total / len(items)).tolist(), strict=True):
         state.courses[number].add_pass(loss)
 

@@ -214,10 +214,10 @@ def test_updates_are_those_of_a_plain_loop(penalty: Penalty, optimizer: Optimize
         maker = torch.optim.Adam if optimizer is Optimizer.ADAM else torch.optim.Adagrad
         plain = maker(weights, lr=preset.learning_rate, eps=preset.epsilon)
         generator = np.random.default_rng(ORDER)
-        batches = passes(len(items), size=preset.batch, generator=generator)
+        batches = passes(len(items), size=preset.batch, generator=generator, device=CPU)
         for _ in range(preset.max_epochs):
             for chosen in next(batches):
-                inputs, targets = prepared.batch(torch.from_numpy(chosen), labels=2)
+                inputs, targets = prepared.batch(chosen, labels=2)
                 double = BatchInputs(inputs.vectors.double(), inputs.words)
                 scores = torch.log_softmax(plain_logits(bank, double), dim=1)
                 squares = sum((value**2).sum() for value in weights)
@@ -237,8 +237,8 @@ def test_updates_are_those_of_a_plain_loop(penalty: Penalty, optimizer: Optimize
 @given(st.integers(1, 50), st.integers(1, 60), st.integers(0, 99))
 def test_a_pass_has_every_item_once(count: int, size: int, seed: int) -> None:
     generator = np.random.default_rng(seed)
-    batches = next(passes(count, size=size, generator=generator))
-    assert sorted(np.concatenate(batches).tolist()) == list(range(count))
+    batches = next(passes(count, size=size, generator=generator, device=CPU))
+    assert sorted(torch.cat(batches).tolist()) == list(range(count))
     assert all(len(batch) == size for batch in batches[:-1])
     assert 0 < len(batches[-1]) <= size
 
