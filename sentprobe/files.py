@@ -59,6 +59,15 @@ def make_folder_of(path: Path) -> None:
         raise path_error(path, "cannot write there", error) from error
 
 
+def local_path(path: Path) -> str:
+    """Return a path that is one to any library: ``s3:x`` or ``~`` may be the name of a folder.
+
+    >>> local_path(Path("/tables/~/s3:x"))
+    '/tables/~/s3:x'
+    """
+    return os.path.abspath(path)  # noqa: PTH100 - links stay, as where a folder is written
+
+
 def _is_device(path: Path) -> bool:
     """Say whether *path* is a device or pipe, or stands for an open file (/dev/stdout)."""
     if path.is_symlink() and path.is_relative_to("/dev"):

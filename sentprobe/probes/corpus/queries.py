@@ -84,7 +84,7 @@ class Corpus:
             SentprobeError: a shard cannot be read.
         """
         with _explained():
-            self._connection.read_parquet(table.files).create_view(view)
+            table.show_in(self._connection, view=view)
 
     @cached_property
     def tokens(self) -> int:

@@ -6,6 +6,7 @@ failures.jsonl   the sentences without a row: source, line, why, how they begin
 """
 
 import json
+import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from sentprobe.errors import SentprobeError, UsageError, path_error
 from sentprobe.extras import load
-from sentprobe.files import TABLE, write_atomically
+from sentprobe.files import TABLE, local_path, write_atomically
 from sentprobe.probes.corpus.recipe import FORMAT
 
 if TYPE_CHECKING:
@@ -99,8 +100,27 @@ class Table:
     def connect(self) -> "duckdb.DuckDBPyConnection":
         """Return a DuckDB connection in which the view ``sentences`` has the rows."""
         connection: duckdb.DuckDBPyConnection = load("duckdb").connect()
-        connection.read_parquet(self.files).create_view("sentences")
+        self.show_in(connection, view="sentences")
         return connection
+
+    def show_in(self, connection: "duckdb.DuckDBPyConnection", *, view: str) -> None:
+        """Give a connection the rows as *view*: those of these files, whatever they are called.
+
+        To DuckDB a path is a pattern, and there is no way to write every character as itself: files
+        with such a name are read by Arrow.
+        """
+        paths = [local_path(Path(file)) for file in self.files]
+        if not any(map(_PATTERN.search, paths)):
+            # Without that, a folder named depth=3 would give all rows that depth.
+            connection.read_parquet(paths, hive_partitioning=False).create_view(view)
+            return
+        from pyarrow import dataset, fs  # noqa: PLC0415 - slow import
+
+        connection.register(view, dataset.dataset(paths, filesystem=fs.LocalFileSystem()))
+
+
+_PATTERN = re.compile(r"[][*?{}\\]")
+"""What makes a path a pattern, to DuckDB of any version."""
 
 
 def checksum(path: Path) -> str:

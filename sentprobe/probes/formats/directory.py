@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from sentprobe.errors import SentprobeError, UsageError, path_error
-from sentprobe.files import atomic_path, what_is
+from sentprobe.files import atomic_path, local_path, what_is
 from sentprobe.probes.dataset import Card, DatasetError, Indices, Items, ProbeDataset, Split
 from sentprobe.probes.formats import hub
 from sentprobe.probes.formats.entries import are_texts, write_lines
@@ -208,8 +208,8 @@ def write_directory(data: ProbeDataset, path: Path) -> None:
             items = pa.table(_columns(data))
         except UnicodeEncodeError as error:
             raise DatasetError(f"{path}: no valid Unicode: {error.object!r:.60}") from None
-        pq.write_table(sentences, directory / SENTENCES, compression="zstd")
-        pq.write_table(items, directory / ITEMS, compression="zstd")
+        pq.write_table(sentences, local_path(directory / SENTENCES), compression="zstd")
+        pq.write_table(items, local_path(directory / ITEMS), compression="zstd")
         write_card_file(data, directory / CARD, fmt=FORMAT)
         write_for_hub(data, directory)
 
@@ -285,7 +285,7 @@ def _table(path: Path, columns: dict[str, str]) -> Any:
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     try:
-        table = pq.read_table(path)
+        table = pq.read_table(local_path(path))
         table.validate(full=True)
     except FileNotFoundError:
         raise DatasetError(f"{path}: there is no such file") from None

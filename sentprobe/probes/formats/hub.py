@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sentprobe.files import local_path
 from sentprobe.probes.dataset import DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats.entries import entries_of, write_lines
 
@@ -42,7 +43,8 @@ def write_split_files(data: ProbeDataset, folder: Path) -> None:
             table = pa.table(_columns(data, split))
         except UnicodeEncodeError as error:
             raise DatasetError(f"{folder}: no valid Unicode: {error.object!r:.60}") from None
-        pq.write_table(table, folder / f"{split.value}.parquet", compression="zstd")
+        path = local_path(folder / f"{split.value}.parquet")
+        pq.write_table(table, path, compression="zstd")
     for split in set(Split) - set(data.splits):
         (folder / f"{split.value}.parquet").unlink(missing_ok=True)
 
