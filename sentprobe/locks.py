@@ -31,9 +31,11 @@ def locked(folder: Path, *, wait: bool) -> Iterator[bool]:
         yield file is not None
     finally:
         if file is not None:
-            with suppress(OSError):  # the folder is gone, and its lock with it
-                (folder / LOCK).unlink()
-            os.close(file)
+            try:
+                with suppress(OSError):  # the folder is gone, and its lock with it
+                    (folder / LOCK).unlink()
+            finally:
+                os.close(file)
 
 
 def _open(path: Path, *, wait: bool) -> int | None:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from sentprobe.files import PREFIX, scratch_folder
+from sentprobe.scratch import PREFIX, scratch_folder
 
 KILLED = """
 import time
-from sentprobe.files import scratch_folder
+from sentprobe.scratch import scratch_folder
 with scratch_folder() as folder:
     (folder / "0.npy").write_bytes(b"0" * 9)
     print(folder, flush=True)

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from sentprobe.errors import SentprobeError, first_line
 from sentprobe.extras import load
-from sentprobe.files import scratch_folder
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.dataset import Indices
+from sentprobe.scratch import scratch_folder
 
 if TYPE_CHECKING:
     import duckdb
