@@ -8,7 +8,17 @@ from typing import Any
 
 import pytest
 from corpus_strategies import make_table, rows_of, write_trees
-from faults import FAULTS, KilledError, Watch, count, killing, watched
+from faults import (
+    FAULTS,
+    KilledError,
+    Watch,
+    count,
+    failing,
+    interrupting,
+    killing,
+    terminating,
+    watched,
+)
 from probe_strategies import learnable, sample_result
 
 from sentprobe import files, scratch
@@ -109,7 +119,7 @@ def test_the_old_or_the_new_stands_whole(
     check(WORKS[name], fault, tmp_path)
 
 
-@pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault is not killing])
+@pytest.mark.parametrize("fault", [failing, interrupting, terminating])
 def test_where_a_folder_needs_two_steps(
     fault: Callable[[int], Watch], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
