@@ -1,6 +1,7 @@
 """From a corpus to a table: rows, order, duplicates, failures, resuming, and what is refused."""
 
 import errno
+import gzip
 import json
 import re
 from collections.abc import Sequence
@@ -330,6 +331,30 @@ def test_what_is_there_is_not_overwritten(corpus: Path, tmp_path: Path) -> None:
             make_table([corpus], other, force=force)
     with pytest.raises(SentprobeError, match="cannot write a table there: "):
         make_table([corpus], corpus / "out")
+
+
+BROKEN = {
+    "damaged.mrg.gz": gzip.compress(("x" * 9_000 + "\n").encode())[:20],
+    "latin.mrg": tree("naïve", "ran").encode("latin-1"),
+    "empty.mrg": b"\n",
+    "nothing.mrg": b"(ROOT (S\n",
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_corpus_that_cannot_be_read_does_not_take_the_place_of_another(
+    corpus: Path, tmp_path: Path, name: str
+) -> None:
+    out = tmp_path / "out"
+    before = make_table([corpus], out)
+    whole = content(out)
+    (tmp_path / name).write_bytes(BROKEN[name])
+    with pytest.raises(SentprobeError):
+        make_table([tmp_path / name], out, force=True)
+    assert open_table(out) == before
+    assert {key: value for key, value in content(out).items() if "work" not in key} == whole
+    make_table([write_trees(corpus, PAIRS[:2])], out, force=True)
+    assert content(out) == content(make_table([corpus], tmp_path / "new").path)
 
 
 def test_an_empty_corpus(tmp_path: Path) -> None:
