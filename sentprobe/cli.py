@@ -202,7 +202,14 @@ def _prepare() -> None:
             # A message may name a path that is not UTF-8, which stderr escapes.
             escape = "backslashreplace" if stream is sys.stderr else None
             stream.reconfigure(encoding="utf-8", errors=escape)
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    signal.signal(signal.SIGTERM, _end)
+    # Under nohup a terminal may go: that signal is ignored, and stays so. Windows has none.
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, _end)
+
+
+def _end(number: int, _: object) -> None:
+    sys.exit(128 + number)
 
 
 def _drop_output() -> None:

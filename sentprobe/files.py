@@ -1,16 +1,14 @@
-"""Files: written whole or not at all, where a command may write, scratch folders, the cache."""
+"""Files: written whole or not at all, where a command may write, what folders are, the cache."""
 
+import errno
 import os
-import platform
-import re
-import shutil
-import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 from sentprobe.errors import FormatError, ResultsError, SentprobeError, UsageError, path_error
+from sentprobe.scratch import NAME, OLD, part_of, put_back
 
 
 @contextmanager
@@ -29,20 +27,101 @@ def atomic_path(path: Path) -> Iterator[Path]:
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise UsageError(f"{path}: is a directory, not a file to write")
+    with _part(target, path) as temporary, _write_errors(path):
+        yield temporary
+        temporary.chmod(0o666 & ~_umask())
+        _sync(temporary)
+        temporary.replace(target)
+
+
+@contextmanager
+def atomic_folder(path: Path, *, check: Callable[[], None] = lambda: None) -> Iterator[Path]:
+    """Give an empty folder beside *path*, which takes its place on success.
+
+    A folder that was there and is not empty is replaced in one step, where the system can, else in
+    two: what happens between them is undone, here or by the next process that writes there.
+
+    - check: raises when what is at *path* may not be replaced; it is asked before and after
+
+    Raises:
+        UsageError: the folder above it cannot be written.
+        SentprobeError: a file cannot be written (a full disk).
+    """
+    check()
+    make_folder_of(path)
+    target = Path(os.path.realpath(path))
+    with _part(target, path, folder=True) as part, _write_errors(path):
+        fresh = part / "new"
+        fresh.mkdir()
+        yield fresh
+        check()  # again: a file may have come there since
+        sync_folder(fresh)
+        _put(fresh, target)
+
+
+@contextmanager
+def _part(target: Path, path: Path, *, folder: bool = False) -> Iterator[Path]:
+    """Give a half-written file or folder for *target*, which is called *path* in messages."""
+    with ExitStack() as stack:
+        try:
+            part = stack.enter_context(part_of(target, folder=folder))
+        except OSError as error:
+            raise path_error(path, "cannot write there", error) from error
+        yield part
+
+
+def _put(fresh: Path, target: Path) -> None:
+    """Give a folder its name, and leave in its part what had that name."""
+    if not target.exists() or not any(target.iterdir()):
+        fresh.rename(target)
+    elif not _exchange(fresh, target):
+        (fresh.parent / NAME).write_text(target.name, "utf-8", "surrogateescape")
+        try:
+            target.rename(fresh.parent / OLD)
+            fresh.rename(target)
+        except BaseException:  # Ctrl-C too
+            put_back(fresh.parent)
+            raise
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Let two folders change their names in one step; false: the system cannot."""
+    if sys.platform != "linux":
+        return False
+    import ctypes  # noqa: PLC0415 - slow import
+
+    rename = getattr(ctypes.CDLL(None), "renameat2", None)
+    if rename is None:
+        return False
+    sys.audit("os.rename", one, other, -1, -1)  # as each of Python's own does
+    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    names = [ctypes.c_char_p(os.fsencode(path)) for path in (one, other)]
+    return bool(rename(here, names[0], here, names[1], exchange) == 0)
+
+
+def sync_folder(folder: Path) -> None:
+    """Have all in a folder, and the folder, on the disk before it gets its name.
+
+    Raises:
+        OSError: it cannot be written there.
+    """
+    for path in sorted(folder.rglob("*"), reverse=True):
+        _sync(path)
+    _sync(folder)
+
+
+def _sync(path: Path) -> None:
+    """Have a file or folder on the disk: after a crash, a name must not stand for nothing."""
+    if sys.platform == "win32" and path.is_dir():
+        return
+    file = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
     try:
-        with NamedTemporaryFile(
-            dir=target.parent, prefix=f".{target.name[:64]}.", suffix=".part", delete=False
-        ) as file:
-            temporary = Path(file.name)
+        os.fsync(file)
     except OSError as error:
-        raise path_error(path, "cannot write there", error) from error
-    try:
-        with _write_errors(path):
-            yield temporary
-            temporary.chmod(0o666 & ~_umask())
-            temporary.replace(target)
+        if not path.is_dir() or error.errno != errno.EINVAL:  # some systems have none for folders
+            raise
     finally:
-        temporary.unlink(missing_ok=True)
+        os.close(file)
 
 
 def make_folder_of(path: Path) -> None:
@@ -59,6 +138,15 @@ def make_folder_of(path: Path) -> None:
         raise path_error(path, "cannot write there", error) from error
 
 
+def local_path(path: Path) -> str:
+    """Return a path that is one to any library: ``s3:x`` or ``~`` may be the name of a folder.
+
+    >>> local_path(Path("/tables/~/s3:x"))
+    '/tables/~/s3:x'
+    """
+    return os.path.abspath(path)  # noqa: PTH100 - links stay, as where a folder is written
+
+
 def _is_device(path: Path) -> bool:
     """Say whether *path* is a device or pipe, or stands for an open file (/dev/stdout)."""
     if path.is_symlink() and path.is_relative_to("/dev"):
@@ -71,7 +159,7 @@ def _write_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise SentprobeError(f"{path}: cannot write it: {error.strerror}") from error
+        raise SentprobeError(f"{path}: cannot write it: {error.strerror or error}") from error
 
 
 def _umask() -> int:
@@ -155,47 +243,6 @@ def what_is(folder: Path) -> str | None:
 def _real(path: Path) -> Path:
     # Path.resolve raises where links go round in a circle.
     return Path(os.path.realpath(path))
-
-
-PREFIX = f"sentprobe-{re.sub(r'[^A-Za-z0-9.]', '_', platform.node())}-"
-"""Before the process id: a process of another machine or container is not looked for here."""
-
-
-@contextmanager
-def scratch_folder() -> Iterator[Path]:
-    """Give a folder among the temporary ones, named by this process; it is removed at the end.
-
-    One that a killed process could not remove goes when the next one is made.
-    """
-    _remove_leftovers(Path(tempfile.gettempdir()))
-    with tempfile.TemporaryDirectory(
-        prefix=f"{PREFIX}{os.getpid()}-", ignore_cleanup_errors=True
-    ) as folder:
-        yield Path(folder)
-
-
-def _remove_leftovers(place: Path) -> None:
-    if os.name != "posix":  # elsewhere there is no harmless way to ask for a process
-        return
-    for folder in place.glob(f"{PREFIX}*"):
-        found = re.fullmatch(r"(\d+)-\w+", folder.name.removeprefix(PREFIX))
-        with suppress(OSError):
-            if found and _is_ours(folder) and _is_gone(int(found[1])):
-                shutil.rmtree(folder, ignore_errors=True)
-
-
-def _is_ours(folder: Path) -> bool:
-    return folder.is_dir() and not folder.is_symlink() and folder.stat().st_uid == os.getuid()
-
-
-def _is_gone(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):
-        return True
-    except PermissionError:  # it is there, and another user's
-        return False
-    return False
 
 
 def write_atomically(path: Path, text: str) -> None:

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from sentprobe.errors import FormatError, SentprobeError
+from sentprobe.files import local_path
 from sentprobe.generator.boxes import IndexArray
 from sentprobe.generator.bulk import PART, Decoder, Ragged, Records, SentenceChunk, Store, column_of
 from sentprobe.generator.columns import StringPool, Tables
@@ -229,7 +230,7 @@ def read_parquet(path: Path) -> Iterator[Sentence]:
         FormatError: it is not Parquet, or lacks a column.
     """
     try:
-        batches = pq.ParquetFile(path).iter_batches()
+        batches = pq.ParquetFile(local_path(path)).iter_batches()
         for batch in batches:
             for number, row in enumerate(batch.to_pylist(), 1):
                 yield _from_row(row, number)

@@ -10,14 +10,14 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from sentprobe.errors import SentprobeError, path_error
-from sentprobe.files import atomic_path, write_atomically
+from sentprobe.files import atomic_path
 from sentprobe.probes.corpus import table
 from sentprobe.probes.corpus.chunks import (
     StoredChunk,
@@ -108,13 +108,15 @@ def analyze(
     reporter, pace = reporter or Silent(), pace or Pace()
     check_encoding(plan.encoding)
     check_jobs(machines.jobs)
-    with make_engine(machines.engine, jobs=machines.jobs, scheduler=machines.scheduler) as engine:
-        table.prepare(plan.out, force=plan.force)
-        chunks = _work(plan, engine, reporter, pace)
-    try:
-        return _finish(plan, chunks, threads=machines.jobs, reporter=reporter)
-    except OSError as error:
-        raise path_error(plan.out, "cannot write the table", error) from error
+    with ExitStack() as stack:
+        engine = make_engine(machines.engine, jobs=machines.jobs, scheduler=machines.scheduler)
+        with engine as workers:
+            stack.enter_context(table.writing(plan.out, force=plan.force))
+            chunks = _work(plan, workers, reporter, pace)
+        try:
+            return _finish(plan, chunks, threads=machines.jobs, reporter=reporter)
+        except OSError as error:
+            raise path_error(plan.out, "cannot write the table", error) from error
 
 
 class _Portion(NamedTuple):
@@ -210,11 +212,10 @@ def _finish(
     if not rows:
         _refuse_empty(plan, chunks, sentences)
     kept = find_kept(chunks, plan.out / table.WORK / "first.npy")
-    shutil.rmtree(plan.out / table.SHARDS, ignore_errors=True)
-    (plan.out / table.SHARDS).mkdir()
+    folder = table.new_shards(plan.out)
     reporter.begin("write the table", shard_count(kept.total))
-    shards = write_shards(kept, plan.out / table.SHARDS, threads=threads, done=reporter.advance)
-    _write_failures(chunks, plan.out / table.FAILURES)
+    shards = write_shards(kept, folder, threads=threads, done=reporter.advance)
+    _write_failures(chunks, folder / table.FAILURES)
     made = table.Table(
         path=plan.out,
         command=plan.command,
@@ -234,7 +235,7 @@ def _finish(
         ),
         shards=shards,
     )
-    write_atomically(plan.out / table.HEAD_NAME, table.format_head(made))
+    table.put_in_place(made)
     shutil.rmtree(plan.out / table.WORK, ignore_errors=True)
     return made
 

@@ -10,7 +10,9 @@ import json
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -93,9 +95,17 @@ def chunk_path(folder: Path, number: int) -> Path:
 
 
 def store_chunk(path: Path, content: bytes) -> None:
-    """Write the bytes that :func:`~sentprobe.probes.corpus.work.work_on` returned."""
-    with atomic_path(path) as temporary:
-        temporary.write_bytes(content)
+    """Write the bytes that :func:`~sentprobe.probes.corpus.work.work_on` returned.
+
+    Their sha256, in 64 digits, comes first, so that Arrow's data stay aligned.
+    """
+    with atomic_path(path) as temporary, temporary.open("wb") as file:
+        file.write(_checksum(content))
+        file.write(content)
+
+
+def _checksum(content: "bytes | pa.Buffer") -> bytes:
+    return sha256(content).hexdigest().encode()
 
 
 def find_head(path: Path, key: str) -> ChunkHead | None:
@@ -121,8 +131,8 @@ def read_head(path: Path) -> ChunkHead:
     import pyarrow as pa  # noqa: PLC0415 - slow import
 
     try:
-        with pa.memory_map(str(path)) as file:
-            return ChunkHead.from_json(json.loads(pa.ipc.open_file(file).schema.metadata[HEAD]))
+        with _content(path) as content:
+            return ChunkHead.from_json(json.loads(pa.ipc.open_file(content).schema.metadata[HEAD]))
     except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
         raise _damaged(path) from error
 
@@ -140,14 +150,31 @@ def read_rows(path: Path, *, columns: Sequence[str] | None = None) -> "pa.Table"
     fields = None if columns is None else [SCHEMA.get_field_index(name) for name in columns]
     options = pa.ipc.IpcReadOptions(included_fields=fields, use_threads=False)
     try:
-        with pa.memory_map(str(path)) as file:
-            return pa.ipc.open_file(file, options=options).read_all()
+        with _content(path) as content:
+            return pa.ipc.open_file(content, options=options).read_all()
     except (pa.ArrowException, OSError) as error:
         raise _damaged(path) from error
 
 
+@contextmanager
+def _content(path: Path) -> "Iterator[pa.Buffer]":
+    """Give the bytes of a stored chunk, which are those that were stored."""
+    import pyarrow as pa  # noqa: PLC0415 - slow import
+
+    with pa.memory_map(str(path)) as file:
+        whole = file.read_buffer()
+        content = whole.slice(min(_DIGITS, whole.size))
+        if _checksum(content) != whole.slice(0, min(_DIGITS, whole.size)).to_pybytes():
+            raise _damaged(path)
+        yield content
+
+
+_DIGITS = 64
+"""How many a checksum has."""
+
+
 def _damaged(path: Path) -> SentprobeError:
-    return SentprobeError(f"{path}: damaged; remove it, and the same command makes it again")
+    return SentprobeError(f"{path}: damaged; the same command makes it again")
 
 
 SHARD_ROWS = 20_000

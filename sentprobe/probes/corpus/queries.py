@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from sentprobe.errors import SentprobeError, first_line
 from sentprobe.extras import load
-from sentprobe.files import scratch_folder
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.dataset import Indices
+from sentprobe.scratch import scratch_folder
 
 if TYPE_CHECKING:
     import duckdb
@@ -84,7 +84,7 @@ class Corpus:
             SentprobeError: a shard cannot be read.
         """
         with _explained():
-            self._connection.read_parquet(table.files).create_view(view)
+            table.show_in(self._connection, view=view)
 
     @cached_property
     def tokens(self) -> int:

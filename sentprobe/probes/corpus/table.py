@@ -6,16 +6,19 @@ failures.jsonl   the sentences without a row: source, line, why, how they begin
 """
 
 import json
+import re
 import shutil
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, replace
 from hashlib import file_digest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sentprobe.errors import SentprobeError, UsageError, path_error
 from sentprobe.extras import load
-from sentprobe.files import TABLE, write_atomically
+from sentprobe.files import TABLE, local_path, sync_folder, write_atomically
+from sentprobe.locks import locked
 from sentprobe.probes.corpus.recipe import FORMAT
 
 if TYPE_CHECKING:
@@ -71,11 +74,13 @@ class Table:
     sources: tuple[SourceCount, ...]
     counts: Counts
     shards: tuple[Shard, ...]
+    folder: str = "shards"
+    """Where they are; elsewhere only until the table has taken the place of another."""
 
     @property
     def files(self) -> list[str]:
         """The paths of the shards, in order."""
-        return [str(self.path / SHARDS / shard.file) for shard in self.shards]
+        return [str(self.path / self.folder / shard.file) for shard in self.shards]
 
     @property
     def constituents(self) -> bool:
@@ -88,8 +93,8 @@ class Table:
         Raises:
             TableError: a shard is damaged; names it.
         """
-        for shard in self.shards:
-            path = self.path / SHARDS / shard.file
+        for shard, file in zip(self.shards, self.files, strict=True):
+            path = Path(file)
             if checksum(path) != shard.sha256:
                 raise TableError(
                     f"{path}: damaged: its checksum is not the one in {HEAD_NAME}; "
@@ -99,8 +104,27 @@ class Table:
     def connect(self) -> "duckdb.DuckDBPyConnection":
         """Return a DuckDB connection in which the view ``sentences`` has the rows."""
         connection: duckdb.DuckDBPyConnection = load("duckdb").connect()
-        connection.read_parquet(self.files).create_view("sentences")
+        self.show_in(connection, view="sentences")
         return connection
+
+    def show_in(self, connection: "duckdb.DuckDBPyConnection", *, view: str) -> None:
+        """Give a connection the rows as *view*: those of these files, whatever they are called.
+
+        To DuckDB a path is a pattern, and there is no way to write every character as itself: files
+        with such a name are read by Arrow.
+        """
+        paths = [local_path(Path(file)) for file in self.files]
+        if not any(map(_PATTERN.search, paths)):
+            # Without that, a folder named depth=3 would give all rows that depth.
+            connection.read_parquet(paths, hive_partitioning=False).create_view(view)
+            return
+        from pyarrow import dataset, fs  # noqa: PLC0415 - slow import
+
+        connection.register(view, dataset.dataset(paths, filesystem=fs.LocalFileSystem()))
+
+
+_PATTERN = re.compile(r"[][*?{}\\]")
+"""What makes a path a pattern, to DuckDB of any version."""
 
 
 def checksum(path: Path) -> str:
@@ -125,8 +149,8 @@ def open_table(path: Path | str, *, check: bool = True) -> Table:
     """
     path = Path(path)
     table = _table(path, _head(path))
-    for shard in table.shards:
-        file = path / SHARDS / shard.file
+    for shard, name in zip(table.shards, table.files, strict=True):
+        file = Path(name)
         if not file.is_file():
             raise TableError(f"{file}: missing; analyse the corpus again (probe analyze --force)")
         if file.stat().st_size != shard.size:
@@ -172,9 +196,16 @@ def _table(path: Path, head: dict[str, Any]) -> Table:
             sources=tuple(SourceCount(**each) for each in head["sources"]),
             counts=Counts(**head["counts"]),
             shards=tuple(Shard(**each) for each in head["shards"]),
+            folder=_folder(path, head),
         )
     except (KeyError, TypeError) as error:
         raise TableError(f"{path / HEAD_NAME}: not the head of a table: {error}") from error
+
+
+def _folder(path: Path, head: dict[str, Any]) -> str:
+    """Return the folder of the shards; new ones may have just got their usual place."""
+    staged = head.get("folder") == STAGED and (path / STAGED).is_dir()
+    return STAGED if staged else SHARDS
 
 
 def format_head(table: Table) -> str:
@@ -188,6 +219,8 @@ def format_head(table: Table) -> str:
         "sources": [asdict(source) for source in table.sources],
         "shards": [asdict(shard) for shard in table.shards],
     }
+    if table.folder != SHARDS:
+        head["folder"] = table.folder
     return json.dumps(head, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -198,27 +231,46 @@ MARKER = "work.json"
 MARKER_TEXT = '{\n  "format": "sentprobe-table-work 1"\n}\n'
 
 
-def prepare(out: Path, *, force: bool) -> None:
-    """Make *out* a directory for a table.
+@contextmanager
+def writing(out: Path, *, force: bool) -> Iterator[None]:
+    """Make *out* a directory for a table, and keep others from writing there until the end.
+
+    A finished table that is there stays until :func:`put_in_place` puts another in its place.
 
     Raises:
-        UsageError: it is a finished table and *force* is not given, or it has files in it that are
-            not of a table, or it cannot be written to.
+        UsageError: it is a finished table and *force* is not given, it has files in it that are
+            not of a table, another process writes there, or it cannot be written to.
         SentprobeError: writing failed.
     """
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        ours = (out / WORK / MARKER).is_file() or _is_table(out / HEAD_NAME)
-        if not ours and any(not _is_half_written(each) for each in out.iterdir()):
-            raise UsageError(f"{out}: not empty, and not a table of an analysed corpus")
-        if (out / HEAD_NAME).exists() and not force:
-            raise UsageError(f"{out}: is a finished table; --force makes it anew")
-        if force:
-            _remove(out)
-        (out / WORK).mkdir(exist_ok=True)
-        write_atomically(out / WORK / MARKER, MARKER_TEXT)
-    except OSError as error:
-        raise path_error(out, "cannot write a table there", error) from error
+    with ExitStack() as stack:
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            _check_ours(out)
+            alone = stack.enter_context(locked(out, wait=False))
+            if alone:
+                _begin(out, force=force)
+        except OSError as error:
+            raise path_error(out, "cannot write a table there", error) from error
+        if not alone:
+            raise UsageError(
+                f"{out}: another probe analyze is writing a table there; wait until it is done, or "
+                "write to another folder"
+            )
+        yield
+
+
+def _check_ours(out: Path) -> None:
+    ours = (out / WORK / MARKER).is_file() or _is_table(out / HEAD_NAME)
+    if not ours and any(not _is_half_written(each) for each in out.iterdir()):
+        raise UsageError(f"{out}: not empty, and not a table of an analysed corpus")
+
+
+def _begin(out: Path, *, force: bool) -> None:
+    _settle(out)
+    if (out / HEAD_NAME).exists() and not force:
+        raise UsageError(f"{out}: is a finished table; --force makes it anew")
+    (out / WORK).mkdir(exist_ok=True)
+    write_atomically(out / WORK / MARKER, MARKER_TEXT)
 
 
 def _is_table(head: Path) -> bool:
@@ -232,9 +284,45 @@ def _is_half_written(path: Path) -> bool:
     return path.name.startswith(".") or (path.name == WORK and not any(path.glob("[!.]*")))
 
 
-def _remove(out: Path) -> None:
-    """Remove what is of a table; its head first, so that a half of it is not taken for whole."""
-    (out / HEAD_NAME).unlink(missing_ok=True)
-    (out / FAILURES).unlink(missing_ok=True)
-    for folder in (SHARDS, WORK):
-        shutil.rmtree(out / folder, ignore_errors=True)
+STAGED = "shards.new"
+"""The folder that shards are written into, with the failures, until the head names them."""
+
+
+def new_shards(out: Path) -> Path:
+    """Make the folder for the files of a new table, beside those of the one that is there."""
+    shutil.rmtree(out / STAGED, ignore_errors=True)
+    (out / STAGED).mkdir()
+    return out / STAGED
+
+
+def put_in_place(made: Table) -> Table:
+    """Make what is in the folder of new shards the table, and return it.
+
+    That is so from the moment that its head has its name: the head says where the shards are. Then
+    these get their usual place. Whenever this is cut short, the old table is there or the new one.
+    """
+    sync_folder(made.path / STAGED)
+    write_atomically(made.path / HEAD_NAME, format_head(replace(made, folder=STAGED)))
+    _settle(made.path)
+    return made
+
+
+def _settle(out: Path) -> None:
+    """Give new shards their usual place, where the head names them; no others are there then."""
+    if not _is_staged(out / HEAD_NAME):
+        return
+    if (out / STAGED).is_dir():
+        if (out / SHARDS).is_dir():
+            shutil.rmtree(out / SHARDS)
+        if (out / STAGED / FAILURES).exists():
+            (out / STAGED / FAILURES).replace(out / FAILURES)
+        (out / STAGED).rename(out / SHARDS)
+    made = replace(_table(out, _head(out)), folder=SHARDS)
+    write_atomically(out / HEAD_NAME, format_head(made))
+
+
+def _is_staged(head: Path) -> bool:
+    try:
+        return bool(json.loads(head.read_text("utf-8"))["folder"] == STAGED)
+    except (OSError, ValueError, TypeError, KeyError):
+        return False

@@ -24,7 +24,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from sentprobe.errors import FormatError, UsageError, first_line, path_error, suggest
-from sentprobe.files import atomic_path, decode_lines
+from sentprobe.files import atomic_path, decode_lines, local_path
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors
 
 Texts = tuple[str, ...]
@@ -297,13 +297,13 @@ def read_parquet(path: Path) -> VectorFile:
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     try:
-        names = pq.read_schema(path).names
+        names = pq.read_schema(local_path(path)).names
         wanted = [name for name in ("vector", "sentence", "id") if name in names]
         if "vector" not in wanted:
             raise VectorFileError(
                 f"{path}: there is no column 'vector'; it has: {', '.join(names)}"
             )
-        table = pq.read_table(path, columns=wanted)
+        table = pq.read_table(local_path(path), columns=wanted)
     except pa.ArrowException as error:
         raise VectorFileError(f"{path}: {first_line(error)}") from None
     column = table.column("vector").combine_chunks()

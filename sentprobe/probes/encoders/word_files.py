@@ -17,7 +17,6 @@ from enum import StrEnum
 from io import BufferedReader
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ import numpy as np
 from sentprobe.errors import SentprobeError, first_line, path_error
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors, missing_extra
 from sentprobe.probes.encoders.word_vectors import Bow, BowOptions, WordVectors, random_vectors
+from sentprobe.scratch import scratch_folder
 from sentprobe.specs import Natural, Spec, read_options
 
 FASTTEXT_VERSION = 12
@@ -88,7 +88,7 @@ def _word_vectors(vectors: Any, *, source: str, fingerprint: str) -> WordVectors
 @contextmanager
 def _unzipped(path: Path) -> Iterator[Path]:
     """Give the file itself, or the path of a copy without gzip while it is needed."""
-    with open_plain(path) as file, TemporaryDirectory(prefix="sentprobe-") as directory:
+    with open_plain(path) as file, scratch_folder() as directory:
         if not isinstance(file, gzip.GzipFile):
             yield path.absolute()  # absolute: gensim takes some other paths for addresses
             return

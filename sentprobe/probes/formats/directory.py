@@ -6,17 +6,16 @@ sentences.parquet has the column ``sentence``; items.parquet has, for each item,
 
 import json
 import re
-import shutil
-import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sentprobe.errors import SentprobeError, UsageError, path_error
-from sentprobe.files import atomic_path, what_is
+from sentprobe.files import atomic_folder, atomic_path, local_path, what_is
 from sentprobe.probes.dataset import Card, DatasetError, Indices, Items, ProbeDataset, Split
 from sentprobe.probes.formats import hub
 from sentprobe.probes.formats.entries import are_texts, write_lines
@@ -48,37 +47,16 @@ _OWN = {
 """The files of a dataset, by the first word of its format; no others are ever removed."""
 
 
-@contextmanager
-def new_directory(path: Path) -> Iterator[Path]:
+def new_directory(path: Path) -> AbstractContextManager[Path]:
     """Give an empty directory beside *path*, which takes its place on success.
 
-    A dataset of ours that was there is replaced: it is first moved away, so that for a moment
-    neither is there, but never a mixture.
+    A dataset of ours that was there is replaced.
 
     Raises:
         UsageError: something else is at *path*, or the folder above it cannot be written.
         SentprobeError: a file cannot be written (a full disk).
     """
-    check_place(path)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        workplace = Path(
-            tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name[:64]}.", suffix=".part")
-        )
-    except OSError as error:
-        raise path_error(path, "cannot write there", error) from error
-    try:
-        fresh = workplace / "new"
-        fresh.mkdir()
-        yield fresh
-        check_place(path)  # again: a file may have come there since
-        if path.exists():
-            path.rename(workplace / "old")
-        fresh.rename(path)
-    except OSError as error:
-        raise SentprobeError(f"{path}: cannot write it: {error.strerror or error}") from error
-    finally:
-        shutil.rmtree(workplace, ignore_errors=True)
+    return atomic_folder(path, check=partial(check_place, path))
 
 
 def check_place(path: Path) -> None:
@@ -208,8 +186,8 @@ def write_directory(data: ProbeDataset, path: Path) -> None:
             items = pa.table(_columns(data))
         except UnicodeEncodeError as error:
             raise DatasetError(f"{path}: no valid Unicode: {error.object!r:.60}") from None
-        pq.write_table(sentences, directory / SENTENCES, compression="zstd")
-        pq.write_table(items, directory / ITEMS, compression="zstd")
+        pq.write_table(sentences, local_path(directory / SENTENCES), compression="zstd")
+        pq.write_table(items, local_path(directory / ITEMS), compression="zstd")
         write_card_file(data, directory / CARD, fmt=FORMAT)
         write_for_hub(data, directory)
 
@@ -285,7 +263,7 @@ def _table(path: Path, columns: dict[str, str]) -> Any:
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     try:
-        table = pq.read_table(path)
+        table = pq.read_table(local_path(path))
         table.validate(full=True)
     except FileNotFoundError:
         raise DatasetError(f"{path}: there is no such file") from None

@@ -7,9 +7,12 @@ the Hugging Face hub: a head in YAML, which names the files, and a text for peop
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from sentprobe.errors import UsageError
+from sentprobe.files import atomic_folder, atomic_path, local_path
 from sentprobe.probes.dataset import DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats.entries import entries_of, write_lines
 
@@ -27,24 +30,37 @@ SplitFiles = Mapping[Split, str]
 
 
 def write_split_files(data: ProbeDataset, folder: Path) -> None:
-    """Write a Parquet file for each split into a new folder; equal datasets give equal bytes.
+    """Write a Parquet file for each split into *folder*; equal datasets give equal bytes.
+
+    What an earlier dataset had there is replaced as a whole.
 
     Raises:
+        UsageError: there is another file in it.
         DatasetError: a text is no valid Unicode.
-        OSError: it cannot be written.
+        SentprobeError: it cannot be written.
     """
     import pyarrow as pa  # noqa: PLC0415 - slow import
     import pyarrow.parquet as pq  # noqa: PLC0415
 
-    folder.mkdir(parents=True, exist_ok=True)
-    for split in data.splits:
-        try:
-            table = pa.table(_columns(data, split))
-        except UnicodeEncodeError as error:
-            raise DatasetError(f"{folder}: no valid Unicode: {error.object!r:.60}") from None
-        pq.write_table(table, folder / f"{split.value}.parquet", compression="zstd")
-    for split in set(Split) - set(data.splits):
-        (folder / f"{split.value}.parquet").unlink(missing_ok=True)
+    with atomic_folder(folder, check=partial(_check_split_files, folder)) as fresh:
+        for split in data.splits:
+            try:
+                table = pa.table(_columns(data, split))
+            except UnicodeEncodeError as error:
+                raise DatasetError(f"{folder}: no valid Unicode: {error.object!r:.60}") from None
+            path = local_path(fresh / f"{split.value}.parquet")
+            pq.write_table(table, path, compression="zstd")
+
+
+def _check_split_files(folder: Path) -> None:
+    """Refuse to replace a folder that has another file in it."""
+    known = {f"{split.value}.parquet" for split in Split}
+    for file in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if file.name not in known:
+            raise UsageError(
+                f"{file}: no file of the dataset there, and would be lost; not overwritten: move "
+                "it, or write to another folder"
+            )
 
 
 def _columns(data: ProbeDataset, split: Split) -> dict[str, Any]:
@@ -137,7 +153,9 @@ def write_folder_readme(out: Path) -> bool:
         path.endswith(".parquet") for files in configs.values() for path in files.values()
     )
     together = TOGETHER if one_kind and TOGETHER not in configs else ""
-    write_lines([*_head(configs, together), *_folder_text(sorted(configs), together)], place)
+    with atomic_path(place) as temporary:
+        lines = (*_head(configs, together), *_folder_text(sorted(configs), together))
+        write_lines(lines, temporary)
     return True
 
 

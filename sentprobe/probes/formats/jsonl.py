@@ -7,6 +7,7 @@ be called as other people call them: :mod:`.records`.
 
 import json
 from collections.abc import Iterator, Mapping
+from hashlib import file_digest
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,38 @@ def write_jsonl(data: ProbeDataset, path: Path) -> None:
     }
     with atomic_path(path) as temporary:
         entries.write_lines(_lines(data), temporary)
-        write_atomically(card_place(path), json.dumps(header, ensure_ascii=False, indent=2) + "\n")
+        replaces = path.is_file()
+        _write_card(_until_replaced(header, temporary, path) if replaces else header, path)
+    if replaces:
+        _write_card(header, path)
+
+
+def _write_card(header: Mapping[str, Any], path: Path) -> None:
+    write_atomically(card_place(path), json.dumps(header, ensure_ascii=False, indent=2) + "\n")
+
+
+_ITEMS, _BEFORE = "items", "before"
+"""The keys of a card that is of two files, the old and the new, while one replaces the other."""
+
+
+def _until_replaced(header: Mapping[str, Any], new: Path, path: Path) -> dict[str, Any]:
+    """Return a card that fits the items that are there and those that are to replace them."""
+    return {**header, _ITEMS: _digest(new), _BEFORE: _card_beside(path)}
+
+
+def _of_items(card: Mapping[str, Any], path: Path) -> Mapping[str, Any] | None:
+    """Return what a card says of the items that are there, should it be of two files."""
+    if _ITEMS not in card:
+        return card
+    if _digest(path) == card[_ITEMS]:
+        return {key: value for key, value in card.items() if key not in {_ITEMS, _BEFORE}}
+    before = card.get(_BEFORE)
+    return before if _is_header(before) else None
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
 
 
 def _check_place(place: Path) -> None:
@@ -113,7 +145,7 @@ def _card_beside(path: Path) -> Mapping[str, Any] | None:
     if not place.is_file():
         return None
     value = _value("\n".join(line for _, line in entries.read_lines(place)), str(place))
-    return value if _is_header(value) else None
+    return _of_items(value, path) if _is_header(value) else None
 
 
 Values = Iterator[tuple[str, Mapping[str, Any]]]

@@ -9,11 +9,11 @@ from itertools import chain
 from sentprobe.probes.encoders import Baseline, Encoder
 from sentprobe.probes.encoders.embed import embed
 from sentprobe.probes.encoders.word_vectors import Bow
-from sentprobe.probes.runs import todo
+from sentprobe.probes.runs import keeping, todo
 from sentprobe.probes.runs.controls import control_bow
 from sentprobe.probes.runs.results import Result, Results
 from sentprobe.probes.runs.settings import Run
-from sentprobe.probes.runs.store import keep_run_file, write_result
+from sentprobe.probes.runs.store import keep_run_file
 from sentprobe.probes.runs.task import Task
 from sentprobe.probes.runs.vectors import Embedding, Encoded, Fits, has_word_vectors, laid_out
 from sentprobe.probes.runs.word_source import encode_words
@@ -64,6 +64,7 @@ class _Runner:
         self.found = 0
         """How many results were there already."""
         self._kept = todo.kept_scores(run)
+        self._redone = keeping.stamps(run.out) if run.force and run.out else frozenset()
         self._shared: dict[Hashable, Fits] = {}
         """Fits of the jobs that encoders of one width share."""
         self._bows: dict[int, Bow] = {}
@@ -82,14 +83,17 @@ class _Runner:
             jobs += missing
             self.found += not missing
             if not missing and known[task.name] != found and self._run.out is not None:
-                write_result(known[task.name], self._run.out)
+                self._keep(known[task.name])
         if jobs and self._run.out is not None:
             keep_run_file(self._run.out, self._run.text)
         for result in self._work(encoder, jobs, known) if jobs else ():
-            if self._run.out is not None:
-                write_result(result, self._run.out)
+            self._keep(result)
             known[result.task] = result
         return list(known.values())
+
+    def _keep(self, result: Result) -> None:
+        if self._run.out is not None:
+            keeping.keep(result, self._run.out, redone=self._redone)
 
     def _labelled(self, found: Result, task: Task, encoder: Encoder | Baseline) -> Result:
         """Return the result with what it is made from, by which a finished run is known."""
@@ -115,7 +119,9 @@ class _Runner:
             scores = todo.answered_scores(job, encoder, made=made)
             seconds = {job.condition.value: time.perf_counter() - start}
             self._reporter.advance()
-            yield todo.add_seconds(todo.add(known[job.task.name], {job.condition: scores}), seconds)
+            yield todo.add_seconds(
+                keeping.add(known[job.task.name], {job.condition: scores}), seconds
+            )
 
     def _train(
         self, encoder: Encoder, jobs: Sequence[todo.Job], known: Mapping[str, Result]
@@ -169,7 +175,7 @@ class _Runner:
             times[job.condition.value] = sum(fit.seconds for fit in fits)
             scores[job.condition] = todo.trained_scores(job, fits, made=made)
         known = replace(known, dim=vectors.sentences.dim, norms=vectors.norms_of(task.data))
-        return todo.add_seconds(todo.add(known, scores), times)
+        return todo.add_seconds(keeping.add(known, scores), times)
 
     def _encode(self, encoder: Encoder, jobs: Sequence[todo.Job]) -> Encoded:
         """Return the vectors of all that the jobs are about."""

@@ -14,6 +14,7 @@ from typing import Any
 
 from sentprobe.errors import ResultsError, SentprobeError, UsageError, path_error
 from sentprobe.files import RESULTS, RUN_FILE, write_atomically
+from sentprobe.locks import LOCK, locked
 from sentprobe.probes.runs.data_facts import facts_from_json
 from sentprobe.probes.runs.results import Condition, Made, Norm, Result, Results, Score, SeedScore
 from sentprobe.probes.statistics import Interval
@@ -217,7 +218,7 @@ def _check_ours(path: Path) -> None:
     marker = path / MARKER
     if marker.exists():
         _check_marker(marker)
-    elif not _may_be_ours(path):
+    elif not _may_be_ours(path) and not marker.exists():  # another process may have made it since
         raise UsageError(f"{path}: not empty, and not a directory of sentprobe's results")
 
 
@@ -245,7 +246,18 @@ def _may_be_ours(path: Path) -> bool:
 def _is_half_written(path: Path) -> bool:
     """Say whether a file is one of our two, on its way to its name when its run was killed."""
     ours = any(path.name.startswith(f".{name}.") for name in OWN)
-    return ours and path.name.endswith(".part")
+    return path.name == LOCK or (ours and path.name.endswith(".part"))
+
+
+@contextmanager
+def one_writer(directory: Path) -> Iterator[None]:
+    """Keep other processes from writing results there until the end; wait for those who do.
+
+    Raises:
+        UsageError, ResultsError: it cannot be written to.
+    """
+    with _failing(directory, "cannot write results here"), locked(directory, wait=True):
+        yield
 
 
 def write_result(result: Result, directory: Path) -> Path:
@@ -277,9 +289,16 @@ def find_result(result: Result, directory: Path) -> Result | None:
 
 def sound_results(directory: Path) -> Iterator[Result]:
     """Yield the results in a run directory that can be read, by file name."""
-    for path in _paths(directory):
-        with suppress(ResultsError, OSError, UnicodeDecodeError):
-            yield parse_result(path.read_text("utf-8"), source=str(path))
+    for path in result_files(directory):
+        if (found := sound_result(path)) is not None:
+            yield found
+
+
+def sound_result(path: Path) -> Result | None:
+    """Return the result in a file, if it can be read."""
+    with suppress(ResultsError, OSError, UnicodeDecodeError):
+        return parse_result(path.read_text("utf-8"), source=str(path))
+    return None
 
 
 def results_by_recipe(directory: Path) -> dict[str, Result]:
@@ -304,11 +323,12 @@ def read_results(directory: Path | str) -> Results:
     with _failing(directory, "cannot read results"):
         if not (directory / MARKER).exists():
             raise UsageError(f"{directory}: not a directory of sentprobe's results")
-        found = (parse_result(p.read_text("utf-8"), source=str(p)) for p in _paths(directory))
+        found = (parse_result(p.read_text("utf-8"), source=str(p)) for p in result_files(directory))
         return Results(tuple(replace(each, source=str(directory)) for each in found))
 
 
-def _paths(directory: Path) -> list[Path]:
+def result_files(directory: Path) -> list[Path]:
+    """Return the files of results in a run directory, by name."""
     return sorted(path for path in directory.glob("[!.]*.json") if path.name != MARKER)
 
 

@@ -8,9 +8,10 @@ import numpy as np
 
 from sentprobe.probes.encoders.protocol import Baseline, Encoder, seed_of
 from sentprobe.probes.runs.controls import conditions_of
-from sentprobe.probes.runs.results import Condition, Made, Result, SeedScore, make_score, pack
+from sentprobe.probes.runs.keeping import add, keep
+from sentprobe.probes.runs.results import Condition, Made, Result, SeedScore, pack
 from sentprobe.probes.runs.settings import Run
-from sentprobe.probes.runs.store import find_result, results_by_recipe, sound_results, write_result
+from sentprobe.probes.runs.store import find_result, results_by_recipe, sound_results
 from sentprobe.probes.runs.task import Task
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.versions import versions
@@ -45,7 +46,7 @@ def known_result(task: Task, encoder: Encoder | Baseline, *, run: Run) -> Result
     """
     found, filled = _look_up(task, encoder, run=run)
     if run.out is not None and found is not None and filled != found:
-        write_result(filled, run.out)
+        keep(filled, run.out)
     return filled
 
 
@@ -184,30 +185,6 @@ def _blank(task: Task, encoder: Encoder | Baseline, *, run: Run) -> Result:
         layer=getattr(encoder, "layer", None),
         family=getattr(encoder, "family", ""),
     )
-
-
-def add(known: Result, found: Mapping[Condition, Iterable[SeedScore]]) -> Result:
-    """Return the result with more scores; conditions in their order, seeds in theirs."""
-    scores = {}
-    for condition in Condition:
-        old = known.scores[condition].seeds if condition in known.scores else ()
-        both = [*old, *(_made_as(known, each) for each in found.get(condition, ()))]
-        if both:
-            scores[condition] = make_score(both, known.units)
-    return replace(known, scores=scores)
-
-
-def _made_as(known: Result, score: SeedScore) -> SeedScore:
-    """Leave out of a score how it was made where the result says the same.
-
-    Of the versions those count that both state: another encoder's result states other packages.
-    """
-    made = score.made
-    if made is None or (made.command, made.device) != (known.command, known.device):
-        return score
-    both = made.versions.keys() & known.versions.keys()
-    differ = any(made.versions[name] != known.versions[name] for name in both)
-    return score if differ else replace(score, made=None)
 
 
 def add_seconds(known: Result, seconds: Mapping[str, float]) -> Result:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.errors import SentprobeError
-from sentprobe.files import scratch_folder
 from sentprobe.lengths import count_tokens
 from sentprobe.probes.dataset import ProbeDataset
 from sentprobe.probes.encoders.protocol import Encoder, Vectors
@@ -21,6 +20,7 @@ from sentprobe.probes.runs.results import Condition, Norm, Result, norms_by_leng
 from sentprobe.probes.runs.settings import Run
 from sentprobe.probes.runs.task import Task
 from sentprobe.probes.runs.todo import SHARED, Job, shared_key
+from sentprobe.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from sentprobe.probes.trainer.fit import Fit

@@ -1,11 +1,13 @@
 """From a corpus to a table: rows, order, duplicates, failures, resuming, and what is refused."""
 
 import errno
+import gzip
 import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +22,7 @@ from corpus_strategies import (
     tree,
     write_trees,
 )
-from hypothesis import given
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from shared import SHARED, needs_shared
 from thoroughness import examples
@@ -217,6 +219,58 @@ def test_a_stopped_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert content(tmp_path / "out") == content(tmp_path / "whole")
 
 
+@examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_a_flipped_bit_in_a_chunk_is_detected(done: Path, data: st.DataObject) -> None:
+    """When work is taken up again, the chunk is made anew; when the table is written, refused."""
+    whole = done.read_bytes()
+    place, bit = data.draw(st.integers(0, len(whole) - 1)), data.draw(st.integers(0, 7))
+    key = shards.read_head(done).key
+    try:
+        done.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << bit]) + whole[place + 1 :])
+        assert shards.find_head(done, key) is None
+        for read in (shards.read_head, shards.read_rows):
+            with pytest.raises(SentprobeError, match="damaged; the same command makes it again"):
+                read(done)
+    finally:
+        done.write_bytes(whole)
+    assert shards.find_head(done, key) is not None
+
+
+@pytest.fixture
+def done(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A chunk that is done."""
+    monkeypatch.setattr(module, "_finish", lambda *_, **__: None)
+    make_table([corpus], tmp_path / "out", size=SMALL)
+    return chunk_path(tmp_path / "out" / "work", 0)
+
+
+@pytest.mark.parametrize("length", [0, 1, 63, 64, 65, 500])
+def test_a_chunk_cut_short_is_detected(done: Path, length: int) -> None:
+    done.write_bytes(done.read_bytes()[:length])
+    for read in (shards.read_head, shards.read_rows):
+        with pytest.raises(SentprobeError, match="damaged; the same command makes it again"):
+            read(done)
+
+
+def test_a_chunk_damaged_in_the_middle_of_a_run(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finish = module._finish
+
+    def damaged(*given: Any, **named: Any) -> object:
+        path = chunk_path(tmp_path / "out" / "work", 1)
+        path.write_bytes(path.read_bytes()[:-1] + b"x")
+        return finish(*given, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "_finish", damaged)
+        with pytest.raises(SentprobeError, match=r"chunk-0000001.arrow: damaged"):
+            make_table([corpus], tmp_path / "out", size=SMALL)
+    make_table([corpus], tmp_path / "out", size=SMALL)
+    assert content(tmp_path / "out") == content(make_table([corpus], tmp_path / "new").path)
+
+
 def test_the_work_of_another_version_is_not_kept(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -278,6 +332,30 @@ def test_what_is_there_is_not_overwritten(corpus: Path, tmp_path: Path) -> None:
             make_table([corpus], other, force=force)
     with pytest.raises(SentprobeError, match="cannot write a table there: "):
         make_table([corpus], corpus / "out")
+
+
+BROKEN = {
+    "damaged.mrg.gz": gzip.compress(("x" * 9_000 + "\n").encode())[:20],
+    "latin.mrg": tree("naïve", "ran").encode("latin-1"),
+    "empty.mrg": b"\n",
+    "nothing.mrg": b"(ROOT (S\n",
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_corpus_that_cannot_be_read_does_not_take_the_place_of_another(
+    corpus: Path, tmp_path: Path, name: str
+) -> None:
+    out = tmp_path / "out"
+    before = make_table([corpus], out)
+    whole = content(out)
+    (tmp_path / name).write_bytes(BROKEN[name])
+    with pytest.raises(SentprobeError):
+        make_table([tmp_path / name], out, force=True)
+    assert open_table(out) == before
+    assert {key: value for key, value in content(out).items() if "work" not in key} == whole
+    make_table([write_trees(corpus, PAIRS[:2])], out, force=True)
+    assert content(out) == content(make_table([corpus], tmp_path / "new").path)
 
 
 def test_an_empty_corpus(tmp_path: Path) -> None:

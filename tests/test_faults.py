@@ -1,0 +1,205 @@
+"""Whatever happens at whichever rename, removal or write: the old stands whole, or the new."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import count as numbers
+from pathlib import Path
+from typing import Any
+
+import pytest
+from corpus_strategies import make_table, rows_of, write_trees
+from faults import (
+    FAULTS,
+    KilledError,
+    Watch,
+    count,
+    failing,
+    interrupting,
+    killing,
+    terminating,
+    watched,
+)
+from probe_strategies import learnable, sample_result
+
+from sentprobe import files, scratch
+from sentprobe.errors import SentprobeError
+from sentprobe.files import write_atomically
+from sentprobe.probes.corpus.sources import ChunkSize
+from sentprobe.probes.corpus.table import open_table
+from sentprobe.probes.formats import read_dataset, write_dataset, write_split_files
+from sentprobe.probes.runs.keeping import keep
+from sentprobe.probes.runs.store import prepare_directory, read_results
+
+OLD, NEW = learnable(name="toy", size=20), learnable(name="toy", size=30)
+LABELS = replace(NEW, labels=("NO", "YES"))
+"""With other labels than the old one: a card of the other would not fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What makes the old and the new at a place, and what is read there."""
+
+    old: Callable[[Path], object]
+    new: Callable[[Path], object]
+    read: Callable[[Path], object]
+
+
+def dataset(suffix: str, fmt: str) -> Work:
+    def write(data: Any) -> Callable[[Path], None]:
+        return lambda place: write_dataset(data, place / f"toy{suffix}", format=fmt)
+
+    def read(place: Path) -> object:
+        data = read_dataset(place / f"toy{suffix}")
+        # Without a card of its own, a file says where it is.
+        return data.fingerprint(), data.labels, data.card if suffix != ".csv" else None
+
+    return Work(write(OLD), write(LABELS), read)
+
+
+def table(*pairs: tuple[str, str], force: bool = False) -> Callable[[Path], object]:
+    def make(place: Path) -> None:
+        corpus = write_trees(place.parent / f"{len(pairs)}.mrg", pairs)
+        make_table([corpus], place, size=ChunkSize(2, 1000), force=force)
+
+    return make
+
+
+def split_files(place: Path) -> list[int]:
+    return [path.stat().st_size for path in sorted((place / "toy").glob("*.parquet"))]
+
+
+def results(seed: int) -> Callable[[Path], object]:
+    result = replace(sample_result("bow", "content1", 900, 500), seed=seed)
+
+    def write(place: Path) -> None:
+        prepare_directory(place, f"seed = {seed}\n")
+        keep(result, place)
+
+    return write
+
+
+LONG = ("directory", "published", "splits", "a table")
+
+WORKS = {
+    "a text": Work(
+        lambda place: write_atomically(place / "a", "old"),
+        lambda place: write_atomically(place / "a", "new"),
+        lambda place: (place / "a").read_text(),
+    ),
+    "directory": dataset("", "directory"),
+    "published": dataset("", "published"),
+    "splits": dataset("", "splits"),
+    "jsonl": dataset(".jsonl", "jsonl"),
+    "csv": dataset(".csv", "csv"),
+    "split files": Work(
+        lambda place: write_split_files(OLD, place / "toy"),
+        lambda place: write_split_files(NEW, place / "toy"),
+        split_files,
+    ),
+    "a table": Work(
+        table(("men", "ran"), ("dogs", "ran"), ("kings", "ran")),
+        table(("men", "slept"), ("dogs", "slept"), force=True),
+        lambda place: [row["text"] for row in rows_of(open_table(place))],
+    ),
+    "results": Work(results(1), results(2), lambda place: len(read_results(place).records)),
+}
+
+
+CASES = [
+    pytest.param(name, fault, marks=[pytest.mark.slow] if name in LONG else [])
+    for name in WORKS
+    for fault in FAULTS
+]
+
+
+@pytest.mark.parametrize(("name", "fault"), CASES)
+def test_the_old_or_the_new_stands_whole(
+    name: str, fault: Callable[[int], Watch], tmp_path: Path
+) -> None:
+    check(WORKS[name], fault, tmp_path)
+
+
+@pytest.mark.parametrize("fault", [failing, interrupting, terminating])
+def test_where_a_folder_needs_two_steps(
+    fault: Callable[[int], Watch], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "_exchange", lambda *_: False)
+    check(WORKS["split files"], fault, tmp_path)
+
+
+def test_between_two_steps_a_kill_moves_the_old_away_and_the_next_process_puts_it_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "_exchange", lambda *_: False)
+    work = WORKS["split files"]
+    work.new(tmp_path)
+    new = work.read(tmp_path)
+    work.old(tmp_path)
+    old = work.read(tmp_path)
+    events = count(tmp_path, lambda: work.new(tmp_path))
+    away = 0
+    for number in range(1, events + 1):
+        work.old(tmp_path)
+        do(work.new, tmp_path, killing(number))
+        away += not (tmp_path / "toy").exists()
+        next_process()
+        write_atomically(tmp_path / "another", "")
+        assert work.read(tmp_path) in (old, new)
+    assert away == 1
+
+
+def check(work: Work, fault: Callable[[int], Watch], tmp_path: Path) -> None:
+    """Do the work anew with a fault at the first event, the second, and so on."""
+    for number in numbers(1):
+        place = tmp_path / f"{number}" / "out"
+        place.mkdir(parents=True)
+        work.old(place)
+        old = work.read(place)
+        over = do(work.new, place, fault(number))
+        new = work.read(place)
+        if over:
+            break
+        assert new in (old, read_new(work, tmp_path)), number
+        next_process()
+        work.new(place)
+        assert work.read(place) == read_new(work, tmp_path)
+        assert hidden(place.parent) == [], number
+    assert number > 2
+    assert new == read_new(work, tmp_path) != old
+
+
+def do(work: Callable[[Path], object], place: Path, watch: Watch) -> bool:
+    """Do the work with a fault; say whether it was over before the fault."""
+    seen: list[BaseException] = []
+
+    def remember() -> None:
+        try:
+            watch()
+        except BaseException as error:
+            seen.append(error)
+            raise
+
+    with watched(place.parent, remember):
+        try:
+            work(place)
+        except (SentprobeError, OSError, KeyboardInterrupt, SystemExit, KilledError):
+            assert seen
+    return not seen
+
+
+def read_new(work: Work, tmp_path: Path) -> object:
+    place = tmp_path / "new" / "out"
+    if not place.exists():
+        place.mkdir(parents=True)
+        work.old(place)
+        work.new(place)
+    return work.read(place)
+
+
+def next_process() -> None:
+    """What a process does once, the next does again."""
+    scratch.sweep.cache_clear()
+
+
+def hidden(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob(".*")]
