@@ -174,6 +174,10 @@ def _explained() -> Iterator[None]:
         raise SentprobeError(f"cannot read the table: {first_line(error)}") from error
     except duckdb.OutOfMemoryException as error:
         raise SentprobeError(f"the query needs more memory: {first_line(error)}") from error
+    except duckdb.InterruptException:  # Ctrl-C, which DuckDB takes for itself
+        raise KeyboardInterrupt from None
+    except duckdb.Error as error:  # a damaged shard ends in one of many
+        raise SentprobeError(f"cannot read the table: {first_line(error)}") from error
 
 
 @contextmanager

@@ -6,6 +6,7 @@ failures.jsonl   the sentences without a row: source, line, why, how they begin
 """
 
 import json
+import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -13,10 +14,11 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sentprobe.errors import SentprobeError, UsageError, path_error
+from sentprobe.errors import FormatError, SentprobeError, UsageError, path_error
 from sentprobe.extras import load
 from sentprobe.files import TABLE, write_atomically
 from sentprobe.probes.corpus.recipe import FORMAT
+from sentprobe.values import BadSyntaxError, check_record, parse_json
 
 if TYPE_CHECKING:
     import duckdb
@@ -142,7 +144,7 @@ def open_table(path: Path | str, *, check: bool = True) -> Table:
 def _head(path: Path) -> dict[str, Any]:
     file = path / HEAD_NAME
     try:
-        found = json.loads(file.read_text("utf-8"))
+        found = parse_json(file.read_bytes())
     except FileNotFoundError:
         if (path / "work").is_dir():
             raise TableError(f"{path}: not finished: run probe analyze again") from None
@@ -151,7 +153,7 @@ def _head(path: Path) -> dict[str, Any]:
         ) from None
     except OSError as error:
         raise path_error(file, "cannot read it", error, otherwise=TableError) from error
-    except ValueError as error:
+    except BadSyntaxError as error:
         raise TableError(f"{file}: not the head of a table: {error}") from error
     made = found.get("format") if isinstance(found, dict) else None
     if made != FORMAT:
@@ -164,7 +166,7 @@ def _head(path: Path) -> dict[str, Any]:
 
 def _table(path: Path, head: dict[str, Any]) -> Table:
     try:
-        return Table(
+        table = Table(
             path=path,
             command=head["command"],
             recipe=head["recipe"],
@@ -173,8 +175,19 @@ def _table(path: Path, head: dict[str, Any]) -> Table:
             counts=Counts(**head["counts"]),
             shards=tuple(Shard(**each) for each in head["shards"]),
         )
-    except (KeyError, TypeError) as error:
+        check_record(table)
+        bool(table.constituents)
+        for shard in table.shards:
+            _check_shard(shard)
+    except (KeyError, TypeError, FormatError) as error:
         raise TableError(f"{path / HEAD_NAME}: not the head of a table: {error}") from error
+    return table
+
+
+def _check_shard(shard: Shard) -> None:
+    """Refuse a shard that would be another file than one in the folder of shards."""
+    if not re.fullmatch(r"[\w-][\w.-]{0,99}", shard.file):
+        raise FormatError(f"{shard.file!r} is no name of a shard")
 
 
 def format_head(table: Table) -> str:
@@ -223,8 +236,8 @@ def prepare(out: Path, *, force: bool) -> None:
 
 def _is_table(head: Path) -> bool:
     try:
-        return str(json.loads(head.read_text("utf-8"))["format"]).startswith("sentprobe-table ")
-    except (OSError, ValueError, TypeError, KeyError):
+        return str(parse_json(head.read_bytes())["format"]).startswith("sentprobe-table ")
+    except (OSError, BadSyntaxError, TypeError, KeyError):
         return False
 
 

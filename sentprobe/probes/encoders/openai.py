@@ -26,6 +26,7 @@ from urllib3.util import Retry, parse_url
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors, check_vectors, digest
 from sentprobe.specs import Spec, read_options
+from sentprobe.values import BadSyntaxError, parse_json
 
 log = logging.getLogger(__name__)
 
@@ -192,8 +193,8 @@ def message(body: bytes, *, key: str) -> str:
     """
     text = body.decode(errors="replace")
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
+        found = parse_json(text)
+    except BadSyntaxError:
         found = text
     for name in ("error", "message", "detail"):
         if isinstance(found, dict) and name in found:
@@ -384,9 +385,9 @@ def _rows(body: bytes, *, count: int, key: str) -> list[object]:
         ValueError: it is something else, or not *count* embeddings.
     """
     try:
-        data = json.loads(body)["data"]
+        data = parse_json(body)["data"]
         rows = _by_index(data)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (BadSyntaxError, KeyError, TypeError, AttributeError):
         said = message(body, key=key)[:80]
         raise ValueError(f"it has no list of embeddings: {said!r}") from None
     if len(data) != count:
