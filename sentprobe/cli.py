@@ -169,6 +169,9 @@ def _main(app: typer.Typer, name: str) -> None:
             _drop_output()
             raise SystemExit(0) from None
         raise
+    except MemoryError:
+        print(f"{name}: there is not enough memory for this; ask for less", file=sys.stderr)
+        raise SystemExit(1) from None
     except OSError as error:
         where = error.filename or "standard output"
         print(f"{name}: {where}: {error.strerror}", file=sys.stderr)

@@ -105,6 +105,21 @@ def check_whole(name: str, value: object) -> None:
         raise GivenError(f"{name} must be a whole number, not {value!r}")
 
 
+LARGEST_SEED = 2**62
+"""What fits beside those counted up from it into every generator, column and file."""
+
+
+def check_seed(seed: int) -> int:
+    """Return a seed, unless it is one that not every generator takes.
+
+    Raises:
+        UsageError: it is too large.
+    """
+    if seed > LARGEST_SEED:
+        raise UsageError(f"the seed must be at most {LARGEST_SEED}, not {seed}")
+    return seed
+
+
 def check_utf8(*names: PathLike[str] | str) -> None:
     """Refuse a path, or what a command was given, that no file of results could name.
 

@@ -4,7 +4,7 @@ DuckDB does the work on all rows and hands over numbers; texts are read only of 
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -156,8 +156,11 @@ class Corpus:
         self._connection.register("chosen", table)
         try:
             yield
-        finally:
-            self._connection.unregister("chosen")
+        except BaseException:  # after Ctrl-C the connection refuses even this
+            with suppress(load("duckdb").Error):
+                self._connection.unregister("chosen")
+            raise
+        self._connection.unregister("chosen")
 
     def _execute(self, sql: str, parameters: Sequence[object]) -> "duckdb.DuckDBPyConnection":
         with _explained():

@@ -136,6 +136,8 @@ def open_source(source: Source) -> Iterator[Opened]:
 @contextmanager
 def _raw(source: Source) -> Iterator[io.BufferedReader]:
     if source.name == STDIN:
+        if sys.stdin is None:  # closed by whoever started us
+            raise UsageError("standard input is closed; name a file of the corpus")
         yield cast("io.BufferedReader", sys.stdin.buffer)
         return
     with Path(source.name).open("rb") as file:

@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from io import BytesIO
 from pathlib import Path
 from tokenize import TokenError
 from typing import IO, Any
@@ -121,6 +122,11 @@ def write_npz(temporary: Path, made: VectorFile, path: Path) -> None:
         if any(text.endswith("\0") for text in values or ()):
             raise VectorFileError(f"{path}: one of the {name} ends in a zero, which npz drops")
     arrays = {name: np.array(values, dtype=np.str_) for name, values in texts.items() if values}
+    if not temporary.is_file():  # a pipe or /dev/null, which has no places to go back to
+        packed = BytesIO()
+        np.savez(packed, vectors=made.vectors, **arrays)  # type: ignore[arg-type]
+        temporary.write_bytes(packed.getbuffer())
+        return
     with temporary.open("wb") as file:
         np.savez(file, vectors=made.vectors, **arrays)  # type: ignore[arg-type]
 
