@@ -18,7 +18,6 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 from sentprobe.errors import SentprobeError, UsageError, check_whole
 from sentprobe.extras import load
 
-
 MOST = 1_000_000
 """The largest number of seeds, draws, threads or processes that anybody can mean."""
 

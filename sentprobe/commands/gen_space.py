@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sentprobe.commands.gen_options import ContentOptions, FeatureOptions, WordOptions
-from sentprobe.errors import UsageError, suggest
+from sentprobe.errors import UsageError, suggest, told
 from sentprobe.files import check_apart, make_folder_of
 from sentprobe.generator.constraints import Choices, Constraints
 from sentprobe.generator.event import Event, Negator, Number
@@ -78,7 +78,7 @@ def _constraints(content: ContentOptions, lexicon: Lexicon) -> tuple[Constraints
 
         config = read_config(content.config, lexicon)
         for warning in config.warnings:
-            print(f"gen: warning: {warning}", file=sys.stderr)
+            print(told(f"gen: warning: {warning}"), file=sys.stderr)
         base, templates = config.constraints, config.templates or templates
     required = tuple(read_known(text, lexicon) for text in content.require or ())
     required_any = tuple(read_known(text, lexicon) for text in content.require_any or ())

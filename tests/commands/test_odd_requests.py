@@ -74,12 +74,11 @@ def test_no_memory(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments", "message"),
+    ("line", "message"),
     [
-        ("gen", ["parse"], "standard input is closed; give sentences as arguments, or --file"),
+        ("gen parse", "standard input is closed; give sentences as arguments, or --file"),
         (
-            "probe",
-            ["analyze", "-", "--format", "trees", "--out", "t"],
+            "probe analyze - --format trees --out t",
             "standard input is closed; name a file of the corpus",
         ),
     ],
@@ -88,12 +87,12 @@ def test_closed_standard_input(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-    name: str,
-    arguments: list[str],
+    line: str,
     message: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "stdin", None)
+    name, *arguments = line.split()
     code, out, err = run_command(name, *arguments, monkeypatch=monkeypatch, capture=capsys)
     assert (code, out, err.splitlines()[-1]) == (2, "", f"{name}: {message}")
 
@@ -131,7 +130,7 @@ def test_vectors_to_dev_null(tmp_path: Path, command: Command, fmt: str) -> None
                                   '"' + '\\"' * 20_000, "x = '" * 10_000])  # fmt: skip
 def test_a_long_line_of_a_lexicon(line: str) -> None:
     """The look at its lines once took time as the cube of a line's length: it did not end."""
-    with pytest.raises(LexiconError, match="^l.toml:1: L010: a lexicon is a TOML file"):
+    with pytest.raises(LexiconError, match=r"^l\.toml:1: L010: a lexicon is a TOML file"):
         read_lexicon_text(line, "l.toml")
 
 
