@@ -16,7 +16,7 @@ import typer
 
 from sentprobe.commands.help import HelpfulCommand, HelpfulGroup
 from sentprobe.commands.options import FIX, SETTINGS, VARY, VersionOption
-from sentprobe.errors import SentprobeError, check_utf8
+from sentprobe.errors import SentprobeError, check_utf8, told
 
 BadUsage: Any = typer.BadParameter.__bases__[0]
 """What Typer raises for a command line that it cannot read, whatever Typer is built upon."""
@@ -169,9 +169,12 @@ def _main(app: typer.Typer, name: str) -> None:
             _drop_output()
             raise SystemExit(0) from None
         raise
+    except MemoryError:
+        print(f"{name}: there is not enough memory for this; ask for less", file=sys.stderr)
+        raise SystemExit(1) from None
     except OSError as error:
         where = error.filename or "standard output"
-        print(f"{name}: {where}: {error.strerror}", file=sys.stderr)
+        print(told(f"{name}: {where}: {error.strerror}"), file=sys.stderr)
         _drop_output()
         raise SystemExit(1) from None
 
@@ -184,7 +187,7 @@ def _refuse(error: Any, name: str) -> None:
     what = " ".join(error.format_message().split())
     stop = "" if what.endswith((".", "?")) else "."
     where = error.ctx.command_path if error.ctx else " ".join([name, *_named_command(name)])
-    print(f"{name}: {what}{stop} See {where} --help.", file=sys.stderr)
+    print(f"{name}: {told(what)}{stop} See {where} --help.", file=sys.stderr)
     raise SystemExit(error.exit_code) from None
 
 

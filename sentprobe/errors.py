@@ -1,10 +1,49 @@
 """The exceptions that sentprobe raises for a user's mistake, and parts of their messages."""
 
 import errno
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from os import PathLike, fsencode, fspath
 from typing import SupportsIndex
+
+QUOTED = 200
+"""So many characters of a text of somebody else's are enough for a message."""
+
+_LONGEST_NAME = 255
+"""The characters of what has no space and no slash: no name of a file is longer."""
+
+_LONGEST_LINE = 2000
+
+_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_WORD = re.compile(rf"[^\s/]{{{_LONGEST_NAME + 1},}}")
+_QUOTATION = re.compile(rf"""(?<!\w)(['"])((?:(?!\1)[^\n]){{{QUOTED}}})(?:(?!\1)[^\n])+\1""")
+_LINE = re.compile(rf"[^\n]{{{_LONGEST_LINE + 1},}}")
+
+
+def visible(text: str) -> str:
+    r"""Return the text with what a terminal would obey, and not show, as Python writes it.
+
+    >>> print(visible("red: \x1b[31m"))
+    red: \x1b[31m
+    """
+    return _UNSEEN.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def told(text: str) -> str:
+    """Return a message as people may see it: visible, and nothing in it quoted at length.
+
+    >>> len(told("there is no task " + repr("x" * 680_000)))
+    220
+    """
+    text = visible(text)
+    if len(text) <= QUOTED:
+        return text
+    text = _QUOTATION.sub(lambda found: f"{found[1]}{found[2]}…{found[1]}", text)
+    text = _WORD.sub(lambda found: f"{found[0][:QUOTED]}…", text)
+    return _LINE.sub(
+        lambda found: f"{found[0][: _LONGEST_LINE - QUOTED]} … {found[0][-100:]}", text
+    )
 
 
 class SentprobeError(Exception):
@@ -14,6 +53,9 @@ class SentprobeError(Exception):
     """
 
     exit_code = 1
+
+    def __str__(self) -> str:
+        return told(super().__str__())
 
 
 class UsageError(SentprobeError, ValueError):
@@ -61,6 +103,21 @@ def check_whole(name: str, value: object) -> None:
     """
     if value is not None and (isinstance(value, bool) or not isinstance(value, SupportsIndex)):
         raise GivenError(f"{name} must be a whole number, not {value!r}")
+
+
+LARGEST_SEED = 2**62
+"""What fits beside those counted up from it into every generator, column and file."""
+
+
+def check_seed(seed: int) -> int:
+    """Return a seed, unless it is one that not every generator takes.
+
+    Raises:
+        UsageError: it is too large.
+    """
+    if seed > LARGEST_SEED:
+        raise UsageError(f"the seed must be at most {LARGEST_SEED}, not {seed}")
+    return seed
 
 
 def check_utf8(*names: PathLike[str] | str) -> None:
@@ -136,5 +193,9 @@ class NotationError(UsageError):
 
     def __str__(self) -> str:
         place = f"{self.source or 'event'}:{self.line}:{self.column}"
-        shown = self.text.split("\n")[self.line - 1].expandtabs(1).rstrip()
-        return f"{place}: {self.message}\n  {shown}\n  {'^':>{self.column}}"
+        line = self.text.split("\n")[self.line - 1].expandtabs(1).rstrip()
+        start = max(0, self.column - 1 - QUOTED)
+        shown = _UNSEEN.sub("?", line[start : start + 2 * QUOTED])  # one for one: see the caret
+        before = "…" if start else ""
+        caret = f"{'^':>{self.column - start + len(before)}}"
+        return f"{told(f'{place}: {self.message}')}\n  {before}{shown}\n  {caret}"

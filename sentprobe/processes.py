@@ -18,6 +18,9 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 from sentprobe.errors import SentprobeError, UsageError, check_whole
 from sentprobe.extras import load
 
+MOST = 1_000_000
+"""The largest number of seeds, draws, threads or processes that anybody can mean."""
+
 
 def check_count(what: str, count: int | None) -> None:
     """Refuse a number that is not positive; None is no number.
@@ -29,6 +32,8 @@ def check_count(what: str, count: int | None) -> None:
     check_whole(f"the number of {what}", count)
     if count is not None and count < 1:
         raise UsageError(f"the number of {what} must be positive, not {count}")
+    if count is not None and count > MOST:
+        raise UsageError(f"the number of {what} must be at most {MOST:,}, not {count}")
 
 
 @contextmanager
@@ -228,8 +233,7 @@ def _end_with_the_parent() -> None:
 
 def check_jobs(jobs: int) -> None:
     """Refuse a number of processes that is not positive."""
-    if jobs < 1:
-        raise UsageError(f"the number of jobs must be positive, not {jobs}")
+    check_count("jobs", jobs)
 
 
 def cores() -> int:

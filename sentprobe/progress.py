@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Protocol, TextIO
 
+from sentprobe.errors import visible
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, ProgressColumn, TaskID
@@ -73,7 +75,7 @@ class Bars:
     def begin(self, step: str, total: int) -> None:
         """Add a bar."""
         # Where nothing is known of the total, as of standard input, the bar only pulses.
-        self._task = self._progress.add_task(step, total=total or None, note="")
+        self._task = self._progress.add_task(visible(step), total=total or None, note="")
 
     def advance(self, amount: int = 1) -> None:
         """Move the bar."""
@@ -83,7 +85,7 @@ class Bars:
     def note(self, text: str) -> None:
         """Write it beside the bar."""
         if self._task is not None:
-            self._progress.update(self._task, note=text)
+            self._progress.update(self._task, note=visible(text))
 
 
 EVERY = 20.0
@@ -149,7 +151,7 @@ class Lines:
 
     def _write(self, line: str) -> None:
         with suppress(OSError, ValueError):  # who read it is gone: no reason to stop
-            print(line, file=self._out, flush=True)
+            print(visible(line), file=self._out, flush=True)
 
 
 def time_left(done: int, total: int, passed: float) -> float | None:
@@ -232,7 +234,7 @@ def columns() -> "tuple[ProgressColumn, ...]":
         TimeElapsedColumn,
     )
 
-    text = TextColumn("{task.description}")
+    text = TextColumn("{task.description}", markup=False)
     return text, BarColumn(bar_width=24), MofNCompleteColumn(), TimeElapsedColumn()
 
 
@@ -245,7 +247,8 @@ def columns_with_notes() -> "tuple[ProgressColumn, ...]":
         TimeRemainingColumn,
     )
 
-    text, note = TextColumn("{task.description}"), TextColumn("{task.fields[note]}")
+    text = TextColumn("{task.description}", markup=False)
+    note = TextColumn("{task.fields[note]}", markup=False)
     return text, BarColumn(bar_width=24), TaskProgressColumn(), note, TimeRemainingColumn()
 
 

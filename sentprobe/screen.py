@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from sentprobe.errors import visible
 from sentprobe.progress import console, has_width
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ FRAME, PADDING = 1, 3
 def say(text: str, *, end: str = "\n") -> None:
     """Print sentences; in a terminal, lines end between words."""
     width = console().width if has_width() else None
-    print(wrap(text, width), end=end)
+    print(wrap(visible(text), width), end=end)
 
 
 def wrap(text: str, width: int | None) -> str:
@@ -57,7 +58,7 @@ def print_table(table: "Table", screen: "Console | None" = None) -> None:
 def fit(table: "Table", width: int) -> Iterator["Table | str"]:
     """Yield a table as what is no wider than *width*: tables of some columns each, or lines."""
     if table.title:
-        yield str(table.title)
+        yield visible(str(table.title))
     cells = _cells(table)
     least = [_least(column, figures=is_figures(table, n)) for n, column in enumerate(cells)]
     room = width - FRAME - 2 * PADDING - least[0]
@@ -70,7 +71,7 @@ def fit(table: "Table", width: int) -> Iterator["Table | str"]:
 
 def print_lines(text: str, screen: "Console") -> None:
     """Print text as it is, its lines wrapped between words."""
-    screen.print(wrap(text, screen.width), markup=False, highlight=False, soft_wrap=True)
+    screen.print(wrap(visible(text), screen.width), markup=False, highlight=False, soft_wrap=True)
 
 
 def is_figures(table: "Table", place: int) -> bool:
@@ -83,7 +84,9 @@ def _cells(table: "Table") -> list[list["Text"]]:
     from rich.text import Text  # noqa: PLC0415 - slow import
 
     def text(cell: object) -> Text:
-        return cell if isinstance(cell, Text) else Text(str(cell))
+        shown = cell if isinstance(cell, Text) else Text(str(cell))
+        clean = visible(shown.plain)
+        return shown if clean == shown.plain else Text(clean, style=shown.style)
 
     return [[text(each.header), *map(text, each.cells)] for each in table.columns]
 

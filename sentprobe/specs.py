@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin
 from urllib.parse import unquote
 
-from sentprobe.errors import UsageError, suggest
+from sentprobe.errors import LARGEST_SEED, UsageError, check_seed, suggest
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -215,22 +215,26 @@ def _read(reader: Callable[[str], object], key: str, text: str, *, owner: str) -
         raise UsageError(f"{owner}: option {key}={text}: {error}") from None
 
 
+_DIGITS = 18
+"""No number of anything has more."""
+
+
 def _whole(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
+    if not text.isdecimal() or len(text) > _DIGITS or int(text) < 1:
         raise ValueError("a whole number from 1 is wanted")
     return int(text)
 
 
 def _count(text: str) -> int:
-    if not text.isdecimal():
+    if not text.isdecimal() or len(text) > _DIGITS:
         raise ValueError("whole numbers from 0 are wanted, with commas between them")
     return int(text)
 
 
 def _natural(text: str) -> Natural:
-    if not text.isdecimal():
-        raise ValueError("a whole number from 0 is wanted")
-    return Natural(text)
+    if not text.isdecimal() or len(text) > _DIGITS + 1:
+        raise ValueError(f"a whole number from 0 to {LARGEST_SEED} is wanted")
+    return Natural(check_seed(int(text)))
 
 
 def _number(text: str) -> float:

@@ -10,7 +10,7 @@ from enum import StrEnum
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from sentprobe.errors import UsageError
+from sentprobe.errors import UsageError, visible
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -78,8 +78,10 @@ def draw(grid: Grid) -> "Table":
     drawn = empty_table(grid.header)
     for section in _sections(starred(grid)):
         for row in section:
-            cells = (Text(cell.text, style="bold" if cell.best else "") for cell in row.cells)
-            drawn.add_row(Text(row.label), *cells, end_section=row is section[-1])
+            cells = (
+                Text(visible(cell.text), style="bold" if cell.best else "") for cell in row.cells
+            )
+            drawn.add_row(Text(visible(row.label)), *cells, end_section=row is section[-1])
     return drawn
 
 
@@ -94,7 +96,7 @@ def empty_table(header: Sequence[str], *, left: Collection[int] = ()) -> "Table"
     drawn = Table()
     for place, name in enumerate(header):
         words = place == 0 or place in left
-        drawn.add_column(Text(name), justify="left" if words else "right")
+        drawn.add_column(Text(visible(name)), justify="left" if words else "right")
     return drawn
 
 
@@ -175,6 +177,7 @@ def write_tables(
 
 def write_notes(text: str, style: TableFormat) -> str:
     """Return lines that stand below a table: a list in Markdown, comments in LaTeX."""
+    text = visible(text)
     if style is TableFormat.LATEX:
         return "".join(f"% {line}\n" for line in text.splitlines())
     if style is TableFormat.MARKDOWN:
@@ -186,8 +189,9 @@ def write_title(text: str, style: TableFormat) -> str:
     """Return a line that stands above a table, and nothing for no text."""
     if not text:
         return ""
+    text = visible(text)
     written = {
-        TableFormat.LATEX: f"% {text}\n",
+        TableFormat.LATEX: "".join(f"% {line}\n" for line in text.splitlines()),
         TableFormat.MARKDOWN: f"**{in_markdown(text)}**\n\n",
     }
     return written.get(style, f"{text}\n")
@@ -199,7 +203,8 @@ def _sections(grid: Grid) -> list[list[GridRow]]:
 
 def _plain(grid: Grid) -> str:
     rows = starred(grid).rows
-    lines = [list(grid.header)] + [[row.label, *(c.text for c in row.cells)] for row in rows]
+    written = [list(grid.header)] + [[row.label, *(c.text for c in row.cells)] for row in rows]
+    lines = [list(map(visible, line)) for line in written]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "".join(
         "  ".join(
@@ -236,7 +241,7 @@ def markdown_table(
 
 def in_markdown(text: str) -> str:
     """Return *text* so that Markdown shows it as it is."""
-    return "".join(f"\\{sign}" if sign in r"\|*_`<[#" else sign for sign in text)
+    return "".join(f"\\{sign}" if sign in r"\|*_`<[#&~" else sign for sign in visible(text))
 
 
 def _latex(grid: Grid) -> str:
@@ -271,7 +276,7 @@ LATEX: Mapping[str, str] = {
 
 
 def _in_latex(text: str) -> str:
-    return "".join(LATEX.get(sign, sign) for sign in text)
+    return "".join(LATEX.get(sign, sign) for sign in visible(text))
 
 
 WRITERS: Mapping[TableFormat, Callable[[Grid], str]] = {
@@ -282,6 +287,22 @@ WRITERS: Mapping[TableFormat, Callable[[Grid], str]] = {
 """A writer per format that keeps the layout."""
 
 
+def _in_cell(value: object) -> object:
+    """Return a value so that no spreadsheet takes it for a formula: such a text is after a quote.
+
+    >>> _in_cell("=1+1"), _in_cell("bow"), _in_cell(-0.5)
+    ("'=1+1", 'bow', -0.5)
+    """
+    if not isinstance(value, str):
+        return value
+    text = visible(value)  # a bare return would end a line
+    return f"'{text}" if text.startswith(FORMULA) else text
+
+
+FORMULA = ("=", "+", "-", "@", "\t")
+"""What a text begins with that a spreadsheet takes for a formula."""
+
+
 def write_records(records: Sequence[Mapping[str, Any]], style: TableFormat) -> str:
     """Write flat records, all with the same keys, as CSV or JSON with all digits."""
     if style is TableFormat.JSON:
@@ -289,5 +310,5 @@ def write_records(records: Sequence[Mapping[str, Any]], style: TableFormat) -> s
     out = io.StringIO()
     writer = csv.DictWriter(out, list(records[0]) if records else [], lineterminator="\n")
     writer.writeheader()
-    writer.writerows(records)
+    writer.writerows({key: _in_cell(value) for key, value in record.items()} for record in records)
     return out.getvalue()

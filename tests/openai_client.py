@@ -1,5 +1,7 @@
 """An encoder over the test server, and what the tests of it share."""
 
+import os
+
 from embedding_server import Server
 
 from sentprobe.probes.encoders.openai import OpenAIEncoder, load_openai
@@ -10,7 +12,9 @@ TEXTS = ["the man slept", "the woman danced", "a", "b", "c"]
 
 
 def client(server: Server, options: str = "", *, model: str = "m") -> OpenAIEncoder:
-    """An encoder that does not wait long."""
+    """An encoder that does not wait long, and that is given the key of the environment, if any."""
+    if "key_env" not in options and "OPENAI_API_KEY" in os.environ:
+        options = f"{options}&key_env=OPENAI_API_KEY".lstrip("&")
     more = f"&{options}" if options else ""
     quick = "timeout=5&backoff=0.001" if "timeout" not in options else "backoff=0.001"
     return load_openai(parse_spec(f"openai:{model}?base_url={server.url}&{quick}{more}"))

@@ -10,7 +10,7 @@ import typer
 from sentprobe.commands.completion import complete_encoder
 from sentprobe.commands.options import command_line, out_to, seed_of
 from sentprobe.commands.stopping import stopping
-from sentprobe.errors import FormatError, UsageError
+from sentprobe.errors import FormatError, UsageError, told
 from sentprobe.files import cache_directory, check_apart, decode_lines
 from sentprobe.lexicon.read import load_lexicon
 from sentprobe.probes.encoders import find_kind, make_encoder
@@ -73,7 +73,7 @@ def embed(
         with limit_threads(threads):
             vectors = encode(made, sentences, cache=cache, reporter=reporter)
         for note in getattr(made, "notes", ()):
-            print(note, file=sys.stderr)
+            print(told(note), file=sys.stderr)
         write_vectors(out, sentences, vectors, format=form)
     print(f"{out}: {len(sentences)} sentences, vectors of width {vectors.shape[1]}")
 

@@ -79,6 +79,8 @@ def _lines(sentences: Sequence[str], file: Path | None) -> Iterator[tuple[int, s
         for number, text in enumerate(sentences, 1):
             yield number, f"sentence {number}", text.encode()
     elif file is None or str(file) == "-":
+        if sys.stdin is None:  # closed by whoever started us
+            raise UsageError("standard input is closed; give sentences as arguments, or --file")
         yield from _numbered("<stdin>", sys.stdin.buffer)
     else:
         try:

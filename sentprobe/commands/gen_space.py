@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sentprobe.commands.gen_options import ContentOptions, FeatureOptions, WordOptions
-from sentprobe.errors import UsageError, suggest
+from sentprobe.errors import UsageError, suggest, told
 from sentprobe.files import check_apart, make_folder_of
 from sentprobe.generator.constraints import Choices, Constraints
 from sentprobe.generator.event import Event, Negator, Number
@@ -13,6 +13,7 @@ from sentprobe.generator.generate import read_known
 from sentprobe.generator.records import PARQUET, format_of
 from sentprobe.generator.sentence_files import write_file, write_sentences
 from sentprobe.generator.space import Space
+from sentprobe.grammars.shapes import MAX_ADVERBS
 from sentprobe.lexicon import Lexicon
 from sentprobe.lexicon.read import default_vocabulary
 from sentprobe.progress import bars
@@ -77,7 +78,7 @@ def _constraints(content: ContentOptions, lexicon: Lexicon) -> tuple[Constraints
 
         config = read_config(content.config, lexicon)
         for warning in config.warnings:
-            print(f"gen: warning: {warning}", file=sys.stderr)
+            print(told(f"gen: warning: {warning}"), file=sys.stderr)
         base, templates = config.constraints, config.templates or templates
     required = tuple(read_known(text, lexicon) for text in content.require or ())
     required_any = tuple(read_known(text, lexicon) for text in content.require_any or ())
@@ -107,9 +108,11 @@ def read_range(text: str) -> tuple[int, ...]:
     ((2,), (0, 1, 2))
     """
     first, dash, last = text.partition("-")
-    if not first.isdecimal() or (dash and not last.isdecimal()):
+    if not first.isdecimal() or (dash and not last.isdecimal()) or len(text) > 40:
         raise UsageError(f"expected a number of adverbs, or a range such as 0-2, not {text!r}")
-    found = tuple(range(int(first), int(last if dash else first) + 1))
+    least, most = int(first), int(last if dash else first)
+    few = min(most, max(least, MAX_ADVERBS + 1))  # one that is too many is enough to be told of
+    found = tuple(range(least, few + 1))
     if not found:
         raise UsageError(f"the range {text!r} is empty; write the smaller number first")
     return found

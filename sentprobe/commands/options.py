@@ -23,7 +23,7 @@ from sentprobe.commands.completion import (
     complete_vocabulary,
     names_in,
 )
-from sentprobe.errors import UsageError
+from sentprobe.errors import UsageError, check_seed
 from sentprobe.specs import COMPEVAL, NATURAL
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
@@ -45,7 +45,9 @@ def command_line() -> str:
 
 def seed_of(what: str, panel: str | None = None) -> Any:
     """Return the option ``--seed``; *what* is drawn by it."""
-    return typer.Option("--seed", min=0, help=f"Seed of {what}.", rich_help_panel=panel)
+    return typer.Option(
+        "--seed", min=0, callback=check_seed, help=f"Seed of {what}.", rich_help_panel=panel
+    )
 
 
 def out_to(text: str, panel: str | None = None) -> Any:

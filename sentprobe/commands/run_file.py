@@ -8,7 +8,6 @@ What may be repeated is a list of texts, or one text; ``--controls/--no-controls
 import inspect
 import json
 import re
-import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,8 @@ from typing import Annotated, Any, get_args, get_origin
 import typer
 
 from sentprobe.commands import options as opt
-from sentprobe.errors import UsageError, first_line, path_error, suggest
+from sentprobe.errors import FormatError, UsageError, path_error, suggest
+from sentprobe.values import parse_toml
 
 NOT_WRITTEN = ("config", "force", "dry-run")
 """The keys that say nothing of what a run is."""
@@ -114,14 +114,14 @@ def _read(path: Path) -> str:
 
 def _parse(text: str, path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path}: {first_line(error)}") from None
+        return parse_toml(text)
+    except FormatError as error:
+        raise UsageError(f"{path}: {error}") from None
 
 
 def _place(path: Path, text: str, key: str) -> str:
     """Return the file, and the line of a key where it is to be found."""
-    written = re.compile(rf"""\s*\[?\s*["']?{re.escape(key)}["']?\s*[=\].]""")
+    written = re.compile(rf"""\s*(?:\[\s*)?["']?{re.escape(key)}["']?\s*[=\].]""")
     numbered = enumerate(text.split("\n"), 1)
     line = next((place for place, line in numbered if written.match(line)), None)
     return str(path) if line is None else f"{path}, line {line}"

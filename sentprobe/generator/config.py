@@ -12,7 +12,6 @@ the frame of a relative clause. The misspelling ``intransitve``, which the publi
 is read with a warning; any other unknown key, value or lemma is an error.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -26,6 +25,7 @@ from sentprobe.generator.jsonform import JsonNode
 from sentprobe.generator.layout import roles_of
 from sentprobe.generator.lemmas import check_clause, check_predicate, infer_frames
 from sentprobe.lexicon import Kind, Lexicon
+from sentprobe.values import BadSyntaxError, TooDeepError, parse_json
 
 ASPECTS = {"neut": ev.Aspect.SIMPLE, "prog": ev.Aspect.PROGRESSIVE}
 
@@ -161,11 +161,12 @@ def _load(text: str, source: str) -> object:
         return found
 
     try:
-        return json.loads(text, object_pairs_hook=unique)
-    except json.JSONDecodeError as error:
-        raise UsageError(f"{source}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from None
-    except RecursionError:
+        return parse_json(text, pairs=unique)
+    except TooDeepError:
         raise UsageError(f"{source}: the configuration nests too deeply") from None
+    except BadSyntaxError as error:
+        place = f"{source}:{error.line}:{error.column}" if error.line else source
+        raise UsageError(f"{place}: not JSON: {error.reason}") from None
 
 
 def _with_misspelt(

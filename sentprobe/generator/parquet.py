@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from sentprobe.errors import FormatError, SentprobeError
+from sentprobe.errors import FormatError, SentprobeError, first_line
 from sentprobe.files import local_path
 from sentprobe.generator.boxes import IndexArray
 from sentprobe.generator.bulk import PART, Decoder, Ragged, Records, SentenceChunk, Store, column_of
@@ -26,6 +26,7 @@ from sentprobe.generator.jsonform import event_to_json
 from sentprobe.generator.records import from_json, json_escape, to_json
 from sentprobe.generator.sentence import Sentence
 from sentprobe.generator.space import Space
+from sentprobe.values import parse_json
 
 _TOKEN_COLUMNS = ("form", "lemma", "upos", "xpos", "feats", "head", "deprel")
 _VARYING = ("form", "lemma", "xpos", "feats")
@@ -234,8 +235,8 @@ def read_parquet(path: Path) -> Iterator[Sentence]:
         for batch in batches:
             for number, row in enumerate(batch.to_pylist(), 1):
                 yield _from_row(row, number)
-    except pa.ArrowInvalid as error:
-        raise FormatError(f"not a Parquet file: {error}") from error
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise FormatError(f"not a Parquet file: {first_line(error)}") from error
 
 
 def _from_row(row: dict[str, Any], number: int) -> Sentence:
@@ -245,11 +246,13 @@ def _from_row(row: dict[str, Any], number: int) -> Sentence:
             **row,
             "index": None if index is None else int(index),
             "tokens": {name: row[name] for name in _TOKEN_COLUMNS},
-            "event": json.loads(row["event"]),
         }
+        event = row["event"]
     except KeyError as error:
         raise FormatError(f"there is no column {error.args[0]!r}") from error
+    except (TypeError, ValueError) as error:
+        raise FormatError(f"row {number}: the index is no whole number") from error
     try:
-        return from_json(record)
+        return from_json({**record, "event": parse_json(str(event))})
     except SentprobeError as error:
         raise FormatError(f"row {number}: {error}") from error

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
+from types import NoneType
 from typing import Any
 
 from sentprobe.errors import FormatError, SentprobeError, UsageError, suggest
@@ -11,6 +12,7 @@ from sentprobe.generator.parse import parse
 from sentprobe.generator.realize import realize
 from sentprobe.generator.sentence import Negation, Predicate, Sentence, Token
 from sentprobe.lexicon import Lexicon
+from sentprobe.values import BadSyntaxError, check_record, parse_json
 
 _TOKEN_FIELDS = tuple(field.name for field in fields(Token))
 
@@ -41,7 +43,7 @@ def from_json(record: Mapping[str, Any]) -> Sentence:
     try:
         tokens = record["tokens"]
         columns = [tokens[name] for name in _TOKEN_FIELDS]
-        return Sentence(
+        sentence = Sentence(
             id=record["id"],
             tokens=tuple(
                 Token(**dict(zip(_TOKEN_FIELDS, row, strict=True)))
@@ -54,10 +56,23 @@ def from_json(record: Mapping[str, Any]) -> Sentence:
             template=record["template"],
             index=record["index"],
         )
+        _check(sentence)
     except KeyError as error:
         raise FormatError(f"the sentence lacks {error.args[0]!r}") from error
     except (TypeError, ValueError, AttributeError) as error:
         raise FormatError(f"the sentence is not as it should be: {error}") from error
+    return sentence
+
+
+def _check(sentence: Sentence) -> None:
+    """Refuse values of wrong types. An index is as long as its space is large."""
+    for part in (*sentence.tokens, *sentence.predicates, *sentence.negations):
+        check_record(part)
+    for text in (sentence.id, sentence.tree, sentence.template):
+        if not isinstance(text, str):
+            raise TypeError("id, tree and template must be texts")
+    if type(sentence.index) not in (int, NoneType):
+        raise TypeError("the index must be a whole number")
 
 
 def write_json(sentence: Sentence) -> str:
@@ -68,11 +83,10 @@ def write_json(sentence: Sentence) -> str:
 def _read_json(lines: Iterable[str], _: Lexicon) -> Iterator[Sentence]:
     for number, line in enumerate(lines, 1):
         try:
-            record = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise FormatError(
-                f"line {number}, column {error.colno}: not JSON: {error.msg}"
-            ) from error
+            record = parse_json(line)
+        except BadSyntaxError as error:
+            column = f", column {error.column}" if error.column else ""
+            raise FormatError(f"line {number}{column}: not JSON: {error.reason}") from error
         if not isinstance(record, dict):
             raise FormatError(f"line {number}: expected a JSON object")
         yield _at_line(number, from_json, record)
@@ -164,15 +178,24 @@ def _read_conllu(lines: Iterable[str], _: Lexicon) -> Iterator[Sentence]:
 
 
 def _from_conllu(block: list[str]) -> Sentence:
-    comments = dict(
-        line.removeprefix("# ").split(" = ", 1) for line in block if line.startswith("# ")
-    )
+    said = (line.removeprefix("# ").partition(" = ") for line in block if line.startswith("# "))
+    comments = {key: value for key, equals, value in said if equals}
     rows = [line.split("\t") for line in block if not line.startswith("#")]
     short = next((row for row in rows if len(row) != 10), None)
     if short is not None:
         raise FormatError(f"expected 10 columns separated by tabs, not {len(short)}")
+    try:
+        return from_json(_record_of(comments, rows))
+    except BadSyntaxError as error:
+        raise FormatError(f"the comment event: not JSON: {error}") from error
+    except (ValueError, IndexError) as error:
+        raise FormatError(f"the number of a token is wanted: {error}") from error
+
+
+def _record_of(comments: Mapping[str, str], rows: list[list[str]]) -> dict[str, Any]:
+    """Return the record, as JSON has it, of the comments and columns of a block."""
     misc = [dict(item.split("=", 1) for item in row[9].split("|") if "=" in item) for row in rows]
-    record = {
+    return {
         "id": comments.get("sent_id", ""),
         "tokens": {
             "form": [row[1] for row in rows],
@@ -184,13 +207,12 @@ def _from_conllu(block: list[str]) -> Sentence:
             "deprel": [row[7] for row in rows],
         },
         "tree": comments.get("tree", ""),
-        "event": json.loads(comments.get("event", "{}")),
+        "event": parse_json(comments.get("event", "{}")),
         "predicates": _predicates(rows, misc),
         "negations": _negations(rows, misc),
         "template": comments.get("template", ""),
         "index": int(comments["index"]) if "index" in comments else None,
     }
-    return from_json(record)
 
 
 def _main_first(rows: list[list[str]], verbs: list[int]) -> list[int]:

@@ -42,6 +42,9 @@ from sentprobe.generator.notation import write_event
 from sentprobe.generator.templates import Pattern, find_patterns
 from sentprobe.lexicon import Flag, Kind, Lexicon
 
+MOST_SENTENCES = 1_000_000_000
+"""More are not drawn at once: their indices alone would have more than 8 GB."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -287,6 +290,11 @@ class Space:
             raise UsageError(
                 f"{count} sentences were asked for, but there are only {left} different "
                 f"ones (templates {', '.join(self.templates)}; vocabulary {self.vocabulary}{but})"
+            )
+        if count > MOST_SENTENCES:
+            raise UsageError(
+                f"{count} sentences are too many at once, at most {MOST_SENTENCES:,}; several "
+                "commands with --exclude make more"
             )
         return pass_over(apart, draw_distinct(count, left, np.random.default_rng(seed)))
 

@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from sentprobe.errors import SentprobeError
+from sentprobe.errors import FormatError, SentprobeError
 from sentprobe.files import atomic_path
 from sentprobe.lexicon.inflect import Answer, look_up
 from sentprobe.lexicon.words import Form
+from sentprobe.values import parse_json
 from sentprobe.versions import library
 
 FORMAT = "sentprobe-forms 1"
@@ -114,8 +115,8 @@ def read_answers(data: bytes) -> Answers:
     if head + b"\n" != _head(body) or rest == body:
         raise DamagedAnswersError("its digest does not fit its content")
     try:
-        return {(lemma, Form(form)): spelling for lemma, form, spelling in json.loads(body)}
-    except (ValueError, TypeError, RecursionError) as error:
+        return {(lemma, Form(form)): spelling for lemma, form, spelling in parse_json(body)}
+    except (FormatError, ValueError, TypeError) as error:
         raise DamagedAnswersError("it does not hold answers") from error
 
 

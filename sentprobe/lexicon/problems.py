@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sentprobe.errors import SentprobeError
+from sentprobe.errors import SentprobeError, told
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -36,4 +36,5 @@ class LexiconError(SentprobeError):
         return self.problems[0].line
 
     def __str__(self) -> str:
-        return "\n".join(f"{self.path}:{p.line}: {p.code}: {p.text}" for p in self.problems)
+        lines = (f"{self.path}:{p.line}: {p.code}: {p.text}" for p in self.problems)
+        return told("\n".join(lines))

@@ -1,22 +1,24 @@
 """The text of a lexicon file as sections and entries that know their lines.
 
-A lexicon file is TOML, and `tomllib` reads its values. It tells neither lines nor all of the
-repeated keys, so that a second look at the text finds where each key stands.
+A lexicon file is TOML. Its values are read without lines and without all of the repeated keys, so
+that a second look at the text finds where each key stands. That look takes time in proportion to
+the text, whatever is in it: no pattern can match one stretch of it in several ways.
 """
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from sentprobe.errors import FormatError
 from sentprobe.lexicon.problems import LexiconError, Problem
+from sentprobe.values import parse_toml
 
 VOCABULARY = "vocabulary"
 NOT_TOML = "L010"
 
-HEADER = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]")
+HEADER = re.compile(r"\s*\[([^\[\]]+)\]")
 KEY = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([A-Za-z0-9_-]+))\s*=""")
-STRING_OR_COMMENT = re.compile(r""""(?:\\.|[^"\\])*"|'[^']*'|\#.*""")
+STRING_OR_COMMENT = re.compile(r""""(?:\\.|[^"\\])*(?:"|\\?$)|'[^']*(?:'|$)|\#.*""")
 TOML_LINE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)")
 
 
@@ -129,8 +131,8 @@ def without(lines: tuple[str, ...], repeated: list[tuple[Place, Place]]) -> str:
 def parse(text: str, path: str, *, last: int) -> Mapping[str, object]:
     """Return the TOML tables of *text*; a syntax error becomes the problem L010 with its line."""
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        return parse_toml(text)
+    except FormatError as error:
         where = TOML_LINE.search(str(error))
         line = int(where[1]) if where and where[1] else last
         reason = TOML_LINE.sub("", str(error))

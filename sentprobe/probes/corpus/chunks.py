@@ -6,7 +6,6 @@ sentences, one pair is taken for the same by accident with a probability of 0.03
 Shards have a fixed number of rows, so they do not depend on how the work was divided.
 """
 
-import json
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,11 +19,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.errors import SentprobeError
+from sentprobe.errors import FormatError, SentprobeError
 from sentprobe.files import atomic_path
 from sentprobe.probes.corpus.table import Shard, checksum
 from sentprobe.probes.corpus.work import HEAD, ChunkHead
 from sentprobe.probes.syntax.row_columns import SCHEMA
+from sentprobe.values import check_record, parse_json
 from sentprobe.versions import own_version
 
 if TYPE_CHECKING:
@@ -132,8 +132,10 @@ def read_head(path: Path) -> ChunkHead:
 
     try:
         with _content(path) as content:
-            return ChunkHead.from_json(json.loads(pa.ipc.open_file(content).schema.metadata[HEAD]))
-    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
+            head = ChunkHead.from_json(parse_json(pa.ipc.open_file(content).schema.metadata[HEAD]))
+        check_record(head)
+        return head
+    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError, FormatError) as error:
         raise _damaged(path) from error
 
 

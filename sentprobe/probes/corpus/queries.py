@@ -4,7 +4,7 @@ DuckDB does the work on all rows and hands over numbers; texts are read only of 
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -156,8 +156,11 @@ class Corpus:
         self._connection.register("chosen", table)
         try:
             yield
-        finally:
-            self._connection.unregister("chosen")
+        except BaseException:  # after Ctrl-C the connection refuses even this
+            with suppress(load("duckdb").Error):
+                self._connection.unregister("chosen")
+            raise
+        self._connection.unregister("chosen")
 
     def _execute(self, sql: str, parameters: Sequence[object]) -> "duckdb.DuckDBPyConnection":
         with _explained():
@@ -174,6 +177,10 @@ def _explained() -> Iterator[None]:
         raise SentprobeError(f"cannot read the table: {first_line(error)}") from error
     except duckdb.OutOfMemoryException as error:
         raise SentprobeError(f"the query needs more memory: {first_line(error)}") from error
+    except duckdb.InterruptException:  # Ctrl-C, which DuckDB takes for itself
+        raise KeyboardInterrupt from None
+    except duckdb.Error as error:  # a damaged shard ends in one of many
+        raise SentprobeError(f"cannot read the table: {first_line(error)}") from error
 
 
 @contextmanager

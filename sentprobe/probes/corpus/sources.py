@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any, TypeVar, cast
 from zlib import error as ZlibError  # noqa: N812 - it is a class
 
-from sentprobe.errors import SentprobeError, UsageError, path_error, suggest
+from sentprobe.errors import SentprobeError, UsageError, first_line, path_error, suggest
 from sentprobe.probes.corpus.text_formats import FORMATS, PARQUET, FilePiece, RecordFields
 from sentprobe.probes.syntax.trees import Mistake
 
@@ -136,6 +136,8 @@ def open_source(source: Source) -> Iterator[Opened]:
 @contextmanager
 def _raw(source: Source) -> Iterator[io.BufferedReader]:
     if source.name == STDIN:
+        if sys.stdin is None:  # closed by whoever started us
+            raise UsageError("standard input is closed; name a file of the corpus")
         yield cast("io.BufferedReader", sys.stdin.buffer)
         return
     with Path(source.name).open("rb") as file:
@@ -321,8 +323,8 @@ class _ParquetRows:
                 for row in batch.to_pylist():
                     self._number += 1
                     yield FilePiece(_json(row), self._number)
-        except pa.ArrowException as error:
-            raise SourceError(f"{source.name}: not a Parquet file: {error}") from error
+        except (pa.ArrowException, UnicodeDecodeError) as error:
+            raise SourceError(f"{source.name}: not a Parquet file: {first_line(error)}") from error
 
 
 def _columns(source: Source, known: Sequence[str], reading: RecordFields) -> list[str]:

@@ -15,11 +15,12 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sentprobe.errors import SentprobeError, UsageError, path_error
+from sentprobe.errors import FormatError, SentprobeError, UsageError, path_error
 from sentprobe.extras import load
 from sentprobe.files import TABLE, local_path, sync_folder, write_atomically
 from sentprobe.locks import locked
 from sentprobe.probes.corpus.recipe import FORMAT
+from sentprobe.values import BadSyntaxError, check_record, parse_json
 
 if TYPE_CHECKING:
     import duckdb
@@ -166,7 +167,7 @@ def open_table(path: Path | str, *, check: bool = True) -> Table:
 def _head(path: Path) -> dict[str, Any]:
     file = path / HEAD_NAME
     try:
-        found = json.loads(file.read_text("utf-8"))
+        found = parse_json(file.read_bytes())
     except FileNotFoundError:
         if (path / "work").is_dir():
             raise TableError(f"{path}: not finished: run probe analyze again") from None
@@ -175,7 +176,7 @@ def _head(path: Path) -> dict[str, Any]:
         ) from None
     except OSError as error:
         raise path_error(file, "cannot read it", error, otherwise=TableError) from error
-    except ValueError as error:
+    except BadSyntaxError as error:
         raise TableError(f"{file}: not the head of a table: {error}") from error
     made = found.get("format") if isinstance(found, dict) else None
     if made != FORMAT:
@@ -188,7 +189,7 @@ def _head(path: Path) -> dict[str, Any]:
 
 def _table(path: Path, head: dict[str, Any]) -> Table:
     try:
-        return Table(
+        table = Table(
             path=path,
             command=head["command"],
             recipe=head["recipe"],
@@ -198,8 +199,19 @@ def _table(path: Path, head: dict[str, Any]) -> Table:
             shards=tuple(Shard(**each) for each in head["shards"]),
             folder=_folder(path, head),
         )
-    except (KeyError, TypeError) as error:
+        check_record(table)
+        bool(table.constituents)
+        for shard in table.shards:
+            _check_shard(shard)
+    except (KeyError, TypeError, FormatError) as error:
         raise TableError(f"{path / HEAD_NAME}: not the head of a table: {error}") from error
+    return table
+
+
+def _check_shard(shard: Shard) -> None:
+    """Refuse a shard that would be another file than one in the folder of shards."""
+    if not re.fullmatch(r"[\w-][\w.-]{0,99}", shard.file):
+        raise FormatError(f"{shard.file!r} is no name of a shard")
 
 
 def _folder(path: Path, head: dict[str, Any]) -> str:
@@ -275,8 +287,8 @@ def _begin(out: Path, *, force: bool) -> None:
 
 def _is_table(head: Path) -> bool:
     try:
-        return str(json.loads(head.read_text("utf-8"))["format"]).startswith("sentprobe-table ")
-    except (OSError, ValueError, TypeError, KeyError):
+        return str(parse_json(head.read_bytes())["format"]).startswith("sentprobe-table ")
+    except (OSError, BadSyntaxError, TypeError, KeyError):
         return False
 
 

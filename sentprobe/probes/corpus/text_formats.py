@@ -3,15 +3,15 @@
 Splitting is quick and happens where the files are; reading is the work of the workers.
 """
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeAlias
 
-from sentprobe.probes.syntax.conllu import read_conllu
+from sentprobe.probes.syntax.conllu import read_conllu, read_head
 from sentprobe.probes.syntax.tree_texts import TreeText, split_trees, trees_of
 from sentprobe.probes.syntax.trees import Mistake, Parsed, shorten
+from sentprobe.values import BadSyntaxError, parse_json
 
 PARAGRAPH = 100_000
 """Lines of text without an empty line between them are cut after so many characters."""
@@ -130,15 +130,12 @@ def _read_text(holds: Holds) -> Callable[[FilePiece, RecordFields], Iterator[Rea
 
 def _read_json(piece: FilePiece, reading: RecordFields) -> Iterator[ReadPiece]:
     try:
-        record = json.loads(piece.text)
-    except (ValueError, RecursionError) as error:
-        yield _mistake(piece, f"not JSON: {getattr(error, 'msg', 'nested too deep')}")
+        record = parse_json(piece.text)
+    except BadSyntaxError as error:
+        yield _mistake(piece, f"not JSON: {error.reason}")
         return
     if not isinstance(record, dict):
         yield _mistake(piece, "expected an object with a text in it, found another value")
-        return
-    if "\\u" in piece.text and not _is_text(record):
-        yield _mistake(piece, "half of a surrogate pair, which is no character")
         return
     yield _record(piece, record, reading)
 
@@ -158,21 +155,13 @@ def _record(piece: FilePiece, record: Mapping[str, Any], reading: RecordFields) 
     return Raw(text, reading.holds) if text.strip() else _mistake(piece, "an empty text")
 
 
-def _is_text(value: object) -> bool:
-    try:
-        json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _generated(piece: FilePiece, columns: Mapping[str, Any], tree: object) -> ReadPiece:
     try:
         return Parsed(
             tokens=tuple(map(str, columns["form"])),
             tags=tuple(map(str, columns["xpos"])),
             tree=str(tree),
-            heads=tuple(map(int, columns.get("head", ()))),
+            heads=tuple(map(read_head, map(str, columns.get("head", ())))),
             relations=tuple(map(str, columns.get("deprel", ()))),
         )
     except (TypeError, ValueError) as error:

@@ -25,10 +25,11 @@ from typing import BinaryIO
 
 import numpy as np
 
-from sentprobe.errors import SentprobeError
+from sentprobe.errors import FormatError, SentprobeError
 from sentprobe.files import atomic_path
 from sentprobe.probes.dataset import Indices
 from sentprobe.probes.encoders.protocol import Encoder, Vectors, digest
+from sentprobe.values import parse_json
 
 FORMAT = "sentprobe-vectors 1"
 """The first value in each file. A later format needs another suffix too: what is not as here counts
@@ -86,10 +87,10 @@ def format_head(head: Head) -> bytes:
 def parse_head(line: bytes) -> Head:
     """Read the first line of a file, or raise DamagedFileError."""
     try:
-        value = json.loads(line)
+        value = parse_json(line)
         if value.pop("format") == FORMAT and line.endswith(b"\n"):
             return Head(**value)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (FormatError, TypeError, KeyError, AttributeError):
         pass
     raise DamagedFileError("its first line is damaged")
 

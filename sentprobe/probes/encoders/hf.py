@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.encoders.models import ModelPrecision, find_model, loading, place
+from sentprobe.probes.encoders.models import ModelPrecision, find_model, loading, place, using
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors, digest, missing_extra
 from sentprobe.specs import Spec, read_options
 
@@ -129,6 +129,10 @@ class HfModel:
 
     def _states(self, sentences: Sequence[str]) -> tuple[tuple[Tensor, ...], Tensor]:
         """Return the states (batch, time, dim) at each layer, and the mask (batch, time)."""
+        with using(self.name):
+            return self._forward(sentences)
+
+    def _forward(self, sentences: Sequence[str]) -> tuple[tuple[Tensor, ...], Tensor]:
         tokens = self.tokenizer(
             list(sentences), padding=True, truncation=self.limit is not None,
             max_length=self.limit, return_tensors="pt",

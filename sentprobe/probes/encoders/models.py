@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from sentprobe.errors import UsageError, first_line
+from sentprobe.errors import SentprobeError, UsageError, first_line
 from sentprobe.probes.encoders.protocol import EncoderError, digest
 
 HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
@@ -153,7 +153,6 @@ def _hash_directory(directory: Path) -> str:
 @contextmanager
 def loading(model: str) -> Iterator[None]:
     """Turn what a library raises while it loads *model* into one sentence, and keep it quiet."""
-    from safetensors import SafetensorError  # noqa: PLC0415
     from transformers.utils import logging  # noqa: PLC0415
 
     output: Any = logging  # some versions of it are annotated in part
@@ -162,15 +161,25 @@ def loading(model: str) -> Iterator[None]:
     output.disable_progress_bar()
     try:
         yield
-    except (
-        OSError, ValueError, LookupError, RuntimeError, TypeError, AttributeError, ImportError,
-        SafetensorError,
-    ) as error:  # fmt: skip
+    except SentprobeError:
+        raise
+    except Exception as error:  # a damaged file ends in any of five libraries, and in any of theirs
         raise EncoderError(f"cannot load the model {model}: {first_line(error)}") from error
     finally:
         output.set_verbosity(level)
         if bars:
             output.enable_progress_bar()
+
+
+@contextmanager
+def using(model: str) -> Iterator[None]:
+    """Turn what a library raises while it encodes by *model* into one sentence."""
+    try:
+        yield
+    except SentprobeError:
+        raise
+    except Exception as error:  # see above; the files of a model may contradict each other
+        raise EncoderError(f"the model {model} cannot encode: {first_line(error)}") from error
 
 
 def place(module: Any, *, device: str, precision: ModelPrecision) -> Any:

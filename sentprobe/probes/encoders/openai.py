@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 from urllib3 import exceptions
 from urllib3.util import Retry, parse_url
 
-from sentprobe.errors import UsageError
+from sentprobe.errors import QUOTED, UsageError
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors, check_vectors, digest
 from sentprobe.specs import Spec, read_options
+from sentprobe.values import BadSyntaxError, parse_json
 
 log = logging.getLogger(__name__)
 
@@ -192,13 +193,13 @@ def message(body: bytes, *, key: str) -> str:
     """
     text = body.decode(errors="replace")
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
+        found = parse_json(text)
+    except BadSyntaxError:
         found = text
     for name in ("error", "message", "detail"):
         if isinstance(found, dict) and name in found:
             found = found[name]
-    return hidden(" ".join(str(found).split()), key=key)[:300]
+    return hidden(" ".join(str(found).split()), key=key)[:QUOTED]
 
 
 def _refusal(answer: urllib3.BaseHTTPResponse, *, key: str) -> _Failure:
@@ -246,7 +247,8 @@ class OpenAIOptions:
     backoff: float = 0.5
     """Seconds before the first retry; each further one waits twice as long."""
     key_env: str = ""
-    """The environment variable with the key; empty: OPENAI_API_KEY, if there is one."""
+    """The environment variable with the key; empty: OPENAI_API_KEY for OpenAI's own host, and no
+    key for any other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,8 +324,9 @@ def load_openai(spec: Spec) -> OpenAIEncoder:
     """
     options = read_options(spec, OpenAIOptions())
     _check(options)
-    url, variable = options.base_url.rstrip("/"), options.key_env or KEY
-    if not read_key(variable) and (options.key_env or url == OPENAI):
+    url = options.base_url.rstrip("/")
+    variable = options.key_env or (KEY if _is_openai(url) else "")
+    if variable and not read_key(variable):
         raise EncoderError(
             f"an encoder openai:... needs a key in the environment variable {variable}"
         )
@@ -342,6 +345,18 @@ def load_openai(spec: Spec) -> OpenAIEncoder:
             pool=connections(url, size=options.concurrency),
         ),
     )
+
+
+def _is_openai(url: str) -> bool:
+    """Say whether an address is OpenAI's, to whom alone the key goes that is named after them.
+
+    >>> _is_openai(OPENAI), _is_openai("http://localhost:8000/v1")
+    (True, False)
+    """
+    parts = parse_url(url)
+    host = parts.host or ""
+    ours = host == "api.openai.com" or host.endswith(".api.openai.com")
+    return ours and parts.scheme == "https"
 
 
 def _check(options: OpenAIOptions) -> None:
@@ -384,9 +399,9 @@ def _rows(body: bytes, *, count: int, key: str) -> list[object]:
         ValueError: it is something else, or not *count* embeddings.
     """
     try:
-        data = json.loads(body)["data"]
+        data = parse_json(body)["data"]
         rows = _by_index(data)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (BadSyntaxError, KeyError, TypeError, AttributeError):
         said = message(body, key=key)[:80]
         raise ValueError(f"it has no list of embeddings: {said!r}") from None
     if len(data) != count:

@@ -1,6 +1,5 @@
 """Encoders from the sentence-transformers package, which is imported when one is asked for."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,9 +8,17 @@ from typing import Any
 import numpy as np
 
 from sentprobe.errors import UsageError, suggest
-from sentprobe.probes.encoders.models import ModelFiles, ModelPrecision, find_model, loading, place
+from sentprobe.probes.encoders.models import (
+    ModelFiles,
+    ModelPrecision,
+    find_model,
+    loading,
+    place,
+    using,
+)
 from sentprobe.probes.encoders.protocol import Vectors, check_vectors, digest, missing_extra
 from sentprobe.specs import Spec, read_options
+from sentprobe.values import parse_json
 
 OWNERS = ("sentence-transformers/", "")
 """Where a model's name without an organisation is looked for, as the package itself does."""
@@ -54,12 +61,13 @@ class SentenceTransformerEncoder:
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """Return the model's vectors, (n, dim) float32, cut and normalised as asked for."""
-        found = self._model.encode(
-            list(sentences),
-            prompt=self._prompt,
-            batch_size=self._options.batch,
-            show_progress_bar=False,
-        )
+        with using(self.name):
+            found = self._model.encode(
+                list(sentences),
+                prompt=self._prompt,
+                batch_size=self._options.batch,
+                show_progress_bar=False,
+            )
         vectors = check_vectors(found, sentences=sentences, encoder=self.name)
         if self._options.dim:
             vectors = np.ascontiguousarray(vectors[:, : self._options.dim])
@@ -115,7 +123,7 @@ def _load(directory: Path, *, shown: str, options: SentenceTransformerOptions) -
 def _refuse_foreign_code(directory: Path) -> None:
     """Refuse a model whose modules are its own code: older versions of the package run it."""
     path = directory / "modules.json"
-    modules = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+    modules = parse_json(path.read_bytes()) if path.exists() else []
     for kind in (str(module["type"]) for module in modules):
         if not kind.startswith("sentence_transformers."):
             raise ValueError(f"it wants code of its own to be run ({kind}), which is not done")

@@ -17,7 +17,9 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from io import BytesIO
 from pathlib import Path
+from tokenize import TokenError
 from typing import IO, Any
 from zipfile import BadZipFile
 
@@ -26,12 +28,13 @@ import numpy as np
 from sentprobe.errors import FormatError, UsageError, first_line, path_error, suggest
 from sentprobe.files import atomic_path, decode_lines, local_path
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors
+from sentprobe.values import BadSyntaxError, parse_json
 
 Texts = tuple[str, ...]
 
 UNREADABLE = (
-    EOFError, ValueError, RuntimeError, MemoryError, OverflowError, KeyError,
-    lzma.LZMAError, zlib.error, BadZipFile,
+    EOFError, ValueError, RuntimeError, MemoryError, OverflowError, LookupError, TypeError,
+    SyntaxError, TokenError, lzma.LZMAError, zlib.error, BadZipFile,
 )  # fmt: skip
 """What is raised for a file that is damaged."""
 
@@ -52,6 +55,8 @@ class VectorFileError(EncoderError):
 def checked(found: VectorFile, path: Path) -> VectorFile:
     """Return the same with float32 vectors, if vectors and texts fit together."""
     array = found.vectors
+    if not isinstance(array, np.ndarray):  # a member of an npz that is no array
+        raise VectorFileError(f"{path}: 'vectors' is no array")
     if array.ndim != 2 or 0 in array.shape:
         raise VectorFileError(f"{path}: vectors of shape {array.shape}; (sentences, dim) is wanted")
     if not np.issubdtype(array.dtype, np.floating):
@@ -96,6 +101,8 @@ def _npz_texts(arrays: Any, name: str, path: Path) -> Texts | None:
         raise VectorFileError(
             f"{path}: array {name!r}: {error}; an array of strings is wanted"
         ) from None
+    if not isinstance(texts, np.ndarray):
+        raise VectorFileError(f"{path}: {name!r} is no array; strings (n,) are wanted")
     if texts.ndim != 1 or texts.dtype.kind not in "Uiu":
         raise VectorFileError(
             f"{path}: array {name!r} is {texts.dtype} of shape {texts.shape}; "
@@ -115,6 +122,11 @@ def write_npz(temporary: Path, made: VectorFile, path: Path) -> None:
         if any(text.endswith("\0") for text in values or ()):
             raise VectorFileError(f"{path}: one of the {name} ends in a zero, which npz drops")
     arrays = {name: np.array(values, dtype=np.str_) for name, values in texts.items() if values}
+    if not temporary.is_file():  # a pipe or /dev/null, which has no places to go back to
+        packed = BytesIO()
+        np.savez(packed, vectors=made.vectors, **arrays)  # type: ignore[arg-type]
+        temporary.write_bytes(packed.getbuffer())
+        return
     with temporary.open("wb") as file:
         np.savez(file, vectors=made.vectors, **arrays)  # type: ignore[arg-type]
 
@@ -164,8 +176,8 @@ def read_safetensors(path: Path) -> VectorFile:
 
 def _json_texts(text: str, place: str) -> Texts:
     try:
-        values = json.loads(text)
-    except ValueError:
+        values = parse_json(text)
+    except BadSyntaxError:
         values = None
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         raise VectorFileError(f"{place}: a JSON list of strings is wanted")

@@ -270,7 +270,7 @@ def cannot_read(path: Path, error: Exception) -> SentprobeError:
 
 def is_header(fields: Sequence[bytes]) -> bool:
     """Say whether these are word2vec's number of words and width."""
-    return len(fields) == 2 and all(text.isdigit() for text in fields)
+    return len(fields) == 2 and all(text.isdigit() and len(text) < 19 for text in fields)
 
 
 def _entry(fields: Sequence[bytes], dim: int, *, place: str) -> tuple[str, Vectors]:

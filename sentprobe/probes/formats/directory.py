@@ -19,6 +19,7 @@ from sentprobe.files import atomic_folder, atomic_path, local_path, what_is
 from sentprobe.probes.dataset import Card, DatasetError, Indices, Items, ProbeDataset, Split
 from sentprobe.probes.formats import hub
 from sentprobe.probes.formats.entries import are_texts, write_lines
+from sentprobe.values import BadSyntaxError, parse_json
 
 CARD = "card.json"
 """The file of a dataset's directory that says what it is and how it was made."""
@@ -120,8 +121,8 @@ def prepare_folder(out: Path, directories: Sequence[Path]) -> None:
 def format_in(path: Path) -> str:
     """Return the format that the card in a directory states, or "" if there is none."""
     try:
-        value = json.loads((path / CARD).read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
+        value = parse_json((path / CARD).read_bytes())
+    except (OSError, BadSyntaxError):
         return ""
     found = value.get("format") if isinstance(value, dict) else None
     return found if isinstance(found, str) else ""
@@ -148,10 +149,10 @@ def read_card_file(directory: Path, *, fmt: str) -> dict[str, Any]:
     """
     path = directory / CARD
     try:
-        value = json.loads(path.read_text("utf-8-sig"))
+        value = parse_json(path.read_bytes())
     except OSError as error:
         raise DatasetError(f"{path}: cannot read it: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
+    except BadSyntaxError as error:
         raise DatasetError(f"{path}: not JSON ({error})") from None
     if not isinstance(value, dict) or value.get("format") != fmt:
         raise DatasetError(f"{path}: not a card in the format {fmt!r}")
@@ -285,7 +286,10 @@ def _indices(table: Any, name: str, texts: Sequence[str], file: Path) -> Indices
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.compute as pc  # noqa: PLC0415
 
-    column = table[name].cast(pa.string())
+    try:
+        column = table[name].cast(pa.string())
+    except pa.ArrowException as error:
+        raise DatasetError(f"{file}: column {name!r} must be of texts: {error}") from None
     found = pc.index_in(column, value_set=pa.array(list(texts), pa.string()))
     if found.null_count:
         item = int(np.argmax(found.is_null().to_numpy()))

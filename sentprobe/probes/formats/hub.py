@@ -11,10 +11,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sentprobe.errors import UsageError
+from sentprobe.errors import UsageError, visible
 from sentprobe.files import atomic_folder, atomic_path, local_path
 from sentprobe.probes.dataset import DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats.entries import entries_of, write_lines
+from sentprobe.table_writers import in_markdown
 
 README = "README.md"
 """The card for people and for ``load_dataset``."""
@@ -104,12 +105,12 @@ def _head(configs: Mapping[str, SplitFiles], together: str = "") -> Iterator[str
 def _text(data: ProbeDataset) -> Iterator[str]:
     """Yield the text for people: what is asked, how many items, and how it was made."""
     card = data.card
-    yield from (f"# {_plain(data.name)}", "")
+    yield from (f"# {_shown(data.name)}", "")
     yield "A probing task: a small classifier is to tell the label from the sentence's vector."
     yield "Written by sentprobe, which reads this folder: `probe run`, `probe audit`."
     yield from ("", "| split | items |", "| --- | --- |")
     yield from (f"| {split.value} | {len(items)} |" for split, items in data.splits.items())
-    shown = ", ".join(map(_plain, data.labels[:30]))
+    shown = ", ".join(map(_shown, data.labels[:30]))
     yield from (
         "",
         f"- {len(data.labels)} labels: {shown}{', ...' if len(data.labels) > 30 else ''}",
@@ -117,14 +118,20 @@ def _text(data: ProbeDataset) -> Iterator[str]:
     yield f"- Probe words of each item, which the classifier is given besides: {data.slots}"
     made = {"Made by": card.command, "Vocabulary": card.vocabulary, "Source": card.source}
     yield from (f"- {what}: `{_plain(text)}`" for what, text in made.items() if text)
-    yield from (f"- Note: {_plain(note)}" for note in card.notes)
+    yield from (f"- Note: {_shown(note)}" for note in card.notes)
     yield from ("", "In Python, with Hugging Face `datasets`:", "")
     yield from ("    from datasets import load_dataset", "")
     yield '    load_dataset("PATH OF THIS FOLDER")["train"][0]'
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.split()).replace("`", "'")
+    """Return a text for a line of code in Markdown."""
+    return visible(" ".join(text.split()).replace("`", "'"))
+
+
+def _shown(text: str) -> str:
+    """Return a text of anybody's for a line of Markdown, which shows it as it is."""
+    return in_markdown(" ".join(text.split()))
 
 
 def is_our_readme(path: Path) -> bool:
@@ -176,7 +183,7 @@ def _files(out: Path, pattern: str) -> dict[Split, str]:
 def _folder_text(names: Sequence[str], together: str) -> Iterator[str]:
     yield from ("# Probing tasks", "")
     yield "Written by sentprobe, which reads this folder: `probe run`, `probe audit`."
-    yield from ("", *(f"- {_plain(name)}" for name in names), "")
+    yield from ("", *(f"- {_shown(name)}" for name in names), "")
     yield from ("In Python, with Hugging Face `datasets`:", "")
     yield from ("    from datasets import load_dataset", "")
     if names:

@@ -17,6 +17,7 @@ from sentprobe.files import atomic_path, write_atomically
 from sentprobe.probes.dataset import Card, DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats import entries
 from sentprobe.probes.formats.records import Fields, card_of, entry_of, find_fields
+from sentprobe.values import BadSyntaxError, parse_json
 
 FORMAT = "sentprobe-items 1"
 """The value of ``format`` in the card, or in the first line."""
@@ -89,8 +90,8 @@ def _digest(path: Path) -> str:
 def _check_place(place: Path) -> None:
     """Refuse to replace what is no card of ours, which another program or a user wrote."""
     try:
-        ours = not place.exists() or _is_header(json.loads(place.read_text("utf-8")))
-    except (ValueError, RecursionError, OSError):
+        ours = not place.exists() or _is_header(parse_json(place.read_bytes()))
+    except (BadSyntaxError, OSError):
         ours = False
     if not ours:
         raise UsageError(f"{place}: is no card of sentprobe's, and is not replaced; move it away")
@@ -187,8 +188,8 @@ def _entries(values: Values, split: Split | None) -> Iterator[entries.Entry]:
 
 def _value(line: str, where: str) -> Mapping[str, Any]:
     try:
-        value = json.loads(line)
-    except (ValueError, RecursionError) as error:
+        value = parse_json(line)
+    except BadSyntaxError as error:
         raise DatasetError(f"{where}: not JSON ({error})") from None
     if not isinstance(value, dict):
         raise DatasetError(f"{where}: not an object with the keys {', '.join(_KEYS)}")

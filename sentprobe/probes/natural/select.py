@@ -80,7 +80,7 @@ def parse_band(text: str) -> Band:
     Raises:
         UsageError: it is not two whole numbers, the first from 1 and no larger than the second.
     """
-    found = re.fullmatch(r"([0-9]+)-([0-9]+)", text)
+    found = re.fullmatch(r"([0-9]{1,18})-([0-9]{1,18})", text)
     if found is not None:
         low, high = map(int, found.groups())
         if 1 <= low <= high:

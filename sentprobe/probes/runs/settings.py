@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from sentprobe.errors import UsageError, check_whole
+from sentprobe.errors import UsageError, check_seed, check_whole
 from sentprobe.extras import need
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.processes import check_count, check_jobs
@@ -82,6 +82,7 @@ def make_run(
         GivenError: a number that is none.
     """
     check_whole("seed", seed)
+    check_seed(seed)
     for what, count in (
         ("seeds", seeds),
         ("draws", draws),

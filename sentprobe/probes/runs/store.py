@@ -19,6 +19,7 @@ from sentprobe.probes.runs.data_facts import facts_from_json
 from sentprobe.probes.runs.results import Condition, Made, Norm, Result, Results, Score, SeedScore
 from sentprobe.probes.statistics import Interval
 from sentprobe.probes.trainer.classifier import Preset
+from sentprobe.values import BadSyntaxError, check_record, parse_json
 
 RESULT_FORMAT = "sentprobe-result 2"
 """The first value in each file of results."""
@@ -65,7 +66,7 @@ def parse_result(text: str, *, source: str = "result") -> Result:
     What older versions did not keep is empty, or what it always was then.
     """
     try:
-        value = json.loads(text)
+        value = parse_json(text)
         if (found := value.pop("format")) != RESULT_FORMAT:
             raise ResultsError(
                 f"{source}: in the format {found!r} of another version of sentprobe, "
@@ -80,7 +81,9 @@ def parse_result(text: str, *, source: str = "result") -> Result:
         value["scores"] = {
             Condition(key): _score_from_json(score) for key, score in value["scores"].items()
         }
-        return _checked(Result(**value))
+        result = Result(**value)
+        check_record(result)
+        return _checked(result)
     except ResultsError:
         raise
     except (SentprobeError, ValueError, TypeError, KeyError, AttributeError) as error:
@@ -109,7 +112,10 @@ def _checked(result: Result) -> Result:
     """Refuse what no run writes: no score of the probe, or parts that do not fit together."""
     if Condition.PROBE not in result.scores:
         raise ValueError("there is no score of the probe itself")
-    totals = {each.total for score in result.scores.values() for each in score.seeds}
+    seeds = [each for score in result.scores.values() for each in score.seeds]
+    if not all(0 <= share <= 1 for share in (result.majority, *(s.accuracy for s in seeds))):
+        raise ValueError("an accuracy is no share of the items")
+    totals = {each.total for each in seeds}
     for of_items in (result.units, result.lengths):
         if len(totals) > 1 or (of_items and totals != {len(of_items)}):
             raise ValueError("scores, units and lengths are of different numbers of items")
@@ -224,8 +230,8 @@ def _check_ours(path: Path) -> None:
 
 def _check_marker(marker: Path) -> None:
     try:
-        value = json.loads(marker.read_text("utf-8"))
-    except (ValueError, RecursionError):
+        value = parse_json(marker.read_bytes())
+    except BadSyntaxError:
         if _may_be_ours(marker.parent):
             raise ResultsError(
                 f"{marker}: damaged; remove it and run again: the results beside it are kept"

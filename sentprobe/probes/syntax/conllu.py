@@ -16,6 +16,8 @@ from sentprobe.probes.syntax.trees import Mistake, Parsed, shorten
 
 _COLUMNS = 10
 _TREE = "# tree = "
+_LONGEST_HEAD = 9
+"""The digits of a head: no sentence has more tokens."""
 
 
 class _LineError(SentprobeError):
@@ -82,6 +84,23 @@ def _is_token(cells: Sequence[str], offset: int) -> bool:
 
 
 def _head(cells: Sequence[str], offset: int) -> int:
-    if not (cells[6].isascii() and cells[6].isdigit()):
-        raise _LineError(f"the head of {shorten(cells[1])!r} is {cells[6]!r}, not a number", offset)
-    return int(cells[6])
+    try:
+        return read_head(cells[6])
+    except ValueError as error:
+        raise _LineError(f"the head of {shorten(cells[1])!r} is {error}", offset) from None
+
+
+def read_head(text: str) -> int:
+    """Return the number of a token's head.
+
+    Raises:
+        ValueError: it is none that a sentence could have; says what it is.
+
+    >>> read_head("3")
+    3
+    """
+    if not (text.isascii() and text.isdigit()):
+        raise ValueError(f"{shorten(text)!r}, not a number")
+    if len(text) > _LONGEST_HEAD:
+        raise ValueError(f"a number of {len(text)} digits")
+    return int(text)

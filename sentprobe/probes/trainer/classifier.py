@@ -226,10 +226,16 @@ def _check_sign(preset: Preset, name: str) -> None:
             raise UsageError(f"preset {preset.name}: {name}={value} is negative")
 
 
+WIDEST = 1_000_000
+"""The widest hidden layer that is taken for meant: its weights alone may have gigabytes."""
+
+
 def _check_grid(preset: Preset, name: str) -> None:
     values = getattr(preset, name)
     if not values:
         raise UsageError(f"preset {preset.name}: {name} has no value")
+    if name == "hidden" and max(values) > WIDEST:
+        raise UsageError(f"preset {preset.name}: hidden must be at most {WIDEST:,}")
     if len(set(values)) < len(values):
         raise UsageError(f"preset {preset.name}: {name}={_text(values)} has a value twice")
 

@@ -24,7 +24,7 @@ def test_the_key_is_nowhere_but_in_the_header(
         Reply({"error": {"message": echo}}, 500),
         Reply(echo.encode(), 400),
         Reply(echo.encode()),
-        Reply(b"x" * 290 + SECRET.encode(), 400),  # in the middle of which the text is cut
+        Reply(b"x" * 190 + SECRET.encode(), 400),  # in the middle of which the text is cut
         Reply(b"x" * 70 + SECRET.encode()),
         Reply(status=302, headers={"Location": f"http://x.invalid/?key={SECRET}"}),
     ]
@@ -62,6 +62,31 @@ def test_key_of_another_name(server: Server, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.delenv("OPENAI_API_KEY")
     client(server).encode(TEXTS)
     assert [request.key for request in server.requests] == [f"Bearer {SECRET}2", None]
+
+
+def test_the_key_of_openai_goes_to_no_other_host(server: Server) -> None:
+    plain = f"openai:m?base_url={server.url}"
+    load_openai(parse_spec(plain)).encode(["a"])
+    load_openai(parse_spec(f"{plain}&key_env=OPENAI_API_KEY")).encode(["a"])
+    assert [request.key for request in server.requests] == [None, f"Bearer {SECRET}"]
+
+
+@pytest.mark.parametrize(
+    ("url", "has_key"),
+    [
+        ("https://api.openai.com/v1", True),
+        ("https://eu.api.openai.com/v1", True),
+        ("https://API.OpenAI.com/v1/", True),
+        ("http://api.openai.com/v1", False),  # where anybody on the way reads it
+        ("https://api.openai.com.example.org/v1", False),
+        ("https://example.org/api.openai.com", False),
+        ("https://notapi.openai.com.evil/v1", False),
+        ("http://localhost:8000/v1", False),
+    ],
+)
+def test_who_is_openai(url: str, has_key: bool) -> None:
+    encoder = load_openai(parse_spec(f"openai:m?base_url={url}"))
+    assert bool(encoder.endpoint.key_env) is has_key
 
 
 @pytest.mark.parametrize(
