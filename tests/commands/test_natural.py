@@ -46,12 +46,65 @@ def test_the_format_of_senteval(
     chosen = ("--task", "BShift", "--format", "senteval", "--no-audit")
     code, _, err = command(*("build", "natural", table, "-o", str(tmp_path), *SMALL, *chosen))
     assert code == 0, err
-    data = read_dataset(tmp_path / "BShift.txt")
+    data = read_dataset(tmp_path / "bigram_shift.txt")
     assert {split: len(items) for split, items in data.splits.items()} == {
         Split.TRAIN: 60,
         Split.VALIDATION: 12,
         Split.TEST: 12,
     }
+
+
+LOADED = {
+    "sentence_length": {"0", "1", "2", "3", "4", "5"},
+    "word_content": None,
+    "tree_depth": {str(depth) for depth in range(5, 13)},
+    "top_constituents": None,
+    "bigram_shift": {"O", "I"},
+    "past_present": {"PAST", "PRES"},
+    "subj_number": {"NN", "NNS"},
+    "obj_number": {"NN", "NNS"},
+    "odd_man_out": {"O", "C"},
+    "coordination_inversion": {"O", "I"},
+}
+"""The names of the files that SentEval's ten loaders open, and the labels of the published ones."""
+
+
+def load(path: Path) -> dict[str, list[tuple[list[str], str]]]:
+    """Read a file as SentEval does: the first field, the second and the last of each line."""
+    data: dict[str, list[tuple[list[str], str]]] = {"tr": [], "va": [], "te": []}
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            fields = line.rstrip().split("\t")
+            data[fields[0]].append((fields[-1].split(), fields[1]))
+    return data
+
+
+def test_the_ten_loaders_of_senteval_read_what_is_written(
+    table: str, tmp_path: Path, command: Command
+) -> None:
+    out = tmp_path / "probing"
+    senteval = ("--format", "senteval", "--no-audit", *GIVEN, *WORDS)
+    code, _, err = command("build", "natural", table, "-o", out, *senteval)
+    assert code == 0, err
+    assert {path.stem for path in out.glob("*.txt")} == set(LOADED)
+    for name, labels in LOADED.items():
+        data = load(out / f"{name}.txt")
+        seen = {label for items in data.values() for _, label in items}
+        assert seen == (labels or seen)
+        for items in data.values():
+            assert items
+            assert {label for _, label in items} <= {label for _, label in data["tr"]}
+            assert all(tokens for tokens, _ in items)
+    bins = ((5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26, 28))
+    for tokens, label in load(out / "sentence_length.txt")["tr"]:
+        low, high = bins[int(label)]
+        assert low <= len(tokens) <= high
+    for tokens, word in load(out / "word_content.txt")["te"]:
+        assert [token.lower() for token in tokens].count(word) == 1
+    assert all(
+        label == "OTHER" or label.endswith("_.")
+        for _, label in load(out / "top_constituents.txt")["tr"]
+    )
 
 
 def test_what_cannot_be_built_does_not_stop_the_rest(
