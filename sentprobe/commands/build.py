@@ -16,6 +16,7 @@ from sentprobe.errors import UsageError
 from sentprobe.probes import formats
 from sentprobe.probes.compeval import structures_of
 from sentprobe.probes.dataset import ProbeDataset, Split, TooFewError
+from sentprobe.probes.natural.select import told_once
 from sentprobe.probes.runs.built_suites import AnySuite, NaturalSuite, build_all, failed, find_table
 from sentprobe.probes.runs.targets import unknown_suite, without_table
 from sentprobe.probes.suites import as_published
@@ -137,9 +138,8 @@ def _print(suite: AnySuite, datasets: Sequence[ProbeDataset]) -> None:
     if datasets:
         natural = isinstance(suite, NaturalSuite)
         print_table((natural_summary if natural else compeval_summary)(datasets))
-    for data in datasets:
-        for note in data.card.notes:
-            say(f"{data.name}: {note}")
+    for note in told_once(f"{data.name}: {note}" for data in datasets for note in data.card.notes):
+        say(note)
 
 
 def compeval_summary(datasets: Sequence[ProbeDataset]) -> "Table":

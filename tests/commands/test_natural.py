@@ -107,6 +107,53 @@ def test_the_ten_loaders_of_senteval_read_what_is_written(
     )
 
 
+def test_what_all_tasks_lack_is_said_once(table: str, tmp_path: Path, command: Command) -> None:
+    tasks = ("--task", "SentLen", "--task", "CoordInv", "--task", "AdiOrder")
+    code, out, err = command("build", "natural", table, "-o", tmp_path / "all", *tasks)
+    assert code == 0, err
+    text = " ".join(out.split())
+    assert text.count("scaled down") == text.count("100,000 train") == 1
+    assert "the corpus gives SentLen 966, 90, 90 (the rarest class, 26-28, has 191 s" in text
+    for name in tasks[1::2]:
+        (note,) = (
+            note
+            for note in read_dataset(tmp_path / "all" / name).card.notes
+            if note.startswith("scaled down: 100,000 train, 10,000 validation, 10,000 test items")
+        )
+        assert note.split("; ")[-1] in text
+    run = ("-e", "majority", *tasks[:4], "-o", tmp_path / "run")
+    code, out, err = command("run", "natural", table, *run)
+    assert (code, out.count("scaled down")) == (0, 1), err
+
+
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [
+        (
+            ("5000", "12"),
+            "758 words of at least 4 letters from rank 12 on, not 5,000; ask for fewer",
+        ),
+        (
+            ("150", "500"),
+            "WC: 3 of 150 words from frequency rank 500 on are in fewer than 3 sentences without "
+            "another of the words, one for each split; the first is 'sageled'; --words 131 asks "
+            "for those before it, and --first-rank for commoner or rarer ones",
+        ),
+    ],
+)
+def test_too_many_words_are_refused_with_advice(
+    chosen: tuple[str, str], message: str, table: str, tmp_path: Path, command: Command
+) -> None:
+    wanted = ("build", "natural", table, "-o", tmp_path, "--task", "WC", "--no-audit")
+    words, rank = chosen
+    code, _, err = command(*wanted, "--words", words, "--first-rank", rank)
+    assert code in {1, 2}
+    assert message in " ".join(err.split())
+    if "--words 131" in message:
+        code, out, err = command(*wanted, "--words", "131", "--first-rank", rank)
+        assert (code, "131 words" in out) == (0, True), err
+
+
 def test_what_cannot_be_built_does_not_stop_the_rest(
     table: str,
     tmp_path: Path,
@@ -143,6 +190,13 @@ def test_a_run_on_a_table(
         (("build", "natural"), 2, "the suite natural needs the table of a corpus"),
         (("build", "natura", "TABLE"), 2, "no suite 'natura' (did you mean 'natural'?)"),
         (("build", "natural", "nowhere"), 2, "there is no table nowhere; make one"),
+        (
+            ("build", "natural", "book.txt"),
+            2,
+            "book.txt: a file, and not the table of an analysed corpus; make one of it first: "
+            "probe analyze book.txt --out TABLE, with --parser if it is not parsed",
+        ),
+        (("run", "natural", "book.txt"), 2, "make one of it first: probe analyze book.txt"),
         (("build", "natural", "."), 2, "not a table of an analysed corpus"),
         (("build", "natural", "TABLE", "--task", "Tens"), 2, "did you mean 'Tense'?"),
         (("build", "natural", "TABLE", "--frequency-band", "9"), 2, "LOW-HIGH, such as 100-5000"),
@@ -188,6 +242,7 @@ def test_refusals(  # noqa: PLR0917
     monkeypatch.chdir(tmp_path)
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "run.json").write_text("{}")
+    (tmp_path / "book.txt").write_text("It rained.\n")
     given = [table if each == "TABLE" else each for each in arguments]
     where = ["-o", str(tmp_path / "out")] if arguments[0] == "build" else []
     found, _, err = command(*given, *where)
