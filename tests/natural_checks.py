@@ -263,6 +263,8 @@ def check_coordination(data: ProbeDataset, source: Source) -> None:
             relations[item.split, "I"][-found[0][1]] += 1
             used += [text for text, _ in found] if len(found) == 1 else []
         assert item.text[0] == item.text[0].upper()
+        assert item.text.endswith(" .")
+        assert not set(item.text.split(" ")) & set('"“”«»')
     assert len(used) == len(set(used))
     for split in data.splits:
         assert relations[split, "O"] == relations[split, "I"]

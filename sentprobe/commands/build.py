@@ -16,8 +16,10 @@ from sentprobe.errors import UsageError
 from sentprobe.probes import formats
 from sentprobe.probes.compeval import structures_of
 from sentprobe.probes.dataset import ProbeDataset, Split, TooFewError
+from sentprobe.probes.natural.select import told_once
 from sentprobe.probes.runs.built_suites import AnySuite, NaturalSuite, build_all, failed, find_table
 from sentprobe.probes.runs.targets import unknown_suite, without_table
+from sentprobe.probes.suites import as_published
 from sentprobe.progress import Reporter, bars
 from sentprobe.screen import print_table, say
 from sentprobe.specs import COMPEVAL, NATURAL, SUITES
@@ -87,7 +89,8 @@ def build_into(
 ) -> tuple[list[ProbeDataset], list[TooFewError]]:
     """Build the datasets of a suite and write each into *out*, under the name of its task.
 
-    Return them, and the errors of the tasks that could not be built.
+    For SentEval it is the name of its file. Return them, and the errors of the tasks that could
+    not be built.
 
     Raises:
         UsageError: no such format, or one that holds no probe words; *out*, or what is to be
@@ -95,15 +98,20 @@ def build_into(
         SentprobeError: a dataset or the table cannot be made, read or written.
     """
     suffix = formats.check_format(fmt).suffix
-    if fmt == "senteval":
+    published = fmt == "senteval"
+    if published:
         _check_no_probe_words(suite)
-    places = {task.name: out / f"{task.name}{suffix}" for task in suite.tasks}
+    places = {
+        task.name: out / f"{(published and task.published) or task.name}{suffix}"
+        for task in suite.tasks
+    }
     formats.prepare_folder(out, [] if suffix else [*places.values()])
     datasets: list[ProbeDataset] = []
     failures: list[TooFewError] = []
     for name, built in build_all(suite, command=command, reporter=reporter):
         if isinstance(built, ProbeDataset):
-            formats.write_dataset(built, places[name], format=fmt)
+            stored = as_published(built) if published else built
+            formats.write_dataset(stored, places[name], format=fmt)
             if suffix:
                 formats.write_split_files(built, out / formats.PARQUET / name)
             datasets.append(built)
@@ -130,9 +138,8 @@ def _print(suite: AnySuite, datasets: Sequence[ProbeDataset]) -> None:
     if datasets:
         natural = isinstance(suite, NaturalSuite)
         print_table((natural_summary if natural else compeval_summary)(datasets))
-    for data in datasets:
-        for note in data.card.notes:
-            say(f"{data.name}: {note}")
+    for note in told_once(f"{data.name}: {note}" for data in datasets for note in data.card.notes):
+        say(note)
 
 
 def compeval_summary(datasets: Sequence[ProbeDataset]) -> "Table":

@@ -17,6 +17,7 @@ from sentprobe.errors import counted
 from sentprobe.files import cache_directory
 from sentprobe.probes.encoders import USUAL_ENCODERS, find_kind
 from sentprobe.probes.encoders.cache import Cache
+from sentprobe.probes.natural.select import told_once
 from sentprobe.probes.runs.built_suites import NaturalSuite, failed
 from sentprobe.probes.runs.targets import Targets
 from sentprobe.probes.runs.word_source import parse_source
@@ -189,7 +190,7 @@ def run(
         )
     style = CellStyle(intervals=intervals, sources=sources, all_rows=all_rows)
     print_tables(outcome.results, View(style=style))
-    for note in outcome.notes:
+    for note in told_once(outcome.notes):
         say(f"note: {note}")
     if out is not None:
         _print_counts(outcome)

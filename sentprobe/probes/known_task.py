@@ -50,6 +50,8 @@ class KnownTask:
     """As the paper calls it."""
     published: str = ""
     """What its published file is called, where that is another name: SentEval's of the ten."""
+    published_labels: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """What answers are called in that file, where that is otherwise."""
     asks: str
     """The question, in a sentence's words: s is the sentence, n a noun, v a verb, w a word."""
     classes: str

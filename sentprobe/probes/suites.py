@@ -1,12 +1,13 @@
 """The tasks of all suites as one list: known by our name or that of the published file."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sentprobe.probes.compeval.tasks import TASKS as COMPEVAL
 from sentprobe.probes.dataset import ONE_HOT, ProbeDataset
 from sentprobe.probes.known_task import Cue, KnownTask
 from sentprobe.probes.natural.catalogue import TASKS as NATURAL
+from sentprobe.probes.natural.catalogue import own_name
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.presets import find_preset, override
 from sentprobe.specs import OptionPair
@@ -58,18 +59,22 @@ def task_key(name: str) -> str:
     >>> task_key("bigram_shift"), task_key("WordContent"), task_key("SemRole")
     ('bshift', 'wc', 'semrole')
     """
-    ours = {_bare(task.published): task.name for task in known_tasks() if task.published}
-    return ours.get(_bare(name), name).lower()
-
-
-def _bare(name: str) -> str:
-    return name.lower().replace("_", "")
+    return own_name(name).lower()
 
 
 def known_task(*names: str) -> KnownTask | None:
     """Return the task of one of the names, the first that is known."""
     tasks = {task.name.lower(): task for task in known_tasks()}
     return next((tasks[key] for key in map(task_key, names) if key in tasks), None)
+
+
+def as_published(data: ProbeDataset) -> ProbeDataset:
+    """Return a dataset with the name and labels of its task's published file, if there is one."""
+    task = known_task(data.name)
+    if task is None or not task.published:
+        return data
+    labels = tuple(task.published_labels.get(label, label) for label in data.labels)
+    return replace(data, name=task.published, labels=labels)
 
 
 def preset_of(*names: str) -> str:

@@ -13,6 +13,7 @@ from sentprobe.lexicon import english
 from sentprobe.probes.compeval import TASKS as COMPEVAL
 from sentprobe.probes.compeval import build
 from sentprobe.probes.dataset import Card, ProbeDataset, Size, Split
+from sentprobe.probes.formats import write_dataset
 from sentprobe.probes.natural.catalogue import TASKS
 from sentprobe.probes.natural.task import TaskGroup
 from sentprobe.probes.report.tables import arrange, explain
@@ -163,8 +164,8 @@ def test_what_the_cards_note_is_printed_and_baselines_name_no_classifier(
     [
         ("BShift", "BShift", "conneau"),
         ("BShift", "mine", "conneau"),
-        ("BShift.txt", "bigram_shift.txt", "conneau"),
-        ("BShift.txt", "mine.txt", "ettinger"),
+        ("bigram_shift.txt", "BShift.txt", "conneau"),
+        ("bigram_shift.txt", "mine.txt", "ettinger"),
     ],
 )
 def test_a_dataset_from_a_file_is_known_by_its_card_or_its_name(
@@ -175,6 +176,38 @@ def test_a_dataset_from_a_file_is_known_by_its_card_or_its_name(
     code, out, err = command("run", built / new, *quick, "--no-cache")
     assert code == 0, err
     assert f"classifier: {preset} " in out
+
+
+@pytest.mark.parametrize(
+    ("task", "removed", "found"),
+    [
+        ("bigram_shift", "", "bigram_shift"),
+        ("BShift", "", "BShift"),
+        ("bigram_shift", "bigram_shift.txt", "BShift"),
+        ("BigramShift", "bigram_shift.txt", "BShift"),
+        ("BShift", "BShift", "bigram_shift"),
+    ],
+)
+def test_a_task_may_be_called_as_its_published_file(
+    task: str, removed: str, found: str, built: Path, command: Command
+) -> None:
+    if removed:
+        (built / removed).rename(built.parent / f"{built.name}-{removed}")
+    write_dataset(named("other"), built / "other")
+    run = built.parent / f"{built.name}-run"
+    code, _, err = command("run", built, "--task", task, "-e", "majority", "-o", run)
+    assert code == 0, err
+    assert [result.task for result in read_results(run).records] == [found]
+
+
+def test_a_task_that_is_built_may_be_called_as_its_published_file(
+    table: str, tmp_path: Path, command: Command
+) -> None:
+    arguments = ("--task", "sentence_length", "-e", "majority", "-o", tmp_path / "run")
+    for _ in "ab":
+        code, _, err = command("run", "natural", table, *SMALL, *arguments)
+        assert code == 0, err
+    assert [result.task for result in read_results(tmp_path / "run").records] == ["SentLen"]
 
 
 def test_a_value_that_the_classifier_cannot_have_is_refused_before_any_work(

@@ -304,7 +304,11 @@ CUES: Mapping[Cue, CueKind] = {
         lambda _: _position,
         needs_probe=True,
     ),
-    Cue.TEMPLATE: CueKind("template", "the structure of the sentence, but no word", _template),
+    Cue.TEMPLATE: CueKind(
+        "template",
+        "the structure of the sentence, or where the grammar does not parse it its function words",
+        _template,
+    ),
     Cue.SENTENCE: CueKind(
         "sentence alone",
         "which one to three words stand together, without the probe words",

@@ -174,6 +174,11 @@ def _head(path: Path) -> dict[str, Any]:
         raise UsageError(
             f"{path}: not a table of an analysed corpus; it has no {HEAD_NAME}"
         ) from None
+    except NotADirectoryError:
+        raise UsageError(
+            f"{path}: a file, and not the table of an analysed corpus; make one of it first: "
+            f"probe analyze {path} --out TABLE, with --parser if it is not parsed"
+        ) from None
     except OSError as error:
         raise path_error(file, "cannot read it", error, otherwise=TableError) from error
     except BadSyntaxError as error:

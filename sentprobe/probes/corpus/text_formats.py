@@ -37,6 +37,8 @@ class Raw(NamedTuple):
 
     text: str
     holds: Holds
+    written: tuple[str, ...] = ()
+    """Of tokens with straight marks: as they are in the corpus; empty: the same."""
 
 
 ReadPiece: TypeAlias = Parsed | Raw | Mistake

@@ -18,7 +18,8 @@ from sentprobe.probes.corpus.text_formats import FORMATS, Holds, Raw, ReadPiece
 from sentprobe.probes.syntax.parser import Parser, ParserOutcome
 from sentprobe.probes.syntax.parsers import NO_PARSER, load_parser
 from sentprobe.probes.syntax.rows import Row, RowError, analyse
-from sentprobe.probes.syntax.trees import Mistake, Parsed, shorten
+from sentprobe.probes.syntax.trees import Mistake, Parsed, plain_word, shorten
+from sentprobe.probes.syntax.typography import straight_word, straighten, written_forms
 from sentprobe.versions import own_version
 
 if TYPE_CHECKING:
@@ -171,7 +172,10 @@ def _unparsed(chunk: Chunk, batch: Sequence[_Item]) -> str:
 
 
 def _mended(outcome: ParserOutcome, raw: Raw) -> Parsed | Mistake:
-    return Mistake(0, outcome, shorten(raw.text)) if isinstance(outcome, str) else outcome
+    """Return a parse with its tokens as they are written, or why there is none."""
+    if isinstance(outcome, str):
+        return Mistake(0, outcome, shorten(" ".join(raw.written) or raw.text))
+    return replace(outcome, written=raw.written) if raw.written else outcome
 
 
 def _sentences(chunk: Chunk, recipe: Recipe, parser: Parser | None) -> Iterator[_Item]:
@@ -182,10 +186,20 @@ def _sentences(chunk: Chunk, recipe: Recipe, parser: Parser | None) -> Iterator[
             yield _Item(piece.line, piece)
             continue
         for found in read(piece, recipe.reading):
-            if not isinstance(found, Raw) or found.holds is Holds.TOKENS:
+            if not isinstance(found, Raw):
                 yield _Item(piece.line, found)
+            elif found.holds is Holds.TOKENS:
+                yield _Item(piece.line, _straight_tokens(found))
             else:
                 yield from (_Item(piece.line, part) for part in _divide(found, recipe, parser))
+
+
+def _straight_tokens(raw: Raw) -> Raw:
+    """Return given tokens with straight marks; there are as many."""
+    if raw.text.isascii():
+        return raw
+    tokens = raw.text.split()
+    return Raw(" ".join(map(straight_word, tokens)), raw.holds, tuple(tokens))
 
 
 def _divide(raw: Raw, recipe: Recipe, parser: Parser | None) -> Iterator[ReadPiece]:
@@ -193,16 +207,25 @@ def _divide(raw: Raw, recipe: Recipe, parser: Parser | None) -> Iterator[ReadPie
     if raw.holds is Holds.TEXT and recipe.punkt is None and parser is not None:
         yield from _parse_text(parser, raw)
         return
-    texts = [raw.text]
+    straight = straighten(raw.text)
+    texts = [straight.text]
     if raw.holds is Holds.TEXT and recipe.punkt is not None:
-        texts = load_splitter(recipe.punkt)(raw.text)
-    for text in texts:
-        yield Raw(" ".join(load_tokenizer()(text)), Holds.TOKENS)
+        texts = load_splitter(recipe.punkt)(straight.text)
+    sentences = list(map(load_tokenizer(), texts))
+    for tokens, forms in zip(sentences, written_forms(straight, sentences), strict=True):
+        yield Raw(" ".join(tokens), Holds.TOKENS, forms)
 
 
 def _parse_text(parser: Parser, raw: Raw) -> Iterator[ReadPiece]:
-    for outcome in _guarded(lambda: parser.parse_text(raw.text), count=1):
-        yield _mended(outcome, raw)
+    straight = straighten(raw.text)
+    outcomes = _guarded(lambda: parser.parse_text(straight.text), count=1)
+    sentences = [list(map(plain_word, _tokens(outcome))) for outcome in outcomes]
+    for outcome, forms in zip(outcomes, written_forms(straight, sentences), strict=True):
+        yield _mended(outcome, raw._replace(written=forms))
+
+
+def _tokens(outcome: ParserOutcome) -> Sequence[str]:
+    return () if isinstance(outcome, str) else outcome.tokens
 
 
 def _parse(

@@ -16,11 +16,10 @@ def bigram_shift(draw: Draw) -> Selection:
     Sentences with double quotes are left out, and those that swapping makes a sentence of the
     corpus.
     """
-    quotes = ", ".join("'" + quote.replace("'", "''") + "'" for quote in pairs.DOUBLE_QUOTES)
-    where = f"{LENGTHS} AND NOT list_has_any(tokens, [{quotes}])"
     return pairs.changed_selection(
         draw,
-        f"SELECT digest, 0 AS label, 0 AS form FROM sentences WHERE {where}",
+        "SELECT digest, 0 AS label, 0 AS form FROM sentences "
+        f"WHERE {LENGTHS} AND {pairs.NO_QUOTES}",
         labels=(pairs.ORIGINAL, pairs.INVERTED),
         change=_swapped,
     )

@@ -43,8 +43,24 @@ TASKS: dict[str, NaturalTask] = {
 """All tasks by name."""
 
 
+def own_name(name: str) -> str:
+    """Return our name of a task that is called as its published file is; any other name as it is.
+
+    >>> own_name("bigram_shift"), own_name("WordContent"), own_name("BShift"), own_name("mine")
+    ('BShift', 'WC', 'BShift', 'mine')
+    """
+    published = {_bare(task.published): task.name for task in TASKS.values() if task.published}
+    return published.get(_bare(name), name)
+
+
+def _bare(name: str) -> str:
+    return name.lower().replace("_", "")
+
+
 def find_tasks(names: Iterable[str] = ()) -> list[NaturalTask]:
     """Return the tasks of those names or suites; of no names, the ten of Conneau et al. 2018.
+
+    A task may also be called as its published file is.
 
     Raises:
         UsageError: there is none of that name, or one is named twice.
@@ -57,8 +73,8 @@ def find_tasks(names: Iterable[str] = ()) -> list[NaturalTask]:
 
 
 def _named(name: str) -> Sequence[NaturalTask]:
-    if name in TASKS:
-        return [TASKS[name]]
+    if (ours := own_name(name)) in TASKS:
+        return [TASKS[ours]]
     if name in {suite.value for suite in TaskGroup}:
         return [task for task in TASKS.values() if task.suite == name]
     known = [*TASKS, *(suite.value for suite in TaskGroup)]

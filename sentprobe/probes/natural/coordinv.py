@@ -16,6 +16,7 @@ from sentprobe.probes.natural import select
 from sentprobe.probes.natural.pairs import (
     DOUBLE_QUOTES,
     INVERTED,
+    NO_QUOTES,
     ORIGINAL,
     ChangedPair,
     is_word,
@@ -24,7 +25,8 @@ from sentprobe.probes.natural.pairs import (
 )
 from sentprobe.probes.natural.task import NaturalTask, Said, TableNeed
 
-ANSWER = f"CASE WHEN {select.LENGTHS} THEN clauses END"
+ANSWER = f"CASE WHEN {select.LENGTHS} AND {NO_QUOTES} AND tokens[-1] = '.' THEN clauses END"
+"""No quotations: no double quotes and no end but a full stop, as in the published data."""
 
 _COLUMNS = (
     "text, tags, clauses.first_start, clauses.first_end, clauses.second_start, clauses.second_end"

@@ -90,8 +90,13 @@ def new_pairs(draw: select.Draw, changes: Mapping[str, str]) -> list[ChangedPair
     return pairs
 
 
-DOUBLE_QUOTES = ('"', "``", "''", "“", "”", "„", "«", "»")
+DOUBLE_QUOTES = ('"', "``", "''", "“", "”", "„", "‟", "«", "»")
 """Tokens that are double quotes, as they stand in text and in the Penn Treebank."""
+
+_LISTED = ", ".join("'" + quote.replace("'", "''") + "'" for quote in DOUBLE_QUOTES)
+
+NO_QUOTES = f"NOT list_has_any(tokens, [{_LISTED}])"
+"""In SQL that a sentence has no double quotes."""
 
 
 ORIGINAL, INVERTED = "O", "I"

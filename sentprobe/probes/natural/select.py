@@ -6,6 +6,7 @@ and above they are the paper's.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -279,6 +280,33 @@ def scaled_note(size: Size, items: Mapping[Split, int], *, why: str) -> str:
     asked = ", ".join(f"{size.of(split):,} {split.value}" for split in items)
     made = ", ".join(f"{number:,} {split.value}" for split, number in items.items())
     return f"scaled down: {asked} items were asked for, the corpus gives {made}; {why}"
+
+
+_SCALED = re.compile(
+    r"(.+?): scaled down: (.+) items were asked for, the corpus gives (.+?); (.+)", re.DOTALL
+)
+
+
+def told_once(notes: Iterable[str]) -> list[str]:
+    """Return the notes of several tasks, each ``TASK: NOTE``, with one line for all scaled down.
+
+    >>> sizes = {Split.TRAIN: 90, Split.TEST: 9}
+    >>> one = scaled_note(Size(100, 10, 0), sizes, why="few")
+    >>> told_once([f"WC: {one}", "WC: 5 words", f"SOMO: {one}"])
+    ['scaled down: 100 train, 10 test items were asked for, the corpus gives WC 90, 9 (few); \
+SOMO 90, 9 (few)', 'WC: 5 words']
+    """
+    found = {note: _SCALED.fullmatch(note) for note in notes}
+    asked = Counter(match[2] for match in found.values() if match)
+    told: dict[str, str] = {}
+    for note, match in found.items():
+        if match is None or asked[match[2]] == 1:
+            told[note] = note
+        else:
+            made = f"{match[1]} {re.sub(' [a-z]+', '', match[3])} ({match[4]})"
+            start = f"scaled down: {match[2]} items were asked for, the corpus gives "
+            told[start] = f"{told[start]}; {made}" if start in told else start + made
+    return list(told.values())
 
 
 LENGTHS = "length BETWEEN 5 AND 28"

@@ -18,13 +18,18 @@ ABOUT_LENGTH = why(
 HOW_LONG = "how many tokens does s have?"
 
 
+def names(bins: Sequence[tuple[int, int]]) -> tuple[str, ...]:
+    """Return what the classes of *bins* are called."""
+    return tuple(f"{low}-{high}" for low, high in bins)
+
+
 def shown(bins: Sequence[tuple[int, int]]) -> str:
-    """Return the classes of *bins* as they are called.
+    """Return the classes of *bins* in a line.
 
     >>> shown([(5, 8), (9, 12)])
     '5-8, 9-12'
     """
-    return ", ".join(f"{low}-{high}" for low, high in bins)
+    return ", ".join(names(bins))
 
 
 def sentence_length(draw: select.Draw) -> select.Selection:
@@ -38,7 +43,7 @@ def length_classes(draw: select.Draw, bins: Sequence[tuple[int, int]]) -> select
     Raises:
         TooFewError: a class is empty, or nearly so.
     """
-    labels = tuple(f"{low}-{high}" for low, high in bins)
+    labels = names(bins)
     cases = " ".join(f"WHEN length <= {high} THEN {n}" for n, (_, high) in enumerate(bins))
     pool = draw.pool(
         f"SELECT digest, CASE {cases} END AS label, 0 AS form FROM sentences "
@@ -57,6 +62,7 @@ TASK = NaturalTask(
     published="sentence_length",
     asks=HOW_LONG,
     classes=shown(BINS),
+    published_labels={name: str(number) for number, name in enumerate(names(BINS))},
     draw=sentence_length,
     may_answer=ABOUT_LENGTH,
 )

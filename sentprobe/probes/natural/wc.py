@@ -1,6 +1,11 @@
 """WC of Conneau et al. 2018, section 2: which of many words a sentence has."""
 
+from collections.abc import Sequence
+
+import numpy as np
+
 from sentprobe.errors import UsageError
+from sentprobe.probes.corpus.queries import SentencePool
 from sentprobe.probes.dataset import TooFewError
 from sentprobe.probes.known_task import ABOUT_WORDS, Cue, why
 from sentprobe.probes.natural import select
@@ -33,6 +38,7 @@ def word_content(draw: select.Draw) -> select.Selection:
         "JOIN targets USING (word) GROUP BY digest HAVING count(*) = 1"
     )
     labels = tuple(word for _, word in words)
+    _check_enough(draw, pool, words)
     places, got = select.by_class(pool, labels, draw.size, task=draw.task)
     used = f"{len(words):,} words, the first from frequency rank {first:,} on: "
     return select.Selection(
@@ -42,6 +48,22 @@ def word_content(draw: select.Draw) -> select.Selection:
             used + f"ranks {words[0][0]:,} to {words[-1][0]:,}",
             *select.size_notes(draw, got, classes=len(labels), why=select.rarest(pool, labels)),
         ),
+    )
+
+
+def _check_enough(draw: select.Draw, pool: SentencePool, words: Sequence[tuple[int, str]]) -> None:
+    """Refuse words of which one has not a sentence for each split, and say how many have."""
+    needed = len(select.splits_of(draw.size))
+    counts = np.bincount(pool.labels, minlength=len(words))
+    few = np.flatnonzero(counts < needed)
+    if not len(few):
+        return
+    place = int(few[0])
+    advice = f"--words {place} asks for those before it, and " if place > 1 else ""
+    raise TooFewError(
+        f"{draw.task}: {len(few):,} of {len(words):,} words from frequency rank {words[0][0]:,} on "
+        f"are in fewer than {needed} sentences without another of the words, one for each split; "
+        f"the first is {words[place][1]!r}; {advice}--first-rank for commoner or rarer ones"
     )
 
 
@@ -60,7 +82,8 @@ def _words(draw: select.Draw) -> tuple[list[tuple[int, str]], int]:
     if settings.words is not None and len(found) < wanted:
         raise UsageError(
             f"{draw.task}: the corpus has {len(found)} words of at least 4 letters from rank "
-            f"{first:,} on, not {wanted:,}; ask for fewer or begin at an earlier rank"
+            f"{first:,} on, not {wanted:,}; ask for fewer (--words) or begin at an earlier rank "
+            "(--first-rank)"
         )
     if len(found) < 2:
         raise TooFewError(

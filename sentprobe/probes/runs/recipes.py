@@ -18,6 +18,7 @@ from sentprobe.probes.encoders import Baseline, Encoder, find_kind
 from sentprobe.probes.encoders.given import Known, make_known
 from sentprobe.probes.encoders.kinds import SpecArgument
 from sentprobe.probes.encoders.protocol import digest
+from sentprobe.probes.natural.catalogue import own_name
 from sentprobe.probes.natural.task import NaturalTask, TaskGroup
 from sentprobe.probes.runs.built_suites import AnySuite, CompevalSuite
 from sentprobe.probes.runs.controls import conditions_with
@@ -90,7 +91,7 @@ def requests(
     choice = USUAL_PRESET if preset is None else preset
     suites = targets.built
     known = {*TaskGroup, *(task.name for _, task in _tasks(suites))}
-    if len(suites) < len(targets.found) or not {*targets.names} <= known:
+    if len(suites) < len(targets.found) or not {*map(own_name, targets.names)} <= known:
         return []
     if not isinstance(choice, Preset | PresetChoice):
         return []

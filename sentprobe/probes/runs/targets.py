@@ -14,6 +14,7 @@ from sentprobe.probes.corpus.table import Table, open_table
 from sentprobe.probes.dataset import ProbeDataset, TooFewError
 from sentprobe.probes.encoders.given import is_encoder
 from sentprobe.probes.natural.catalogue import TASKS as NATURAL_TASKS
+from sentprobe.probes.natural.catalogue import own_name
 from sentprobe.probes.natural.task import TaskGroup
 from sentprobe.probes.runs import built_suites as built
 from sentprobe.progress import Reporter
@@ -212,7 +213,7 @@ def _mine(names: Sequence[str], kind: str | None) -> tuple[str, ...]:
         return tuple(name for name in names if name in TASKS)
     if kind == NATURAL:
         known = {*NATURAL_TASKS, *(each.value for each in TaskGroup)}
-        return tuple(name for name in names if name in known)
+        return tuple(name for name in names if own_name(name) in known)
     return tuple(names)
 
 
@@ -253,7 +254,8 @@ def find_datasets(targets: Targets, *, command: str, reporter: Reporter) -> Foun
         raise built.failed(failures.values(), of=len(failures))
     there = [data.name for data in datasets]
     for name in targets.names:
-        if name not in {*there, *failures, *(each.value for each in TaskGroup)}:
+        known = {*map(own_name, there), *failures, *(each.value for each in TaskGroup)}
+        if own_name(name) not in known:
             raise UsageError(f"there is no task {name!r} in {targets.written}")
     check_distinct("dataset", there)
     return Found(tuple(datasets), failures)
@@ -270,13 +272,20 @@ def _read(target: Stored | ProbeDataset, targets: Targets) -> list[ProbeDataset]
     if not targets.names:
         return found
     known = [data.name for data in found]
-    unknown = [name for name in targets.names if name not in known]
+    wanted = {name: _called(name, known) for name in targets.names}
+    unknown = [name for name, which in wanted.items() if not which]
     if unknown and sum(word != NATURAL for word in targets.words) == 1:
         raise UsageError(
             f"{place}: there is no task {unknown[0]!r}{suggest(unknown[0], known)}; "
             f"the tasks are {', '.join(known)}"
         )
-    return [data for data in found if data.name in targets.names]
+    chosen = {name for which in wanted.values() for name in which}
+    return [data for data in found if data.name in chosen]
+
+
+def _called(name: str, known: Sequence[str]) -> list[str]:
+    """Return which of the datasets is meant: of that name, else of the task that it names."""
+    return [name] if name in known else [each for each in known if own_name(each) == own_name(name)]
 
 
 def without_table(command: str) -> UsageError:

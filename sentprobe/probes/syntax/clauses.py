@@ -253,7 +253,11 @@ object=Noun(index=4, number=<Number.SINGULAR: 'sg'>))
     if clause is None:
         return NO_CLAUSE
     subject = _subject(tree, clause)
-    obj = _object(tree, clause, subject=subject)
+    obj = None
+    if subject is not None and _is_there(tree, subject):
+        subject = _announced(tree, clause, there=subject)
+    else:
+        obj = _object(tree, clause, subject=subject)
     return MainClause(
         verb=tree.starts[clause.verb],
         subject=None if subject is None else head_noun(tree, subject),
@@ -321,6 +325,24 @@ def _subject(tree: Tree, clause: _Clause) -> int | None:
     if after and inverted:
         return after[0]
     return clause.question
+
+
+def _is_there(tree: Tree, node: int) -> bool:
+    """Say whether a noun phrase is the *there* of existentials."""
+    return any(tree.categories[child] == "EX" for child in children(tree, node))
+
+
+def _announced(tree: Tree, clause: _Clause, *, there: int) -> int:
+    """Return the noun phrase that *there* announces: after the verb, or asked for before it.
+
+    One that looks as if it said when is announced where there is no other: *there were times*.
+    """
+    verb, host = _lexical_verb(tree, clause)
+    after = [] if verb is None else [node for node in _after(tree, verb, host) if node != there]
+    found = [node for node in after if not _says_when(tree, node)]
+    times = [] if tree.annotated else after
+    asked = [] if clause.question is None else [clause.question]
+    return (*found, *times, *asked, there)[0]
 
 
 def _noun_phrases(tree: Tree, nodes: Sequence[int]) -> list[int]:

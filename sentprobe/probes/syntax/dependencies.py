@@ -71,6 +71,7 @@ _NEXT_VERB_TAGS = frozenset(("VB", "VBN", "VBG"))
 _CLAUSE_SEPARATORS = frozenset(("CC", ":"))
 _PHRASE_SEPARATORS = frozenset(("CC", ",", ":"))
 _DETERMINERS = frozenset(("DT", "PRP$"))
+_THERE = "EX"
 
 
 def unnamed_main_clause(
@@ -89,8 +90,19 @@ def unnamed_main_clause(
     subject = _pick(graph, before[::-1])
     if subject is None and tags[verb] in clauses.FINITE_TAGS:
         subject = _pick(graph, _after(graph, verb))
-    obj = _object(graph, verb, subject=subject)
+    obj = None
+    if subject is not None and tags[subject] == _THERE:
+        subject = _announced(graph, verb, there=subject)
+    else:
+        obj = _object(graph, verb, subject=subject)
     return clauses.MainClause(verb, _unnamed_noun(graph, subject), _unnamed_noun(graph, obj))
+
+
+def _announced(graph: Graph, verb: int, *, there: int) -> int:
+    """Return the first nominal after the verb, which *there* announces; failing that, *there*."""
+    after = _after(graph, _lexical_verb(graph, verb))
+    found = _pick(graph, [node for node in after if node != there])
+    return there if found is None else found
 
 
 def _first_verb(graph: Graph) -> int | None:
@@ -108,14 +120,20 @@ def _first_verb(graph: Graph) -> int | None:
 
 def _object(graph: Graph, verb: int, *, subject: int | None) -> int | None:
     """Return the last nominal after the verb that the auxiliaries lead to, unless it says when."""
+    verb = _lexical_verb(graph, verb)
+    if graph.form(verb) in clauses.COPULAS:
+        return None
+    return _pick(graph, [node for node in _after(graph, verb)[::-1] if node != subject])
+
+
+def _lexical_verb(graph: Graph, verb: int) -> int:
+    """Return the verb that the auxiliaries lead to."""
     while graph.form(verb) in clauses.AUXILIARIES:
         inner = [n for n in _after(graph, verb) if graph.tags[n] in _NEXT_VERB_TAGS]
         if not inner:
             break
         verb = inner[0]
-    if graph.form(verb) in clauses.COPULAS:
-        return None
-    return _pick(graph, [node for node in _after(graph, verb)[::-1] if node != subject])
+    return verb
 
 
 def _after(graph: Graph, node: int) -> list[int]:
@@ -163,6 +181,8 @@ _UNNAMED = frozenset(("", "_"))
 _AUXILIARY = frozenset(("aux", "auxpass", "cop"))
 _EXPLETIVE = frozenset(("expl",))
 _SUBJECT = frozenset(("nsubj", "nsubjpass"))
+_ATTRIBUTE = frozenset(("attr",))
+"""What spaCy's English models call the noun that *there* announces."""
 _OBJECT = frozenset(("obj", "dobj"))
 _CONJUNCT = frozenset(("conj",))
 _CONJUNCTION = frozenset(("cc",))
@@ -206,11 +226,12 @@ def _verb(graph: Graph) -> int | None:
 
 
 def _subject(graph: Graph) -> clauses.Noun | None:
-    """Return the subject; *there* and *it* stand before the noun that they announce."""
-    expletive = [node for node in graph.find(graph.root, _EXPLETIVE) if node < graph.root]
-    if expletive:
-        return _noun(graph, expletive[0])
-    return _first(graph, _SUBJECT)
+    """Return the subject: of *it is true that* it is *it*, of *there is rain* it is *rain*."""
+    expletive = graph.find(graph.root, _EXPLETIVE)
+    there = any(graph.tags[node] == _THERE for node in expletive)
+    before = [node for node in expletive if node < graph.root]
+    found = _first(graph, _SUBJECT | _ATTRIBUTE) if there else None
+    return found or (_noun(graph, before[0]) if before else _first(graph, _SUBJECT))
 
 
 def _first(graph: Graph, wanted: frozenset[str]) -> clauses.Noun | None:

@@ -1,6 +1,7 @@
 """From a parsed sentence to its row of the table."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from sentprobe.errors import SentprobeError
@@ -8,6 +9,7 @@ from sentprobe.probes.syntax.clauses import NO_CLAUSE, MainClause, Noun, main_cl
 from sentprobe.probes.syntax.dependencies import DependencyError, main_clause_of_dependencies
 from sentprobe.probes.syntax.labels import Coordination, coordination, depth, top_constituents
 from sentprobe.probes.syntax.trees import Parsed, Tree, TreeError, plain_word, read_tree, write_tree
+from sentprobe.probes.syntax.typography import straight_word
 
 MAX_TOKENS = 32_767
 """The longest sentence and the deepest tree: what the columns of small numbers hold."""
@@ -68,13 +70,13 @@ def analyse(parsed: Parsed) -> Row:
         clause = NO_CLAUSE
         if parsed.heads:
             clause = main_clause_of_dependencies(
-                parsed.tokens, parsed.tags, parsed.heads, parsed.relations
+                _straight(parsed.tokens), parsed.tags, parsed.heads, parsed.relations
             )
     except (TreeError, DependencyError) as error:
         raise RowError(str(error)) from error
     if parsed.tags and len(parsed.tags) != len(parsed.tokens):
         raise RowError(f"{len(parsed.tokens)} tokens with {len(parsed.tags)} tags")
-    tokens = tuple(map(plain_word, parsed.tokens))
+    tokens = _written(parsed, tuple(map(plain_word, parsed.tokens)))
     return _row(parsed, tokens, parsed.tags, tree=None, clause=clause)
 
 
@@ -83,7 +85,21 @@ def _row_of_tree(parsed: Parsed, tree: Tree | str) -> Row:
         tree = read_tree(tree)
     if parsed.tokens and len(parsed.tokens) != len(tree.words):
         raise RowError(f"{len(parsed.tokens)} tokens, but the tree has {len(tree.words)} words")
-    return _row(parsed, tree.words, tree.tags, tree=tree, clause=main_clause(tree))
+    clause = main_clause(replace(tree, words=_straight(tree.words)))
+    tree = replace(tree, words=_written(parsed, tree.words))
+    return _row(parsed, tree.words, tree.tags, tree=tree, clause=clause)
+
+
+def _straight(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the words as the lists of words know them."""
+    return tuple(map(straight_word, words))
+
+
+def _written(parsed: Parsed, words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the words as the text has them, unless the parser made more or fewer of them."""
+    if len(parsed.written) != len(words):
+        return words
+    return tuple(map(plain_word, parsed.written))
 
 
 def _row(

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from sentprobe.errors import SentprobeError
+from sentprobe.probes.syntax.typography import straight_word
 
 _BRACKETS = {"(": "-LRB-", ")": "-RRB-"}
 _ESCAPED = _BRACKETS | {"{": "-LCB-", "}": "-RCB-", "[": "-LSB-", "]": "-RSB-"}
@@ -60,7 +61,7 @@ def tag_auxiliaries(labels: list[str], starts: list[int], words: list[str]) -> N
     """Give auxiliaries the tags of other verbs; Charniak's parsers have one for them all."""
     for node, label in enumerate(labels):
         if label in ("AUX", "AUXG"):
-            labels[node] = _AUXILIARIES.get(words[starts[node]].lower(), "VB")
+            labels[node] = _AUXILIARIES.get(straight_word(words[starts[node]]).lower(), "VB")
 
 
 ROOT = "ROOT"
@@ -346,6 +347,8 @@ class Parsed:
     """
 
     tokens: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
+    """The tokens as the text has them, where the parser was given others; empty: the same."""
     tags: tuple[str, ...] = ()
     tree: Tree | str | None = None
     """The constituents: read already, or in Penn brackets."""

@@ -13,11 +13,11 @@ from thoroughness import examples
 
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.corpus.table import Table
-from sentprobe.probes.dataset import Size, Split, TooFewError
+from sentprobe.probes.dataset import ProbeDataset, Size, Split, TooFewError
 from sentprobe.probes.natural.bshift import _swapped
 from sentprobe.probes.natural.catalogue import TASKS, find_tasks
 from sentprobe.probes.natural.coordinv import Longer, part, render
-from sentprobe.probes.natural.datasets import NaturalRecipe, build_one
+from sentprobe.probes.natural.datasets import NaturalRecipe, build_each, build_one
 from sentprobe.probes.natural.select import Band, NaturalSettings, parse_band
 from sentprobe.probes.natural.task import TaskGroup
 from sentprobe.probes.syntax.rows import analyse
@@ -122,6 +122,34 @@ def test_quotes_around_the_whole_stay_around_the_whole() -> None:
     assert parts is not None
     assert parts.longer is Longer.NEITHER
     assert render(parts, inverted=True) == '" She did or he ran ?'
+
+
+@pytest.mark.parametrize(
+    ("opening", "stop", "usable"),
+    [
+        ("", "(. .)", True),
+        ("", "(. !)", False),
+        ("", "(: ...)", False),
+        ("", "", False),
+        ('(`` ")', "(. .)", False),
+        ("(`` “)", "(. .) ('' ”)", False),
+        ("", "(. .) ('' '')", False),
+    ],
+)
+def test_quotations_are_not_coordinated(
+    opening: str, stop: str, usable: bool, tmp_path: Path
+) -> None:
+    trees = [
+        f"(S {opening} {clause('(DT The) (NN man)', f'ran{n}')} (CC and)"
+        f" {clause(subject, f'slept{n}')} {stop})"
+        for n in range(20)
+        for subject in ("(PRP she)", "(DT the) (JJ old) (NN dog)")
+    ]
+    table = write_table(rows_of(f"{tree}\n" for tree in trees), tmp_path / "table")
+    sizes = NaturalRecipe(size=Size(8, 2, 2), audit=False)
+    ((_, built),) = build_each(find_tasks(["CoordInv"]), table, recipe=sizes)
+    assert isinstance(built, ProbeDataset) == usable
+    assert usable or "first clause longer: 0" in str(built)
 
 
 # Adi et al. 2017

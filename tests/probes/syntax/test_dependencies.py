@@ -25,7 +25,13 @@ NAMED: dict[str, tuple[Any, ...]] = {
     "He/PRP/4/nsubj is/VBZ/4/cop a/DT/4/det man/NN/0/root": ("is", "He", "sg", None, None),
     "It/PRP/3/nsubj:pass was/VBD/3/aux:pass seen/VBN/0/root": ("was", "It", "sg", None, None),
     "It/PRP/3/nsubjpass was/VBD/3/auxpass seen/VBN/0/root": ("was", "It", "sg", None, None),
-    "There/EX/2/expl was/VBD/0/root rain/NN/2/nsubj": ("was", "There", None, None, None),
+    "There/EX/2/expl was/VBD/0/root rain/NN/2/nsubj": ("was", "rain", "sg", None, None),
+    "There/EX/2/expl are/VBP/0/root men/NNS/2/attr": ("are", "men", "pl", None, None),
+    "Are/VBP/0/root there/EX/1/expl men/NNS/1/nsubj": ("Are", "men", "pl", None, None),
+    "There/EX/2/expl was/VBD/0/root": ("was", "There", None, None, None),
+    "It/PRP/3/expl is/VBZ/3/cop true/JJ/0/root he/PRP/5/nsubj ran/VBD/3/csubj": (
+        *("is", "It", "sg", None, None),
+    ),
     "Go/VB/0/root home/NN/1/dobj": ("Go", None, None, "home", "sg"),
     "To/TO/2/mark go/VB/0/root": (None, None, None, None, None),
     "The/DT/2/det man/NN/0/root": (None, None, None, None, None),
@@ -45,6 +51,10 @@ UNNAMED: dict[str, tuple[Any, ...]] = {
     "Ann/NNP/3 and/CC/3 Jo/NNP/4 ran/VBD/0": ("ran", "Ann", "pl", None, None),
     "Ann/NNP/3 or/CC/3 Jo/NNP/4 ran/VBD/0": ("ran", "Ann", None, None, None),
     "oil/NN/4 and/CC/4 gas/NN/4 prices/NNS/5 rose/VBD/0": ("rose", "prices", "pl", None, None),
+    "There/EX/2 are/VBP/0 two/CD/4 men/NNS/2": ("are", "men", "pl", None, None),
+    "There/EX/2 have/VBP/0 been/VBN/2 men/NNS/3": ("have", "men", "pl", None, None),
+    "There/EX/2 came/VBD/0 a/DT/4 man/NN/2": ("came", "man", "sg", None, None),
+    "There/EX/2 was/VBD/0": ("was", "There", None, None, None),
     "A/DT/2 man/NN/0": (None, None, None, None, None),
 }
 

@@ -197,6 +197,27 @@ CLAUSES = {
     "(SINV (ADVP (RB Never)) (VBD had) (NP (NN man)) (VP (VBN seen) (NP (PRP it))))": (
         *("had", "man", "it"),
     ),
+    # existentials: the noun that there announces
+    "(S (NP (EX There)) (VP (VBP are) (NP (CD two) (NNS men)) (PP (IN in) (NP (PRP it)))))": (
+        *("are", "men", None),
+    ),
+    "(S (NP-SBJ (EX There)) (VP (VBZ 's) (NP-TMP (NN today)) (NP-PRD (DT a) (NN man))))": (
+        *("'s", "man", None),
+    ),
+    "(S (NP (EX There)) (VP (MD must) (VP (VB have) (VP (VBN been) (NP (NNS men))))))": (
+        *("must", "men", None),
+    ),
+    "(S (NP (EX There)) (VP (VBD came) (NP (DT that) (NN night)) (NP (DT a) (NN man))))": (
+        *("came", "man", None),
+    ),
+    "(S (NP (EX There)) (VP (VBD were) (NP (NNS moments))))": ("were", "moments", None),
+    "(SQ (VBP Are) (NP (EX there)) (NP (DT any) (NNS men)) (. ?))": ("Are", "men", None),
+    "(SBARQ (WHNP (WRB How) (JJ many) (NNS men)) (SQ (VBP are) (NP (EX there))) (. ?))": (
+        *("are", "men", None),
+    ),
+    "(S (NP (EX There)) (VP (VBZ seems) (S (VP (TO to) (VP (VB be) (NP (NN man)))))))": (
+        *("seems", "There", None),
+    ),
     # commands, infinitives, fragments
     "(S (VP (VB Go) (NP (NN home))) (. !))": ("Go", None, "home"),
     "(S (VP (TO To) (VP (VB be))))": (None, None, None),
