@@ -109,9 +109,11 @@ def check_tree_depth(data: ProbeDataset, source: Source) -> None:
         ]
         assert [str(depth) for depth, _ in pairs] == [data.labels[n] for n in each.targets]
         depths, lengths = np.array(pairs).T
+        assert 6 <= lengths.min() <= lengths.max() <= 22
         if len(pairs) >= 50 and lengths.std():
             assert abs(np.corrcoef(depths, lengths)[0, 1]) < 0.15
-        if len(set(Counter(depths.tolist()).values())) == 1:
+        missing = "fewer where the corpus has too few" in data.card.notes[0]
+        if not missing and len(set(Counter(depths.tolist()).values())) == 1:
             of_depth = {d: sorted(n for e, n in pairs if e == d) for d in set(depths.tolist())}
             assert len({tuple(found) for found in of_depth.values()}) == 1
 

@@ -165,13 +165,18 @@ def _failure(state: _State, lexicon: Lexicon) -> ParseError:
 
 
 def _is_unknown(token: str, lexicon: Lexicon) -> bool:
-    function_words = {
+    return not lexicon.find(token) and token not in _function_words()
+
+
+@cache
+def _function_words() -> frozenset[str]:
+    """Return the words of all shapes: found once, for sentences fail by the thousand."""
+    return frozenset(
         item.content.form
         for shape in shapes.clause_shapes()
         for item in shapes.english_shapes().items(shape)
         if isinstance(item.content, Leaf)
-    }
-    return not lexicon.find(token) and token not in function_words
+    )
 
 
 class _Parser:

@@ -2,7 +2,8 @@
 
 The figures of Conneau et al. 2018 suit their corpus. In a corpus of fewer than :data:`REFERENCE`
 tokens hardly a word would be frequent enough, so there they shrink in proportion; at the reference
-and above they are the paper's.
+and above they are the paper's. The words that Tense, SubjNum and ObjNum ask about have a reference
+of their own (:mod:`sentprobe.probes.natural.target_words`).
 """
 
 import re
@@ -35,14 +36,15 @@ class Band:
     def __str__(self) -> str:
         return f"{self.low}-{self.high}"
 
-    def scaled(self, tokens: int) -> "Band":
-        """Return the band for a corpus of so many tokens.
+    def scaled(self, tokens: int, *, full: int = REFERENCE) -> "Band":
+        """Return the band for a corpus of so many tokens; of *full* and more it is this one.
 
-        >>> str(Band(100, 5000).scaled(50_000_000)), str(Band(100, 5000).scaled(450_000))
-        ('100-5000', '4-225')
+        >>> str(Band(40, 400).scaled(50_000_000)), str(Band(40, 400).scaled(450_000))
+        ('40-400', '2-18')
         """
-        low = max(1, round(self.low * share(tokens)))
-        return Band(low, max(low + 1, round(self.high * share(tokens))))
+        part = min(1.0, tokens / full)
+        low = max(1, round(self.low * part))
+        return Band(low, max(low + 1, round(self.high * part)))
 
 
 _EXAMPLE = Band(100, 5000)

@@ -9,8 +9,25 @@ from sentprobe.probes.natural import select
 TARGET_BAND = select.Band(100, 5000)
 """Of the main verb (Tense) and of the head noun (SubjNum, ObjNum)."""
 
+FULL_CORPUS = 75_000_000
+"""Tokens from which on the band is that of the paper. Our choice: so scaled, the words asked about
+are about as common in English as those of the published data."""
+
+LEAST_HIGH = 30
+"""The upper end of the band is no lower, however small the corpus: else too few items are left."""
+
 LETTERS = r"\p{L}[\p{L}-]*"
 """Words that can be the target of a question: neither ``'s`` nor ``%``."""
+
+
+def target_band(tokens: int) -> select.Band:
+    """Return the band of the words that are asked about, in a corpus of so many tokens.
+
+    >>> [str(target_band(tokens)) for tokens in (90_000_000, 7_500_000, 450_000, 5)]
+    ['100-5000', '10-500', '1-30', '1-30']
+    """
+    band = TARGET_BAND.scaled(tokens, full=FULL_CORPUS)
+    return select.Band(band.low, max(LEAST_HIGH, band.high))
 
 
 def form_of(role: str) -> str:
@@ -31,7 +48,7 @@ def target_selection(
     Raises:
         TooFewError: the words cannot be divided so that each split has some of each class.
     """
-    band = draw.settings.band or TARGET_BAND.scaled(draw.corpus.tokens)
+    band = draw.settings.band or target_band(draw.corpus.tokens)
     cases = " ".join(f"WHEN '{label}' THEN {n}" for n, label in enumerate(labels))
     pool = draw.pool(
         f"SELECT digest, CASE answer {cases} END AS label, rank AS form FROM "

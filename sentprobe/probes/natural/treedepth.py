@@ -1,15 +1,20 @@
 """TreeDepth of Conneau et al. 2018, section 2: depth, told apart from length.
 
 Deep trees are long sentences. The paper samples to a target: a bivariate Gaussian over length and
-depth whose covariance is diagonal. So does this: lengths have one and the same truncated Gaussian
-at every depth. Over depths the Gaussian is as wide as the corpus allows for the size asked for. At
-its widest it is flat: all depths are equally frequent, and length and depth do not correlate. At
-its narrowest the commonest depths have 19% each, the rarest 5%; a corpus that cannot fill that
-gives fewer items.
+depth whose covariance is diagonal. So does this: at every depth, lengths have one and the same
+Gaussian over the lengths of the published data. Over depths the Gaussian is as wide as the corpus
+allows for the size asked for. At its widest it is flat: all depths are equally frequent. At its
+narrowest the commonest depths have 19% each, the rarest 5%.
+
+Shallow trees of many tokens and deep ones of few are rare, in any corpus. A target that had to be
+met there would leave a few hundred items, or lengths so near each other that nothing is told apart.
+So there may be fewer of these than the target has, as long as little is missing and length and
+depth correlate no more than in the published data. A larger target is not tried.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,40 +36,44 @@ DEPTHS = range(5, 13)
 
 ANSWER = f"CASE WHEN {select.LENGTHS} AND depth BETWEEN {DEPTHS[0]} AND {DEPTHS[-1]} THEN depth END"
 
-_SHORTEST, _LONGEST = 5, 28
+_LENGTHS = range(6, 23)
+"""In tokens; those of the published data."""
 
 
 Weights = NDArray[np.float64]
 
 _DEPTH_SPREADS = (np.inf, 4.0, 3.0, 2.5, 2.2)
 """The standard deviations over depth that are tried, widest first."""
-_LENGTH_SPREADS = (5.0, 4.0, 3.0, 2.5, 2.0, 1.5)
-_LENGTH_MEANS = np.arange(_SHORTEST, _LONGEST + 0.25, 0.25)
+_LENGTH_SPREAD = 4.5
+"""Cut off where the lengths end, it is a standard deviation of some 3.7 tokens."""
+_LENGTH_MEANS = np.arange(12, 16.5, 0.5)
 _STEP = 0.99
 """By what factor the size is reduced until it fits."""
-_FIRST_STEP = 0.9
-"""The same for as long as nothing has fitted."""
-_REACH = 2.0
-"""Standard deviations from the mean at which the lengths end."""
+_MISSING = 0.07
+"""The largest share of the target's items that the corpus may lack."""
+_CORRELATION = 0.07
+"""The largest correlation of length and depth that may come of it; that of the published data."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DepthTarget:
-    """What is sampled to: shares of the depths, (8,), and of the lengths, (24,), by themselves."""
+    """What is sampled to: shares of the depths, (8,), and of the lengths, (17,), by themselves."""
 
     depths: Weights
     lengths: Weights
     depth_spread: float
     length_mean: float
-    length_spread: float
 
-    def quotas(self, size: Mapping[Split, int]) -> dict[Split, Indices]:
-        """Return how many sentences each depth and length has in each split, (8, 24) int64."""
-        return {split: self._quota(number) for split, number in size.items()}
+    def quotas(self, size: Mapping[Split, int], cells: Indices) -> dict[Split, Indices]:
+        """Return how many of the *cells* each split takes at each depth and length, (8, 17) int64.
 
-    def _quota(self, number: int) -> Indices:
-        rows = {n: apportion(self.lengths, int(n)) for n in np.unique(self._depths(number))}
-        return np.stack([rows[n] for n in self._depths(number)])
+        Of each depth, lengths are dealt to the splits in turn, so that all have the same.
+        """
+        wanted = np.stack([self._depths(number) for number in size.values()])
+        rows = np.stack([apportion(self.lengths, int(total)) for total in wanted.sum(axis=0)])
+        taken = np.minimum(rows, cells)
+        dealt = [_deal(row, wanted[:, depth]) for depth, row in enumerate(taken)]
+        return {split: np.stack([each[n] for each in dealt]) for n, split in enumerate(size)}
 
     def _depths(self, number: int) -> Indices:
         if np.isinf(self.depth_spread):
@@ -79,21 +88,22 @@ def tree_depth(draw: select.Draw) -> select.Selection:
         TooFewError: there is no length of which sentences of all depths are there.
     """
     pool = draw.pool(
-        f"SELECT digest, answer - {DEPTHS[0]} AS label, length AS form FROM {select.asked(ANSWER)}"
+        f"SELECT digest, answer - {DEPTHS[0]} AS label, length AS form FROM {select.asked(ANSWER)} "
+        f"AND length BETWEEN {_LENGTHS[0]} AND {_LENGTHS[-1]}"
     )
-    cells = np.zeros((len(DEPTHS), _LONGEST - _SHORTEST + 1), np.int64)
-    np.add.at(cells, (pool.labels, pool.forms - _SHORTEST), 1)
+    cells = np.zeros((len(DEPTHS), len(_LENGTHS)), np.int64)
+    np.add.at(cells, (pool.labels, pool.forms - _LENGTHS[0]), 1)
     size = {split: draw.size.of(split) for split in select.splits_of(draw.size)}
-    target, got = best_target(cells, size) or (None, size)
-    if target is None:
+    found = best_target(cells, size)
+    if found is None:
         counts = {f"depth {d}": int(n) for d, n in zip(DEPTHS, cells.sum(axis=1), strict=True)}
         raise select.too_few(draw.task, counts, needed=len(size))
-    quotas = target.quotas(got)
+    target, quotas = found
     places = _take(pool, quotas)
     labels = tuple(map(str, DEPTHS))
     notes = [_describe(target, quotas)]
-    if got != size:
-        items = {split: int(quota.sum()) for split, quota in quotas.items()}
+    items = {split: int(quota.sum()) for split, quota in quotas.items()}
+    if any(items[split] < number for split, number in size.items()):
         notes.append(select.scaled_note(draw.size, items, why="a rare depth and length decides"))
     return select.Selection(
         labels, select.entries_at(draw, pool, places, labels=labels), tuple(notes)
@@ -115,41 +125,53 @@ def apportion(shares: Weights, number: int) -> Indices:
     return whole
 
 
+def _deal(row: Indices, wanted: Indices) -> Indices:
+    """Return the items at each length, (n,), dealt to splits in proportion to *wanted*, (s, n).
+
+    >>> _deal(np.array([4, 2]), np.array([4, 2])).tolist()
+    [[3, 1], [1, 1]]
+    """
+    dealt = np.zeros((len(wanted), len(row)), np.int64)
+    if not row.any():
+        return dealt
+    numbers = apportion(wanted / wanted.sum(), int(row.sum()))
+    turns = np.concatenate([(np.arange(number) + 0.5) / max(1, number) for number in numbers])
+    split = np.repeat(np.arange(len(numbers)), numbers)[np.argsort(turns, kind="stable")]
+    np.add.at(dealt, (split, np.repeat(np.arange(len(row)), row)), 1)
+    return dealt
+
+
 def best_target(
     cells: Indices, size: Mapping[Split, int]
-) -> tuple[DepthTarget, dict[Split, int]] | None:
-    """Return the widest target that fits all of *size*, or else the one of which most items fit.
+) -> tuple[DepthTarget, dict[Split, Indices]] | None:
+    """Return the widest target that the corpus meets in full, or else the one with most items.
 
-    Returns the size that fits with it. None where not even a training item of each depth fits.
+    With it, what each split takes. None where not even an item of each depth fits each split.
     """
-    best: tuple[DepthTarget, dict[Split, int]] | None = None
+    best: tuple[DepthTarget, dict[Split, Indices]] | None = None
+    most = 0
     for target in _targets():
-        found = _fit(target, cells, size, at_least=0 if best is None else sum(best[1].values()))
-        if found is None:
-            continue
-        best = target, found
-        if found == size:
+        number = _fitting(target, cells, sum(size.values()))
+        quotas = _scaled(target, cells, size, number)
+        items = sum(int(quota.sum()) for quota in quotas.values())
+        if items > most and all(quota.sum(axis=1).all() for quota in quotas.values()):
+            best, most = (target, quotas), items
+        if items >= sum(size.values()):
             break
     return best
 
 
 def _targets() -> Iterator[DepthTarget]:
     """Yield all targets, the widest first."""
-    depths = np.array(DEPTHS, np.float64)
-    lengths = np.arange(_SHORTEST, _LONGEST + 1, dtype=np.float64)
-    middle = depths.mean()
+    depths, lengths = np.array(DEPTHS, np.float64), np.array(_LENGTHS, np.float64)
     for depth_spread in _DEPTH_SPREADS:
-        for length_spread in _LENGTH_SPREADS:
-            for mean in _LENGTH_MEANS:
-                shares = _gaussian(lengths, float(mean), length_spread)
-                shares[np.abs(lengths - mean) > _REACH * length_spread] = 0
-                yield DepthTarget(
-                    _gaussian(depths, middle, depth_spread),
-                    shares / shares.sum(),
-                    depth_spread,
-                    float(mean),
-                    length_spread,
-                )
+        for mean in _LENGTH_MEANS:
+            yield DepthTarget(
+                _gaussian(depths, float(depths.mean()), depth_spread),
+                _gaussian(lengths, float(mean), _LENGTH_SPREAD),
+                depth_spread,
+                float(mean),
+            )
 
 
 def _gaussian(values: Weights, mean: float, spread: float) -> Weights:
@@ -157,46 +179,30 @@ def _gaussian(values: Weights, mean: float, spread: float) -> Weights:
     return np.asarray(weights / weights.sum())
 
 
-def _fit(
-    target: DepthTarget, cells: Indices, size: Mapping[Split, int], *, at_least: int
-) -> dict[Split, int] | None:
-    """Return the largest size up to *size*, in its proportions, that fits; more than *at_least*."""
-    if at_least and _fitting(target, cells, size, at_least + 1) is None:
-        return None
-    total = sum(size.values())
-    number = min(total, int(_bound(target, cells) * total / size[Split.TRAIN]))
-    while number > at_least and number * size[Split.TRAIN] >= len(DEPTHS) * total:
-        found = _fitting(target, cells, size, number)
-        if found is not None:
-            return found
-        number = min(number - 1, int(number * (_STEP if at_least else _FIRST_STEP)))
-    return None
+def _fitting(target: DepthTarget, cells: Indices, total: int) -> int:
+    """Return the largest number of items up to *total* of which the corpus lacks but few; or 0."""
+    steps = int(np.log(total) / -np.log(_STEP)) + 1
+    numbers = np.floor(total * _STEP ** np.arange(steps))
+    wanted = numbers[:, None, None] * np.outer(target.depths, target.lengths)
+    taken = np.minimum(wanted, cells)
+    there = taken.sum(axis=(1, 2)) >= (1 - _MISSING) * numbers
+    fits = there & (np.abs(correlation(taken)) <= _CORRELATION)
+    return int(numbers[fits.argmax()]) if fits.any() else 0
 
 
-def _fitting(
+def _scaled(
     target: DepthTarget, cells: Indices, size: Mapping[Split, int], number: int
-) -> dict[Split, int] | None:
-    """Return *size* in proportion reduced to *number* items, if so many of each cell are there."""
+) -> dict[Split, Indices]:
+    """Return the quotas of *size* in proportion reduced to *number* items."""
     part = min(1.0, number / sum(size.values()))
     scaled = {split: max(1, int(count * part + 1e-9)) for split, count in size.items()}
-    quotas = target.quotas(scaled)
-    fits = bool(np.all(sum(quotas.values()) <= cells))
-    return scaled if fits and quotas[Split.TRAIN].sum(axis=1).all() else None
-
-
-def _bound(target: DepthTarget, cells: Indices) -> float:
-    """Return more training items than can fit: rounding takes less than one from a cell or row."""
-    shares = np.outer(target.depths, target.lengths)
-    reached = shares > 0
-    by_cell = ((cells + 1)[reached] / shares[reached]).min()
-    by_depth = ((cells * reached).sum(axis=1) + 1) / target.depths
-    return float(min(by_cell, by_depth.min()))
+    return target.quotas(scaled, cells)
 
 
 def _take(pool: SentencePool, quotas: Mapping[Split, Indices]) -> select.SplitPlaces:
     places: dict[Split, list[Indices]] = {split: [] for split in quotas}
-    width = _LONGEST - _SHORTEST + 1
-    cell_of = pool.labels * width + pool.forms - _SHORTEST
+    width = len(_LENGTHS)
+    cell_of = pool.labels * width + pool.forms - _LENGTHS[0]
     order = np.argsort(cell_of, kind="stable")
     starts = np.searchsorted(cell_of[order], np.arange(len(DEPTHS) * width))
     for split, quota in quotas.items():
@@ -214,27 +220,37 @@ def _describe(target: DepthTarget, quotas: Mapping[Split, Indices]) -> str:
         else f"depths in a Gaussian of standard deviation {target.depth_spread} around 8.5"
     )
     correlations = ", ".join(
-        f"{split.value} {correlation(quota):.3f}".replace("-0.000", "0.000")
+        f"{split.value} {float(correlation(quota)):.3f}".replace("-0.000", "0.000")
         for split, quota in quotas.items()
     )
     return (
-        f"sampled to lengths in a Gaussian of mean {target.length_mean} and standard deviation "
-        f"{target.length_spread}, the same at each depth, and {shares}; "
+        f"sampled to {_LENGTHS[0]} to {_LENGTHS[-1]} tokens in a Gaussian of mean "
+        f"{target.length_mean} and standard deviation {_LENGTH_SPREAD}, the same at each depth, "
+        f"and {shares}{_missing(target, quotas)}; "
         f"correlation of length and depth that remains: {correlations}"
     )
 
 
-def correlation(quota: Indices) -> float:
-    """Return the correlation of depth and length among items counted by both, (8, 24); 0 if none.
+def _missing(target: DepthTarget, quotas: Mapping[Split, Indices]) -> str:
+    """Return a clause that says whether there are fewer items at some length than in the target."""
+    rows = sum(quotas.values(), np.zeros((len(DEPTHS), len(_LENGTHS)), np.int64))
+    met = all(np.array_equal(row, apportion(target.lengths, int(row.sum()))) for row in rows)
+    return "" if met else ", but fewer where the corpus has too few"
 
-    >>> correlation(np.ones((8, 24), np.int64))
+
+def correlation(quota: NDArray[Any]) -> Weights:
+    """Return the correlation of depth and length among items counted by both, (..., 8, 17); or 0.
+
+    >>> correlation(np.ones((8, 17))).tolist()
     0.0
     """
-    depth, length = (np.repeat(index.ravel(), quota.ravel()) for index in np.indices(quota.shape))
-    if min(depth.std(), length.std()) < 1e-12:
-        return 0.0
-    found = round(float(np.corrcoef(depth, length)[0, 1]), 12)
-    return found + 0.0
+    shares = quota / np.maximum(quota.sum(axis=(-2, -1), keepdims=True), 1e-12)
+    depth, length = (np.arange(n) for n in quota.shape[-2:])
+    by_depth, by_length = shares.sum(axis=-1), shares.sum(axis=-2)
+    deep, long = by_depth @ depth, by_length @ length
+    spreads = (by_depth @ depth**2 - deep**2) * (by_length @ length**2 - long**2)
+    together = np.einsum("...dl,d,l->...", shares, depth, length) - deep * long
+    return np.asarray(together / np.sqrt(np.maximum(spreads, 1e-12))).round(9) + 0.0
 
 
 TASK = NaturalTask(

@@ -11,7 +11,7 @@ from thoroughness import examples
 from sentprobe.probes.corpus.queries import SentencePool
 from sentprobe.probes.dataset import Size, Split
 from sentprobe.probes.natural.select import deal_forms, rarest, share_out, wanted_share
-from sentprobe.probes.natural.treedepth import apportion
+from sentprobe.probes.natural.treedepth import apportion, best_target, correlation
 
 
 @given(
@@ -91,3 +91,48 @@ def test_the_rarest_class_is_named_with_its_count() -> None:
     pool = SentencePool(np.arange(5, dtype=np.uint64), labels, np.zeros_like(labels))
     assert rarest(pool, ["NN", "NNS"]) == "the rarest class, NN, has 2 sentences"
     assert rarest(pool, ["a", "b", "c"]) == "the rarest class, c, has 0 sentences"
+
+
+SHAPE = 8, 17
+"""Depths 5 to 12, and lengths 6 to 22."""
+
+
+@examples(25)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 60), st.integers(20, 400))
+def test_depths_are_told_apart_from_lengths_over_all_lengths_that_there_are(
+    seed: int, plenty: int, items: int
+) -> None:
+    """The deeper, the longer, as in text; corners that nobody writes are empty."""
+    rng = np.random.default_rng(seed)
+    depth, length = np.indices(SHAPE)
+    cells = rng.poisson(plenty * np.exp(-(((length - 8) / 2 - depth + 4) ** 2) / 12))
+    size = {Split.TRAIN: items, Split.TEST: 10}
+    found = best_target(cells, size)
+    if found is None:
+        return
+    _, quotas = found
+    taken = sum(quotas.values())
+    assert np.all(taken <= cells)
+    assert all(quota.sum(axis=1).all() for quota in quotas.values())
+    if taken.sum() >= 200:
+        assert abs(correlation(taken)) < 0.1
+        lengths = np.repeat(np.arange(17), taken.sum(axis=0))
+        assert lengths.std() >= 3
+
+
+def test_a_long_and_shallow_sentence_is_taken_where_there_are_some() -> None:
+    """As the example of the paper: 22 tokens, 5 deep."""
+    found = best_target(np.full(SHAPE, 60), {Split.TRAIN: 1000, Split.TEST: 100})
+    assert found is not None
+    target, quotas = found
+    assert np.isinf(target.depth_spread)
+    assert quotas[Split.TRAIN][0, -1] > 0
+    assert quotas[Split.TRAIN].sum() == 1000
+    assert correlation(quotas[Split.TRAIN]) == correlation(quotas[Split.TEST]) == 0
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_the_correlation_is_numpys(seed: int) -> None:
+    counts = np.random.default_rng(seed).integers(0, 9, SHAPE)
+    depth, length = (np.repeat(index.ravel(), counts.ravel()) for index in np.indices(SHAPE))
+    assert correlation(counts) == pytest.approx(np.corrcoef(depth, length)[0, 1], abs=1e-6)

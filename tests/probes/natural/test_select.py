@@ -88,7 +88,7 @@ def test_the_same_seed_gives_the_same_whatever_the_shards(
 
 
 def test_depths_are_balanced_and_uncorrelated_where_the_corpus_allows(table: Table) -> None:
-    recipe = NaturalRecipe(size=Size(80, 16, 16), audit=False)
+    recipe = NaturalRecipe(size=Size(56, 16, 16), audit=False)
     data = build_one(TASKS["TreeDepth"], table, recipe=recipe)
     assert {data.card.counts[f"test {depth}"] for depth in range(5, 13)} == {2}
     assert "all depths equally frequent" in data.card.notes[0]

@@ -19,6 +19,7 @@ from sentprobe.probes.natural.catalogue import TASKS, find_tasks
 from sentprobe.probes.natural.coordinv import Longer, part, render
 from sentprobe.probes.natural.datasets import NaturalRecipe, build_each, build_one
 from sentprobe.probes.natural.select import Band, NaturalSettings, parse_band
+from sentprobe.probes.natural.target_words import FULL_CORPUS, target_band
 from sentprobe.probes.natural.task import TaskGroup
 from sentprobe.probes.syntax.rows import analyse
 from sentprobe.probes.syntax.trees import Parsed
@@ -45,6 +46,17 @@ def recipe(train: int = 200, rest: int = 40, *, seed: int = 0) -> NaturalRecipe:
 )
 def test_a_band_scales_with_the_corpus(tokens: int, band: str) -> None:
     assert str(Band(100, 5000).scaled(tokens)) == band
+
+
+@given(st.integers(1, 10**9), st.integers(1, 10**9))
+def test_the_words_asked_about_are_as_rare_in_a_small_corpus_as_in_a_large_one(
+    tokens: int, more: int
+) -> None:
+    small, large = target_band(tokens), target_band(tokens + more)
+    assert small.low <= large.low <= 100
+    assert 30 <= small.high <= large.high <= 5000
+    if small.high > 30 and tokens < FULL_CORPUS:
+        assert small.high / tokens == pytest.approx(5000 / FULL_CORPUS, rel=0.05)
 
 
 @pytest.mark.parametrize("text", ["", "5", "5-", "9-5", "0-5", "a-b", "-1-5", "1.5-3", "1-2-3"])

@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 from corpus_strategies import make_table, rows_of
 from curly import curl, uncurl
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from parser_models import BLLIP, PUNKT, SPACY, installed, unpack
 from shared import SHARED, needs_shared
 from strategies import full_events
+from thoroughness import examples
 
 from sentprobe.generator.event import Event
 from sentprobe.generator.realize import realize
@@ -82,7 +83,7 @@ def tokens_of(rows: Sequence[dict[str, Any]]) -> list[list[str]]:
     return [list(map(uncurl, row["tokens"])) for row in rows]
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(st.lists(texts(), min_size=1, max_size=8, unique=True), st.sampled_from(Holds))
 def test_tables_of_twins(
     tmp_path_factory: pytest.TempPathFactory, lines: list[str], holds: Holds
