@@ -12,7 +12,6 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from enum import Enum
-from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
@@ -165,7 +164,7 @@ def is_unicode(text: str) -> bool:
     return True
 
 
-def check_record(record: object, place: str = "") -> None:
+def check_record(record: Any, place: str = "") -> None:
     """Refuse a dataclass whose fields are not of their types, however deep; *place* is before them.
 
     A whole number is below LARGEST, and no number is infinite. What is Any may be anything.
@@ -177,10 +176,15 @@ def check_record(record: object, place: str = "") -> None:
         _check(kind, getattr(record, name), f"{place}.{name}" if place else name)
 
 
-@cache
-def _kinds(record: type) -> dict[str, Any]:
-    hints = get_type_hints(record)
-    return {each.name: hints[each.name] for each in dataclasses.fields(record)}
+def _kinds(record: type) -> Mapping[str, Any]:
+    if record not in _KINDS:
+        hints = get_type_hints(record)
+        _KINDS[record] = {each.name: hints[each.name] for each in dataclasses.fields(record)}
+    return _KINDS[record]
+
+
+_KINDS: dict[type, Mapping[str, Any]] = {}
+"""The types of the fields of each dataclass that was looked at."""
 
 
 def _check(kind: Any, value: object, place: str) -> None:

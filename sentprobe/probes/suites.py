@@ -5,9 +5,8 @@ from dataclasses import dataclass, field, replace
 
 from sentprobe.probes.compeval.tasks import TASKS as COMPEVAL
 from sentprobe.probes.dataset import ONE_HOT, ProbeDataset
-from sentprobe.probes.known_task import Cue, KnownTask
+from sentprobe.probes.known_task import Cue, KnownTask, name_among
 from sentprobe.probes.natural.catalogue import TASKS as NATURAL
-from sentprobe.probes.natural.catalogue import own_name
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.presets import find_preset, override
 from sentprobe.specs import OptionPair
@@ -59,7 +58,7 @@ def task_key(name: str) -> str:
     >>> task_key("bigram_shift"), task_key("WordContent"), task_key("SemRole")
     ('bshift', 'wc', 'semrole')
     """
-    return own_name(name).lower()
+    return name_among(known_tasks(), name).lower()
 
 
 def known_task(*names: str) -> KnownTask | None:

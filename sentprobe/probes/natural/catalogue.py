@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from sentprobe.errors import UsageError, suggest
+from sentprobe.probes.known_task import name_among
 from sentprobe.probes.natural import (
     adicontent,
     adilength,
@@ -49,12 +50,7 @@ def own_name(name: str) -> str:
     >>> own_name("bigram_shift"), own_name("WordContent"), own_name("BShift"), own_name("mine")
     ('BShift', 'WC', 'BShift', 'mine')
     """
-    published = {_bare(task.published): task.name for task in TASKS.values() if task.published}
-    return published.get(_bare(name), name)
-
-
-def _bare(name: str) -> str:
-    return name.lower().replace("_", "")
+    return name_among(TASKS.values(), name)
 
 
 def find_tasks(names: Iterable[str] = ()) -> list[NaturalTask]:

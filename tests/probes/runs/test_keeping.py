@@ -13,11 +13,11 @@ from processes import ENVIRONMENT, PROBE
 
 from sentprobe.locks import LOCK, locked
 from sentprobe.probes.encoders import make_encoder
-from sentprobe.probes.runs import run as module
 from sentprobe.probes.runs.keeping import joined, keep
 from sentprobe.probes.runs.results import Condition, Made, Result
 from sentprobe.probes.runs.run import run
 from sentprobe.probes.runs.store import file_name, prepare_directory, read_results, write_result
+from sentprobe.probes.runs.vectors import laid_out
 from sentprobe.probes.trainer.presets import find_preset
 
 SAMPLE = sample_result("bow", "content1", 900, 500, 510)
@@ -44,14 +44,14 @@ def train(folder: Path, *, seeds: int, command: str = "", force: bool = False) -
 
 def beside(monkeypatch: pytest.MonkeyPatch, other: Callable[[], None]) -> None:
     """Have *other* done in the middle of the next run: after it has read, before it writes."""
-    laid_out = module.laid_out
+    place = "sentprobe.probes.runs.runner.laid_out"
 
     def first(*given: Any, **named: Any) -> Any:
-        monkeypatch.setattr(module, "laid_out", laid_out)
+        monkeypatch.setattr(place, laid_out)
         other()
         return laid_out(*given, **named)
 
-    monkeypatch.setattr(module, "laid_out", first)
+    monkeypatch.setattr(place, first)
 
 
 @pytest.mark.parametrize(("seeds", "others"), [(1, 3), (3, 1)])

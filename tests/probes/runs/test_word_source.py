@@ -17,7 +17,6 @@ from sentprobe.probes.dataset import Items
 from sentprobe.probes.encoders import EncoderError, make_encoder
 from sentprobe.probes.report.sanity import sanity_runs
 from sentprobe.probes.report.tables import CellStyle, explain, grid, settings
-from sentprobe.probes.runs import run as run_module
 from sentprobe.probes.runs.results import Condition, Results
 from sentprobe.probes.runs.run import run
 from sentprobe.probes.runs.store import file_name, read_results
@@ -149,7 +148,7 @@ def test_vectors_of_sentences_alone_say_what_else_there_is(tmp_path: Path) -> No
 def test_files_for_other_processes_hold_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     one = run([DATA, BARE], [bow()], preset=FAST, probe_vectors="encoder")
     with ThreadPoolExecutor(1) as pool:  # quicker than processes, and has the vectors from files
-        monkeypatch.setattr(run_module, "workers", lambda _: nullcontext(pool))
+        monkeypatch.setattr("sentprobe.probes.runs.runner.workers", lambda _: nullcontext(pool))
         two = run([DATA, BARE], [bow()], preset=FAST, probe_vectors="encoder")
     assert timeless(one) == timeless(two)
 
