@@ -7,7 +7,7 @@ of Conneau et al. 2018 (table 2) show. What it does even out has no reason, so t
 it is above chance.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -64,3 +64,13 @@ class KnownTask:
     """The cues that may answer it; any other that is above chance is a leak."""
     turned: Reasons = field(default_factory=dict, hash=False)
     """The cues of which training and test disagree because the task says so."""
+
+
+def own_name_among(name: str, tasks: Iterable[KnownTask]) -> str:
+    """Return our name of the task whose published file is so called; any other name as it is."""
+    published = {_bare(task.published): task.name for task in tasks if task.published}
+    return published.get(_bare(name), name)
+
+
+def _bare(name: str) -> str:
+    return name.lower().replace("_", "")

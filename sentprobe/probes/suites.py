@@ -5,9 +5,8 @@ from dataclasses import dataclass, field, replace
 
 from sentprobe.probes.compeval.tasks import TASKS as COMPEVAL
 from sentprobe.probes.dataset import ONE_HOT, ProbeDataset
-from sentprobe.probes.known_task import Cue, KnownTask
+from sentprobe.probes.known_task import Cue, KnownTask, own_name_among
 from sentprobe.probes.natural.catalogue import TASKS as NATURAL
-from sentprobe.probes.natural.catalogue import own_name
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.presets import find_preset, override
 from sentprobe.specs import OptionPair
@@ -51,6 +50,15 @@ ClassifierChoice = Preset | Callable[[ProbeDataset], Preset]
 def known_tasks() -> tuple[KnownTask, ...]:
     """Return all tasks, in the order of the papers' tables."""
     return (*COMPEVAL.values(), *NATURAL.values())
+
+
+def own_name(name: str) -> str:
+    """Return our name of a task that is called as its published file is; any other name as it is.
+
+    >>> own_name("bigram_shift"), own_name("WordContent"), own_name("BShift"), own_name("mine")
+    ('BShift', 'WC', 'BShift', 'mine')
+    """
+    return own_name_among(name, known_tasks())
 
 
 def task_key(name: str) -> str:
