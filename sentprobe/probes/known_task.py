@@ -66,8 +66,8 @@ class KnownTask:
     """The cues of which training and test disagree because the task says so."""
 
 
-def name_among(tasks: Iterable[KnownTask], name: str) -> str:
-    """Return the name of the task whose published file is called so; any other name as it is."""
+def own_name_among(name: str, tasks: Iterable[KnownTask]) -> str:
+    """Return our name of the task whose published file is so called; any other name as it is."""
     published = {_bare(task.published): task.name for task in tasks if task.published}
     return published.get(_bare(name), name)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from sentprobe.probes.compeval.tasks import TASKS as COMPEVAL
 from sentprobe.probes.dataset import ONE_HOT, ProbeDataset
-from sentprobe.probes.known_task import Cue, KnownTask, name_among
+from sentprobe.probes.known_task import Cue, KnownTask, own_name_among
 from sentprobe.probes.natural.catalogue import TASKS as NATURAL
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.presets import find_preset, override
@@ -52,13 +52,22 @@ def known_tasks() -> tuple[KnownTask, ...]:
     return (*COMPEVAL.values(), *NATURAL.values())
 
 
+def own_name(name: str) -> str:
+    """Return our name of a task that is called as its published file is; any other name as it is.
+
+    >>> own_name("bigram_shift"), own_name("WordContent"), own_name("BShift"), own_name("mine")
+    ('BShift', 'WC', 'BShift', 'mine')
+    """
+    return own_name_among(name, known_tasks())
+
+
 def task_key(name: str) -> str:
     """Return what a task is looked up by: its name, not its published file's, in lower case.
 
     >>> task_key("bigram_shift"), task_key("WordContent"), task_key("SemRole")
     ('bshift', 'wc', 'semrole')
     """
-    return name_among(known_tasks(), name).lower()
+    return own_name(name).lower()
 
 
 def known_task(*names: str) -> KnownTask | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from sentprobe.errors import UsageError, suggest
-from sentprobe.probes.known_task import name_among
+from sentprobe.probes.known_task import own_name_among
 from sentprobe.probes.natural import (
     adicontent,
     adilength,
@@ -44,15 +44,6 @@ TASKS: dict[str, NaturalTask] = {
 """All tasks by name."""
 
 
-def own_name(name: str) -> str:
-    """Return our name of a task that is called as its published file is; any other name as it is.
-
-    >>> own_name("bigram_shift"), own_name("WordContent"), own_name("BShift"), own_name("mine")
-    ('BShift', 'WC', 'BShift', 'mine')
-    """
-    return name_among(TASKS.values(), name)
-
-
 def find_tasks(names: Iterable[str] = ()) -> list[NaturalTask]:
     """Return the tasks of those names or suites; of no names, the ten of Conneau et al. 2018.
 
@@ -69,7 +60,7 @@ def find_tasks(names: Iterable[str] = ()) -> list[NaturalTask]:
 
 
 def _named(name: str) -> Sequence[NaturalTask]:
-    if (ours := own_name(name)) in TASKS:
+    if (ours := own_name_among(name, TASKS.values())) in TASKS:
         return [TASKS[ours]]
     if name in {suite.value for suite in TaskGroup}:
         return [task for task in TASKS.values() if task.suite == name]

@@ -18,7 +18,6 @@ from sentprobe.probes.encoders import Baseline, Encoder, find_kind
 from sentprobe.probes.encoders.given import Known, make_known
 from sentprobe.probes.encoders.kinds import SpecArgument
 from sentprobe.probes.encoders.protocol import digest
-from sentprobe.probes.natural.catalogue import own_name
 from sentprobe.probes.natural.task import NaturalTask, TaskGroup
 from sentprobe.probes.runs.built_suites import AnySuite, CompevalSuite
 from sentprobe.probes.runs.controls import conditions_with
@@ -26,7 +25,7 @@ from sentprobe.probes.runs.results import Condition
 from sentprobe.probes.runs.settings import Run
 from sentprobe.probes.runs.targets import Targets
 from sentprobe.probes.runs.word_source import parse_source
-from sentprobe.probes.suites import USUAL_PRESET, ClassifierChoice, PresetChoice
+from sentprobe.probes.suites import USUAL_PRESET, ClassifierChoice, PresetChoice, own_name
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.specs import Spec
 from sentprobe.versions import code_digest, versions

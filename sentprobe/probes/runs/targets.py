@@ -14,9 +14,9 @@ from sentprobe.probes.corpus.table import Table, open_table
 from sentprobe.probes.dataset import ProbeDataset, TooFewError
 from sentprobe.probes.encoders.given import is_encoder
 from sentprobe.probes.natural.catalogue import TASKS as NATURAL_TASKS
-from sentprobe.probes.natural.catalogue import own_name
 from sentprobe.probes.natural.task import TaskGroup
 from sentprobe.probes.runs import built_suites as built
+from sentprobe.probes.suites import own_name
 from sentprobe.progress import Reporter
 from sentprobe.specs import COMPEVAL, NATURAL, SUITES, check_distinct
 

@@ -26,9 +26,11 @@ _STRAIGHT: Mapping[str, str] = {
     **dict.fromkeys(_NOTHING, ""),
     "\u2026": "...",
 }
-_MARK = re.compile(f"(?<=[0-9])(\u2013)(?=[0-9])|[{''.join(_STRAIGHT)}]")
-"""The en dash of *1914-18* is a hyphen, any other a dash."""
-_UNSEEN = re.compile(f"[{_NOTHING}]")
+_BROKEN = r"\u00ad\s+"
+_MARK = re.compile(f"(?<=[0-9])(\u2013)(?=[0-9])|({_BROKEN})|[{''.join(_STRAIGHT)}]")
+"""The en dash of *1914-18* is a hyphen, any other a dash. A soft hyphen at the end of a line goes
+with the space that stands for the line's end."""
+_UNSEEN = re.compile(f"{_BROKEN}|[{_NOTHING}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +70,10 @@ def straighten(text: str) -> Straight:
     last = 0
     for match in _MARK.finditer(text):
         place = match.start()
-        mark = "-" if match[1] else _STRAIGHT[match[0]]
+        mark = "-" if match[1] else "" if match[2] else _STRAIGHT[match[0]]
         parts += text[last:place], mark
         starts += (*range(last, place), *[place] * len(mark))
-        last = place + 1
+        last = match.end()
     return Straight(
         "".join((*parts, text[last:])), text, (*starts, *range(last, len(text)), len(text))
     )

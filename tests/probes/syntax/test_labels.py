@@ -23,7 +23,7 @@ from sentprobe.generator.event import Event, Number, Participant, Tense
 from sentprobe.generator.realize import realize
 from sentprobe.generator.records import write_conllu, write_tree
 from sentprobe.lexicon import english
-from sentprobe.probes.syntax.clauses import head_noun
+from sentprobe.probes.syntax.clauses import head_noun, main_clause
 from sentprobe.probes.syntax.conllu import read_conllu
 from sentprobe.probes.syntax.labels import coordination, depth, top_constituents
 from sentprobe.probes.syntax.row_columns import SCHEMA, record_batch
@@ -157,6 +157,16 @@ def test_heads_of_noun_phrases(phrase: str) -> None:
     tree = read_tree(f"(ROOT (S {phrase} (VP (VBD slept))))")
     found = head_noun(tree, 2)
     assert (tree.words[found.index], found.number) == HEADS[phrase]
+
+
+@pytest.mark.parametrize("verb", ["(VBP are) {}", "(VBP have) (VP (VBN been) {} (NP (NN today)))"])
+@pytest.mark.parametrize("phrase", HEADS)
+def test_there_announces_any_noun_phrase(phrase: str, verb: str) -> None:
+    tree = read_tree(f"(S (NP (EX There)) (VP {verb.format(phrase)}))")
+    found = main_clause(tree)
+    assert found.subject is not None
+    assert (tree.words[found.subject.index], found.subject.number) == HEADS[phrase]
+    assert found.object is None
 
 
 CLAUSES = {

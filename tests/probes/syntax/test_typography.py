@@ -184,6 +184,7 @@ def test_a_parser_that_splits_is_given_a_straight_text(fake: Fake, tmp_path: Pat
             ["``", "coop", "''", '"', "2", '"'],
             ["«", "coop", "»", "„", "2", "″"],
         ),
+        ("un\u00ad til \u00ad, ha\u00ad", ["until", ",", "ha"], ["until", ",", "ha"]),
         ("``a'' ‘b’", ["``", "a", "''", "'", "b", "'"], ["``", "a", "''", "‘", "b", "’"]),
         ("a’b", ["x", "'b", "", "y"], ["x", "’b", "", "y"]),
     ],
