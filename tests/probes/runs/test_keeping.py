@@ -44,7 +44,7 @@ def train(folder: Path, *, seeds: int, command: str = "", force: bool = False) -
 
 def beside(monkeypatch: pytest.MonkeyPatch, other: Callable[[], None]) -> None:
     """Have *other* done in the middle of the next run: after it has read, before it writes."""
-    laid_out = module.laid_out
+    laid_out: Any = vars(module)["laid_out"]
 
     def first(*given: Any, **named: Any) -> Any:
         monkeypatch.setattr(module, "laid_out", laid_out)
