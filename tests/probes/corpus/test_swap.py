@@ -42,7 +42,7 @@ def test_a_pickle_runs_when_it_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("jobs", "offsets"), [(1, range(1, 60, 3)), pytest.param(2, [20], marks=pytest.mark.slow)]
+    ("jobs", "offsets"), [(1, range(1, 46, 4)), pytest.param(2, [20], marks=pytest.mark.slow)]
 )
 def test_the_work_folder_is_swapped(tmp_path: Path, jobs: int, offsets: Sequence[int]) -> None:
     """While the first files are written, renamed and removed."""
