@@ -112,9 +112,12 @@ def sync_folder(folder: Path) -> None:
 
 def _sync(path: Path) -> None:
     """Have a file or folder on the disk: after a crash, a name must not stand for nothing."""
-    if sys.platform == "win32" and path.is_dir():
-        return
-    file = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    if sys.platform == "win32":
+        if path.is_dir():
+            return
+        file = os.open(path, os.O_RDWR)
+    else:
+        file = os.open(path, os.O_RDONLY)
     try:
         os.fsync(file)
     except OSError as error:

@@ -105,8 +105,12 @@ WORKS = {
 }
 
 
+def is_slow(name: str, fault: Callable[[int], Watch]) -> bool:
+    return name in LONG or (name != "a text" and fault not in {killing, interrupting})
+
+
 CASES = [
-    pytest.param(name, fault, marks=[pytest.mark.slow] if name in LONG else [])
+    pytest.param(name, fault, marks=[pytest.mark.slow] if is_slow(name, fault) else [])
     for name in WORKS
     for fault in FAULTS
 ]

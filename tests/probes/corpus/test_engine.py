@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sentprobe.errors import UsageError
+from sentprobe.locks import LOCK
 from sentprobe.probes.corpus import engine
 from sentprobe.probes.corpus.analyze import Analysis, Machines, analyze
 from sentprobe.probes.corpus.engine import Engine, EngineError, EngineName, Here, make_engine, run
@@ -235,7 +236,7 @@ def test_work_and_results_do_not_go_through_files(corpus: Path, tmp_path: Path) 
     analyze(plan_of(corpus, tmp_path / "out"), Machines(jobs=2), Looking())
     chunks = {name for name in made if re.fullmatch(r"chunk-\d{7}\.arrow", name)}
     assert len(chunks) == 20
-    assert made - chunks == {"work", MARKER}
+    assert made - chunks == {"work", MARKER, LOCK}
 
 
 def test_a_pool_is_what_the_work_is_written_against() -> None:
