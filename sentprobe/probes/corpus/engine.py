@@ -15,6 +15,7 @@ from itertools import islice
 from typing import Any, ParamSpec, TypeVar
 
 from sentprobe.errors import SentprobeError, UsageError, first_line
+from sentprobe.extras import load
 from sentprobe.processes import workers
 
 log = logging.getLogger(__name__)
@@ -117,9 +118,9 @@ def _dask(scheduler: str) -> Iterator[Engine]:
 
 async def _knock(scheduler: str) -> None:
     """See whether anybody that speaks as Dask does is there; a client would try for much longer."""
-    from distributed.comm import connect  # noqa: PLC0415 - an extra
-
-    answer = await asyncio.wait_for(connect(scheduler, timeout=KNOCK_SECONDS), KNOCK_SECONDS)
+    comm: Any = load("distributed").comm
+    trying = comm.connect(scheduler, timeout=KNOCK_SECONDS)
+    answer = await asyncio.wait_for(trying, KNOCK_SECONDS)
     answer.abort()
 
 

@@ -258,9 +258,8 @@ def open_plain(path: Path) -> BufferedReader:
     """Open a file for reading, through gzip where its content is."""
     if not _is_zipped(path):
         return path.open("rb")
-    unpacked = gzip.open(path, "rb")  # noqa: SIM115 - closed with what is returned
-    packed: Any = unpacked.fileobj  # which its type does not mention
-    return proportionate(unpacked, packed.tell)
+    unpacked: Any = gzip.open(path, "rb")  # noqa: SIM115 - closed with what is returned
+    return proportionate(unpacked, unpacked.fileobj.tell)
 
 
 def _is_zipped(path: Path) -> bool:
