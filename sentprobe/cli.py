@@ -16,7 +16,7 @@ import typer
 
 from sentprobe.commands.help import HelpfulCommand, HelpfulGroup
 from sentprobe.commands.options import FIX, SETTINGS, VARY, VersionOption
-from sentprobe.errors import SentprobeError, check_utf8, told
+from sentprobe.errors import WRONG_PATH, SentprobeError, check_utf8, told
 
 BadUsage: Any = typer.BadParameter.__bases__[0]
 """What Typer raises for a command line that it cannot read, whatever Typer is built upon."""
@@ -176,7 +176,8 @@ def _main(app: typer.Typer, name: str) -> None:
         where = error.filename or "standard output"
         print(told(f"{name}: {where}: {error.strerror}"), file=sys.stderr)
         _drop_output()
-        raise SystemExit(1) from None
+        wrong = error.filename is not None and error.errno in WRONG_PATH
+        raise SystemExit(2 if wrong else 1) from None
 
 
 def _refuse(error: Any, name: str) -> None:

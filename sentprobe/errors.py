@@ -93,6 +93,19 @@ def path_error(
     return kind(f"{path}: {what}: {error.strerror or error}")
 
 
+def part_error(
+    path: PathLike[str] | str, what: str, error: OSError, *, damaged: type[SentprobeError]
+) -> SentprobeError:
+    """Return the error for a file of a folder of ours: that it is missing is damage.
+
+    >>> part_error("t/a", "cannot read it", FileNotFoundError(2, "none"), damaged=FormatError)
+    FormatError('t/a: cannot read it: none')
+    """
+    ours = error.errno not in (errno.EACCES, errno.EPERM)
+    kind = damaged if ours else UsageError
+    return kind(f"{path}: {what}: {error.strerror or error}")
+
+
 def check_whole(name: str, value: object) -> None:
     """Refuse what is no whole number; None is left to mean none.
 

@@ -172,7 +172,8 @@ def check_record(record: Any, place: str = "") -> None:
     Raises:
         FormatError: a field is of another type; says which and what is wanted.
     """
-    for name, kind in _kinds(type(record)).items():
+    kinds: dict[str, Any] = _kinds(type(record))  # type: ignore[arg-type] # classes are hashable
+    for name, kind in kinds.items():
         _check(kind, getattr(record, name), f"{place}.{name}" if place else name)
 
 

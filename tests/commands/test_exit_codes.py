@@ -1,6 +1,8 @@
 """Exit codes: a wrong path is bad usage (2) wherever it is given; damaged content is not (1)."""
 
+import errno
 import inspect
+import os
 import re
 import shlex
 from collections.abc import Callable, Iterator
@@ -11,6 +13,7 @@ from pkgutil import resolve_name
 from typing import Any, get_args
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 import typer
 from corpus_strategies import write_trees
@@ -19,8 +22,9 @@ from probe_strategies import learnable, sample_result
 
 from sentprobe.cli import COMMANDS
 from sentprobe.commands.gen import generate
+from sentprobe.errors import UsageError
 from sentprobe.probes.corpus.table import HEAD_NAME
-from sentprobe.probes.formats import write_dataset
+from sentprobe.probes.formats import read_dataset, write_dataset
 from sentprobe.probes.runs.store import prepare_directory, write_result
 
 QUICK = "--set max_epochs=1 --jobs 1 --no-cache"
@@ -262,3 +266,45 @@ def test_every_path_is_in_the_table(program: str) -> None:
     for line, option in found:
         tried = [wrong for wrong in WRONG_PATHS if wrong.startswith(f"{line} ")]
         assert any(option in wrong for wrong in tried), (line, option)
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(errno.EACCES, 2), (errno.EPERM, 2), (errno.ENOSPC, 1), (errno.EIO, 1)]
+)
+def test_a_path_that_may_not_be_used(
+    number: int,
+    code: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Wherever it comes to light; what is wrong with the disk is no bad usage."""
+
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number), str(tmp_path))
+
+    monkeypatch.setattr("sentprobe.cli._drop_output", lambda: None)
+    monkeypatch.setattr("sentprobe.commands.audit._check_kind", refuse)
+    said = f"probe: {tmp_path}: {os.strerror(number)}\n"
+    arguments = ("audit", str(tmp_path))
+    found = run_command("probe", *arguments, monkeypatch=monkeypatch, capture=capsys)
+    assert found == (code, "", said)
+
+
+@pytest.mark.parametrize("file", ["card.json", "items.parquet"])
+def test_a_file_of_a_dataset_that_may_not_be_read(
+    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_dataset(learnable(size=40), tmp_path / "data")
+    read_bytes = Path.read_bytes
+
+    def refuse(path: Any, *rest: object, **more: object) -> Any:
+        if Path(path).name == file:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return read_bytes(path) if path.suffix == ".json" else read_table(path, *rest, **more)
+
+    read_table = pq.read_table
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr(pq, "read_table", refuse)
+    with pytest.raises(UsageError, match=f"{file}: cannot read it: Permission denied"):
+        read_dataset(tmp_path / "data", format="directory")

@@ -3,7 +3,9 @@
 Both offer :class:`concurrent.futures.Executor`, and :func:`run` is written against that.
 """
 
+import asyncio
 import logging
+import re
 from collections.abc import Callable, Generator, Iterator
 from concurrent import futures
 from contextlib import contextmanager
@@ -12,7 +14,8 @@ from enum import StrEnum
 from itertools import islice
 from typing import Any, ParamSpec, TypeVar
 
-from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.errors import SentprobeError, UsageError, first_line
+from sentprobe.extras import load
 from sentprobe.processes import workers
 
 log = logging.getLogger(__name__)
@@ -25,7 +28,12 @@ MAX_KILLS = 3
 """So many workers may be killed at one task."""
 
 CONNECT_SECONDS = 10
-"""So long a scheduler may take to answer."""
+"""So long a scheduler may take to take us on."""
+
+KNOCK_SECONDS = 4
+"""So long it may take to answer at all."""
+
+ADDRESS = re.compile(r"(?:tcp://)?([\w.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}")
 
 
 class EngineName(StrEnum):
@@ -88,6 +96,13 @@ def _dask(scheduler: str) -> Iterator[Engine]:
         from distributed import Client  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise EngineError("--engine dask needs the extra: pip install 'sentprobe[dask]'") from error
+    if not ADDRESS.fullmatch(scheduler):
+        raise UsageError(f"--scheduler tcp://HOST:PORT is wanted, not {scheduler!r}")
+    try:
+        asyncio.run(_knock(scheduler))
+    except Exception as error:  # what another kind of server says may be anything to Dask
+        why = first_line(error)
+        raise EngineError(f"no Dask scheduler answers at {scheduler}: {why}") from error
     try:
         connect: Any = Client
         client = connect(scheduler, set_as_default=False, timeout=CONNECT_SECONDS)
@@ -99,6 +114,14 @@ def _dask(scheduler: str) -> Iterator[Engine]:
             yield Engine(pool, ahead=2 * max(4, sum(client.nthreads().values())))
         finally:
             pool.shutdown(wait=False)
+
+
+async def _knock(scheduler: str) -> None:
+    """See whether anybody that speaks as Dask does is there; a client would try for much longer."""
+    comm: Any = load("distributed").comm
+    trying = comm.connect(scheduler, timeout=KNOCK_SECONDS)
+    answer = await asyncio.wait_for(trying, KNOCK_SECONDS)
+    answer.abort()
 
 
 def run(

@@ -18,6 +18,7 @@ from zlib import error as ZlibError  # noqa: N812 - it is a class
 from sentprobe.errors import SentprobeError, UsageError, first_line, path_error, suggest
 from sentprobe.probes.corpus.text_formats import FORMATS, PARQUET, FilePiece, RecordFields
 from sentprobe.probes.syntax.trees import Mistake
+from sentprobe.unpacking import proportionate
 
 Line = TypeVar("Line", str, bytes)
 
@@ -126,6 +127,8 @@ def open_source(source: Source) -> Iterator[Opened]:
                 yield Opened(source, raw, position)
                 return
             with unpack(raw) as stream:
+                if raw.seekable():  # else nobody knows how much of it has been read
+                    stream = proportionate(stream, position)  # noqa: PLW2901
                 yield Opened(source, stream, position)
     except OSError as error:
         raise path_error(source.name, "cannot read it", error, otherwise=SourceError) from error

@@ -15,7 +15,7 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sentprobe.errors import FormatError, SentprobeError, UsageError, path_error
+from sentprobe.errors import FormatError, SentprobeError, UsageError, part_error, path_error
 from sentprobe.extras import load
 from sentprobe.files import TABLE, local_path, sync_folder, write_atomically
 from sentprobe.locks import locked
@@ -138,7 +138,7 @@ def checksum(path: Path) -> str:
         with path.open("rb") as file:
             return file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise TableError(f"{path}: cannot read it: {error.strerror}") from error
+        raise part_error(path, "cannot read it", error, damaged=TableError) from error
 
 
 def open_table(path: Path | str, *, check: bool = True) -> Table:

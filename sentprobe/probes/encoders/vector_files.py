@@ -28,6 +28,7 @@ import numpy as np
 from sentprobe.errors import FormatError, UsageError, first_line, path_error, suggest
 from sentprobe.files import atomic_path, decode_lines, local_path
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors
+from sentprobe.unpacking import check_proportion, proportionate
 from sentprobe.values import BadSyntaxError, parse_json
 
 Texts = tuple[str, ...]
@@ -84,6 +85,8 @@ def read_npz(path: Path) -> VectorFile:
     with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
         if not isinstance(arrays, np.lib.npyio.NpzFile):
             raise VectorFileError(f"{path}: one array; npz with names is wanted")
+        for part in arrays.zip.infolist() if arrays.zip else ():
+            check_proportion(part.file_size, part.compress_size)
         if "vectors" not in arrays:
             raise VectorFileError(
                 f"{path}: there is no array 'vectors'; it has: {', '.join(arrays) or 'none'}"
@@ -212,6 +215,10 @@ OPENERS: Mapping[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 """How a packed file is opened, by its last suffix."""
 
 
+def _unpacker(raw: IO[bytes], suffix: str) -> Any:
+    return proportionate(OPENERS[suffix](raw), raw.tell) if suffix in OPENERS else raw
+
+
 def read_lookup(path: Path) -> VectorFile:
     """Read lines of id, sentence and numbers: tabs between the three, spaces between numbers.
 
@@ -264,7 +271,7 @@ def lines_of(path: Path) -> Iterator[tuple[int, str]]:
     Raises:
         VectorFileError: a line is not UTF-8; says which.
     """
-    with OPENERS.get(path.suffix, Path.open)(path, "rb") as file:
+    with path.open("rb") as raw, _unpacker(raw, path.suffix) as file:
         try:
             for number, line in enumerate(decode_lines(file), start=1):
                 if text := line.rstrip("\r\n"):

@@ -26,6 +26,7 @@ from sentprobe.probes.encoders.protocol import EncoderError, Vectors, missing_ex
 from sentprobe.probes.encoders.word_vectors import Bow, BowOptions, WordVectors, random_vectors
 from sentprobe.scratch import scratch_folder
 from sentprobe.specs import Natural, Spec, read_options
+from sentprobe.unpacking import proportionate
 
 FASTTEXT_VERSION = 12
 """The only version of fastText's file format that has its magic number."""
@@ -89,7 +90,7 @@ def _word_vectors(vectors: Any, *, source: str, fingerprint: str) -> WordVectors
 def _unzipped(path: Path) -> Iterator[Path]:
     """Give the file itself, or the path of a copy without gzip while it is needed."""
     with open_plain(path) as file, scratch_folder() as directory:
-        if not isinstance(file, gzip.GzipFile):
+        if not _is_zipped(path):
             yield path.absolute()  # absolute: gensim takes some other paths for addresses
             return
         copy = Path(directory, "vectors.bin")
@@ -253,11 +254,17 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
         raise cannot_read(path, error) from None
 
 
-def open_plain(path: Path) -> gzip.GzipFile | BufferedReader:
+def open_plain(path: Path) -> BufferedReader:
     """Open a file for reading, through gzip where its content is."""
+    if not _is_zipped(path):
+        return path.open("rb")
+    unpacked: Any = gzip.open(path, "rb")  # noqa: SIM115 - closed with what is returned
+    return proportionate(unpacked, unpacked.fileobj.tell)
+
+
+def _is_zipped(path: Path) -> bool:
     with path.open("rb") as file:
-        zipped = file.read(2) == b"\x1f\x8b"
-    return gzip.open(path, "rb") if zipped else path.open("rb")
+        return file.read(2) == b"\x1f\x8b"
 
 
 def cannot_read(path: Path, error: Exception) -> SentprobeError:

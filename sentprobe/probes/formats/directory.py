@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sentprobe.errors import SentprobeError, UsageError, path_error
+from sentprobe.errors import SentprobeError, UsageError, part_error, path_error
 from sentprobe.files import atomic_folder, atomic_path, local_path, what_is
 from sentprobe.probes.dataset import Card, DatasetError, Indices, Items, ProbeDataset, Split
 from sentprobe.probes.formats import hub
@@ -151,7 +151,7 @@ def read_card_file(directory: Path, *, fmt: str) -> dict[str, Any]:
     try:
         value = parse_json(path.read_bytes())
     except OSError as error:
-        raise DatasetError(f"{path}: cannot read it: {error.strerror}") from error
+        raise part_error(path, "cannot read it", error, damaged=DatasetError) from error
     except BadSyntaxError as error:
         raise DatasetError(f"{path}: not JSON ({error})") from None
     if not isinstance(value, dict) or value.get("format") != fmt:
@@ -268,6 +268,8 @@ def _table(path: Path, columns: dict[str, str]) -> Any:
         table.validate(full=True)
     except FileNotFoundError:
         raise DatasetError(f"{path}: there is no such file") from None
+    except PermissionError as error:
+        raise part_error(path, "cannot read it", error, damaged=DatasetError) from None
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = " ".join(str(error).split())
         raise DatasetError(f"{path}: not a Parquet file that can be read ({reason})") from None

@@ -32,9 +32,20 @@ FAST = {"amx_bf16", "avx512_bf16"}
 
 @cache
 def fast_bfloat16() -> bool:
-    """Return whether this machine's processor has one of FAST (Linux says; elsewhere: no)."""
+    """Return whether the processor has one of FAST (Linux says; elsewhere: no), and it is used.
+
+    An environment may forbid it, as ``ONEDNN_MAX_CPU_ISA=AVX2`` does.
+    """
     info = Path("/proc/cpuinfo")
-    return info.exists() and bool(FAST & set(info.read_text(encoding="utf-8").split()))
+    there = info.exists() and bool(FAST & set(info.read_text(encoding="utf-8").split()))
+    return there and rounds_to_bfloat16()
+
+
+def rounds_to_bfloat16() -> bool:
+    """Return whether products that may be made of bfloat16 are: there, 1 + 2^-12 is 1."""
+    nearly_one = torch.full((64, 64), 1 + 2.0**-12)
+    with products_in(Precision.BFLOAT16):
+        return bool((nearly_one @ torch.ones(64, 64) == 64).all())
 
 
 def settle(precision: Precision, *, device: torch.device) -> Precision:

@@ -3,11 +3,13 @@
 import os
 import re
 import signal
+import socket
 import tempfile
+import threading
 from collections.abc import Container, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
@@ -124,6 +126,42 @@ def test_no_scheduler_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     with (
         pytest.raises(EngineError, match=r"no Dask scheduler answers at tcp://127.0.0.1:1: "),
         make_engine(EngineName.DASK, jobs=1, scheduler="tcp://127.0.0.1:1"),
+    ):
+        pass
+
+
+@DASK
+@pytest.mark.parametrize("says", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n" * 9, b"\xff" * 999])
+def test_a_server_that_is_no_scheduler(says: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is silent, and ones whose words Dask takes for the size of an answer to come."""
+    monkeypatch.setattr(engine, "KNOCK_SECONDS", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = "tcp://{}:{}".format(*server.getsockname())
+
+        def answer() -> None:
+            with suppress(OSError):
+                while True:
+                    taken, _ = server.accept()
+                    with suppress(OSError):
+                        taken.sendall(says)
+
+        threading.Thread(target=answer, daemon=True).start()
+        with (
+            pytest.raises(EngineError, match=f"^no Dask scheduler answers at {address}: ."),
+            make_engine(EngineName.DASK, jobs=1, scheduler=address),
+        ):
+            pass
+
+
+@DASK
+@pytest.mark.parametrize(
+    "address", ["", "foo", "tcp://", "http://127.0.0.1:1", "tls://127.0.0.1:1", "tcp://x:port",
+                "tcp://127.0.0.1:1/x", "inproc://1", "tcp://x y:1"]
+)  # fmt: skip
+def test_an_address_that_is_none(address: str) -> None:
+    with (
+        pytest.raises(UsageError, match="--scheduler tcp://HOST:PORT is wanted, not "),
+        make_engine(EngineName.DASK, jobs=1, scheduler=address),
     ):
         pass
 

@@ -1,5 +1,8 @@
 """Training one probe, against scikit-learn; what it needs and what it leaves alone."""
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +16,7 @@ from thoroughness import examples
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.dataset import Items, ProbeDataset, Split
 from sentprobe.probes.encoders import Vectors, make_encoder
-from sentprobe.probes.trainer.bank import settle
+from sentprobe.probes.trainer.bank import fast_bfloat16, rounds_to_bfloat16, settle
 from sentprobe.probes.trainer.classifier import GRID, Precision, Preset, Scaling
 from sentprobe.probes.trainer.fit import Fit, fit
 from sentprobe.probes.trainer.presets import find_preset
@@ -273,6 +276,28 @@ def test_bfloat16_only_where_it_is_fast(monkeypatch: pytest.MonkeyPatch) -> None
     assert settle(Precision.AUTO, device=cpu) is Precision.BFLOAT16
     assert settle(Precision.FLOAT32, device=cpu) is Precision.FLOAT32
     assert settle(Precision.AUTO, device=torch.device("meta")) is Precision.FLOAT32
+
+
+def test_bfloat16_is_what_the_products_are_made_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a processor could do says nothing, where an environment keeps it from it."""
+    assert not fast_bfloat16() or rounds_to_bfloat16()
+    monkeypatch.setattr("sentprobe.probes.trainer.bank.rounds_to_bfloat16", lambda: False)
+    assert fast_bfloat16.__wrapped__() is False
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variable", ["ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"])
+def test_a_result_without_bfloat16_says_so(variable: str) -> None:
+    """The environment is read when PyTorch is loaded, and so by another process."""
+    code = (
+        "import torch; from sentprobe.probes.trainer.bank import Precision, settle; "
+        "print(settle(Precision.AUTO, device=torch.device('cpu')))"
+    )
+    made = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, variable: "AVX2"}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert made.stdout == "float32\n"
 
 
 def test_precision_is_said_and_put_back() -> None:
