@@ -238,17 +238,23 @@ def _grams(tokens: Sequence[str], sizes: Sequence[int]) -> Iterator[str]:
 
 def _ngrams(item: Seen) -> Features:
     """Return n-grams of words, and the same with <0> and <1> where a probe word stands."""
+    return (
+        _present(item)
+        | _counted(list(_grams(item.tokens, (3,))))
+        | _counted([f"marked {gram}" for gram in _around(item)])
+        | _crossed(item, _counted(list(_grams(item.tokens, (1, 2)))))
+    )
+
+
+def _around(item: Seen) -> list[str]:
+    """Return the n-grams with a mark in them, where a probe word stands."""
+    if not item.probes:
+        return []
     marked = [
         next((f"<{slot}>" for slot, forms in enumerate(item.forms) if token in forms), token)
         for token in item.tokens
     ]
-    around = [gram for gram in _grams(marked, (2, 3)) if "<0>" in gram or "<1>" in gram]
-    return (
-        _present(item)
-        | _counted(list(_grams(item.tokens, (3,))))
-        | _counted([f"marked {gram}" for gram in around])
-        | _crossed(item, _counted(list(_grams(item.tokens, (1, 2)))))
-    )
+    return [gram for gram in _grams(marked, (2, 3)) if "<0>" in gram or "<1>" in gram]
 
 
 def _sentence(item: Seen) -> Features:
