@@ -5,7 +5,7 @@ trie), so that all of them are matched in one walk along the tokens. Constituent
 where the walk meets a hole. The result is the same as that of NLTK's chart parser.
 """
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
 
@@ -141,6 +141,17 @@ def parse(sentence: str, lexicon: Lexicon) -> tuple[ev.Event, ...]:
     if not events:
         raise _failure(state, lexicon)
     return tuple(dict.fromkeys(events))
+
+
+def word_class(token: str, lexicon: Lexicon) -> Hashable:
+    """Return what a parse goes by of a token; sentences that agree in it differ in lemmas only.
+
+    >>> from sentprobe.lexicon import english
+    >>> [word_class(form, english()) == word_class("sleeps", english()) for form in ("runs", "the")]
+    [True, False]
+    """
+    readings = tuple((word.kind, form, word.vowel) for word, form in lexicon.find(token))
+    return readings if readings and token not in _function_words() else (token, readings)
 
 
 def plain(sentence: str) -> str:

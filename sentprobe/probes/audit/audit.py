@@ -24,7 +24,7 @@ from sentprobe.extras import need
 from sentprobe.lexicon import Lexicon, english
 from sentprobe.probes.audit.classify import ModelScore, Trial, TrialItems, score, try_classifiers
 from sentprobe.probes.audit.features import CUES, Features, Structures, cues_of, seen
-from sentprobe.probes.dataset import Items, ProbeDataset, Split
+from sentprobe.probes.dataset import Indices, Items, ProbeDataset, Split
 from sentprobe.probes.formats import read_dataset
 from sentprobe.probes.known_task import Cue
 from sentprobe.probes.statistics import balanced
@@ -232,9 +232,10 @@ def audit_all(
     chosen = [tuple(cue for cue in cues_of(data) if cue in cues) for data in datasets]
     work = {
         (data.fingerprint(), cue): partial(
-            _try, data, cue, seed=seed, lexicon=lexicon, strict=_strict(tried_cues)
+            _try, data, cue, units=units, seed=seed, lexicon=lexicon, strict=_strict(tried_cues)
         )
         for data, tried_cues in zip(datasets, chosen, strict=True)
+        for units in [{split: data.units(split) for split in data.splits}]
         for cue in tried_cues
     }
     reporter.begin("audit", len(work))
@@ -266,11 +267,19 @@ class _Tried:
     structures: Mapping[str, int]
 
 
-def _try(data: ProbeDataset, cue: Cue, *, seed: int, lexicon: Lexicon, strict: float) -> _Tried:
+def _try(
+    data: ProbeDataset,
+    cue: Cue,
+    *,
+    units: Mapping[Split, Indices],
+    seed: int,
+    lexicon: Lexicon,
+    strict: float,
+) -> _Tried:
     structures = Structures(lexicon)
     make = CUES[cue].make(structures)
     parts = {
-        split: _part(data, split, features=[make(item) for item in seen(data, items, lexicon)])
+        split: _part(data, split, units[split], [make(item) for item in seen(data, items, lexicon)])
         for split, items in data.splits.items()
     }
     trial = try_classifiers(
@@ -283,10 +292,10 @@ def _try(data: ProbeDataset, cue: Cue, *, seed: int, lexicon: Lexicon, strict: f
     return _Tried(trial, {"parsed": structures.parsed, "skeleton": structures.skeletons})
 
 
-def _part(data: ProbeDataset, split: Split, *, features: Sequence[Features] = ()) -> TrialItems:
-    return TrialItems(
-        features, data.splits[split].targets, data.units(split), mirrored=data.mirrored
-    )
+def _part(
+    data: ProbeDataset, split: Split, units: Indices, features: Sequence[Features] = ()
+) -> TrialItems:
+    return TrialItems(features, data.splits[split].targets, units, mirrored=data.mirrored)
 
 
 def _strict(cues: Collection[Cue]) -> float:
@@ -342,4 +351,4 @@ def _majority(data: ProbeDataset, *, strict: float) -> ModelScore:
     """Return the score of the commonest training label; of equally common ones, of the first."""
     label = np.bincount(data.splits[Split.TRAIN].targets).argmax()
     answers = np.full(len(data.splits[Split.TEST]), label)
-    return score(answers, _part(data, Split.TEST), strict=strict)
+    return score(answers, _part(data, Split.TEST, data.units(Split.TEST)), strict=strict)

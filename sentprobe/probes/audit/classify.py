@@ -1,6 +1,6 @@
-"""What strong off-the-shelf classifiers make of a cue: a linear model and boosted trees.
+"""What strong classifiers make of a cue: scikit-learn's linear model, and boosted trees.
 
-Both are scikit-learn's, trained on the training items and scored on the test items. Which of the
+They are trained on the training items and scored on the test items. Which of the
 two is believed is settled before either sees a test item: on the validation split where there is
 one, else on a quarter of the training units held out.
 """
@@ -10,13 +10,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import chain, pairwise
+from itertools import chain, pairwise, repeat
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.extras import load
+from sentprobe.probes.audit.boosting import boosted_trees
 from sentprobe.probes.audit.features import Features
 from sentprobe.probes.dataset import Indices
 from sentprobe.probes.statistics import Interval, accuracy_interval, wilson
@@ -35,15 +36,9 @@ _WEIGHTS = 2_000_000
 
 _HELD_OUT = 0.25
 
-_BINS = 64
-"""Values of a feature that boosted trees tell apart; counts and places have fewer."""
-
-_ROUNDS = 33
-_RATE = 0.3
-"""A third of scikit-learn's rounds at three times its rate, for a third of the time."""
-
-_LEAF = 20
-"""How many items a leaf of a boosted tree has at least; scikit-learn's default."""
+_TOLERANCE = 1e-3
+"""The slope of the loss at which the linear model is taken for fitted; ten times scikit-learn's,
+for a third of the passes and the same answers to all but a few items."""
 
 
 class Classifier(StrEnum):
@@ -52,7 +47,7 @@ class Classifier(StrEnum):
     LINEAR = "linear"
     """Logistic regression, L2 with C = 1, over each feature scaled to at most 1."""
     BOOSTING = "boosting"
-    """HistGradientBoostingClassifier, 33 rounds at a rate of 0.3, without early stopping."""
+    """Gradient boosting of trees; see :mod:`sentprobe.probes.audit.boosting`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +83,13 @@ class TrialItems:
 
         So it is in mirror pairs whose two items look alike.
         """
+        if not self.mirrored:
+            return False
         counts: dict[frozenset[tuple[str, float]], Counter[int]] = {}
         for shown, target in zip(self.features, self.targets.tolist(), strict=True):
             counts.setdefault(frozenset(shown.items()), Counter())[target] += 1
         labels = set(self.targets.tolist())
-        return self.mirrored and all(
+        return all(
             len(each) == len(labels) and len(set(each.values())) == 1 for each in counts.values()
         )
 
@@ -124,7 +121,7 @@ def try_classifiers(
     """
     from threadpoolctl import threadpool_limits  # noqa: PLC0415
 
-    load("sklearn.ensemble")  # only what is loaded can be limited
+    load("sklearn.linear_model")  # only what is loaded can be limited
     train = sample(train, limit=TRAINING_LIMIT, seed=seed)
     labels = len(np.unique(train.targets))
     kinds = [c for c in Classifier if labels <= BOOSTED_LABELS or c is Classifier.LINEAR]
@@ -175,14 +172,14 @@ def _judge(
     seed: int,
 ) -> tuple[Classifier, _Answers]:
     """Return the classifier that is chosen, and what each answers to the test items."""
-    if validation:  # what is fitted for the choice is what is asked
+    if validation and len(validation.targets):  # what is fitted for the choice is what is asked
         judging, answers = _answers(kinds, train, [validation, test], seed=seed)
         return _best(judging, validation), answers
     fitted, held = _hold_out(train, seed=seed)
     if test.settled and held.settled:
         return kinds[0], dict.fromkeys(kinds, np.zeros(len(test.targets), np.int64))
     (answers,) = _answers(kinds, train, [test], seed=seed)
-    if len(kinds) == 1:
+    if len(kinds) == 1 or not len(held.targets):
         return kinds[0], answers
     (judging,) = _answers(kinds, fitted, [held], seed=seed)
     return _best(judging, held), answers
@@ -230,7 +227,7 @@ def _matrices(parts: Sequence[TrialItems]) -> list[Any]:
 
 def _matrix(part: TrialItems, places: Mapping[str, int]) -> Any:
     """Return the features as a matrix, (n, features), those without a place left out."""
-    of_name = (places.get(name, -1) for name in chain.from_iterable(part.features))
+    of_name = map(places.get, chain.from_iterable(part.features), repeat(-1))
     columns = np.fromiter(of_name, np.int32)
     values = np.fromiter(chain.from_iterable(f.values() for f in part.features), np.float32)
     rows = np.repeat(np.arange(len(part.features)), [len(f) for f in part.features])
@@ -245,7 +242,9 @@ def _linear(train: Any, asked: Sequence[Any], targets: Indices, seed: int) -> li
     scaler = load("sklearn.preprocessing").MaxAbsScaler().fit(train[:, :columns])
     shown, *others = (scaler.transform(each[:, :columns]) for each in (train, *asked))
     together = _equal_columns(shown)
-    model = load("sklearn.linear_model").LogisticRegression(max_iter=300, random_state=seed)
+    model = load("sklearn.linear_model").LogisticRegression(
+        max_iter=300, tol=_TOLERANCE, random_state=seed
+    )
     with warnings.catch_warnings():
         # A model that is a little short of its optimum is still a fair judge of a cue.
         warnings.simplefilter("ignore", load("sklearn.exceptions").ConvergenceWarning)
@@ -273,21 +272,9 @@ def _equal_columns(shown: Any) -> Any:
     return load("scipy.sparse").csr_matrix((weights, places), shape=(len(number_of), len(numbers)))
 
 
-def _boosting(train: Any, asked: Sequence[Any], targets: Indices, seed: int) -> list[Any]:
-    boosting = load("sklearn.ensemble").HistGradientBoostingClassifier
-    first = train[:, :BOOSTED_COLUMNS]
-    # A split with fewer items than a leaf must have is never made.
-    usable = np.flatnonzero(first.getnnz(axis=0) >= min(_LEAF, first.getnnz(axis=0).max()))
-    shown = first[:, usable].toarray()
-    bins = min(_BINS, max(2, *(len(np.unique(column)) for column in shown.T)))
-    model = boosting(
-        max_iter=_ROUNDS,
-        learning_rate=_RATE,
-        early_stopping=False,
-        max_bins=bins,
-        random_state=seed,
-    ).fit(shown, targets)
-    return [model.predict(each[:, usable].toarray()) for each in asked]
+def _boosting(train: Any, asked: Sequence[Any], targets: Indices, _: int) -> list[Any]:
+    shown, *others = (each[:, :BOOSTED_COLUMNS] for each in (train, *asked))
+    return list(boosted_trees(shown, targets, others))
 
 
 _FITS: Mapping[Classifier, Callable[[Any, Any, Indices, int], Any]] = {

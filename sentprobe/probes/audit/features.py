@@ -10,13 +10,13 @@ made of them by scikit-learn's ``DictVectorizer``. What a cue leaves out is the 
 bag of words does not know the order, the position does not know the words.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from sentprobe.extras import load
 from sentprobe.generator.event import Event, Participant, RelativeClause, Role
-from sentprobe.generator.parse import ParseError, parse
+from sentprobe.generator.parse import ParseError, parse, word_class
 from sentprobe.lexicon import Lexicon
 from sentprobe.probes.dataset import Items, ProbeDataset
 from sentprobe.probes.known_task import Cue
@@ -31,6 +31,8 @@ class Structures:
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
         self._known: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._classes: dict[str, Hashable] = {}
+        self._of_classes: dict[tuple[Hashable, ...], tuple[str, ...] | None] = {}
         self.parsed = 0
         self.skeletons = 0
 
@@ -41,12 +43,26 @@ class Structures:
         return self._known[tokens]
 
     def _find(self, tokens: tuple[str, ...]) -> tuple[str, ...]:
-        try:
-            event = parse(" ".join(tokens), self._lexicon)[0]
-        except ParseError:
+        classes = tuple(map(self._class, tokens))
+        if classes not in self._of_classes:  # a parse takes long, and structures are few
+            self._of_classes[classes] = self._parse(tokens)
+        found = self._of_classes[classes]
+        if found is None:
             self.skeletons += 1
             return _of_skeleton(skeleton(tokens))
         self.parsed += 1
+        return found
+
+    def _class(self, token: str) -> Hashable:
+        if token not in self._classes:
+            self._classes[token] = word_class(token, self._lexicon)
+        return self._classes[token]
+
+    def _parse(self, tokens: tuple[str, ...]) -> tuple[str, ...] | None:
+        try:
+            event = parse(" ".join(tokens), self._lexicon)[0]
+        except ParseError:
+            return None
         parts = tuple(_of_event(event, "main"))
         return *parts, f"all: {' '.join(parts)}"
 
@@ -148,10 +164,9 @@ def seen(data: ProbeDataset, items: Items, lexicon: Lexicon) -> list[Seen]:
     A probe word is found by its inflected forms where the lexicon has the lemma, else as it stands.
     """
     forms = [_forms(word, lexicon) for word in data.probe_words]
-    tokens = [tuple(sentence.split()) for sentence in data.sentences]
     return [
         Seen(
-            tokens[row],
+            tuple(data.sentences[row].split()),
             tuple(data.probe_words[probe] for probe in probes),
             tuple(forms[probe] for probe in probes),
         )
@@ -223,17 +238,23 @@ def _grams(tokens: Sequence[str], sizes: Sequence[int]) -> Iterator[str]:
 
 def _ngrams(item: Seen) -> Features:
     """Return n-grams of words, and the same with <0> and <1> where a probe word stands."""
+    return (
+        _present(item)
+        | _counted(list(_grams(item.tokens, (3,))))
+        | _counted([f"marked {gram}" for gram in _around(item)])
+        | _crossed(item, _counted(list(_grams(item.tokens, (1, 2)))))
+    )
+
+
+def _around(item: Seen) -> list[str]:
+    """Return the n-grams with a mark in them, where a probe word stands."""
+    if not item.probes:
+        return []
     marked = [
         next((f"<{slot}>" for slot, forms in enumerate(item.forms) if token in forms), token)
         for token in item.tokens
     ]
-    around = [gram for gram in _grams(marked, (2, 3)) if "<0>" in gram or "<1>" in gram]
-    return (
-        _present(item)
-        | _counted(list(_grams(item.tokens, (3,))))
-        | _counted([f"marked {gram}" for gram in around])
-        | _crossed(item, _counted(list(_grams(item.tokens, (1, 2)))))
-    )
+    return [gram for gram in _grams(marked, (2, 3)) if "<0>" in gram or "<1>" in gram]
 
 
 def _sentence(item: Seen) -> Features:

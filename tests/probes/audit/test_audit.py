@@ -256,6 +256,29 @@ def test_training_items_of_one_label_are_no_error() -> None:
     assert trial.score.accuracy == 0.5
 
 
+def test_too_few_units_to_hold_any_out_are_no_error() -> None:
+    few = part([{"a": 1.0}, {"b": 1.0}, {"a": 1.0}], [0, 1, 0], [0, 1, 2])
+    trial = try_classifiers(few, few, validation=None, seed=0, strict=0.99)
+    assert trial.chosen is Classifier.LINEAR
+    assert list(trial.scores) == list(Classifier)
+
+
+def test_what_mirror_pairs_settle_is_what_fitting_gives() -> None:
+    generator = np.random.default_rng(0)
+    pairs = generator.integers(0, 5, 60).tolist()
+    looks = [{f"look {look}": 1.0} for look in pairs for _ in range(2)]
+    mirrored = replace(part(looks, [0, 1] * 60, [n // 2 for n in range(120)]), mirrored=True)
+    assert mirrored.settled
+    assert not replace(mirrored, mirrored=False).settled
+    assert not replace(mirrored, features=[*looks[:-1], {"another": 1.0}]).settled
+    told, fitted = (
+        try_classifiers(each, mirrored, validation=held, seed=0, strict=0.99)
+        for each, held in ((mirrored, None), (mirrored, mirrored))
+    )
+    assert told == fitted
+    assert told.score.accuracy == 0.5
+
+
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=60), st.integers(1, 60), st.integers(0, 9))
 def test_a_sample_has_whole_units_and_keeps_the_limit(
     units: list[int], limit: int, seed: int

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from compeval_checks import dataset
 from hypothesis import given
 from hypothesis import strategies as st
 from probe_strategies import datasets, sentences, to_items, words
@@ -153,3 +154,12 @@ def test_expectations_are_by_the_name_of_the_dataset_whatever_its_case() -> None
     assert all(task.may_answer for task in TASKS.values())
     assert not any(Cue.PROBE in task.may_answer for task in TASKS.values())
     assert expected("sr", Cue.NGRAMS) == expected("SemRole", Cue.NGRAMS) != ""
+
+
+def test_sentences_of_one_sequence_of_word_classes_have_the_structure_that_a_parse_gives() -> None:
+    texts = dataset("SemRole", "compeval").sentences[:60]
+    together = Structures(LEXICON)
+    for text in texts:
+        tokens = tuple(text.split())
+        assert together.features(tokens) == Structures(LEXICON).features(tokens), text
+    assert (together.parsed, together.skeletons) == (len(texts), 0)
