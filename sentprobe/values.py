@@ -172,8 +172,7 @@ def check_record(record: Any, place: str = "") -> None:
     Raises:
         FormatError: a field is of another type; says which and what is wanted.
     """
-    kinds: dict[str, Any] = _kinds(type(record))  # type: ignore[arg-type] # classes are hashable
-    for name, kind in kinds.items():
+    for name, kind in _kinds(type(record)).items():
         _check(kind, getattr(record, name), f"{place}.{name}" if place else name)
 
 
