@@ -29,7 +29,7 @@ VALUES = 64
 _HESSIAN = 1e-3
 """The least sum of second derivatives in a leaf."""
 
-Weights = NDArray[np.float64]
+Sums = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +88,10 @@ class Trees:
 
     asked: list[Indices]
     """Of each level, (outputs, nodes) int64."""
-    leaves: Weights
+    leaves: Sums
     """(outputs, 32) float64"""
 
-    def values(self, said: NDArray[np.bool_]) -> Weights:
+    def values(self, said: NDArray[np.bool_]) -> Sums:
         """Return what the trees add to each item, (n, outputs); *said*: (n, questions + 1)."""
         items, outputs = np.arange(len(said))[:, None], np.arange(len(self.leaves))
         node = np.zeros((len(said), len(outputs)), np.int64)
@@ -123,8 +123,8 @@ def boosted_trees(train: Any, targets: Indices, tested: Sequence[Any]) -> list[I
 
 
 def _boost(
-    grower: "_Grower", wanted: Weights, often: Weights, tested: Sequence[NDArray[np.bool_]]
-) -> list[Weights]:
+    grower: "_Grower", wanted: Sums, often: Sums, tested: Sequence[NDArray[np.bool_]]
+) -> list[Sums]:
     """Return the scores of the tested items, (n, outputs); *wanted* counts labels of training."""
     start = _log_odds(wanted.sum(axis=0) / often.sum())
     score = np.tile(start, (len(often), 1))
@@ -150,18 +150,18 @@ def _dense(shown: Any) -> NDArray[np.bool_]:
     return np.pad(shown.toarray().astype(bool), ((0, 0), (0, 1)))
 
 
-def _log_odds(shares: Weights) -> Weights:
+def _log_odds(shares: Sums) -> Sums:
     return np.asarray(np.log(shares / (1 - shares)) if len(shares) == 1 else np.log(shares))
 
 
-def _chances(scores: Weights) -> Weights:
+def _chances(scores: Sums) -> Sums:
     if scores.shape[1] == 1:
         return np.asarray(1 / (1 + np.exp(-scores)))
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
     return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
-def _best(scores: Weights) -> Indices:
+def _best(scores: Sums) -> Indices:
     found = scores.argmax(axis=1) if scores.shape[1] > 1 else scores[:, 0] > 0
     return np.asarray(found, np.int64)
 
@@ -169,14 +169,14 @@ def _best(scores: Weights) -> Indices:
 class _Grower:
     """Grows the trees of a round on items whose answers are known, each there so *often*."""
 
-    def __init__(self, shown: Any, often: Weights) -> None:
+    def __init__(self, shown: Any, often: Sums) -> None:
         self.said = _dense(shown)
         self._often = often
         self._columns = shown.T.tocsr()
         self._rows = shown.astype(np.int8)
         self._lengths = np.diff(shown.indptr)
 
-    def grow(self, gradients: Weights, hessians: Weights) -> tuple[Trees, Indices]:
+    def grow(self, gradients: Sums, hessians: Sums) -> tuple[Trees, Indices]:
         """Return trees for gradients and second derivatives, (n, outputs) each, and the leaves.
 
         The leaves are those that the items come to, by number, (n, outputs).
@@ -200,9 +200,7 @@ class _Grower:
         leaves = -RATE * totals[0] / np.maximum(totals[1], _HESSIAN)
         return Trees(levels, leaves), node
 
-    def _divided(
-        self, before: Weights, sums: Weights, node: Indices, right: NDArray[np.bool_]
-    ) -> Weights:
+    def _divided(self, before: Sums, sums: Sums, node: Indices, right: NDArray[np.bool_]) -> Sums:
         """Return the sums of both children of each node, (3, outputs, 2 nodes, questions)."""
         _, outputs, nodes, asked = before.shape
         output, item = np.nonzero(right.T)
@@ -222,7 +220,7 @@ class _Grower:
         return np.asarray(both.reshape(3, outputs, 2 * nodes, asked))
 
 
-def _totals(sums: Weights, node: Indices, *, nodes: int) -> Weights:
+def _totals(sums: Sums, node: Indices, *, nodes: int) -> Sums:
     """Return the sums of each node, (3, outputs, nodes)."""
     outputs = node.shape[1]
     where = (node + nodes * np.arange(outputs)).ravel()
@@ -230,7 +228,7 @@ def _totals(sums: Weights, node: Indices, *, nodes: int) -> Weights:
     return np.stack(found).astype(np.float64).reshape(3, outputs, nodes)
 
 
-def _splits(yes: Weights, totals: Weights) -> Indices:
+def _splits(yes: Sums, totals: Sums) -> Indices:
     """Return for each node the question that gains most, or -1, (outputs, nodes) int64."""
     no = totals[..., None] - yes
     fits = (np.minimum(yes[2], no[2]) >= LEAF - 0.5) & (np.minimum(yes[1], no[1]) >= _HESSIAN)
