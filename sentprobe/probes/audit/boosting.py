@@ -29,25 +29,25 @@ VALUES = 64
 _HESSIAN = 1e-3
 """The least sum of second derivatives in a leaf."""
 
-Weights = NDArray[np.float64]
+NodeSums = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Threshold:
     """Whether a feature is at least (of a negative bound: at most) so large."""
 
     column: int
     bound: float
 
 
-def questions(shown: Any) -> list[Question]:
+def questions(shown: Any) -> list[Threshold]:
     """Return what may be asked of a sparse matrix, (n, features): what can divide the items."""
     by_column = shown.tocsc()
     found = []
     for column in range(shown.shape[1]):
         values = by_column.data[by_column.indptr[column] : by_column.indptr[column + 1]]
         if len(values) >= LEAF:
-            found += [Question(column, bound) for bound in _bounds(values, items=shown.shape[0])]
+            found += [Threshold(column, bound) for bound in _bounds(values, items=shown.shape[0])]
     return found
 
 
@@ -65,7 +65,7 @@ def _said(values: NDArray[np.float32], bound: float) -> NDArray[np.bool_]:
     return np.asarray(values >= bound if bound > 0 else values <= bound)
 
 
-def answers(shown: Any, asked: list[Question]) -> Any:
+def answers(shown: Any, asked: list[Threshold]) -> Any:
     """Return the answers, a sparse matrix of ones for yes, (n, questions)."""
     by_column = shown.tocsc()
     rows = [
@@ -88,10 +88,10 @@ class Trees:
 
     asked: list[Indices]
     """Of each level, (outputs, nodes) int64."""
-    leaves: Weights
+    leaves: NodeSums
     """(outputs, 32) float64"""
 
-    def values(self, said: NDArray[np.bool_]) -> Weights:
+    def values(self, said: NDArray[np.bool_]) -> NodeSums:
         """Return what the trees add to each item, (n, outputs); *said*: (n, questions + 1)."""
         items, outputs = np.arange(len(said))[:, None], np.arange(len(self.leaves))
         node = np.zeros((len(said), len(outputs)), np.int64)
@@ -123,8 +123,8 @@ def boosted_trees(train: Any, targets: Indices, tested: Sequence[Any]) -> list[I
 
 
 def _boost(
-    grower: "_Grower", wanted: Weights, often: Weights, tested: Sequence[NDArray[np.bool_]]
-) -> list[Weights]:
+    grower: "_Grower", wanted: NodeSums, often: NodeSums, tested: Sequence[NDArray[np.bool_]]
+) -> list[NodeSums]:
     """Return the scores of the tested items, (n, outputs); *wanted* counts labels of training."""
     start = _log_odds(wanted.sum(axis=0) / often.sum())
     score = np.tile(start, (len(often), 1))
@@ -150,18 +150,18 @@ def _dense(shown: Any) -> NDArray[np.bool_]:
     return np.pad(shown.toarray().astype(bool), ((0, 0), (0, 1)))
 
 
-def _log_odds(shares: Weights) -> Weights:
+def _log_odds(shares: NodeSums) -> NodeSums:
     return np.asarray(np.log(shares / (1 - shares)) if len(shares) == 1 else np.log(shares))
 
 
-def _chances(scores: Weights) -> Weights:
+def _chances(scores: NodeSums) -> NodeSums:
     if scores.shape[1] == 1:
         return np.asarray(1 / (1 + np.exp(-scores)))
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
     return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
-def _best(scores: Weights) -> Indices:
+def _best(scores: NodeSums) -> Indices:
     found = scores.argmax(axis=1) if scores.shape[1] > 1 else scores[:, 0] > 0
     return np.asarray(found, np.int64)
 
@@ -169,14 +169,14 @@ def _best(scores: Weights) -> Indices:
 class _Grower:
     """Grows the trees of a round on items whose answers are known, each there so *often*."""
 
-    def __init__(self, shown: Any, often: Weights) -> None:
+    def __init__(self, shown: Any, often: NodeSums) -> None:
         self.said = _dense(shown)
         self._often = often
         self._columns = shown.T.tocsr()
         self._rows = shown.astype(np.int8)
         self._lengths = np.diff(shown.indptr)
 
-    def grow(self, gradients: Weights, hessians: Weights) -> tuple[Trees, Indices]:
+    def grow(self, gradients: NodeSums, hessians: NodeSums) -> tuple[Trees, Indices]:
         """Return trees for gradients and second derivatives, (n, outputs) each, and the leaves.
 
         The leaves are those that the items come to, by number, (n, outputs).
@@ -201,8 +201,8 @@ class _Grower:
         return Trees(levels, leaves), node
 
     def _divided(
-        self, before: Weights, sums: Weights, node: Indices, right: NDArray[np.bool_]
-    ) -> Weights:
+        self, before: NodeSums, sums: NodeSums, node: Indices, right: NDArray[np.bool_]
+    ) -> NodeSums:
         """Return the sums of both children of each node, (3, outputs, 2 nodes, questions)."""
         _, outputs, nodes, asked = before.shape
         output, item = np.nonzero(right.T)
@@ -222,7 +222,7 @@ class _Grower:
         return np.asarray(both.reshape(3, outputs, 2 * nodes, asked))
 
 
-def _totals(sums: Weights, node: Indices, *, nodes: int) -> Weights:
+def _totals(sums: NodeSums, node: Indices, *, nodes: int) -> NodeSums:
     """Return the sums of each node, (3, outputs, nodes)."""
     outputs = node.shape[1]
     where = (node + nodes * np.arange(outputs)).ravel()
@@ -230,7 +230,7 @@ def _totals(sums: Weights, node: Indices, *, nodes: int) -> Weights:
     return np.stack(found).astype(np.float64).reshape(3, outputs, nodes)
 
 
-def _splits(yes: Weights, totals: Weights) -> Indices:
+def _splits(yes: NodeSums, totals: NodeSums) -> Indices:
     """Return for each node the question that gains most, or -1, (outputs, nodes) int64."""
     no = totals[..., None] - yes
     fits = (np.minimum(yes[2], no[2]) >= LEAF - 0.5) & (np.minimum(yes[1], no[1]) >= _HESSIAN)
