@@ -35,7 +35,7 @@ Texts = tuple[str, ...]
 
 UNREADABLE = (
     EOFError, ValueError, RuntimeError, MemoryError, OverflowError, LookupError, TypeError,
-    SyntaxError, TokenError, lzma.LZMAError, zlib.error, BadZipFile,
+    SyntaxError, SystemError, TokenError, lzma.LZMAError, zlib.error, BadZipFile,
 )  # fmt: skip
 """What is raised for a file that is damaged."""
 
