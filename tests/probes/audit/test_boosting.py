@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from thoroughness import examples
 
 from sentprobe.probes.audit.boosting import LEAF, answers, boosted_trees, questions
 
@@ -22,7 +23,7 @@ def counts(items: int, *, seed: int, columns: int = 8) -> Table:
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 200))
-@settings(max_examples=25)
+@examples(25)
 def test_a_question_divides_the_items_and_is_answered_right(seed: int, items: int) -> None:
     table = counts(items, seed=seed)
     asked = questions(sparse.csr_matrix(table))
@@ -36,7 +37,7 @@ def test_a_question_divides_the_items_and_is_answered_right(seed: int, items: in
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 4))
-@settings(max_examples=4, deadline=None)
+@examples(4)
 def test_the_order_of_items_does_not_matter(seed: int, labels: int) -> None:
     table = counts(150, seed=seed)
     generator = np.random.default_rng(seed)
