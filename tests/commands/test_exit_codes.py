@@ -301,7 +301,7 @@ def test_a_file_of_a_dataset_that_may_not_be_read(
     def refuse(path: Any, *rest: object, **more: object) -> Any:
         if Path(path).name == file:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-        return read_bytes(path) if path.suffix == ".json" else read_table(path, *rest, **more)
+        return read_bytes(path) if Path(path).suffix == ".json" else read_table(path, *rest, **more)
 
     read_table = pq.read_table
     monkeypatch.setattr(Path, "read_bytes", refuse)

@@ -65,7 +65,7 @@ def test_a_read_only_cache(
     def refuse(*_: object, **__: object) -> None:
         raise OSError(errno.EROFS, "Read-only file system", "/cache/file")
 
-    monkeypatch.setattr("sentprobe.files.NamedTemporaryFile", refuse)
+    monkeypatch.setattr("sentprobe.scratch.tempfile.mkstemp", refuse)
     monkeypatch.setattr(os, "utime", refuse)
     assert_reads_only(tmp_path / "cache", caplog)
 

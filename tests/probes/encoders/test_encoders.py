@@ -59,7 +59,7 @@ BAD_SPECS: list[tuple[str, str]] = [
     ("bow?dmi=3", "bow has no option 'dmi' (did you mean 'dim'?); its options: dim, seed"),
     ("bow?dim=0", "option dim=0: a whole number from 1 is wanted"),
     ("bow?dim=x", "option dim=x: a whole number from 1 is wanted"),
-    ("bow?seed=-1", "option seed=-1: a whole number from 0 is wanted"),
+    ("bow?seed=-1", "option seed=-1: a whole number from 0 to 4611686018427387904 is wanted"),
     ("bow?dim", "option 'dim' is not of the form key=value"),
     ("bilstm-max?layers=2", "bilstm-max has no option 'layers'"),
     ("bilstm-last?layers=2", "bilstm-last has no option 'layers'"),
