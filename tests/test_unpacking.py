@@ -17,13 +17,13 @@ from sentprobe.probes.encoders.vector_files import read_vectors
 from sentprobe.probes.encoders.word_files import read_word_vectors
 from sentprobe.unpacking import ProportionError, check_proportion, proportionate
 
-SIZE = 1 << 23
+SIZE = 1 << 21
 TOO_MUCH = "bytes unpack to more than 500 times as many"
 
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unpacking, "HARMLESS", 1 << 20)
+    monkeypatch.setattr(unpacking, "HARMLESS", 1 << 18)
 
 
 def lines_in(path: Path) -> int:
@@ -78,7 +78,7 @@ def test_an_array(tmp_path: Path) -> None:
 
 
 def test_proportions() -> None:
-    check_proportion(1 << 20, 1)
+    check_proportion(1 << 18, 1)
     check_proportion(500 << 20, 1 << 20)
     with pytest.raises(ProportionError):
         check_proportion((500 << 20) + 1, 1 << 20)
