@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate, chain, combinations, pairwise, product
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -170,6 +170,19 @@ class Batch:
     layout: Layout
     places: NDArray[np.int64]
     values: Mapping[str, NDArray[np.int64]]
+
+
+class Batched(Protocol):
+    """Events that are numbered, and come many at a time: those of a space, or made from them."""
+
+    lexicon: Lexicon
+    words: Words
+
+    def count(self) -> int:
+        """Return how many there are."""
+
+    def batches(self, indices: IndexArray) -> Iterator[Batch]:
+        """Yield the values of the events of these numbers, those of one layout together."""
 
 
 class Space:
