@@ -71,6 +71,10 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "sentprobe.commands.compare:compare",
             "Compare encoders task by task: differences, intervals and paired tests.",
         ),
+        "geometry": (
+            "sentprobe.commands.geometry:geometry",
+            "Ask, without training, whether the same meaning is nearer than another.",
+        ),
         "sentences": (
             "sentprobe.commands.sentences:app",
             "Write the sentences that a run encodes, to encode them elsewhere.",

@@ -32,6 +32,8 @@ class Contrast:
     conditions: Callable[[Pattern, str], Iterator[ev.Event]]
     same_words: bool = False
     """Whether positive and negative are of the same words, if the form is the same."""
+    replaces: bool = False
+    """Whether it puts another word in, which the vocabulary may not have."""
     adverb: bool = False
     """Whether the clause that is changed has an adverb."""
 
@@ -196,6 +198,7 @@ _ROWS = (
         places=_nouns,
         edit=drafts.replace_noun,
         conditions=_any,
+        replaces=True,
     ),
     Contrast(
         name="verb",
@@ -204,6 +207,7 @@ _ROWS = (
         places=_paths,
         edit=drafts.replace_verb,
         conditions=_any,
+        replaces=True,
     ),
     Contrast(
         name="adverb",
@@ -212,6 +216,7 @@ _ROWS = (
         places=_paths,
         edit=drafts.replace_adverb,
         conditions=_any,
+        replaces=True,
         adverb=True,
     ),
 )

@@ -323,7 +323,7 @@ class Space:
             layout, cell = self._cells[which]
             values = cell.decode(numbers[places] - (self._ends[which] - cell.size))
             parts.setdefault(id(layout), []).append(Batch(layout, places, values))
-        yield from map(_join, parts.values())
+        yield from map(join_batches, parts.values())
 
     def _explain(self, rules: Sequence[Rule]) -> str:
         """Say which constraint, or which two, leave nothing."""
@@ -363,7 +363,7 @@ class Space:
             yield name, list(_layouts(find_patterns(self.templates), words, choices))
 
 
-def _join(batches: Sequence[Batch]) -> Batch:
+def join_batches(batches: Sequence[Batch]) -> Batch:
     """Return batches of one layout as one."""
     layout = batches[0].layout
     places = np.concatenate([batch.places for batch in batches])

@@ -16,7 +16,7 @@ from sentprobe.generator.bulk import PART, Renderer
 from sentprobe.generator.drafts import MAIN
 from sentprobe.generator.records import json_escape, write_json
 from sentprobe.generator.sentence import Sentence
-from sentprobe.generator.triplets import SIDES, TripletSide, Stratum, TripletRows, TripletSet
+from sentprobe.generator.triplets import SIDES, Stratum, TripletRows, TripletSet, TripletSide
 from sentprobe.specs import choose
 
 

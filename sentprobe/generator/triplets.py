@@ -4,12 +4,13 @@ A space of triplets is divided into strata: a structure, the place of the contra
 clauses whose voice is another in the positive. What is drawn is spread evenly over them.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 from itertools import chain, combinations
 from random import Random
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from sentprobe.generator.boxes import IndexArray, draw_distinct
 from sentprobe.generator.bulk import Renderer
 from sentprobe.generator.constraints import Choices, Constraints, Words, choose_words
 from sentprobe.generator.layout import event_of
-from sentprobe.generator.space import Batch, Space
+from sentprobe.generator.space import Batch, Space, join_batches
 from sentprobe.generator.templates import Pattern, find_patterns
 from sentprobe.lexicon import Flag, Kind, Lexicon
 
@@ -54,12 +55,20 @@ class Stratum:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Part:
+class TripletPart:
     """The drawn triplets of one space of a stratum: their places in the set, and the anchors."""
 
     stratum: Stratum
     places: NDArray[np.int64]
     anchors: drafts.EventDraft
+
+
+SentenceMaker: TypeAlias = Callable[[TripletPart], drafts.EventDraft]
+"""Makes one sentence of each triplet of a part."""
+
+
+class NoContrastError(UsageError):
+    """A template cannot have a contrast."""
 
 
 class TripletSpace:
@@ -103,6 +112,24 @@ class TripletSpace:
         Raises:
             UsageError: *count* is not positive, or larger than the space.
         """
+        self.check(count)
+        rng = np.random.default_rng(seed)
+        order = np.random.default_rng((seed, 1)).permutation(count)
+        shares = share_out(count, [each.count for each in self.strata], Random(seed))
+        parts: list[TripletPart] = []
+        start = 0
+        for stratum, share in zip(self.strata, shares, strict=True):
+            numbers = draw_distinct(share, stratum.count, rng) if share else np.empty(0, np.int64)
+            parts += self._parts(stratum, numbers, order[start : start + share], seed)
+            start += share
+        return TripletSet(self, tuple(parts), count, seed)
+
+    def check(self, count: int) -> None:
+        """Refuse to draw so many.
+
+        Raises:
+            UsageError: *count* is not positive, or larger than the space.
+        """
         if count <= 0:
             raise UsageError(f"the number of triplets must be positive, not {count}")
         if count > self.count():
@@ -111,25 +138,15 @@ class TripletSpace:
                 f"ones (contrast {self.contrast.name}; templates {', '.join(self.templates)}; "
                 f"vocabulary {self.vocabulary})"
             )
-        rng = np.random.default_rng(seed)
-        order = np.random.default_rng((seed, 1)).permutation(count)
-        shares = share_out(count, [each.count for each in self.strata], Random(seed))
-        parts: list[_Part] = []
-        start = 0
-        for stratum, share in zip(self.strata, shares, strict=True):
-            numbers = draw_distinct(share, stratum.count, rng) if share else np.empty(0, np.int64)
-            parts += self._parts(stratum, numbers, order[start : start + share], seed)
-            start += share
-        return TripletSet(self, tuple(parts), count, seed)
 
     def _parts(
         self, stratum: Stratum, numbers: IndexArray, places: NDArray[np.int64], seed: int
-    ) -> Iterator[_Part]:
+    ) -> Iterator[TripletPart]:
         first = 0
         for space in stratum.spaces:
             here = np.flatnonzero((numbers >= first) & (numbers < first + space.count()))
             if len(here):
-                yield _Part(
+                yield TripletPart(
                     stratum=stratum,
                     places=places[here],
                     anchors=self._anchors(space, numbers[here] - first, seed),
@@ -172,7 +189,7 @@ class TripletSpace:
             why = f"that needs {self.contrast.needs}"
         else:
             why = f"vocabulary {self.vocabulary!r} has too few words"
-        raise UsageError(f"the template {template!r} cannot have the contrast {name!r}: {why}")
+        raise NoContrastError(f"the template {template!r} cannot have the contrast {name!r}: {why}")
 
     def _strata_in(self, pattern: Pattern) -> Iterator[Stratum]:
         for place in self.contrast.places(pattern):
@@ -190,7 +207,8 @@ class TripletSpace:
                 wanted = ev.unify(condition, form)
                 choices = Choices(main=wanted, adverbs=(main,), clause_adverbs=(inner,))
                 space = self._space(pattern, choices)
-                self.contrast.edit(self._anchors(space, np.zeros(1, np.int64), 0), place)
+                if self.contrast.replaces:
+                    self.contrast.edit(self._anchors(space, np.zeros(1, np.int64), 0), place)
             except (ev.Contradiction, drafts.NoOtherWordError):
                 continue
             yield space
@@ -269,31 +287,28 @@ class TripletSet:
     """Triplets that were drawn; each has a number from 0."""
 
     def __init__(
-        self, space: TripletSpace, parts: tuple[_Part, ...], count: int, seed: int
+        self, space: TripletSpace, parts: tuple[TripletPart, ...], count: int, seed: int
     ) -> None:
         self.space = space
         self.seed = seed
-        self._parts = parts
+        self.parts = parts
         self._count = count
 
     def __len__(self) -> int:
         return self._count
 
     @cached_property
-    def _texts(self) -> list[str]:
-        renderer = Renderer(TripletRows(self), lambda sentence: f"{sentence.text}\n")
-        rows = np.arange(len(self) * len(SIDES))
-        return "".join(text for _, text in renderer.chunks(rows)).split("\n")
+    def _texts(self) -> list[list[str]]:
+        return TripletRows(self).texts()
 
     def texts(self, side: TripletSide) -> list[str]:
         """Return the sentences of one side, in the order of the triplets."""
-        first = SIDES.index(side) * len(self)
-        return self._texts[first : first + len(self)]
+        return self._texts[SIDES.index(side)]
 
     def strata(self) -> list[Stratum]:
         """Return the stratum of each triplet."""
         found: dict[int, Stratum] = {}
-        for part in self._parts:
+        for part in self.parts:
             found |= dict.fromkeys(part.places.tolist(), part.stratum)
         return [found[place] for place in range(len(self))]
 
@@ -301,7 +316,7 @@ class TripletSet:
         """Return a number for each triplet: those of the same nouns and verbs have the same."""
         keys: dict[tuple[str, ...], int] = {}
         units = np.empty(len(self), np.int64)
-        for part in self._parts:
+        for part in self.parts:
             for place, words in zip(part.places.tolist(), _content(part.anchors), strict=True):
                 units[place] = keys.setdefault(words, len(keys))
         return units
@@ -309,19 +324,16 @@ class TripletSet:
     def events(self, side: TripletSide) -> list[ev.Event]:
         """Return the events of one side, in the order of the triplets."""
         found: dict[int, ev.Event] = {}
-        for places, draft in self.drafted(side):
+        for part in self.parts:
+            draft = self.draft(part, side=side)
             layout = draft.layout()
-            for row, place in enumerate(places.tolist()):
+            for row, place in enumerate(part.places.tolist()):
                 values = {v.name: v.values[draft.values[v.name][row]] for v in layout.variables}
                 found[place] = event_of(values, layout)
         return [found[place] for place in range(len(self))]
 
-    def drafted(self, side: TripletSide) -> Iterator[tuple[NDArray[np.int64], drafts.EventDraft]]:
-        """Yield the events of one side as drafts, with their places in the set."""
-        for part in self._parts:
-            yield part.places, self._draft(part, side)
-
-    def _draft(self, part: _Part, side: TripletSide) -> drafts.EventDraft:
+    def draft(self, part: TripletPart, *, side: TripletSide) -> drafts.EventDraft:
+        """Return the events of one side of a part."""
         draft = part.anchors
         if side in (TripletSide.POSITIVE, TripletSide.NEGATIVE):
             for path in part.stratum.voices:
@@ -343,26 +355,69 @@ def _content(draft: drafts.EventDraft) -> Iterator[tuple[str, ...]]:
 
 
 class TripletRows:
-    """The sentences of a set of triplets as rows: all anchors, all positives, and so on."""
+    """The sentences of a set of triplets as rows: all of one column, then all of the next.
 
-    def __init__(self, triplets: TripletSet) -> None:
+    A column makes the sentences of a part of the set; without any, they are the sides.
+    """
+
+    def __init__(self, triplets: TripletSet, columns: Sequence[SentenceMaker] = ()) -> None:
         self.lexicon = triplets.space.lexicon
         self.words = triplets.space.words
         self._triplets = triplets
+        self._columns = columns or tuple(partial(triplets.draft, side=side) for side in SIDES)
 
     def count(self) -> int:
         """Return how many sentences there are."""
-        return len(self._triplets) * len(SIDES)
+        return len(self._triplets) * len(self._columns)
+
+    def texts(self) -> list[list[str]]:
+        """Return the sentences of each column, in the order of the triplets."""
+        lines = _text_writer(self.lexicon, self.words).lines(self)
+        step = len(self._triplets)
+        return [lines[first : first + step] for first in range(0, self.count(), step)]
 
     def batches(self, indices: IndexArray) -> Iterator[Batch]:
         """Yield the values of the sentences of these rows."""
         rows = np.asarray(indices, dtype=np.int64)
         where = np.full(self.count(), -1)
         where[rows] = np.arange(len(rows))
-        for number, side in enumerate(SIDES):
-            for places, draft in self._triplets.drafted(side):
-                wanted = where[places + number * len(self._triplets)]
+        found: dict[int, list[Batch]] = {}
+        for number, column in enumerate(self._columns):
+            for part in self._triplets.parts:
+                wanted = where[part.places + number * len(self._triplets)]
                 chosen = wanted >= 0
                 if chosen.any():
-                    values = {name: column[chosen] for name, column in draft.values.items()}
-                    yield Batch(draft.layout(), wanted[chosen], values)
+                    draft = column(part)
+                    values = {name: each[chosen] for name, each in draft.values.items()}
+                    batch = Batch(draft.layout(), wanted[chosen], values)
+                    found.setdefault(id(batch.layout), []).append(batch)
+        yield from map(join_batches, found.values())
+
+
+class _TextWriter:
+    """Writes the texts of rows; what it works out of a structure serves all rows of its words."""
+
+    def __init__(self, lexicon: Lexicon, words: Words) -> None:
+        self.lexicon = lexicon
+        self.words = words
+        self._rows: TripletRows | None = None
+        self._renderer = Renderer(self, lambda sentence: f"{sentence.text}\n")
+
+    def lines(self, rows: TripletRows) -> list[str]:
+        """Return the text of each row."""
+        self._rows = rows
+        chunks = self._renderer.chunks(np.arange(rows.count()))
+        return "".join(text for _, text in chunks).split("\n")
+
+    def count(self) -> int:
+        """Return how many rows there are."""
+        return self._rows.count() if self._rows else 0
+
+    def batches(self, indices: IndexArray) -> Iterator[Batch]:
+        """Yield the values of these rows."""
+        yield from self._rows.batches(indices) if self._rows else ()
+
+
+@lru_cache(maxsize=4)
+def _text_writer(lexicon: Lexicon, words: Words) -> _TextWriter:
+    return _TextWriter(lexicon, words)

@@ -16,7 +16,7 @@ from sentprobe.generator.meaning import Property, differences, means_the_same
 from sentprobe.generator.parse import parse
 from sentprobe.generator.realize import realize, text_of
 from sentprobe.generator.records import annotate_text
-from sentprobe.generator.triplets import SIDES, TripletSide, TripletSet, TripletSpace
+from sentprobe.generator.triplets import SIDES, TripletSet, TripletSide, TripletSpace
 from sentprobe.lexicon import english, read_lexicon_text
 from sentprobe.lexicon.words import Flag, Kind
 
