@@ -31,7 +31,7 @@ from sentprobe.specs import Spec, choose
 from sentprobe.table_writers import TableFormat, draw, write_tables
 
 if TYPE_CHECKING:
-    from sentprobe.probes.geometry.material import Drawing, GeometryMaterial
+    from sentprobe.probes.geometry.material import Drawing
 
 
 @opt.with_groups
@@ -112,7 +112,11 @@ def geometry(
     style = find_table_format(format_, None, what="geometry")
     caption = find_caption(latex, style)
     from sentprobe.probes.geometry import measures, tables  # noqa: PLC0415 - not for --help
-    from sentprobe.probes.geometry.material import Drawing, GeometryMaterial  # noqa: PLC0415
+    from sentprobe.probes.geometry.material import (  # noqa: PLC0415
+        Drawing,
+        GeometryMaterial,
+        background,
+    )
     from sentprobe.probes.geometry.run import GeometryRun, measure_all  # noqa: PLC0415
 
     shown = choose(measures.Nearness, nearness, what="nearness")
@@ -131,10 +135,12 @@ def geometry(
     spaces = find_spaces(words, contrast or (), drawing)
     encoders = [made for spec in specs for made in vector_encoders(spec, seed)]
     materials = [GeometryMaterial(each, drawing) for each in spaces]
-    encoders = placed(encoders, materials)
+    behind = background(words, drawing)
+    encoders = placed(encoders, [behind, *(each.sentences for each in materials)])
     if out is not None:
         prepare_directory(out)
     settings = GeometryRun(
+        background=behind,
         out=out,
         force=force,
         cache=Cache(cache_directory()) if cache else None,
@@ -148,7 +154,7 @@ def geometry(
         grid = tables.geometry_grid(outcome.results, nearness=shown, intervals=intervals)
     else:
         grid = tables.group_grid(outcome.results, grouped, intervals=intervals)
-    notes = tables.explain(outcome.results, shown)
+    notes = tables.explain(outcome.results, shown, by=grouped)
     if style is TableFormat.TEXT:
         print_table(draw(grid))
         say(notes, end="")
@@ -190,11 +196,9 @@ def find_spaces(lexicon: Lexicon, names: Sequence[str], drawing: "Drawing") -> l
     return found
 
 
-def placed(
-    encoders: "Sequence[Encoder]", materials: "Sequence[GeometryMaterial]"
-) -> "list[Encoder]":
+def placed(encoders: Sequence[Encoder], lists: Sequence[Sequence[str]]) -> list[Encoder]:
     """Return the encoders; those that go by the order of the sentences are told them."""
-    texts = list(dict.fromkeys(text for each in materials for text in each.sentences))
+    texts = list(dict.fromkeys(text for each in lists for text in each))
     told = (getattr(each, "in_order", None) for each in encoders)
     return [tell(texts) if tell else each for each, tell in zip(encoders, told, strict=True)]
 

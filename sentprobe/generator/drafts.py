@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sentprobe.errors import UsageError
 from sentprobe.generator import event as ev
 from sentprobe.generator.constraints import Words
-from sentprobe.generator.layout import NEGATIONS, Layout, make_layout
+from sentprobe.generator.layout import NEGATIONS, Layout, event_of, make_layout
 from sentprobe.generator.space import Batch
 from sentprobe.generator.templates import ClausePattern, pattern_of
 
@@ -46,6 +46,12 @@ class EventDraft:
         paths = (MAIN, *(clause_path(role) for role, _ in where))
         counts = tuple(self.adverbs[path] for path in paths)
         return make_layout(pattern_of(self.frame, where), counts, self.words, (ev.Negator.NOT,))
+
+    def event(self, row: int) -> ev.Event:
+        """Return one of the events."""
+        layout = self.layout()
+        values = {v.name: v.values[self.values[v.name][row]] for v in layout.variables}
+        return event_of(values, layout)
 
 
 def draft_of(

@@ -21,7 +21,6 @@ from sentprobe.generator import event as ev
 from sentprobe.generator.boxes import IndexArray, draw_distinct
 from sentprobe.generator.bulk import Renderer
 from sentprobe.generator.constraints import Choices, Constraints, Words, choose_words
-from sentprobe.generator.layout import event_of
 from sentprobe.generator.space import Batch, Space, join_batches
 from sentprobe.generator.templates import Pattern, find_patterns
 from sentprobe.lexicon import Flag, Kind, Lexicon
@@ -326,10 +325,7 @@ class TripletSet:
         found: dict[int, ev.Event] = {}
         for part in self.parts:
             draft = self.draft(part, side=side)
-            layout = draft.layout()
-            for row, place in enumerate(part.places.tolist()):
-                values = {v.name: v.values[draft.values[v.name][row]] for v in layout.variables}
-                found[place] = event_of(values, layout)
+            found |= {place: draft.event(row) for row, place in enumerate(part.places.tolist())}
         return [found[place] for place in range(len(self))]
 
     def draft(self, part: TripletPart, *, side: TripletSide) -> drafts.EventDraft:

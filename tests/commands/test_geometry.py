@@ -66,7 +66,7 @@ def test_by_group(command: Command, by: str) -> None:
         "-f", "markdown")  # fmt: skip
     assert code == 0
     assert f"| {by} | role |" in shown
-    group = {"structure": "transitive", "place": "main", "distance": "to 3 tokens"}[by]
+    group = {"structure": "transitive", "place": "main", "distance": "1 to 3 tokens"}[by]
     assert f"| {group} | 50.0 |" in shown
 
 
@@ -112,10 +112,10 @@ def test_what_is_refused(command: Command, arguments: tuple[str, ...], message: 
 
 
 def test_whitened_needs_sentences(command: Command) -> None:
-    code, _, err = command(
-        "geometry", "-e", "bow", "-c", "role", "-n", "5", "--nearness", "whitened")  # fmt: skip
+    arguments = ("-c", "role", "-n", "5", "--nearness", "whitened", "--no-cache")
+    code, _, err = command("geometry", "-e", "bow?dim=2100", *arguments)
     assert code == 2
-    assert "there are fewer sentences than dimensions; draw more with --n" in err
+    assert "there are more dimensions than sentences to learn whitening from" in err
 
 
 def test_a_folder_that_is_not_ours(command: Command, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """The sentences that geometry measures: those of the triplets of one contrast, and variants."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +13,7 @@ from sentprobe.generator.event import Event
 from sentprobe.generator.plan import plan_sentence
 from sentprobe.generator.triplet_files import place_name
 from sentprobe.generator.variants import variants_of
+from sentprobe.lexicon import Lexicon
 from sentprobe.probes.encoders import digest
 
 
@@ -58,19 +59,55 @@ class GeometryMaterial:
         return digest(self.contrast, *self.sentences, self.rows.tolist())
 
 
+BACKGROUND = 2000
+"""How many sentences whitening is learned from."""
+
+
+def background(lexicon: Lexicon, drawing: Drawing) -> list[str]:
+    """Return sentences of all structures that triplets are of, in all their forms.
+
+    They do not depend on the contrasts that are measured, so that a result does not.
+    """
+    space = tr.TripletSpace(
+        lexicon, "tense", vocabulary=drawing.vocabulary, templates=drawing.templates
+    )
+    drawn = space.sample(min(BACKGROUND // 2, space.count()), seed=drawing.seed)
+    sides = (tr.TripletSide.ANCHOR, tr.TripletSide.POSITIVE)
+    return list(dict.fromkeys(text for side in sides for text in drawn.texts(side)))
+
+
 GroupNames = dict[str, list[str]]
 """By what triplets are grouped: for each of them, the name of its group."""
 
 
 def _groups(drawn: tr.TripletSet) -> GroupNames:
     strata = drawn.strata()
-    anchors = drawn.events(tr.TripletSide.ANCHOR)
-    distances = [_distance(e, s.place) for e, s in zip(anchors, strata, strict=True)]
+    distances = np.empty(len(drawn), dtype=np.int64)
+    for part in drawn.parts:
+        distances[part.places] = _distances(part)
     return {
         "structure": [each.pattern.name for each in strata],
         "place": [place_name(each.place) for each in strata],
-        "distance": [_binned(each) for each in distances],
+        "distance": [_binned(each) for each in distances.tolist()],
     }
+
+
+_STRUCTURAL = ("voice", "aspect", "negation")
+
+
+def _distances(part: tr.TripletPart) -> NDArray[np.int64]:
+    """Return the distance of each anchor; it follows from voice, aspect and negation."""
+    kept = {
+        name: np.minimum(column, int(name.rpartition(".")[2] in _STRUCTURAL))
+        for name, column in part.anchors.values.items()
+    }
+    _, first, which = np.unique(
+        np.stack([*kept.values()], axis=1), axis=0, return_index=True, return_inverse=True
+    )
+    plain = replace(part.anchors, values=kept)
+    events = [plain.event(row) for row in first.tolist()]
+    found = np.array([_distance(event, part.stratum.place) for event in events])
+    return found[which.reshape(-1)]
 
 
 def _distance(event: Event, place: str) -> int:
@@ -92,8 +129,8 @@ def _clause_of(noun: str) -> str:
     return noun.removesuffix(".").rpartition(".")[0] + "." if noun.count(".") > 1 else MAIN
 
 
-_BINS: Sequence[tuple[int, str]] = ((3, "to 3 tokens"), (6, "4 to 6 tokens"))
+_BINS: Sequence[tuple[int, str]] = ((3, "1 to 3 tokens"), (6, "4 to 6 tokens"))
 
 
 def _binned(distance: int) -> str:
-    return next((name for most, name in _BINS if distance <= most), "from 7 tokens")
+    return next((name for most, name in _BINS if distance <= most), "7 tokens or more")

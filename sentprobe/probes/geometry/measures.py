@@ -39,22 +39,86 @@ SAME = 1e-5
 """Vectors that differ by less than this share of their length differ by rounding only."""
 
 
-@dataclass(frozen=True, slots=True)
 class Sides:
-    """The vectors of a set of triplets, (n, dim) each; *hard* is the negative in the other form."""
+    """The vectors of a set of triplets, and how near they are to each other.
 
-    anchor: Vectors
-    positive: Vectors
-    negative: Vectors
-    hard: Vectors
+    They are anchors, positives, negatives in the positive's form and in the anchor's, and maybe
+    variants, (n, dim) each. Each dot product is worked out once.
+    """
 
-    def mirrored(self) -> "Sides":
-        """Return the triplets whose anchors are the hard negatives."""
-        return Sides(self.hard, self.negative, self.positive, self.anchor)
+    def __init__(self, *sides: Vectors) -> None:
+        self._vectors = [each.astype(np.float64) for each in sides]
+        self._dots: dict[tuple[int, int], Floats] = {}
 
-    def wrong(self, kind: NegativeKind) -> Vectors:
-        """Return the negatives of a kind."""
-        return self.negative if kind is NegativeKind.FORM else self.hard
+    def __len__(self) -> int:
+        return len(self._vectors)
+
+    def dot(self, one: int, other: int) -> Floats:
+        """Return the dot product of two sides, by their numbers, (n,) float64."""
+        key = (min(one, other), max(one, other))
+        if key not in self._dots:
+            self._dots[key] = dots(self._vectors[one], self._vectors[other])
+        return self._dots[key]
+
+    def near(self, one: int, other: int, nearness: Nearness) -> Floats:
+        """Return how near two sides are, (n,) float64."""
+        return NEARNESS[nearness](self.dot(one, other), self.dot(one, one), self.dot(other, other))
+
+    def same(self, one: int, other: int) -> Bools:
+        """Say where two sides have the same vector but for rounding, (n,) bool."""
+        return _same(self.dot(one, other), self.dot(one, one), self.dot(other, other))
+
+
+ANCHOR, POSITIVE, NEGATIVE, HARD = range(4)
+
+DIRECTIONS: Mapping[NegativeKind, tuple[tuple[int, int, int], ...]] = {
+    NegativeKind.FORM: ((ANCHOR, POSITIVE, NEGATIVE), (HARD, NEGATIVE, POSITIVE)),
+    NegativeKind.ANCHOR: ((ANCHOR, POSITIVE, HARD), (HARD, NEGATIVE, ANCHOR)),
+}
+"""By kind the triplet and its mirror: what is the anchor, what should be near, what should not."""
+
+
+def dots(left: Floats, right: Floats) -> Floats:
+    """Return the dot product of each row of one with that of the other, (n,) float64."""
+    found: Floats = np.einsum("ij,ij->i", left, right)
+    return found
+
+
+def _dot(dot: Floats, left: Floats, right: Floats) -> Floats:  # noqa: ARG001 - as the others
+    return dot
+
+
+def _cosine(dot: Floats, left: Floats, right: Floats) -> Floats:
+    """Return the cosine, given the dot product and the squares; 0 where a vector is zero."""
+    lengths = np.sqrt(left * right)
+    return np.divide(dot, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+
+
+def _euclid(dot: Floats, left: Floats, right: Floats) -> Floats:
+    return -np.sqrt(np.maximum(left + right - 2 * dot, 0.0))
+
+
+def _same(dot: Floats, left: Floats, right: Floats) -> Bools:
+    found: Bools = -_euclid(dot, left, right) <= SAME * np.sqrt(np.maximum(left, right))
+    return found
+
+
+NEARNESS: Mapping[Nearness, Callable[[Floats, Floats, Floats], Floats]] = {
+    Nearness.COSINE: _cosine,
+    Nearness.DOT: _dot,
+    Nearness.EUCLID: _euclid,
+    Nearness.WHITENED: _cosine,
+}
+"""How near two vectors are, by their dot product and the squares of their lengths."""
+
+
+def right(margin: Floats, tied: Bools) -> Floats:
+    """Return 1 for what is right, 0.5 for a tie, 0 for what is wrong, (n,) float64.
+
+    >>> right(np.array([0.2, -0.1, 0.0, 0.3]), np.array([False, False, False, True])).tolist()
+    [1.0, 0.0, 0.5, 0.5]
+    """
+    return np.where(tied, 0.5, (np.sign(margin) + 1) / 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,58 +133,6 @@ class TripletMeasures:
     ties: int
     triplets: int
     units: int
-
-
-def dots(left: Vectors, right: Vectors) -> Floats:
-    """Return the dot product of each row of one with that of the other, (n,) float64."""
-    found: Floats = np.einsum("...j,...j->...", left, right, dtype=np.float64)
-    return found
-
-
-def _cosine(left: Vectors, right: Vectors) -> Floats:
-    lengths = np.sqrt(dots(left, left) * dots(right, right))
-    found: Floats = dots(left, right)
-    return np.divide(found, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-
-
-def _euclid(left: Vectors, right: Vectors) -> Floats:
-    apart = left.astype(np.float64) - right
-    found: Floats = np.sqrt(np.einsum("...j,...j->...", apart, apart))
-    return -found
-
-
-NEARNESS: Mapping[Nearness, Callable[[Vectors, Vectors], Floats]] = {
-    Nearness.COSINE: _cosine,
-    Nearness.DOT: dots,
-    Nearness.EUCLID: _euclid,
-    Nearness.WHITENED: _cosine,
-}
-"""How near each row of one is to that of the other."""
-
-
-def margins(sides: Sides, kind: NegativeKind, nearness: Nearness) -> Floats:
-    """Return by how much the positive is nearer than the negative, (n,) float64."""
-    near = NEARNESS[nearness]
-    return near(sides.anchor, sides.positive) - near(sides.anchor, sides.wrong(kind))
-
-
-def ties(sides: Sides, kind: NegativeKind) -> Bools:
-    """Say where the positive and the negative have the same vector but for rounding, (n,) bool."""
-    return _same(sides.positive, sides.wrong(kind))
-
-
-def _same(left: Vectors, right: Vectors) -> Bools:
-    found: Bools = -_euclid(left, right) <= SAME * np.sqrt(dots(left, left))
-    return found
-
-
-def right(margin: Floats, tied: Bools) -> Floats:
-    """Return 1 for what is right, 0.5 for a tie, 0 for what is wrong, (n,) float64.
-
-    >>> right(np.array([0.2, -0.1, 0.0, 0.3]), np.array([False, False, False, True])).tolist()
-    [1.0, 0.0, 0.5, 0.5]
-    """
-    return np.where(tied, 0.5, (np.sign(margin) + 1) / 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,21 +164,28 @@ def answers(sides: Sides, raw: Sides, kind: NegativeKind, nearness: Nearness) ->
 
     Whitening blows rounding up, so that ties are looked for before.
     """
-    both = [(sides, raw), (sides.mirrored(), raw.mirrored())]
-    by = np.array([margins(each, kind, nearness) for each, _ in both])
-    tied = np.array([ties(each, kind) for _, each in both])
+    by = np.array(
+        [
+            sides.near(anchor, good, nearness) - sides.near(anchor, bad, nearness)
+            for anchor, good, bad in DIRECTIONS[kind]
+        ]
+    )
+    tied = np.array([raw.same(good, bad) for _, good, bad in DIRECTIONS[kind]])
     return TripletAnswers(right(by, tied), np.where(tied, 0.0, by), tied)
 
 
-def ranks(anchor: Vectors, positive: Vectors, variants: Sequence[Vectors]) -> tuple[Floats, Floats]:
+def ranks(sides: Sides) -> tuple[Floats, Floats]:
     """Return the rank of each positive among the variants, from 1, and its chance to be first.
 
     They are ranked by cosine. A tie counts half a rank; of several that are nearest, each has the
     same chance.
     """
-    near = _cosine(anchor, positive)
+    near = sides.near(ANCHOR, POSITIVE, Nearness.COSINE)
     scores = np.array(
-        [right(near - _cosine(anchor, each), _same(positive, each)) for each in variants]
+        [
+            right(near - sides.near(ANCHOR, each, Nearness.COSINE), sides.same(POSITIVE, each))
+            for each in range(HARD + 1, len(sides))
+        ]
     )
     tied, beaten = (scores == 0.5).sum(axis=0), (scores == 0).any(axis=0)
     return 1 + (1 - scores).sum(axis=0), np.where(beaten, 0.0, 1 / (1 + tied))
@@ -176,16 +195,29 @@ LEAST = 1e-10
 """What varies less than this share of the widest direction's variance is only rounding."""
 
 
-def whitened(vectors: Vectors) -> Vectors | None:
-    """Return the vectors centred, turned to their principal axes and scaled there; (n, dim').
+@dataclass(frozen=True, slots=True)
+class Whitening:
+    """Centres vectors, turns them to the principal axes of others, and scales them there."""
 
-    Directions in which nothing varies are left out. None if the vectors are not more than these:
-    all would be equally far from each other.
+    mean: Vectors
+    axes: Vectors
+
+    def __call__(self, vectors: Vectors) -> Vectors:
+        """Return vectors whitened, (n, dim')."""
+        moved: Vectors = np.matmul(vectors - self.mean, self.axes, dtype=np.float32)
+        return moved
+
+
+def whitening(vectors: Vectors) -> Whitening | None:
+    """Return what whitens as these vectors demand; directions in which nothing varies are left out.
+
+    None if they are no more than their dimensions: all would be equally far from each other.
     """
     if len(vectors) <= vectors.shape[1] + 1:
         return None
-    centred = vectors - vectors.mean(axis=0, dtype=np.float64)
+    mean = vectors.mean(axis=0, dtype=np.float64)
+    centred = vectors - mean
     values, axes = np.linalg.eigh(centred.T @ centred / len(centred))
     kept = values > max(LEAST * values[-1], np.finfo(np.float64).tiny)
-    scaled: Vectors = (centred @ (axes[:, kept] / np.sqrt(values[kept]))).astype(np.float32)
-    return scaled
+    scaled = axes[:, kept] / np.sqrt(values[kept])
+    return Whitening(mean.astype(np.float32), scaled.astype(np.float32))

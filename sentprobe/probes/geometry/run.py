@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sentprobe.generator.triplets import SIDES
 from sentprobe.probes.encoders import Encoder, Vectors
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.encoders.embed import embed
@@ -21,6 +22,8 @@ from sentprobe.versions import versions
 class GeometryRun:
     """What holds for all encoders and contrasts."""
 
+    background: Sequence[str]
+    """The sentences that whitening is learned from."""
     out: Path | None = None
     force: bool = False
     cache: Cache | None = None
@@ -67,14 +70,16 @@ def _completed(
 ) -> Iterator[rs.GeometryResult]:
     """Yield what is known of an encoder, and measure what is not; sentences are encoded once."""
     missing = [each for each, result in zip(materials, known, strict=True) if result is None]
-    texts = list(dict.fromkeys(text for each in missing for text in each.sentences))
+    lists = [run.background, *(each.sentences for each in missing)] if missing else []
+    texts = list(dict.fromkeys(text for each in lists for text in each))
     places = {text: place for place, text in enumerate(texts)}
     vectors = embed(encoder, texts, cache=run.cache, reporter=reporter) if texts else None
+    white = None if vectors is None else ms.whitening(vectors[[places[t] for t in run.background]])
     for each, result in zip(materials, known, strict=True):
         if result is None:
             assert vectors is not None
             own = vectors[[places[text] for text in each.sentences]]
-            result = measure(encoder, each, own, command=run.command)  # noqa: PLW2901
+            result = measure(encoder, each, own, white, command=run.command)  # noqa: PLW2901
             if run.out is not None:
                 rs.write_geometry(result, run.out)
         yield result
@@ -91,9 +96,18 @@ def _found(
 
 
 def measure(
-    encoder: Encoder, material: GeometryMaterial, vectors: Vectors, *, command: str = ""
+    encoder: Encoder,
+    material: GeometryMaterial,
+    vectors: Vectors,
+    white: ms.Whitening | None,
+    *,
+    command: str = "",
 ) -> rs.GeometryResult:
-    """Return what the vectors of the sentences of a contrast, (sentences, dim), come to."""
+    """Return what the vectors of the sentences of a contrast, (sentences, dim), come to.
+
+    *white* whitens them; None: nothing is whitened.
+    """
+    raw = ms.Sides(*(vectors[rows] for rows in material.rows))
     return rs.GeometryResult(
         encoder=encoder.name,
         encoder_fingerprint=encoder.fingerprint,
@@ -101,21 +115,32 @@ def measure(
         contrast=material.contrast,
         material=material.fingerprint,
         drawing=material.drawing,
-        scores=tuple(_scores(material, vectors)),
-        ranking=_ranking(material, vectors),
+        scores=tuple(_scores(material, raw, _whitened(material, vectors, white))),
+        ranking=_ranking(material, raw),
         command=command,
         versions=versions("sentprobe", "numpy"),
     )
 
 
-def _scores(material: GeometryMaterial, vectors: Vectors) -> Iterator[rs.GeometryScore]:
-    raw = _sides(material, vectors)
-    white = ms.whitened(vectors[: int(material.rows[:4].max()) + 1])
-    for nearness in ms.Nearness:
-        if nearness is ms.Nearness.WHITENED and white is None:
-            continue
-        turned = nearness is ms.Nearness.WHITENED and white is not None
-        sides = _sides(material, white) if turned and white is not None else raw
+def _whitened(
+    material: GeometryMaterial, vectors: Vectors, white: ms.Whitening | None
+) -> ms.Sides | None:
+    """Return the sides whitened, if they are; their sentences come first."""
+    if white is None:
+        return None
+    rows = material.rows[: len(SIDES)]
+    turned = white(vectors[: rows.max() + 1])
+    return ms.Sides(*(turned[each] for each in rows))
+
+
+def _scores(
+    material: GeometryMaterial, raw: ms.Sides, white: ms.Sides | None
+) -> Iterator[rs.GeometryScore]:
+    spaces = dict.fromkeys(ms.Nearness, raw)
+    del spaces[ms.Nearness.WHITENED]
+    if white is not None:
+        spaces[ms.Nearness.WHITENED] = white
+    for nearness, sides in spaces.items():
         for kind in ms.NegativeKind:
             found = ms.answers(sides, raw, kind, nearness)
             yield from _by_group(material, found, kind, nearness)
@@ -137,17 +162,13 @@ def _by_group(
         yield rs.GeometryScore(kind=kind, nearness=nearness, by=by, group=group, measured=measured)
 
 
-def _sides(material: GeometryMaterial, vectors: Vectors) -> ms.Sides:
-    return ms.Sides(*(vectors[rows] for rows in material.rows[:4]))
-
-
-def _ranking(material: GeometryMaterial, vectors: Vectors) -> rs.Ranking | None:
-    anchor, positive, _, _, *variants = (vectors[rows] for rows in material.rows)
+def _ranking(material: GeometryMaterial, raw: ms.Sides) -> rs.Ranking | None:
+    variants = len(raw) - len(SIDES)
     if not variants:
         return None
-    found, first = ms.ranks(anchor, positive, variants)
+    found, first = ms.ranks(raw)
     return rs.Ranking(
-        variants=len(variants),
+        variants=variants,
         mean=float(found.mean()),
         first=float(first.mean()),
         first_interval=accuracy_interval(first, material.units.tolist()),

@@ -159,8 +159,10 @@ def _groups(
         yield GridRow(group, title, tuple(map(GridCell, texts)))
 
 
-def explain(results: Sequence[GeometryResult], nearness: Nearness) -> str:
-    """Return the lines below the table."""
+def explain(
+    results: Sequence[GeometryResult], nearness: Nearness, *, by: GroupedBy | None = None
+) -> str:
+    """Return the lines below the table, or the one by group."""
     counts = sorted({each.drawing.n for each in results})
     drawn = " or ".join(map(str, counts))
     lines = [
@@ -174,10 +176,10 @@ def explain(results: Sequence[GeometryResult], nearness: Nearness) -> str:
             f"A bag of words is at 50.0 in the positive's form and at 0.0 in the anchor's: "
             f"{', '.join(same)}."
         )
-    if nearness is Nearness.COSINE:
+    if nearness is Nearness.COSINE and by is None:
         lines.append(
             "left: the share of the gap to 100 that whitening leaves; - if there was none, or "
-            "there are fewer sentences than dimensions."
+            "there are more dimensions than sentences to learn it from."
         )
     return "".join(f"{line}\n" for line in lines)
 
@@ -190,6 +192,6 @@ def check_nearness(results: Sequence[GeometryResult], nearness: Nearness) -> Non
     """
     if not any(each.find(NegativeKind.FORM, nearness) for each in results):
         raise UsageError(
-            f"no result has {nearness.value}: there are fewer sentences than dimensions; draw more "
-            "with --n"
+            f"no result has {nearness.value}: there are more dimensions than sentences to learn "
+            "whitening from"
         )

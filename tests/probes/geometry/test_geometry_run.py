@@ -12,11 +12,12 @@ from sentprobe.generator.triplets import TripletSpace
 from sentprobe.lexicon import english
 from sentprobe.probes.encoders import Vectors
 from sentprobe.probes.geometry import results as rs
-from sentprobe.probes.geometry.material import Drawing, GeometryMaterial
+from sentprobe.probes.geometry.material import Drawing, GeometryMaterial, background
 from sentprobe.probes.geometry.measures import NegativeKind
 from sentprobe.probes.geometry.run import GeometryOutcome, GeometryRun, measure_all
 
 DRAWING = Drawing(n=20, variants=2)
+BEHIND = background(english(), DRAWING)[:50]
 
 
 class Counting:
@@ -46,46 +47,56 @@ def measure(
 
 def test_each_sentence_is_encoded_once(materials: list[GeometryMaterial]) -> None:
     encoder = Counting()
-    outcome = measure(encoder, materials, GeometryRun())
-    assert sorted(encoder.asked) == sorted({t for m in materials for t in m.sentences})
+    outcome = measure(encoder, materials, GeometryRun(background=BEHIND))
+    assert sorted(encoder.asked) == sorted({t for m in materials for t in m.sentences} | {*BEHIND})
     assert [each.contrast for each in outcome.results] == ["role", "tense"]
     assert outcome.found == 0
 
 
 def test_what_is_there_is_not_made_again(tmp_path: Path, materials: list[GeometryMaterial]) -> None:
-    first = measure(Counting(), materials[:1], GeometryRun(out=tmp_path, command="first"))
+    first = measure(
+        Counting(), materials[:1], GeometryRun(background=BEHIND, out=tmp_path, command="first")
+    )
     encoder = Counting()
-    second = measure(encoder, materials, GeometryRun(out=tmp_path, command="second"))
-    assert set(encoder.asked) == set(materials[1].sentences)
+    second = measure(
+        encoder, materials, GeometryRun(background=BEHIND, out=tmp_path, command="second")
+    )
+    assert set(encoder.asked) == {*materials[1].sentences, *BEHIND}
     assert second.found == 1
     assert second.results[0] == first.results[0]
     assert [each.command for each in second.results] == ["first", "second"]
-    third = measure(idle := Counting(), materials, GeometryRun(out=tmp_path))
+    third = measure(idle := Counting(), materials, GeometryRun(background=BEHIND, out=tmp_path))
     assert (idle.asked, third.found, third.results) == ([], 2, second.results)
 
 
 def test_what_is_forced_or_of_another_encoder_is(
     tmp_path: Path, materials: list[GeometryMaterial]
 ) -> None:
-    measure(Counting(), materials, GeometryRun(out=tmp_path))
+    measure(Counting(), materials, GeometryRun(background=BEHIND, out=tmp_path))
     for encoder, force in ((Counting(), True), (Counting("two"), False), (Counting(""), False)):
-        again = measure(encoder, materials, GeometryRun(out=tmp_path, force=force))
+        again = measure(
+            encoder, materials, GeometryRun(background=BEHIND, out=tmp_path, force=force)
+        )
         assert encoder.asked
         assert again.found == 0
 
 
 def test_a_damaged_file_is_made_anew(tmp_path: Path, materials: list[GeometryMaterial]) -> None:
-    made = measure(Counting(), materials[:1], GeometryRun(out=tmp_path)).results[0]
+    made = measure(Counting(), materials[:1], GeometryRun(background=BEHIND, out=tmp_path)).results[
+        0
+    ]
     path = tmp_path / rs.FOLDER / made.name
     path.write_text("{}", "utf-8")
     with pytest.raises(ResultsError, match="not a result of sentprobe"):
         rs.read_geometry(tmp_path)
-    assert measure(Counting(), materials[:1], GeometryRun(out=tmp_path)).results == (made,)
+    assert measure(
+        Counting(), materials[:1], GeometryRun(background=BEHIND, out=tmp_path)
+    ).results == (made,)
     assert rs.read_geometry(tmp_path) == (made,)
 
 
 def test_a_file_says_how_it_came_about(tmp_path: Path, materials: list[GeometryMaterial]) -> None:
-    run = GeometryRun(out=tmp_path, command="probe geometry -e counting")
+    run = GeometryRun(background=BEHIND, out=tmp_path, command="probe geometry -e counting")
     made = measure(Counting(), materials[:1], run).results[0]
     value = json.loads((tmp_path / rs.FOLDER / made.name).read_text("utf-8"))
     assert value["format"] == "sentprobe-geometry 1"
@@ -100,7 +111,7 @@ def test_a_file_of_another_format_is_refused() -> None:
 
 
 def test_records(materials: list[GeometryMaterial]) -> None:
-    outcome = measure(Counting(), materials, GeometryRun())
+    outcome = measure(Counting(), materials, GeometryRun(background=BEHIND))
     records = rs.to_records(outcome.results)
     assert len(records) == sum(len(each.scores) for each in outcome.results)
     assert {each["contrast"] for each in records} == {"role", "tense"}
@@ -109,7 +120,7 @@ def test_records(materials: list[GeometryMaterial]) -> None:
 
 
 def test_groups_are_all_triplets(materials: list[GeometryMaterial]) -> None:
-    for result in measure(Counting(), materials, GeometryRun()).results:
+    for result in measure(Counting(), materials, GeometryRun(background=BEHIND)).results:
         for by in ("structure", "place", "distance"):
             groups = result.find(NegativeKind.FORM, by=by)
             assert sum(each.triplets for each in groups.values()) == 40
@@ -119,5 +130,5 @@ def test_distances(materials: list[GeometryMaterial]) -> None:
     """Of the participant that is farther from its verb: "the man that helped the lawyer"."""
     for material in materials:
         for anchor, distance in zip(material.columns[0], material.groups["distance"], strict=True):
-            assert distance in ("to 3 tokens", "4 to 6 tokens", "from 7 tokens")
-            assert len(anchor.split()) > 4 or distance == "to 3 tokens"
+            assert distance in ("1 to 3 tokens", "4 to 6 tokens", "7 tokens or more")
+            assert len(anchor.split()) > 4 or distance == "1 to 3 tokens"

@@ -40,7 +40,8 @@ def measured(
     encoder: Encoder, contrast: str = "role", *, n: int = 60, seed: int = 0
 ) -> GeometryResult:
     material = drawn(contrast, n, seed)
-    return measure(encoder, material, encoder.encode(material.sentences))
+    white = ms.whitening(encoder.encode(material.sentences))
+    return measure(encoder, material, encoder.encode(material.sentences), white)
 
 
 @cache
@@ -138,9 +139,11 @@ def test_margins_by_hand() -> None:
         ms.Nearness.EUCLID: 2 * np.sin(0.25) - 2 * np.sin(0.1),
     }
     for nearness, margin in expected.items():
-        assert ms.margins(one, FORM, nearness) == pytest.approx(margin, abs=1e-6)
+        found = ms.answers(one, one, FORM, nearness).margins
+        assert found[0] == pytest.approx(margin, abs=1e-6)
     hard = np.cos(0.2) - np.cos(0.1)
-    assert ms.margins(one, ANCHOR, ms.Nearness.COSINE) == pytest.approx(hard, abs=1e-6)
+    found = ms.answers(one, one, ANCHOR, ms.Nearness.COSINE).margins
+    assert found[0] == pytest.approx(hard, abs=1e-6)
 
 
 def test_both_directions() -> None:
@@ -149,7 +152,8 @@ def test_both_directions() -> None:
     found = ms.answers(one, one, FORM, ms.Nearness.COSINE)
     assert found.scores.tolist() == [[1.0], [0.0]]  # 0.1 is nearer to 0.2 than to 0.5
     assert found.over(np.array([True]), [0]).paired == 0.0
-    assert one.mirrored().mirrored() == one
+    back = ms.answers(sides(0.1, 0.5, 0.2, 0.0), one, FORM, ms.Nearness.COSINE)
+    assert back.margins == pytest.approx(found.margins[::-1])
 
 
 def test_vectors_that_differ_by_rounding_tie() -> None:
@@ -163,7 +167,9 @@ def test_ranks_by_hand() -> None:
     def at(*angles: float) -> Vectors:
         return np.array([[np.cos(a), np.sin(a)] for a in angles], dtype=np.float32)
 
-    ranks, first = ms.ranks(at(0, 0), at(0.3, 0.1), [at(0.1, 0.2), at(0.3, 0.1), at(0.2, 0.3)])
+    others = [at(1.0, 1.0)] * 2
+    variants = [at(0.1, 0.2), at(0.3, 0.1), at(0.2, 0.3)]
+    ranks, first = ms.ranks(ms.Sides(at(0, 0), at(0.3, 0.1), *others, *variants))
     assert ranks.tolist() == [3.5, 1.5]
     assert first.tolist() == [0.0, 0.5]
 
@@ -173,14 +179,15 @@ def test_ranks_by_hand() -> None:
 def test_whitened_vectors_have_no_correlations(seed: int, dim: int) -> None:
     rng = np.random.default_rng(seed)
     vectors = (rng.normal(size=(50, dim)) @ rng.normal(size=(dim, dim)) + 3).astype(np.float32)
-    white = ms.whitened(vectors)
+    white = ms.whitening(vectors)
     assert white is not None
-    covariance = np.cov(white.T, bias=True).reshape(white.shape[1], -1)
-    assert covariance == pytest.approx(np.eye(white.shape[1]), abs=1e-2)
+    moved = white(vectors)
+    covariance = np.cov(moved.T, bias=True).reshape(moved.shape[1], -1)
+    assert covariance == pytest.approx(np.eye(moved.shape[1]), abs=1e-2)
 
 
 def test_fewer_sentences_than_dimensions_are_not_whitened() -> None:
-    assert ms.whitened(np.eye(8, dtype=np.float32)) is None
+    assert ms.whitening(np.eye(8, dtype=np.float32)) is None
 
 
 def test_units_widen_the_interval() -> None:
