@@ -1,7 +1,7 @@
 """The command ``probe geometry``: what the distances between sentence vectors keep."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -23,7 +23,8 @@ from sentprobe.lexicon.read import default_vocabulary, load_lexicon
 from sentprobe.probes.encoders import USUAL_ENCODERS, Encoder, make_encoders
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.geometry.results import to_records
-from sentprobe.probes.runs.store import prepare_directory
+from sentprobe.probes.runs.results import Condition
+from sentprobe.probes.runs.store import prepare_directory, sound_results
 from sentprobe.processes import check_count, limit_threads
 from sentprobe.progress import bars
 from sentprobe.screen import print_table, say
@@ -32,6 +33,11 @@ from sentprobe.table_writers import TableFormat, draw, write_tables
 
 if TYPE_CHECKING:
     from sentprobe.probes.geometry.material import Drawing
+    from sentprobe.probes.geometry.results import GeometryResult
+    from sentprobe.probes.geometry.run import GeometryOutcome
+
+SEMROLE = "SemRole"
+"""The task whose probes are set beside."""
 
 
 @opt.with_groups
@@ -133,12 +139,12 @@ def geometry(
     )
     check_variants(variants)
     spaces = find_spaces(words, contrast or (), drawing)
+    if out is not None:
+        prepare_directory(out)
     encoders = [made for spec in specs for made in vector_encoders(spec, seed)]
     materials = [GeometryMaterial(each, drawing) for each in spaces]
     behind = background(words, drawing)
     encoders = placed(encoders, [behind, *(each.sentences for each in materials)])
-    if out is not None:
-        prepare_directory(out)
     settings = GeometryRun(
         background=behind,
         out=out,
@@ -155,6 +161,7 @@ def geometry(
     else:
         grid = tables.group_grid(outcome.results, grouped, intervals=intervals)
     notes = tables.explain(outcome.results, shown, by=grouped)
+    notes += "".join(probed(out, outcome.results)) if out else ""
     if style is TableFormat.TEXT:
         print_table(draw(grid))
         say(notes, end="")
@@ -163,11 +170,16 @@ def geometry(
         text = write_tables([grid], notes=notes, records=records, style=style, caption=caption)
         print(text, end="")
     if out is not None:
-        if outcome.found:
-            made = len(outcome.results) - outcome.found
-            more = f", {made} made" if made else ""
-            print(f"{counted(outcome.found, 'result')} found{more}", file=sys.stderr)
-        print(f"results: {out}", file=sys.stderr)
+        _tell_counts(outcome, out)
+
+
+def _tell_counts(outcome: "GeometryOutcome", out: Path) -> None:
+    """Say on stderr where the results are, and how many of them were there already."""
+    made = len(outcome.results) - outcome.found
+    if outcome.found:
+        more = f", {made} made" if made else ""
+        print(f"{counted(outcome.found, 'result')} found{more}", file=sys.stderr)
+    print(f"results: {out}", file=sys.stderr)
 
 
 def find_spaces(lexicon: Lexicon, names: Sequence[str], drawing: "Drawing") -> list[TripletSpace]:
@@ -194,6 +206,19 @@ def find_spaces(lexicon: Lexicon, names: Sequence[str], drawing: "Drawing") -> l
     for space in found:
         space.check(drawing.n)
     return found
+
+
+def probed(out: Path, results: "Sequence[GeometryResult]") -> Iterator[str]:
+    """Yield a line of what probes of the same encoders read, if the folder has such results."""
+    names = {each.encoder for each in results}
+    found = {
+        record.encoder: record.scores[Condition.PROBE].accuracy
+        for record in sound_results(out)
+        if record.task == SEMROLE and record.encoder in names
+    }
+    if found:
+        shown = ", ".join(f"{name} {100 * accuracy:.1f}" for name, accuracy in found.items())
+        yield f"What a probe reads of who did what to whom ({SEMROLE}, in this folder): {shown}.\n"
 
 
 def placed(encoders: Sequence[Encoder], lists: Sequence[Sequence[str]]) -> list[Encoder]:

@@ -192,9 +192,11 @@ class TripletSpace:
 
     def _strata_in(self, pattern: Pattern) -> Iterator[Stratum]:
         for place in self.contrast.places(pattern):
+            made: dict[ev.Voice | None, tuple[Space, ...]] = {}
             for voices, voice in _forms(pattern):
-                spaces = tuple(self._spaces(pattern, place, ev.Event(voice=voice)))
-                if spaces:
+                if voice not in made:
+                    made[voice] = tuple(self._spaces(pattern, place, ev.Event(voice=voice)))
+                if spaces := made[voice]:
                     yield Stratum(pattern=pattern, place=place, voices=voices, spaces=spaces)
 
     def _spaces(self, pattern: Pattern, place: str, form: ev.Event) -> Iterator[Space]:

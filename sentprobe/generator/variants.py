@@ -27,7 +27,8 @@ def variants_of(triplets: TripletSet, count: int) -> list[list[str]]:
     check_variants(count)
     if not count:
         return []
-    edits = {id(part): _edits(triplets, part, count) for part in triplets.parts}
+    known: dict[tuple[str, str, str], bool] = {}
+    edits = {id(part): _edits(triplets, part, count, known) for part in triplets.parts}
     columns = [partial(_variant, triplets, edits, number) for number in range(count)]
     return TripletRows(triplets, columns).texts()
 
@@ -51,14 +52,19 @@ def _variant(
     return edits[id(part)][number](triplets.draft(part, side=TripletSide.POSITIVE))
 
 
-def _edits(triplets: TripletSet, part: TripletPart, count: int) -> list[_Change]:
-    """Return that of the negative, and others, drawn by the seed."""
+def _edits(
+    triplets: TripletSet, part: TripletPart, count: int, known: dict[tuple[str, str, str], bool]
+) -> list[_Change]:
+    """Return that of the negative, and others, drawn by the seed.
+
+    In *known* is kept which contrasts can be had at which place of a pattern.
+    """
     stratum, own = part.stratum, triplets.space.contrast
     others = [
         (row, place)
         for row in _rows(triplets)
         for place in row.places(stratum.pattern)
-        if (row, place) != (own, stratum.place) and _possible(row, place, part.anchors)
+        if (row, place) != (own, stratum.place) and _possible(row, place, part, known)
     ]
     if len(others) < count - 1:
         raise UsageError(f"{stratum.pattern.name}: an event has only {len(others) + 1} variants")
@@ -71,14 +77,17 @@ def _edited(row: Contrast, place: str, draft: EventDraft) -> EventDraft:
     return row.edit(draft, place)
 
 
-def _possible(row: Contrast, place: str, draft: EventDraft) -> bool:
+def _possible(
+    row: Contrast, place: str, part: TripletPart, known: dict[tuple[str, str, str], bool]
+) -> bool:
     """Say whether the vocabulary has the words for an edit."""
-    try:
-        if row.replaces:
-            row.edit(draft, place)
-    except NoOtherWordError:
-        return False
-    return True
+    key = (row.name, place, part.stratum.pattern.name)
+    if row.replaces and key not in known:
+        try:
+            row.edit(part.anchors, place)
+        except NoOtherWordError:
+            known[key] = False
+    return known.setdefault(key, True)
 
 
 def _rows(triplets: TripletSet) -> Iterator[Contrast]:

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 from in_process import Command
+from probe_strategies import sample_result
+
+from sentprobe.probes.runs.store import prepare_directory, read_results, write_result
 
 TINY = ("--n", "30", "--variants", "2", "--no-cache")
 
@@ -25,6 +28,19 @@ def test_the_table(command: Command, tmp_path: Path) -> None:
     assert (code, again) == (0, shown)
     assert "2 results found" in err
     assert "encode" not in err
+
+
+def test_beside_a_probe_in_the_same_folder(command: Command, tmp_path: Path) -> None:
+    """The folder is that of a run, which still reads its own results."""
+    out = tmp_path / "results"
+    prepare_directory(out)
+    write_result(sample_result("bow?dim=8", "SemRole", 700), out)
+    arguments = ("geometry", "-e", "bow?dim=8", "-c", "role", *TINY, "-o", str(out))
+    code, shown, _ = command(*arguments)
+    assert code == 0
+    assert "(SemRole, in this folder): bow?dim=8 70.0." in shown
+    json.loads(command(*arguments, "-f", "json")[1])
+    assert len(read_results(out).records) == 1
 
 
 def test_records_and_other_formats(command: Command) -> None:

@@ -1,15 +1,15 @@
 """The sentences that geometry measures: those of the triplets of one contrast, and variants."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.generator import triplets as tr
 from sentprobe.generator.drafts import MAIN
-from sentprobe.generator.event import Event
+from sentprobe.generator.layout import Layout, event_of
 from sentprobe.generator.plan import plan_sentence
 from sentprobe.generator.triplet_files import place_name
 from sentprobe.generator.variants import variants_of
@@ -104,14 +104,22 @@ def _distances(part: tr.TripletPart) -> NDArray[np.int64]:
     _, first, which = np.unique(
         np.stack([*kept.values()], axis=1), axis=0, return_index=True, return_inverse=True
     )
-    plain = replace(part.anchors, values=kept)
-    events = [plain.event(row) for row in first.tolist()]
-    found = np.array([_distance(event, part.stratum.place) for event in events])
+    layout, names = part.anchors.layout(), [*kept]
+    columns = [kept[name][first].tolist() for name in names]
+    found = np.array(
+        [
+            _distance(layout, tuple(zip(names, row, strict=True)), part.stratum.place)
+            for row in zip(*columns, strict=True)
+        ]
+    )
     return found[which.reshape(-1)]
 
 
-def _distance(event: Event, place: str) -> int:
+@lru_cache(maxsize=8192)  # the contrasts have the same structures
+def _distance(layout: Layout, values: tuple[tuple[str, int], ...], place: str) -> int:
     """Return how far the farther participant of the clause that is changed is from its verb."""
+    numbers = dict(values)
+    event = event_of({v.name: v.values[numbers[v.name]] for v in layout.variables}, layout)
     slots = {token.slot: at for at, token in enumerate(plan_sentence(event).tokens) if token.slot}
     clause = place if f"{place}verb" in slots else _clause_of(place)
     nouns = [f"{clause}{role}.noun" for role in ("agent", "patient")]
