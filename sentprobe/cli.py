@@ -35,6 +35,10 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "sentprobe.commands.gen_parse:parse",
             "Annotate sentences that came from elsewhere: arguments, a file, or standard input.",
         ),
+        "pairs": (
+            "sentprobe.commands.gen_pairs:pairs",
+            "Write triplets: the same meaning, and one property changed.",
+        ),
         "show": (
             "sentprobe.commands.gen_show:show",
             "Draw an event as a tree; with its sentence, if it is fully specified.",
@@ -66,6 +70,10 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "compare": (
             "sentprobe.commands.compare:compare",
             "Compare encoders task by task: differences, intervals and paired tests.",
+        ),
+        "geometry": (
+            "sentprobe.commands.geometry:geometry",
+            "Ask, without training, whether the same meaning is nearer than another.",
         ),
         "sentences": (
             "sentprobe.commands.sentences:app",

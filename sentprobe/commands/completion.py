@@ -58,6 +58,12 @@ def _templates() -> Iterable[str]:
     return template_names(deep=True)
 
 
+def _contrasts() -> Iterable[str]:
+    from sentprobe.generator.contrasts import CONTRASTS  # noqa: PLC0415 - NumPy
+
+    return CONTRASTS
+
+
 def _presets() -> Iterable[str]:
     from sentprobe.probes.trainer.presets import PRESETS  # noqa: PLC0415 - NumPy
 
@@ -76,6 +82,7 @@ def _probe_vectors() -> Iterable[str]:
     return (ONE_HOT, OWN_WORDS, *_encoders())
 
 
+complete_contrast = among(_contrasts)
 complete_encoder = among(_encoders)
 complete_task = among(_tasks)
 complete_template = among(_templates)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sentprobe.generator import columns
 from sentprobe.generator.boxes import IndexArray
 from sentprobe.generator.sentence import Sentence
-from sentprobe.generator.space import Batch, Space
+from sentprobe.generator.space import Batch, Batched
 
 CHUNK = 65_536
 """How many sentences are decoded at a time."""
@@ -55,7 +55,7 @@ class Store(Protocol):
 class Decoder:
     """Works out the shapes and words of sentences of a space, for *stores* of shapes."""
 
-    def __init__(self, space: Space, tables: columns.Tables, stores: Sequence[Store]) -> None:
+    def __init__(self, space: Batched, tables: columns.Tables, stores: Sequence[Store]) -> None:
         self._space = space
         self._tables = tables
         self._stores = stores
@@ -219,7 +219,7 @@ class Renderer:
 
     def __init__(
         self,
-        space: Space,
+        space: Batched,
         write: Callable[[Sentence], str],
         *,
         escape: Callable[[str], str] = str,

@@ -28,7 +28,7 @@ from sentprobe.generator.layout import NEGATIONS, ClauseSite, Group, Layout, Lay
 from sentprobe.generator.plan import PlanToken, SentencePlan, plan_sentence, with_words
 from sentprobe.generator.realize import bracket, determiner_form, negations_of, predicates_of
 from sentprobe.generator.sentence import Sentence, Token
-from sentprobe.generator.space import Space
+from sentprobe.generator.space import Batched
 from sentprobe.grammars.derivation import PARENT, Leaf
 from sentprobe.grammars.features import word_features
 from sentprobe.grammars.shapes import ClauseShape, NounShape, Shape, english_shapes, subject_role
@@ -68,7 +68,7 @@ class Tables:
     ``det_forms`` is whether a vowel follows.
     """
 
-    def __init__(self, space: Space) -> None:
+    def __init__(self, space: Batched) -> None:
         self.pool = StringPool()
         lexicon, words = space.lexicon, space.words
         nouns = [lexicon.get(lemma, Kind.NOUN) for lemma in words.nouns]
@@ -91,7 +91,7 @@ class Tables:
         cues = {negator.value for negator in Negator}
         self.negators = self.pool.numbers(n if n in cues else "" for n in NEGATIONS)
 
-    def _add_determiners(self, space: Space) -> None:
+    def _add_determiners(self, space: Batched) -> None:
         pairs = [(n, space.lexicon.get(d, Kind.DETERMINER)) for n, d in space.words.determiners]
         self.det_forms = self._table(
             [[w.forms[determiner_form(n, vowel=v)] for v in (False, True)] for n, w in pairs]

@@ -25,7 +25,7 @@ from sentprobe.generator.columns import StringPool, Tables
 from sentprobe.generator.jsonform import event_to_json
 from sentprobe.generator.records import from_json, json_escape, to_json
 from sentprobe.generator.sentence import Sentence
-from sentprobe.generator.space import Space
+from sentprobe.generator.space import Batched, Space
 from sentprobe.values import parse_json
 
 _TOKEN_COLUMNS = ("form", "lemma", "upos", "xpos", "feats", "head", "deprel")
@@ -160,7 +160,7 @@ def write_event(sentence: Sentence) -> str:
 class TableMaker:
     """Makes Arrow tables of sentences of a space, many at a time."""
 
-    def __init__(self, space: Space) -> None:
+    def __init__(self, space: Batched) -> None:
         tables = Tables(space)
         self._schema = schema(space.count())
         self._tokens = _Tokens(tables.pool)

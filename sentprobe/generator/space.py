@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate, chain, combinations, pairwise, product
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,6 +175,19 @@ class Batch:
     values: Mapping[str, NDArray[np.int64]]
 
 
+class Batched(Protocol):
+    """Events that are numbered, and come many at a time: those of a space, or made from them."""
+
+    lexicon: Lexicon
+    words: Words
+
+    def count(self) -> int:
+        """Return how many there are."""
+
+    def batches(self, indices: IndexArray) -> Iterator[Batch]:
+        """Yield the values of the events of these numbers, those of one layout together."""
+
+
 class Space:
     """The events of the named templates over a vocabulary, under constraints.
 
@@ -318,7 +331,7 @@ class Space:
             layout, cell = self._cells[which]
             values = cell.decode(numbers[places] - (self._ends[which] - cell.size))
             parts.setdefault(id(layout), []).append(Batch(layout, places, values))
-        yield from map(_join, parts.values())
+        yield from map(join_batches, parts.values())
 
     def _explain(self, rules: Sequence[Rule]) -> str:
         """Say which constraint, or which two, leave nothing."""
@@ -358,7 +371,7 @@ class Space:
             yield name, list(_layouts(find_patterns(self.templates), words, choices))
 
 
-def _join(batches: Sequence[Batch]) -> Batch:
+def join_batches(batches: Sequence[Batch]) -> Batch:
     """Return batches of one layout as one."""
     layout = batches[0].layout
     places = np.concatenate([batch.places for batch in batches])

@@ -83,6 +83,17 @@ def template_names(*, deep: bool = False) -> tuple[str, ...]:
     return tuple(names)
 
 
+@cache
+def pattern_of(frame: Frame, clauses: tuple[tuple[Role, ClausePattern], ...]) -> Pattern:
+    """Return the pattern of that frame with those relative clauses.
+
+    >>> pattern_of(Frame.TRANSITIVE, ()).name
+    'transitive'
+    """
+    every = (pattern for patterns in _table()[0].values() for pattern in patterns)
+    return next(each for each in every if (each.frame, each.clauses) == (frame, clauses))
+
+
 def find_patterns(names: Iterable[str]) -> tuple[Pattern, ...]:
     """Return the patterns of the named templates, sub-templates and collections, each once.
 

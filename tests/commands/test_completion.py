@@ -36,7 +36,7 @@ def offered(
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("gen p", ["parse"]),
+        ("gen p", ["parse", "pairs"]),
         ("gen --tense p", ["past", "pres"]),
         ("gen --vocabulary c", ["compeval"]),
         ("gen parse --format c", ["conllu"]),

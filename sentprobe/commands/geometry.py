@@ -1,0 +1,241 @@
+"""The command ``probe geometry``: what the distances between sentence vectors keep."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sentprobe.commands import completion as offer
+from sentprobe.commands import options as opt
+from sentprobe.commands.run import parse_encoders
+from sentprobe.commands.stopping import goes_on, stopping
+from sentprobe.commands.table_files import find_caption, find_table_format
+from sentprobe.errors import UsageError, counted
+from sentprobe.files import cache_directory
+from sentprobe.generator.contrasts import CONTRASTS
+from sentprobe.generator.triplets import NoContrastError, TripletSpace
+from sentprobe.generator.variants import check_variants
+from sentprobe.lexicon import Lexicon
+from sentprobe.lexicon.read import default_vocabulary, load_lexicon
+from sentprobe.probes.encoders import USUAL_ENCODERS, Encoder, make_encoders
+from sentprobe.probes.encoders.cache import Cache
+from sentprobe.probes.geometry.results import to_records
+from sentprobe.probes.runs.results import Condition
+from sentprobe.probes.runs.store import prepare_directory, sound_results
+from sentprobe.processes import check_count, limit_threads
+from sentprobe.progress import bars
+from sentprobe.screen import print_table, say
+from sentprobe.specs import Spec, choose
+from sentprobe.table_writers import TableFormat, draw, write_tables
+
+if TYPE_CHECKING:
+    from sentprobe.probes.geometry.material import Drawing
+    from sentprobe.probes.geometry.results import GeometryResult
+    from sentprobe.probes.geometry.run import GeometryOutcome
+
+SEMROLE = "SemRole"
+"""The task whose probes are set beside."""
+
+
+@opt.with_groups
+def geometry(
+    encoder: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--encoder",
+            "-e",
+            help="bow, bow:FILE, st:MODEL, ...; repeatable. By default bow and bilstm-max.",
+            autocompletion=offer.complete_encoder,
+        ),
+    ] = None,
+    contrast: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--contrast",
+            "-c",
+            help="role, modifier, negation, polarity, tense, aspect, number, noun, verb, adverb; "
+            "repeatable. By default all.",
+            autocompletion=offer.complete_contrast,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        opt.out_to("Folder for the results; what is there is not redone."),
+    ] = None,
+    n: Annotated[int, typer.Option("--n", "-n", help="Triplets of each contrast.")] = 400,
+    variants: Annotated[
+        int, typer.Option("--variants", help="Variants that the positive is ranked among: 0 to 8.")
+    ] = 5,
+    template: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--template",
+            "-t",
+            help="Structure, from gen templates; repeatable. By default all that can.",
+            autocompletion=offer.complete_template,
+        ),
+    ] = None,
+    seed: Annotated[int, opt.seed_of("triplets and encoders")] = 0,
+    vocabulary: Annotated[
+        str | None,
+        typer.Option(
+            "--vocabulary",
+            "-v",
+            help=f"{opt.VOCABULARIES} By default compeval, or the only one of your lexicon.",
+            autocompletion=offer.complete_vocabulary,
+        ),
+    ] = None,
+    lexicon: Annotated[
+        Path | None, typer.Option("--lexicon", help="Your own lexicon file.")
+    ] = None,
+    nearness: Annotated[
+        str, typer.Option("--nearness", help="Show cosine, dot, euclid or whitened.")
+    ] = "cosine",
+    by: Annotated[
+        str | None,
+        typer.Option("--by", help="Show accuracy by structure, place or distance instead."),
+    ] = None,
+    intervals: opt.IntervalsOption = False,
+    format_: opt.TableFormatOption = "text",
+    force: opt.ForceOption = False,
+    cache: Annotated[
+        bool, typer.Option("--cache/--no-cache", help="Keep sentence vectors on disk.")
+    ] = True,
+    threads: Annotated[
+        int | None, typer.Option(help="PyTorch's threads. By default as many as there are cores.")
+    ] = None,
+    *,
+    latex: opt.LatexOptions,
+) -> None:
+    """Ask encoders, without training, whether the same meaning is nearer than another.
+
+    An anchor has a positive, which means the same in another form, and negatives, which differ in
+    one property: is the positive nearer? gen pairs writes such sentences.
+    """
+    style = find_table_format(format_, None, what="geometry")
+    caption = find_caption(latex, style)
+    from sentprobe.probes.geometry import measures, tables  # noqa: PLC0415 - not for --help
+    from sentprobe.probes.geometry.material import (  # noqa: PLC0415
+        Drawing,
+        GeometryMaterial,
+        background,
+    )
+    from sentprobe.probes.geometry.run import GeometryRun, measure_all  # noqa: PLC0415
+
+    shown = choose(measures.Nearness, nearness, what="nearness")
+    grouped = None if by is None else choose(tables.GroupedBy, by, what="group")
+    check_count("threads", threads)
+    specs = parse_encoders(encoder or USUAL_ENCODERS)
+    words = load_lexicon(lexicon)
+    drawing = Drawing(
+        vocabulary=vocabulary or default_vocabulary(words, "compeval"),
+        templates=tuple(template or ("all",)),
+        n=n,
+        variants=variants,
+        seed=seed,
+    )
+    check_variants(variants)
+    spaces = find_spaces(words, contrast or (), drawing)
+    if out is not None:
+        prepare_directory(out)
+    encoders = [made for spec in specs for made in vector_encoders(spec, seed)]
+    materials = [GeometryMaterial(each, drawing) for each in spaces]
+    behind = background(words, drawing)
+    encoders = placed(encoders, [behind, *(each.sentences for each in materials)])
+    settings = GeometryRun(
+        background=behind,
+        out=out,
+        force=force,
+        cache=Cache(cache_directory()) if cache else None,
+        command=opt.command_line(),
+    )
+    kept = goes_on(out) if out else "results are kept, and a run goes on, with --out"
+    with stopping(kept), limit_threads(threads), bars() as reporter:
+        outcome = measure_all(encoders, materials, settings, reporter)
+    tables.check_nearness(outcome.results, shown)
+    if grouped is None:
+        grid = tables.geometry_grid(outcome.results, nearness=shown, intervals=intervals)
+    else:
+        grid = tables.group_grid(outcome.results, grouped, intervals=intervals)
+    notes = tables.explain(outcome.results, shown, by=grouped)
+    notes += "".join(probed(out, outcome.results)) if out else ""
+    if style is TableFormat.TEXT:
+        print_table(draw(grid))
+        say(notes, end="")
+    else:
+        records = partial(to_records, outcome.results)
+        text = write_tables([grid], notes=notes, records=records, style=style, caption=caption)
+        print(text, end="")
+    if out is not None:
+        _tell_counts(outcome, out)
+
+
+def _tell_counts(outcome: "GeometryOutcome", out: Path) -> None:
+    """Say on stderr where the results are, and how many of them were there already."""
+    made = len(outcome.results) - outcome.found
+    if outcome.found:
+        more = f", {made} made" if made else ""
+        print(f"{counted(outcome.found, 'result')} found{more}", file=sys.stderr)
+    print(f"results: {out}", file=sys.stderr)
+
+
+def find_spaces(lexicon: Lexicon, names: Sequence[str], drawing: "Drawing") -> list[TripletSpace]:
+    """Return the triplets of the named contrasts or, without names, of all that can be had.
+
+    Raises:
+        UsageError: there is no such contrast; the templates cannot have it, or none at all; there
+            are fewer triplets than are to be drawn.
+    """
+    found, why = [], None
+    for name in dict.fromkeys(names or CONTRASTS):
+        try:
+            found.append(
+                TripletSpace(
+                    lexicon, name, vocabulary=drawing.vocabulary, templates=drawing.templates
+                )
+            )
+        except NoContrastError as error:
+            why = error
+        if why is not None and names:
+            raise why
+    if not found and why is not None:
+        raise why
+    for space in found:
+        space.check(drawing.n)
+    return found
+
+
+def probed(out: Path, results: "Sequence[GeometryResult]") -> Iterator[str]:
+    """Yield a line of what probes of the same encoders read, if the folder has such results."""
+    names = {each.encoder for each in results}
+    found = {
+        record.encoder: record.scores[Condition.PROBE].accuracy
+        for record in sound_results(out)
+        if record.task == SEMROLE and record.encoder in names
+    }
+    if found:
+        shown = ", ".join(f"{name} {100 * accuracy:.1f}" for name, accuracy in found.items())
+        yield f"What a probe reads of who did what to whom ({SEMROLE}, in this folder): {shown}.\n"
+
+
+def placed(encoders: Sequence[Encoder], lists: Sequence[Sequence[str]]) -> list[Encoder]:
+    """Return the encoders; those that go by the order of the sentences are told them."""
+    texts = list(dict.fromkeys(text for each in lists for text in each))
+    told = (getattr(each, "in_order", None) for each in encoders)
+    return [tell(texts) if tell else each for each, tell in zip(encoders, told, strict=True)]
+
+
+def vector_encoders(spec: Spec, seed: int) -> "list[Encoder]":
+    """Return the encoders that a spec asks for.
+
+    Raises:
+        UsageError: it asks for a baseline, which has no vectors.
+    """
+    made = make_encoders(spec, seed=seed)
+    found = [each for each in made if isinstance(each, Encoder)]
+    if len(found) < len(made):
+        raise UsageError(f"{str(spec)!r} is a baseline: it has no vectors, and so no distances")
+    return found

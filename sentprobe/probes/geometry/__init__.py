@@ -1,0 +1,1 @@
+"""What the distances between sentence vectors keep, measured by triplets, without training."""

@@ -1,0 +1,190 @@
+"""What is known of an encoder on a contrast: one file in a folder of results."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sentprobe.errors import ResultsError, UsageError
+from sentprobe.files import write_atomically
+from sentprobe.probes.encoders import digest
+from sentprobe.probes.geometry.material import Drawing
+from sentprobe.probes.geometry.measures import Nearness, NegativeKind, TripletMeasures
+from sentprobe.probes.statistics import Interval
+
+GEOMETRY_FORMAT = "sentprobe-geometry 1"
+"""The first value in each file."""
+
+FOLDER = "geometry"
+"""The folder in a folder of results."""
+
+WHOLE = ""
+"""The group of all triplets."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """Where the positive stands among so many variants: its mean rank from 1, how often first."""
+
+    variants: int
+    mean: float
+    first: float
+    first_interval: Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeometryScore:
+    """What was measured of one kind of negative by one nearness, in one group of triplets."""
+
+    kind: NegativeKind
+    nearness: Nearness
+    by: str
+    group: str
+    measured: TripletMeasures
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeometryResult:
+    """What is known of an encoder on a contrast, and how it came about."""
+
+    encoder: str
+    encoder_fingerprint: str
+    dim: int
+    contrast: str
+    material: str
+    """The digest of the sentences."""
+    drawing: Drawing
+    scores: tuple[GeometryScore, ...]
+    ranking: Ranking | None
+    command: str
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    def find(
+        self, kind: NegativeKind, nearness: Nearness = Nearness.COSINE, by: str = WHOLE
+    ) -> dict[str, TripletMeasures]:
+        """Return what was measured, by group."""
+        key = (kind, nearness, by)
+        return {s.group: s.measured for s in self.scores if (s.kind, s.nearness, s.by) == key}
+
+    @property
+    def name(self) -> str:
+        """The name of its file, by all that decides what is in it."""
+        return file_name(self.encoder, self.encoder_fingerprint, self.contrast, self.material)
+
+
+def file_name(encoder: str, fingerprint: str, contrast: str, material: str) -> str:
+    """Return the name of the file of a result."""
+    safe = re.sub(r"[^A-Za-z0-9_.=-]+", "_", encoder[-60:]).lstrip(".")
+    return f"{safe}.{contrast}.{digest(encoder, fingerprint, material)[:8]}.json"
+
+
+def format_geometry(result: GeometryResult) -> str:
+    """Write a result as JSON; the inverse of :func:`parse_geometry`."""
+    value = {"format": GEOMETRY_FORMAT, **asdict(result)}
+    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+
+
+def parse_geometry(text: str, *, source: str) -> GeometryResult:
+    """Read a result back; *source* names it in an error.
+
+    Raises:
+        ResultsError: it is none of ours.
+    """
+    try:
+        value = json.loads(text)
+        if value.pop("format") != GEOMETRY_FORMAT:
+            raise ResultsError(f"{source}: not in the format {GEOMETRY_FORMAT!r}")
+        value["drawing"] = _drawing(value["drawing"])
+        value["scores"] = tuple(map(_score, value["scores"]))
+        value["ranking"] = value["ranking"] and _ranking(value["ranking"])
+        return GeometryResult(**value)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ResultsError(f"{source}: not a result of sentprobe ({error})") from None
+
+
+def _drawing(value: Mapping[str, Any]) -> Drawing:
+    return Drawing(**{**value, "templates": tuple(value["templates"])})
+
+
+def _score(value: Mapping[str, Any]) -> GeometryScore:
+    measured: dict[str, Any] = {
+        name: Interval(**each) if name.endswith("interval") else each
+        for name, each in value["measured"].items()
+    }
+    return GeometryScore(
+        kind=NegativeKind(value["kind"]),
+        nearness=Nearness(value["nearness"]),
+        by=value["by"],
+        group=value["group"],
+        measured=TripletMeasures(**measured),
+    )
+
+
+def _ranking(value: Mapping[str, Any]) -> Ranking:
+    return Ranking(**{**value, "first_interval": Interval(**value["first_interval"])})
+
+
+def write_geometry(result: GeometryResult, out: Path) -> None:
+    """Write a result into its file in a folder of results.
+
+    Raises:
+        UsageError: the folder cannot be written to.
+    """
+    folder = out / FOLDER
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder}: cannot write results here: {error.strerror}") from error
+    write_atomically(folder / result.name, format_geometry(result))
+
+
+def find_geometry(out: Path, name: str) -> GeometryResult | None:
+    """Return the result of that name in a folder of results, if it is there and sound."""
+    path = out / FOLDER / name
+    try:
+        return parse_geometry(path.read_text("utf-8"), source=str(path))
+    except (OSError, UnicodeDecodeError, ResultsError):
+        return None
+
+
+def read_geometry(out: Path) -> tuple[GeometryResult, ...]:
+    """Return all results in a folder, by file name.
+
+    Raises:
+        ResultsError: one is damaged.
+    """
+    paths = sorted((out / FOLDER).glob("[!.]*.json"))
+    return tuple(parse_geometry(path.read_text("utf-8"), source=str(path)) for path in paths)
+
+
+def to_records(results: Sequence[GeometryResult]) -> list[dict[str, Any]]:
+    """Return a flat record for each score, with all digits."""
+    return [record for each in results for record in _records(each)]
+
+
+def _records(result: GeometryResult) -> Iterator[dict[str, Any]]:
+    for score in result.scores:
+        found = score.measured
+        yield {
+            "encoder": result.encoder,
+            "contrast": result.contrast,
+            "kind": score.kind.value,
+            "nearness": score.nearness.value,
+            "by": score.by,
+            "group": score.group,
+            "accuracy": found.accuracy,
+            "low": found.accuracy_interval.low,
+            "high": found.accuracy_interval.high,
+            "paired": found.paired,
+            "paired_low": found.paired_interval.low,
+            "paired_high": found.paired_interval.high,
+            "margin": found.margin,
+            "ties": found.ties,
+            "triplets": found.triplets,
+            "units": found.units,
+            "mean_rank": result.ranking.mean if result.ranking else None,
+            "first": result.ranking.first if result.ranking else None,
+            "seed": result.drawing.seed,
+        }

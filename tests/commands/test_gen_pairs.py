@@ -1,0 +1,104 @@
+"""``gen pairs``: what is written in each format, and what is refused."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from gen_command import Gen
+
+from sentprobe.generator.realize import realize
+from sentprobe.generator.records import from_json
+from sentprobe.lexicon import english
+
+SIDES = ("anchor", "positive", "negative", "hard_negative")
+
+
+def test_lines_of_json_with_both_sentences_annotated(gen: Gen) -> None:
+    done = gen("pairs", "--contrast", "role", "-n", "20")
+    assert (done.code, done.err) == (0, "")
+    records = [json.loads(line) for line in done.lines]
+    assert [record["id"] for record in records] == [f"role-{i}" for i in range(1, 21)]
+    for record in records:
+        assert Counter(record["positive"].split()) == Counter(record["negative"].split())
+        for side in SIDES:
+            sentence = from_json(record["annotation"][side])
+            assert sentence.text == record[side]
+            again = realize(sentence.event, english(), id=sentence.id)
+            assert (again.tokens, again.tree) == (sentence.tokens, sentence.tree)
+
+
+def test_a_file_is_as_its_suffix_says(gen: Gen, tmp_path: Path) -> None:
+    lines, table = tmp_path / "deep" / "a.jsonl", tmp_path / "a.parquet"
+    for out in (lines, table):
+        assert gen("pairs", "-c", "tense", "-n", "30", "--seed", "4", "-o", str(out)).code == 0
+    rows = pq.read_table(table).to_pylist()
+    records = [json.loads(line) for line in lines.read_text("utf-8").splitlines()]
+    assert len(rows) == len(records) == 30
+    for row, record in zip(rows, records, strict=True):
+        for name in ("id", "contrast", "structure", "place", "voices", *SIDES):
+            assert row[name] == record[name]
+        for side in SIDES:
+            one, other = row["annotation"][side], record["annotation"][side]
+            assert json.loads(one["event"]) == other["event"]
+            assert (one["tree"], one["template"]) == (other["tree"], other["template"])
+            assert one["predicates"] == other["predicates"]
+            assert {name: one[name] for name in other["tokens"]} == other["tokens"]
+
+
+def test_the_same_seed_gives_the_same_bytes(gen: Gen, tmp_path: Path) -> None:
+    for suffix in (".jsonl", ".parquet"):
+        files = [tmp_path / f"{name}{suffix}" for name in "ab"]
+        for out in files:
+            assert gen("pairs", "-c", "noun", "-n", "25", "--seed", "7", "-o", str(out)).code == 0
+        assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_minimal_pairs_in_the_fields_of_blimp(gen: Gen) -> None:
+    done = gen("pairs", "-c", "negation", "-n", "3", "--format", "blimp")
+    for number, line in enumerate(done.lines, 1):
+        record = json.loads(line)
+        assert record["lexically_identical"] is True
+        assert (record["pairID"], record["linguistics_term"]) == (str(number), "negation")
+        assert record["UID"].startswith("negation_")
+        assert {record["field"], record["simple_LM_method"]} == {"semantics", False}
+        for which in ("good", "bad"):
+            sentence = from_json(record["annotation"][which])
+            assert sentence.text == record[f"sentence_{which}"]
+
+
+def test_only_how_many_there_are(gen: Gen) -> None:
+    done = gen("pairs", "-c", "role", "-t", "transitive", "--count")
+    assert (done.code, done.out) == (0, "6720\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("-c", "rolle"), "there is no contrast 'rolle' (did you mean 'role'?)"),
+        (("-c", "role", "-t", "intransitive"), "cannot have the contrast 'role': no clause of it"),
+        (("-c", "modifier", "-t", "transitive"), "needs a relative clause on the agent or"),
+        (("-c", "role", "-t", "transitive", "-n", "6721"), "there are only 6720 different ones"),
+        (("-c", "role", "-n", "0"), "must be positive, not 0"),
+        (("-c", "role", "-o", "a.txt"), "no format goes with the suffix '.txt'"),
+        (("-c", "role", "-f", "parquet"), "Parquet cannot be written to standard output"),
+        (("-c", "role", "-f", "xml"), "there is no format 'xml'"),
+        (("-c", "role", "-v", "compevall"), "unknown vocabulary 'compevall'"),
+        ((), "--contrast"),
+    ],
+)
+def test_what_is_refused(gen: Gen, arguments: tuple[str, ...], message: str) -> None:
+    done = gen("pairs", *arguments)
+    assert done.code == 2
+    assert message in done.err
+    assert done.err.count("\n") == 1
+    assert done.out == ""
+
+
+def test_a_lexicon_without_passive_verbs(gen: Gen, tmp_path: Path) -> None:
+    own = tmp_path / "my.toml"
+    own.write_text("[noun]\njudge = {}\n[intransitive]\nsleep = {}\n", encoding="utf-8")
+    done = gen("pairs", "-c", "role", "--lexicon", str(own))
+    assert done.code == 2
+    assert "vocabulary 'all' has no transitive verb, so no sentence of it has a passive" in done.err

@@ -1,0 +1,141 @@
+"""``probe geometry``: what is printed and kept, and what is refused."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from in_process import Command
+from probe_strategies import sample_result
+
+from sentprobe.probes.runs.store import prepare_directory, read_results, write_result
+
+TINY = ("--n", "30", "--variants", "2", "--no-cache")
+
+
+def test_the_table(command: Command, tmp_path: Path) -> None:
+    out = tmp_path / "results"
+    arguments = ("geometry", "-e", "bow?dim=8", "-c", "role", "-c", "tense", *TINY, "-o", str(out))
+    code, shown, err = command(*arguments)
+    assert code == 0
+    rows = [line.split() for line in shown.splitlines() if "bow?dim=8" in line]
+    assert rows[0][1:-1:2] == ["bow?dim=8", "50.0"] or "50.0" in rows[0]
+    assert "A bag of words is at 50.0 in the positive's form and at 0.0 in the anchor's" in shown
+    assert f"results: {out}" in err
+    assert len(list((out / "geometry").iterdir())) == 2
+    code, again, err = command(*arguments)
+    assert (code, again) == (0, shown)
+    assert "2 results found" in err
+    assert "encode" not in err
+
+
+def test_beside_a_probe_in_the_same_folder(command: Command, tmp_path: Path) -> None:
+    """The folder is that of a run, which still reads its own results."""
+    out = tmp_path / "results"
+    prepare_directory(out)
+    write_result(sample_result("bow?dim=8", "SemRole", 700), out)
+    arguments = ("geometry", "-e", "bow?dim=8", "-c", "role", *TINY, "-o", str(out))
+    code, shown, _ = command(*arguments)
+    assert code == 0
+    assert "(SemRole, in this folder): bow?dim=8 70.0." in shown
+    json.loads(command(*arguments, "-f", "json")[1])
+    assert len(read_results(out).records) == 1
+
+
+def test_records_and_other_formats(command: Command) -> None:
+    arguments = ("geometry", "-e", "bow?dim=8", "-c", "role", *TINY, "--format")
+    records = json.loads(command(*arguments, "json")[1])
+    rows = list(csv.DictReader(io.StringIO(command(*arguments, "csv")[1])))
+    assert len(rows) == len(records)
+    (found,) = (
+        each
+        for each in records
+        if (each["kind"], each["nearness"], each["by"]) == ("form", "cosine", "")
+    )
+    assert (found["accuracy"], found["paired"], found["triplets"]) == (0.5, 0.25, 60)
+    assert "| bow?dim=8 | 50.0 |" in command(*arguments, "markdown")[1]
+    latex = command(*arguments, "latex", "--caption", "Geometry")[1]
+    assert r"\caption{Geometry}" in latex
+    assert "bow?dim=8 & 50.0" in latex
+
+
+def test_an_encoder_of_zeros(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "zeros_only.py").write_text(
+        "import numpy as np\n"
+        "def encode(sentences):\n    return np.zeros((len(sentences), 4), dtype=np.float32)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    code, shown, _ = command(
+        "geometry", "-e", "python:zeros_only:encode", "-c", "role", *TINY, "-f", "json"
+    )
+    assert code == 0
+    assert {each["accuracy"] for each in json.loads(shown)} == {0.5}
+
+
+@pytest.mark.parametrize("by", ["structure", "place", "distance"])
+def test_by_group(command: Command, by: str) -> None:
+    code, shown, _ = command(
+        "geometry", "-e", "bow?dim=8", "-c", "role", "-t", "transitive", *TINY, "--by", by,
+        "-f", "markdown")  # fmt: skip
+    assert code == 0
+    assert f"| {by} | role |" in shown
+    group = {"structure": "transitive", "place": "main", "distance": "1 to 3 tokens"}[by]
+    assert f"| {group} | 50.0 |" in shown
+
+
+def test_intervals_and_another_nearness(command: Command) -> None:
+    arguments = ("geometry", "-e", "bow?dim=8", "-c", "role", *TINY, "-f", "markdown")
+    for nearness in ("dot", "euclid", "whitened"):
+        _, shown, _ = command(*arguments, "--nearness", nearness, "--intervals")
+        assert r"| bow?dim=8 | 50.0 \[" in shown
+        assert f"by {nearness}" in shown
+        assert "mean rank" not in shown
+
+
+def test_without_names_the_contrasts_that_a_template_has(command: Command) -> None:
+    _, shown, _ = command(
+        "geometry", "-e", "bow?dim=8", "-t", "transitive", *TINY, "-f", "markdown")  # fmt: skip
+    header = shown.splitlines()[0]
+    assert "role" in header
+    assert "modifier" not in header
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("-c", "rolle"), "there is no contrast 'rolle' (did you mean 'role'?)"),
+        (("-c", "role", "-t", "intransitive"), "no clause of it is transitive"),
+        (("-t", "intransitive"), "no clause of it is transitive"),
+        (("-c", "modifier", "-t", "transitive"), "needs a relative clause on the agent"),
+        (("-c", "role", "-t", "transitive", "-n", "9000"), "there are only 6720 different ones"),
+        (("-e", "majority"), "'majority' is a baseline: it has no vectors, and so no distances"),
+        (("-e", "bow", "-e", "bow"), "encoder 'bow' is asked for twice"),
+        (("--nearness", "far"), "there is no nearness 'far'"),
+        (("--by", "length"), "there is no group 'length'"),
+        (("--variants", "9", "-c", "role"), "an event has from 0 to 8 variants, not 9"),
+        (("--format", "html"), "geometry has no format 'html'"),
+        (("--threads", "0"), "threads"),
+    ],
+)
+def test_what_is_refused(command: Command, arguments: tuple[str, ...], message: str) -> None:
+    usual = () if "-e" in arguments else ("-e", "bow?dim=8")
+    code, shown, err = command("geometry", *usual, *arguments)
+    assert (code, shown) == (2, "")
+    assert message in err
+
+
+def test_whitened_needs_sentences(command: Command) -> None:
+    arguments = ("-c", "role", "-n", "5", "--nearness", "whitened", "--no-cache")
+    code, _, err = command("geometry", "-e", "bow?dim=2100", *arguments)
+    assert code == 2
+    assert "there are more dimensions than sentences to learn whitening from" in err
+
+
+def test_a_folder_that_is_not_ours(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("mine")
+    code, _, err = command("geometry", "-e", "bow?dim=8", "-c", "role", *TINY, "-o", str(tmp_path))
+    assert code == 2
+    assert "not a directory of sentprobe's results" in err

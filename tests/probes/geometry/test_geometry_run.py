@@ -1,0 +1,134 @@
+"""Geometry of encoders, kept in a folder of results."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sentprobe.errors import ResultsError
+from sentprobe.generator.triplets import TripletSpace
+from sentprobe.lexicon import english
+from sentprobe.probes.encoders import Vectors
+from sentprobe.probes.geometry import results as rs
+from sentprobe.probes.geometry.material import Drawing, GeometryMaterial, background
+from sentprobe.probes.geometry.measures import NegativeKind
+from sentprobe.probes.geometry.run import GeometryOutcome, GeometryRun, measure_all
+
+DRAWING = Drawing(n=20, variants=2)
+BEHIND = background(english(), DRAWING)[:50]
+
+
+class Counting:
+    """An encoder that counts what it is asked for."""
+
+    def __init__(self, fingerprint: str = "one") -> None:
+        self.name = "counting"
+        self.fingerprint = fingerprint
+        self.asked: list[str] = []
+
+    def encode(self, sentences: Sequence[str]) -> Vectors:
+        self.asked += sentences
+        lengths = [[len(text), text.count("e"), text.count("by"), 1.0] for text in sentences]
+        return np.array(lengths, dtype=np.float32)
+
+
+@pytest.fixture(scope="module")
+def materials() -> list[GeometryMaterial]:
+    return [GeometryMaterial(TripletSpace(english(), name), DRAWING) for name in ("role", "tense")]
+
+
+def measure(
+    encoder: Counting, materials: Sequence[GeometryMaterial], run: GeometryRun
+) -> GeometryOutcome:
+    return measure_all([encoder], materials, run)
+
+
+def test_each_sentence_is_encoded_once(materials: list[GeometryMaterial]) -> None:
+    encoder = Counting()
+    outcome = measure(encoder, materials, GeometryRun(background=BEHIND))
+    assert sorted(encoder.asked) == sorted({t for m in materials for t in m.sentences} | {*BEHIND})
+    assert [each.contrast for each in outcome.results] == ["role", "tense"]
+    assert outcome.found == 0
+
+
+def test_what_is_there_is_not_made_again(tmp_path: Path, materials: list[GeometryMaterial]) -> None:
+    first = measure(
+        Counting(), materials[:1], GeometryRun(background=BEHIND, out=tmp_path, command="first")
+    )
+    encoder = Counting()
+    second = measure(
+        encoder, materials, GeometryRun(background=BEHIND, out=tmp_path, command="second")
+    )
+    assert set(encoder.asked) == {*materials[1].sentences, *BEHIND}
+    assert second.found == 1
+    assert second.results[0] == first.results[0]
+    assert [each.command for each in second.results] == ["first", "second"]
+    third = measure(idle := Counting(), materials, GeometryRun(background=BEHIND, out=tmp_path))
+    assert (idle.asked, third.found, third.results) == ([], 2, second.results)
+
+
+def test_what_is_forced_or_of_another_encoder_is(
+    tmp_path: Path, materials: list[GeometryMaterial]
+) -> None:
+    measure(Counting(), materials, GeometryRun(background=BEHIND, out=tmp_path))
+    for encoder, force in ((Counting(), True), (Counting("two"), False), (Counting(""), False)):
+        again = measure(
+            encoder, materials, GeometryRun(background=BEHIND, out=tmp_path, force=force)
+        )
+        assert encoder.asked
+        assert again.found == 0
+
+
+def test_a_damaged_file_is_made_anew(tmp_path: Path, materials: list[GeometryMaterial]) -> None:
+    made = measure(Counting(), materials[:1], GeometryRun(background=BEHIND, out=tmp_path)).results[
+        0
+    ]
+    path = tmp_path / rs.FOLDER / made.name
+    path.write_text("{}", "utf-8")
+    with pytest.raises(ResultsError, match="not a result of sentprobe"):
+        rs.read_geometry(tmp_path)
+    assert measure(
+        Counting(), materials[:1], GeometryRun(background=BEHIND, out=tmp_path)
+    ).results == (made,)
+    assert rs.read_geometry(tmp_path) == (made,)
+
+
+def test_a_file_says_how_it_came_about(tmp_path: Path, materials: list[GeometryMaterial]) -> None:
+    run = GeometryRun(background=BEHIND, out=tmp_path, command="probe geometry -e counting")
+    made = measure(Counting(), materials[:1], run).results[0]
+    value = json.loads((tmp_path / rs.FOLDER / made.name).read_text("utf-8"))
+    assert value["format"] == "sentprobe-geometry 1"
+    assert value["command"] == "probe geometry -e counting"
+    assert value["drawing"]["seed"] == 0
+    assert {"sentprobe", "numpy", "python"} <= set(value["versions"])
+
+
+def test_a_file_of_another_format_is_refused() -> None:
+    with pytest.raises(ResultsError, match=r"a\.json: not in the format"):
+        rs.parse_geometry('{"format": "sentprobe-result 2"}', source="a.json")
+
+
+def test_records(materials: list[GeometryMaterial]) -> None:
+    outcome = measure(Counting(), materials, GeometryRun(background=BEHIND))
+    records = rs.to_records(outcome.results)
+    assert len(records) == sum(len(each.scores) for each in outcome.results)
+    assert {each["contrast"] for each in records} == {"role", "tense"}
+    whole = [each for each in records if not each["by"]]
+    assert {each["triplets"] for each in whole} == {40}
+
+
+def test_groups_are_all_triplets(materials: list[GeometryMaterial]) -> None:
+    for result in measure(Counting(), materials, GeometryRun(background=BEHIND)).results:
+        for by in ("structure", "place", "distance"):
+            groups = result.find(NegativeKind.FORM, by=by)
+            assert sum(each.triplets for each in groups.values()) == 40
+
+
+def test_distances(materials: list[GeometryMaterial]) -> None:
+    """Of the participant that is farther from its verb: "the man that helped the lawyer"."""
+    for material in materials:
+        for anchor, distance in zip(material.columns[0], material.groups["distance"], strict=True):
+            assert distance in ("1 to 3 tokens", "4 to 6 tokens", "7 tokens or more")
+            assert len(anchor.split()) > 4 or distance == "1 to 3 tokens"
