@@ -45,9 +45,20 @@ from sentprobe.probes.encoders.embed import embed
 from sentprobe.probes.encoders.vector_files import read_vectors, write_vectors
 from sentprobe.probes.encoders.word_files import read_word_vectors
 from sentprobe.probes.formats import read_dataset, read_datasets, write_dataset
+from sentprobe.probes.geometry.material import Drawing
+from sentprobe.probes.geometry.measures import Nearness, NegativeKind, TripletMeasures
+from sentprobe.probes.geometry.results import (
+    GeometryResult,
+    GeometryScore,
+    Ranking,
+    read_geometry,
+    to_records,
+    write_geometry,
+)
 from sentprobe.probes.report.tables import explain
 from sentprobe.probes.runs.results import Results
 from sentprobe.probes.runs.store import prepare_directory, read_results, write_result
+from sentprobe.probes.statistics import Interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +151,29 @@ def _marker(folder: Path) -> Path:
 def _read_marker(path: Path) -> object:
     prepare_directory(path.parent)
     return read_results(path.parent)
+
+
+def _geometry_file(folder: Path) -> Path:
+    whole = Interval(0.25, 0.75)
+    measured = TripletMeasures(
+        accuracy=0.5, accuracy_interval=whole, paired=0.5, paired_interval=whole, margin=0.125,
+        ties=1, triplets=2, units=2,
+    )  # fmt: skip
+    score = GeometryScore(
+        kind=NegativeKind.FORM, nearness=Nearness.COSINE, by="", group="", measured=measured
+    )
+    made = GeometryResult(
+        encoder="bow", encoder_fingerprint="f", dim=4, contrast="role", material="m",
+        drawing=Drawing(n=2), scores=(score,),
+        ranking=Ranking(variants=5, mean=2.5, first=0.5, first_interval=whole),
+        command="probe geometry", versions={"numpy": "2"},
+    )  # fmt: skip
+    write_geometry(made, folder)
+    return folder / "geometry" / made.name
+
+
+def _read_geometry(path: Path) -> object:
+    return to_records(read_geometry(path.parent.parent))
 
 
 # ------------------------------------------------------------------ tables
@@ -510,6 +544,7 @@ def _read_card(path: Path) -> object:
 READERS: Mapping[str, HostileReader] = {
     "result": HostileReader(make=_result_file, read=_read_result, ways=mu.JSON),
     "run.json": HostileReader(make=_marker, read=_read_marker, ways=mu.JSON),
+    "geometry": HostileReader(make=_geometry_file, read=_read_geometry, ways=mu.JSON),
     "table.json": HostileReader(make=_table, read=_read_table, ways=mu.JSON),
     "shard": HostileReader(make=_shard, read=_read_shard, ways=mu.PARQUET, most=300),
     "chunk": HostileReader(make=_chunk, read=_read_chunk),

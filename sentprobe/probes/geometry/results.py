@@ -7,12 +7,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sentprobe.errors import ResultsError, UsageError
+from sentprobe.errors import ResultsError, SentprobeError, UsageError
 from sentprobe.files import write_atomically
 from sentprobe.probes.encoders import digest
 from sentprobe.probes.geometry.material import Drawing
 from sentprobe.probes.geometry.measures import Nearness, NegativeKind, TripletMeasures
 from sentprobe.probes.statistics import Interval
+from sentprobe.values import check_record, parse_json
 
 GEOMETRY_FORMAT = "sentprobe-geometry 1"
 """The first value in each file."""
@@ -86,21 +87,25 @@ def format_geometry(result: GeometryResult) -> str:
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
 
 
-def parse_geometry(text: str, *, source: str) -> GeometryResult:
+def parse_geometry(text: str | bytes, *, source: str) -> GeometryResult:
     """Read a result back; *source* names it in an error.
 
     Raises:
         ResultsError: it is none of ours.
     """
     try:
-        value = json.loads(text)
+        value = parse_json(text)
         if value.pop("format") != GEOMETRY_FORMAT:
             raise ResultsError(f"{source}: not in the format {GEOMETRY_FORMAT!r}")
         value["drawing"] = _drawing(value["drawing"])
         value["scores"] = tuple(map(_score, value["scores"]))
         value["ranking"] = value["ranking"] and _ranking(value["ranking"])
-        return GeometryResult(**value)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        result = GeometryResult(**value)
+        check_record(result)
+        return result
+    except ResultsError:
+        raise
+    except (SentprobeError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise ResultsError(f"{source}: not a result of sentprobe ({error})") from None
 
 
@@ -144,8 +149,8 @@ def find_geometry(out: Path, name: str) -> GeometryResult | None:
     """Return the result of that name in a folder of results, if it is there and sound."""
     path = out / FOLDER / name
     try:
-        return parse_geometry(path.read_text("utf-8"), source=str(path))
-    except (OSError, UnicodeDecodeError, ResultsError):
+        return parse_geometry(path.read_bytes(), source=str(path))
+    except (OSError, ResultsError):
         return None
 
 
@@ -156,7 +161,7 @@ def read_geometry(out: Path) -> tuple[GeometryResult, ...]:
         ResultsError: one is damaged.
     """
     paths = sorted((out / FOLDER).glob("[!.]*.json"))
-    return tuple(parse_geometry(path.read_text("utf-8"), source=str(path)) for path in paths)
+    return tuple(parse_geometry(path.read_bytes(), source=str(path)) for path in paths)
 
 
 def to_records(results: Sequence[GeometryResult]) -> list[dict[str, Any]]:
