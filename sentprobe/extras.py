@@ -4,24 +4,38 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from sentprobe.errors import SentprobeError
+from sentprobe.errors import SentprobeError, first_line
 
-PROBE = {"torch": "PyTorch", "sklearn": "scikit-learn", "scipy": "SciPy", "duckdb": "DuckDB"}
+PROBE = {
+    "torch": "PyTorch",
+    "sklearn": "scikit-learn",
+    "scipy": "SciPy",
+    "duckdb": "DuckDB",
+    "lightgbm": "LightGBM",
+}
 """What the extra ``probe`` installs, by the name that is imported."""
+
+_OF_THE_SYSTEM = {"lightgbm": "the OpenMP library of the system, libgomp (of macOS: libomp)"}
+"""What a library needs besides, that pip does not install."""
 
 
 class MissingError(SentprobeError, ImportError):
     """A library is wanted that an extra installs; the message names both."""
 
 
-def need(library: str) -> None:
-    """Refuse at once what will want *library* later; it is not imported yet, for it is slow.
+class UnusableError(SentprobeError, ImportError):
+    """A library is installed, but the system cannot load it; the message says what it lacks."""
+
+
+def need(*libraries: str) -> None:
+    """Refuse at once what will want *libraries* later; none is imported yet, for they are slow.
 
     Raises:
-        MissingError: it is not installed.
+        MissingError: one is not installed.
     """
-    if find_spec(library) is None:
-        raise _missing(library)
+    for library in libraries:
+        if find_spec(library) is None:
+            raise _missing(library)
 
 
 def load(module: str) -> Any:
@@ -32,6 +46,7 @@ def load(module: str) -> Any:
 
     Raises:
         MissingError: the library is not installed.
+        UnusableError: it is, but not all that it needs of the system.
     """
     library = module.partition(".")[0]
     try:
@@ -40,9 +55,19 @@ def load(module: str) -> Any:
         if error.name != library:  # the library is there, but lacks something itself
             raise
         raise _missing(library) from None
+    except OSError as error:  # what ctypes raises for a shared library that it cannot open
+        raise _unusable(library, error) from error
 
 
 def _missing(library: str) -> MissingError:
     return MissingError(
         f"this needs {PROBE[library]}, which is not installed: pip install 'sentprobe[probe]'"
+    )
+
+
+def _unusable(library: str, error: OSError) -> UnusableError:
+    lacking = _OF_THE_SYSTEM.get(library)
+    needed = f"; it needs {lacking}" if lacking else ""
+    return UnusableError(
+        f"{PROBE[library]} is installed, but cannot be loaded{needed}: {first_line(error)}"
     )

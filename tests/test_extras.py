@@ -19,7 +19,7 @@ from shared import ROOT
 from shown_runs import a_first_run
 
 import sentprobe
-from sentprobe.extras import PROBE, MissingError, load, need
+from sentprobe.extras import PROBE, MissingError, UnusableError, load, need
 
 Plain = Callable[..., CompletedProcess[str]]
 
@@ -176,6 +176,21 @@ def test_what_a_library_itself_lacks_is_not_taken_for_it(
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ModuleNotFoundError, match="not_there_at_all"):
         load("half_there")
+
+
+def test_what_the_system_lacks_is_said_of_a_library_that_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lacking = "libgomp.so.1: cannot open shared object file: No such file or directory"
+    (tmp_path / "not_loadable.py").write_text(f"raise OSError({lacking!r})")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(PROBE, "not_loadable", "a library")
+    need("not_loadable")
+    said = f"^a library is installed, but cannot be loaded: {lacking}$"
+    with pytest.raises(UnusableError, match=said) as caught:
+        load("not_loadable")
+    assert isinstance(caught.value, ImportError)
+    assert caught.value.exit_code == 1
 
 
 def test_the_extra_is_what_the_table_says() -> None:

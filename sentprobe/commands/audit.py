@@ -76,7 +76,7 @@ def audit(
     jobs: JobsOption = None,
 ) -> None:
     """Report what surface cues alone achieve on datasets, and which of them leak the answer."""
-    need("sklearn")
+    need("sklearn", "lightgbm")
     style = _find_style(format_)
     expected = [choose(Cue, name, what="cue") for name in expect or ()]
     if read_as is not None:

@@ -1,6 +1,7 @@
 """The command ``probe audit``: what it prints and writes, and how it refuses a bad request."""
 
 import json
+import sys
 from functools import cache, partial
 from pathlib import Path
 
@@ -113,6 +114,23 @@ def test_a_cue_that_the_dataset_does_not_have_is_not_found(tmp_path: Path, probe
     assert "unprobed: LEAK: bag of words gives 100.0%" in out
     assert "  expected, but not found: length gives 50.0%\n" in out
     assert "  expected, but not tried here: position of the probe words\n" in out
+
+
+LACKING = "libgomp.so.1: cannot open shared object file: No such file or directory"
+
+
+def test_a_system_without_openmp_is_said_in_a_line(
+    tmp_path: Path, probe: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "lightgbm.py").write_text(f"raise OSError({LACKING!r})")
+    monkeypatch.delitem(sys.modules, "lightgbm", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    code, out, err = probe(saved(LEAKY, tmp_path / "leaky.jsonl"), "--jobs", 1)
+    assert (code, out) == (1, "")
+    assert err.splitlines()[-1] == (
+        "probe: LightGBM is installed, but cannot be loaded; it needs the OpenMP library of the "
+        f"system, libgomp (of macOS: libomp): {LACKING}"
+    )
 
 
 def test_bad_requests_are_refused_in_a_line(tmp_path: Path, probe: Command) -> None:

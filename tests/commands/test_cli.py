@@ -13,7 +13,7 @@ EVERY = [(program, name) for program, commands in COMMANDS.items() for name in c
 SHARED = {"completion", "gen_options", "help", "options", "stopping", "table_files"}
 """What is no command, and used by several."""
 BUILDERS = ("run", "build", "sentences")
-HEAVY = {"torch", "sklearn", "duckdb", "pyarrow", "pandas", "scipy", "nltk"}
+HEAVY = {"torch", "sklearn", "lightgbm", "duckdb", "pyarrow", "pandas", "scipy", "nltk"}
 
 
 def loaded_by(program: str, *arguments: str) -> tuple[str, set[str]]:
@@ -56,7 +56,7 @@ def test_the_help_of_a_command_imports_only_that_one(name: str) -> None:
     assert f"Usage: probe {name}" in printed
     home = COMMANDS["probe"][name][0].partition(":")[0]
     assert commands_among(modules) == {home.rpartition(".")[2]}
-    assert not modules & {"torch", "sklearn", "duckdb", "pyarrow", "pandas", "nltk"}
+    assert not modules & {"torch", "sklearn", "lightgbm", "duckdb", "pyarrow", "pandas", "nltk"}
 
 
 @pytest.mark.parametrize("name", BUILDERS)

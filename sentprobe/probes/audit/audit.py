@@ -226,7 +226,7 @@ def audit_all(
     """
     check_jobs(jobs)
     wanted = {choose(Cue, each, what="cue") for each in expect}
-    need("sklearn")
+    need("sklearn", "lightgbm")
     reporter = reporter or Silent()
     lexicon = lexicon or english()
     chosen = [tuple(cue for cue in cues_of(data) if cue in cues) for data in datasets]

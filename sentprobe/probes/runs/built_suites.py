@@ -177,8 +177,7 @@ def make_natural(
     """
     tasks = tuple(find_tasks(names))
     size = counts.over(NaturalRecipe().size)
-    for library in ("duckdb", "sklearn") if audit else ("duckdb",):
-        need(library)
+    need(*(("duckdb", "sklearn") if audit else ("duckdb",)))
     recipe = NaturalRecipe(size=size, seed=seed, settings=settings, audit=audit)
     check_natural_size(size)
     return NaturalSuite(tasks=tasks, table=table, recipe=recipe)
