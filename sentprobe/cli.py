@@ -37,7 +37,8 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         ),
         "pairs": (
             "sentprobe.commands.gen_pairs:pairs",
-            "Write triplets: the same meaning, and one property changed.",
+            "Write triplets: an anchor, a positive that means the same in another form, two "
+            "negatives.",
         ),
         "show": (
             "sentprobe.commands.gen_show:show",
@@ -73,7 +74,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         ),
         "geometry": (
             "sentprobe.commands.geometry:geometry",
-            "Ask, without training, whether the same meaning is nearer than another.",
+            "Ask encoders, without training, whether the same meaning is nearer than another.",
         ),
         "sentences": (
             "sentprobe.commands.sentences:app",

@@ -10,7 +10,6 @@ import typer
 
 from sentprobe.commands import completion as offer
 from sentprobe.commands import options as opt
-from sentprobe.commands.run import parse_encoders
 from sentprobe.commands.stopping import goes_on, stopping
 from sentprobe.commands.table_files import find_caption, find_table_format
 from sentprobe.errors import UsageError, counted
@@ -20,7 +19,7 @@ from sentprobe.generator.triplets import NoContrastError, TripletSpace
 from sentprobe.generator.variants import check_variants
 from sentprobe.lexicon import Lexicon
 from sentprobe.lexicon.read import default_vocabulary, load_lexicon
-from sentprobe.probes.encoders import USUAL_ENCODERS, Encoder, make_encoders
+from sentprobe.probes.encoders import USUAL_ENCODERS, Encoder, make_encoders, parse_encoders
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.geometry.results import to_records
 from sentprobe.probes.runs.results import Condition

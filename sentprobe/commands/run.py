@@ -15,7 +15,7 @@ from sentprobe.commands.targets import parse_targets
 from sentprobe.commands.task_list import ListsTasks
 from sentprobe.errors import counted
 from sentprobe.files import cache_directory
-from sentprobe.probes.encoders import USUAL_ENCODERS, find_kind
+from sentprobe.probes.encoders import USUAL_ENCODERS, parse_encoders
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.natural.select import told_once
 from sentprobe.probes.runs.built_suites import NaturalSuite, failed
@@ -25,7 +25,7 @@ from sentprobe.probes.suites import PresetChoice
 from sentprobe.processes import cores
 from sentprobe.progress import bars
 from sentprobe.screen import say
-from sentprobe.specs import COMPEVAL, Spec, check_names, parse_pair, parse_spec
+from sentprobe.specs import COMPEVAL, parse_pair
 
 if TYPE_CHECKING:
     from sentprobe.probes.runs.run import Outcome
@@ -214,19 +214,6 @@ def _kept(run: "Run") -> str:
         return goes_on(run.out)
     vectors = "only the vectors of sentences are kept, in the cache" if run.cache else "all is lost"
     return f"{vectors}: results are kept, and a run goes on, with --out"
-
-
-def parse_encoders(texts: Sequence[str]) -> list[Spec]:
-    """Return the specs of the encoders.
-
-    Raises:
-        UsageError: one is not right; two are of one name.
-    """
-    specs = [parse_spec(text) for text in texts]
-    check_names(specs)
-    for spec in specs:
-        find_kind(spec)
-    return specs
 
 
 def parse_classifier(

@@ -9,6 +9,7 @@ from sentprobe.probes.encoders.kinds import (
     find_kind,
     make_encoder,
     make_encoders,
+    parse_encoders,
 )
 from sentprobe.probes.encoders.protocol import (
     Baseline,
@@ -31,4 +32,5 @@ __all__ = [
     "find_kind",
     "make_encoder",
     "make_encoders",
+    "parse_encoders",
 ]

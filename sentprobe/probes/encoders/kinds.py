@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.probes.encoders.protocol import Baseline, Encoder, missing_extra
-from sentprobe.specs import Spec, parse_spec
+from sentprobe.specs import Spec, check_names, parse_spec
 
 
 class SpecArgument(Enum):
@@ -267,3 +267,16 @@ def find_kind(spec: Spec | str) -> EncoderKind:
     if kind.argument is SpecArgument.NONE and parsed.argument:
         raise UsageError(f"encoder {kind.name!r} takes no argument, but has {parsed.argument!r}")
     return kind
+
+
+def parse_encoders(texts: Sequence[str]) -> list[Spec]:
+    """Return the specs of the encoders.
+
+    Raises:
+        UsageError: one is not right; two are of one name.
+    """
+    specs = [parse_spec(text) for text in texts]
+    check_names(specs)
+    for spec in specs:
+        find_kind(spec)
+    return specs

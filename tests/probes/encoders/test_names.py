@@ -9,9 +9,8 @@ from in_process import Command
 from model_files import tiny_model
 from probe_strategies import learnable
 
-from sentprobe.commands.run import parse_encoders
 from sentprobe.errors import UsageError
-from sentprobe.probes.encoders import make_encoders
+from sentprobe.probes.encoders import make_encoders, parse_encoders
 from sentprobe.probes.formats import write_dataset
 from sentprobe.probes.runs.run import run
 from sentprobe.probes.runs.store import read_results
