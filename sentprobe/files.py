@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from threading import Lock
 
 from sentprobe.errors import FormatError, ResultsError, SentprobeError, UsageError, path_error
 from sentprobe.scratch import NAME, OLD, part_of, put_back
@@ -76,6 +77,7 @@ def _put(fresh: Path, target: Path) -> None:
         fresh.rename(target)
     elif not _exchange(fresh, target):
         (fresh.parent / NAME).write_text(target.name, "utf-8", "surrogateescape")
+        _sync(fresh.parent / NAME)
         try:
             target.rename(fresh.parent / OLD)
             fresh.rename(target)
@@ -166,9 +168,14 @@ def _write_errors(path: Path) -> Iterator[None]:
 
 
 def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
+    with _ASKING:
+        mask = os.umask(0)
+        os.umask(mask)
     return mask
+
+
+_ASKING = Lock()
+"""The mask can only be asked for by setting it, and it is that of all threads."""
 
 
 def decode_line(line: bytes, number: int) -> str:

@@ -41,7 +41,7 @@ def locked(folder: Path, *, wait: bool) -> Iterator[bool]:
 def _open(path: Path, *, wait: bool) -> int | None:
     """Return an open file that is locked; None: another has it."""
     while True:
-        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        file = os.open(path, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o666)
         try:
             if take(file, wait=wait) is False:
                 os.close(file)
@@ -52,6 +52,10 @@ def _open(path: Path, *, wait: bool) -> int | None:
             os.close(file)
             raise
         os.close(file)
+
+
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+"""A lock that is a link would be another's file."""
 
 
 def is_at(file: int, path: Path) -> bool:

@@ -5,6 +5,7 @@ comes by: what has no lock is nobody's. The process id alone would not tell, for
 ids of its own; and where there are no locks, only what is old enough is taken for left.
 """
 
+import errno
 import hashlib
 import os
 import platform
@@ -95,7 +96,7 @@ def _locked(make: Callable[[], Path]) -> tuple[Path, int | None]:
             return path, None
         with suppress(FileNotFoundError):
             file = _open(path)
-            take(file)
+            take(file, wait=True)
             if is_at(file, path):
                 return path, file
             os.close(file)  # another process took it for left before it was locked
@@ -128,9 +129,11 @@ def put_back(part: Path) -> None:
     """
     found = _PART.fullmatch(part.name)
     if found and (part / OLD).exists():
-        place = part.with_name((part / NAME).read_text("utf-8", "surrogateescape"))
-        if not place.exists():
-            (part / OLD).rename(place)
+        name = (part / NAME).read_text("utf-8", "surrogateescape")
+        if not name:  # the machine stopped before it was on the disk
+            raise FileNotFoundError(errno.ENOENT, "nothing says what it was called", str(part))
+        if not part.with_name(name).exists():
+            (part / OLD).rename(part.with_name(name))
 
 
 NAME = "name"

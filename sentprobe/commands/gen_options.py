@@ -40,9 +40,7 @@ class ContentOptions:
     ] = None
     config: Annotated[
         Path | None,
-        typer.Option(
-            help="Constraint file of the published compeval generator.", rich_help_panel=MUST
-        ),
+        typer.Option(help="Constraint file of the published generator.", rich_help_panel=MUST),
     ] = None
 
 

@@ -5,9 +5,8 @@ voices, tenses, aspects, polarities, numbers, adverbs counted, and which partici
 relative clause. Elsewhere it is the skeleton: function words and punctuation as they stand, a mark
 for each other word.
 
-A cue turns an item into features, a map from a feature's name to its number; sparse matrices are
-made of them by scikit-learn's ``DictVectorizer``. What a cue leaves out is the point of it: the
-bag of words does not know the order, the position does not know the words.
+A cue turns an item into features, a map from a feature's name to its number. What a cue leaves out
+is the point of it: the bag of words does not know the order, the position does not know the words.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence

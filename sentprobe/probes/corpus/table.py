@@ -340,6 +340,6 @@ def _settle(out: Path) -> None:
 
 def _is_staged(head: Path) -> bool:
     try:
-        return bool(json.loads(head.read_text("utf-8"))["folder"] == STAGED)
-    except (OSError, ValueError, TypeError, KeyError):
+        return bool(parse_json(head.read_bytes())["folder"] == STAGED)
+    except (OSError, BadSyntaxError, TypeError, KeyError):
         return False

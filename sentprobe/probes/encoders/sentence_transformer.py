@@ -18,7 +18,7 @@ from sentprobe.probes.encoders.models import (
 )
 from sentprobe.probes.encoders.protocol import Vectors, check_vectors, digest, missing_extra
 from sentprobe.specs import Spec, read_options
-from sentprobe.values import parse_json
+from sentprobe.values import BadSyntaxError, parse_json
 
 OWNERS = ("sentence-transformers/", "")
 """Where a model's name without an organisation is looked for, as the package itself does."""
@@ -123,7 +123,10 @@ def _load(directory: Path, *, shown: str, options: SentenceTransformerOptions) -
 def _refuse_foreign_code(directory: Path) -> None:
     """Refuse a model whose modules are its own code: older versions of the package run it."""
     path = directory / "modules.json"
-    modules = parse_json(path.read_bytes()) if path.exists() else []
+    try:
+        modules = parse_json(path.read_bytes()) if path.exists() else []
+    except BadSyntaxError as error:
+        raise ValueError(f"modules.json: {error}") from None
     for kind in (str(module["type"]) for module in modules):
         if not kind.startswith("sentence_transformers."):
             raise ValueError(f"it wants code of its own to be run ({kind}), which is not done")

@@ -8,6 +8,7 @@ from typing import TypeAlias
 from sentprobe.probes.runs.results import Condition, Result, SeedScore, make_score
 from sentprobe.probes.runs.store import (
     file_name,
+    identity,
     one_writer,
     result_files,
     sound_result,
@@ -41,7 +42,8 @@ def keep(result: Result, directory: Path, *, redone: frozenset[Stamp] = frozense
         path = directory / file_name(result)
         new = path.is_file() and _stamp(path) not in redone
         there = sound_result(path) if new else None
-        write_result(result if there is None else joined(result, there), directory)
+        same = there is not None and identity(there) == identity(result)
+        write_result(joined(result, there) if there and same else result, directory)
 
 
 def joined(result: Result, there: Result) -> Result:

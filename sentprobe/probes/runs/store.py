@@ -158,14 +158,15 @@ def file_name(result: Result) -> str:
     The digest is of the preset and the fingerprints of encoder, dataset and probe words' vectors,
     so that no result takes the place of one that was made otherwise.
     """
-    digest = hashlib.sha256("\n".join(_identity(result)).encode()).hexdigest()[:8]
+    digest = hashlib.sha256("\n".join(identity(result)).encode()).hexdigest()[:8]
     encoder, task = (
         re.sub(r"[^A-Za-z0-9_.=-]+", "_", name) for name in (result.encoder[-60:], result.task[:60])
     )
     return f"{encoder.lstrip('.')}.{digest}.{task}.seed{result.seed}.json"
 
 
-def _identity(result: Result) -> tuple[str, ...]:
+def identity(result: Result) -> tuple[str, ...]:
+    """Return what tells a result from others: encoder, data, classifier, seed, probe words."""
     made = (result.encoder_fingerprint, result.dataset_fingerprint)
     preset = json.dumps(result.preset.to_json())
     words = (result.probe_fingerprint,) if result.probe_fingerprint else ()
@@ -287,7 +288,7 @@ def find_result(result: Result, directory: Path) -> Result | None:
     except SentprobeError as error:
         log.warning("%s; it is made anew", error)
         return None
-    if _identity(found) != _identity(result):
+    if identity(found) != identity(result):
         log.warning("%s: of another encoder, dataset or classifier; it is made anew", path)
         return None
     return found

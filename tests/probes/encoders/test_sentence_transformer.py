@@ -222,6 +222,15 @@ def test_transformers_part_of_a_cached_model_is_not_the_model(
         load(Path("some/model"))
 
 
+def test_a_damaged_list_of_modules_names_model_and_file(model: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "damaged"
+    shutil.copytree(model, copy)
+    (copy / "modules.json").unlink()
+    (copy / "modules.json").write_text("[{", "utf-8")
+    with pytest.raises(EncoderError, match=r"cannot load the model .*damaged: modules\.json: "):
+        load(copy)
+
+
 def unreachable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.hf_api.constants.ENDPOINT", "http://127.0.0.1:9")
 

@@ -102,6 +102,22 @@ def test_a_damaged_file_is_written_over(tmp_path: Path) -> None:
     assert seeds_in(tmp_path) == [[7]]
 
 
+def test_seeds_of_another_encoder_in_that_file_are_not_taken(tmp_path: Path) -> None:
+    """As when somebody copied it there, or two digests are equal."""
+    prepare_directory(tmp_path)
+    other = replace(of_seeds(5), encoder_fingerprint="another")
+    write_result(other, tmp_path).replace(tmp_path / file_name(SAMPLE))
+    keep(of_seeds(7), tmp_path)
+    assert seeds_in(tmp_path) == [[7]]
+
+
+def test_a_lock_that_is_a_link_is_nobodys(tmp_path: Path) -> None:
+    (tmp_path / LOCK).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OSError), locked(tmp_path, wait=True):
+        pass
+    assert not (tmp_path / "elsewhere").exists()
+
+
 def test_a_lock_that_a_killed_process_left_is_nobodys(tmp_path: Path) -> None:
     (tmp_path / LOCK).touch()
     prepare_directory(tmp_path)
