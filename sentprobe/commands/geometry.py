@@ -95,7 +95,7 @@ def geometry(
     ] = "cosine",
     by: Annotated[
         str | None,
-        typer.Option("--by", help="Show accuracy by structure, place or distance instead."),
+        typer.Option("--by", help="Show accuracy by structure, place or distance, in cosine."),
     ] = None,
     intervals: opt.IntervalsOption = False,
     format_: opt.TableFormatOption = "text",
@@ -126,6 +126,8 @@ def geometry(
 
     shown = choose(measures.Nearness, nearness, what="nearness")
     grouped = None if by is None else choose(tables.GroupedBy, by, what="group")
+    if grouped is not None:
+        tables.check_grouped(shown)
     check_count("threads", threads)
     specs = parse_encoders(encoder or USUAL_ENCODERS)
     words = load_lexicon(lexicon)

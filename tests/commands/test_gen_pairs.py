@@ -96,6 +96,15 @@ def test_what_is_refused(gen: Gen, arguments: tuple[str, ...], message: str) -> 
     assert done.out == ""
 
 
+def test_the_lexicon_is_not_written_over(gen: Gen, tmp_path: Path) -> None:
+    own = tmp_path / "my.toml"
+    own.write_text("[noun]\njudge = {}\n", encoding="utf-8")
+    done = gen("pairs", "-c", "role", "--lexicon", str(own), "-o", str(own), "-f", "jsonl")
+    assert done.code == 2
+    assert "is what is read; the output needs another path" in done.err
+    assert own.read_text("utf-8") == "[noun]\njudge = {}\n"
+
+
 def test_a_lexicon_without_passive_verbs(gen: Gen, tmp_path: Path) -> None:
     own = tmp_path / "my.toml"
     own.write_text("[noun]\njudge = {}\n[intransitive]\nsleep = {}\n", encoding="utf-8")

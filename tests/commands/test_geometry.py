@@ -115,6 +115,7 @@ def test_without_names_the_contrasts_that_a_template_has(command: Command) -> No
         (("-e", "bow", "-e", "bow"), "encoder 'bow' is asked for twice"),
         (("--nearness", "far"), "there is no nearness 'far'"),
         (("--by", "length"), "there is no group 'length'"),
+        (("--by", "place", "--nearness", "dot"), "groups are measured by cosine only"),
         (("--variants", "9", "-c", "role"), "an event has from 0 to 8 variants, not 9"),
         (("--format", "html"), "geometry has no format 'html'"),
         (("--threads", "0"), "threads"),

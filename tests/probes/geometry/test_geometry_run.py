@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -93,6 +94,18 @@ def test_a_damaged_file_is_made_anew(tmp_path: Path, materials: list[GeometryMat
         Counting(), materials[:1], GeometryRun(background=BEHIND, out=tmp_path)
     ).results == (made,)
     assert rs.read_geometry(tmp_path) == (made,)
+
+
+@pytest.mark.parametrize("field", ["encoder", "encoder_fingerprint", "contrast", "material"])
+def test_a_file_under_the_name_of_another_is_not_taken_for_it(
+    tmp_path: Path, materials: list[GeometryMaterial], field: str
+) -> None:
+    run = GeometryRun(background=BEHIND, out=tmp_path)
+    made = measure(Counting(), materials[:1], run).results[0]
+    other = rs.format_geometry(replace(made, **{field: "noun"}))
+    (tmp_path / rs.FOLDER / made.name).write_text(other, "utf-8")
+    again = measure(Counting(), materials[:1], run)
+    assert (again.found, again.results) == (0, (made,))
 
 
 def test_a_file_says_how_it_came_about(tmp_path: Path, materials: list[GeometryMaterial]) -> None:
