@@ -12,7 +12,7 @@ from sentprobe.commands import completion as offer
 from sentprobe.commands import options as opt
 from sentprobe.commands.stopping import goes_on, stopping
 from sentprobe.commands.table_files import find_caption, find_table_format
-from sentprobe.errors import UsageError, counted
+from sentprobe.errors import UsageError, counted, told
 from sentprobe.files import cache_directory
 from sentprobe.generator.contrasts import CONTRASTS
 from sentprobe.generator.triplets import NoContrastError, TripletSpace
@@ -140,12 +140,12 @@ def geometry(
     )
     check_variants(variants)
     spaces = find_spaces(words, contrast or (), drawing)
-    if out is not None:
-        prepare_directory(out)
     encoders = [made for spec in specs for made in vector_encoders(spec, seed)]
     materials = [GeometryMaterial(each, drawing) for each in spaces]
     behind = background(words, drawing)
     encoders = placed(encoders, [behind, *(each.sentences for each in materials)])
+    if out is not None:
+        prepare_directory(out)
     settings = GeometryRun(
         background=behind,
         out=out,
@@ -186,11 +186,13 @@ def _tell_counts(outcome: "GeometryOutcome", out: Path) -> None:
 def find_spaces(lexicon: Lexicon, names: Sequence[str], drawing: "Drawing") -> list[TripletSpace]:
     """Return the triplets of the named contrasts or, without names, of all that can be had.
 
+    Which cannot be had, and why, is said on stderr.
+
     Raises:
         UsageError: there is no such contrast; the templates cannot have it, or none at all; there
             are fewer triplets than are to be drawn.
     """
-    found, why = [], None
+    found, why = [], []
     for name in dict.fromkeys(names or CONTRASTS):
         try:
             found.append(
@@ -199,11 +201,13 @@ def find_spaces(lexicon: Lexicon, names: Sequence[str], drawing: "Drawing") -> l
                 )
             )
         except NoContrastError as error:
-            why = error
-        if why is not None and names:
-            raise why
-    if not found and why is not None:
-        raise why
+            if names:
+                raise
+            why.append(error)
+    if not found:
+        raise why[0]
+    for each in why:
+        print(told(f"left out: {each}"), file=sys.stderr)
     for space in found:
         space.check(drawing.n)
     return found

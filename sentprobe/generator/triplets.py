@@ -21,7 +21,7 @@ from sentprobe.generator import event as ev
 from sentprobe.generator.boxes import IndexArray, draw_distinct
 from sentprobe.generator.bulk import Renderer
 from sentprobe.generator.constraints import Choices, Constraints, Words, choose_words
-from sentprobe.generator.space import Batch, Space, join_batches
+from sentprobe.generator.space import MOST_SENTENCES, Batch, Space, join_batches
 from sentprobe.generator.templates import Pattern, find_patterns
 from sentprobe.lexicon import Flag, Kind, Lexicon
 
@@ -36,6 +36,9 @@ class TripletSide(StrEnum):
 
 
 SIDES = tuple(TripletSide)
+
+MOST_TRIPLETS = MOST_SENTENCES // len(SIDES)
+"""So many can be drawn at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -109,7 +112,7 @@ class TripletSpace:
         """Return *count* different triplets, spread evenly over the strata, in random order.
 
         Raises:
-            UsageError: *count* is not positive, or larger than the space.
+            UsageError: *count* is not positive, larger than the space, or too large.
         """
         self.check(count)
         rng = np.random.default_rng(seed)
@@ -127,7 +130,7 @@ class TripletSpace:
         """Refuse to draw so many.
 
         Raises:
-            UsageError: *count* is not positive, or larger than the space.
+            UsageError: *count* is not positive, larger than the space, or too large.
         """
         if count <= 0:
             raise UsageError(f"the number of triplets must be positive, not {count}")
@@ -136,6 +139,11 @@ class TripletSpace:
                 f"{count} triplets were asked for, but there are only {self.count()} different "
                 f"ones (contrast {self.contrast.name}; templates {', '.join(self.templates)}; "
                 f"vocabulary {self.vocabulary})"
+            )
+        if count > MOST_TRIPLETS:
+            raise UsageError(
+                f"{count} triplets are too many at once, at most {MOST_TRIPLETS:,}: each has "
+                f"{len(SIDES)} sentences"
             )
 
     def _parts(

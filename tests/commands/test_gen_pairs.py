@@ -80,6 +80,7 @@ def test_only_how_many_there_are(gen: Gen) -> None:
         (("-c", "role", "-t", "intransitive"), "cannot have the contrast 'role': no clause of it"),
         (("-c", "modifier", "-t", "transitive"), "needs a relative clause on the agent or"),
         (("-c", "role", "-t", "transitive", "-n", "6721"), "there are only 6720 different ones"),
+        (("-c", "noun", "-n", "250000001"), "too many at once, at most 250,000,000"),
         (("-c", "role", "-n", "0"), "must be positive, not 0"),
         (("-c", "role", "-o", "a.txt"), "no format goes with the suffix '.txt'"),
         (("-c", "role", "-f", "parquet"), "Parquet cannot be written to standard output"),

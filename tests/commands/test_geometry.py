@@ -5,10 +5,12 @@ import io
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from in_process import Command
 from probe_strategies import sample_result
 
+from sentprobe.generator.contrasts import CONTRASTS
 from sentprobe.probes.runs.store import prepare_directory, read_results, write_result
 
 TINY = ("--n", "30", "--variants", "2", "--no-cache")
@@ -103,6 +105,21 @@ def test_without_names_the_contrasts_that_a_template_has(command: Command) -> No
     assert "modifier" not in header
 
 
+def test_contrasts_that_one_of_the_templates_lacks_are_named(command: Command) -> None:
+    """A column is of all templates; what one of them lacks is not left out unsaid."""
+    templates = ("-t", "transitive", "-t", "transitive-rc")
+    code, shown, err = command("geometry", "-e", "bow?dim=8", *templates, *TINY, "-f", "markdown")
+    assert code == 0
+    header = shown.splitlines()[0]
+    for name in CONTRASTS:
+        said = f"left out: the template 'transitive' cannot have the contrast '{name}'" in err
+        assert said is (f" {name} " not in header)
+    assert "modifier" not in header
+    code, _, err = command("geometry", "-e", "bow", *templates, "-c", "modifier")
+    assert code == 2
+    assert "left out" not in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -111,6 +128,7 @@ def test_without_names_the_contrasts_that_a_template_has(command: Command) -> No
         (("-t", "intransitive"), "no clause of it is transitive"),
         (("-c", "modifier", "-t", "transitive"), "needs a relative clause on the agent"),
         (("-c", "role", "-t", "transitive", "-n", "9000"), "there are only 6720 different ones"),
+        (("-c", "noun", "-n", "250000001"), "too many at once, at most 250,000,000"),
         (("-e", "majority"), "'majority' is a baseline: it has no vectors, and so no distances"),
         (("-e", "bow", "-e", "bow"), "encoder 'bow' is asked for twice"),
         (("--nearness", "far"), "there is no nearness 'far'"),
@@ -126,6 +144,18 @@ def test_what_is_refused(command: Command, arguments: tuple[str, ...], message: 
     code, shown, err = command("geometry", *usual, *arguments)
     assert (code, shown) == (2, "")
     assert message in err
+
+
+def test_what_is_refused_leaves_no_folder(command: Command, tmp_path: Path) -> None:
+    out = tmp_path / "results"
+    assert command("geometry", "-e", "majority", "-c", "role", *TINY, "-o", str(out))[0] == 2
+    vectors = tmp_path / "few.npy"
+    np.save(vectors, np.ones((3, 4), dtype=np.float32))
+    arguments = ("-e", f"file:{vectors}", "-c", "role", *TINY, "-o", str(out))
+    code, _, err = command("geometry", *arguments)
+    assert code != 0
+    assert "3 vectors for" in err
+    assert not out.exists()
 
 
 def test_whitened_needs_sentences(command: Command) -> None:
