@@ -10,7 +10,7 @@ import pytest
 
 from sentprobe.errors import ResultsError
 from sentprobe.generator.triplets import TripletSpace
-from sentprobe.lexicon import english
+from sentprobe.lexicon import english, read_lexicon_text
 from sentprobe.probes.encoders import Vectors
 from sentprobe.probes.geometry import results as rs
 from sentprobe.probes.geometry.material import Drawing, GeometryMaterial, background
@@ -139,9 +139,44 @@ def test_groups_are_all_triplets(materials: list[GeometryMaterial]) -> None:
             assert sum(each.triplets for each in groups.values()) == 40
 
 
-def test_distances(materials: list[GeometryMaterial]) -> None:
-    """Of the participant that is farther from its verb: "the man that helped the lawyer"."""
-    for material in materials:
-        for anchor, distance in zip(material.columns[0], material.groups["distance"], strict=True):
-            assert distance in ("1 to 3 tokens", "4 to 6 tokens", "7 tokens or more")
-            assert len(anchor.split()) > 4 or distance == "1 to 3 tokens"
+SMALL = "[noun]\nman = {}\nlawyer = {}\n[transitive]\nhelp = {}\n[intransitive]\nsleep = {}\n"
+
+
+@pytest.mark.parametrize(
+    ("template", "known"),
+    [
+        (
+            "transitive",
+            {
+                "the man helped the lawyer": "1 to 3 tokens",  # 2 of the lawyer, 1 of the man
+                "the man was helped by the lawyer": "1 to 3 tokens",  # 3 of the lawyer
+                "the man was not being helped by the lawyer": "4 to 6 tokens",  # 4 of the man
+            },
+        ),
+        (
+            "transitive-rc",
+            {
+                "the man helped the lawyer that slept": "1 to 3 tokens",
+                "the man that slept was helped by the lawyer": "4 to 6 tokens",  # 4 of the man
+                "the man that was sleeping did not help the lawyer": "4 to 6 tokens",  # 6
+                "the man that did not sleep did not help the lawyer": "7 tokens or more",  # 7
+            },
+        ),
+        (
+            "intransitive-rc",  # the clause that is changed is the relative one
+            {
+                "the man that helped the lawyer slept": "1 to 3 tokens",  # 2 of both
+                "the man that the lawyer was not helping slept": "4 to 6 tokens",  # 6 of the man
+                "the man that was not being helped by the lawyer slept": "4 to 6 tokens",  # 5
+            },
+        ),
+    ],
+)
+def test_distances(template: str, known: dict[str, str]) -> None:
+    """Of the participant that is farther from its verb, counted by hand."""
+    words = read_lexicon_text(SMALL, source="small.toml")
+    space = TripletSpace(words, "role", vocabulary="all", templates=[template])
+    whole = Drawing(vocabulary="all", templates=(template,), n=space.count(), variants=0)
+    material = GeometryMaterial(space, whole)
+    found = dict(zip(material.columns[0], material.groups["distance"], strict=True))
+    assert {text: found[text] for text in known} == known
