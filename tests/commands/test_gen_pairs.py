@@ -3,13 +3,18 @@
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 from gen_command import Gen
 
+from sentprobe.generator import triplet_files
+from sentprobe.generator.parquet import TableMaker
 from sentprobe.generator.realize import realize
 from sentprobe.generator.records import from_json
+from sentprobe.generator.triplet_files import TripletFormat
+from sentprobe.generator.triplets import TripletSpace
 from sentprobe.lexicon import english
 
 SIDES = ("anchor", "positive", "negative", "hard_negative")
@@ -53,6 +58,30 @@ def test_the_same_seed_gives_the_same_bytes(gen: Gen, tmp_path: Path) -> None:
         for out in files:
             assert gen("pairs", "-c", "noun", "-n", "25", "--seed", "7", "-o", str(out)).code == 0
         assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_parquet_that_fails_half_way_is_closed_and_leaves_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writers, made, tables = [], pq.ParquetWriter, TableMaker.tables
+
+    def write(*arguments: Any, **options: Any) -> pq.ParquetWriter:
+        writers.append(made(*arguments, **options))
+        return writers[-1]
+
+    def fail_later(self: TableMaker, rows: Any) -> Any:
+        if rows[0] % 10 >= 4:
+            raise MemoryError
+        return tables(self, rows)
+
+    monkeypatch.setattr(triplet_files, "PART", 2)
+    monkeypatch.setattr(TableMaker, "tables", fail_later)
+    monkeypatch.setattr(pq, "ParquetWriter", write)
+    triplets = TripletSpace(english(), "role", templates=["transitive"]).sample(10, seed=0)
+    with pytest.raises(MemoryError):
+        triplet_files.write_triplets(triplets, tmp_path / "a.parquet", TripletFormat.PARQUET)
+    assert [writer.is_open for writer in writers] == [False]
+    assert not any(tmp_path.iterdir())
 
 
 def test_minimal_pairs_in_the_fields_of_blimp(gen: Gen) -> None:

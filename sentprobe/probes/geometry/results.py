@@ -162,16 +162,6 @@ def find_geometry(
     return found if own == key else None
 
 
-def read_geometry(out: Path) -> tuple[GeometryResult, ...]:
-    """Return all results in a folder, by file name.
-
-    Raises:
-        ResultsError: one is damaged.
-    """
-    paths = sorted((out / FOLDER).glob("[!.]*.json"))
-    return tuple(parse_geometry(path.read_bytes(), source=str(path)) for path in paths)
-
-
 def to_records(results: Sequence[GeometryResult]) -> list[dict[str, Any]]:
     """Return a flat record for each score, with all digits."""
     return [record for each in results for record in _records(each)]

@@ -89,11 +89,11 @@ def test_a_damaged_file_is_made_anew(tmp_path: Path, materials: list[GeometryMat
     path = tmp_path / rs.FOLDER / made.name
     path.write_text("{}", "utf-8")
     with pytest.raises(ResultsError, match="not a result of sentprobe"):
-        rs.read_geometry(tmp_path)
+        rs.parse_geometry(path.read_bytes(), source=path.name)
     assert measure(
         Counting(), materials[:1], GeometryRun(background=BEHIND, out=tmp_path)
     ).results == (made,)
-    assert rs.read_geometry(tmp_path) == (made,)
+    assert rs.parse_geometry(path.read_bytes(), source=path.name) == made
 
 
 @pytest.mark.parametrize("field", ["encoder", "encoder_fingerprint", "contrast", "material"])
