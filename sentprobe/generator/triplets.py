@@ -10,6 +10,7 @@ from enum import StrEnum
 from functools import cached_property, lru_cache, partial
 from itertools import chain, combinations
 from random import Random
+from threading import Lock
 from typing import TypeAlias
 
 import numpy as np
@@ -407,13 +408,18 @@ class _TextWriter:
         self.lexicon = lexicon
         self.words = words
         self._rows: TripletRows | None = None
+        self._lock = Lock()
         self._renderer = Renderer(self, lambda sentence: f"{sentence.text}\n")
 
     def lines(self, rows: TripletRows) -> list[str]:
         """Return the text of each row."""
-        self._rows = rows
-        chunks = self._renderer.chunks(np.arange(rows.count()))
-        return "".join(text for _, text in chunks).split("\n")
+        with self._lock:  # one is kept for all threads
+            self._rows = rows
+            try:
+                chunks = self._renderer.chunks(np.arange(rows.count()))
+                return "".join(text for _, text in chunks).split("\n")
+            finally:
+                self._rows = None
 
     def count(self) -> int:
         """Return how many rows there are."""

@@ -4,7 +4,9 @@ import csv
 import io
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +14,8 @@ from in_process import Command
 from probe_strategies import sample_result
 
 from sentprobe.generator.contrasts import CONTRASTS
+from sentprobe.probes.encoders import make_encoder
+from sentprobe.probes.runs.results import Result
 from sentprobe.probes.runs.store import prepare_directory, read_results, write_result
 
 TINY = ("--n", "30", "--variants", "2", "--no-cache")
@@ -34,11 +38,32 @@ def test_the_table(command: Command, tmp_path: Path) -> None:
     assert "encode" not in err
 
 
+def probed(encoder: str, correct: int, *, seed: int = 0, **changed: Any) -> Result:
+    """Return a result of SemRole with so many of 1000 right, as a run with a seed has it."""
+    fingerprint = make_encoder(encoder, seed=0).fingerprint
+    made = sample_result(encoder, "SemRole", correct)
+    return replace(made, **{"encoder_fingerprint": fingerprint, "seed": seed, **changed})
+
+
+def test_beside_several_probes_their_mean_and_none_of_another_encoder(
+    command: Command, tmp_path: Path
+) -> None:
+    out = tmp_path / "results"
+    prepare_directory(out)
+    for seed, correct in enumerate((700, 720, 770)):
+        write_result(probed("bow?dim=8", correct, seed=seed), out)
+    for seed, other in ((3, "of another seed"), (4, "")):
+        write_result(probed("bow?dim=8", 990, seed=seed, encoder_fingerprint=other), out)
+    write_result(probed("bow?dim=8", 990, seed=5, scores={}), out)
+    _, shown, _ = command("geometry", "-e", "bow?dim=8", "-c", "role", *TINY, "-o", str(out))
+    assert "(SemRole, in this folder): bow?dim=8 73.0 (mean of 3)." in shown
+
+
 def test_beside_a_probe_in_the_same_folder(command: Command, tmp_path: Path) -> None:
     """The folder is that of a run, which still reads its own results."""
     out = tmp_path / "results"
     prepare_directory(out)
-    write_result(sample_result("bow?dim=8", "SemRole", 700), out)
+    write_result(probed("bow?dim=8", 700), out)
     arguments = ("geometry", "-e", "bow?dim=8", "-c", "role", *TINY, "-o", str(out))
     code, shown, _ = command(*arguments)
     assert code == 0

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -102,7 +103,8 @@ def test_a_file_under_the_name_of_another_is_not_taken_for_it(
 ) -> None:
     run = GeometryRun(background=BEHIND, out=tmp_path)
     made = measure(Counting(), materials[:1], run).results[0]
-    other = rs.format_geometry(replace(made, **{field: "noun"}))
+    changed: dict[str, Any] = {field: "noun"}
+    other = rs.format_geometry(replace(made, **changed))
     (tmp_path / rs.FOLDER / made.name).write_text(other, "utf-8")
     again = measure(Counting(), materials[:1], run)
     assert (again.found, again.results) == (0, (made,))
