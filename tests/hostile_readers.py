@@ -51,7 +51,7 @@ from sentprobe.probes.geometry.results import (
     GeometryResult,
     GeometryScore,
     Ranking,
-    read_geometry,
+    parse_geometry,
     to_records,
     write_geometry,
 )
@@ -173,7 +173,7 @@ def _geometry_file(folder: Path) -> Path:
 
 
 def _read_geometry(path: Path) -> object:
-    return to_records(read_geometry(path.parent.parent))
+    return to_records([parse_geometry(path.read_bytes(), source=str(path))])
 
 
 # ------------------------------------------------------------------ tables

@@ -8,7 +8,7 @@ import typer
 
 from sentprobe.commands import options as opt
 from sentprobe.commands.completion import complete_contrast, complete_template
-from sentprobe.files import make_folder_of
+from sentprobe.files import check_apart, make_folder_of
 from sentprobe.generator.triplet_files import find_triplet_format, triplet_lines, write_triplets
 from sentprobe.generator.triplets import TripletSpace
 from sentprobe.lexicon.read import default_vocabulary, load_lexicon
@@ -65,6 +65,8 @@ def pairs(
     the anchor that says which is which.
     """
     style = find_triplet_format(format_, out)
+    if out is not None and lexicon is not None:
+        check_apart(out, [lexicon])
     words = load_lexicon(lexicon)
     space = TripletSpace(
         words,

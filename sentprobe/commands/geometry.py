@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from statistics import mean
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,7 +13,7 @@ from sentprobe.commands import completion as offer
 from sentprobe.commands import options as opt
 from sentprobe.commands.stopping import goes_on, stopping
 from sentprobe.commands.table_files import find_caption, find_table_format
-from sentprobe.errors import UsageError, counted
+from sentprobe.errors import UsageError, counted, told
 from sentprobe.files import cache_directory
 from sentprobe.generator.contrasts import CONTRASTS
 from sentprobe.generator.triplets import NoContrastError, TripletSpace
@@ -21,9 +22,10 @@ from sentprobe.lexicon import Lexicon
 from sentprobe.lexicon.read import default_vocabulary, load_lexicon
 from sentprobe.probes.encoders import USUAL_ENCODERS, Encoder, make_encoders, parse_encoders
 from sentprobe.probes.encoders.cache import Cache
+from sentprobe.probes.encoders.given import placed_encoders
 from sentprobe.probes.geometry.results import to_records
 from sentprobe.probes.runs.results import Condition
-from sentprobe.probes.runs.store import prepare_directory, sound_results
+from sentprobe.probes.runs.store import check_directory, prepare_directory, sound_results
 from sentprobe.processes import check_count, limit_threads
 from sentprobe.progress import bars
 from sentprobe.screen import print_table, say
@@ -95,7 +97,7 @@ def geometry(
     ] = "cosine",
     by: Annotated[
         str | None,
-        typer.Option("--by", help="Show accuracy by structure, place or distance instead."),
+        typer.Option("--by", help="Show accuracy by structure, place or distance, in cosine."),
     ] = None,
     intervals: opt.IntervalsOption = False,
     format_: opt.TableFormatOption = "text",
@@ -126,6 +128,8 @@ def geometry(
 
     shown = choose(measures.Nearness, nearness, what="nearness")
     grouped = None if by is None else choose(tables.GroupedBy, by, what="group")
+    if grouped is not None:
+        tables.check_grouped(shown)
     check_count("threads", threads)
     specs = parse_encoders(encoder or USUAL_ENCODERS)
     words = load_lexicon(lexicon)
@@ -139,11 +143,13 @@ def geometry(
     check_variants(variants)
     spaces = find_spaces(words, contrast or (), drawing)
     if out is not None:
-        prepare_directory(out)
+        check_directory(out)
     encoders = [made for spec in specs for made in vector_encoders(spec, seed)]
     materials = [GeometryMaterial(each, drawing) for each in spaces]
     behind = background(words, drawing)
-    encoders = placed(encoders, [behind, *(each.sentences for each in materials)])
+    encoders = placed_encoders(encoders, [behind, *(each.sentences for each in materials)])
+    if out is not None:
+        prepare_directory(out)
     settings = GeometryRun(
         background=behind,
         out=out,
@@ -184,11 +190,13 @@ def _tell_counts(outcome: "GeometryOutcome", out: Path) -> None:
 def find_spaces(lexicon: Lexicon, names: Sequence[str], drawing: "Drawing") -> list[TripletSpace]:
     """Return the triplets of the named contrasts or, without names, of all that can be had.
 
+    Which cannot be had, and why, is said on stderr.
+
     Raises:
         UsageError: there is no such contrast; the templates cannot have it, or none at all; there
             are fewer triplets than are to be drawn.
     """
-    found, why = [], None
+    found, why = [], []
     for name in dict.fromkeys(names or CONTRASTS):
         try:
             found.append(
@@ -197,34 +205,42 @@ def find_spaces(lexicon: Lexicon, names: Sequence[str], drawing: "Drawing") -> l
                 )
             )
         except NoContrastError as error:
-            why = error
-        if why is not None and names:
-            raise why
-    if not found and why is not None:
-        raise why
+            if names:
+                raise
+            why.append(error)
+    if not found:
+        raise why[0]
+    for each in why:
+        print(told(f"left out: {each}"), file=sys.stderr)
     for space in found:
         space.check(drawing.n)
     return found
 
 
 def probed(out: Path, results: "Sequence[GeometryResult]") -> Iterator[str]:
-    """Yield a line of what probes of the same encoders read, if the folder has such results."""
-    names = {each.encoder for each in results}
-    found = {
-        record.encoder: record.scores[Condition.PROBE].accuracy
-        for record in sound_results(out)
-        if record.task == SEMROLE and record.encoder in names
-    }
+    """Yield a line of what probes of the same encoders read, if the folder has such results.
+
+    Of several, as of other draws of the data or presets, it is the mean.
+    """
+    known = {(each.encoder, each.encoder_fingerprint) for each in results}
+    found: dict[str, list[float]] = {}
+    for record in sound_results(out):
+        same = record.encoder_fingerprint and (record.encoder, record.encoder_fingerprint) in known
+        if record.task == SEMROLE and same and Condition.PROBE in record.scores:
+            found.setdefault(record.encoder, []).append(record.scores[Condition.PROBE].accuracy)
     if found:
-        shown = ", ".join(f"{name} {100 * accuracy:.1f}" for name, accuracy in found.items())
+        shown = ", ".join(f"{name} {_mean(values)}" for name, values in found.items())
         yield f"What a probe reads of who did what to whom ({SEMROLE}, in this folder): {shown}.\n"
 
 
-def placed(encoders: Sequence[Encoder], lists: Sequence[Sequence[str]]) -> list[Encoder]:
-    """Return the encoders; those that go by the order of the sentences are told them."""
-    texts = list(dict.fromkeys(text for each in lists for text in each))
-    told = (getattr(each, "in_order", None) for each in encoders)
-    return [tell(texts) if tell else each for each, tell in zip(encoders, told, strict=True)]
+def _mean(shares: Sequence[float]) -> str:
+    """Return the mean in percent, and of how many it is.
+
+    >>> _mean([0.7]), _mean([0.7, 0.8])
+    ('70.0', '75.0 (mean of 2)')
+    """
+    of = f" (mean of {len(shares)})" if len(shares) > 1 else ""
+    return f"{100 * mean(shares):.1f}{of}"
 
 
 def vector_encoders(spec: Spec, seed: int) -> "list[Encoder]":

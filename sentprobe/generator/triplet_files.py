@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -169,12 +170,22 @@ _LINES: Mapping[TripletFormat, _Line] = {
 
 
 def _write_parquet(triplets: TripletSet, path: Path) -> None:
+    import pyarrow.parquet as pq  # noqa: PLC0415 - slow import
+
+    tables = _parquet_tables(triplets)
+    first = next(tables)
+    with pq.ParquetWriter(path, first.schema, compression="zstd") as writer:
+        for table in chain([first], tables):
+            writer.write_table(table)
+
+
+def _parquet_tables(triplets: TripletSet) -> Iterator[Any]:
+    """Yield the row groups of the file as tables."""
     import pyarrow as pa  # noqa: PLC0415 - slow import
-    import pyarrow.parquet as pq  # noqa: PLC0415
 
     from sentprobe.generator.parquet import TableMaker  # noqa: PLC0415
 
-    maker, writer = TableMaker(TripletRows(triplets)), None
+    maker = TableMaker(TripletRows(triplets))
     facts = pa.Table.from_pylist([each.to_json() for each in _facts(triplets)])
     for start in range(0, len(triplets), PART):
         rows = np.arange(start, min(start + PART, len(triplets)))
@@ -183,11 +194,7 @@ def _write_parquet(triplets: TripletSet, path: Path) -> None:
         table = facts.slice(start, len(rows))
         for side, column in zip(SIDES, sides, strict=True):
             table = table.append_column(side.value, column.field("text"))
-        table = table.append_column("annotation", annotation)
-        writer = writer or pq.ParquetWriter(path, table.schema, compression="zstd")
-        writer.write_table(table)
-    if writer is not None:
-        writer.close()
+        yield table.append_column("annotation", annotation)
 
 
 def _side(maker: Any, rows: Any) -> Any:

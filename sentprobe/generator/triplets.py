@@ -10,6 +10,7 @@ from enum import StrEnum
 from functools import cached_property, lru_cache, partial
 from itertools import chain, combinations
 from random import Random
+from threading import Lock
 from typing import TypeAlias
 
 import numpy as np
@@ -21,7 +22,7 @@ from sentprobe.generator import event as ev
 from sentprobe.generator.boxes import IndexArray, draw_distinct
 from sentprobe.generator.bulk import Renderer
 from sentprobe.generator.constraints import Choices, Constraints, Words, choose_words
-from sentprobe.generator.space import Batch, Space, join_batches
+from sentprobe.generator.space import MOST_SENTENCES, Batch, Space, join_batches
 from sentprobe.generator.templates import Pattern, find_patterns
 from sentprobe.lexicon import Flag, Kind, Lexicon
 
@@ -36,6 +37,9 @@ class TripletSide(StrEnum):
 
 
 SIDES = tuple(TripletSide)
+
+MOST_TRIPLETS = MOST_SENTENCES // len(SIDES)
+"""So many can be drawn at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -109,7 +113,7 @@ class TripletSpace:
         """Return *count* different triplets, spread evenly over the strata, in random order.
 
         Raises:
-            UsageError: *count* is not positive, or larger than the space.
+            UsageError: *count* is not positive, larger than the space, or too large.
         """
         self.check(count)
         rng = np.random.default_rng(seed)
@@ -127,7 +131,7 @@ class TripletSpace:
         """Refuse to draw so many.
 
         Raises:
-            UsageError: *count* is not positive, or larger than the space.
+            UsageError: *count* is not positive, larger than the space, or too large.
         """
         if count <= 0:
             raise UsageError(f"the number of triplets must be positive, not {count}")
@@ -136,6 +140,11 @@ class TripletSpace:
                 f"{count} triplets were asked for, but there are only {self.count()} different "
                 f"ones (contrast {self.contrast.name}; templates {', '.join(self.templates)}; "
                 f"vocabulary {self.vocabulary})"
+            )
+        if count > MOST_TRIPLETS:
+            raise UsageError(
+                f"{count} triplets are too many at once, at most {MOST_TRIPLETS:,}: each has "
+                f"{len(SIDES)} sentences"
             )
 
     def _parts(
@@ -399,13 +408,18 @@ class _TextWriter:
         self.lexicon = lexicon
         self.words = words
         self._rows: TripletRows | None = None
+        self._lock = Lock()
         self._renderer = Renderer(self, lambda sentence: f"{sentence.text}\n")
 
     def lines(self, rows: TripletRows) -> list[str]:
         """Return the text of each row."""
-        self._rows = rows
-        chunks = self._renderer.chunks(np.arange(rows.count()))
-        return "".join(text for _, text in chunks).split("\n")
+        with self._lock:  # one is kept for all threads
+            self._rows = rows
+            try:
+                chunks = self._renderer.chunks(np.arange(rows.count()))
+                return "".join(text for _, text in chunks).split("\n")
+            finally:
+                self._rows = None
 
     def count(self) -> int:
         """Return how many rows there are."""

@@ -3,13 +3,18 @@
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 from gen_command import Gen
 
+from sentprobe.generator import triplet_files
+from sentprobe.generator.parquet import TableMaker
 from sentprobe.generator.realize import realize
 from sentprobe.generator.records import from_json
+from sentprobe.generator.triplet_files import TripletFormat
+from sentprobe.generator.triplets import TripletSpace
 from sentprobe.lexicon import english
 
 SIDES = ("anchor", "positive", "negative", "hard_negative")
@@ -55,6 +60,30 @@ def test_the_same_seed_gives_the_same_bytes(gen: Gen, tmp_path: Path) -> None:
         assert files[0].read_bytes() == files[1].read_bytes()
 
 
+def test_parquet_that_fails_half_way_is_closed_and_leaves_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writers, made, tables = [], pq.ParquetWriter, TableMaker.tables
+
+    def write(*arguments: Any, **options: Any) -> pq.ParquetWriter:
+        writers.append(made(*arguments, **options))
+        return writers[-1]
+
+    def fail_later(self: TableMaker, rows: Any) -> Any:
+        if rows[0] % 10 >= 4:
+            raise MemoryError
+        return tables(self, rows)
+
+    monkeypatch.setattr(triplet_files, "PART", 2)
+    monkeypatch.setattr(TableMaker, "tables", fail_later)
+    monkeypatch.setattr(pq, "ParquetWriter", write)
+    triplets = TripletSpace(english(), "role", templates=["transitive"]).sample(10, seed=0)
+    with pytest.raises(MemoryError):
+        triplet_files.write_triplets(triplets, tmp_path / "a.parquet", TripletFormat.PARQUET)
+    assert [writer.is_open for writer in writers] == [False]
+    assert not any(tmp_path.iterdir())
+
+
 def test_minimal_pairs_in_the_fields_of_blimp(gen: Gen) -> None:
     done = gen("pairs", "-c", "negation", "-n", "3", "--format", "blimp")
     for number, line in enumerate(done.lines, 1):
@@ -80,6 +109,7 @@ def test_only_how_many_there_are(gen: Gen) -> None:
         (("-c", "role", "-t", "intransitive"), "cannot have the contrast 'role': no clause of it"),
         (("-c", "modifier", "-t", "transitive"), "needs a relative clause on the agent or"),
         (("-c", "role", "-t", "transitive", "-n", "6721"), "there are only 6720 different ones"),
+        (("-c", "noun", "-n", "250000001"), "too many at once, at most 250,000,000"),
         (("-c", "role", "-n", "0"), "must be positive, not 0"),
         (("-c", "role", "-o", "a.txt"), "no format goes with the suffix '.txt'"),
         (("-c", "role", "-f", "parquet"), "Parquet cannot be written to standard output"),
@@ -94,6 +124,15 @@ def test_what_is_refused(gen: Gen, arguments: tuple[str, ...], message: str) -> 
     assert message in done.err
     assert done.err.count("\n") == 1
     assert done.out == ""
+
+
+def test_the_lexicon_is_not_written_over(gen: Gen, tmp_path: Path) -> None:
+    own = tmp_path / "my.toml"
+    own.write_text("[noun]\njudge = {}\n", encoding="utf-8")
+    done = gen("pairs", "-c", "role", "--lexicon", str(own), "-o", str(own), "-f", "jsonl")
+    assert done.code == 2
+    assert "is what is read; the output needs another path" in done.err
+    assert own.read_text("utf-8") == "[noun]\njudge = {}\n"
 
 
 def test_a_lexicon_without_passive_verbs(gen: Gen, tmp_path: Path) -> None:

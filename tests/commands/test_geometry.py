@@ -3,12 +3,19 @@
 import csv
 import io
 import json
+import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from in_process import Command
 from probe_strategies import sample_result
 
+from sentprobe.generator.contrasts import CONTRASTS
+from sentprobe.probes.encoders import make_encoder
+from sentprobe.probes.runs.results import Result
 from sentprobe.probes.runs.store import prepare_directory, read_results, write_result
 
 TINY = ("--n", "30", "--variants", "2", "--no-cache")
@@ -20,7 +27,8 @@ def test_the_table(command: Command, tmp_path: Path) -> None:
     code, shown, err = command(*arguments)
     assert code == 0
     rows = [line.split() for line in shown.splitlines() if "bow?dim=8" in line]
-    assert rows[0][1:-1:2] == ["bow?dim=8", "50.0"] or "50.0" in rows[0]
+    assert rows[0].count("50.0") == 1
+    assert rows[1].count("0.0") == 1
     assert "A bag of words is at 50.0 in the positive's form and at 0.0 in the anchor's" in shown
     assert f"results: {out}" in err
     assert len(list((out / "geometry").iterdir())) == 2
@@ -30,11 +38,32 @@ def test_the_table(command: Command, tmp_path: Path) -> None:
     assert "encode" not in err
 
 
+def probed(encoder: str, correct: int, *, seed: int = 0, **changed: Any) -> Result:
+    """Return a result of SemRole with so many of 1000 right, as a run with a seed has it."""
+    fingerprint = make_encoder(encoder, seed=0).fingerprint
+    made = sample_result(encoder, "SemRole", correct)
+    return replace(made, **{"encoder_fingerprint": fingerprint, "seed": seed, **changed})
+
+
+def test_beside_several_probes_their_mean_and_none_of_another_encoder(
+    command: Command, tmp_path: Path
+) -> None:
+    out = tmp_path / "results"
+    prepare_directory(out)
+    for seed, correct in enumerate((700, 720, 770)):
+        write_result(probed("bow?dim=8", correct, seed=seed), out)
+    for seed, other in ((3, "of another seed"), (4, "")):
+        write_result(probed("bow?dim=8", 990, seed=seed, encoder_fingerprint=other), out)
+    write_result(probed("bow?dim=8", 990, seed=5, scores={}), out)
+    _, shown, _ = command("geometry", "-e", "bow?dim=8", "-c", "role", *TINY, "-o", str(out))
+    assert "(SemRole, in this folder): bow?dim=8 73.0 (mean of 3)." in shown
+
+
 def test_beside_a_probe_in_the_same_folder(command: Command, tmp_path: Path) -> None:
     """The folder is that of a run, which still reads its own results."""
     out = tmp_path / "results"
     prepare_directory(out)
-    write_result(sample_result("bow?dim=8", "SemRole", 700), out)
+    write_result(probed("bow?dim=8", 700), out)
     arguments = ("geometry", "-e", "bow?dim=8", "-c", "role", *TINY, "-o", str(out))
     code, shown, _ = command(*arguments)
     assert code == 0
@@ -75,6 +104,55 @@ def test_an_encoder_of_zeros(
     assert {each["accuracy"] for each in json.loads(shown)} == {0.5}
 
 
+@pytest.fixture
+def uneven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return the spec of an encoder whose figures differ by nearness, contrast and group."""
+    (tmp_path / "uneven.py").write_text(
+        "import numpy as np\n"
+        "def encode(sentences):\n"
+        "    rows = [[ord(w[1]) + 9.0 * at * len(w) for at, w in enumerate(t.split()[:5])]\n"
+        "            for t in sentences]\n"
+        "    return np.array(rows, dtype=np.float32)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "uneven", raising=False)
+    return "python:uneven:encode"
+
+
+def table_rows(markdown: str) -> list[list[str]]:
+    lines = [line for line in markdown.splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in lines]
+
+
+def test_the_figures_shown_are_those_of_the_nearness(command: Command, uneven: str) -> None:
+    arguments = ("geometry", "-e", uneven, "-c", "role", *TINY, "--format")
+    records = json.loads(command(*arguments, "json")[1])
+    shown = {}
+    for name in ("cosine", "dot", "euclid", "whitened"):
+        rows = table_rows(command(*arguments, "markdown", "--nearness", name)[1])
+        cells = [row[1] for row in rows if row[0] == uneven]
+        wanted = [each for each in records if (each["nearness"], each["by"]) == (name, "")]
+        assert [each["kind"] for each in wanted] == ["form", "anchor"]
+        shown[name] = cells[:4]
+        assert shown[name] == [
+            f"{100 * each[of]:.1f}" for of in ("accuracy", "paired") for each in wanted
+        ]
+    assert len(set(map(tuple, shown.values()))) == 4
+
+
+@pytest.mark.parametrize("by", ["structure", "place", "distance"])
+def test_the_figures_by_group_are_those_of_the_group(
+    command: Command, uneven: str, by: str
+) -> None:
+    arguments = ("geometry", "-e", uneven, "-c", "role", *TINY, "--format")
+    records = [each for each in json.loads(command(*arguments, "json")[1]) if each["by"] == by]
+    rows = table_rows(command(*arguments, "markdown", "--by", by)[1])
+    groups = {each["group"] for each in records}
+    wanted = [(each["group"], f"{100 * each['accuracy']:.1f}") for each in records]
+    assert [(row[0], row[1]) for row in rows if row[0] in groups] == wanted
+    assert len({figure for _, figure in wanted}) > 2
+
+
 @pytest.mark.parametrize("by", ["structure", "place", "distance"])
 def test_by_group(command: Command, by: str) -> None:
     code, shown, _ = command(
@@ -103,6 +181,21 @@ def test_without_names_the_contrasts_that_a_template_has(command: Command) -> No
     assert "modifier" not in header
 
 
+def test_contrasts_that_one_of_the_templates_lacks_are_named(command: Command) -> None:
+    """A column is of all templates; what one of them lacks is not left out unsaid."""
+    templates = ("-t", "transitive", "-t", "transitive-rc")
+    code, shown, err = command("geometry", "-e", "bow?dim=8", *templates, *TINY, "-f", "markdown")
+    assert code == 0
+    header = shown.splitlines()[0]
+    for name in CONTRASTS:
+        said = f"left out: the template 'transitive' cannot have the contrast '{name}'" in err
+        assert said is (f" {name} " not in header)
+    assert "modifier" not in header
+    code, _, err = command("geometry", "-e", "bow", *templates, "-c", "modifier")
+    assert code == 2
+    assert "left out" not in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -111,10 +204,12 @@ def test_without_names_the_contrasts_that_a_template_has(command: Command) -> No
         (("-t", "intransitive"), "no clause of it is transitive"),
         (("-c", "modifier", "-t", "transitive"), "needs a relative clause on the agent"),
         (("-c", "role", "-t", "transitive", "-n", "9000"), "there are only 6720 different ones"),
+        (("-c", "noun", "-n", "250000001"), "too many at once, at most 250,000,000"),
         (("-e", "majority"), "'majority' is a baseline: it has no vectors, and so no distances"),
         (("-e", "bow", "-e", "bow"), "encoder 'bow' is asked for twice"),
         (("--nearness", "far"), "there is no nearness 'far'"),
         (("--by", "length"), "there is no group 'length'"),
+        (("--by", "place", "--nearness", "dot"), "groups are measured by cosine only"),
         (("--variants", "9", "-c", "role"), "an event has from 0 to 8 variants, not 9"),
         (("--format", "html"), "geometry has no format 'html'"),
         (("--threads", "0"), "threads"),
@@ -125,6 +220,18 @@ def test_what_is_refused(command: Command, arguments: tuple[str, ...], message: 
     code, shown, err = command("geometry", *usual, *arguments)
     assert (code, shown) == (2, "")
     assert message in err
+
+
+def test_what_is_refused_leaves_no_folder(command: Command, tmp_path: Path) -> None:
+    out = tmp_path / "results"
+    assert command("geometry", "-e", "majority", "-c", "role", *TINY, "-o", str(out))[0] == 2
+    vectors = tmp_path / "few.npy"
+    np.save(vectors, np.ones((3, 4), dtype=np.float32))
+    arguments = ("-e", f"file:{vectors}", "-c", "role", *TINY, "-o", str(out))
+    code, _, err = command("geometry", *arguments)
+    assert code != 0
+    assert "3 vectors for" in err
+    assert not out.exists()
 
 
 def test_whitened_needs_sentences(command: Command) -> None:

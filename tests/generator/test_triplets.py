@@ -1,8 +1,10 @@
 """Triplets from events: what they promise of meaning, form and words, whatever is drawn."""
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from random import Random
+from time import sleep
 
 import pytest
 from hypothesis import given
@@ -16,7 +18,7 @@ from sentprobe.generator.meaning import Property, differences, means_the_same
 from sentprobe.generator.parse import parse
 from sentprobe.generator.realize import realize, text_of
 from sentprobe.generator.records import annotate_text
-from sentprobe.generator.triplets import SIDES, TripletSet, TripletSide, TripletSpace
+from sentprobe.generator.triplets import SIDES, TripletRows, TripletSet, TripletSide, TripletSpace
 from sentprobe.lexicon import english, read_lexicon_text
 from sentprobe.lexicon.words import Flag, Kind
 
@@ -47,6 +49,21 @@ def test_exactly_one_property_differs(contrast: str, vocabulary: str, seed: int)
         assert means_the_same(negative, hard)
         assert differences(anchor, negative) == (Property(contrast),)
         assert differences(positive, hard) == (Property(contrast),)
+
+
+def test_threads_get_their_own_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The writers of texts are kept for all sets of the same words."""
+    sets = [drawn("role", "compeval", seed) for seed in (1, 2)]
+    alone = [TripletRows(triplets).texts() for triplets in sets]
+    count = TripletRows.count
+
+    def count_slowly(self: TripletRows) -> int:
+        sleep(0.1)  # the other thread begins
+        return count(self)
+
+    monkeypatch.setattr(TripletRows, "count", count_slowly)
+    with ThreadPoolExecutor(2) as pool:  # not of a cached property, which has a lock in Python 3.11
+        assert [*pool.map(lambda triplets: TripletRows(triplets).texts(), sets)] == alone
 
 
 @given(st.sampled_from(["role", "modifier", "negation"]), vocabularies, seeds)

@@ -4,8 +4,9 @@ import hashlib
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from itertools import chain
 from secrets import token_hex
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from sentprobe.errors import GivenError
 from sentprobe.probes.encoders.kinds import find_kind, make_encoders
@@ -21,6 +22,8 @@ EncodersGiven: TypeAlias = OneGiven | Iterable[OneGiven] | object
 
 Known: TypeAlias = Encoder | Baseline | Spec
 """What encoders are made of, or are."""
+
+Placeable = TypeVar("Placeable", bound=Encoder | Baseline)
 
 WANTED = (
     "a spec such as 'bow', a function of a list of sentences, an object with encode, "
@@ -47,6 +50,21 @@ def make_known(known: Iterable[Known], *, seed: int) -> list[Encoder | Baseline]
         for each in known
         for made in (make_encoders(each, seed=seed) if isinstance(each, Spec) else [each])
     ]
+
+
+def placed_encoders(
+    encoders: Iterable[Placeable], lists: Iterable[Iterable[str]]
+) -> list[Placeable]:
+    """Return the encoders; those that go by the order of the sentences are told each once.
+
+    Raises:
+        EncoderError: an encoder has vectors for more or fewer.
+    """
+    made = list(encoders)
+    if not any(hasattr(each, "in_order") for each in made):
+        return made
+    sentences = list(dict.fromkeys(chain.from_iterable(lists)))
+    return [each.in_order(sentences) if hasattr(each, "in_order") else each for each in made]
 
 
 def is_encoder(given: object) -> bool:

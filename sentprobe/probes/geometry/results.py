@@ -145,23 +145,21 @@ def write_geometry(result: GeometryResult, out: Path) -> None:
     write_atomically(folder / result.name, format_geometry(result))
 
 
-def find_geometry(out: Path, name: str) -> GeometryResult | None:
-    """Return the result of that name in a folder of results, if it is there and sound."""
-    path = out / FOLDER / name
+def find_geometry(
+    out: Path, *, encoder: str, fingerprint: str, contrast: str, material: str
+) -> GeometryResult | None:
+    """Return the result of these in a folder of results, if it is there and sound.
+
+    A file of that name that was copied there, or whose digest is the same by chance, is not it.
+    """
+    key = (encoder, fingerprint, contrast, material)
+    path = out / FOLDER / file_name(*key)
     try:
-        return parse_geometry(path.read_bytes(), source=str(path))
+        found = parse_geometry(path.read_bytes(), source=str(path))
     except (OSError, ResultsError):
         return None
-
-
-def read_geometry(out: Path) -> tuple[GeometryResult, ...]:
-    """Return all results in a folder, by file name.
-
-    Raises:
-        ResultsError: one is damaged.
-    """
-    paths = sorted((out / FOLDER).glob("[!.]*.json"))
-    return tuple(parse_geometry(path.read_bytes(), source=str(path)) for path in paths)
+    own = (found.encoder, found.encoder_fingerprint, found.contrast, found.material)
+    return found if own == key else None
 
 
 def to_records(results: Sequence[GeometryResult]) -> list[dict[str, Any]]:

@@ -91,8 +91,13 @@ def _found(
     """Return the result that is there; an encoder without a fingerprint may be another now."""
     if run.out is None or run.force or not encoder.fingerprint:
         return None
-    key = (encoder.name, encoder.fingerprint, material.contrast, material.fingerprint)
-    return rs.find_geometry(run.out, rs.file_name(*key))
+    return rs.find_geometry(
+        run.out,
+        encoder=encoder.name,
+        fingerprint=encoder.fingerprint,
+        contrast=material.contrast,
+        material=material.fingerprint,
+    )
 
 
 def measure(

@@ -159,6 +159,18 @@ def _groups(
         yield GridRow(group, title, tuple(map(GridCell, texts)))
 
 
+def check_grouped(nearness: Nearness) -> None:
+    """Refuse a nearness that groups are not measured by.
+
+    Raises:
+        UsageError: it is not cosine.
+    """
+    if nearness is not Nearness.COSINE:
+        raise UsageError(
+            f"groups are measured by cosine only: --by goes without --nearness {nearness.value}"
+        )
+
+
 def explain(
     results: Sequence[GeometryResult], nearness: Nearness, *, by: GroupedBy | None = None
 ) -> str:

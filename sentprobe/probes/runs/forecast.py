@@ -13,12 +13,12 @@ from typing import TypeAlias
 
 from sentprobe.probes.dataset import ProbeDataset, Split
 from sentprobe.probes.encoders import Encoder
-from sentprobe.probes.encoders.given import Known, make_known
+from sentprobe.probes.encoders.given import Known, make_known, placed_encoders
 from sentprobe.probes.runs import todo
 from sentprobe.probes.runs.built_suites import CompevalSuite
 from sentprobe.probes.runs.pace import Measured, Sizes, cut, on_line
 from sentprobe.probes.runs.plan import Planned, Planner
-from sentprobe.probes.runs.run import each_draw, placed_encoders
+from sentprobe.probes.runs.run import each_draw
 from sentprobe.probes.runs.runner import run_tasks
 from sentprobe.probes.runs.settings import Run
 from sentprobe.probes.runs.store import check_directory
@@ -85,7 +85,7 @@ def forecast(
     start = time.perf_counter() - begin
     data = find_datasets(_fewer(targets), command="", reporter=reporter).datasets
     build = time.perf_counter() - begin - start
-    made = placed_encoders(made, data)
+    made = placed_encoders(made, (each.sentences for each in data))
     planner = Planner(
         targets=targets, preset=preset, words=words, reporter=reporter, data=data, there=there
     )

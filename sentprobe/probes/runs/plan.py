@@ -6,10 +6,9 @@ from typing import TypeAlias
 
 from sentprobe.probes.dataset import ProbeDataset, Split
 from sentprobe.probes.encoders import Encoder
-from sentprobe.probes.encoders.given import Known, make_known
+from sentprobe.probes.encoders.given import Known, make_known, placed_encoders
 from sentprobe.probes.runs import recipes, todo
 from sentprobe.probes.runs.results import Condition, Result
-from sentprobe.probes.runs.run import placed_encoders
 from sentprobe.probes.runs.settings import Run
 from sentprobe.probes.runs.targets import Targets, find_datasets
 from sentprobe.probes.runs.task import make_tasks
@@ -83,7 +82,8 @@ class Planner:
         data = self.data
         if self.there:
             data = find_datasets(drawn, command=run.command, reporter=self.reporter).datasets
-        made = placed_encoders(make_known(encoders, seed=run.seed), data)
+        known = make_known(encoders, seed=run.seed)
+        made = placed_encoders(known, (each.sentences for each in data))
         source = None if self.words is None else make_source(self.words, seed=run.seed)
         tasks = make_tasks(data, run=run, preset=self.preset, words=source)
         return {

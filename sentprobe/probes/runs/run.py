@@ -6,10 +6,16 @@ from itertools import chain
 from pathlib import Path
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.dataset import ProbeDataset, TooFewError
-from sentprobe.probes.encoders import USUAL_ENCODERS, Baseline, Encoder
+from sentprobe.probes.dataset import TooFewError
+from sentprobe.probes.encoders import USUAL_ENCODERS, Encoder
 from sentprobe.probes.encoders.cache import Cache
-from sentprobe.probes.encoders.given import EncodersGiven, Known, find_encoders, make_known
+from sentprobe.probes.encoders.given import (
+    EncodersGiven,
+    Known,
+    find_encoders,
+    make_known,
+    placed_encoders,
+)
 from sentprobe.probes.encoders.protocol import seed_of
 from sentprobe.probes.runs import recipes, todo
 from sentprobe.probes.runs.built_suites import ItemCounts, warn_of
@@ -220,7 +226,7 @@ def _run_draw(
     if run.out is not None:
         prepare_directory(run.out, run.text)
     found = find_datasets(targets, command=run.command, reporter=reporter)
-    made = placed_encoders(made, found.datasets)
+    made = placed_encoders(made, (each.sentences for each in found.datasets))
     source = None if words is None else make_source(words, seed=run.seed)
     origins = recipes.origins(targets)
     tasks = make_tasks(found.datasets, run=run, preset=preset, words=source, origins=origins)
@@ -253,17 +259,3 @@ def find_finished(
         keep_run_file(run.out, run.text)
     notes = dict.fromkeys(f"{each.task}: {note}" for each in whole for note in each.notes)
     return Outcome(Results(tuple(whole)), tuple(notes), {}, len(whole))
-
-
-def placed_encoders(
-    encoders: Sequence[Encoder | Baseline], datasets: Sequence[ProbeDataset]
-) -> list[Encoder | Baseline]:
-    """Return the encoders; those that go by the order of the sentences are told them.
-
-    Raises:
-        EncoderError: an encoder has vectors for more or fewer.
-    """
-    if not any(hasattr(each, "in_order") for each in encoders):
-        return list(encoders)
-    sentences = list(dict.fromkeys(text for data in datasets for text in data.sentences))
-    return [each.in_order(sentences) if hasattr(each, "in_order") else each for each in encoders]

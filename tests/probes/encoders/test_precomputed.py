@@ -19,6 +19,7 @@ from shared import SHARED, needs_shared
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders import make_encoder
+from sentprobe.probes.encoders.given import placed_encoders
 from sentprobe.probes.encoders.vector_files import VectorFileError, read_vectors, write_vectors
 
 SUFFIXES = (".npz", ".safetensors", ".parquet", ".txt", ".txt.gz", ".tsv.xz")
@@ -246,3 +247,14 @@ def test_list_of_sentences_is_not_there(without_sentences: Callable[..., Path]) 
         make_encoder(f"file:{path}?sentences=none.txt", seed=0)
     with pytest.raises(VectorFileError, match=r"there are no sentences .*\?sentences=FILE"):
         make_encoder(f"file:{path}", seed=0)
+
+
+def test_vectors_in_order_are_of_each_sentence_once(tmp_path: Path) -> None:
+    np.save(tmp_path / "v.npy", ROWS)
+    encoders = [make_encoder(f"file:{tmp_path / 'v.npy'}"), make_encoder("bow?dim=4")]
+    placed = placed_encoders(encoders, [TEXTS[:2], TEXTS[1:]])
+    np.testing.assert_array_equal(placed[0].encode(TEXTS), ROWS)
+    assert placed[1] is encoders[1]
+    assert placed_encoders(encoders[1:], []) == encoders[1:]
+    with pytest.raises(VectorFileError, match="3 vectors for 2 different"):
+        placed_encoders(encoders, [TEXTS[:2]])

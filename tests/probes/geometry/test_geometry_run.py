@@ -2,14 +2,16 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from sentprobe.errors import ResultsError
 from sentprobe.generator.triplets import TripletSpace
-from sentprobe.lexicon import english
+from sentprobe.lexicon import english, read_lexicon_text
 from sentprobe.probes.encoders import Vectors
 from sentprobe.probes.geometry import results as rs
 from sentprobe.probes.geometry.material import Drawing, GeometryMaterial, background
@@ -88,11 +90,24 @@ def test_a_damaged_file_is_made_anew(tmp_path: Path, materials: list[GeometryMat
     path = tmp_path / rs.FOLDER / made.name
     path.write_text("{}", "utf-8")
     with pytest.raises(ResultsError, match="not a result of sentprobe"):
-        rs.read_geometry(tmp_path)
+        rs.parse_geometry(path.read_bytes(), source=path.name)
     assert measure(
         Counting(), materials[:1], GeometryRun(background=BEHIND, out=tmp_path)
     ).results == (made,)
-    assert rs.read_geometry(tmp_path) == (made,)
+    assert rs.parse_geometry(path.read_bytes(), source=path.name) == made
+
+
+@pytest.mark.parametrize("field", ["encoder", "encoder_fingerprint", "contrast", "material"])
+def test_a_file_under_the_name_of_another_is_not_taken_for_it(
+    tmp_path: Path, materials: list[GeometryMaterial], field: str
+) -> None:
+    run = GeometryRun(background=BEHIND, out=tmp_path)
+    made = measure(Counting(), materials[:1], run).results[0]
+    changed: dict[str, Any] = {field: "noun"}
+    other = rs.format_geometry(replace(made, **changed))
+    (tmp_path / rs.FOLDER / made.name).write_text(other, "utf-8")
+    again = measure(Counting(), materials[:1], run)
+    assert (again.found, again.results) == (0, (made,))
 
 
 def test_a_file_says_how_it_came_about(tmp_path: Path, materials: list[GeometryMaterial]) -> None:
@@ -126,9 +141,44 @@ def test_groups_are_all_triplets(materials: list[GeometryMaterial]) -> None:
             assert sum(each.triplets for each in groups.values()) == 40
 
 
-def test_distances(materials: list[GeometryMaterial]) -> None:
-    """Of the participant that is farther from its verb: "the man that helped the lawyer"."""
-    for material in materials:
-        for anchor, distance in zip(material.columns[0], material.groups["distance"], strict=True):
-            assert distance in ("1 to 3 tokens", "4 to 6 tokens", "7 tokens or more")
-            assert len(anchor.split()) > 4 or distance == "1 to 3 tokens"
+SMALL = "[noun]\nman = {}\nlawyer = {}\n[transitive]\nhelp = {}\n[intransitive]\nsleep = {}\n"
+
+
+@pytest.mark.parametrize(
+    ("template", "known"),
+    [
+        (
+            "transitive",
+            {
+                "the man helped the lawyer": "1 to 3 tokens",  # 2 of the lawyer, 1 of the man
+                "the man was helped by the lawyer": "1 to 3 tokens",  # 3 of the lawyer
+                "the man was not being helped by the lawyer": "4 to 6 tokens",  # 4 of the man
+            },
+        ),
+        (
+            "transitive-rc",
+            {
+                "the man helped the lawyer that slept": "1 to 3 tokens",
+                "the man that slept was helped by the lawyer": "4 to 6 tokens",  # 4 of the man
+                "the man that was sleeping did not help the lawyer": "4 to 6 tokens",  # 6
+                "the man that did not sleep did not help the lawyer": "7 tokens or more",  # 7
+            },
+        ),
+        (
+            "intransitive-rc",  # the clause that is changed is the relative one
+            {
+                "the man that helped the lawyer slept": "1 to 3 tokens",  # 2 of both
+                "the man that the lawyer was not helping slept": "4 to 6 tokens",  # 6 of the man
+                "the man that was not being helped by the lawyer slept": "4 to 6 tokens",  # 5
+            },
+        ),
+    ],
+)
+def test_distances(template: str, known: dict[str, str]) -> None:
+    """Of the participant that is farther from its verb, counted by hand."""
+    words = read_lexicon_text(SMALL, source="small.toml")
+    space = TripletSpace(words, "role", vocabulary="all", templates=[template])
+    whole = Drawing(vocabulary="all", templates=(template,), n=space.count(), variants=0)
+    material = GeometryMaterial(space, whole)
+    found = dict(zip(material.columns[0], material.groups["distance"], strict=True))
+    assert {text: found[text] for text in known} == known
