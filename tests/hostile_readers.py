@@ -313,7 +313,7 @@ def _space() -> Space:
 def _excluded(path: Path) -> object:
     from sentprobe.commands.gen_space import excluded
 
-    return excluded([path], _space(), None)
+    return excluded([path], _space())
 
 
 # ------------------------------------------------------------------ words, constraints, options

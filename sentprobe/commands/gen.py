@@ -9,6 +9,7 @@ from sentprobe.commands import options as opt
 from sentprobe.commands.completion import complete_template
 from sentprobe.commands.gen_options import OUTPUT, ContentOptions, FeatureOptions, WordOptions
 from sentprobe.errors import UsageError
+from sentprobe.files import check_apart
 
 
 @opt.with_groups
@@ -80,6 +81,8 @@ def generate(
     from sentprobe.lexicon.read import load_lexicon  # noqa: PLC0415 - slow
 
     name = None if count else record_format(out, format, otherwise=".txt")
+    if out is not None:
+        check_apart(out, filter(None, (lexicon, content.config, *(exclude or ()))))
     space = make_space(
         load_lexicon(lexicon),
         vocabulary=vocabulary,
@@ -88,7 +91,7 @@ def generate(
         features=features,
         words=words,
     )
-    apart = excluded(exclude or (), space, out)
+    apart = excluded(exclude or (), space)
     if name is None:
         print(space.count() - len(apart))
     else:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sentprobe.commands.gen_options import ContentOptions, FeatureOptions, WordOptions
 from sentprobe.errors import UsageError, suggest, told
-from sentprobe.files import check_apart, make_folder_of
+from sentprobe.files import make_folder_of
 from sentprobe.generator.constraints import Choices, Constraints
 from sentprobe.generator.event import Event, Negator, Number
 from sentprobe.generator.generate import read_known
@@ -130,19 +130,17 @@ def record_format(out: Path | None, name: str | None, *, otherwise: str) -> str:
     return found
 
 
-def excluded(paths: Sequence[Path], space: Space, out: Path | None) -> list[int]:
-    """Return where the sentences of files, none of which is *out*, are in the space.
+def excluded(paths: Sequence[Path], space: Space) -> list[int]:
+    """Return where the sentences of files are in the space.
 
     Raises:
-        UsageError: a file cannot be read, or would be written over.
+        UsageError: a file cannot be read.
         FormatError: what is in it is not right.
     """
     if not paths:
         return []
     from sentprobe.generator.exclusion import indices_of  # noqa: PLC0415 - slow import
 
-    if out is not None:
-        check_apart(out, paths)
     return indices_of(paths, space)
 
 

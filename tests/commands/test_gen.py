@@ -130,6 +130,18 @@ def test_require_any(gen: Gen) -> None:
     assert min(found.values()) > 0
 
 
+@pytest.mark.parametrize("option", ["--lexicon", "--config"])
+def test_what_a_command_reads_is_not_written_over(gen: Gen, tmp_path: Path, option: str) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text("mine", "utf-8")
+    done = gen(option, path, "--out", path, "--format", "text")
+    assert (done.code, done.err) == (
+        2,
+        f"gen: {path}: is what is read; the output needs another path\n",
+    )
+    assert path.read_text("utf-8") == "mine"
+
+
 @pytest.mark.parametrize("suffix", ALL_FORMATS.values())
 def test_exclude(gen: Gen, tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"train{suffix}"
