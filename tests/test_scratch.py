@@ -122,7 +122,7 @@ def test_what_may_be_of_a_process_that_cannot_be_seen_goes_after_an_hour(
 def test_without_locks_only_what_is_a_day_old_goes(
     temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scratch, "take", lambda _: None)
+    monkeypatch.setattr(scratch, "take", lambda _, **__: None)
     left = temporary / f"{PREFIX}{dead()}-abc"
     left.mkdir()
     for age, there in ((2 * HOUR, True), (25 * HOUR, False)):
