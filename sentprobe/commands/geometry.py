@@ -43,55 +43,22 @@ SEMROLE = "SemRole"
 
 @opt.with_groups
 def geometry(
-    encoder: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--encoder",
-            "-e",
-            help="bow, bow:FILE, st:MODEL, ...; repeatable. By default bow and bilstm-max.",
-            autocompletion=offer.complete_encoder,
-        ),
-    ] = None,
+    encoder: opt.EncodersOption = None,
     contrast: Annotated[
         list[str] | None,
         typer.Option(
             "--contrast",
             "-c",
-            help="role, modifier, negation, polarity, tense, aspect, number, noun, verb, adverb; "
-            "repeatable. By default all.",
+            help=f"{opt.CONTRASTS}; repeatable. By default all.",
             autocompletion=offer.complete_contrast,
         ),
     ] = None,
-    out: Annotated[
-        Path | None,
-        opt.out_to("Folder for the results; what is there is not redone."),
-    ] = None,
+    out: opt.ResultsOption = None,
     n: Annotated[int, typer.Option("--n", "-n", help="Triplets of each contrast.")] = 400,
     variants: Annotated[
         int, typer.Option("--variants", help="Variants that the positive is ranked among: 0 to 8.")
     ] = 5,
-    template: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--template",
-            "-t",
-            help="Structure, from gen templates; repeatable. By default all that can.",
-            autocompletion=offer.complete_template,
-        ),
-    ] = None,
     seed: Annotated[int, opt.seed_of("triplets and encoders")] = 0,
-    vocabulary: Annotated[
-        str | None,
-        typer.Option(
-            "--vocabulary",
-            "-v",
-            help=f"{opt.VOCABULARIES} By default compeval, or the only one of your lexicon.",
-            autocompletion=offer.complete_vocabulary,
-        ),
-    ] = None,
-    lexicon: Annotated[
-        Path | None, typer.Option("--lexicon", help="Your own lexicon file.")
-    ] = None,
     nearness: Annotated[
         str, typer.Option("--nearness", help="Show cosine, dot, euclid or whitened.")
     ] = "cosine",
@@ -102,13 +69,16 @@ def geometry(
     intervals: opt.IntervalsOption = False,
     format_: opt.TableFormatOption = "text",
     force: opt.ForceOption = False,
-    cache: Annotated[
-        bool, typer.Option("--cache/--no-cache", help="Keep sentence vectors on disk.")
-    ] = True,
+    cache: opt.CacheOption = True,
     threads: Annotated[
-        int | None, typer.Option(help="PyTorch's threads. By default as many as there are cores.")
+        int | None,
+        typer.Option(
+            help="PyTorch's threads. By default as many as there are cores.",
+            rich_help_panel=opt.MACHINE,
+        ),
     ] = None,
     *,
+    source: opt.TripletOptions,
     latex: opt.LatexOptions,
 ) -> None:
     """Ask encoders, without training, whether the same meaning is nearer than another.
@@ -132,10 +102,10 @@ def geometry(
         tables.check_grouped(shown)
     check_count("threads", threads)
     specs = parse_encoders(encoder or USUAL_ENCODERS)
-    words = load_lexicon(lexicon)
+    words = load_lexicon(source.lexicon)
     drawing = Drawing(
-        vocabulary=vocabulary or default_vocabulary(words, "compeval"),
-        templates=tuple(template or ("all",)),
+        vocabulary=source.vocabulary or default_vocabulary(words, "compeval"),
+        templates=tuple(source.template or ("all",)),
         n=n,
         variants=variants,
         seed=seed,

@@ -18,8 +18,10 @@ import typer
 
 from sentprobe.commands.completion import (
     among,
+    complete_encoder,
     complete_sampling,
     complete_task,
+    complete_template,
     complete_vocabulary,
     names_in,
 )
@@ -88,6 +90,27 @@ JobsOption = Annotated[
     ),
 ]
 
+CacheOption = Annotated[
+    bool,
+    typer.Option(
+        "--cache/--no-cache", help="Keep sentence vectors on disk.", rich_help_panel=MACHINE
+    ),
+]
+
+EncodersOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--encoder",
+        "-e",
+        help="bow, bow:FILE, st:MODEL, ...; repeatable. By default bow and bilstm-max.",
+        autocompletion=complete_encoder,
+    ),
+]
+
+ResultsOption = Annotated[
+    Path | None, out_to("Folder for the results; what is there is not redone.")
+]
+
 TaskOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -100,6 +123,8 @@ TaskOption = Annotated[
 LexiconOption = Annotated[
     Path | None, typer.Option("--lexicon", help="Your own lexicon file.", rich_help_panel=WHAT)
 ]
+
+CONTRASTS = "role, modifier, negation, polarity, tense, aspect, number, noun, verb, adverb"
 
 VOCABULARIES = "english, compeval, published, or one of your own."
 
@@ -114,6 +139,35 @@ VocabularyOption = Annotated[
     ),
 ]
 
+CompevalVocabularyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--vocabulary",
+        "-v",
+        help=f"{VOCABULARIES} By default compeval, or the only one of your lexicon.",
+        rich_help_panel=WHAT,
+        autocompletion=complete_vocabulary,
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TripletOptions:
+    """From which structures and words triplets are drawn."""
+
+    template: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--template",
+            "-t",
+            help="Structure, from gen templates; repeatable. By default all that can.",
+            rich_help_panel=WHAT,
+            autocompletion=complete_template,
+        ),
+    ] = None
+    vocabulary: CompevalVocabularyOption = None
+    lexicon: LexiconOption = None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompevalOptions:
@@ -121,16 +175,7 @@ class CompevalOptions:
 
     SUITES: ClassVar = (COMPEVAL,)
 
-    vocabulary: Annotated[
-        str | None,
-        typer.Option(
-            "--vocabulary",
-            "-v",
-            help=f"{VOCABULARIES} By default compeval, or the only one of your lexicon.",
-            rich_help_panel=WHAT,
-            autocompletion=complete_vocabulary,
-        ),
-    ] = None
+    vocabulary: CompevalVocabularyOption = None
     lexicon: LexiconOption = None
     sampling: Annotated[
         str,

@@ -46,20 +46,9 @@ def run(
             autocompletion=offer.complete_suite,
         ),
     ],
-    encoder: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--encoder",
-            "-e",
-            help="bow, bow:FILE, st:MODEL, ...; repeatable. By default bow and bilstm-max.",
-            autocompletion=offer.complete_encoder,
-        ),
-    ] = None,
+    encoder: opt.EncodersOption = None,
     task: opt.TaskOption = None,
-    out: Annotated[
-        Path | None,
-        opt.out_to("Folder for the results; what is there is not redone."),
-    ] = None,
+    out: opt.ResultsOption = None,
     force: opt.ForceOption = False,
     config: Annotated[  # noqa: ARG001 - its callback does it
         Path | None,
@@ -131,12 +120,7 @@ def run(
             rich_help_panel=opt.MACHINE,
         ),
     ] = None,
-    cache: Annotated[
-        bool,
-        typer.Option(
-            "--cache/--no-cache", help="Keep sentence vectors on disk.", rich_help_panel=opt.MACHINE
-        ),
-    ] = True,
+    cache: opt.CacheOption = True,
     natural: opt.NaturalOptions,
 ) -> None:
     """Build or read the tasks, encode their sentences, train probes, and print the table."""

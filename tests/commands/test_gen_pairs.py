@@ -9,7 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 from gen_command import Gen
 
+from sentprobe.commands import options
 from sentprobe.generator import triplet_files
+from sentprobe.generator.contrasts import CONTRASTS
 from sentprobe.generator.parquet import TableMaker
 from sentprobe.generator.realize import realize
 from sentprobe.generator.records import from_json
@@ -18,6 +20,10 @@ from sentprobe.generator.triplets import TripletSpace
 from sentprobe.lexicon import english
 
 SIDES = ("anchor", "positive", "negative", "hard_negative")
+
+
+def test_the_help_names_every_contrast() -> None:
+    assert options.CONTRASTS.split(", ") == [*CONTRASTS]
 
 
 def test_lines_of_json_with_both_sentences_annotated(gen: Gen) -> None:
