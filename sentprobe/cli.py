@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import typer
 
 from sentprobe.commands.help import HelpfulCommand, HelpfulGroup
-from sentprobe.commands.options import FIX, SETTINGS, VARY, VersionOption
+from sentprobe.commands.options import FIX, MACHINE, SETTINGS, VARY, VersionOption
 from sentprobe.errors import WRONG_PATH, SentprobeError, check_utf8, told
 
 BadUsage: Any = typer.BadParameter.__bases__[0]
@@ -104,7 +104,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
 class LazyGroup(HelpfulGroup):
     """A program whose commands are stubs with a name and a line of help, until one is run."""
 
-    folded: ClassVar = (FIX, VARY)
+    folded: ClassVar = (FIX, VARY, MACHINE)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Return the name of the command that *args* begin with, the command, and the rest."""

@@ -5,7 +5,8 @@ import pickle
 import signal
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -54,6 +55,7 @@ def limit_threads(count: int | None) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
+Given = TypeVar("Given")
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 Some = ParamSpec("Some")
@@ -86,9 +88,32 @@ def finished(
             yield key, piece()
         return
     keys = {pool.submit(piece): key for key, piece in work.items()}
-    try:
+    with _killed_are_told():
         for done in as_completed(keys):
             yield keys[done], done.result()
+
+
+def in_order(
+    work: Callable[[Given], Value], tasks: Iterable[Given], *, pool: Executor, ahead: int
+) -> Iterator[Value]:
+    """Do *work* on each task in the pool, and yield what it gives in the order of the tasks.
+
+    No more than *ahead* of them are begun, or done and not yet taken.
+    """
+    waiting: deque[Future[Value]] = deque()
+    with _killed_are_told():
+        for task in tasks:
+            if len(waiting) == ahead:
+                yield waiting.popleft().result()
+            waiting.append(pool.submit(work, task))
+        while waiting:
+            yield waiting.popleft().result()
+
+
+@contextmanager
+def _killed_are_told() -> Iterator[None]:
+    try:
+        yield
     except BrokenProcessPool:
         raise SentprobeError(
             "a worker process was killed (out of memory?); fewer --jobs need less"

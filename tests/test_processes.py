@@ -4,14 +4,17 @@ import os
 import signal
 import threading
 import time
+from concurrent.futures import Executor, Future
 from functools import partial
 from multiprocessing import active_children
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sentprobe.errors import SentprobeError, UsageError
-from sentprobe.processes import check_jobs, cores, finished, workers
+from sentprobe.processes import check_jobs, cores, finished, in_order, workers
 
 
 def test_work_is_done_here_or_elsewhere() -> None:
@@ -92,3 +95,44 @@ def test_numbers_of_processes() -> None:
     assert cores() >= 1
     with pytest.raises(UsageError, match="the number of jobs must be positive, not 0"):
         check_jobs(0)
+
+
+class Counting(Executor):
+    """Does the work at once, and counts what was begun."""
+
+    def __init__(self) -> None:
+        self.begun = 0
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        """Do it."""
+        self.begun += 1
+        future: Future[Any] = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
+@given(count=st.integers(0, 30), ahead=st.integers(1, 7))
+def test_values_come_in_order_and_few_wait(count: int, ahead: int) -> None:
+    pool, found = Counting(), list[str]()
+    for value in in_order(str, iter(range(count)), pool=pool, ahead=ahead):
+        assert pool.begun - len(found) <= ahead
+        found.append(value)
+    assert found == [str(number) for number in range(count)]
+
+
+def wait_then_return(number: int) -> int:
+    time.sleep(0.2 if number == 0 else 0)
+    return number
+
+
+def test_the_order_is_that_of_the_tasks_whoever_ends_first() -> None:
+    with workers(2) as pool:
+        assert pool is not None
+        made = in_order(wait_then_return, iter(range(4)), pool=pool, ahead=3)
+        assert list(made) == [0, 1, 2, 3]
+
+
+def test_a_process_that_is_killed_in_order() -> None:
+    with pytest.raises(SentprobeError, match="was killed"), workers(2) as pool:
+        assert pool is not None
+        list(in_order(os._exit, iter([3]), pool=pool, ahead=2))

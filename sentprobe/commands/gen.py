@@ -55,14 +55,19 @@ def generate(
     ] = None,
     format: Annotated[
         str | None,
-        opt.format_among(
-            "text, jsonl, conllu, trees, parquet (from the file's suffix if not given).", OUTPUT
-        ),
+        opt.format_among("text, jsonl, conllu, trees, parquet (else by the suffix).", OUTPUT),
     ] = None,
     quiet: Annotated[
         bool,
         typer.Option("--quiet", "-q", help="No signs of progress.", rich_help_panel=OUTPUT),
     ] = False,
+    jobs: Annotated[
+        int | None,
+        opt.jobs_of(
+            "By default as many as are worth their start: one for each core, and for each 200,000 "
+            "sentences (1,000,000 of plain text). What is written is the same."
+        ),
+    ] = None,
     version: opt.VersionOption = False,  # noqa: ARG001 - its callback does it
 ) -> None:
     """Generate sentences, uniformly from all that the options admit, without repetition.
@@ -95,7 +100,7 @@ def generate(
     if name is None:
         print(space.count() - len(apart))
     else:
-        write_sample(space, n, out, name, seed=seed, without=apart, quiet=quiet)
+        write_sample(space, n, out, name, seed=seed, without=apart, quiet=quiet, jobs=jobs)
 
 
 def _refuse_options_before(context: typer.Context) -> None:

@@ -153,8 +153,11 @@ def write_sample(
     seed: int,
     without: Sequence[int],
     quiet: bool,
+    jobs: int | None,
 ) -> None:
     """Draw *n* sentences and write them to a file, whose folder is made, or standard output.
+
+    They are made by so many processes; None is as many as are worth it.
 
     Of many, a bar or lines on stderr say how many are written, unless *quiet*.
     """
@@ -162,7 +165,7 @@ def write_sample(
         indices = space.sample(n, seed=seed, without=without)
         if out is not None:
             make_folder_of(out)
-            write_file(space, indices, out, name, reporter)
+            write_file(space, indices, out, name, reporter, jobs=jobs)
         else:
-            write_sentences(space, indices, sys.stdout, name, reporter)
+            write_sentences(space, indices, sys.stdout, name, reporter, jobs=jobs)
             sys.stdout.flush()

@@ -83,12 +83,13 @@ SourcesOption = Annotated[
 
 ForceOption = Annotated[bool, typer.Option("--force", help="Redo what is there.")]
 
-JobsOption = Annotated[
-    int | None,
-    typer.Option(
-        "--jobs", help="Processes. By default one for each core.", rich_help_panel=MACHINE
-    ),
-]
+
+def jobs_of(text: str) -> Any:
+    """Return the option ``--jobs``; *text* says how many processes there are by default."""
+    return typer.Option("--jobs", help=f"Processes. {text}", rich_help_panel=MACHINE)
+
+
+JobsOption = Annotated[int | None, jobs_of("By default one for each core.")]
 
 CacheOption = Annotated[
     bool,

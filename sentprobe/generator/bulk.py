@@ -65,18 +65,22 @@ class Decoder:
         self._finite: list[dict[str, columns.Finite]] = []
         self._used: dict[int, set[int]] = {}
 
-    def chunks(self, indices: IndexArray) -> Iterator[SentenceChunk]:
-        """Yield the sentences at *indices*, in order, PART at a time."""
-        for start in range(0, len(indices), CHUNK):
-            wanted = indices[start : start + CHUNK]
-            batches = list(self._space.batches(wanted))
-            width = columns.FIRST + max(len(self._layout(batch).columns) for batch in batches)
-            words = np.zeros((width, len(wanted)), dtype=np.int32)
-            chunk = SentenceChunk(start, wanted, np.empty(len(wanted), dtype=np.int64), words.T)
-            for batch in batches:
-                self._fill(chunk, batch)
-            for first in range(0, len(chunk), PART):
-                yield self._part(chunk, first)
+    def chunks(self, indices: IndexArray, start: int = 0) -> Iterator[SentenceChunk]:
+        """Yield the sentences at *indices*, in order, PART at a time, the first number *start*."""
+        for first in range(0, len(indices), CHUNK):
+            yield from self.parts(indices[first : first + CHUNK], start + first)
+
+    def parts(self, indices: IndexArray, start: int) -> Iterator[SentenceChunk]:
+        """Yield the sentences at *indices*, PART at a time; all of their shapes are found first."""
+        batches = list(self._space.batches(indices))
+        width = columns.FIRST + max(len(self._layout(batch).columns) for batch in batches)
+        words = np.zeros((width, len(indices)), dtype=np.int32)
+        shapes = np.empty(len(indices), dtype=np.int64)
+        chunk = SentenceChunk(start, indices, shapes, words.T)
+        for batch in batches:
+            self._fill(chunk, batch)
+        for first in range(0, len(chunk), PART):
+            yield self._part(chunk, first)
 
     def _layout(self, batch: Batch) -> columns.LayoutColumns:
         key = id(batch.layout)
@@ -88,7 +92,7 @@ class Decoder:
 
     def _fill(self, chunk: SentenceChunk, batch: Batch) -> None:
         layout = self._layout(batch)
-        keys, which = np.unique(layout.shape_keys(batch.values), return_inverse=True)
+        keys, which = _different(layout.shape_keys(batch.values))
         shapes = [self._shape(id(batch.layout), layout, key) for key in keys.tolist()]
         chunk.shapes[batch.places] = np.array(shapes)[which]
         clauses = self._finite[shapes[0]]
@@ -118,6 +122,17 @@ class Decoder:
                 *(store.add(schematic) for store in self._stores)
             )
         return self._numbers[layout_key, key]
+
+
+def _different(keys: columns.Numbers) -> tuple[columns.Numbers, columns.Numbers]:
+    """Return the different ones of numbers from 0, in order, and which of them each one is."""
+    most = int(keys.max(initial=0))
+    if most > len(keys):  # many more than there can be: a table would be too long
+        return np.unique(keys, return_inverse=True)
+    found = np.flatnonzero(np.bincount(keys))
+    places = np.zeros(most + 1, dtype=np.int64)
+    places[found] = np.arange(len(found))
+    return found, places[keys]
 
 
 class Ragged:
@@ -199,13 +214,13 @@ class Records:
             strings += map(str, chunk.indices.tolist())
         return strings
 
-    def pieces(self, chunk: SentenceChunk) -> tuple[columns.Numbers, columns.Numbers]:
+    def pieces(self, chunk: SentenceChunk) -> tuple[columns.Numbers, NDArray[np.int32]]:
         """Return the pieces of the sentences of a chunk, end to end, as places in its table.
 
         The first array says where each sentence begins, and at last where they end.
         """
         bounds, rows, (literals, places) = self._pieces.gather(chunk)
-        found = np.empty((len(rows), 2), dtype=np.int64)
+        found = np.empty((len(rows), 2), dtype=np.int32)
         found[:, 0] = literals
         np.add(chunk.words.take(rows + places), len(self._literals.strings), out=found[:, 1])
         return 2 * bounds, found.reshape(-1)
@@ -228,12 +243,12 @@ class Renderer:
         self._records = Records(tables.pool, write, escape)
         self._decoder = Decoder(space, tables, [self._records])
 
-    def chunks(self, indices: IndexArray) -> Iterator[tuple[int, str]]:
-        """Yield the records of the sentences at *indices*, in order; ids count from s1.
+    def chunks(self, indices: IndexArray, start: int = 0) -> Iterator[tuple[int, str]]:
+        """Yield the records of the sentences at *indices*, in order; the first is number *start*.
 
-        They come as strings of many records, each with how many those are.
+        They come as strings of many records, each with how many those are. Ids count from s1.
         """
-        for chunk in self._decoder.chunks(indices):
+        for chunk in self._decoder.chunks(indices, start):
             table = np.array(self._records.table(chunk), dtype=object)
             _, pieces = self._records.pieces(chunk)
             yield len(chunk), "".join(table[pieces].tolist())

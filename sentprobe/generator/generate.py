@@ -29,6 +29,7 @@ def generate(
     choices: Choices | None = None,
     format: str | None = None,
     progress: bool = False,
+    jobs: int | None = 1,
 ) -> Space:
     """Write *n* annotated sentences to a file, as ``gen --out`` does; return their space.
 
@@ -37,6 +38,8 @@ def generate(
     - require, forbid: events as they are written, such as ``"help[past](agent: lawyer[pl])"``
     - require_word, forbid_word: lemmas
     - choices: what else is fixed, or may vary
+    - jobs: they are made by so many processes (started by spawning: a script needs its
+      ``__main__`` guard); None is as many as are worth it; the bytes are the same
 
     Raises:
         UsageError: something in them is unknown or contradictory; there are fewer sentences; the
@@ -64,7 +67,7 @@ def generate(
         ),
     )
     with bars(show=progress) as reporter:
-        write_file(space, space.sample(n, seed=seed), out, format, reporter)
+        write_file(space, space.sample(n, seed=seed), out, format, reporter, jobs=jobs)
     return space
 
 

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from sentprobe.errors import FormatError, SentprobeError, first_line
 from sentprobe.files import local_path
@@ -25,13 +26,11 @@ from sentprobe.generator.columns import StringPool, Tables
 from sentprobe.generator.jsonform import event_to_json
 from sentprobe.generator.records import from_json, json_escape, to_json
 from sentprobe.generator.sentence import Sentence
-from sentprobe.generator.space import Batched, Space
+from sentprobe.generator.space import Batched
 from sentprobe.values import parse_json
 
 _TOKEN_COLUMNS = ("form", "lemma", "upos", "xpos", "feats", "head", "deprel")
 _VARYING = ("form", "lemma", "xpos", "feats")
-_GROUP = 8
-"""How many parts make a row group."""
 
 
 def _list(element: Any) -> Any:
@@ -130,23 +129,28 @@ class _Shared:
         return {name: column.take(shapes) for name, column in self._columns.items()}
 
 
-class _Strings(Records):
+class StringRecords(Records):
     """Records as a column: the bytes of all pieces, end to end."""
 
     _table = pa.array([], pa.string())
 
-    def column(self, chunk: SentenceChunk) -> Any:
-        """Return the records of a chunk."""
+    def ends(self, chunk: SentenceChunk) -> tuple[NDArray[np.int32], Any]:
+        """Return where the records of a chunk begin, and at last end, in their content."""
         strings = self.table(chunk)
         if len(self._table) != len(strings):
             self._table = pa.array(strings, pa.string())
         bounds, pieces = self.pieces(chunk)
-        _, offsets, data = self._table.take(pa.array(pieces)).buffers()
-        ends = np.frombuffer(offsets, dtype=np.int32)[bounds]
-        return pa.StringArray.from_buffers(len(chunk), pa.py_buffer(ends), data)
+        _, offsets, content = pc.take(self._table, pa.array(pieces), boundscheck=False).buffers()
+        return np.frombuffer(offsets, dtype=np.int32)[bounds], content
+
+    def array(self, chunk: SentenceChunk) -> Any:
+        """Return the records of a chunk as an Arrow array."""
+        ends, content = self.ends(chunk)
+        return pa.StringArray.from_buffers(len(chunk), pa.py_buffer(ends), content)
 
 
-def _ids(chunk: SentenceChunk) -> Any:
+def ids(chunk: SentenceChunk) -> Any:
+    """Return the names of the sentences of a chunk."""
     first = chunk.start + 1
     numbers = pa.array(np.arange(first, first + len(chunk)))
     return pc.binary_join_element_wise("s", numbers.cast(pa.string()), "")
@@ -166,9 +170,9 @@ class TableMaker:
         self._tokens = _Tokens(tables.pool)
         self._shared = _Shared()
         self._records = {
-            "text": _Strings(tables.pool, lambda sentence: sentence.text),
-            "tree": _Strings(tables.pool, lambda sentence: sentence.tree),
-            "event": _Strings(tables.pool, write_event, json_escape),
+            "text": StringRecords(tables.pool, lambda sentence: sentence.text),
+            "tree": StringRecords(tables.pool, lambda sentence: sentence.tree),
+            "event": StringRecords(tables.pool, write_event, json_escape),
         }
         stores: list[Store] = [self._tokens, self._shared, *self._records.values()]
         self._decoder = Decoder(space, tables, stores)
@@ -176,8 +180,8 @@ class TableMaker:
     def tables(self, indices: IndexArray) -> Iterator[Any]:
         """Yield the sentences at *indices*, in order; words of tokens are dictionary-encoded."""
         for chunk in self._decoder.chunks(indices):
-            columns = {"id": _ids(chunk), "index": self._index(chunk)}
-            columns |= {name: records.column(chunk) for name, records in self._records.items()}
+            columns = {"id": ids(chunk), "index": self._index(chunk)}
+            columns |= {name: records.array(chunk) for name, records in self._records.items()}
             columns |= self._tokens.lists(chunk) | self._shared.columns(chunk)
             yield pa.table([columns[name] for name in self._schema.names], schema=self._schema)
 
@@ -185,15 +189,6 @@ class TableMaker:
         kind = self._schema.field("index").type
         indices = chunk.indices
         return pa.array(map(str, indices) if pa.types.is_string(kind) else indices, kind)
-
-
-def write_space(space: Space, indices: IndexArray, path: Path) -> Iterator[int]:
-    """Write the sentences of *space* at *indices*; yield how many, after each row group."""
-    tables = TableMaker(space).tables(indices)
-    with _open(path, schema(space.count())) as writer:
-        while group := list(islice(tables, _GROUP)):
-            writer.write_table(pa.concat_tables(group))
-            yield sum(map(len, group))
 
 
 def write_parquet(sentences: Iterable[Sentence], path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import IO
 from sentprobe.errors import FormatError, UsageError
 from sentprobe.files import atomic_path, decode_lines
 from sentprobe.generator.boxes import IndexArray
-from sentprobe.generator.bulk import Renderer
+from sentprobe.generator.portions import portions
 from sentprobe.generator.records import PARQUET, RECORD_FORMATS, format_of
 from sentprobe.generator.sentence import Sentence
 from sentprobe.generator.space import Space
@@ -19,14 +19,24 @@ from sentprobe.progress import Reporter, Silent
 
 
 def write_sentences(
-    space: Space, indices: IndexArray, out: IO[str], fmt: str, reporter: Reporter | None = None
+    space: Space,
+    indices: IndexArray,
+    out: IO[str],
+    fmt: str,
+    reporter: Reporter | None = None,
+    *,
+    jobs: int | None = 1,
 ) -> None:
-    """Write the sentences of *space* at *indices* to a text stream in a record format."""
-    form, reporter = RECORD_FORMATS[fmt], reporter or Silent()
+    """Write the sentences of *space* at *indices* to a text stream in a record format.
+
+    They are made by so many processes; None is as many as are worth it.
+    """
+    reporter = reporter or Silent()
     reporter.begin("generate", len(indices))
-    for count, records in Renderer(space, form.write, escape=form.escape).chunks(indices):
-        out.write(records)
-        reporter.advance(count)
+    with portions(space, indices, fmt, jobs=jobs) as made:
+        for count, records in made:
+            out.write(records)
+            reporter.advance(count)
 
 
 def write_file(
@@ -35,25 +45,40 @@ def write_file(
     path: Path | str,
     fmt: str | None = None,
     reporter: Reporter | None = None,
+    *,
+    jobs: int | None = 1,
 ) -> None:
     """Write sentences of *space* to a file; its suffix says the format if not given.
 
+    They are made by so many processes; None is as many as are worth it.
+
     Raises:
-        UsageError: an unknown format, or a path that cannot be written.
+        UsageError: an unknown format, or a path that cannot be written; no such number of jobs.
+        SentprobeError: a process was killed.
     """
     path = Path(path)
     name = format_of(path.suffix, fmt)
     with atomic_path(path) as temporary:
         if name == PARQUET:
-            from sentprobe.generator.parquet import write_space  # noqa: PLC0415 - slow import
-
-            reporter = reporter or Silent()
-            reporter.begin("generate", len(indices))
-            for count in write_space(space, indices, temporary):
-                reporter.advance(count)
+            _write_groups(space, indices, temporary, reporter or Silent(), jobs)
         else:
             with _open(temporary) as out:
-                write_sentences(space, indices, out, name, reporter)
+                write_sentences(space, indices, out, name, reporter, jobs=jobs)
+
+
+def _write_groups(
+    space: Space, indices: IndexArray, path: Path, reporter: Reporter, jobs: int | None
+) -> None:
+    from sentprobe.generator.footer import GroupWriter  # noqa: PLC0415 - slow import
+    from sentprobe.generator.parquet import schema  # noqa: PLC0415 - slow import
+
+    reporter.begin("generate", len(indices))
+    with portions(space, indices, PARQUET, jobs=jobs) as made, path.open("wb") as file:
+        writer = GroupWriter(file, schema(space.count()))
+        for count, group in made:
+            writer.add(group)
+            reporter.advance(count)
+        writer.finish()
 
 
 def write_annotated(

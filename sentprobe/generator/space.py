@@ -322,7 +322,8 @@ class Space:
             if small
             else np.array([bisect_right(self._ends, i) for i in numbers.tolist()])
         )
-        order = np.argsort(owners, kind="stable")
+        few = len(ends) <= np.iinfo(np.uint16).max  # small numbers are sorted by their digits
+        order = np.argsort(owners.astype(np.uint16) if few else owners, kind="stable")
         bounds = np.flatnonzero(np.diff(owners[order], prepend=-1, append=-1))
         parts: dict[int, list[Batch]] = {}
         for first, last in pairwise(bounds.tolist()):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from gen_command import ALL_FORMATS, GEN, GOOD, Gen, command
+from processes import ENVIRONMENT, alive, descendants, end, wait_for
 
 # ------------------------------------------------------------------ bad requests
 
@@ -33,6 +34,9 @@ BAD_REQUESTS = [
     Bad("-n 1" + "0" * 30, "sentences were asked for, but there are only"),
     Bad("-n 1" + "0" * 5000, "Invalid value for '--n' / '-n'"),
     Bad("--seed 1" + "0" * 30, "gen: the seed must be at most 4611686018427387904, not 1"),
+    Bad("--jobs 0", "gen: the number of jobs must be positive, not 0"),
+    Bad("--jobs 2000000", "gen: the number of jobs must be at most 1,000,000, not 2000000"),
+    Bad("--jobs some", "Invalid value for '--jobs'"),
     Bad("-n -3", "gen: the number of sentences must be positive, not -3"),
     Bad("-n many", "Invalid value for '--n' / '-n'"),
     Bad("--seed -1", "--seed"),
@@ -168,6 +172,48 @@ def test_ctrl_c_leaves_the_file_that_was_there(tmp_path: Path) -> None:
     assert process.wait(timeout=60) == 130
     assert path.read_text(encoding="utf-8") == "old\n"
     assert len(list(tmp_path.iterdir())) == 1
+
+
+KILLED = "gen: a worker process was killed (out of memory?); fewer --jobs need less\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("signalled", "code", "message"),
+    [
+        ("all", 130, "gen: stopped\n"),
+        ("parent", 130, "gen: stopped\n"),
+        (
+            "worker",
+            1,
+            "gen: a worker process was killed (out of memory?); fewer --jobs need less\n",
+        ),
+    ],
+)
+@pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
+def test_processes_that_are_ended_leave_nothing(
+    tmp_path: Path, suffix: str, signalled: str, code: int, message: str
+) -> None:
+    """By Ctrl-C, which reaches all of them, by one to the parent alone, by a kill of one."""
+    arguments = [*asking_for_many(tmp_path / f"many{suffix}"), "--jobs", "2"]
+    process = subprocess.Popen(
+        arguments, stderr=subprocess.PIPE, text=True, start_new_session=True, env=ENVIRONMENT
+    )
+    try:
+        wait_for(lambda: any(part.stat().st_size > 4 for part in tmp_path.iterdir()))
+        others = descendants(process.pid)
+        if signalled == "all":
+            os.killpg(process.pid, signal.SIGINT)
+        elif signalled == "parent":
+            process.send_signal(signal.SIGINT)
+        else:
+            os.kill(max(others), signal.SIGKILL)
+        _, err = process.communicate(timeout=60)
+        assert (process.returncode, err) == (code, message)
+        assert list(tmp_path.iterdir()) == []
+        wait_for(lambda: not any(map(alive, others)))
+    finally:
+        end(process)
 
 
 @pytest.mark.parametrize("buffered", [True, False])

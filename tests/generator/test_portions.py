@@ -1,0 +1,115 @@
+"""Sentences in portions: the bytes do not tell how many processes made them."""
+
+import os
+import pickle
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from space_strategies import spaces
+from thoroughness import examples
+
+from sentprobe import processes
+from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.generator import portions
+from sentprobe.generator.generate import generate
+from sentprobe.generator.records import FORMAT_NAMES
+from sentprobe.generator.sentence_files import write_file
+from sentprobe.generator.space import Space
+from sentprobe.lexicon import english
+
+
+class Threads(ThreadPoolExecutor):
+    """Threads that are told their work as processes are, and know nothing of one another's."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """Do it as another process would, which has just started."""
+        return super().submit(_do, pickle.dumps((fn, args, kwargs)))
+
+
+def _do(message: bytes) -> Any:
+    portions._known_maker.cache_clear()
+    fn, args, kwargs = pickle.loads(message)
+    return pickle.loads(pickle.dumps(fn(*args, **kwargs)))
+
+
+@contextmanager
+def threads(jobs: int) -> Iterator[Executor]:
+    with Threads(jobs) as pool:
+        yield pool
+
+
+@examples(10)
+@given(
+    space=spaces(),
+    seed=st.integers(0, 2**32),
+    portion=st.integers(1, 12),
+    fmt=st.sampled_from(FORMAT_NAMES),
+)
+def test_bytes_are_the_same_for_any_number_of_jobs(
+    space: Space, seed: int, portion: int, fmt: str
+) -> None:
+    """Also of makers that have made nothing before, where one process has made it all."""
+    indices = space.sample(min(30, space.count()), seed=seed)
+    with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(portions, "PORTION", portion)
+        patch.setattr(processes, "workers", threads)
+        files = [Path(name) / f"{jobs}.{fmt}" for jobs in (1, 2, 3)]
+        for jobs, path in enumerate(files, 1):
+            write_file(space, indices, path, fmt, jobs=jobs)
+        assert len({path.read_bytes() for path in files}) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fmt", FORMAT_NAMES)
+def test_processes_write_what_one_would(
+    fmt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(portions, "PORTION", 20)
+    for jobs in (1, 2):
+        generate(tmp_path / f"{jobs}", template="transitive-rc", n=50, format=fmt, jobs=jobs)
+    assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
+
+
+def die(told: bytes, portion: object) -> None:  # noqa: ARG001 - as what it stands for
+    os._exit(3)
+
+
+@pytest.mark.parametrize("fmt", ["jsonl", pytest.param("parquet", marks=pytest.mark.slow)])
+def test_a_process_that_dies_leaves_what_was_there(
+    fmt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(portions, "_make", die)
+    path = tmp_path / f"x.{fmt}"
+    path.write_text("what was there")
+    with pytest.raises(SentprobeError, match=r"^a worker process was killed .*fewer --jobs"):
+        generate(path, n=50, jobs=2)
+    assert path.read_text() == "what was there"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("jobs", [0, -1])
+def test_no_such_number_of_jobs(jobs: int, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="the number of jobs must be positive"):
+        generate(tmp_path / "x.txt", n=5, jobs=jobs)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_by_default_a_process_must_be_worth_its_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "cores", lambda: 4)
+    counts = (10, 399_999, 400_000, 700_000, 5_000_000)
+    assert [portions.jobs_for(count, "jsonl") for count in counts] == [1, 1, 2, 3, 4]
+    assert [portions.jobs_for(count, "text") for count in counts] == [1, 1, 1, 1, 4]
+
+
+def test_one_process_starts_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "workers", None)
+    space = Space(english(), templates=["intransitive"], vocabulary="compeval")
+    write_file(space, space.sample(20, seed=1), tmp_path / "x.jsonl", jobs=None)
+    assert len((tmp_path / "x.jsonl").read_text().splitlines()) == 20
