@@ -5,6 +5,11 @@ writes ``generation.md`` beside this file.
 """
 
 import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -105,7 +110,7 @@ def profiles(most: int, repeat: int) -> str:
     steps = [
         *("sample", "decode-text", "text"),
         *("decode-jsonl", "pieces-jsonl", "jsonl"),
-        *("tables-parquet", "parquet"),
+        "parquet",
     ]
     found = {step: case(step, most // 5, repeat=repeat) for step in steps}
     rows = [[step, f"{10**6 / found[step].rate:.2f}"] for step in steps]
@@ -114,14 +119,44 @@ def profiles(most: int, repeat: int) -> str:
 
 PROFILE = """\
 Each step includes the ones it needs. `decode` draws the digits of the indices and looks up the
-words of each sentence as numbers; `pieces` lists the numbers of all pieces of the records; `tables`
-makes all columns as Arrow arrays. What `text` and `jsonl` take beyond that is `str.join` over the
-pieces (25 in a line of text, 164 in a record of JSON), encoding and writing; what `parquet` takes
-beyond `tables` is pyarrow's writer, in which the seven lists (an element per token, each with its
-levels) cost somewhat more than the strings of text, tree and event. The steps contain a fixed cost:
-each shape is written once when it first comes (about 0.4 ms each, 263 shapes among the first 20,000
-sentences here), which is why small n, rich choices and templates with many structures are slower
-per sentence."""
+words of each sentence as numbers; `pieces` lists the numbers of all pieces of the records. What
+`text` and `jsonl` take beyond that is `str.join` over the pieces (25 in a line of text, 164 in a
+record of JSON), encoding and writing. Of what `parquet` takes, about a quarter is zstd, a fifth the
+strings of text, tree and event, and much of the rest the numbers of the words in the lists. The
+steps contain a fixed cost: each shape is written once when it first comes (about 0.4 ms each, 263
+shapes among the first 20,000 sentences here), which is why small n, rich choices and templates with
+many structures are slower per sentence."""
+
+
+def spread(most: int, repeat: int) -> str:
+    """Measure the command with one process and with two."""
+    rows = []
+    for fmt in FORMATS:
+        for n in (most // 10, most):
+            one, two = (min(command(fmt, n, jobs) for _ in range(repeat)) for jobs in (1, 2))
+            times = (f"{each:.2f}" for each in (one[0], two[0], two[0] / one[0]))
+            rows.append([fmt, f"{n:,}", *times, f"{two[1] / one[1]:.2f}"])
+    head = ("format", "n", "1 job, s", "2 jobs, s", "of the time", "of the CPU time")
+    return table(head, rows) + "\n\n" + SPREAD
+
+
+def command(fmt: str, n: int, jobs: int) -> tuple[float, float]:
+    """Return the seconds of ``gen``: by the clock, and of CPU time with those it starts."""
+    code = "from sentprobe.cli import gen; gen()"
+    with tempfile.TemporaryDirectory() as folder:
+        options = ("-t", "transitive-rc", "-f", fmt, "-q", "-o", f"{folder}/out", "--jobs")
+        start = time.perf_counter()
+        process = subprocess.Popen([sys.executable, "-c", code, "-n", str(n), *options, str(jobs)])
+        _, status, used = os.wait4(process.pid, 0)
+    if status != 0:
+        raise SystemExit(f"gen in {fmt} with {jobs} jobs: status {status}")
+    return time.perf_counter() - start, used.ru_utime + used.ru_stime
+
+
+SPREAD = """\
+The whole command, by the clock, with what else the two cores did at the time; the start of the
+processes (their imports, and each shape once more) is counted. By default `gen` starts one for each
+200,000 sentences (1,000,000 of plain text), and no more than there are cores."""
 
 
 def main() -> None:
@@ -146,6 +181,7 @@ def main() -> None:
         "Growing n": linearity(asked.n, asked.repeat),
         "Size of the space, the vocabulary and the choices": independence(asked.n, asked.repeat),
         "Where the time goes": profiles(asked.n, asked.repeat),
+        "Several processes": spread(asked.n, asked.repeat),
     }
     asked.out.write_text(f"{intro}\n\n{sections(parts)}\n", encoding="utf-8")
     print(asked.out.read_text(encoding="utf-8"))
