@@ -1,7 +1,6 @@
 """The cases of ``generation.py``: each prepares what it needs and returns the work to measure."""
 
 import argparse
-import importlib
 import json
 import sys
 import tempfile
@@ -23,6 +22,8 @@ from sentprobe.generator.bulk import Decoder, Records
 from sentprobe.generator.columns import Tables
 from sentprobe.generator.constraints import Choices
 from sentprobe.generator.event import Negator
+from sentprobe.generator.parquet import TableMaker
+from sentprobe.generator.portions import PORTION
 from sentprobe.generator.records import RECORD_FORMATS, to_json
 from sentprobe.generator.sentence import Sentence
 from sentprobe.generator.sentence_files import write_file
@@ -74,8 +75,7 @@ def write_format(fmt: str) -> Callable[[Setting], Work]:
         def work() -> int:
             space = setting.space()
             indices = space.sample(setting.n, seed=1)
-            path = setting.folder / "sentences"
-            write_file(space, indices, path, fmt)
+            write_file(space, indices, setting.folder / "sentences", fmt)
             return setting.n
 
         return work
@@ -110,6 +110,18 @@ def decode(fmt: str, *, with_pieces: bool = False) -> Callable[[Setting], Work]:
         return work
 
     return prepare
+
+
+def arrow_tables(setting: Setting) -> Work:
+    """Make Arrow tables and drop them."""
+
+    def work() -> int:
+        space = setting.space()
+        maker, indices = TableMaker(space), space.sample(setting.n, seed=1)
+        starts = range(0, setting.n, PORTION)
+        return sum(len(maker.group(indices[first : first + PORTION], first)) for first in starts)
+
+    return work
 
 
 def some_sentences(setting: Setting) -> list[Sentence]:
@@ -212,6 +224,7 @@ CASES: dict[str, Callable[[Setting], Work]] = {
     "decode-text": decode("text"),
     "decode-jsonl": decode("jsonl"),
     "pieces-jsonl": decode("jsonl", with_pieces=True),
+    "tables-parquet": arrow_tables,
     "write-text": write_ready("text"),
     "write-jsonl": write_ready("jsonl"),
     "fill-text": fill_text,
@@ -233,14 +246,9 @@ def main() -> None:
     asked = parser.parse_args()
     pa.set_cpu_count(1)
     english()  # reading it is start-up
-    importlib.import_module("sentprobe.generator.row_groups")  # and so are imports
     with tempfile.TemporaryDirectory() as folder:
         setting = Setting(
-            asked.n,
-            asked.template,
-            asked.vocabulary,
-            rich=asked.rich,
-            folder=Path(folder),
+            asked.n, asked.template, asked.vocabulary, rich=asked.rich, folder=Path(folder)
         )
         print_measurement(measure(CASES[asked.case](setting)))
 

@@ -16,7 +16,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
 from sentprobe.errors import FormatError, SentprobeError, first_line
 from sentprobe.files import local_path
@@ -129,28 +128,23 @@ class _Shared:
         return {name: column.take(shapes) for name, column in self._columns.items()}
 
 
-class StringRecords(Records):
+class _Strings(Records):
     """Records as a column: the bytes of all pieces, end to end."""
 
     _table = pa.array([], pa.string())
 
-    def ends(self, chunk: SentenceChunk) -> tuple[NDArray[np.int32], Any]:
-        """Return where the records of a chunk begin, and at last end, in their content."""
+    def column(self, chunk: SentenceChunk) -> Any:
+        """Return the records of a chunk."""
         strings = self.table(chunk)
         if len(self._table) != len(strings):
             self._table = pa.array(strings, pa.string())
         bounds, pieces = self.pieces(chunk)
         _, offsets, content = pc.take(self._table, pa.array(pieces), boundscheck=False).buffers()
-        return np.frombuffer(offsets, dtype=np.int32)[bounds], content
-
-    def array(self, chunk: SentenceChunk) -> Any:
-        """Return the records of a chunk as an Arrow array."""
-        ends, content = self.ends(chunk)
+        ends = np.frombuffer(offsets, dtype=np.int32)[bounds]
         return pa.StringArray.from_buffers(len(chunk), pa.py_buffer(ends), content)
 
 
-def ids(chunk: SentenceChunk) -> Any:
-    """Return the names of the sentences of a chunk."""
+def _ids(chunk: SentenceChunk) -> Any:
     first = chunk.start + 1
     numbers = pa.array(np.arange(first, first + len(chunk)))
     return pc.binary_join_element_wise("s", numbers.cast(pa.string()), "")
@@ -170,18 +164,27 @@ class TableMaker:
         self._tokens = _Tokens(tables.pool)
         self._shared = _Shared()
         self._records = {
-            "text": StringRecords(tables.pool, lambda sentence: sentence.text),
-            "tree": StringRecords(tables.pool, lambda sentence: sentence.tree),
-            "event": StringRecords(tables.pool, write_event, json_escape),
+            "text": _Strings(tables.pool, lambda sentence: sentence.text),
+            "tree": _Strings(tables.pool, lambda sentence: sentence.tree),
+            "event": _Strings(tables.pool, write_event, json_escape),
         }
         stores: list[Store] = [self._tokens, self._shared, *self._records.values()]
         self._decoder = Decoder(space, tables, stores)
 
-    def tables(self, indices: IndexArray) -> Iterator[Any]:
+    def group(self, indices: IndexArray, start: int) -> Any:
+        """Return the sentences at *indices* as a row group, the first of them number *start*.
+
+        It is the same table whatever was made before.
+        """
+        table = pa.concat_tables(self.tables(indices, start))
+        columns = [_canonical(column.combine_chunks()) for column in table.columns]
+        return pa.table(columns, schema=self._schema)
+
+    def tables(self, indices: IndexArray, start: int = 0) -> Iterator[Any]:
         """Yield the sentences at *indices*, in order; words of tokens are dictionary-encoded."""
-        for chunk in self._decoder.chunks(indices):
-            columns = {"id": ids(chunk), "index": self._index(chunk)}
-            columns |= {name: records.array(chunk) for name, records in self._records.items()}
+        for chunk in self._decoder.chunks(indices, start):
+            columns = {"id": _ids(chunk), "index": self._index(chunk)}
+            columns |= {name: records.column(chunk) for name, records in self._records.items()}
             columns |= self._tokens.lists(chunk) | self._shared.columns(chunk)
             yield pa.table([columns[name] for name in self._schema.names], schema=self._schema)
 
@@ -191,11 +194,27 @@ class TableMaker:
         return pa.array(map(str, indices) if pa.types.is_string(kind) else indices, kind)
 
 
+def _canonical(array: Any) -> Any:
+    """Return an array whose dictionary has the words in it only, in the order of the alphabet."""
+    if pa.types.is_list(array.type):
+        values = _canonical(array.values)
+        return pa.ListArray.from_arrays(array.offsets, values, type=array.type)
+    if not pa.types.is_dictionary(array.type):
+        return array
+    numbers = array.indices.to_numpy()
+    used = np.flatnonzero(np.bincount(numbers))
+    words = array.dictionary.take(pa.array(used))
+    order = pc.sort_indices(words)
+    places = np.zeros(len(array.dictionary), dtype=np.int32)
+    places[used[order]] = np.arange(len(used))
+    return pa.DictionaryArray.from_arrays(places[numbers], words.take(order))
+
+
 def write_parquet(sentences: Iterable[Sentence], path: Path) -> None:
     """Write sentences one by one, whatever their origin."""
     kind = schema(10**38)
     rows = iter(sentences)
-    with _open(path, kind) as writer:
+    with open_parquet(path, kind) as writer:
         while group := [_to_row(sentence) for sentence in islice(rows, PART)]:
             writer.write_table(pa.Table.from_pylist(group, kind))
 
@@ -206,7 +225,22 @@ def _to_row(sentence: Sentence) -> dict[str, Any]:
     return {**record, **record["tokens"], "event": event}
 
 
-def _open(path: Path, kind: Any) -> Any:
+def pack(table: Any) -> bytes:
+    """Return a table as bytes, to be sent; pickled, it would take five times as long to read."""
+    sink = pa.BufferOutputStream()
+    options = pa.ipc.IpcWriteOptions(compression="lz4")  # many may wait
+    with pa.ipc.new_stream(sink, table.schema, options=options) as stream:
+        stream.write_table(table)
+    packed: bytes = sink.getvalue().to_pybytes()
+    return packed
+
+
+def unpack(packed: bytes) -> Any:
+    """Return the table that was packed."""
+    return pa.ipc.open_stream(pa.BufferReader(packed)).read_all()
+
+
+def open_parquet(path: Path, kind: Any) -> Any:
     """Return a Parquet writer whose file has plain types, whatever Arrow's encoding of them."""
     return pq.ParquetWriter(
         path,

@@ -22,7 +22,7 @@ Portion: TypeAlias = tuple[int, IndexArray]
 """The number of its first sentence, from 0, and the indices."""
 
 Lot: TypeAlias = tuple[int, Any]
-"""How many sentences, and what was made of them: text, or a row group."""
+"""How many sentences, and what was made of them: text, or an Arrow table."""
 
 
 def jobs_for(count: int, fmt: str) -> int:
@@ -56,7 +56,7 @@ def portions(
     with workers(jobs) as pool:
         assert pool is not None
         work = partial(_make, pickle.dumps((space, fmt)))
-        yield in_order(work, _cut(indices), pool=pool, ahead=2 * jobs)
+        yield map(_unpacked, in_order(work, _cut(indices), pool=pool, ahead=2 * jobs))
 
 
 def _cut(indices: IndexArray) -> Iterator[Portion]:
@@ -66,7 +66,21 @@ def _cut(indices: IndexArray) -> Iterator[Portion]:
 
 def _make(told: bytes, portion: Portion) -> Lot:
     """Make a portion of a space and format, in a process that knows them from the one before."""
-    return _known_maker(told)(portion)
+    count, made = _known_maker(told)(portion)
+    if isinstance(made, str):
+        return count, made
+    from sentprobe.generator.parquet import pack  # noqa: PLC0415 - slow import
+
+    return count, pack(made)
+
+
+def _unpacked(lot: Lot) -> Lot:
+    count, made = lot
+    if isinstance(made, str):
+        return lot
+    from sentprobe.generator.parquet import unpack  # noqa: PLC0415 - slow import
+
+    return count, unpack(made)
 
 
 @lru_cache(maxsize=1)
@@ -95,17 +109,17 @@ class _TextMaker:
 
 
 class _GroupMaker:
-    """Makes row groups."""
+    """Makes tables, each to be a row group."""
 
     def __init__(self, space: Space) -> None:
-        from sentprobe.generator.row_groups import RowGroups  # noqa: PLC0415 - slow import
+        from sentprobe.generator.parquet import TableMaker  # noqa: PLC0415 - slow import
 
-        self._groups = RowGroups(space)
+        self._tables = TableMaker(space)
 
     def __call__(self, portion: Portion) -> Lot:
         start, indices = portion
-        return len(indices), self._groups.group(indices, start)
+        return len(indices), self._tables.group(indices, start)
 
     def all(self, indices: IndexArray) -> Iterator[Lot]:
-        """Yield the row groups of all."""
+        """Yield the tables of all."""
         return map(self, _cut(indices))

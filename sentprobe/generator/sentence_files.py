@@ -69,16 +69,14 @@ def write_file(
 def _write_groups(
     space: Space, indices: IndexArray, path: Path, reporter: Reporter, jobs: int | None
 ) -> None:
-    from sentprobe.generator.footer import GroupWriter  # noqa: PLC0415 - slow import
-    from sentprobe.generator.parquet import schema  # noqa: PLC0415 - slow import
+    from sentprobe.generator.parquet import open_parquet, schema  # noqa: PLC0415 - slow import
 
     reporter.begin("generate", len(indices))
-    with portions(space, indices, PARQUET, jobs=jobs) as made, path.open("wb") as file:
-        writer = GroupWriter(file, schema(space.count()))
+    kind = schema(space.count())
+    with portions(space, indices, PARQUET, jobs=jobs) as made, open_parquet(path, kind) as writer:
         for count, group in made:
-            writer.add(group)
+            writer.write_table(group)
             reporter.advance(count)
-        writer.finish()
 
 
 def write_annotated(

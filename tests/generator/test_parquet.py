@@ -1,12 +1,10 @@
 """Parquet as it is written in bulk: any reader finds what the other formats have."""
 
-import io
 import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -15,10 +13,10 @@ from hypothesis import strategies as st
 from space_strategies import spaces
 from thoroughness import examples
 
-from sentprobe.generator import bulk, pages, portions
+from sentprobe.generator import bulk, portions
 from sentprobe.generator.constraints import Choices
-from sentprobe.generator.footer import GroupWriter, RowGroup
 from sentprobe.generator.generate import generate
+from sentprobe.generator.parquet import TableMaker, pack, unpack
 from sentprobe.generator.sentence_files import read_file, write_annotated, write_file
 from sentprobe.generator.space import Space
 from sentprobe.lexicon import english
@@ -39,7 +37,7 @@ def as_row(record: dict[str, Any]) -> dict[str, Any]:
     portion=st.integers(1, 20),
 )
 def test_rows_are_the_records_of_json(space: Space, seed: int, part: int, portion: int) -> None:
-    """In pages and row groups of any length."""
+    """In parts and row groups of any length."""
     indices = space.sample(min(40, space.count()), seed=seed)
     with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
         patch.setattr(bulk, "PART", part)
@@ -50,6 +48,43 @@ def test_rows_are_the_records_of_json(space: Space, seed: int, part: int, portio
         wanted = [as_row(json.loads(line)) for line in lines.read_text("utf-8").splitlines()]
         found = [{**row, "index": int(row["index"])} for row in pq.read_table(rows).to_pylist()]
         assert found == wanted
+
+
+@examples(8)
+@given(space=spaces(), seed=st.integers(0, 2**32), part=st.integers(1, 9))
+def test_a_table_does_not_tell_what_was_made_before(space: Space, seed: int, part: int) -> None:
+    """Not by its dictionaries either, whose order decides the bytes of the file."""
+    indices = space.sample(min(40, space.count()), seed=seed)
+    half = len(indices) // 2
+    experienced = TableMaker(space)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bulk, "PART", part)
+        patch.setattr(bulk, "CHUNK", 3 * part)
+        experienced.group(indices[half:], half)
+        tables = [maker.group(indices, 0) for maker in (experienced, TableMaker(space))]
+    first, second = ([words(column) for column in table.columns] for table in tables)
+    assert tables[0].equals(tables[1])
+    assert first == second
+
+
+def words(column: pa.ChunkedArray) -> list[str] | None:
+    """The dictionary of a column, if it has one: its own words, sorted."""
+    (array,) = column.chunks
+    inner = array.values if pa.types.is_list(array.type) else array
+    if not pa.types.is_dictionary(inner.type):
+        return None
+    found: list[str] = inner.dictionary.to_pylist()
+    assert found == sorted(set(inner.to_pylist()), key=str.encode)
+    return found
+
+
+@examples(4)
+@given(space=spaces(), seed=st.integers(0, 2**32))
+def test_a_table_that_is_sent_is_the_same(space: Space, seed: int) -> None:
+    table = TableMaker(space).group(space.sample(min(20, space.count()), seed=seed), 7)
+    found = unpack(pack(table))
+    assert found.equals(table)
+    assert list(map(words, found.columns)) == list(map(words, table.columns))
 
 
 @examples(6)
@@ -104,52 +139,6 @@ def test_datasets_reads_it(tmp_path: Path) -> None:
         "parquet", data_files=str(path), cache_dir=str(tmp_path / "cache"), split="train"
     )
     assert found.to_list() == pq.read_table(path).to_pylist()
-
-
-def read_column(kind: Any, column: pages.ColumnChunk, rows: int) -> list[Any]:
-    """What Arrow reads of a file of one column, whose values none is missing of."""
-    schema = pa.schema([pa.field("x", kind, nullable=False)])
-    file = io.BytesIO()
-    writer = GroupWriter(file, schema)
-    writer.add(RowGroup(rows, (column,)))
-    writer.finish()
-    found: list[Any] = pq.read_table(io.BytesIO(file.getvalue())).column("x").to_pylist()
-    return found
-
-
-@given(st.lists(st.text(max_size=300), min_size=1, max_size=300))
-def test_strings_of_any_lengths(texts: list[str]) -> None:
-    content = [text.encode("utf-8", "replace") for text in texts]
-    ends = np.cumsum([0, *map(len, content)], dtype=np.int32)
-    writer = pages.ChunkWriter()
-    packed = pages.write_strings(ends, b"".join(content))
-    writer.add_data(pages.Levels(len(texts)), packed, pages.LENGTHS)
-    wanted = [text.decode() for text in content]
-    assert read_column(pa.string(), writer.finish(), len(texts)) == wanted
-
-
-def test_a_string_among_short_ones_may_be_long() -> None:
-    """Lengths whose differences want 32 bits."""
-    content = [b"", b"x" * 200_000, b"y"]
-    ends = np.cumsum([0, *map(len, content)], dtype=np.int32)
-    writer = pages.ChunkWriter()
-    packed = pages.write_strings(ends, b"".join(content))
-    writer.add_data(pages.Levels(3), packed, pages.LENGTHS)
-    wanted = [text.decode() for text in content]
-    assert read_column(pa.string(), writer.finish(), 3) == wanted
-
-
-@pytest.mark.parametrize("size", [1, 255, 256, 257, 65_536, 65_537])
-def test_numbers_of_any_width(size: int) -> None:
-    """Where a byte, two or four hold the number of a word."""
-    words = [f"w{number}" for number in range(size)]
-    numbers = np.array([0, size - 1, size // 2, 0, size - 1])
-    values = pages.plain_strings([word.encode() for word in words])
-    levels = pages.list_levels(np.array([0, 1, 4, 5]))
-    column = pages.write_numbered(values, size, levels, numbers, pages.ChunkWriter())
-    kind = pa.list_(pa.field("element", pa.string(), nullable=False))
-    chosen = [words[number] for number in numbers]
-    assert read_column(kind, column, 3) == [chosen[:1], chosen[1:4], chosen[4:]]
 
 
 @pytest.mark.parametrize("adverbs", [2, 4])
