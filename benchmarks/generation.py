@@ -110,7 +110,7 @@ def profiles(most: int, repeat: int) -> str:
     steps = [
         *("sample", "decode-text", "text"),
         *("decode-jsonl", "pieces-jsonl", "jsonl"),
-        "parquet",
+        *("tables-parquet", "parquet"),
     ]
     found = {step: case(step, most // 5, repeat=repeat) for step in steps}
     rows = [[step, f"{10**6 / found[step].rate:.2f}"] for step in steps]
@@ -119,13 +119,14 @@ def profiles(most: int, repeat: int) -> str:
 
 PROFILE = """\
 Each step includes the ones it needs. `decode` draws the digits of the indices and looks up the
-words of each sentence as numbers; `pieces` lists the numbers of all pieces of the records. What
-`text` and `jsonl` take beyond that is `str.join` over the pieces (25 in a line of text, 164 in a
-record of JSON), encoding and writing. Of what `parquet` takes, about a quarter is zstd, a fifth the
-strings of text, tree and event, and much of the rest the numbers of the words in the lists. The
-steps contain a fixed cost: each shape is written once when it first comes (about 0.4 ms each, 263
-shapes among the first 20,000 sentences here), which is why small n, rich choices and templates with
-many structures are slower per sentence."""
+words of each sentence as numbers; `pieces` lists the numbers of all pieces of the records; `tables`
+makes all columns as Arrow arrays. What `text` and `jsonl` take beyond that is `str.join` over the
+pieces (25 in a line of text, 164 in a record of JSON), encoding and writing; what `parquet` takes
+beyond `tables` is pyarrow's writer, in which the seven lists (an element per token, each with its
+levels) cost somewhat more than the strings of text, tree and event. The steps contain a fixed cost:
+each shape is written once when it first comes (about 0.4 ms each, 263 shapes among the first 20,000
+sentences here), which is why small n, rich choices and templates with many structures are slower
+per sentence."""
 
 
 def spread(most: int, repeat: int) -> str:
@@ -156,7 +157,7 @@ def command(fmt: str, n: int, jobs: int) -> tuple[float, float]:
 SPREAD = """\
 The whole command, by the clock, with what else the two cores did at the time; the start of the
 processes (their imports, and each shape once more) is counted. By default `gen` starts one for each
-200,000 sentences (1,000,000 of plain text), and no more than there are cores."""
+200,000 sentences (1,000,000 of plain text), and one for each core but one, which writes."""
 
 
 def main() -> None:

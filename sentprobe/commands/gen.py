@@ -64,8 +64,8 @@ def generate(
     jobs: Annotated[
         int | None,
         opt.jobs_of(
-            "By default as many as are worth their start: one for each core, and for each 200,000 "
-            "sentences (1,000,000 of plain text). What is written is the same."
+            "By default one for each core but one, which writes, and no more than one for each "
+            "200,000 sentences (1,000,000 of plain text). What is written is the same."
         ),
     ] = None,
     version: opt.VersionOption = False,  # noqa: ARG001 - its callback does it

@@ -26,13 +26,13 @@ Lot: TypeAlias = tuple[int, Any]
 
 
 def jobs_for(count: int, fmt: str) -> int:
-    """Return how many processes are worth their start for so many sentences."""
+    """Return how many processes are worth their start; a core is left for the one that writes."""
     wanted = count // (ENOUGH_TEXT if fmt == TEXT else ENOUGH)
     if wanted <= 1:
         return 1
     from sentprobe.processes import cores  # noqa: PLC0415 - slow import
 
-    return min(wanted, cores())
+    return max(1, min(wanted, cores() - 1))
 
 
 @contextmanager

@@ -104,8 +104,15 @@ def test_no_such_number_of_jobs(jobs: int, tmp_path: Path) -> None:
 def test_by_default_a_process_must_be_worth_its_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "cores", lambda: 4)
     counts = (10, 399_999, 400_000, 700_000, 5_000_000)
-    assert [portions.jobs_for(count, "jsonl") for count in counts] == [1, 1, 2, 3, 4]
-    assert [portions.jobs_for(count, "text") for count in counts] == [1, 1, 1, 1, 4]
+    assert [portions.jobs_for(count, "jsonl") for count in counts] == [1, 1, 2, 3, 3]
+    assert [portions.jobs_for(count, "text") for count in counts] == [1, 1, 1, 1, 3]
+
+
+@pytest.mark.parametrize("few", [1, 2])
+def test_of_two_cores_one_writes(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a second process would not be worth its start."""
+    monkeypatch.setattr(processes, "cores", lambda: few)
+    assert portions.jobs_for(5_000_000, "jsonl") == 1
 
 
 def test_one_process_starts_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
