@@ -29,7 +29,7 @@ from sentprobe.probes.formats import read_dataset
 from sentprobe.probes.known_task import Cue
 from sentprobe.probes.statistics import balanced
 from sentprobe.probes.suites import expected, turned
-from sentprobe.processes import check_jobs, finished, workers
+from sentprobe.processes import check_jobs, cores, finished, workers
 from sentprobe.progress import Reporter, Silent, bars
 from sentprobe.specs import choose
 
@@ -92,6 +92,9 @@ BY_USER = "you expect it"
 
 CONFIDENCE = 0.99
 """A dataset without any leak should be found to have one in fewer than one audit of a hundred."""
+
+_WORTH_A_PROCESS = 60_000
+"""Items times cues for which one more process is worth its start, which takes seconds."""
 
 
 class Verdict(StrEnum):
@@ -204,6 +207,12 @@ def audit(
             reporter=reporter,
         )
     return found
+
+
+def processes_for(datasets: Sequence[ProbeDataset]) -> int:
+    """Return in how many processes an audit of these ends first: at most one for each core."""
+    work = sum(len(cues_of(data)) * sum(map(len, data.splits.values())) for data in datasets)
+    return min(cores(), 1 + work // _WORTH_A_PROCESS)
 
 
 def audit_all(
