@@ -1,8 +1,8 @@
 """The command ``probe show``: the table of one or more runs."""
 
 import itertools
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +12,7 @@ from sentprobe.commands import options as opt
 from sentprobe.commands.table_files import find_caption, find_format, print_or_write
 from sentprobe.errors import UsageError
 from sentprobe.lengths import Lengths
+from sentprobe.probes.report.published import published_records
 from sentprobe.probes.report.series import NOTES, check_series, series_grids, series_records
 from sentprobe.probes.report.tables import (
     CellStyle,
@@ -20,7 +21,6 @@ from sentprobe.probes.report.tables import (
     single_draws,
     titles,
 )
-from sentprobe.probes.report.tables import published as published_rows
 from sentprobe.probes.report.view import sections
 from sentprobe.probes.report.view import to_text as write_sections
 from sentprobe.probes.runs.results import Results
@@ -41,10 +41,9 @@ from sentprobe.table_writers import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """How results are shown: the cells, a note below each table, series over lengths instead."""
+    """How results are shown: the cells, or series over lengths instead."""
 
     style: CellStyle = CellStyle()  # noqa: RUF009 - frozen
-    note: str = ""
     by_length: Lengths | None = None
     caption: Caption = NO_CAPTION
 
@@ -60,7 +59,7 @@ def show(
     sources: opt.SourcesOption = False,
     all_rows: opt.AllRowsOption = False,
     published: Annotated[
-        bool, typer.Option("--published", help="Add the rows of Ettinger et al. 2018.")
+        bool, typer.Option("--published", help="Add the papers' rows of these tasks.")
     ] = False,
     out: Annotated[Path | None, opt.out_to("Write to this file.")] = None,
     plot: Annotated[
@@ -89,33 +88,18 @@ def show(
         raise UsageError(f"{', '.join(map(str, runs))}: no results yet")
     if plot is not None:
         save_plot(results, plot, lengths)
-    shown = CellStyle(intervals=intervals, sources=sources, all_rows=all_rows)
-    view = make_view(shown, published=published, by_length=lengths)
+    shown = CellStyle(intervals=intervals, sources=sources, all_rows=all_rows, published=published)
+    view = View(style=shown, by_length=lengths, caption=caption)
     if style is TableFormat.TEXT and out is None:
         print_tables(results, view)
     else:
-        print_or_write(to_text(results, replace(view, caption=caption), style), out)
+        print_or_write(to_text(results, view, style), out)
 
 
 def read_runs(runs: Sequence[Path]) -> Results:
     """Read several runs as one, layers of a model in order, and compeval tasks in the paper's."""
     records = [record for path in runs for record in read_results(path).records]
     return arrange(Results(tuple(records)))
-
-
-def make_view(style: CellStyle, *, published: bool, by_length: Lengths | None) -> View:
-    """Return the view of such cells, and with the published rows, where asked."""
-    if not published:
-        return View(style=style, by_length=by_length)
-    found = published_rows()
-    rows = tuple(row for row in found.rows if row.accuracies)
-    shown = f"Published rows: {found.citation}; their data and classifier, not these."
-    notes = (*([shown] if rows else []), found.note)
-    return View(
-        style=replace(style, published=rows),
-        note="".join(f"{note}\n" for note in notes if note),
-        by_length=by_length,
-    )
 
 
 def save_plot(results: Results, path: Path, by_length: Lengths | None) -> None:
@@ -144,13 +128,16 @@ def to_text(results: Results, view: View, fmt: TableFormat) -> str:
     if view.by_length is not None and fmt is not TableFormat.HTML:
         return series_text(results, view, by=view.by_length, fmt=fmt)
     if fmt in (TableFormat.CSV, TableFormat.JSON):
-        return write_records(results.to_records(), fmt)
+        papers = published_records(results) if view.style.published else []
+        return write_records([*results.to_records(), *papers], fmt)
     if fmt is TableFormat.HTML:
         from sentprobe.probes.report.html import report  # noqa: PLC0415 - Jinja is not always needed
 
         by = view.by_length or Lengths.BINS
-        return report(results, style=view.style, note=view.note.strip(), by=by)
-    return write_sections(list(_tables(results, view)), fmt, style=view.style, caption=view.caption)
+        return report(results, style=view.style, by=by)
+    return write_sections(
+        list(sections(results, view.style)), fmt, style=view.style, caption=view.caption
+    )
 
 
 def print_tables(results: Results, view: View) -> None:
@@ -158,16 +145,10 @@ def print_tables(results: Results, view: View) -> None:
     if view.by_length is not None:
         print_series(results, by=view.by_length, style=view.style)
         return
-    for title, each, notes in _tables(results, view):
+    for title, each, notes in sections(results, view.style):
         say(write_title(title, TableFormat.TEXT), end="")
         print_table(draw(grid(each, style=view.style)))
         say(notes, end="")
-
-
-def _tables(results: Results, view: View) -> Iterator[tuple[str, Results, str]]:
-    """Yield each table with what stands above it and below."""
-    for title, each, notes in sections(results, view.style):
-        yield title, each, notes + view.note
 
 
 def print_series(results: Results, *, by: Lengths, style: CellStyle) -> None:

@@ -23,6 +23,7 @@ from sentprobe.probes.report.tables import (
     classifiers,
     describe,
     grid,
+    of_papers,
     trained,
 )
 from sentprobe.probes.report.view import template, titled
@@ -71,10 +72,8 @@ LENGTHS = Plot(
 )
 
 
-def report(
-    results: Results, *, style: CellStyle | None = None, note: str = "", by: Lengths = Lengths.BINS
-) -> str:
-    """Return the page, with *note* below the tables; all texts are escaped.
+def report(results: Results, *, style: CellStyle | None = None, by: Lengths = Lengths.BINS) -> str:
+    """Return the page; all texts are escaped.
 
     It loads nothing from elsewhere. *by* says how lengths of sentences are put together in plots.
     """
@@ -88,7 +87,6 @@ def report(
         classifiers=tuple(classifiers(results)),
         versions=dict.fromkeys(_versions(each) for each in made),
         commands=dict.fromkeys(each.command for each in made if each.command),
-        note=note,
     )
 
 
@@ -104,7 +102,7 @@ def _section(
     return ReportSection(
         title=title,
         grid=grid(results, style=style),
-        notes=(*folders, *named, *describe(results)),
+        notes=(*folders, *named, *describe(results), *of_papers(results, style)),
         verdicts=tuple(verdicts(results)),
         runs=sanity_runs(results),
         plots=tuple(_plots(results, by)),
