@@ -171,28 +171,29 @@ class TripletOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompevalOptions:
-    """From which words the tasks of compeval are built, and how they are drawn."""
+    """From which words the tasks of compeval are built."""
 
     SUITES: ClassVar = (COMPEVAL,)
 
     vocabulary: CompevalVocabularyOption = None
     lexicon: LexiconOption = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemOptions:
+    """How a task's items are drawn, and how many; None: as many as is usual in its suite."""
+
+    SUITES: ClassVar = (COMPEVAL, NATURAL)
+
     sampling: Annotated[
         str,
         typer.Option(
             "--sampling",
-            help="mirror, or paper, as published.",
+            help="mirror, or paper, as published; of natural text only with --task adi.",
             rich_help_panel=WHAT,
             autocompletion=complete_sampling,
         ),
     ] = "mirror"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SizeOptions:
-    """How many items each task has; None: as many as is usual in its suite."""
-
-    SUITES: ClassVar = (COMPEVAL, NATURAL)
 
     train: Annotated[
         int | None,
@@ -347,7 +348,7 @@ def _of_suites(*groups: Any) -> Iterator[tuple[str, tuple[str, tuple[str, ...]]]
 
 
 OF_SUITES: Mapping[str, tuple[str, tuple[str, ...]]] = dict(
-    _of_suites(CompevalOptions, SizeOptions, CardOptions, NaturalOptions)
+    _of_suites(CompevalOptions, ItemOptions, CardOptions, NaturalOptions)
 )
 """By parameter: the option as it is written, and the suites for which it means something."""
 

@@ -74,7 +74,7 @@ def run(
     all_rows: opt.AllRowsOption = False,
     *,
     compeval: opt.CompevalOptions,
-    size: opt.SizeOptions,
+    items: opt.ItemOptions,
     preset: Annotated[
         str | None,
         typer.Option(
@@ -132,7 +132,7 @@ def run(
         task or (),
         compeval=compeval,
         natural=natural,
-        size=size,
+        items=items,
         seed=seed,
         given=opt.options_given(context),
     )

@@ -14,7 +14,7 @@ from in_process import Command
 from probe_strategies import learnable
 from processes import PROBE, alive, descendants, end, wait_for
 
-from sentprobe.commands.options import SizeOptions
+from sentprobe.commands.options import ItemOptions
 from sentprobe.commands.targets import parse_targets
 from sentprobe.files import RUN_FILE
 from sentprobe.probes.formats import write_dataset
@@ -105,7 +105,7 @@ def test_help_imports_no_torch() -> None:
 
 @pytest.mark.slow
 def test_several_processes_give_the_same_numbers() -> None:
-    targets = parse_targets(["compeval"], ["Content1Probe"], size=SizeOptions(train=56, test=28))
+    targets = parse_targets(["compeval"], ["Content1Probe"], items=ItemOptions(train=56, test=28))
     preset = override(find_preset("ettinger"), [("max_epochs", "3")])
     one, two = (
         run_targets(

@@ -7,7 +7,7 @@ from in_process import Command
 from probe_strategies import learnable
 from shared import ROOT
 
-from sentprobe.commands.options import CompevalOptions, SizeOptions
+from sentprobe.commands.options import ItemOptions
 from sentprobe.commands.targets import parse_targets
 from sentprobe.errors import UsageError
 from sentprobe.probes.formats import write_dataset
@@ -72,10 +72,9 @@ def test_refused_request(
 
 
 def test_paper_sampling_balances_in_twos() -> None:
-    size = SizeOptions(train=402)
-    parse_targets(["compeval"], compeval=CompevalOptions(sampling="paper"), size=size)
+    parse_targets(["compeval"], items=ItemOptions(train=402, sampling="paper"))
     with pytest.raises(UsageError, match="must be a positive multiple of 4"):
-        parse_targets(["compeval"], compeval=CompevalOptions(sampling="mirror"), size=size)
+        parse_targets(["compeval"], items=ItemOptions(train=402, sampling="mirror"))
 
 
 def check_refusal(got: int, stdout: str, stderr: str, *, code: int, message: str) -> None:
@@ -125,7 +124,7 @@ IDLE = {
     ("--vocabulary", "compeval"): "suite compeval",
     ("-v", "compeval"): "suite compeval",
     ("--lexicon", "mine.toml"): "suite compeval",
-    ("--sampling", "mirror"): "suite compeval",
+    ("--sampling", "mirror"): "suites compeval and natural",
     ("--train", "4000"): "suites compeval and natural",
     ("--test", "56"): "suites compeval and natural",
     ("--validation", "0"): "suites compeval and natural",

@@ -29,8 +29,16 @@ from sentprobe.probes.compeval import held_out
 from sentprobe.probes.compeval.items import Drawer, Probe, Unit, UnitItem
 from sentprobe.probes.compeval.mirror import content2, in_turn
 from sentprobe.probes.compeval.paper import PaperQuestion, check_trained, paper_items
-from sentprobe.probes.compeval.tasks import CompevalTask, HeldOut, Sampling, check_size, find_task
-from sentprobe.probes.dataset import Card, Items, ProbeDataset, Size, Split, TooFewError
+from sentprobe.probes.compeval.tasks import CompevalTask, HeldOut, check_size, find_task
+from sentprobe.probes.dataset import (
+    Card,
+    Items,
+    ProbeDataset,
+    Sampling,
+    Size,
+    Split,
+    TooFewError,
+)
 from sentprobe.specs import choose
 from sentprobe.versions import versions
 
