@@ -200,6 +200,16 @@ def _check_targets(
     _check_disjoint(forms)
     for split, words in forms.items():
         assert data.card.counts[f"{split.value} words"] == len(words)
+    test = [item for item in items(data) if item.split is Split.TEST]
+    agreeing = sum(_is_commonest(item.label, source.rows[item.text].tags) for item in test)
+    assert data.card.counts["test agreeing"] == agreeing
+
+
+def _is_commonest(label: str, tags: Sequence[str]) -> bool:
+    said = {"VBP": "PRES", "VBZ": "PRES", "VBD": "PAST", "NN": "NN", "NNS": "NNS"}
+    rival = {"PRES": "PAST", "PAST": "PRES", "NN": "NNS", "NNS": "NN"}[label]
+    words = [said.get(tag) for tag in tags]
+    return words.count(label) > words.count(rival)
 
 
 def _check_disjoint(forms: Mapping[Split, set[str]]) -> None:

@@ -26,7 +26,7 @@ from sentprobe.probes.audit.classify import ModelScore, Trial, TrialItems, score
 from sentprobe.probes.audit.features import CUES, Features, Structures, cues_of, seen
 from sentprobe.probes.dataset import Indices, Items, ProbeDataset, Split
 from sentprobe.probes.formats import read_dataset
-from sentprobe.probes.known_task import Cue
+from sentprobe.probes.known_task import AGREEING, Cue
 from sentprobe.probes.statistics import balanced
 from sentprobe.probes.suites import expected, turned
 from sentprobe.processes import check_jobs, cores, finished, workers
@@ -150,6 +150,9 @@ class Audit:
     template was not tried."""
     expect: tuple[Cue, ...] = ()
     """The cues of which the user said that they would be above chance."""
+    agreeing: float | None = None
+    """The share of test items whose answer most words of the sentence of that kind say, as counted
+    when they were built (Conneau et al. 2018, section 4); None where nobody counted."""
 
     def __str__(self) -> str:
         show: Callable[[Sequence[Audit]], str] = resolve_name(REPORT)
@@ -338,7 +341,13 @@ def _audit(
         },
         structures=tried[Cue.TEMPLATE].structures if Cue.TEMPLATE in tried else {},
         expect=expect,
+        agreeing=_agreeing(data),
     )
+
+
+def _agreeing(data: ProbeDataset) -> float | None:
+    count = data.card.counts.get(AGREEING)
+    return None if count is None else count / len(data.splits[Split.TEST])
 
 
 def _finding(data: ProbeDataset, cue: Cue, trial: Trial, chance: float, *, reason: str) -> Finding:

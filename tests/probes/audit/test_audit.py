@@ -316,6 +316,23 @@ def test_little_work_takes_one_process_and_much_at_most_one_for_each_core() -> N
     assert processes_for([data] * 100_000) == cores()
 
 
+def test_how_often_the_answer_is_the_commonest_of_the_sentence() -> None:
+    counted = replace(learnable(size=60), name="SubjNum")
+    tests = len(counted.splits[Split.TEST])
+    counted = replace(counted, card=Card("SubjNum", counts={"test agreeing": tests // 4}))
+    found = audit(counted, cues=(Cue.LENGTH,))
+    assert found.agreeing == (tests // 4) / tests
+    assert (
+        f"redundancy: in {100 * found.agreeing:.1f}% of the test items the answer is also the "
+        "commonest number of its nouns in the sentence (75.9% in the published ones)"
+        in " ".join(str(found).split())
+    )
+    assert from_json(to_json(found)) == found
+    nobody = audit(replace(counted, card=Card("SubjNum")), cues=(Cue.LENGTH,))
+    assert nobody.agreeing is None
+    assert "redundancy" not in str(nobody)
+
+
 def test_an_audit_goes_through_json_and_back() -> None:
     found = audited("Order")
     value = to_json(found)
