@@ -36,7 +36,7 @@ Asker = Callable[[Sequence[str], Slots, Random], AskedWords]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class AdiQuestion:
     """How a task asks about words."""
 
     slots: int
@@ -70,7 +70,7 @@ def changed(texts: Sequence[str], draw: select.Draw, change: Change) -> Mapping[
     return as_asked(texts, draw.random("change"))
 
 
-def asked_selection(draw: select.Draw, question: Question, change: Change) -> select.Selection:
+def asked_selection(draw: select.Draw, question: AdiQuestion, change: Change) -> select.Selection:
     """Return a task that asks about words; validation and test ask about words of training.
 
     As published there are two items of each sentence.

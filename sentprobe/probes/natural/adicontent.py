@@ -19,7 +19,7 @@ def adi_content(draw: Draw, change: adi.Change) -> Selection:
     Positive: a random word of the sentence. Negative: a word that is positive elsewhere and not in
     this sentence.
     """
-    return adi.asked_selection(draw, adi.Question(1, _ask, _ask_twice), change)
+    return adi.asked_selection(draw, adi.AdiQuestion(1, _ask, _ask_twice), change)
 
 
 def _ask(texts: Sequence[str], known: adi.Slots, rng: Random) -> adi.AskedWords:

@@ -14,7 +14,7 @@ from sentprobe.probes.natural.select import Draw, Selection
 
 def adi_order(draw: Draw, change: adi.Change) -> Selection:
     """Return word order (is the first probe word before the second?); both are there once."""
-    return adi.asked_selection(draw, adi.Question(2, _ask, _ask_twice), change)
+    return adi.asked_selection(draw, adi.AdiQuestion(2, _ask, _ask_twice), change)
 
 
 def _ask(texts: Sequence[str], known: adi.Slots, rng: Random) -> adi.AskedWords:
