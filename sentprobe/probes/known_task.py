@@ -57,6 +57,9 @@ class Redundancy:
 AGREEING = "test agreeing"
 """How many test items are so redundant, among the counts of a card."""
 
+TIED = "test tied"
+"""In how many as many words say the answer as say another."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownTask:

@@ -26,7 +26,7 @@ from sentprobe.probes.audit.classify import ModelScore, Trial, TrialItems, score
 from sentprobe.probes.audit.features import CUES, Features, Structures, cues_of, seen
 from sentprobe.probes.dataset import Indices, Items, ProbeDataset, Split
 from sentprobe.probes.formats import read_dataset
-from sentprobe.probes.known_task import AGREEING, Cue
+from sentprobe.probes.known_task import AGREEING, TIED, Cue
 from sentprobe.probes.statistics import balanced
 from sentprobe.probes.suites import expected, turned
 from sentprobe.processes import check_jobs, cores, finished, workers
@@ -152,7 +152,7 @@ class Audit:
     """The cues of which the user said that they would be above chance."""
     agreeing: float | None = None
     """The share of test items whose answer most words of the sentence of that kind say, as counted
-    when they were built (Conneau et al. 2018, section 4); None where nobody counted."""
+    when they were built, ties half (Conneau et al. 2018, section 4); None where nobody counted."""
 
     def __str__(self) -> str:
         show: Callable[[Sequence[Audit]], str] = resolve_name(REPORT)
@@ -346,8 +346,10 @@ def _audit(
 
 
 def _agreeing(data: ProbeDataset) -> float | None:
-    count = data.card.counts.get(AGREEING)
-    return None if count is None else count / len(data.splits[Split.TEST])
+    agreeing, tied = (data.card.counts.get(name) for name in (AGREEING, TIED))
+    if agreeing is None or tied is None:
+        return None
+    return (agreeing + tied / 2) / len(data.splits[Split.TEST])
 
 
 def _finding(data: ProbeDataset, cue: Cue, trial: Trial, chance: float, *, reason: str) -> Finding:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from sentprobe.probes.corpus.queries import SentencePool
 from sentprobe.probes.dataset import Split
-from sentprobe.probes.known_task import AGREEING, Redundancy
+from sentprobe.probes.known_task import AGREEING, TIED, Redundancy
 from sentprobe.probes.natural import select
 
 TARGET_BAND = select.Band(100, 5000)
@@ -78,21 +78,22 @@ def _count_agreeing(
     labels: Sequence[str],
     others: Redundancy,
 ) -> dict[str, int]:
-    """Return in how many test items more words of the sentence say the answer than any other."""
+    """Return in how many test items the answer is what most words say, or what as many do."""
     chosen = places[Split.TEST]
     tags = draw.corpus.columns(pool.handles[chosen], "tags")
-    answers = [labels[label] for label in pool.labels[chosen]]
-    commonest = (
-        _commonest([of for tag in found for of, said in others.tags.items() if tag in said])
-        for (found,) in tags
-    )
-    return {AGREEING: sum(a == b for a, b in zip(answers, commonest, strict=True))}
+    answers = (labels[label] for label in pool.labels[chosen])
+    leads = [
+        _lead(answer, [of for tag in found for of, said in others.tags.items() if tag in said])
+        for answer, (found,) in zip(answers, tags, strict=True)
+    ]
+    return {AGREEING: sum(lead > 0 for lead in leads), TIED: leads.count(0)}
 
 
-def _commonest(said: Sequence[str]) -> str:
-    """Return what is said most often; of two things said equally often, neither."""
-    (first, most), (_, next_most), *_ = [*Counter(said).most_common(2), ("", 0), ("", 0)]
-    return first if most > next_most else ""
+def _lead(answer: str, said: Sequence[str]) -> int:
+    """Return by how many more words the answer is said than what else is said most often."""
+    counts = Counter(said)
+    ours = counts.pop(answer, 0)
+    return ours - max(counts.values(), default=0)
 
 
 def band_note(band: select.Band) -> str:

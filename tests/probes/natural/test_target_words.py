@@ -4,18 +4,18 @@ from collections.abc import Sequence
 
 import pytest
 
-from sentprobe.probes.natural.target_words import _commonest
+from sentprobe.probes.natural.target_words import _lead
 
 
 @pytest.mark.parametrize(
-    ("said", "commonest"),
+    ("said", "lead"),
     [
-        ([], ""),
-        (["NN"], "NN"),
-        (["NN", "NNS"], ""),  # a tie is none
-        (["NNS", "NN", "NNS"], "NNS"),
-        (["PAST", "PAST", "PRES", "PRES", "PRES"], "PRES"),
+        ([], 0),
+        (["NN"], 1),
+        (["NN", "NNS"], 0),
+        (["NNS", "NN", "NNS"], -1),
+        (["NN", "NN", "NNS", "NN"], 2),
     ],
 )
-def test_the_commonest(said: Sequence[str], commonest: str) -> None:
-    assert _commonest(said) == commonest
+def test_by_how_much_the_answer_leads(said: Sequence[str], lead: int) -> None:
+    assert _lead("NN", said) == lead
