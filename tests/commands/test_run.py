@@ -170,6 +170,43 @@ def test_what_encoders_have_to_say_is_told_once(
     assert len(told) == 1
 
 
+AVERAGED = (
+    "run", "compeval", "--task", "Order", *TINY, *BOW, "--no-controls", "--set", "average=3",
+)  # fmt: skip
+
+
+def test_probes_are_averaged(tmp_path: Path, command: Command) -> None:
+    out = ("--out", str(tmp_path))
+    code, stdout, _ = command(*AVERAGED, *out)
+    assert code == 0
+    assert "average=3" in stdout
+    assert command(*AVERAGED, *out)[:2] == (0, stdout)
+    one = command(*AVERAGED, "--set", "average=1", *out)
+    assert one[0] == 0
+    assert sorted(each.preset.average for each in read_results(tmp_path).records) == [1, 3]
+
+
+REFUSED_AVERAGES = [
+    (("average=0",), "preset ettinger: option average=0: a whole number from 1 is wanted"),
+    (("average=2000",), "preset ettinger: average must be at most 1,000"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), REFUSED_AVERAGES)
+def test_refused_average(command: Command, options: tuple[str, ...], message: str) -> None:
+    given = [part for option in options for part in ("--set", option)]
+    code, stdout, stderr = command("run", "compeval", *BOW, *given)
+    assert (code, stdout) == (2, "")
+    assert message in stderr
+
+
+def test_no_average_of_what_is_all_the_same(command: Command) -> None:
+    code, stdout, stderr = command(
+        "run", "compeval", *BOW, "--preset", "logreg", "--set", "average=2")  # fmt: skip
+    assert (code, stdout) == (2, "")
+    assert "average=2 changes nothing with optimizer=lbfgs" in stderr
+
+
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no /proc here")
 @pytest.mark.parametrize("whole_group", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_interrupt(tmp_path: Path, whole_group: bool) -> None:
