@@ -179,10 +179,11 @@ def test_probes_are_averaged(tmp_path: Path, command: Command) -> None:
     out = ("--out", str(tmp_path))
     code, stdout, _ = command(*AVERAGED, *out)
     assert code == 0
-    assert "average=3" in stdout
+    assert "Each probe is 3 probes whose probabilities are averaged (average=3)" in stdout
     assert command(*AVERAGED, *out)[:2] == (0, stdout)
     one = command(*AVERAGED, "--set", "average=1", *out)
     assert one[0] == 0
+    assert "probabilities are averaged" not in one[1]
     assert sorted(each.preset.average for each in read_results(tmp_path).records) == [1, 3]
 
 
