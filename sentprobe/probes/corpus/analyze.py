@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from sentprobe.engines import Engine, Machines, make_engine, run
 from sentprobe.errors import SentprobeError, path_error
 from sentprobe.files import atomic_path
 from sentprobe.probes.corpus import table
@@ -26,11 +27,9 @@ from sentprobe.probes.corpus.chunks import (
     read_head,
     store_chunk,
 )
-from sentprobe.probes.corpus.engine import Engine, EngineName, make_engine, run
 from sentprobe.probes.corpus.recipe import Recipe
 from sentprobe.probes.corpus.sources import Chunk, ChunkSize, Source, check_encoding, make_chunks
 from sentprobe.probes.corpus.work import ChunkHead, work_on
-from sentprobe.processes import check_jobs, cores
 from sentprobe.progress import Reporter, Silent
 from sentprobe.versions import own_version, versions
 
@@ -78,15 +77,6 @@ class Analysis:
     """Make a table anew that is finished."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Machines:
-    """Where the work is done."""
-
-    engine: EngineName = EngineName.LOCAL
-    jobs: int = field(default_factory=cores)
-    scheduler: str | None = None
-
-
 def analyze(
     plan: Analysis,
     machines: Machines | None = None,
@@ -100,17 +90,15 @@ def analyze(
 
     Raises:
         UsageError: *out* is a finished table, or is not ours; see also
-            :func:`~sentprobe.probes.corpus.engine.make_engine`.
+            :func:`~sentprobe.engines.make_engine`.
         SentprobeError: a file cannot be read or written, a parser cannot be used, or there is not
             one sentence.
     """
     machines = machines or Machines()
     reporter, pace = reporter or Silent(), pace or Pace()
     check_encoding(plan.encoding)
-    check_jobs(machines.jobs)
     with ExitStack() as stack:
-        engine = make_engine(machines.engine, jobs=machines.jobs, scheduler=machines.scheduler)
-        with engine as workers:
+        with make_engine(machines) as workers:
             stack.enter_context(table.writing(plan.out, force=plan.force))
             chunks = _work(plan, workers, reporter, pace)
         try:

@@ -9,14 +9,14 @@ import re
 from collections.abc import Callable, Generator, Iterator
 from concurrent import futures
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import islice
 from typing import Any, ParamSpec, TypeVar
 
 from sentprobe.errors import SentprobeError, UsageError, first_line
 from sentprobe.extras import load
-from sentprobe.processes import workers
+from sentprobe.processes import check_jobs, cores, workers
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +62,28 @@ class Here(futures.Executor):
         return future
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machines:
+    """Where the work is done.
+
+    Raises:
+        UsageError: a scheduler without Dask or Dask without a scheduler, or its address is none; no
+            such number of jobs.
+    """
+
+    engine: EngineName = EngineName.LOCAL
+    jobs: int = field(default_factory=cores)
+    scheduler: str | None = None
+    """The address of a Dask cluster."""
+
+    def __post_init__(self) -> None:
+        check_jobs(self.jobs)
+        if (self.engine is EngineName.DASK) != (self.scheduler is not None):
+            raise UsageError("--engine dask and --scheduler tcp://HOST:PORT go together")
+        if self.scheduler is not None and not ADDRESS.fullmatch(self.scheduler):
+            raise UsageError(f"--scheduler tcp://HOST:PORT is wanted, not {self.scheduler!r}")
+
+
 @dataclass(frozen=True, slots=True)
 class Engine:
     """An executor, and how many pieces of work may wait in it."""
@@ -71,16 +93,14 @@ class Engine:
 
 
 @contextmanager
-def make_engine(name: EngineName, *, jobs: int, scheduler: str | None) -> Iterator[Engine]:
-    """Give the engine: *jobs* processes here, or the workers of the Dask *scheduler*.
+def make_engine(machines: Machines) -> Iterator[Engine]:
+    """Give the engine: processes here, or the workers of a Dask cluster.
 
     Raises:
-        UsageError: a scheduler without Dask or Dask without a scheduler; no such number of jobs.
         EngineError: Dask is not installed, or the scheduler does not answer.
     """
-    if (name is EngineName.DASK) != (scheduler is not None):
-        raise UsageError("--engine dask and --scheduler tcp://HOST:PORT go together")
-    with _local(jobs) if scheduler is None else _dask(scheduler) as engine:
+    scheduler = machines.scheduler
+    with _local(machines.jobs) if scheduler is None else _dask(scheduler) as engine:
         yield engine
 
 
@@ -96,8 +116,6 @@ def _dask(scheduler: str) -> Iterator[Engine]:
         from distributed import Client  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise EngineError("--engine dask needs the extra: pip install 'sentprobe[dask]'") from error
-    if not ADDRESS.fullmatch(scheduler):
-        raise UsageError(f"--scheduler tcp://HOST:PORT is wanted, not {scheduler!r}")
     try:
         asyncio.run(_knock(scheduler))
     except Exception as error:  # what another kind of server says may be anything to Dask
