@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from sentprobe.engines import Engine, Machines, make_engine, run
+from sentprobe.engines import Engine, Machines, check_version, make_engine, run
 from sentprobe.errors import SentprobeError, path_error
 from sentprobe.files import atomic_path
 from sentprobe.probes.corpus import table
@@ -31,7 +31,7 @@ from sentprobe.probes.corpus.recipe import Recipe
 from sentprobe.probes.corpus.sources import Chunk, ChunkSize, Source, check_encoding, make_chunks
 from sentprobe.probes.corpus.work import ChunkHead, work_on
 from sentprobe.progress import Reporter, Silent
-from sentprobe.versions import own_version, versions
+from sentprobe.versions import versions
 
 READ = ChunkSize(pieces=2_000, characters=1_000_000)
 """A chunk that is only read: a fraction of a second of work."""
@@ -159,17 +159,9 @@ def _work(plan: Analysis, engine: Engine, reporter: Reporter, pace: Pace) -> lis
             path = chunk_path(folder, task.chunk.number)
             store_chunk(path, content)
             head = read_head(path)
-            _check_version(head)
+            check_version(head.version)
             done.add(task.chunk, head, resumed=False)
     return done.chunks()
-
-
-def _check_version(head: ChunkHead) -> None:
-    if head.version != own_version():
-        raise SentprobeError(
-            f"a worker has sentprobe {head.version} and this process {own_version()}; "
-            "they must be the same"
-        )
 
 
 def _tasks(plan: Analysis, done: _Done) -> Iterator[_Portion]:
