@@ -19,7 +19,7 @@ from sentprobe.probes.runs.task import Task
 from sentprobe.progress import Reporter
 from sentprobe.specs import Spec
 
-Place: TypeAlias = tuple[str, str]
+ResultPlace: TypeAlias = tuple[str, str]
 """The names of an encoder and a task: where a result belongs."""
 
 
@@ -119,15 +119,15 @@ class _Sender:
     """
 
     def __init__(self, run: Run, ledger: Ledger, reporter: Reporter) -> None:
-        self.results: dict[Place, Result] = {}
+        self.results: dict[ResultPlace, Result] = {}
         self._run = run
         self._ledger = ledger
         self._reporter = reporter
         self._queue = _Queue()
         self._wanted: dict[Spec, list[errands.Wanted]] = {}
-        self._later: dict[Place, list[todo.Job]] = {}
+        self._later: dict[ResultPlace, list[todo.Job]] = {}
         """What will be asked for when the width is known."""
-        self._waiting: dict[Place, dict[Hashable, todo.Job]] = {}
+        self._waiting: dict[ResultPlace, dict[Hashable, todo.Job]] = {}
         """What has been, by its key."""
         self._brought: dict[Hashable, errands.Brought | None] = {}
         """What came of each key; None: nothing yet."""
@@ -141,7 +141,7 @@ class _Sender:
             later = self._later.setdefault((encoder.name, job.task.name), [])
             later += [] if errands.stays_with(job) else [job]
         if own:
-            asked = tuple(errands.Asked(j.task.name, j.condition, j.seeds) for j in own)
+            asked = tuple(errands.JobAsked(j.task.name, j.condition, j.seeds) for j in own)
             of_tasks = {each.task: known[each.task] for each in asked}
             wanted = errands.Wanted(encoder.name, of_tasks, asked)
             self._wanted.setdefault(spec, []).append(wanted)
@@ -169,7 +169,7 @@ class _Sender:
             for place in [each for each, keys in self._waiting.items() if errand.key in keys]:
                 self._settle(place)
 
-    def _ask(self, place: Place) -> None:
+    def _ask(self, place: ResultPlace) -> None:
         """Send for what the encoder shares with those of its width, where nobody has."""
         dim = self.results[place].dim
         known, jobs = self._ledger.take_shared(self.results[place], self._later.pop(place), dim=dim)
@@ -180,13 +180,13 @@ class _Sender:
         for key, job in self._waiting[place].items():
             if key not in self._brought:
                 self._brought[key] = None
-                asked = errands.Asked(job.task.name, job.condition, job.seeds)
+                asked = errands.JobAsked(job.task.name, job.condition, job.seeds)
                 self._queue.left.append(errands.SharedErrand(asked, dim, key))
         if jobs:
             self._ledger.keep(known)
         self._settle(place)
 
-    def _settle(self, place: Place) -> None:
+    def _settle(self, place: ResultPlace) -> None:
         """Finish a result when all that it waits for is there."""
         waiting = self._waiting[place]
         brought = {key: found for key in waiting if (found := self._brought[key]) is not None}

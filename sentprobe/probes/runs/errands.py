@@ -41,7 +41,7 @@ class Common:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class JobAsked:
     """A condition of a task, and the seeds that are missing."""
 
     task: str
@@ -56,7 +56,7 @@ class Wanted:
     encoder: str
     known: Mapping[str, Result]
     """What is known of it, by task."""
-    asked: tuple[Asked, ...]
+    asked: tuple[JobAsked, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class EncoderErrand:
 class SharedErrand:
     """Train what encoders of one width have in common."""
 
-    asked: Asked
+    asked: JobAsked
     dim: int
     key: Hashable
     """What tells it from others."""
@@ -177,6 +177,6 @@ def _checked(encoder: Encoder | Baseline | None, wanted: Wanted) -> Encoder | Ba
     return encoder
 
 
-def _job(asked: Asked, encoder: Encoder | Baseline, common: Common) -> todo.Job:
+def _job(asked: JobAsked, encoder: Encoder | Baseline, common: Common) -> todo.Job:
     (task,) = (each for each in common.tasks if each.name == asked.task)
     return todo.Job(encoder=encoder, task=task, condition=asked.condition, seeds=asked.seeds)

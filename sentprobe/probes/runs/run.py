@@ -180,7 +180,7 @@ def run_targets(
     return _together(outcomes)
 
 
-class Draw(NamedTuple):
+class DrawnRun(NamedTuple):
     """A draw: its run, and the encoders, of which those that need a file or a model are made."""
 
     run: Run
@@ -200,7 +200,7 @@ class _Rest:
     """Gives the engine, which starts with the first draw that has something to do."""
 
 
-def each_draw(encoders: Sequence[Known], *, targets: Targets, run: Run) -> Iterator[Draw]:
+def each_draw(encoders: Sequence[Known], *, targets: Targets, run: Run) -> Iterator[DrawnRun]:
     """Yield each draw with its encoders.
 
     Raises:
@@ -217,7 +217,7 @@ def each_draw(encoders: Sequence[Known], *, targets: Targets, run: Run) -> Itera
         for each, group in zip(encoders, groups, strict=True):
             if isinstance(each, Spec):
                 specs |= dict.fromkeys((made.name for made in group), each)
-        yield Draw(draw, known, specs)
+        yield DrawnRun(draw, known, specs)
         encoders = [each for pair in zip(encoders, groups, strict=True) for each in _kept(*pair)]
 
 
@@ -248,7 +248,7 @@ def _together(outcomes: Sequence[Outcome]) -> Outcome:
 
 
 def _run_draw(
-    targets: Targets, draw: Draw, rest: _Rest, asked: Sequence[recipes.Request]
+    targets: Targets, draw: DrawnRun, rest: _Rest, asked: Sequence[recipes.Request]
 ) -> Outcome:
     run, words = draw.run, rest.words
     engine = rest.start()
