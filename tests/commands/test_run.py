@@ -16,6 +16,7 @@ from processes import PROBE, alive, descendants, end, wait_for
 
 from sentprobe.commands.options import ItemOptions
 from sentprobe.commands.targets import parse_targets
+from sentprobe.engines import Machines
 from sentprobe.files import RUN_FILE
 from sentprobe.probes.formats import write_dataset
 from sentprobe.probes.runs.results import Condition
@@ -108,10 +109,8 @@ def test_several_processes_give_the_same_numbers() -> None:
     targets = parse_targets(["compeval"], ["Content1Probe"], items=ItemOptions(train=56, test=28))
     preset = override(find_preset("ettinger"), [("max_epochs", "3")])
     one, two = (
-        run_targets(
-            targets, [parse_spec("bow?dim=8")], run=make_run(seeds=2, jobs=jobs), preset=preset
-        ).results
-        for jobs in (1, 2)
+        run_targets(targets, [parse_spec("bow?dim=8")], run=settings, preset=preset).results
+        for settings in (make_run(seeds=2, machines=Machines(jobs=jobs)) for jobs in (1, 2))
     )
     assert [record.scores for record in one.records] == [record.scores for record in two.records]
 
