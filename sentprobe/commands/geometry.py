@@ -1,10 +1,9 @@
 """The command ``probe geometry``: what the distances between sentence vectors keep."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from statistics import mean
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -24,7 +23,6 @@ from sentprobe.probes.encoders import USUAL_ENCODERS, Encoder, make_encoders, pa
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.encoders.given import placed_encoders
 from sentprobe.probes.geometry.results import to_records
-from sentprobe.probes.runs.results import Condition
 from sentprobe.probes.runs.store import check_directory, prepare_directory, sound_results
 from sentprobe.processes import check_count, limit_threads
 from sentprobe.progress import bars
@@ -34,11 +32,7 @@ from sentprobe.table_writers import TableFormat, draw, write_tables
 
 if TYPE_CHECKING:
     from sentprobe.probes.geometry.material import Drawing
-    from sentprobe.probes.geometry.results import GeometryResult
     from sentprobe.probes.geometry.run import GeometryOutcome
-
-SEMROLE = "SemRole"
-"""The task whose probes are set beside."""
 
 
 @opt.with_groups
@@ -95,6 +89,7 @@ def geometry(
         background,
     )
     from sentprobe.probes.geometry.run import GeometryRun, measure_all  # noqa: PLC0415
+    from sentprobe.probes.report.geometry import beside, of_other_sentences  # noqa: PLC0415
 
     shown = choose(measures.Nearness, nearness, what="nearness")
     grouped = None if by is None else choose(tables.GroupedBy, by, what="group")
@@ -131,12 +126,16 @@ def geometry(
     with stopping(kept), limit_threads(threads), bars() as reporter:
         outcome = measure_all(encoders, materials, settings, reporter)
     tables.check_nearness(outcome.results, shown)
+    known = [] if out is None else [*sound_results(out)]
     if grouped is None:
-        grid = tables.geometry_grid(outcome.results, nearness=shown, intervals=intervals)
+        aside = beside(outcome.results, known, intervals=intervals)
+        grid = tables.geometry_grid(
+            outcome.results, nearness=shown, intervals=intervals, beside=aside
+        )
     else:
         grid = tables.group_grid(outcome.results, grouped, intervals=intervals)
     notes = tables.explain(outcome.results, shown, by=grouped)
-    notes += "".join(probed(out, outcome.results)) if out else ""
+    notes += "".join(of_other_sentences(outcome.results, known))
     if style is TableFormat.TEXT:
         print_table(draw(grid))
         say(notes, end="")
@@ -185,32 +184,6 @@ def find_spaces(lexicon: Lexicon, names: Sequence[str], drawing: "Drawing") -> l
     for space in found:
         space.check(drawing.n)
     return found
-
-
-def probed(out: Path, results: "Sequence[GeometryResult]") -> Iterator[str]:
-    """Yield a line of what probes of the same encoders read, if the folder has such results.
-
-    Of several, as of other draws of the data or presets, it is the mean.
-    """
-    known = {(each.encoder, each.encoder_fingerprint) for each in results}
-    found: dict[str, list[float]] = {}
-    for record in sound_results(out):
-        same = record.encoder_fingerprint and (record.encoder, record.encoder_fingerprint) in known
-        if record.task == SEMROLE and same and Condition.PROBE in record.scores:
-            found.setdefault(record.encoder, []).append(record.scores[Condition.PROBE].accuracy)
-    if found:
-        shown = ", ".join(f"{name} {_mean(values)}" for name, values in found.items())
-        yield f"What a probe reads of who did what to whom ({SEMROLE}, in this folder): {shown}.\n"
-
-
-def _mean(shares: Sequence[float]) -> str:
-    """Return the mean in percent, and of how many it is.
-
-    >>> _mean([0.7]), _mean([0.7, 0.8])
-    ('70.0', '75.0 (mean of 2)')
-    """
-    of = f" (mean of {len(shares)})" if len(shares) > 1 else ""
-    return f"{100 * mean(shares):.1f}{of}"
 
 
 def vector_encoders(spec: Spec, seed: int) -> "list[Encoder]":
