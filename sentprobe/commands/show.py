@@ -14,7 +14,7 @@ from sentprobe.errors import UsageError
 from sentprobe.lengths import Lengths
 from sentprobe.probes.geometry.draws import geometry_tables
 from sentprobe.probes.geometry.results import GeometryResult, read_geometry
-from sentprobe.probes.report.geometry import all_records, geometry_sections
+from sentprobe.probes.report.geometry import all_records, by_task, geometry_sections
 from sentprobe.probes.report.series import NOTES, check_series, series_grids, series_records
 from sentprobe.probes.report.tables import (
     CellStyle,
@@ -111,7 +111,7 @@ def read_runs(runs: Sequence[Path]) -> Results:
 
 def read_distances(runs: Sequence[Path]) -> tuple[GeometryResult, ...]:
     """Read what ``probe geometry`` has put into folders of results."""
-    return tuple(each for path in runs for each in read_geometry(path))
+    return by_task([each for path in runs for each in read_geometry(path)])
 
 
 def _check_probed(results: Results, asked: Mapping[str, bool]) -> None:

@@ -45,7 +45,8 @@ class TripletMaterial:
     """Triplets, with all that is measured of them besides vectors.
 
     The columns are the four sides, then the variants: row i of each belongs to triplet i. *units*
-    has a number for each triplet, *dataset* the fingerprint of what the anchors were taken from.
+    has a number for each triplet, *dataset* the fingerprint of what the anchors were taken from,
+    *items* the test items whose sentences they are: those of all triplets, then of all mirrors.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class TripletMaterial:
         units: NDArray[np.int64],
         groups: GroupNames,
         dataset: str = "",
+        items: Sequence[int] = (),
     ) -> None:
         self.contrast = contrast
         self.drawing = drawing
@@ -64,6 +66,7 @@ class TripletMaterial:
         self.units = units
         self.groups = groups
         self.dataset = dataset
+        self.items = items
 
     @cached_property
     def sentences(self) -> list[str]:

@@ -82,6 +82,8 @@ class GeometryResult:
     """The digest of the sentences."""
     dataset: str = ""
     """The fingerprint of the dataset whose test sentences are the anchors; empty if drawn."""
+    items: tuple[int, ...] = ()
+    """The test items whose sentences are the anchors, of the triplets and then of the mirrors."""
     drawing: Drawing
     units: tuple[int, ...]
     """Triplets of one number belong together."""
@@ -119,7 +121,8 @@ def file_name(encoder: str, fingerprint: str, contrast: str, material: str) -> s
 def format_geometry(result: GeometryResult) -> str:
     """Write a result as JSON; the inverse of :func:`parse_geometry`."""
     value = {"format": GEOMETRY_FORMAT, **asdict(result)}
-    value["units"] = " ".join(map(str, result.units))  # JSON would give each a line
+    for name in ("units", "items"):
+        value[name] = " ".join(map(str, value[name]))  # JSON would give each a line
     del value["source"]
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
 
@@ -140,7 +143,8 @@ def parse_geometry(text: str | bytes, *, source: str) -> GeometryResult:
         value["drawing"] = _drawing(value["drawing"])
         value["scores"] = tuple(map(_score, value["scores"]))
         value["ranking"] = value["ranking"] and _ranking(value["ranking"])
-        value["units"] = tuple(map(int, value["units"].split()))
+        for name in ("units", "items"):
+            value[name] = tuple(map(int, value[name].split()))
         result = GeometryResult(**value)
         check_record(result)
         return _checked(result)
@@ -158,6 +162,8 @@ def _checked(result: GeometryResult) -> GeometryResult:
     measured = [score.measured for score in result.scores]
     if not all(0 <= share <= 1 for each in measured for share in (each.accuracy, each.paired)):
         raise ValueError("an accuracy is no share of the triplets")
+    if len(result.items) not in (0, 2 * len(result.units)) or min(result.items, default=0) < 0:
+        raise ValueError("test items and units are of different numbers of triplets")
     if any(len(s.right) != 2 * len(result.units) or not {*s.right} <= {*"012"} for s in wholes):
         raise ValueError("answers and units are of different numbers of triplets")
     return result

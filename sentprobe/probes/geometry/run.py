@@ -122,6 +122,7 @@ def measure(
         contrast=material.contrast,
         material=material.fingerprint,
         dataset=material.dataset,
+        items=tuple(material.items),
         drawing=material.drawing,
         units=tuple(material.units.tolist()),
         scores=tuple(_scores(material, raw, _whitened(material, vectors, white))),

@@ -232,7 +232,10 @@ def _what(results: Sequence[GeometryResult]) -> str:
         pairs = {name: _counts(e for e in results if e.contrast == name) for name in
                  contrasts_of(results)}  # fmt: skip
         told = ", ".join(f"{name} {count}" for name, count in pairs.items())
-        return f"The test sentences of mirror pairs are the anchors (pairs: {told})"
+        return (
+            f"The anchors are test sentences (mirror pairs: {told}): the positive has a clause in "
+            "the other voice, the negatives are of the mirror"
+        )
     words = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {', '.join(map(str, seeds))}"
     return f"{_counts(results)} triplets each and their mirrors, {words}"
 

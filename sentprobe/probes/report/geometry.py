@@ -1,22 +1,30 @@
 """Results of geometry as ``probe show`` has them: tables, and what probes have beside them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from statistics import mean
 from typing import Any
 
-from sentprobe.probes.geometry.draws import GeometryTable, geometry_tables, seeds_of
+from sentprobe.probes.geometry.draws import GeometryTable, cell_of, geometry_tables, seeds_of
 from sentprobe.probes.geometry.measures import Nearness
 from sentprobe.probes.geometry.results import GeometryResult, to_records
 from sentprobe.probes.geometry.tables import Beside, encoders_of, explain, geometry_grid
 from sentprobe.probes.report.figures import figure_of
 from sentprobe.probes.report.tables import show_score
 from sentprobe.probes.report.view import ShownTable
-from sentprobe.probes.runs.results import Condition, Result, Results
+from sentprobe.probes.runs.results import Condition, Result, Results, SeedScore, make_score, pack
 from sentprobe.probes.runs.store import identity
+from sentprobe.probes.suites import known_tasks
 from sentprobe.probes.trainer.presets import short_name
 
 SEMROLE = "SemRole"
 """The task whose probes are told of beside triplets of other sentences."""
+
+
+def by_task(results: Iterable[GeometryResult]) -> tuple[GeometryResult, ...]:
+    """Return the results with tasks in the order of the papers' tables."""
+    ranks = {task.name: rank for rank, task in enumerate(known_tasks())}
+    return tuple(sorted(results, key=lambda each: ranks.get(each.contrast, len(ranks))))
 
 
 def beside(
@@ -32,10 +40,32 @@ def beside(
         for record in probed if all(key) else ():
             same = (record.encoder_fingerprint, record.dataset_fingerprint) == key
             if same and Condition.PROBE in record.scores:
-                found.setdefault((each.encoder, each.contrast), {})[identity(record)] = record
+                asked = of_items(record, each.items)
+                found.setdefault(cell_of(each), {})[identity(record)] = asked
     return {
         cell: _shown([*records.values()], intervals=intervals) for cell, records in found.items()
     }
+
+
+def of_items(record: Result, items: Sequence[int]) -> Result:
+    """Return a result with the probe's score on some of the test items alone."""
+    score = record.scores[Condition.PROBE]
+    if not items or max(items) >= score.total:
+        return record
+    units = tuple(record.units[item] for item in items) if record.units else ()
+    seeds = (_on(each, items) for each in score.seeds)
+    return replace(record, scores={Condition.PROBE: make_score(seeds, units)}, units=units)
+
+
+def _on(score: SeedScore, items: Sequence[int]) -> SeedScore:
+    right = score.items()[list(items)]
+    return replace(
+        score,
+        accuracy=float(right.mean()),
+        correct=int(right.sum()),
+        total=len(right),
+        right=pack(right),
+    )
 
 
 def _shown(records: Sequence[Result], *, intervals: bool) -> str:
