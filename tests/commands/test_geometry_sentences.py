@@ -110,7 +110,8 @@ def test_the_probe_counts_on_the_anchors_alone(
     (result,) = read_geometry(out)
     anchors = {*result.items}
     assert 0 < len(anchors) < len(data.splits[Split.TEST])
-    for changed in ({"dataset_fingerprint": "0"}, {"encoder_fingerprint": "other"}):
+    others: list[dict[str, Any]] = [{"dataset_fingerprint": "0"}, {"encoder_fingerprint": "other"}]
+    for changed in others:
         path = write_result(probed(data, anchors.__contains__, **changed), out)
         assert (PROBED, "bow?dim=8") not in sections(command(*geometry)[1])
         path.unlink()
