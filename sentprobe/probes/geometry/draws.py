@@ -91,6 +91,14 @@ def cell_of(result: GeometryResult) -> tuple[str, str]:
     return result.encoder, result.contrast
 
 
+def by_cell(table: Iterable[GeometryResult]) -> dict[tuple[str, str], list[GeometryResult]]:
+    """Return the results in each cell of a table, one for each draw."""
+    found: dict[tuple[str, str], list[GeometryResult]] = {}
+    for result in table:
+        found.setdefault(cell_of(result), []).append(result)
+    return found
+
+
 def _setting(result: GeometryResult) -> tuple[bool, Drawing]:
     """Return what results of one draw have in common; a dataset has as many triplets as it has."""
     return bool(result.dataset), replace(result.drawing, n=0) if result.dataset else result.drawing
@@ -114,11 +122,12 @@ def _are_draws(table: GeometryTable, single: GeometryTable) -> bool:
         return False  # without their seeds, two encoders have one name
     if {*map(cell_of, table)} != {*map(cell_of, single)}:
         return False
+    others = by_cell(single)
     return {*seeds_of(table)}.isdisjoint(seeds_of(single)) and all(
         _differ_in_draw(one, other)
-        for one in table
-        for other in single
-        if cell_of(one) == cell_of(other)
+        for cell, own in by_cell(table).items()
+        for other in others[cell]
+        for one in own
     )
 
 

@@ -12,6 +12,7 @@ from sentprobe.generator.contrasts import CONTRASTS
 from sentprobe.probes.geometry.draws import (
     TripletFigure,
     accuracy_of,
+    by_cell,
     cell_of,
     paired_of,
     seeds_of,
@@ -154,8 +155,9 @@ def _first(draws: Draws) -> str:
 def _section(title: str, results: Sequence[GeometryResult], cell: CellOf) -> Iterator[GridRow]:
     names = contrasts_of(results)
     yield GridRow(title, title, tuple(GridCell("") for _ in names), heading=True)
+    cells = by_cell(results)
     for encoder in encoders_of(results):
-        own = [[e for e in results if cell_of(e) == (encoder, name)] for name in names]
+        own = [cells.get((encoder, name)) for name in names]
         texts = [cell(draws) if draws else NONE for draws in own]
         yield GridRow(encoder, title, tuple(map(GridCell, texts)))
 

@@ -5,7 +5,7 @@ from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 from sentprobe.errors import visible
-from sentprobe.probes.geometry.draws import GeometryTable, accuracy_of, cell_of
+from sentprobe.probes.geometry.draws import GeometryTable, accuracy_of, by_cell
 from sentprobe.probes.geometry.measures import Nearness, NegativeKind
 from sentprobe.probes.geometry.results import GeometryResult
 from sentprobe.probes.geometry.tables import KINDS, contrasts_of, encoders_of
@@ -51,12 +51,10 @@ def _middle(contrast: int, encoders: Sequence[str]) -> float:
 
 
 def _draw_panel(panel: Any, table: GeometryTable, kind: NegativeKind) -> None:
-    contrasts, encoders = contrasts_of(table), encoders_of(table)
+    contrasts, encoders, cells = contrasts_of(table), encoders_of(table), by_cell(table)
     for at, (encoder, marker) in enumerate(zip(encoders, cycle(MARKERS), strict=False)):
         places = {name: n * (len(encoders) + 1) + at for n, name in enumerate(contrasts)}
-        own = {
-            name: [each for each in table if cell_of(each) == (encoder, name)] for name in contrasts
-        }
+        own = {name: cells.get((encoder, name), []) for name in contrasts}
         _draw_encoder(panel, encoder, own, places, kind=kind, marker=marker)
     for number in range(1, len(contrasts)):
         panel.axhline(number * (len(encoders) + 1) - 1, color="lightgrey", linewidth=0.6)
