@@ -70,8 +70,8 @@ def show(
     plot: Annotated[
         Path | None,
         typer.Option(
-            help="Plot accuracy by layer, or what --by-length shows, into this file: .svg, .png or "
-            ".pdf."
+            help="Plot accuracy by layer, what --by-length shows, or geometry alone, into this "
+            "file: .svg, .png or .pdf."
         ),
     ] = None,
     by_length: Annotated[
@@ -84,7 +84,7 @@ def show(
     *,
     latex: opt.LatexOptions,
 ) -> None:
-    """Print the table of one or more runs."""
+    """Print the table of one or more runs, and those of probe geometry."""
     style = find_format(format_, out)
     caption = find_caption(latex, style)
     lengths = None if by_length is None else choose(Lengths, by_length, what="--by-length")

@@ -201,6 +201,24 @@ def test_the_same_sentences_in_each_draw(command: Command, tmp_path: Path) -> No
     assert "table 1 of 2: test sentences of SemRole, seed 0" in stdout
 
 
+def test_sentences_of_tasks_are_a_table_of_their_own(command: Command, tmp_path: Path) -> None:
+    """Datasets of other sizes are one; what is drawn is another."""
+    run = a_folder(
+        tmp_path / "run",
+        measured("bow", "Order", dataset="d", drawing=Drawing(n=9, templates=("compeval",))),
+        measured("bow"),
+        measured("bow", "SemRole", dataset="e", drawing=Drawing(n=4, templates=("compeval",))),
+    )
+    _, stdout, _ = command("show", run)
+    assert "geometry, table 1 of 2: 4 triplets of compeval, all, seed 0\n" in stdout
+    assert "geometry, table 2 of 2: test sentences of Order and SemRole, seed 0\n" in stdout
+    assert "(mirror pairs: Order 9, SemRole 4)" in stdout
+    assert (
+        "A bag of words is at 50.0 in the positive's form and at 0.0 in the anchor's: Order, "
+        in (stdout)
+    )
+
+
 def test_the_page(distances: Path, command: Command, tmp_path: Path) -> None:
     write_result(sample_result("bow", "Order", 600), distances)
     out = tmp_path / "report.html"
@@ -233,6 +251,19 @@ def test_hostile_names_are_escaped(command: Command, tmp_path: Path) -> None:
         shown = command("show", run, more, "-f", style)[1]
         assert "\x1b[31m" not in shown
     assert r"\<script>" in command("show", run, "-f", "markdown")[1]
+
+
+def test_a_dataset_may_have_any_name(command: Command, tmp_path: Path) -> None:
+    """Its results stay in their folder, and its name is text wherever it is shown."""
+    name = "../../<i>x</i>\x1b[2J"
+    run = a_folder(tmp_path / "run", measured("bow", name, dataset="d"))
+    (path,) = (run / "geometry").iterdir()
+    assert path.name.startswith("bow._.._i_x_i_")
+    assert [each.name for each in tmp_path.iterdir()] == ["run"]
+    page = command("show", run, "-f", "html")[1]
+    assert "<i>" not in page
+    assert "&lt;i&gt;x&lt;/i&gt;" in page
+    assert "\x1b" not in command("show", run)[1]
 
 
 def test_the_plot(distances: Path, command: Command, tmp_path: Path) -> None:

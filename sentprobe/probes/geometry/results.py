@@ -114,8 +114,11 @@ class GeometryResult:
 
 def file_name(encoder: str, fingerprint: str, contrast: str, material: str) -> str:
     """Return the name of the file of a result."""
-    safe = re.sub(r"[^A-Za-z0-9_.=-]+", "_", encoder[-60:]).lstrip(".")
-    return f"{safe}.{contrast}.{digest(encoder, fingerprint, material)[:8]}.json"
+    safe, of = (
+        re.sub(r"[^A-Za-z0-9_.=-]+", "_", name).lstrip(".")
+        for name in (encoder[-60:], contrast[:60])  # a dataset may have any name
+    )
+    return f"{safe}.{of}.{digest(encoder, fingerprint, material)[:8]}.json"
 
 
 def format_geometry(result: GeometryResult) -> str:
