@@ -19,7 +19,7 @@ from sentprobe.probes.geometry.tables import encoders_of
 from sentprobe.probes.report import comparisons
 from sentprobe.probes.report import distance_comparisons as distances
 from sentprobe.probes.report.comparisons import Comparison, Side
-from sentprobe.probes.report.geometry import same_keys
+from sentprobe.probes.report.geometry import by_task, same_keys
 from sentprobe.probes.report.tables import arrange, settings
 from sentprobe.probes.report.view import to_text as write_sections
 from sentprobe.probes.runs.store import read_results
@@ -154,7 +154,7 @@ def _or_none(find: Callable[[], tuple[Comparison, ...]]) -> tuple[Comparison, ..
 def _read_run(text: str) -> ComparedRun:
     path, encoder = split(text)
     names = {record.encoder for record in read_results(path).records}
-    tables = geometry_tables(read_geometry(path))
+    tables = geometry_tables(by_task(read_geometry(path)))
     if encoder is not None:
         known = [*dict.fromkeys([*sorted(names), *_names(tables)])]
         if tables and encoder not in known:
