@@ -27,6 +27,11 @@ from sentprobe.probes.geometry.results import (
     to_records,
     write_geometry,
 )
+from sentprobe.probes.report.distance_comparisons import (
+    compare_geometry,
+    geometry_comparison_grid,
+)
+from sentprobe.probes.report.geometry import geometry_sections
 from sentprobe.probes.report.tables import explain
 from sentprobe.probes.runs.results import Results
 from sentprobe.probes.runs.store import prepare_directory, read_results, write_result
@@ -70,12 +75,15 @@ def _geometry_file(folder: Path) -> Path:
         accuracy=0.5, accuracy_interval=whole, paired=0.5, paired_interval=whole, margin=0.125,
         ties=1, triplets=2, units=2,
     )  # fmt: skip
-    score = GeometryScore(
-        kind=NegativeKind.FORM, nearness=Nearness.COSINE, by="", group="", measured=measured
+    scores = tuple(
+        GeometryScore(
+            kind=kind, nearness=Nearness.COSINE, by="", group="", measured=measured, right="0221"
+        )
+        for kind in NegativeKind
     )
     made = GeometryResult(
         encoder="bow", encoder_fingerprint="f", dim=4, contrast="role", material="m",
-        drawing=Drawing(n=2), scores=(score,),
+        drawing=Drawing(n=2), scores=scores, units=(0, 1), encoder_seed=3, dataset="d",
         ranking=Ranking(variants=5, mean=2.5, first=0.5, first_interval=whole),
         command="probe geometry", versions={"numpy": "2"},
     )  # fmt: skip
@@ -84,7 +92,9 @@ def _geometry_file(folder: Path) -> Path:
 
 
 def _read_geometry(path: Path) -> object:
-    return to_records([parse_geometry(path.read_bytes(), source=str(path))])
+    found = (parse_geometry(path.read_bytes(), source=str(path)),)
+    shown = list(geometry_sections(found, Results(()), intervals=True))
+    return to_records(found), shown, geometry_comparison_grid(compare_geometry([(found, found)]))
 
 
 def _table(folder: Path) -> Path:
