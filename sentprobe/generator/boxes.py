@@ -6,20 +6,20 @@ boxes into smaller, disjoint ones. What is left may still demand that the words 
 so that its size is a product of numbers and its i-th element is read off the digits of i.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from math import prod
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
 from sentprobe.generator.constraints import Allowed
-from sentprobe.generator.layout import Group, Layout, LayoutValue, Restriction, Variable
+from sentprobe.generator.layout import Group, Layout, Restriction, Variable
 
 Box: TypeAlias = Mapping[str, Allowed]
 IndexArray: TypeAlias = NDArray[Any]
@@ -73,17 +73,24 @@ def forbid(boxes: Iterable[Box], union: Sequence[Restriction]) -> list[Box]:
     return rest
 
 
+class Choice(NamedTuple):
+    """The sorted indices of the values that a variable may have, for one look-up and for many."""
+
+    numbers: tuple[int, ...]
+    array: NDArray[np.int64]
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """A part of a box whose elements can be counted and indexed.
 
-    ``choices`` holds, for each variable, the sorted indices of its values; ``rivals`` the earlier
-    variables that draw from the same ones and must differ from it; ``radices`` how many values are
-    left once these have theirs.
+    ``choices`` holds what each variable may be; ``rivals`` the earlier variables that draw from
+    the same values and must differ from it; ``radices`` how many values are left once these have
+    theirs.
     """
 
     variables: tuple[Variable, ...]
-    choices: tuple[NDArray[np.int64], ...]
+    choices: tuple[Choice, ...]
     rivals: tuple[tuple[int, ...], ...]
     radices: tuple[int, ...]
 
@@ -99,23 +106,21 @@ class Cell:
         for digit, rivals in zip(digits, self.rivals, strict=True):
             positions.append(_skip(digit, [positions[i] for i in rivals]))
         return {
-            variable.name: choice[position]
+            variable.name: choice.array[position]
             for variable, choice, position in zip(
                 self.variables, self.choices, positions, strict=True
             )
         }
 
-    def element(self, index: int) -> dict[str, LayoutValue]:
-        """Return the values of one element; for a few, quicker than ``decode``."""
+    def element(self, index: int) -> list[int]:
+        """Return the indices of one element's values; for a few, quicker than ``decode``."""
         positions: list[int] = []
         for digit, rivals in zip(self._digits(index), self.rivals, strict=True):
             positions.append(_skip_one(digit, [positions[i] for i in rivals]) if rivals else digit)
-        return {
-            variable.name: variable.values[choice[position]]
-            for variable, choice, position in zip(
-                self.variables, self.choices, positions, strict=True
-            )
-        }
+        return [
+            choice.numbers[position]
+            for choice, position in zip(self.choices, positions, strict=True)
+        ]
 
     def _digits(self, index: int) -> list[int]:
         """Return the digits of a number, as :func:`_digits` does those of many."""
@@ -131,8 +136,9 @@ class Cell:
         positions: list[int] = []
         radices = self.radices
         for i, (variable, choice) in enumerate(zip(self.variables, self.choices, strict=True)):
-            at = int(np.searchsorted(choice, values[variable.name]))
-            if at == len(choice) or choice[at] != values[variable.name]:
+            numbers, value = choice.numbers, values[variable.name]
+            at = bisect_left(numbers, value)
+            if at == len(numbers) or numbers[at] != value:
                 return None
             taken = [positions[j] for j in self.rivals[i]]
             if at in taken:
@@ -219,8 +225,9 @@ def _split(domains: tuple[Allowed, ...]) -> tuple[tuple[Allowed, ...], ...]:
 
 
 @lru_cache(maxsize=1024)
-def _sorted(allowed: Allowed) -> NDArray[np.int64]:
-    return np.array(sorted(allowed), dtype=np.int64)
+def _sorted(allowed: Allowed) -> Choice:
+    numbers = tuple(sorted(allowed))
+    return Choice(numbers, np.array(numbers, dtype=np.int64))
 
 
 def _cell(variables: tuple[Variable, ...], allowed: Box) -> Cell:
@@ -231,7 +238,7 @@ def _cell(variables: tuple[Variable, ...], allowed: Box) -> Cell:
         same = (variable.group, allowed[variable.name])
         rivals.append(() if variable.group is None else earlier.get(same, ()))
         earlier[same] = (*rivals[-1], i)
-    radices = [len(choice) - len(before) for choice, before in zip(choices, rivals, strict=True)]
+    radices = [len(choice.numbers) - len(b) for choice, b in zip(choices, rivals, strict=True)]
     return Cell(variables, choices, tuple(rivals), tuple(radices))
 
 

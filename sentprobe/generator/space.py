@@ -28,12 +28,12 @@ from sentprobe.generator.boxes import (
     whole,
 )
 from sentprobe.generator.constraints import Allowed, Choices, Constraints, Words, choose_words
+from sentprobe.generator.drawn import DrawnEvent
 from sentprobe.generator.event import Aspect, Contradiction, Event, Negator, Number
 from sentprobe.generator.layout import (
     Layout,
     Restriction,
     Variable,
-    event_of,
     make_layout,
     read_values,
     restrict,
@@ -245,19 +245,23 @@ class Space:
         """Return the event at *index*, counted from 0, or from the end if negative."""
         if not -self.count() <= index < self.count():
             raise IndexError(f"index {index} is outside a space of {self.count()} events")
-        return self._event(index % self.count())
+        return self._drawn(index % self.count()).event
 
     def events(self, indices: IndexArray | Sequence[int]) -> Iterator[Event]:
         """Yield the events at *indices*, in their order; each is made when it is asked for."""
+        yield from (drawn.event for drawn in self.drawn(indices))
+
+    def drawn(self, indices: IndexArray | Sequence[int]) -> Iterator[DrawnEvent]:
+        """Yield the events at *indices* as :meth:`events` does, by their values."""
         numbers = list(map(int, indices))
         self._check_range(min(numbers, default=0), max(numbers, default=0))
-        yield from map(self._event, numbers)
+        yield from map(self._drawn, numbers)
 
-    def _event(self, index: int) -> Event:
+    def _drawn(self, index: int) -> DrawnEvent:
         which = bisect_right(self._ends, index)
         layout, cell = self._cells[which]
         start = self._ends[which - 1] if which else 0
-        return event_of(cell.element(index - start), layout)
+        return DrawnEvent(layout, cell.element(index - start))
 
     def _check_range(self, first: int, last: int) -> None:
         if first < 0 or last >= self.count():
