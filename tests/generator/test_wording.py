@@ -21,7 +21,7 @@ def drawn_from(space: Space, seed: int, count: int = 10) -> list[drawn.DrawnEven
     return list(space.drawn(space.sample(min(count, space.count()), seed=seed)))
 
 
-@examples(60)
+@examples(40)
 @given(space=spaces(), seed=seeds)
 def test_the_text_is_that_of_the_annotated_sentence(space: Space, seed: int) -> None:
     """Whichever event of a shape comes first, so from a wording of its own and from a kept one."""
@@ -74,19 +74,6 @@ def noun_in(clause: Event, head: Participant | None, role: Role) -> str | None:
     person = filler if isinstance(filler, Participant) else head
     assert person is not None
     return person.noun
-
-
-@examples(30)
-@given(space=spaces(), seed=seeds)
-def test_a_drawn_event_is_that_of_the_batches(space: Space, seed: int) -> None:
-    indices = space.sample(min(10, space.count()), seed=seed)
-    one_by_one = list(space.drawn(indices))
-    for batch in space.batches(indices):
-        for row, place in enumerate(batch.places.tolist()):
-            each = one_by_one[place]
-            assert each.layout is batch.layout
-            names = [variable.name for variable in each.layout.variables]
-            assert list(each.values) == [batch.values[name][row] for name in names]
 
 
 @examples(30)
