@@ -1,6 +1,6 @@
 """Drawn events: a layout and a value for each of its variables, which is less than an event.
 
-An :class:`Event` takes ten times as long to make as its values take to draw. Who looks at thousands
+An :class:`Event` takes several times as long to make as its values to draw. Who looks at thousands
 of events and keeps few asks the values: which words an event has, and what its clauses are like.
 """
 
