@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from sentprobe.errors import UsageError, suggest
-from sentprobe.generator.event import Event
+from sentprobe.generator.drawn import DrawnEvent
 from sentprobe.probes.compeval import mirror, questions
 from sentprobe.probes.compeval.items import Drawer
 from sentprobe.probes.dataset import Sampling, Size, Split
@@ -36,7 +36,7 @@ class CompevalTask(KnownTask):
     held_out: HeldOut
     templates: tuple[str, ...]
     question: questions.Question
-    events: Callable[[Drawer], Iterator[Event]] = Drawer.events
+    events: Callable[[Drawer], Iterator[DrawnEvent]] = Drawer.events
 
     def unit_of(self, sampling: Sampling) -> int:
         """Return of how many items the size of a split must be a multiple."""
