@@ -17,7 +17,7 @@ from sentprobe.generator.drafts import MAIN, OF_THE_WILL, clause_path, owner_of
 from sentprobe.generator.meaning import means_the_same
 from sentprobe.generator.parse import ParseError, parse
 from sentprobe.generator.plan import slots_of
-from sentprobe.generator.realize import text_of
+from sentprobe.generator.realize import realize
 from sentprobe.generator.templates import ClausePattern, pattern_of
 from sentprobe.generator.triplet_files import place_name
 from sentprobe.lexicon import Lexicon
@@ -56,7 +56,7 @@ def mirror_material(data: ProbeDataset, lexicon: Lexicon, drawing: Drawing) -> T
             "sentences that the grammar reads and that have a transitive clause"
         )
     columns = [
-        [text_of(event, lexicon) for event in side]
+        [realize(event, lexicon).text for event in side]
         for side in (
             [each.events[0] for each in found],
             [each.others[0] for each in found],
@@ -114,7 +114,7 @@ def _triplet(data: ProbeDataset, pair: tuple[int, int], lexicon: Lexicon) -> Mir
     for path in paths:
         if _can_turn(one, path) and _can_turn(other, path):
             turned = (in_other_voice(one, path), in_other_voice(other, path))
-            first, second = (sorted(text_of(each, lexicon).split()) for each in turned)
+            first, second = (sorted(realize(each, lexicon).text.split()) for each in turned)
             if first == second:
                 return MirrorTriplet(items=pair, events=(one, other), others=turned, asked=paths[0])
     return None
@@ -150,7 +150,7 @@ def in_other_voice(event: ev.Event, path: str) -> ev.Event:
 
     >>> from sentprobe.lexicon import english
     >>> (event,) = parse("the man that helped the lawyer slept", english())
-    >>> text_of(in_other_voice(event, "agent.clause."), english())
+    >>> realize(in_other_voice(event, "agent.clause."), english()).text
     'the man that the lawyer was helped by slept'
     """
     clause = _clause_at(event, path)

@@ -10,7 +10,7 @@ import pytest
 from sentprobe.generator.drafts import MAIN
 from sentprobe.generator.meaning import differences, means_the_same
 from sentprobe.generator.parse import parse
-from sentprobe.generator.realize import text_of
+from sentprobe.generator.realize import realize
 from sentprobe.generator.triplets import TripletSide, TripletSpace
 from sentprobe.lexicon import english
 from sentprobe.probes.compeval import build, find_task
@@ -85,7 +85,7 @@ def test_the_other_voice_is_that_of_drawn_triplets(contrast: str) -> None:
         other = event
         for path in stratum.voices:
             other = in_other_voice(other, path)
-        assert text_of(other, english()) == text
+        assert realize(other, english()).text == text
 
 
 def of_sentences(*entries: tuple[str, str, int]) -> ProbeDataset:
@@ -162,7 +162,7 @@ def test_turned_sentences_are_of_the_same_words() -> None:
         ("the man that is being helped by the lawyer is not sleeping", "help", 1),
     )
     (found,) = mirror_triplets(of_sentences(*entries), english())
-    assert text_of(found.others[0], english()) == (
+    assert realize(found.others[0], english()).text == (
         "the man that the lawyer is not helping is sleeping"
     )
     assert found.asked != MAIN
