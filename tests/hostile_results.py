@@ -1,12 +1,13 @@
 """Results, markers, tables, shards and chunks, sound ones to be damaged."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import mutations as mu
 import pyarrow as pa
 from hostile_datasets import toy
-from hostile_files import HostileReader
+from hostile_files import HostileReader, text_file
 from natural_tables import made_up, write_head, write_table
 from probe_strategies import sample_result
 
@@ -31,6 +32,7 @@ from sentprobe.probes.report.distance_comparisons import (
     compare_geometry,
     geometry_comparison_grid,
 )
+from sentprobe.probes.report.downstream import read_scores
 from sentprobe.probes.report.geometry import geometry_sections
 from sentprobe.probes.report.tables import explain
 from sentprobe.probes.runs.results import Results
@@ -151,7 +153,23 @@ def _read_chunk(path: Path) -> object:
     return head and read_rows(path).num_rows
 
 
+def _mteb_file(folder: Path) -> Path:
+    path = folder / "mteb" / "model" / "revision" / "Task.json"
+    path.parent.mkdir(parents=True)
+    told = {"task_name": "Task", "scores": {"test": [{"main_score": 0.5}, {"main_score": 0.25}]}}
+    path.write_text(json.dumps(told), encoding="utf-8")
+    return path
+
+
+def _read_mteb(path: Path) -> object:
+    return read_scores(path.parent.parent.parent)
+
+
+SCORES = 'encoder,STS,MR\nbow,1.5,2\norg/mini,3,\n"a,b",-4e-1,5\n'
+
 OF_RESULTS: dict[str, HostileReader] = {
+    "scores": HostileReader(make=text_file("scores.csv", SCORES), read=read_scores, ways=mu.TEXT),
+    "result of mteb": HostileReader(make=_mteb_file, read=_read_mteb, ways=mu.JSON),
     "result": HostileReader(make=_result_file, read=_read_result, ways=mu.JSON),
     "run.json": HostileReader(make=_marker, read=_read_marker, ways=mu.JSON),
     "geometry": HostileReader(make=_geometry_file, read=_read_geometry, ways=mu.JSON),
