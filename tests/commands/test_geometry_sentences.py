@@ -11,7 +11,7 @@ import pytest
 from in_process import Command
 from natural_tables import made_up, write_table
 from probe_strategies import learnable, sample_result, seed_score
-from shown_runs import rows
+from shown_runs import cells_of
 
 from sentprobe.commands.mirror_sentences import MIRRORED, parse_sentences
 from sentprobe.commands.options import TripletOptions
@@ -44,16 +44,6 @@ def sets(tmp_path: Path, tasks: dict[str, ProbeDataset]) -> Path:
     return tmp_path / "sets"
 
 
-def sections(stdout: str) -> dict[tuple[str, str], list[str]]:
-    found, section = {}, ""
-    for row in rows(stdout):
-        if not any(row[1:]):
-            section = row[0]
-        else:
-            found[section, row[0]] = row[1:]
-    return found
-
-
 def probed(
     data: ProbeDataset, right: Callable[[int], bool], *, seed: int = 0, **changed: Any
 ) -> Result:
@@ -81,7 +71,7 @@ def test_both_are_of_the_same_sentences(
     code, stdout, stderr = command("geometry", sets, *BOW, "--no-cache", "--out", out)
     assert code == 0
     assert f"results: {out}" in stderr
-    cells = sections(stdout)
+    cells = cells_of(stdout)
     assert cells["", "encoder"] == ["Negation", "SemRole"]
     assert cells["accuracy, negative in the positive's form", "bow?dim=8"] == ["50.0", "50.0"]
     assert cells[PROBED, "bow?dim=8"] == ["-", "50.0"]  # of mirror pairs, bow is on half
@@ -94,8 +84,8 @@ def test_both_are_of_the_same_sentences(
     assert "in this folder" not in stdout  # that is of other sentences
     shown = command("show", out)[1]
     shown = shown[shown.index("geometry\n") :]
-    assert sections(shown)["", "encoder"] == ["SemRole", "Negation"]
-    assert sections(shown)[PROBED, "bow?dim=8"] == ["50.0", "-"]
+    assert cells_of(shown)["", "encoder"] == ["SemRole", "Negation"]
+    assert cells_of(shown)[PROBED, "bow?dim=8"] == ["50.0", "-"]
     page = command("show", out, "-f", "html")[1]
     assert PROBED in page
 
@@ -106,23 +96,23 @@ def test_the_probe_counts_on_the_anchors_alone(
     """Right on just the items that are no anchors: 0.0; on just the anchors: 100.0."""
     out, data = tmp_path / "results", tasks["Negation"]
     geometry = ("geometry", sets, "--task", "Negation", *BOW, "--no-cache", "--out", out)
-    assert (PROBED, "bow?dim=8") not in sections(command(*geometry)[1])
+    assert (PROBED, "bow?dim=8") not in cells_of(command(*geometry)[1])
     (result,) = read_geometry(out)
     anchors = {*result.items}
     assert 0 < len(anchors) < len(data.splits[Split.TEST])
     others: list[dict[str, Any]] = [{"dataset_fingerprint": "0"}, {"encoder_fingerprint": "other"}]
     for changed in others:
         path = write_result(probed(data, anchors.__contains__, **changed), out)
-        assert (PROBED, "bow?dim=8") not in sections(command(*geometry)[1])
+        assert (PROBED, "bow?dim=8") not in cells_of(command(*geometry)[1])
         path.unlink()
     for wanted, right in (("0.0", lambda at: at not in anchors), ("100.0", anchors.__contains__)):
         write_result(probed(data, right), out)
-        assert sections(command(*geometry)[1])[PROBED, "bow?dim=8"] == [wanted]
-    shown = sections(command(*geometry, "--intervals")[1])[PROBED, "bow?dim=8"]
+        assert cells_of(command(*geometry)[1])[PROBED, "bow?dim=8"] == [wanted]
+    shown = cells_of(command(*geometry, "--intervals")[1])[PROBED, "bow?dim=8"]
     assert shown[0].startswith("100.0 [")
     other = replace(find_preset("logreg"), name="logreg")
     write_result(probed(data, lambda at: at not in anchors, preset=other), out)
-    shown = sections(command(*geometry)[1])[PROBED, "bow?dim=8"]
+    shown = cells_of(command(*geometry)[1])[PROBED, "bow?dim=8"]
     assert sorted(shown[0].split(", ")) == ["0.0 (logreg)", "100.0 (ettinger)"]
 
 
@@ -162,7 +152,7 @@ def test_compeval_is_what_a_run_of_it_has(
     shown = command("show", out)[1]
     shown = shown[shown.index("geometry") :]
     assert "over 2 draws" in shown
-    assert sections(shown)[PROBED, "bow?dim=8"] == ["50.0 ± 0.0"]
+    assert cells_of(shown)[PROBED, "bow?dim=8"] == ["50.0 ± 0.0"]
 
 
 def test_of_compeval_the_tasks_of_mirror_pairs() -> None:

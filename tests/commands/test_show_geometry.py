@@ -14,7 +14,7 @@ import pytest
 from in_process import Command
 from probe_strategies import sample_result
 from shown_geometry import a_folder, measured
-from shown_runs import Tags, a_run, rows
+from shown_runs import Tags, a_run, cells_of
 
 from sentprobe.probes.geometry.material import Drawing
 from sentprobe.probes.runs.store import write_result
@@ -33,21 +33,10 @@ def distances(tmp_path: Path) -> Path:
     )
 
 
-def table(stdout: str) -> dict[tuple[str, str], list[str]]:
-    """Return the cells by section and encoder."""
-    found, section = {}, ""
-    for row in rows(stdout):
-        if not any(row[1:]):
-            section = row[0]
-        else:
-            found[section, row[0]] = row[1:]
-    return found
-
-
 def test_alone(distances: Path, command: Command) -> None:
     code, stdout, stderr = command("show", distances)
     assert (code, stderr) == (0, "")
-    cells = table(stdout)
+    cells = cells_of(stdout)
     assert stdout.startswith("geometry\n")
     assert cells["", "encoder"] == ["role", "tense"]
     form, anchor = (f"accuracy, negative in the {side}'s form" for side in ("positive", "anchor"))
@@ -113,7 +102,7 @@ def test_labels_are_counted_over_all_tables(distances: Path, command: Command) -
 
 
 def test_intervals(distances: Path, command: Command) -> None:
-    cells = table(command("show", distances, "--intervals")[1])
+    cells = cells_of(command("show", distances, "--intervals")[1])
     shown = cells["accuracy, negative in the positive's form", "bow"]
     assert all(re.fullmatch(r"\d+\.\d \[\d+\.\d, \d+\.\d\]", text) for text in shown)
 
@@ -157,7 +146,7 @@ def test_draws_are_one_table(command: Command, tmp_path: Path) -> None:
     forms = {0: "22002200", 10: "22202220", 20: "22222222"}
     run = a_folder(tmp_path / "run", *(measured("m", form=f, seed=s) for s, f in forms.items()))
     _, stdout, _ = command("show", run, "--intervals")
-    cells = table(stdout)
+    cells = cells_of(stdout)
     assert cells["accuracy, negative in the positive's form", "m"] == ["75.0 ± 25.0 [12.9, 100.0]"]
     assert cells["margin, negative in the positive's form", "m"] == ["+0.2500"]
     assert "seeds 0, 10, 20, mean ± standard deviation over 3 draws." in stdout
@@ -173,7 +162,7 @@ def test_draws_of_weights_are_joined_and_of_other_encoders_not(
     ]
     joined = command("show", a_folder(tmp_path / "drawn", *drawn))[1]
     assert "over 2 draws" in joined
-    assert ("paired, negative in the anchor's form", "bow") in table(joined)
+    assert ("paired, negative in the anchor's form", "bow") in cells_of(joined)
     apart = [replace(each, encoder="m", encoder_seed=None) for each in drawn]
     stdout = command("show", a_folder(tmp_path / "apart", *apart))[1]
     assert "geometry, table 1 of 2" in stdout
@@ -192,7 +181,7 @@ def test_the_same_sentences_in_each_draw(command: Command, tmp_path: Path) -> No
     ]  # fmt: skip
     _, stdout, _ = command("show", a_folder(tmp_path / "run", *drawn), "--intervals")
     assert "Wilson's, for the choice of sentences" in stdout
-    (shown,) = table(stdout)["accuracy, negative in the positive's form", "bow"]
+    (shown,) = cells_of(stdout)["accuracy, negative in the positive's form", "bow"]
     assert shown.startswith("50.0 ± 70.7 [")
     low, high = map(float, re.findall(r"\[(.*), (.*)\]", shown)[0])
     assert 10 < low < 50 < high < 90
