@@ -20,8 +20,8 @@ from typing import Any
 
 from measure import machine, sections, table
 
-from sentprobe.probes.corpus.analyze import Analysis, Machines, analyze
-from sentprobe.probes.corpus.engine import EngineName
+from sentprobe.engines import EngineName, Machines
+from sentprobe.probes.corpus.analyze import Analysis, analyze
 from sentprobe.probes.corpus.recipe import Recipe
 from sentprobe.probes.corpus.sources import find_sources
 from sentprobe.probes.corpus.table import open_table

@@ -72,6 +72,10 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "sentprobe.commands.compare:compare",
             "Compare encoders task by task: differences, intervals and paired tests.",
         ),
+        "correlate": (
+            "sentprobe.commands.correlate:correlate_command",
+            "Correlate probing tasks with other scores of the same encoders.",
+        ),
         "geometry": (
             "sentprobe.commands.geometry:geometry",
             "Ask encoders, without training, whether the same meaning is nearer than another.",

@@ -261,6 +261,15 @@ def check_jobs(jobs: int) -> None:
     check_count("jobs", jobs)
 
 
+def usual_jobs(threads: int | None) -> int:
+    """Return how many processes of so many threads each the cores are enough for, but at least one.
+
+    >>> usual_jobs(1) == usual_jobs(None) == cores()
+    True
+    """
+    return max(1, cores() // max(1, threads or 1))
+
+
 def cores() -> int:
     """Return how many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):

@@ -272,3 +272,14 @@ READERS: Mapping[type, Callable[[str], object]] = {
 
 LIST_READERS: Mapping[type, Callable[[str], object]] = {int: _count, float: _number}
 """How each part of a list with commas is read, by the type of the parts."""
+
+
+def without_seed(name: str, seed: int) -> str:
+    """Return an encoder's name without its seed, if that is the one of the run.
+
+    >>> without_seed("bow?dim=8&seed=10", 10), without_seed("bow?seed=9", 10)
+    ('bow?dim=8', 'bow?seed=9')
+    """
+    head, _, options = name.partition("?")
+    kept = [each for each in options.split("&") if each != f"seed={seed}"]
+    return f"{head}?{'&'.join(kept)}" if any(kept) else head

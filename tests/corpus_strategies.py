@@ -6,7 +6,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from hypothesis import strategies as st
 
-from sentprobe.probes.corpus.analyze import Analysis, Machines, analyze
+from sentprobe.engines import Machines
+from sentprobe.probes.corpus.analyze import Analysis, analyze
 from sentprobe.probes.corpus.recipe import Recipe
 from sentprobe.probes.corpus.sources import ChunkSize, find_sources
 from sentprobe.probes.corpus.table import Table

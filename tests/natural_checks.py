@@ -200,6 +200,17 @@ def _check_targets(
     _check_disjoint(forms)
     for split, words in forms.items():
         assert data.card.counts[f"{split.value} words"] == len(words)
+    test = [item for item in items(data) if item.split is Split.TEST]
+    leads = [_lead(item.label, source.rows[item.text].tags) for item in test]
+    assert data.card.counts["test agreeing"] == sum(lead > 0 for lead in leads)
+    assert data.card.counts["test tied"] == leads.count(0)
+
+
+def _lead(label: str, tags: Sequence[str]) -> int:
+    said = {"VBP": "PRES", "VBZ": "PRES", "VBD": "PAST", "NN": "NN", "NNS": "NNS"}
+    rival = {"PRES": "PAST", "PAST": "PRES", "NN": "NNS", "NNS": "NN"}[label]
+    words = [said.get(tag) for tag in tags]
+    return words.count(label) - words.count(rival)
 
 
 def _check_disjoint(forms: Mapping[Split, set[str]]) -> None:

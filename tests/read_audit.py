@@ -38,6 +38,7 @@ def from_json(value: Mapping[str, Any]) -> Audit:
         },
         structures=dict(value["structures"]),
         expect=tuple(map(Cue, value.get("expect", ()))),
+        agreeing=value.get("agreeing"),
     )
 
 

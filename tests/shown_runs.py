@@ -59,3 +59,14 @@ class Tags(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         self.texts.append(data.strip())
+
+
+def cells_of(stdout: str) -> dict[tuple[str, str], list[str]]:
+    """Return the cells of a printed table by section and encoder."""
+    found, section = {}, ""
+    for row in rows(stdout):
+        if not any(row[1:]):
+            section = row[0]
+        else:
+            found[section, row[0]] = row[1:]
+    return found

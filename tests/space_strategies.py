@@ -1,4 +1,4 @@
-"""Spaces of any templates, choices and vocabularies, and a lexicon of odd words."""
+"""Hypothesis strategies of spaces of events, over words of several lexicons."""
 
 from functools import cache
 from typing import TypeVar

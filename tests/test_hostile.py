@@ -4,7 +4,8 @@ import random
 from pathlib import Path
 
 import pytest
-from hostile_readers import READERS, HostileReader
+from hostile_files import HostileReader
+from hostile_readers import READERS
 from mutations import mutated
 
 from sentprobe.errors import SentprobeError

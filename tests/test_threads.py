@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from in_process import Command
 from probe_strategies import learnable
 
+from sentprobe import processes
 from sentprobe.probes.encoders import Vectors
 from sentprobe.probes.formats import write_dataset
 from sentprobe.probes.runs.run import run
 from sentprobe.probes.trainer.presets import find_preset, override
-from sentprobe.processes import limit_threads
+from sentprobe.processes import limit_threads, usual_jobs
 
 FAST = override(find_preset("ettinger"), [("max_epochs", "1")])
 
@@ -40,6 +41,16 @@ def test_threads_are_restored_after_an_error() -> None:
     with pytest.raises(KeyError), limit_threads(1):
         raise KeyError
     assert torch.get_num_threads() == 2
+
+
+@given(st.integers(1, 300), st.one_of(st.none(), st.integers(1, 400)))
+def test_by_default_there_are_no_more_threads_than_cores(cores: int, threads: int | None) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(processes, "cores", lambda: cores)
+        jobs = usual_jobs(threads)
+    each = threads or 1
+    assert jobs == 1 or jobs * each <= cores
+    assert (jobs + 1) * each > cores
 
 
 class Spy:

@@ -86,31 +86,18 @@ def analyze(
     force: opt.ForceOption = False,
     *,
     reading: ReadingOptions,
-    engine: Annotated[
-        str, typer.Option(help="local, or dask with --scheduler.", rich_help_panel=opt.MACHINE)
-    ] = "local",
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            metavar="tcp://HOST:PORT", help="Of a Dask cluster.", rich_help_panel=opt.MACHINE
-        ),
-    ] = None,
+    where: opt.EngineOptions,
     jobs: opt.JobsOption = None,
 ) -> None:
     """Turn a corpus into a table, from which natural-text tasks are built.
 
     A stopped run goes on with the same command.
     """
-    from sentprobe.probes.corpus.analyze import Analysis, Machines, Pace  # noqa: PLC0415 - slow
+    from sentprobe.probes.corpus.analyze import Analysis, Pace  # noqa: PLC0415 - slow
     from sentprobe.probes.corpus.analyze import analyze as make_table  # noqa: PLC0415 - slow
-    from sentprobe.probes.corpus.engine import EngineName  # noqa: PLC0415 - slow
 
     holds = choose(Holds, reading.holds, what="content")
-    machines = Machines(
-        engine=choose(EngineName, engine, what="engine"),
-        jobs=cores() if jobs is None else jobs,
-        scheduler=scheduler,
-    )
+    machines = where.machines(jobs=cores() if jobs is None else jobs)
     found = find_sources(sources, format=reading.format)
     plan = Analysis(
         sources=found,

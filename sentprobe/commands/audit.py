@@ -17,7 +17,7 @@ from sentprobe.lexicon.read import load_lexicon
 from sentprobe.probes import formats
 from sentprobe.probes.dataset import ProbeDataset
 from sentprobe.probes.known_task import Cue
-from sentprobe.processes import check_jobs, cores
+from sentprobe.processes import check_jobs
 from sentprobe.progress import bars, console, has_width
 from sentprobe.screen import say
 from sentprobe.specs import choose
@@ -81,10 +81,9 @@ def audit(
     expected = [choose(Cue, name, what="cue") for name in expect or ()]
     if read_as is not None:
         formats.check_format(read_as)
-    from sentprobe.probes.audit import audit_all  # noqa: PLC0415 - scikit-learn is slow
+    from sentprobe.probes.audit import audit_all, processes_for  # noqa: PLC0415 - is slow
 
-    processes = cores() if jobs is None else jobs
-    check_jobs(processes)
+    check_jobs(1 if jobs is None else jobs)
     for path in paths:
         _check_kind(path)
     if out is not None:
@@ -95,13 +94,14 @@ def audit(
     # Opened before the work, so that a path that cannot be written is said at once.
     with nullcontext() if out is None else atomic_path(out) as file:
         words = load_lexicon(lexicon)
+        datasets = [data for _, data in located]
         with bars() as reporter:
             audits = audit_all(
-                [data for _, data in located],
+                datasets,
                 expect=expected,
                 seed=seed,
                 lexicon=words,
-                jobs=processes,
+                jobs=jobs or processes_for(datasets),
                 reporter=reporter,
             )
         if file is None:

@@ -54,7 +54,7 @@ def build(
     ] = "directory",
     *,
     compeval: opt.CompevalOptions,
-    size: opt.SizeOptions,
+    items: opt.ItemOptions,
     card: opt.CardOptions,
     natural: opt.NaturalOptions,
 ) -> None:
@@ -66,13 +66,13 @@ def build(
         if table is None:
             raise without_table("probe build")
         corpus = find_table(table)
-        wanted = parse_natural(corpus, task or (), natural, size, seed=seed, audit=card.audit)
+        wanted = parse_natural(corpus, task or (), natural, items, seed=seed, audit=card.audit)
     elif suite != COMPEVAL:
         raise unknown_suite(suite)
     elif table is not None:
         raise UsageError(f"a table ({table}) is for the suite natural, not for {suite}")
     else:
-        wanted = parse_compeval(task or (), compeval, size, seed=seed)
+        wanted = parse_compeval(task or (), compeval, items, seed=seed)
     kept = f"the datasets that were finished are in {out}; the same command builds all of them anew"
     with stopping(kept), bars() as reporter:
         datasets, failures = build_into(

@@ -1,22 +1,32 @@
 """The command ``probe compare``: differences between encoders, intervals and paired tests."""
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from sentprobe.commands import options as opt
 from sentprobe.commands.table_files import find_caption, find_table_format, print_or_write
-from sentprobe.errors import UsageError
+from sentprobe.errors import ResultsError, UsageError, suggest, told
+from sentprobe.probes.geometry.draws import GeometryTable, geometry_tables
+from sentprobe.probes.geometry.results import read_geometry
+from sentprobe.probes.geometry.tables import encoders_of
 from sentprobe.probes.report import comparisons
+from sentprobe.probes.report import distance_comparisons as distances
 from sentprobe.probes.report.comparisons import Comparison, Side
+from sentprobe.probes.report.geometry import by_task, same_keys
 from sentprobe.probes.report.tables import arrange, settings
+from sentprobe.probes.report.view import to_text as write_sections
 from sentprobe.probes.runs.store import read_results
 from sentprobe.probes.statistics import Correction
 from sentprobe.screen import print_table, say
 from sentprobe.specs import choose
-from sentprobe.table_writers import Caption, TableFormat, draw, write_tables
+from sentprobe.table_writers import Caption, Grid, TableFormat, draw, write_records
 
 
 @opt.with_groups
@@ -46,29 +56,172 @@ def compare(
     *,
     latex: opt.LatexOptions,
 ) -> None:
-    """Compare encoders task by task: differences, intervals and paired tests."""
+    """Compare encoders task by task: differences, intervals and paired tests.
+
+    Where the folders have results of probe geometry, contrast by contrast as well.
+    """
     style = find_table_format(format_, out, what="a comparison")
     caption = find_caption(latex, style)
     corrected = choose(Correction, correction, what="correction")
-    found = find_comparisons(runs, correction=corrected, against=against, table=table)
+    found = find_all(runs, correction=corrected, against=against, table=table)
     if style is TableFormat.TEXT and out is None:
-        print_table(draw(comparisons.comparison_grid(found)))
-        say(comparisons.explain(found, correction=corrected), end="")
+        for grid, notes in found.tables(corrected):
+            print_table(draw(grid))
+            say(notes, end="")
     else:
         print_or_write(to_text(found, corrected, style, caption), out)
 
 
+@dataclass(frozen=True, slots=True)
+class ComparisonsFound:
+    """What was compared: encoders by their probes, and by their distances."""
+
+    probes: tuple[Comparison, ...]
+    geometry: tuple[distances.GeometryComparison, ...] = ()
+
+    def tables(self, correction: Correction) -> Iterator[tuple[Grid, str]]:
+        """Yield each table with the lines below it; p-values are corrected within one."""
+        if self.probes:
+            notes = comparisons.explain(self.probes, correction=correction)
+            yield comparisons.comparison_grid(self.probes), notes
+        if self.geometry:
+            notes = distances.explain_geometry(self.geometry, correction=correction)
+            yield distances.geometry_comparison_grid(self.geometry), notes
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return a flat dictionary for each comparison, all with the same keys."""
+        of_geometry = distances.geometry_comparison_records(self.geometry)
+        return same_keys(comparisons.to_records(self.probes), of_geometry)
+
+
 def to_text(
-    found: Sequence[Comparison], correction: Correction, style: TableFormat, caption: Caption
+    found: ComparisonsFound, correction: Correction, style: TableFormat, caption: Caption
 ) -> str:
     """Return the comparisons as text in any of the formats."""
-    return write_tables(
-        [comparisons.comparison_grid(found)],
-        notes=comparisons.explain(found, correction=correction),
-        records=lambda: comparisons.to_records(found),
-        style=style,
-        caption=caption,
-    )
+    if style in (TableFormat.CSV, TableFormat.JSON):
+        return write_records(found.to_records(), style)
+    shown = [("", grid, notes) for grid, notes in found.tables(correction)]
+    return write_sections(shown, style, caption=caption)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedRun:
+    """A run that is compared, or an encoder of it: whether it has probes, and its geometry."""
+
+    path: Path
+    probed: bool
+    tables: tuple[GeometryTable, ...]
+
+
+def find_all(
+    runs: Sequence[str],
+    *,
+    correction: Correction = Correction.HOLM,
+    against: str | None = None,
+    table: int | None = None,
+) -> ComparisonsFound:
+    """Compare encoders by their probes and by their distances, as far as the runs have these.
+
+    If one of the two cannot be compared and the other can, a line on stderr says why.
+    """
+    _check_runs(runs, against)
+    given = [_read_run(run) for run in runs]
+    of_probes = partial(find_comparisons, runs, correction=correction, against=against, table=table)
+    _check_kinds(given)
+    if table is not None or not all(run.tables for run in given):
+        return ComparisonsFound(of_probes())
+    probed = all(run.probed for run in given)
+    try:
+        geometry = compare_distances(given, correction=correction, against=against)
+    except (UsageError, ResultsError) as error:
+        if not probed:
+            raise
+        probes = of_probes()
+        print(told(f"left out: geometry: {error}"), file=sys.stderr)
+        return ComparisonsFound(probes)
+    return ComparisonsFound(_or_none(of_probes) if probed else (), geometry)
+
+
+def _or_none(find: Callable[[], tuple[Comparison, ...]]) -> tuple[Comparison, ...]:
+    """Return what is found or, where nothing can be compared, say why."""
+    try:
+        return find()
+    except (UsageError, ResultsError) as error:
+        print(told(f"left out: probes: {error}"), file=sys.stderr)
+        return ()
+
+
+def _read_run(text: str) -> ComparedRun:
+    path, encoder = split(text)
+    names = {record.encoder for record in read_results(path).records}
+    tables = geometry_tables(by_task(read_geometry(path)))
+    if encoder is not None:
+        known = [*dict.fromkeys([*sorted(names), *_names(tables)])]
+        if tables and encoder not in known:
+            raise _no_encoder(path, encoder, known)
+        names &= {encoder}
+        tables = tuple(filter(None, (distances.of_encoder(each, encoder) for each in tables)))
+    return ComparedRun(path=path, probed=bool(names), tables=tables)
+
+
+def _names(tables: Sequence[GeometryTable]) -> list[str]:
+    return encoders_of([each for table in tables for each in table])
+
+
+def compare_distances(
+    given: Sequence[ComparedRun], *, correction: Correction, against: str | None = None
+) -> tuple[distances.GeometryComparison, ...]:
+    """Compare the encoders of a run, or one of a run with one of another, by their distances.
+
+    Raises:
+        UsageError: which encoder of a run is not said; there is one only, or none of that name.
+        ResultsError: they have not been measured on the same triplets.
+    """
+    if len(given) == 1:
+        (run,) = given
+        _check_against(run, against)
+        pairs = [p for each in run.tables for p in distances.table_pairs(each, against=against)]
+    else:
+        first, second = map(_one_encoder, given)
+        pairs = [*product(first, second)]
+    found = distances.compare_geometry(pairs, correction=correction)
+    if not found:
+        where = " and ".join(str(run.path) for run in given)
+        raise ResultsError(f"{where}: no two encoders were measured on the same triplets")
+    return found
+
+
+def _one_encoder(run: ComparedRun) -> tuple[GeometryTable, ...]:
+    names = _names(run.tables)
+    if len(names) > 1:
+        raise UsageError(
+            f"{run.path} has {len(names)} encoders; name one, as in '{run.path}#{names[0]}'"
+        )
+    return run.tables
+
+
+def _check_against(run: ComparedRun, against: str | None) -> None:
+    names = _names(run.tables)
+    if len(names) < 2:
+        raise UsageError(f"{run.path} has {len(names)} encoders; a comparison needs two")
+    if against is not None and against not in names:
+        raise _no_encoder(run.path, against, names)
+
+
+def _no_encoder(path: Path, encoder: str, known: Sequence[str]) -> UsageError:
+    near = suggest(encoder, known)
+    return UsageError(f"{path} has no encoder {encoder!r}{near}; it has: {', '.join(known)}")
+
+
+def _check_kinds(given: Sequence[ComparedRun]) -> None:
+    """Refuse distances alone beside what has none."""
+    without = [run for run in given if not run.tables]
+    alone = [run for run in given if run.tables and not run.probed]
+    if alone and without:
+        raise ResultsError(
+            f"{alone[0].path} has results of geometry alone, and {without[0].path} has none of "
+            "these: nothing can be compared"
+        )
 
 
 def find_comparisons(
@@ -84,24 +237,28 @@ def find_comparisons(
     of one run is compared with that one only. *table* chooses, of a run that ``probe show`` prints
     as several tables, one of them.
     """
-    if len(runs) > 2:
-        raise UsageError(f"two runs are compared at a time, not {len(runs)}")
     _check_table([split(run)[0] for run in runs], table)
     if len(runs) == 2:
-        if against is not None:
-            raise UsageError("--against is for the encoders of one run; here are two")
         first, second = (
             comparisons.one_side(_sides(path, table), encoder, source=str(path))
             for path, encoder in map(split, runs)
         )
         return comparisons.compare([(first, second)], correction=correction)
-    path, encoder = split(runs[0])
-    if encoder is not None:
-        raise UsageError(f"{runs[0]}: what is it to be compared with? Name a second run")
+    path, _ = split(runs[0])
     return comparisons.compare(
         comparisons.all_pairs(_sides(path, table), baseline=against, source=str(path)),
         correction=correction,
     )
+
+
+def _check_runs(runs: Sequence[str], against: str | None) -> None:
+    """Refuse what are not two sides."""
+    if len(runs) > 2:
+        raise UsageError(f"two runs are compared at a time, not {len(runs)}")
+    if len(runs) == 2 and against is not None:
+        raise UsageError("--against is for the encoders of one run; here are two")
+    if len(runs) == 1 and split(runs[0])[1] is not None:
+        raise UsageError(f"{runs[0]}: what is it to be compared with? Name a second run")
 
 
 def _check_table(paths: Sequence[Path], table: int | None) -> None:

@@ -71,7 +71,7 @@ def _presets() -> Iterable[str]:
 
 
 def _samplings() -> Iterable[str]:
-    from sentprobe.probes.compeval import Sampling  # noqa: PLC0415 - NumPy
+    from sentprobe.probes.dataset import Sampling  # noqa: PLC0415 - NumPy
 
     return [each.value for each in Sampling]
 

@@ -1,16 +1,20 @@
 """The command ``probe geometry``: what the distances between sentence vectors keep."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from statistics import mean
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sentprobe.commands import completion as offer
 from sentprobe.commands import options as opt
+from sentprobe.commands.mirror_sentences import (
+    mirror_materials,
+    parse_sentences,
+    refuse_drawing,
+)
 from sentprobe.commands.stopping import goes_on, stopping
 from sentprobe.commands.table_files import find_caption, find_table_format
 from sentprobe.errors import UsageError, counted, told
@@ -24,25 +28,33 @@ from sentprobe.probes.encoders import USUAL_ENCODERS, Encoder, make_encoders, pa
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.encoders.given import placed_encoders
 from sentprobe.probes.geometry.results import to_records
-from sentprobe.probes.runs.results import Condition
 from sentprobe.probes.runs.store import check_directory, prepare_directory, sound_results
 from sentprobe.processes import check_count, limit_threads
 from sentprobe.progress import bars
 from sentprobe.screen import print_table, say
 from sentprobe.specs import Spec, choose
-from sentprobe.table_writers import TableFormat, draw, write_tables
+from sentprobe.table_writers import Grid, TableFormat, draw, write_tables
 
 if TYPE_CHECKING:
     from sentprobe.probes.geometry.material import Drawing
+    from sentprobe.probes.geometry.measures import Nearness
     from sentprobe.probes.geometry.results import GeometryResult
     from sentprobe.probes.geometry.run import GeometryOutcome
-
-SEMROLE = "SemRole"
-"""The task whose probes are set beside."""
+    from sentprobe.probes.geometry.tables import GroupedBy
 
 
 @opt.with_groups
 def geometry(
+    context: typer.Context,
+    sentences: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="compeval|PATH...",
+            help="In place of drawn triplets, the test sentences of SemRole, Order and Negation: "
+            "of compeval, or of datasets. What probes in --out have on them stands beside.",
+            autocompletion=offer.complete_suite,
+        ),
+    ] = None,
     encoder: opt.EncodersOption = None,
     contrast: Annotated[
         list[str] | None,
@@ -53,6 +65,7 @@ def geometry(
             autocompletion=offer.complete_contrast,
         ),
     ] = None,
+    task: opt.TaskOption = None,
     out: opt.ResultsOption = None,
     n: Annotated[int, typer.Option("--n", "-n", help="Triplets of each contrast.")] = 400,
     variants: Annotated[
@@ -92,7 +105,9 @@ def geometry(
     from sentprobe.probes.geometry.material import (  # noqa: PLC0415
         Drawing,
         GeometryMaterial,
+        TripletMaterial,
         background,
+        word_digest,
     )
     from sentprobe.probes.geometry.run import GeometryRun, measure_all  # noqa: PLC0415
 
@@ -101,21 +116,27 @@ def geometry(
     if grouped is not None:
         tables.check_grouped(shown)
     check_count("threads", threads)
+    refuse_drawing(opt.options_given(context), sentences or (), task or ())
     specs = parse_encoders(encoder or USUAL_ENCODERS)
     words = load_lexicon(source.lexicon)
+    vocabulary = source.vocabulary or default_vocabulary(words, "compeval")
     drawing = Drawing(
-        vocabulary=source.vocabulary or default_vocabulary(words, "compeval"),
+        vocabulary=vocabulary,
         templates=tuple(source.template or ("all",)),
         n=n,
         variants=variants,
         seed=seed,
+        words=word_digest(words, vocabulary),
     )
     check_variants(variants)
-    spaces = find_spaces(words, contrast or (), drawing)
+    targets = parse_sentences(sentences, task or (), source, seed=seed) if sentences else None
+    spaces = [] if targets else find_spaces(words, contrast or (), drawing)
     if out is not None:
         check_directory(out)
     encoders = [made for spec in specs for made in vector_encoders(spec, seed)]
-    materials = [GeometryMaterial(each, drawing) for each in spaces]
+    materials: list[TripletMaterial] = [GeometryMaterial(each, drawing) for each in spaces]
+    if targets:
+        materials = mirror_materials(targets, words, drawing, command=opt.command_line())
     behind = background(words, drawing)
     encoders = placed_encoders(encoders, [behind, *(each.sentences for each in materials)])
     if out is not None:
@@ -131,12 +152,7 @@ def geometry(
     with stopping(kept), limit_threads(threads), bars() as reporter:
         outcome = measure_all(encoders, materials, settings, reporter)
     tables.check_nearness(outcome.results, shown)
-    if grouped is None:
-        grid = tables.geometry_grid(outcome.results, nearness=shown, intervals=intervals)
-    else:
-        grid = tables.group_grid(outcome.results, grouped, intervals=intervals)
-    notes = tables.explain(outcome.results, shown, by=grouped)
-    notes += "".join(probed(out, outcome.results)) if out else ""
+    grid, notes = _table(outcome.results, out, shown, grouped, intervals=intervals)
     if style is TableFormat.TEXT:
         print_table(draw(grid))
         say(notes, end="")
@@ -146,6 +162,27 @@ def geometry(
         print(text, end="")
     if out is not None:
         _tell_counts(outcome, out)
+
+
+def _table(
+    results: "Sequence[GeometryResult]",
+    out: Path | None,
+    nearness: "Nearness",
+    by: "GroupedBy | None",
+    *,
+    intervals: bool,
+) -> tuple[Grid, str]:
+    """Return the table and the lines below it, with what probes in the folder have."""
+    from sentprobe.probes.geometry import tables  # noqa: PLC0415 - not for --help
+    from sentprobe.probes.report.geometry import beside, of_other_sentences  # noqa: PLC0415
+
+    probed = [] if out is None else [*sound_results(out)]
+    notes = tables.explain(results, nearness, by=by) + "".join(of_other_sentences(results, probed))
+    if by is not None:
+        return tables.group_grid(results, by, intervals=intervals), notes
+    aside = beside(results, probed, intervals=intervals)
+    grid = tables.geometry_grid(results, nearness=nearness, intervals=intervals, beside=aside)
+    return grid, notes
 
 
 def _tell_counts(outcome: "GeometryOutcome", out: Path) -> None:
@@ -185,32 +222,6 @@ def find_spaces(lexicon: Lexicon, names: Sequence[str], drawing: "Drawing") -> l
     for space in found:
         space.check(drawing.n)
     return found
-
-
-def probed(out: Path, results: "Sequence[GeometryResult]") -> Iterator[str]:
-    """Yield a line of what probes of the same encoders read, if the folder has such results.
-
-    Of several, as of other draws of the data or presets, it is the mean.
-    """
-    known = {(each.encoder, each.encoder_fingerprint) for each in results}
-    found: dict[str, list[float]] = {}
-    for record in sound_results(out):
-        same = record.encoder_fingerprint and (record.encoder, record.encoder_fingerprint) in known
-        if record.task == SEMROLE and same and Condition.PROBE in record.scores:
-            found.setdefault(record.encoder, []).append(record.scores[Condition.PROBE].accuracy)
-    if found:
-        shown = ", ".join(f"{name} {_mean(values)}" for name, values in found.items())
-        yield f"What a probe reads of who did what to whom ({SEMROLE}, in this folder): {shown}.\n"
-
-
-def _mean(shares: Sequence[float]) -> str:
-    """Return the mean in percent, and of how many it is.
-
-    >>> _mean([0.7]), _mean([0.7, 0.8])
-    ('70.0', '75.0 (mean of 2)')
-    """
-    of = f" (mean of {len(shares)})" if len(shares) > 1 else ""
-    return f"{100 * mean(shares):.1f}{of}"
 
 
 def vector_encoders(spec: Spec, seed: int) -> "list[Encoder]":

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_type_hints
 
 import typer
 
@@ -26,7 +26,10 @@ from sentprobe.commands.completion import (
     names_in,
 )
 from sentprobe.errors import UsageError, check_seed
-from sentprobe.specs import COMPEVAL, NATURAL
+from sentprobe.specs import COMPEVAL, NATURAL, choose
+
+if TYPE_CHECKING:
+    from sentprobe.engines import Machines
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
 """How every command is asked for help, and how wide that may be."""
@@ -153,6 +156,36 @@ CompevalVocabularyOption = Annotated[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EngineOptions:
+    """Whether the work is done here or on a cluster."""
+
+    engine: Annotated[
+        str,
+        typer.Option("--engine", help="local, or dask with --scheduler.", rich_help_panel=MACHINE),
+    ] = "local"
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            "--scheduler",
+            metavar="tcp://HOST:PORT",
+            help="Of a Dask cluster.",
+            rich_help_panel=MACHINE,
+        ),
+    ] = None
+
+    def machines(self, *, jobs: int) -> "Machines":
+        """Return where the work is done, with so many processes if that is here.
+
+        Raises:
+            UsageError: there is no such engine; see also :class:`~sentprobe.engines.Machines`.
+        """
+        from sentprobe.engines import EngineName, Machines  # noqa: PLC0415 - not for --help
+
+        engine = choose(EngineName, self.engine, what="engine")
+        return Machines(engine=engine, jobs=jobs, scheduler=self.scheduler)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TripletOptions:
     """From which structures and words triplets are drawn."""
 
@@ -172,28 +205,29 @@ class TripletOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompevalOptions:
-    """From which words the tasks of compeval are built, and how they are drawn."""
+    """From which words the tasks of compeval are built."""
 
     SUITES: ClassVar = (COMPEVAL,)
 
     vocabulary: CompevalVocabularyOption = None
     lexicon: LexiconOption = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemOptions:
+    """How a task's items are drawn, and how many; None: as many as is usual in its suite."""
+
+    SUITES: ClassVar = (COMPEVAL, NATURAL)
+
     sampling: Annotated[
         str,
         typer.Option(
             "--sampling",
-            help="mirror, or paper, as published.",
+            help="mirror, or paper, as published; of natural text only with --task adi.",
             rich_help_panel=WHAT,
             autocompletion=complete_sampling,
         ),
     ] = "mirror"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SizeOptions:
-    """How many items each task has; None: as many as is usual in its suite."""
-
-    SUITES: ClassVar = (COMPEVAL, NATURAL)
 
     train: Annotated[
         int | None,
@@ -348,7 +382,7 @@ def _of_suites(*groups: Any) -> Iterator[tuple[str, tuple[str, tuple[str, ...]]]
 
 
 OF_SUITES: Mapping[str, tuple[str, tuple[str, ...]]] = dict(
-    _of_suites(CompevalOptions, SizeOptions, CardOptions, NaturalOptions)
+    _of_suites(CompevalOptions, ItemOptions, CardOptions, NaturalOptions)
 )
 """By parameter: the option as it is written, and the suites for which it means something."""
 

@@ -22,7 +22,7 @@ from sentprobe.probes.runs.built_suites import NaturalSuite, failed
 from sentprobe.probes.runs.targets import Targets
 from sentprobe.probes.runs.word_source import parse_source
 from sentprobe.probes.suites import PresetChoice
-from sentprobe.processes import cores
+from sentprobe.processes import usual_jobs
 from sentprobe.progress import bars
 from sentprobe.screen import say
 from sentprobe.specs import COMPEVAL, parse_pair
@@ -74,7 +74,7 @@ def run(
     all_rows: opt.AllRowsOption = False,
     *,
     compeval: opt.CompevalOptions,
-    size: opt.SizeOptions,
+    items: opt.ItemOptions,
     preset: Annotated[
         str | None,
         typer.Option(
@@ -111,12 +111,14 @@ def run(
             autocompletion=offer.complete_device,
         ),
     ] = "cpu",
+    where: opt.EngineOptions,
     jobs: opt.JobsOption = None,
     threads: Annotated[
         int | None,
         typer.Option(
             help="PyTorch's threads, when encoding and in each process that trains. By default "
-            "as many as there are cores for encoding, and one for training.",
+            "as many as there are cores for encoding, and one for training. With more, --jobs is "
+            "by default so much less.",
             rich_help_panel=opt.MACHINE,
         ),
     ] = None,
@@ -125,6 +127,7 @@ def run(
 ) -> None:
     """Build or read the tasks, encode their sentences, train probes, and print the table."""
     # All that can be seen to be wrong is refused here, before any work is done.
+    machines = where.machines(jobs=usual_jobs(threads) if jobs is None else jobs)
     specs = parse_encoders(encoder or USUAL_ENCODERS)
     words = None if probe_vectors is None else parse_source(probe_vectors)
     wanted = parse_targets(
@@ -132,7 +135,7 @@ def run(
         task or (),
         compeval=compeval,
         natural=natural,
-        size=size,
+        items=items,
         seed=seed,
         given=opt.options_given(context),
     )
@@ -154,7 +157,7 @@ def run(
         device=device,
         threads=threads or 1,
         encoding_threads=threads,
-        jobs=cores() if jobs is None else jobs,
+        machines=machines,
     )
     if dry_run:
         from sentprobe.commands.dry_run import print_forecast  # noqa: PLC0415 - PyTorch is slow

@@ -49,7 +49,7 @@ def sentences(
     seed: Annotated[int, opt.seed_of("the tasks that are built; that of the run")] = 0,
     *,
     compeval: opt.CompevalOptions,
-    size: opt.SizeOptions,
+    items: opt.ItemOptions,
     natural: opt.NaturalOptions,
 ) -> None:
     """Write the sentences that a run encodes, to encode them elsewhere.
@@ -63,7 +63,7 @@ def sentences(
         task or (),
         compeval=compeval,
         natural=natural,
-        size=size,
+        items=items,
         seed=seed,
         given=opt.options_given(context),
     )

@@ -1,8 +1,8 @@
 """The command ``probe show``: the table of one or more runs."""
 
 import itertools
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -12,16 +12,18 @@ from sentprobe.commands import options as opt
 from sentprobe.commands.table_files import find_caption, find_format, print_or_write
 from sentprobe.errors import UsageError
 from sentprobe.lengths import Lengths
+from sentprobe.probes.geometry.draws import geometry_tables
+from sentprobe.probes.geometry.results import GeometryResult, read_geometry
+from sentprobe.probes.report.geometry import all_records, by_task, geometry_sections
+from sentprobe.probes.report.published import published_records
 from sentprobe.probes.report.series import NOTES, check_series, series_grids, series_records
 from sentprobe.probes.report.tables import (
     CellStyle,
     arrange,
-    grid,
     single_draws,
     titles,
 )
-from sentprobe.probes.report.tables import published as published_rows
-from sentprobe.probes.report.view import sections
+from sentprobe.probes.report.view import ShownTable, in_grids, sections
 from sentprobe.probes.report.view import to_text as write_sections
 from sentprobe.probes.runs.results import Results
 from sentprobe.probes.runs.store import read_results
@@ -41,12 +43,13 @@ from sentprobe.table_writers import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """How results are shown: the cells, a note below each table, series over lengths instead."""
+    """How results are shown: the cells, or series over lengths instead."""
 
     style: CellStyle = CellStyle()  # noqa: RUF009 - frozen
-    note: str = ""
     by_length: Lengths | None = None
     caption: Caption = NO_CAPTION
+    distances: tuple[GeometryResult, ...] = ()
+    """What is known of geometry, shown below."""
 
 
 @opt.with_groups
@@ -60,14 +63,14 @@ def show(
     sources: opt.SourcesOption = False,
     all_rows: opt.AllRowsOption = False,
     published: Annotated[
-        bool, typer.Option("--published", help="Add the rows of Ettinger et al. 2018.")
+        bool, typer.Option("--published", help="Add the papers' rows of these tasks.")
     ] = False,
     out: Annotated[Path | None, opt.out_to("Write to this file.")] = None,
     plot: Annotated[
         Path | None,
         typer.Option(
-            help="Plot accuracy by layer, or what --by-length shows, into this file: .svg, .png or "
-            ".pdf."
+            help="Plot accuracy by layer, what --by-length shows, or geometry alone, into this "
+            "file: .svg, .png or .pdf."
         ),
     ] = None,
     by_length: Annotated[
@@ -80,21 +83,22 @@ def show(
     *,
     latex: opt.LatexOptions,
 ) -> None:
-    """Print the table of one or more runs."""
+    """Print the table of one or more runs, and those of probe geometry."""
     style = find_format(format_, out)
     caption = find_caption(latex, style)
     lengths = None if by_length is None else choose(Lengths, by_length, what="--by-length")
-    results = read_runs(runs)
-    if not results.records:
+    results, distances = read_runs(runs), read_distances(runs)
+    if not results.records and not distances:
         raise UsageError(f"{', '.join(map(str, runs))}: no results yet")
+    _check_probed(results, {"--by-length": lengths is not None, "--published": published})
     if plot is not None:
-        save_plot(results, plot, lengths)
-    shown = CellStyle(intervals=intervals, sources=sources, all_rows=all_rows)
-    view = make_view(shown, published=published, by_length=lengths)
+        save_plot(results, plot, lengths, distances)
+    shown = CellStyle(intervals=intervals, sources=sources, all_rows=all_rows, published=published)
+    view = View(style=shown, by_length=lengths, caption=caption, distances=distances)
     if style is TableFormat.TEXT and out is None:
         print_tables(results, view)
     else:
-        print_or_write(to_text(results, replace(view, caption=caption), style), out)
+        print_or_write(to_text(results, view, style), out)
 
 
 def read_runs(runs: Sequence[Path]) -> Results:
@@ -103,23 +107,25 @@ def read_runs(runs: Sequence[Path]) -> Results:
     return arrange(Results(tuple(records)))
 
 
-def make_view(style: CellStyle, *, published: bool, by_length: Lengths | None) -> View:
-    """Return the view of such cells, and with the published rows, where asked."""
-    if not published:
-        return View(style=style, by_length=by_length)
-    found = published_rows()
-    rows = tuple(row for row in found.rows if row.accuracies)
-    shown = f"Published rows: {found.citation}; their data and classifier, not these."
-    notes = (*([shown] if rows else []), found.note)
-    return View(
-        style=replace(style, published=rows),
-        note="".join(f"{note}\n" for note in notes if note),
-        by_length=by_length,
-    )
+def read_distances(runs: Sequence[Path]) -> tuple[GeometryResult, ...]:
+    """Read what ``probe geometry`` has put into folders of results."""
+    return by_task([each for path in runs for each in read_geometry(path)])
 
 
-def save_plot(results: Results, path: Path, by_length: Lengths | None) -> None:
-    """Write the plot of the series, or of the one setting that has layers.
+def _check_probed(results: Results, asked: Mapping[str, bool]) -> None:
+    """Refuse options about probes where there are distances alone."""
+    for option, given in asked.items():
+        if given and not results.records:
+            raise UsageError(f"{option} is of probes, and here are results of geometry alone")
+
+
+def save_plot(
+    results: Results,
+    path: Path,
+    by_length: Lengths | None,
+    distances: Sequence[GeometryResult] = (),
+) -> None:
+    """Write the plot of the series, of the one setting that has layers, or of geometry alone.
 
     Raises:
         UsageError: there are layers in several settings, or none; the extra is not installed.
@@ -129,6 +135,9 @@ def save_plot(results: Results, path: Path, by_length: Lengths | None) -> None:
 
     if by_length is not None:
         save_series_plot(results, path, by=by_length)
+        return
+    if not results.records:
+        save_dots(distances, path)
         return
     layered = [each for each in single_draws(results) if families(each)]
     if len(layered) > 1:
@@ -144,13 +153,14 @@ def to_text(results: Results, view: View, fmt: TableFormat) -> str:
     if view.by_length is not None and fmt is not TableFormat.HTML:
         return series_text(results, view, by=view.by_length, fmt=fmt)
     if fmt in (TableFormat.CSV, TableFormat.JSON):
-        return write_records(results.to_records(), fmt)
+        papers = published_records(results) if view.style.published else []
+        return write_records([*all_records(results, view.distances), *papers], fmt)
     if fmt is TableFormat.HTML:
         from sentprobe.probes.report.html import report  # noqa: PLC0415 - Jinja is not always needed
 
         by = view.by_length or Lengths.BINS
-        return report(results, style=view.style, note=view.note.strip(), by=by)
-    return write_sections(list(_tables(results, view)), fmt, style=view.style, caption=view.caption)
+        return report(results, view.distances, style=view.style, by=by)
+    return write_sections(list(_tables(results, view)), fmt, caption=view.caption)
 
 
 def print_tables(results: Results, view: View) -> None:
@@ -160,14 +170,14 @@ def print_tables(results: Results, view: View) -> None:
         return
     for title, each, notes in _tables(results, view):
         say(write_title(title, TableFormat.TEXT), end="")
-        print_table(draw(grid(each, style=view.style)))
+        print_table(draw(each))
         say(notes, end="")
 
 
-def _tables(results: Results, view: View) -> Iterator[tuple[str, Results, str]]:
-    """Yield each table with what stands above it and below."""
-    for title, each, notes in sections(results, view.style):
-        yield title, each, notes + view.note
+def _tables(results: Results, view: View) -> Iterator[ShownTable]:
+    """Yield each table with what stands above it and below; those of geometry are the last."""
+    yield from in_grids(sections(results, view.style), view.style)
+    yield from geometry_sections(view.distances, results, intervals=view.style.intervals)
 
 
 def print_series(results: Results, *, by: Lengths, style: CellStyle) -> None:
@@ -222,3 +232,21 @@ def save_series_plot(results: Results, path: "Path", *, by: Lengths) -> None:
             "plot is of one: name fewer runs, or use --format html, which has a plot of each"
         )
     save_figure(lambda: draw_series(found[0], by=by), path)
+
+
+def save_dots(distances: Sequence[GeometryResult], path: Path) -> None:
+    """Write the plot of the one table of geometry that there is.
+
+    Raises:
+        UsageError: there are several tables; the extra is not installed.
+    """
+    from sentprobe.probes.report.dots import draw_dots  # noqa: PLC0415 - matplotlib is optional
+    from sentprobe.probes.report.plots import save_figure  # noqa: PLC0415 - optional
+
+    tables = geometry_tables(distances)
+    if len(tables) > 1:
+        raise UsageError(
+            f"there are {len(tables)} tables of geometry, and one plot is of one: name fewer runs, "
+            "or use --format html, which has a plot of each"
+        )
+    save_figure(lambda: draw_dots(tables[0]), path)

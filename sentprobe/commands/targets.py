@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 
 from sentprobe.commands import options as opt
 from sentprobe.lexicon.read import load_lexicon
-from sentprobe.probes.compeval import Sampling
 from sentprobe.probes.corpus.table import Table
+from sentprobe.probes.dataset import Sampling
 from sentprobe.probes.natural.select import NaturalSettings, parse_band
 from sentprobe.probes.runs import built_suites as built
 from sentprobe.probes.runs.targets import SuiteMakers, Targets, kinds_of, make_targets
@@ -13,7 +13,7 @@ from sentprobe.specs import choose
 
 
 def parse_compeval(
-    names: Sequence[str], options: opt.CompevalOptions, size: opt.SizeOptions, *, seed: int
+    names: Sequence[str], options: opt.CompevalOptions, items: opt.ItemOptions, *, seed: int
 ) -> built.CompevalSuite:
     """Return the suite compeval as it is asked for; no *names* means all tasks.
 
@@ -26,21 +26,25 @@ def parse_compeval(
         names,
         lexicon=lambda: load_lexicon(options.lexicon),
         vocabulary=options.vocabulary,
-        counts=_counts(size),
-        sampling=choose(Sampling, options.sampling, what="sampling"),
+        counts=_counts(items),
+        sampling=_sampling(items),
         seed=seed,
     )
 
 
-def _counts(size: opt.SizeOptions) -> built.ItemCounts:
-    return built.ItemCounts(size.train, size.test, size.validation)
+def _sampling(items: opt.ItemOptions) -> Sampling:
+    return choose(Sampling, items.sampling, what="sampling")
+
+
+def _counts(items: opt.ItemOptions) -> built.ItemCounts:
+    return built.ItemCounts(items.train, items.test, items.validation)
 
 
 def parse_natural(
     table: Table,
     names: Sequence[str],
     options: opt.NaturalOptions,
-    size: opt.SizeOptions,
+    items: opt.ItemOptions,
     *,
     seed: int,
     audit: bool,
@@ -59,9 +63,10 @@ def parse_natural(
         first_rank=options.first_rank,
         words=options.words,
         sequences=options.sequences,
+        sampling=_sampling(items),
     )
     return built.make_natural(
-        table, names, settings=settings, counts=_counts(size), seed=seed, audit=audit
+        table, names, settings=settings, counts=_counts(items), seed=seed, audit=audit
     )
 
 
@@ -71,7 +76,7 @@ def parse_targets(
     *,
     compeval: opt.CompevalOptions = opt.CompevalOptions(),  # noqa: B008 - frozen
     natural: opt.NaturalOptions = opt.NaturalOptions(),  # noqa: B008
-    size: opt.SizeOptions = opt.SizeOptions(),  # noqa: B008
+    items: opt.ItemOptions = opt.ItemOptions(),  # noqa: B008
     seed: int = 0,
     given: Iterable[str] = (),
 ) -> Targets:
@@ -89,7 +94,7 @@ def parse_targets(
     kinds = kinds_of(words)
     opt.refuse_idle(given, [kind for _, kind in kinds if kind], what=", ".join(words))
     makers = SuiteMakers(
-        lambda mine: parse_compeval(mine, compeval, size, seed=seed),
-        lambda table, mine: parse_natural(table, mine, natural, size, seed=seed, audit=False),
+        lambda mine: parse_compeval(mine, compeval, items, seed=seed),
+        lambda table, mine: parse_natural(table, mine, natural, items, seed=seed, audit=False),
     )
     return make_targets(words, names, kinds=kinds, makers=makers)

@@ -6,20 +6,20 @@ boxes into smaller, disjoint ones. What is left may still demand that the words 
 so that its size is a product of numbers and its i-th element is read off the digits of i.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from math import prod
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
 from sentprobe.generator.constraints import Allowed
-from sentprobe.generator.layout import Group, Layout, LayoutValue, Restriction, Variable
+from sentprobe.generator.layout import Group, Layout, Restriction, Variable
 
 Box: TypeAlias = Mapping[str, Allowed]
 IndexArray: TypeAlias = NDArray[Any]
@@ -33,17 +33,13 @@ def whole(layout: Layout) -> Box:
 
 def intersect(box: Box, restriction: Restriction) -> Box | None:
     """Return the part of *box* that *restriction* allows, or None if that is empty."""
-    cut = dict(box)
-    for name, allowed in restriction.items():
-        cut[name] &= allowed
-        if not cut[name]:
-            return None
-    return cut
+    cut = {name: box[name] & allowed for name, allowed in restriction.items()}
+    return {**box, **cut} if all(cut.values()) else None
 
 
 def subtract(box: Box, restriction: Restriction) -> list[Box]:
     """Return disjoint boxes that make up the part of *box* that *restriction* does not allow."""
-    if intersect(box, restriction) is None:
+    if any(box[name].isdisjoint(allowed) for name, allowed in restriction.items()):
         return [box]
     pieces: list[Box] = []
     rest = dict(box)
@@ -59,9 +55,10 @@ def require(boxes: Iterable[Box], union: Sequence[Restriction]) -> list[Box]:
     """Return disjoint boxes for what at least one restriction of *union* allows."""
     found = []
     rest = list(boxes)
-    for restriction in union:
+    for number, restriction in enumerate(union, 1):
         found += [cut for box in rest if (cut := intersect(box, restriction)) is not None]
-        rest = [piece for box in rest for piece in subtract(box, restriction)]
+        if number < len(union):
+            rest = [piece for box in rest for piece in subtract(box, restriction)]
     return found
 
 
@@ -73,17 +70,24 @@ def forbid(boxes: Iterable[Box], union: Sequence[Restriction]) -> list[Box]:
     return rest
 
 
+class Choice(NamedTuple):
+    """The sorted indices of the values that a variable may have, for one look-up and for many."""
+
+    numbers: tuple[int, ...]
+    array: NDArray[np.int64]
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """A part of a box whose elements can be counted and indexed.
 
-    ``choices`` holds, for each variable, the sorted indices of its values; ``rivals`` the earlier
-    variables that draw from the same ones and must differ from it; ``radices`` how many values are
-    left once these have theirs.
+    ``choices`` holds what each variable may be; ``rivals`` the earlier variables that draw from
+    the same values and must differ from it; ``radices`` how many values are left once these have
+    theirs.
     """
 
     variables: tuple[Variable, ...]
-    choices: tuple[NDArray[np.int64], ...]
+    choices: tuple[Choice, ...]
     rivals: tuple[tuple[int, ...], ...]
     radices: tuple[int, ...]
 
@@ -99,23 +103,21 @@ class Cell:
         for digit, rivals in zip(digits, self.rivals, strict=True):
             positions.append(_skip(digit, [positions[i] for i in rivals]))
         return {
-            variable.name: choice[position]
+            variable.name: choice.array[position]
             for variable, choice, position in zip(
                 self.variables, self.choices, positions, strict=True
             )
         }
 
-    def element(self, index: int) -> dict[str, LayoutValue]:
-        """Return the values of one element; for a few, quicker than ``decode``."""
+    def element(self, index: int) -> list[int]:
+        """Return the indices of one element's values; for a few, quicker than ``decode``."""
         positions: list[int] = []
         for digit, rivals in zip(self._digits(index), self.rivals, strict=True):
             positions.append(_skip_one(digit, [positions[i] for i in rivals]) if rivals else digit)
-        return {
-            variable.name: variable.values[choice[position]]
-            for variable, choice, position in zip(
-                self.variables, self.choices, positions, strict=True
-            )
-        }
+        return [
+            choice.numbers[position]
+            for choice, position in zip(self.choices, positions, strict=True)
+        ]
 
     def _digits(self, index: int) -> list[int]:
         """Return the digits of a number, as :func:`_digits` does those of many."""
@@ -131,8 +133,9 @@ class Cell:
         positions: list[int] = []
         radices = self.radices
         for i, (variable, choice) in enumerate(zip(self.variables, self.choices, strict=True)):
-            at = int(np.searchsorted(choice, values[variable.name]))
-            if at == len(choice) or choice[at] != values[variable.name]:
+            numbers, value = choice.numbers, values[variable.name]
+            at = bisect_left(numbers, value)
+            if at == len(numbers) or numbers[at] != value:
                 return None
             taken = [positions[j] for j in self.rivals[i]]
             if at in taken:
@@ -185,20 +188,38 @@ def _skip_one(digit: int, taken: list[int]) -> int:
     return digit
 
 
+class _Share(NamedTuple):
+    """What a variable of a group may be, and which earlier ones of it draw from the same values."""
+
+    choice: Choice
+    rivals: tuple[int, ...]
+
+
 def cells_of(layout: Layout, box: Box) -> Iterator[Cell]:
     """Split a box into its cells; those without elements are left out."""
-    variables = layout.variables
-    members = [[v.name for v in variables if v.group is group] for group in Group]
-    splits = [_split(tuple(box[name] for name in names)) for names in members]
+    members = _members(layout)
+    names = [variable.name for variable in layout.variables]
+    apart = [_sorted(box[name]) for name in names]
+    nobody: list[tuple[int, ...]] = [()] * len(names)
+    splits = [_split(tuple(box[names[at]] for at in group)) for group in members]
     for combination in product(*splits):
-        allowed = dict(box)
-        for names, atoms in zip(members, combination, strict=True):
-            allowed.update(zip(names, atoms, strict=True))
-        yield _cell(variables, allowed)
+        choices, rivals = [*apart], [*nobody]
+        for group, shares in zip(members, combination, strict=True):
+            for at, share in zip(group, shares, strict=True):
+                choices[at] = share.choice
+                rivals[at] = tuple(group[i] for i in share.rivals)
+        yield _cell(layout.variables, choices, rivals)
+
+
+@lru_cache(maxsize=1024)  # as many as there are layouts
+def _members(layout: Layout) -> tuple[tuple[int, ...], ...]:
+    """Return the variables of each group, by number."""
+    numbered = list(enumerate(layout.variables))
+    return tuple(tuple(at for at, v in numbered if v.group is group) for group in Group)
 
 
 @lru_cache(maxsize=1024)
-def _split(domains: tuple[Allowed, ...]) -> tuple[tuple[Allowed, ...], ...]:
+def _split(domains: tuple[Allowed, ...]) -> tuple[tuple[_Share, ...], ...]:
     """Return the ways to give each variable of a group one atom, as far as words suffice.
 
     An atom is a largest set of words that the same variables of the group allow. Layouts and boxes
@@ -212,27 +233,33 @@ def _split(domains: tuple[Allowed, ...]) -> tuple[tuple[Allowed, ...], ...]:
         for i in range(len(domains))
     ]
     return tuple(
-        chosen
+        _shares(chosen)
         for chosen in product(*by_variable)
         if all(chosen.count(atom) <= len(atom) for atom in set(chosen))
     )
 
 
+def _shares(atoms: Sequence[Allowed]) -> tuple[_Share, ...]:
+    earlier: dict[Allowed, tuple[int, ...]] = {}
+    shares = []
+    for i, atom in enumerate(atoms):
+        shares.append(_Share(_sorted(atom), earlier.get(atom, ())))
+        earlier[atom] = (*earlier.get(atom, ()), i)
+    return tuple(shares)
+
+
 @lru_cache(maxsize=1024)
-def _sorted(allowed: Allowed) -> NDArray[np.int64]:
-    return np.array(sorted(allowed), dtype=np.int64)
+def _sorted(allowed: Allowed) -> Choice:
+    numbers = tuple(sorted(allowed))
+    return Choice(numbers, np.array(numbers, dtype=np.int64))
 
 
-def _cell(variables: tuple[Variable, ...], allowed: Box) -> Cell:
-    choices = tuple(_sorted(allowed[variable.name]) for variable in variables)
-    rivals = []
-    earlier: dict[tuple[Group | None, Allowed], tuple[int, ...]] = {}
-    for i, variable in enumerate(variables):
-        same = (variable.group, allowed[variable.name])
-        rivals.append(() if variable.group is None else earlier.get(same, ()))
-        earlier[same] = (*rivals[-1], i)
-    radices = [len(choice) - len(before) for choice, before in zip(choices, rivals, strict=True)]
-    return Cell(variables, choices, tuple(rivals), tuple(radices))
+def _cell(
+    variables: tuple[Variable, ...], choices: Sequence[Choice], rivals: Sequence[tuple[int, ...]]
+) -> Cell:
+    pairs = zip(choices, rivals, strict=True)
+    radices = tuple([len(choice.numbers) - len(before) for choice, before in pairs])
+    return Cell(variables, tuple(choices), tuple(rivals), radices)
 
 
 def pass_over(taken: Sequence[int], ranks: IndexArray) -> IndexArray:

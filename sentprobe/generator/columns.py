@@ -230,9 +230,9 @@ class Rows:
         """Return each row's place in VARIANTS: the tense, and the subject's number."""
         tense = self.values[f"{site.path}tense"]
         if site.voice is None:
-            by_voice = [self.number(_subject(site, voice)) for voice in Voice]
+            by_voice = [self.number(subject_path(site, voice)) for voice in Voice]
             return 2 * tense + np.choose(self.values[f"{site.path}voice"], by_voice)
-        return 2 * tense + self.number(_subject(site, site.voice))
+        return 2 * tense + self.number(subject_path(site, site.voice))
 
     def verb(self, site: ClauseSite) -> Numbers:
         """Return the forms of the main verb of a clause."""
@@ -249,7 +249,7 @@ class Rows:
         return found
 
 
-def _subject(site: ClauseSite, voice: Voice) -> str:
+def subject_path(site: ClauseSite, voice: Voice) -> str:
     """Return the path of the noun phrase that the finite verb agrees with."""
     role = subject_role(voice.value)
     return site.owner if site.gap is not None and site.gap == role else f"{site.path}{role}."

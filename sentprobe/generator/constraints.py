@@ -98,8 +98,9 @@ def choose_words(
     words = _words(
         lexicon,
         vocabulary,
-        _determiners(lexicon, choices),
-        tuple(lexicon.get(lemma, Kind.RELATIVIZER).lemma for lemma in choices.relativizers),
+        choices.numbers,
+        choices.determiners,
+        choices.relativizers,
         syncretic=Flag.SYNCRETIC in choices.allow,
     )
     _check_words(words, lexicon, vocabulary, constraints)
@@ -110,11 +111,14 @@ def choose_words(
 def _words(
     lexicon: Lexicon,
     vocabulary: str,
-    determiners: tuple[tuple[str, str], ...],
+    numbers: tuple[Number, ...],
+    determiners: tuple[str, ...],
     relativizers: tuple[str, ...],
     *,
     syncretic: bool,
 ) -> Words:
+    pairs = _determiners(lexicon, numbers, determiners)
+    relatives = tuple(lexicon.get(lemma, Kind.RELATIVIZER).lemma for lemma in relativizers)
     named = lexicon.vocabulary(vocabulary)
     by_frame = {
         frame: tuple(
@@ -133,34 +137,43 @@ def _words(
             for frame, lemmas in by_frame.items()
         },
         adverbs=named.words[Kind.ADVERB],
-        determiners=determiners,
-        relativizers=relativizers,
+        determiners=pairs,
+        relativizers=relatives,
     )
 
 
-def _determiners(lexicon: Lexicon, choices: Choices) -> tuple[tuple[str, str], ...]:
+def _determiners(
+    lexicon: Lexicon, numbers: tuple[Number, ...], lemmas: tuple[str, ...]
+) -> tuple[tuple[str, str], ...]:
     return tuple(
         (number.value, lemma)
         for number in Number
-        if number in choices.numbers
-        for lemma in choices.determiners
+        if number in numbers
+        for lemma in lemmas
         if determiner_form(number.value, vowel=False) in lexicon.get(lemma, Kind.DETERMINER).forms
+    )
+
+
+@lru_cache(maxsize=64)  # as many as there are words
+def _chosen(words: Words) -> frozenset[str]:
+    """Return the lemmas of all kinds."""
+    determiners = (lemma for _, lemma in words.determiners)
+    return frozenset(
+        (*words.nouns, *words.verbs, *words.adverbs, *words.relativizers, *determiners)
     )
 
 
 def _check_words(words: Words, lexicon: Lexicon, vocabulary: str, constraints: Constraints) -> None:
     """Check the lemmas of the constraints against the lexicon and the vocabulary."""
-    determiners = tuple(lemma for _, lemma in words.determiners)
-    chosen = {*words.nouns, *words.verbs, *words.adverbs, *words.relativizers, *determiners}
     events = (*constraints.required, *constraints.required_any)
     required = {lemma for event in events for lemma in lemmas_of(event)}
     required |= set(constraints.required_words)
     forbidden = {lemma for event in constraints.forbidden for lemma in lemmas_of(event)}
-    for lemma in sorted(required | forbidden | set(constraints.forbidden_words)):
+    for lemma in sorted((required | forbidden | {*constraints.forbidden_words}) - _chosen(words)):
         if not lexicon.kinds_of(lemma):
             known = {word.lemma for kind in Kind for word in lexicon.words(kind)}
             raise UsageError(f"the lexicon has no word {lemma!r}{suggest(lemma, known)}")
-        if lemma in required and lemma not in chosen:
+        if lemma in required:
             raise UsageError(f"{lemma!r} is required but {_why_not(lemma, lexicon, vocabulary)}")
 
 

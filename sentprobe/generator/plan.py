@@ -82,7 +82,7 @@ def plan_sentence(event: Event) -> SentencePlan:
     return _kept_plan(_Structured(structure_of(event), event))
 
 
-@lru_cache(maxsize=8192)  # a task of two clauses has some 4,000
+@lru_cache(maxsize=8192)  # with two clauses there are some 4,000
 def _kept_plan(of: _Structured) -> SentencePlan:
     return _clause(of.event, "", "")
 

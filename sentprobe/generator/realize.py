@@ -104,25 +104,6 @@ def realize(event: Event, lexicon: Lexicon, *, id: str = "") -> Sentence:
     )
 
 
-def text_of(event: Event, lexicon: Lexicon) -> str:
-    """Return the text of a fully specified event, of words that the lexicon is known to have.
-
-    It is that of :func:`realize`, without the checks and the annotation: quick, for who makes
-    thousands of sentences to choose among.
-
-    >>> from sentprobe.generator.space import Space
-    >>> from sentprobe.lexicon import english
-    >>> text_of(Space(english(), vocabulary="compeval")[0], english())
-    'the professor slept'
-    """
-    words = words_of(event, lexicon)
-    return " ".join([_form(token, words) for token in plan_sentence(event).tokens])
-
-
-def _form(token: PlanToken, words: dict[str, Word]) -> str:
-    return words[token.slot].forms[slot_form(token, words)] if token.slot else token.leaf.form
-
-
 def _fill(token: PlanToken, words: dict[str, Word]) -> Token:
     leaf, head = token.leaf, token.head + 1
     deprel = "root" if token.head == PARENT else token.rel

@@ -28,18 +28,18 @@ from sentprobe.generator.boxes import (
     whole,
 )
 from sentprobe.generator.constraints import Allowed, Choices, Constraints, Words, choose_words
+from sentprobe.generator.drawn import DrawnEvent
 from sentprobe.generator.event import Aspect, Contradiction, Event, Negator, Number
 from sentprobe.generator.layout import (
     Layout,
     Restriction,
     Variable,
-    event_of,
     make_layout,
     read_values,
     restrict,
 )
 from sentprobe.generator.notation import write_event
-from sentprobe.generator.templates import Pattern, find_patterns
+from sentprobe.generator.templates import find_patterns
 from sentprobe.lexicon import Flag, Kind, Lexicon
 
 MOST_SENTENCES = 1_000_000_000
@@ -144,16 +144,15 @@ def _positions(lemma: str, variable: Variable) -> Allowed:
     return frozenset(i for i, value in enumerate(variable.values) if value == lemma)
 
 
+@lru_cache(maxsize=64)  # a task makes thousands of spaces of the same words
 def _states(words: Words, lexicon: Lexicon) -> dict[Kind, Allowed]:
     """Return the stative verbs of each frame."""
-    kinds = {Kind(frame.value): verbs for frame, verbs in words.verbs_by_frame.items()}
-    found = {kind: _stative(lexicon, kind, words.verbs, some) for kind, some in kinds.items()}
+    found: dict[Kind, Allowed] = {}
+    for frame, verbs in words.verbs_by_frame.items():
+        kind = Kind(frame.value)
+        known = {i: lexicon.get(words.verbs[i], kind) for i in verbs}
+        found[kind] = frozenset(i for i, word in known.items() if Flag.STATIVE in word.flags)
     return {kind: stative for kind, stative in found.items() if stative}
-
-
-@lru_cache(maxsize=64)  # a task makes thousands of spaces of the same words
-def _stative(lexicon: Lexicon, kind: Kind, verbs: tuple[str, ...], some: Allowed) -> Allowed:
-    return frozenset(i for i in some if Flag.STATIVE in lexicon.get(verbs[i], kind).flags)
 
 
 def _progressive(states: dict[Kind, Allowed], layout: Layout) -> list[Restriction]:
@@ -220,7 +219,7 @@ class Space:
         self.choices = choices or Choices()
         self.constraints = constraints or Constraints()
         self.words = choose_words(lexicon, vocabulary, self.choices, self.constraints)
-        self._layouts = list(_layouts(find_patterns(self.templates), self.words, self.choices))
+        self._layouts = _layouts(self.templates, self.words, self.choices)
         if self.choices.clause != Event() and all(len(x.clauses) == 1 for x in self._layouts):
             names = ", ".join(self.templates)
             raise Contradiction(f"the templates {names} have no relative clause to fix features of")
@@ -245,19 +244,23 @@ class Space:
         """Return the event at *index*, counted from 0, or from the end if negative."""
         if not -self.count() <= index < self.count():
             raise IndexError(f"index {index} is outside a space of {self.count()} events")
-        return self._event(index % self.count())
+        return self._drawn(index % self.count()).event
 
     def events(self, indices: IndexArray | Sequence[int]) -> Iterator[Event]:
         """Yield the events at *indices*, in their order; each is made when it is asked for."""
+        yield from (drawn.event for drawn in self.drawn(indices))
+
+    def drawn(self, indices: IndexArray | Sequence[int]) -> Iterator[DrawnEvent]:
+        """Yield the events at *indices* as :meth:`events` does, by their values."""
         numbers = list(map(int, indices))
         self._check_range(min(numbers, default=0), max(numbers, default=0))
-        yield from map(self._event, numbers)
+        yield from map(self._drawn, numbers)
 
-    def _event(self, index: int) -> Event:
+    def _drawn(self, index: int) -> DrawnEvent:
         which = bisect_right(self._ends, index)
         layout, cell = self._cells[which]
         start = self._ends[which - 1] if which else 0
-        return event_of(cell.element(index - start), layout)
+        return DrawnEvent(layout, cell.element(index - start))
 
     def _check_range(self, first: int, last: int) -> None:
         if first < 0 or last >= self.count():
@@ -357,7 +360,7 @@ class Space:
             return f"{culprits[0].text} is impossible {where}"
         return f"{culprits[0].text} and {culprits[1].text} contradict each other {where}"
 
-    def _widened(self) -> Iterator[tuple[str, list[Layout]]]:
+    def _widened(self) -> Iterator[tuple[str, tuple[Layout, ...]]]:
         """Yield the layouts with all values of one choice allowed, and the name of the choice."""
         every: dict[str, Any] = {
             "numbers": tuple(Number),
@@ -369,7 +372,7 @@ class Space:
         for name, values in every.items():
             choices = replace(self.choices, **{name: values})
             words = choose_words(self.lexicon, self.vocabulary, choices, Constraints())
-            yield name, list(_layouts(find_patterns(self.templates), words, choices))
+            yield name, _layouts(self.templates, words, choices)
 
 
 def join_batches(batches: Sequence[Batch]) -> Batch:
@@ -381,11 +384,25 @@ def join_batches(batches: Sequence[Batch]) -> Batch:
     return Batch(layout, places, values)
 
 
-def _layouts(patterns: Iterable[Pattern], words: Words, choices: Choices) -> Iterator[Layout]:
-    for pattern in patterns:
-        inner = [choices.adverbs_in_clauses] * len(pattern.clauses)
-        for adverbs in product(choices.adverbs, *inner):
-            yield make_layout(pattern, adverbs, words, choices.negators)
+def _layouts(templates: tuple[str, ...], words: Words, choices: Choices) -> tuple[Layout, ...]:
+    counts = choices.adverbs, choices.adverbs_in_clauses
+    return _kept_layouts(templates, words, counts, choices.negators)
+
+
+@lru_cache(maxsize=1024)  # as many as there are layouts
+def _kept_layouts(
+    templates: tuple[str, ...],
+    words: Words,
+    adverbs: tuple[tuple[int, ...], tuple[int, ...]],
+    negators: tuple[Negator, ...],
+) -> tuple[Layout, ...]:
+    """Return the layouts of templates, with so many adverbs in main and in relative clauses."""
+    main, inner = adverbs
+    return tuple(
+        make_layout(pattern, counts, words, negators)
+        for pattern in find_patterns(templates)
+        for counts in product(main, *[inner] * len(pattern.clauses))
+    )
 
 
 def _cells(layouts: Iterable[Layout], rules: Iterable[Rule]) -> Iterator[tuple[Layout, Cell]]:

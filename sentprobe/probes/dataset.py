@@ -18,6 +18,19 @@ class CardError(SentprobeError):
     """A card in a file is not one that we could have written."""
 
 
+class Sampling(StrEnum):
+    """How the items of a suite are drawn.
+
+    - MIRROR: balanced: compeval in mirror pairs where the task allows, the tasks of Adi et al. such
+      that neither classes nor single words tell the answer
+    - PAPER: as in the published datasets of Ettinger et al. 2018, and as Adi et al. 2017, section
+      3.1, say that they did
+    """
+
+    MIRROR = "mirror"
+    PAPER = "paper"
+
+
 @dataclass(frozen=True, slots=True)
 class Card:
     """How a dataset was made; two runs of one command give equal cards."""

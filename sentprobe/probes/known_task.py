@@ -43,6 +43,25 @@ def why(reason: str, *cues: Cue) -> dict[Cue, str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Redundancy:
+    """How often what is asked of one word is also what most words of its kind say."""
+
+    of: str
+    """What the sentence has several of: ``tense of its verbs``."""
+    tags: Mapping[str, tuple[str, ...]] = field(hash=False)
+    """Label to the tags of the words that say it."""
+    published: float
+    """In how many of the published test items, in percent."""
+
+
+AGREEING = "test agreeing"
+"""How many test items are so redundant, among the counts of a card."""
+
+TIED = "test tied"
+"""In how many as many words say the answer as say another."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KnownTask:
     """What is said of a task, whoever built the dataset at hand."""
 
@@ -64,6 +83,8 @@ class KnownTask:
     """The cues that may answer it; any other that is above chance is a leak."""
     turned: Reasons = field(default_factory=dict, hash=False)
     """The cues of which training and test disagree because the task says so."""
+    redundancy: Redundancy | None = None
+    """Of a task about one word that others often agree with."""
 
 
 def own_name_among(name: str, tasks: Iterable[KnownTask]) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from sentprobe.probes.compeval.tasks import TASKS as COMPEVAL
 from sentprobe.probes.dataset import ONE_HOT, ProbeDataset
-from sentprobe.probes.known_task import Cue, KnownTask, own_name_among
+from sentprobe.probes.known_task import Cue, KnownTask, Redundancy, own_name_among
 from sentprobe.probes.natural.catalogue import TASKS as NATURAL
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.presets import find_preset, override
@@ -95,6 +95,12 @@ def preset_of(*names: str) -> str:
     """
     task = known_task(*names)
     return OTHERWISE if task is None else task.preset
+
+
+def redundancy_of(*names: str) -> Redundancy | None:
+    """Return what words of a sentence the one that the task asks about may agree with, if any."""
+    task = known_task(*names)
+    return None if task is None else task.redundancy
 
 
 def usual_words(data: ProbeDataset) -> str:

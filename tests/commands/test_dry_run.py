@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from in_process import Command
 from probe_strategies import learnable
 
-from sentprobe.commands.options import SizeOptions
+from sentprobe.commands.options import ItemOptions
 from sentprobe.commands.targets import parse_targets
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.formats import write_dataset
@@ -125,7 +125,7 @@ def test_more_items_and_seeds_take_longer() -> None:
     preset = override(find_preset("ettinger"), [("max_epochs", "2")])
     found = [
         forecast.forecast(
-            parse_targets(["compeval"], ["Order"], size=SizeOptions(train=train, test=100)),
+            parse_targets(["compeval"], ["Order"], items=ItemOptions(train=train, test=100)),
             [parse_spec("bow?dim=8")],
             run=make_run(seeds=seeds),
             preset=preset,

@@ -7,8 +7,8 @@ import pytest
 from sentprobe.commands.options import (
     OF_SUITES,
     CompevalOptions,
+    ItemOptions,
     NaturalOptions,
-    SizeOptions,
     refuse_idle,
     with_groups,
 )
@@ -19,18 +19,18 @@ def test_a_command_gets_the_instance_of_each_group() -> None:
     got: list[object] = []
 
     @with_groups
-    def command(first: str, *, natural: NaturalOptions, size: SizeOptions, last: int = 0) -> None:
+    def command(first: str, *, natural: NaturalOptions, items: ItemOptions, last: int = 0) -> None:
         """Do nothing."""
-        got.extend((first, natural, size, last))
+        got.extend((first, natural, items, last))
 
     parameters = inspect.signature(command).parameters
     assert list(parameters) == [
         *("first", "band", "odd_band", "words", "first_rank", "sequences"),
-        *("train", "test", "validation", "last"),
+        *("sampling", "train", "test", "validation", "last"),
     ]
     given = {name: None for name, each in parameters.items() if name != "first"}
-    command(**given | {"first": "x", "words": 3, "test": 7, "last": 1})
-    assert got == ["x", NaturalOptions(words=3), SizeOptions(test=7), 1]
+    command(**given | {"first": "x", "sampling": "paper", "words": 3, "test": 7, "last": 1})
+    assert got == ["x", NaturalOptions(words=3), ItemOptions(sampling="paper", test=7), 1]
 
 
 def test_an_option_is_of_the_suites_of_its_group() -> None:

@@ -14,8 +14,9 @@ from in_process import Command
 from probe_strategies import learnable
 from processes import PROBE, alive, descendants, end, wait_for
 
-from sentprobe.commands.options import SizeOptions
+from sentprobe.commands.options import ItemOptions
 from sentprobe.commands.targets import parse_targets
+from sentprobe.engines import Machines
 from sentprobe.files import RUN_FILE
 from sentprobe.probes.formats import write_dataset
 from sentprobe.probes.runs.results import Condition
@@ -105,13 +106,11 @@ def test_help_imports_no_torch() -> None:
 
 @pytest.mark.slow
 def test_several_processes_give_the_same_numbers() -> None:
-    targets = parse_targets(["compeval"], ["Content1Probe"], size=SizeOptions(train=56, test=28))
+    targets = parse_targets(["compeval"], ["Content1Probe"], items=ItemOptions(train=56, test=28))
     preset = override(find_preset("ettinger"), [("max_epochs", "3")])
     one, two = (
-        run_targets(
-            targets, [parse_spec("bow?dim=8")], run=make_run(seeds=2, jobs=jobs), preset=preset
-        ).results
-        for jobs in (1, 2)
+        run_targets(targets, [parse_spec("bow?dim=8")], run=settings, preset=preset).results
+        for settings in (make_run(seeds=2, machines=Machines(jobs=jobs)) for jobs in (1, 2))
     )
     assert [record.scores for record in one.records] == [record.scores for record in two.records]
 
@@ -168,6 +167,44 @@ def test_what_encoders_have_to_say_is_told_once(
     assert code == 0
     told = [line for line in (stdout + caplog.text).splitlines() if "w9" in line]
     assert len(told) == 1
+
+
+AVERAGED = (
+    "run", "compeval", "--task", "Order", *TINY, *BOW, "--no-controls", "--set", "average=3",
+)  # fmt: skip
+
+
+def test_probes_are_averaged(tmp_path: Path, command: Command) -> None:
+    out = ("--out", str(tmp_path))
+    code, stdout, _ = command(*AVERAGED, *out)
+    assert code == 0
+    assert "Each probe is 3 probes whose probabilities are averaged (average=3)" in stdout
+    assert command(*AVERAGED, *out)[:2] == (0, stdout)
+    one = command(*AVERAGED, "--set", "average=1", *out)
+    assert one[0] == 0
+    assert "probabilities are averaged" not in one[1]
+    assert sorted(each.preset.average for each in read_results(tmp_path).records) == [1, 3]
+
+
+REFUSED_AVERAGES = [
+    (("average=0",), "preset ettinger: option average=0: a whole number from 1 is wanted"),
+    (("average=2000",), "preset ettinger: average must be at most 1,000"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), REFUSED_AVERAGES)
+def test_refused_average(command: Command, options: tuple[str, ...], message: str) -> None:
+    given = [part for option in options for part in ("--set", option)]
+    code, stdout, stderr = command("run", "compeval", *BOW, *given)
+    assert (code, stdout) == (2, "")
+    assert message in stderr
+
+
+def test_no_average_of_what_is_all_the_same(command: Command) -> None:
+    code, stdout, stderr = command(
+        "run", "compeval", *BOW, "--preset", "logreg", "--set", "average=2")  # fmt: skip
+    assert (code, stdout) == (2, "")
+    assert "average=2 changes nothing with optimizer=lbfgs" in stderr
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no /proc here")

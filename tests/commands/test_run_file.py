@@ -36,7 +36,7 @@ def test_a_run_is_done_again_from_its_own_run_file(tmp_path: Path, command: Comm
         "targets": ["compeval"], "encoder": ["bow?dim=8"], "task": ["Order"], "out": str(first),
         "seed": 3, "seeds": 1, "controls": True, "sampling": "mirror", "train": 56, "test": 28,
         "set": ["max_epochs=2"], "device": "cpu", "jobs": 1, "cache": False, "draws": 1,
-        "all-rows": False, "intervals": False, "sources": False,
+        "all-rows": False, "intervals": False, "sources": False, "engine": "local",
     }  # fmt: skip
     code, _, err = command("run", "--config", first / "run.toml")
     assert (code, err) == (0, "1 result found\n")

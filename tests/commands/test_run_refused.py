@@ -1,13 +1,16 @@
 """The command ``probe run``: how it refuses a bad request."""
 
+import sys
 from pathlib import Path
 
 import pytest
+from clusters import DASK
 from in_process import Command
 from probe_strategies import learnable
 from shared import ROOT
 
-from sentprobe.commands.options import CompevalOptions, SizeOptions
+from sentprobe import engines
+from sentprobe.commands.options import ItemOptions
 from sentprobe.commands.targets import parse_targets
 from sentprobe.errors import UsageError
 from sentprobe.probes.formats import write_dataset
@@ -45,6 +48,14 @@ BAD: list[tuple[list[str], int, str]] = [
     ([str(ROOT / "pyproject.toml")], 1, "pyproject.toml: not a dataset in a format"),
     ([str(ROOT / "tests")], 2, "tests: there is no dataset in it"),
     (["compeval", "--jobs", "0"], 2, "the number of jobs must be positive, not 0"),
+    (["compeval", "--engine", "spark"], 2, "there is no engine 'spark'; known: local, dask"),
+    (["compeval", "--engine", "dask"], 2, "--engine dask and --scheduler tcp://HOST:PORT go toge"),
+    (["compeval", "--scheduler", "tcp://x:1"], 2, "--engine dask and --scheduler tcp://HOST:PORT"),
+    (
+        ["compeval", "--engine", "dask", "--scheduler", "x"],
+        2,
+        "--scheduler tcp://HOST:PORT is wanted, not 'x'",
+    ),
     (
         ["compeval", "--device", "gpu"],
         2,
@@ -72,10 +83,9 @@ def test_refused_request(
 
 
 def test_paper_sampling_balances_in_twos() -> None:
-    size = SizeOptions(train=402)
-    parse_targets(["compeval"], compeval=CompevalOptions(sampling="paper"), size=size)
+    parse_targets(["compeval"], items=ItemOptions(train=402, sampling="paper"))
     with pytest.raises(UsageError, match="must be a positive multiple of 4"):
-        parse_targets(["compeval"], compeval=CompevalOptions(sampling="mirror"), size=size)
+        parse_targets(["compeval"], items=ItemOptions(train=402, sampling="mirror"))
 
 
 def check_refusal(got: int, stdout: str, stderr: str, *, code: int, message: str) -> None:
@@ -107,6 +117,30 @@ def test_no_gpu(command: Command) -> None:
     check_refusal(got, stdout, stderr, code=2, message="device 'cuda' cannot be used: ")
 
 
+CLUSTER = ("run", "compeval", *BOW, "--engine", "dask", "--scheduler", "tcp://127.0.0.1:1")
+
+
+def test_dask_is_an_extra(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    code, _, stderr = command(*CLUSTER)
+    wanted = "probe: --engine dask needs the extra: pip install 'sentprobe[dask]'\n"
+    assert (code, stderr) == (1, wanted)
+
+
+@DASK
+@pytest.mark.filterwarnings("ignore")
+def test_no_scheduler_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    """It is said before anything is built or written."""
+    monkeypatch.setattr(engines, "KNOCK_SECONDS", 0.5)
+    code, stdout, stderr = command(*CLUSTER, "--out", tmp_path / "results")
+    assert (code, stdout) == (1, "")
+    assert stderr.startswith("probe: no Dask scheduler answers at tcp://127.0.0.1:1: ")
+    assert stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_out_is_not_ours(tmp_path: Path, command: Command) -> None:
     thesis = tmp_path / "thesis.tex"
     thesis.write_text("done")
@@ -125,7 +159,7 @@ IDLE = {
     ("--vocabulary", "compeval"): "suite compeval",
     ("-v", "compeval"): "suite compeval",
     ("--lexicon", "mine.toml"): "suite compeval",
-    ("--sampling", "mirror"): "suite compeval",
+    ("--sampling", "mirror"): "suites compeval and natural",
     ("--train", "4000"): "suites compeval and natural",
     ("--test", "56"): "suites compeval and natural",
     ("--validation", "0"): "suites compeval and natural",

@@ -117,7 +117,19 @@ def test_the_suffix_says_the_format(
     assert len(list(csv.DictReader(io.StringIO(out.read_text())))) == 12
 
 
-def test_published_rows(first: Path, command: Command) -> None:
-    code, stdout, _ = command("show", first, "--published")
+@pytest.mark.parametrize("style", ["text", "markdown", "latex", "html"])
+def test_published_rows(style: str, first: Path, command: Command) -> None:
+    code, stdout, _ = command("show", first, "--published", "-f", style)
     assert code == 0
-    assert "published figures" in stdout or "Ettinger et al. 2018" in stdout
+    for said in ("ST-UNI (Ettinger et al. 2018)", "93.2", "table 2, section 7.2"):
+        assert said in stdout
+    assert "Ettinger" not in command("show", first, "-f", style)[1]
+
+
+def test_published_rows_among_records(first: Path, command: Command) -> None:
+    records = json.loads(command("show", first, "--published", "-f", "json")[1])
+    papers = [each for each in records if each["condition"] == "published"]
+    assert {each["task"] for each in papers} == {"Content1Probe", "Order"}
+    assert len(papers) == 10
+    read = csv.DictReader(io.StringIO(command("show", first, "--published", "-f", "csv")[1]))
+    assert [each["condition"] for each in read].count("published") == 10

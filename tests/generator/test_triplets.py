@@ -16,7 +16,7 @@ from sentprobe.errors import UsageError
 from sentprobe.generator.contrasts import CONTRASTS
 from sentprobe.generator.meaning import Property, differences, means_the_same
 from sentprobe.generator.parse import parse
-from sentprobe.generator.realize import realize, text_of
+from sentprobe.generator.realize import realize
 from sentprobe.generator.records import annotate_text
 from sentprobe.generator.triplets import SIDES, TripletRows, TripletSet, TripletSide, TripletSpace
 from sentprobe.lexicon import english, read_lexicon_text
@@ -112,7 +112,7 @@ def test_another_seed_gives_others() -> None:
 def test_the_sentences_are_those_of_the_events(contrast: str) -> None:
     triplets = drawn(contrast, "english", 5)
     for side in SIDES:
-        written = [text_of(event, english()) for event in triplets.events(side)]
+        written = [realize(event, english()).text for event in triplets.events(side)]
         assert triplets.texts(side) == written
         assert all(len(parse(text, english())) == 1 for text in written)
 

@@ -10,6 +10,7 @@ from sentprobe.probes.audit.audit import (
     audit,
     audit_all,
     bound,
+    processes_for,
 )
 from sentprobe.probes.audit.classify import Classifier, ModelScore, Trial
 from sentprobe.probes.audit.features import CUES
@@ -32,6 +33,7 @@ __all__ = [
     "audit",
     "audit_all",
     "bound",
+    "processes_for",
     "render",
     "to_json",
     "verdict_lines",

@@ -26,10 +26,10 @@ from sentprobe.probes.audit.classify import ModelScore, Trial, TrialItems, score
 from sentprobe.probes.audit.features import CUES, Features, Structures, cues_of, seen
 from sentprobe.probes.dataset import Indices, Items, ProbeDataset, Split
 from sentprobe.probes.formats import read_dataset
-from sentprobe.probes.known_task import Cue
+from sentprobe.probes.known_task import AGREEING, TIED, Cue
 from sentprobe.probes.statistics import balanced
 from sentprobe.probes.suites import expected, turned
-from sentprobe.processes import check_jobs, finished, workers
+from sentprobe.processes import check_jobs, cores, finished, workers
 from sentprobe.progress import Reporter, Silent, bars
 from sentprobe.specs import choose
 
@@ -93,6 +93,9 @@ BY_USER = "you expect it"
 CONFIDENCE = 0.99
 """A dataset without any leak should be found to have one in fewer than one audit of a hundred."""
 
+_WORTH_A_PROCESS = 60_000
+"""Items times cues for which one more process is worth its start, which takes seconds."""
+
 
 class Verdict(StrEnum):
     """What a cue's accuracy means."""
@@ -147,6 +150,9 @@ class Audit:
     template was not tried."""
     expect: tuple[Cue, ...] = ()
     """The cues of which the user said that they would be above chance."""
+    agreeing: float | None = None
+    """The share of test items whose answer most words of the sentence of that kind say, as counted
+    when they were built, ties half (Conneau et al. 2018, section 4); None where nobody counted."""
 
     def __str__(self) -> str:
         show: Callable[[Sequence[Audit]], str] = resolve_name(REPORT)
@@ -204,6 +210,12 @@ def audit(
             reporter=reporter,
         )
     return found
+
+
+def processes_for(datasets: Sequence[ProbeDataset]) -> int:
+    """Return in how many processes an audit of these ends first: at most one for each core."""
+    work = sum(len(cues_of(data)) * sum(map(len, data.splits.values())) for data in datasets)
+    return min(cores(), 1 + work // _WORTH_A_PROCESS)
 
 
 def audit_all(
@@ -329,7 +341,15 @@ def _audit(
         },
         structures=tried[Cue.TEMPLATE].structures if Cue.TEMPLATE in tried else {},
         expect=expect,
+        agreeing=_agreeing(data),
     )
+
+
+def _agreeing(data: ProbeDataset) -> float | None:
+    agreeing, tied = (data.card.counts.get(name) for name in (AGREEING, TIED))
+    if agreeing is None or tied is None:
+        return None
+    return (agreeing + tied / 2) / len(data.splits[Split.TEST])
 
 
 def _finding(data: ProbeDataset, cue: Cue, trial: Trial, chance: float, *, reason: str) -> Finding:

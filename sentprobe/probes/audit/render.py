@@ -16,6 +16,7 @@ from sentprobe.probes.audit.features import CUES
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.known_task import Cue
 from sentprobe.probes.statistics import Interval
+from sentprobe.probes.suites import redundancy_of
 from sentprobe.screen import print_lines, print_table
 from sentprobe.table_writers import (
     TableFormat,
@@ -46,6 +47,7 @@ def to_json(audit: Audit) -> dict[str, Any]:
             for cue, bounds in audit.bounds.items()
         },
         "structures": dict(audit.structures),
+        **({} if audit.agreeing is None else {"agreeing": audit.agreeing}),
     }
 
 
@@ -124,7 +126,19 @@ def table(audit: Audit) -> Table:
 
 def explain(audit: Audit) -> str:
     """Return what stands below the table: the bounds and the verdict, a sentence a line."""
-    return "".join(f"{line}\n" for line in (*_bound_lines(audit), *verdict_lines(audit)))
+    lines = (*_bound_lines(audit), *_agreeing_lines(audit), *verdict_lines(audit))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _agreeing_lines(audit: Audit) -> Iterator[str]:
+    """Say how often the answer is that of most words of its kind (Conneau et al. 2018, sec. 4)."""
+    known = redundancy_of(audit.task)
+    if audit.agreeing is not None and known is not None:
+        yield (
+            f"redundancy: in {_percent(audit.agreeing)}% of the test items the answer is also the "
+            f"commonest {known.of} in the sentence ({known.published}% in the published ones), so "
+            "a bag of words can find it"
+        )
 
 
 def render(audits: Sequence[Audit], *, style: AuditFormat = AuditFormat.TEXT) -> str:

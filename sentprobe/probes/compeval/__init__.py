@@ -5,11 +5,10 @@ from sentprobe.probes.compeval.tasks import (
     TASKS,
     CompevalTask,
     HeldOut,
-    Sampling,
     check_size,
     find_task,
 )
-from sentprobe.probes.dataset import Size
+from sentprobe.probes.dataset import Sampling, Size
 
 __all__ = [
     "TASKS",

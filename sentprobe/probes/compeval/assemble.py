@@ -21,16 +21,25 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from sentprobe.errors import counted
-from sentprobe.generator.event import Participant, RelativeClause, Voice
-from sentprobe.generator.plan import slots_of
+from sentprobe.generator.drawn import parts_of
+from sentprobe.generator.event import Voice
 from sentprobe.generator.templates import find_patterns
+from sentprobe.generator.wording import wording_of
 from sentprobe.lexicon import Lexicon, english
 from sentprobe.probes.compeval import held_out
 from sentprobe.probes.compeval.items import Drawer, Probe, Unit, UnitItem
 from sentprobe.probes.compeval.mirror import content2, in_turn
 from sentprobe.probes.compeval.paper import PaperQuestion, check_trained, paper_items
-from sentprobe.probes.compeval.tasks import CompevalTask, HeldOut, Sampling, check_size, find_task
-from sentprobe.probes.dataset import Card, Items, ProbeDataset, Size, Split, TooFewError
+from sentprobe.probes.compeval.tasks import CompevalTask, HeldOut, check_size, find_task
+from sentprobe.probes.dataset import (
+    Card,
+    Items,
+    ProbeDataset,
+    Sampling,
+    Size,
+    Split,
+    TooFewError,
+)
 from sentprobe.specs import choose
 from sentprobe.versions import versions
 
@@ -45,9 +54,11 @@ def count_items(items: _Questions, *, labels: Sequence[str]) -> dict[str, int]:
     """
     counts: Counter[str] = Counter()
     for split, questions in items.items():
-        for probe, item in questions:
-            counts[f"{split.value}: {labels[item.label]}"] += 1
-            counts.update(f"{split.value}: {feature}" for feature in _features(probe, item))
+        counts.update(f"{split.value}: {labels[item.label]}" for _, item in questions)
+        alike = Counter(_structure(probe, item) for probe, item in questions)
+        for structure, count in alike.items():
+            for feature in _features(*structure):
+                counts[f"{split.value}: {feature}"] += count
     return dict(sorted(counts.items()))
 
 
@@ -66,25 +77,41 @@ def structures_of(card: Card, split: Split) -> dict[str, int]:
     return dict(counts)
 
 
-def _features(probe: Probe, item: UnitItem) -> Iterator[str]:
-    event = item.event
-    slots = slots_of(event)
-    nouns = sum([slot.endswith("noun") for slot in slots])
-    yield f"{item.template}, {event.voice}"
-    yield f"main clause {event.aspect}"
-    yield counted(nouns, "noun")
-    for person in (event.agent, event.patient):
-        if isinstance(person, Participant) and isinstance(person.clause, RelativeClause):
-            yield f"relative clause {person.clause.event.aspect}"
-    kinds = ("noun", "verb")[-len(probe) :]
+_Clauses = tuple[tuple[str, str], ...]
+"""The voice and the aspect of each clause, the main one first."""
+
+
+def _structure(probe: Probe, item: UnitItem) -> tuple[str, _Clauses, int, str]:
+    """Return what the features of an item follow from, which is the same for many."""
+    event, parts = item.event, parts_of(item.event.layout)
+    nouns = [(event.value(at), event.layout.variables[at].name) for at in parts.nouns]
+    verbs = [(event.value(clause.verb), clause.site.path) for clause in parts.clauses]
+    kinds = (("noun", nouns), ("verb", verbs))[-len(probe) :]
     places = zip(kinds, probe, strict=True)
-    yield "probe: " + ", ".join(f"{kind} {_place(slots, kind, word)}" for kind, word in places)
+    return (
+        item.template,
+        tuple(
+            (clause.voice_of(event), str(event.value(clause.aspect))) for clause in parts.clauses
+        ),
+        len(nouns),
+        ", ".join(f"{kind} {_place(found, word)}" for (kind, found), word in places),
+    )
 
 
-def _place(slots: Mapping[str, str], kind: str, word: str) -> str:
-    for slot, found in slots.items():
-        if slot.endswith(kind) and found == word:
-            return "in relative clause" if "clause" in slot else "in main clause"
+def _features(template: str, clauses: _Clauses, nouns: int, places: str) -> Iterator[str]:
+    (voice, aspect), *inner = clauses
+    yield f"{template}, {voice}"
+    yield f"main clause {aspect}"
+    yield counted(nouns, "noun")
+    for _, aspect in inner:
+        yield f"relative clause {aspect}"
+    yield f"probe: {places}"
+
+
+def _place(found: Sequence[tuple[object, str]], word: str) -> str:
+    for value, path in found:
+        if value == word:
+            return "in relative clause" if "clause" in path else "in main clause"
     return "absent"
 
 
@@ -208,7 +235,7 @@ def _mirrored(
     items: dict[Split, list[PaperQuestion]] = {}
     for split, count in counts.items():
         drawer = Drawer(
-            lexicon=words.lexicons[split],
+            wording=wording_of(words.lexicons[split]),
             vocabulary=request.vocabulary,
             template="",
             rng=request.rng,
@@ -243,7 +270,9 @@ def _as_in_the_paper(
     items: dict[Split, list[PaperQuestion]] = {}
     for split, count in request.counts.items():
         drawer = Drawer(
-            lexicon=held_out.with_probed_words(words.lexicons[split], request.vocabulary, probed),
+            wording=wording_of(
+                held_out.with_probed_words(words.lexicons[split], request.vocabulary, probed)
+            ),
             vocabulary=request.vocabulary,
             template="",
             rng=request.rng,

@@ -4,14 +4,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from random import Random
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from sentprobe.generator.constraints import Choices, Constraints
+from sentprobe.generator.drawn import DrawnEvent, parts_of
 from sentprobe.generator.event import Contradiction, Event
-from sentprobe.generator.plan import slots_of
-from sentprobe.generator.realize import text_of
 from sentprobe.generator.space import Space
-from sentprobe.lexicon import Lexicon
+from sentprobe.generator.wording import Wording
+
+Item = TypeVar("Item")
 
 Probe: TypeAlias = tuple[str, ...]
 """The probe words of an item: a verb, or a noun and a verb."""
@@ -29,7 +30,7 @@ REJECTED = 512
 class UnitItem:
     """A sentence: its event, text and sub-template, and its label under the probe words."""
 
-    event: Event
+    event: DrawnEvent
     text: str
     template: str
     label: bool
@@ -42,7 +43,7 @@ Unit: TypeAlias = tuple[UnitItem, ...]
 class Drawer:
     """Draws events of a vocabulary, uniformly within one sub-template, and words them."""
 
-    lexicon: Lexicon
+    wording: Wording
     vocabulary: str
     template: str
     rng: Random
@@ -56,7 +57,7 @@ class Drawer:
         words: tuple[str, ...] = (),
         without: tuple[str, ...] = (),
         choices: Choices | None = None,
-    ) -> Iterator[Event]:
+    ) -> Iterator[DrawnEvent]:
         """Yield different events in random order, until there are no more.
 
         *words* must occur, those in *without* must not.
@@ -70,7 +71,7 @@ class Drawer:
         )
         try:
             space = Space(
-                self.lexicon,
+                self.wording.lexicon,
                 vocabulary=self.vocabulary,
                 templates=(self.template,),
                 choices=choices,
@@ -87,16 +88,16 @@ class Drawer:
             elif (misses := misses + 1) == REJECTED:
                 return
 
-    def _has_pair(self, event: Event) -> bool:
+    def _has_pair(self, event: DrawnEvent) -> bool:
         """Say whether the event has both words of a pair that is to be kept apart."""
         if not self.apart:
             return False
-        words = slots_of(event)
-        nouns = [word for slot, word in words.items() if slot.endswith("noun")]
-        verbs = [word for slot, word in words.items() if slot.endswith("verb")]
+        parts = parts_of(event.layout)
+        nouns = map(event.value, parts.nouns)
+        verbs = [event.value(clause.verb) for clause in parts.clauses]
         return not self.apart.isdisjoint(product(nouns, verbs))
 
-    def _draw(self, space: Space) -> Iterator[Event]:
+    def _draw(self, space: Space) -> Iterator[DrawnEvent]:
         seen: set[int] = set()
         size = _BLOCK
         while len(seen) < space.count():
@@ -104,14 +105,14 @@ class Drawer:
             fresh = [index for index in indices.tolist() if index not in seen]
             seen.update(fresh)
             if fresh:
-                yield from space.events(fresh)
+                yield from space.drawn(fresh)
             size = min(2 * size, space.count())
 
-    def item(self, event: Event, *, label: bool) -> UnitItem:
+    def item(self, event: DrawnEvent, *, label: bool) -> UnitItem:
         """Return the item of *event*."""
-        text = text_of(event, self.lexicon)
+        text = self.wording.text(event)
         return UnitItem(event=event, text=text, template=self.template, label=label)
 
-    def shuffled(self, items: Sequence[str]) -> list[str]:
+    def shuffled(self, items: Sequence[Item]) -> list[Item]:
         """Return *items* in random order."""
         return self.rng.sample(items, len(items))

@@ -7,15 +7,14 @@ and the probe words can tell them apart.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import islice, product, zip_longest
 from typing import TypeAlias
 
 from sentprobe.generator import event as ev
 from sentprobe.generator.constraints import Choices
-from sentprobe.generator.plan import slots_of, with_words
+from sentprobe.generator.drawn import DrawnEvent, parts_of
 from sentprobe.probes.compeval.items import PATIENCE, Drawer, Probe, Unit
-from sentprobe.probes.compeval.questions import places_of, precedes
+from sentprobe.probes.compeval.questions import Asked, Question, comes_first, is_agent
 
 UnitMaker: TypeAlias = Callable[[Drawer, Probe], Iterator[Unit]]
 """Yields units for given probe words from the drawer's sub-template, in random order."""
@@ -58,15 +57,7 @@ def semrole(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
     """
     noun, verb = probe
     wanted = ev.Event(predicate=verb, agent=ev.Participant(noun=noun))
-
-    def make(event: ev.Event) -> Unit | None:
-        swapped = (with_words(event, w.__getitem__) for w in _swaps(drawer, event, noun))
-        mirror = next((other for other in swapped if not ev.contains(other, wanted)), None)
-        if mirror is None:
-            return None
-        return drawer.item(event, label=True), drawer.item(mirror, label=False)
-
-    return _while_some(map(make, drawer.events(required=(wanted,), words=probe)))
+    return _pairs(drawer, probe, is_agent, drawer.events(required=(wanted,), words=probe))
 
 
 def order(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
@@ -74,17 +65,23 @@ def order(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 
     The mirror swaps it with a noun of its number beyond the verb.
     """
+    return _pairs(drawer, probe, comes_first, drawer.events(words=probe))
 
-    def make(event: ev.Event) -> Unit | None:
-        places = places_of(event)  # those of its mirror too
-        label = precedes(slots_of(event), probe, places)
-        for words in _swaps(drawer, event, probe[0]):
-            if precedes(words, probe, places) is not label:
-                mirror = with_words(event, words.__getitem__)
+
+def _pairs(
+    drawer: Drawer, probe: Probe, question: Question, events: Iterator[DrawnEvent]
+) -> Iterator[Unit]:
+    """Yield each event that has a mirror, with that: the noun swapped, and another answer."""
+
+    def make(event: DrawnEvent) -> Unit | None:
+        of = Asked(event, drawer.wording)
+        label = question(of, probe) is True
+        for mirror in _swaps(drawer, of, probe[0]):
+            if question(Asked(mirror, drawer.wording), probe) is not label:
                 return drawer.item(event, label=label), drawer.item(mirror, label=not label)
         return None
 
-    return _while_some(map(make, drawer.events(words=probe)))
+    return _while_some(map(make, events))
 
 
 def _while_some(units: Iterator[Unit | None]) -> Iterator[Unit]:
@@ -102,29 +99,14 @@ def _while_some(units: Iterator[Unit | None]) -> Iterator[Unit]:
             return
 
 
-def _swaps(drawer: Drawer, event: ev.Event, noun: str) -> Iterator[dict[str, str]]:
-    """Yield the words of *event* by slot, *noun* exchanged with another of its number, shuffled."""
-    words = slots_of(event)
-    numbers = {
-        slot: getattr(person, "number", None)
-        for slot in words
-        if slot.endswith("noun")
-        for person in [_at(event, slot.split(".")[:-1])]
-    }
-    (place,) = (slot for slot in numbers if words[slot] == noun)
-    others = [s for s, number in numbers.items() if s != place and number is numbers[place]]
+def _swaps(drawer: Drawer, of: Asked, noun: str) -> Iterator[DrawnEvent]:
+    """Yield the event with *noun* exchanged for another of its number, each that there is."""
+    event, parts = of.event, parts_of(of.event.layout)
+    numbers = {at: event.value(parts.determiners[at])[0] for at in parts.nouns}
+    place = of.nouns[noun]
+    others = [at for at in parts.nouns if at != place and numbers[at] == numbers[place]]
     for other in drawer.shuffled(others):
-        yield words | {place: words[other], other: noun}
-
-
-def _at(event: ev.Event, path: list[str]) -> object:
-    """Return the participant at a path such as agent, or agent.clause.patient."""
-    person = event.argument(ev.Role(path[0]))
-    if len(path) == 1:
-        return person
-    assert isinstance(person, ev.Participant)
-    assert isinstance(person.clause, ev.RelativeClause)
-    return _at(person.clause.event, path[2:])
+        yield event.exchanged(place, other)
 
 
 _POSITIVE = ev.Event(polarity=ev.Polarity.POSITIVE)
@@ -140,22 +122,21 @@ def negation(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
     """
     (verb,) = probe
     for event in one_negation(drawer, of=verb, admit=_has_be):
-        yield (
-            drawer.item(event, label=False),
-            drawer.item(_exchange_polarity(event), label=True),
-        )
+        main, inner = parts_of(event.layout).clauses
+        mirror = event.exchanged(main.negation, inner.negation)
+        yield drawer.item(event, label=False), drawer.item(mirror, label=True)
 
 
-def _has_be(event: ev.Event) -> bool:
+def _has_be(event: DrawnEvent) -> bool:
     return not any(
-        clause.aspect is ev.Aspect.SIMPLE and clause.voice is ev.Voice.ACTIVE
-        for clause, _ in ev.clauses(event)
+        event.value(clause.aspect) == ev.Aspect.SIMPLE and clause.voice_of(event) == ev.Voice.ACTIVE
+        for clause in parts_of(event.layout).clauses
     )
 
 
 def one_negation(
-    drawer: Drawer, *, of: str | None = None, admit: Callable[[ev.Event], bool] = lambda _: True
-) -> Iterator[ev.Event]:
+    drawer: Drawer, *, of: str | None = None, admit: Callable[[DrawnEvent], bool] = lambda _: True
+) -> Iterator[DrawnEvent]:
     """Yield events of two clauses, one of them negated; with *of*, the one with that verb.
 
     Only those that *admit* holds of. How many adverbs stand before each verb is drawn first: among
@@ -179,28 +160,10 @@ def one_negation(
     )
 
 
-def _by_turns(sources: Sequence[Iterator[ev.Event]]) -> Iterator[ev.Event]:
+def _by_turns(sources: Sequence[Iterator[DrawnEvent]]) -> Iterator[DrawnEvent]:
     """Yield from each source in turn, and on from those that are left when one is spent."""
     for events in zip_longest(*sources):
         yield from (event for event in events if event is not None)
-
-
-def _exchange_polarity(event: ev.Event) -> ev.Event:
-    """Move the negation from the main clause to the relative clause, or back."""
-    role, person, clause = next(
-        (role, person, person.clause)
-        for role in ev.Role
-        if isinstance(person := event.argument(role), ev.Participant)
-        and isinstance(person.clause, ev.RelativeClause)
-    )
-    inner = _with_polarity(clause.event, event.polarity)
-    filler = replace(person, clause=replace(clause, event=inner))
-    return _with_polarity(event, clause.event.polarity).with_argument(role, filler)
-
-
-def _with_polarity(event: ev.Event, polarity: ev.Polarity | None) -> ev.Event:
-    negator = ev.Negator.NOT if polarity is ev.Polarity.NEGATIVE else None
-    return replace(event, polarity=polarity, negator=negator)
 
 
 def in_turn(sources: Sequence[Iterator[Unit]], count: int, used: set[str]) -> list[Unit]:

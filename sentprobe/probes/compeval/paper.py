@@ -52,7 +52,7 @@ def _questions(
     """Yield the items of one sentence after the other, TRUE and FALSE by turns."""
     misses = 0
     for event in task.events(drawer):
-        of = Asked(event, drawer.lexicon)
+        of = Asked(event, drawer.wording)
         answers = {probe: task.question(of, probe) for probe in probes}
         chosen = _balanced(answers, drawer)
         if chosen and of.text not in used:

@@ -1,14 +1,14 @@
-"""The compeval tasks as a table, their sizes, and the two ways of sampling."""
+"""The compeval tasks as a table, and their sizes."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
 from sentprobe.errors import UsageError, suggest
-from sentprobe.generator.event import Event
+from sentprobe.generator.drawn import DrawnEvent
 from sentprobe.probes.compeval import mirror, questions
 from sentprobe.probes.compeval.items import Drawer
-from sentprobe.probes.dataset import Size, Split
+from sentprobe.probes.dataset import Sampling, Size, Split
 from sentprobe.probes.known_task import ABOUT_ORDER, ABOUT_WORDS, Cue, KnownTask, why
 
 
@@ -18,17 +18,6 @@ class HeldOut(StrEnum):
     NOTHING = "nothing"
     PAIRS = "pairs"
     ADVERBS = "adverbs"
-
-
-class Sampling(StrEnum):
-    """How items are drawn.
-
-    - MIRROR: in units that balance each other, mirror pairs where the task allows
-    - PAPER: as in the published datasets of Ettinger et al. 2018 (see :mod:`.paper`)
-    """
-
-    MIRROR = "mirror"
-    PAPER = "paper"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +36,7 @@ class CompevalTask(KnownTask):
     held_out: HeldOut
     templates: tuple[str, ...]
     question: questions.Question
-    events: Callable[[Drawer], Iterator[Event]] = Drawer.events
+    events: Callable[[Drawer], Iterator[DrawnEvent]] = Drawer.events
 
     def unit_of(self, sampling: Sampling) -> int:
         """Return of how many items the size of a split must be a multiple."""

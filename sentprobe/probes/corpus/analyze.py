@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from sentprobe.engines import Engine, Machines, check_version, make_engine, run
 from sentprobe.errors import SentprobeError, path_error
 from sentprobe.files import atomic_path
 from sentprobe.probes.corpus import table
@@ -26,13 +27,11 @@ from sentprobe.probes.corpus.chunks import (
     read_head,
     store_chunk,
 )
-from sentprobe.probes.corpus.engine import Engine, EngineName, make_engine, run
 from sentprobe.probes.corpus.recipe import Recipe
 from sentprobe.probes.corpus.sources import Chunk, ChunkSize, Source, check_encoding, make_chunks
 from sentprobe.probes.corpus.work import ChunkHead, work_on
-from sentprobe.processes import check_jobs, cores
 from sentprobe.progress import Reporter, Silent
-from sentprobe.versions import own_version, versions
+from sentprobe.versions import versions
 
 READ = ChunkSize(pieces=2_000, characters=1_000_000)
 """A chunk that is only read: a fraction of a second of work."""
@@ -78,15 +77,6 @@ class Analysis:
     """Make a table anew that is finished."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Machines:
-    """Where the work is done."""
-
-    engine: EngineName = EngineName.LOCAL
-    jobs: int = field(default_factory=cores)
-    scheduler: str | None = None
-
-
 def analyze(
     plan: Analysis,
     machines: Machines | None = None,
@@ -100,17 +90,15 @@ def analyze(
 
     Raises:
         UsageError: *out* is a finished table, or is not ours; see also
-            :func:`~sentprobe.probes.corpus.engine.make_engine`.
+            :func:`~sentprobe.engines.make_engine`.
         SentprobeError: a file cannot be read or written, a parser cannot be used, or there is not
             one sentence.
     """
     machines = machines or Machines()
     reporter, pace = reporter or Silent(), pace or Pace()
     check_encoding(plan.encoding)
-    check_jobs(machines.jobs)
     with ExitStack() as stack:
-        engine = make_engine(machines.engine, jobs=machines.jobs, scheduler=machines.scheduler)
-        with engine as workers:
+        with make_engine(machines) as workers:
             stack.enter_context(table.writing(plan.out, force=plan.force))
             chunks = _work(plan, workers, reporter, pace)
         try:
@@ -171,17 +159,9 @@ def _work(plan: Analysis, engine: Engine, reporter: Reporter, pace: Pace) -> lis
             path = chunk_path(folder, task.chunk.number)
             store_chunk(path, content)
             head = read_head(path)
-            _check_version(head)
+            check_version(head.version)
             done.add(task.chunk, head, resumed=False)
     return done.chunks()
-
-
-def _check_version(head: ChunkHead) -> None:
-    if head.version != own_version():
-        raise SentprobeError(
-            f"a worker has sentprobe {head.version} and this process {own_version()}; "
-            "they must be the same"
-        )
 
 
 def _tasks(plan: Analysis, done: _Done) -> Iterator[_Portion]:

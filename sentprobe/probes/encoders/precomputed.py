@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from sentprobe.errors import path_error
-from sentprobe.probes.encoders import vector_files
+from sentprobe.probes.encoders import lookup_file, vector_file, vector_files
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors, digest
 from sentprobe.specs import Spec, read_options
 
@@ -80,7 +80,7 @@ class OrderedVectors:
         Raises:
             EncoderError: always.
         """
-        raise vector_files.VectorFileError(_no_sentences(self.source))
+        raise vector_file.VectorFileError(_no_sentences(self.source))
 
     def in_order(self, sentences: Sequence[str]) -> Precomputed:
         """Return the encoder whose vectors are of these sentences, one each.
@@ -89,7 +89,7 @@ class OrderedVectors:
             VectorFileError: there are more or fewer.
         """
         if len(sentences) != len(self.vectors):
-            raise vector_files.VectorFileError(
+            raise vector_file.VectorFileError(
                 f"{self.source}: {len(self.vectors)} vectors for {len(sentences)} different "
                 "sentences of the datasets; one each is wanted, in their order "
                 f"(or file:{self.source}?sentences=FILE)"
@@ -122,7 +122,7 @@ def build_precomputed(spec: Spec) -> Precomputed | OrderedVectors:
     elif vector_files.format_of(path, options.format or None) is vector_files.VectorFormat.NPY:
         return OrderedVectors(spec.name, str(path), found.vectors)
     else:
-        raise vector_files.VectorFileError(_no_sentences(path))
+        raise vector_file.VectorFileError(_no_sentences(path))
     return _placed(spec.name, str(path), sentences, found.vectors)
 
 
@@ -156,7 +156,7 @@ def _rows(sentences: Sequence[str], vectors: Vectors, path: Path) -> dict[str, i
     for row, sentence in enumerate(sentences):
         first = rows.setdefault(_tokens(sentence), row)
         if first != row and not np.array_equal(vectors[first], vectors[row]):
-            raise vector_files.VectorFileError(
+            raise vector_file.VectorFileError(
                 f"{path}: rows {first} and {row} have different vectors for one sentence, "
                 f"{sentence!r}"
             )
@@ -182,7 +182,7 @@ def _listed_sentences(
             or [text for _, text in _read_lines(path)]
         )
         if len(texts) != rows:
-            raise vector_files.VectorFileError(
+            raise vector_file.VectorFileError(
                 f"{path}: {len(texts)} sentences for the {rows} of {vectors}"
             )
         return texts
@@ -190,13 +190,13 @@ def _listed_sentences(
     for number, text in _read_lines(path):
         name, tab, rest = text.partition("\t")
         if not tab:
-            raise vector_files.VectorFileError(
+            raise vector_file.VectorFileError(
                 f"{path}, line {number}: id and sentence are wanted, with a tab"
             )
         table.setdefault(name, rest.partition("\t")[0])
     unknown = [name for name in ids if name not in table]
     if unknown:
-        raise vector_files.VectorFileError(
+        raise vector_file.VectorFileError(
             f"{path}: no sentence for the id {unknown[0]!r} of {vectors} "
             f"({len(unknown)} of {len(ids)} are missing)"
         )
@@ -229,10 +229,10 @@ def _dataset_sentences(path: Path) -> list[str]:
 
 def _read_lines(path: Path) -> list[tuple[int, str]]:
     try:
-        return list(vector_files.lines_of(path))
+        return list(lookup_file.lines_of(path))
     except OSError as error:
         raise path_error(
-            path, "cannot read it", error, otherwise=vector_files.VectorFileError
+            path, "cannot read it", error, otherwise=vector_file.VectorFileError
         ) from None
-    except vector_files.UNREADABLE as error:
-        raise vector_files.VectorFileError(f"{path}: cannot read it: {error}") from None
+    except vector_file.UNREADABLE as error:
+        raise vector_file.VectorFileError(f"{path}: cannot read it: {error}") from None

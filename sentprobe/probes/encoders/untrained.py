@@ -12,6 +12,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.protocol import Vectors, digest
 from sentprobe.probes.encoders.word_files import word_vectors
 from sentprobe.probes.encoders.word_vectors import WordVectors
@@ -26,6 +27,8 @@ class UntrainedOptions:
     """Width of the random word vectors; a file has its own."""
     hidden: int = 512
     """Units: of each direction, or of each convolution."""
+    layers: int = 1
+    """Layers, each over the states of the one before."""
     batch: int = 256
     """Sentences that are encoded together, at most."""
     seed: Natural
@@ -41,14 +44,16 @@ class WordInputs:
     options: UntrainedOptions
 
 
-def read_inputs(spec: Spec, *, seed: int) -> WordInputs:
+def read_inputs(spec: Spec, *, seed: int, layers: int = 1) -> WordInputs:
     """Return the word vectors, of a file or random, and the options of a spec.
+
+    *layers* is how many there are when the spec does not say.
 
     Raises:
         UsageError: an option, or its value, is not known.
         EncoderError: the file cannot be read.
     """
-    default = UntrainedOptions(seed=Natural(seed))
+    default = UntrainedOptions(seed=Natural(seed), layers=layers)
     options = read_options(spec, default)
     words = word_vectors(spec.argument, seed=options.seed, dim=options.dim)
     return WordInputs(spec.name, words, options)
@@ -96,7 +101,22 @@ def _batches_of_one_length(matrices: Sequence[Vectors], *, size: int) -> Iterato
         yield from (indices[start : start + size] for start in range(0, len(indices), size))
 
 
-LAYERS = 8
+MOST_WEIGHTS = 1_000_000_000
+"""An encoder with more, 4 GB of them, is more likely a mistake."""
+
+
+def _check_weights(inputs: WordInputs, count: int) -> None:
+    if count > MOST_WEIGHTS:
+        options = inputs.options
+        raise UsageError(
+            f"encoder {inputs.name}: {options.hidden} units in {options.layers} layers have "
+            f"{count:.1e} weights; at most {MOST_WEIGHTS:,} are made"
+        )
+
+
+CONVOLUTIONS = 8
+"""Layers of the gated convolutions, where nothing else is asked for."""
+
 KERNEL = 3
 
 
@@ -122,10 +142,12 @@ class GatedConv(Untrained):
     """
 
     def __init__(self, inputs: WordInputs) -> None:
-        hidden, seed, words = inputs.options.hidden, inputs.options.seed, inputs.words
-        made_of = ("gated-conv", words.fingerprint, hidden, LAYERS, KERNEL, seed)
+        options, words = inputs.options, inputs.words
+        hidden, layers, seed = options.hidden, options.layers, options.seed
+        _check_weights(inputs, hidden * (words.dim + layers * 2 * hidden * KERNEL))
+        made_of = ("gated-conv", words.fingerprint, hidden, layers, KERNEL, seed)
         super().__init__(inputs, fingerprint=digest(*made_of), dim=hidden)
-        self._weights = _random_weights(words.dim, hidden, seed=seed)
+        self._weights = _random_weights(words.dim, hidden, layers=layers, seed=seed)
         self._seed = seed
 
     def _forward(self, vectors: torch.Tensor) -> torch.Tensor:
@@ -150,10 +172,10 @@ def _key(seed: int, place: int) -> int:
 
 def build_gated_conv(spec: Spec, *, seed: int) -> GatedConv:
     """Return the encoder of a spec ``gated-conv``, with a file or without."""
-    return GatedConv(read_inputs(spec, seed=seed))
+    return GatedConv(read_inputs(spec, seed=seed, layers=CONVOLUTIONS))
 
 
-def _random_weights(dim: int, hidden: int, *, seed: int) -> _Weights:
+def _random_weights(dim: int, hidden: int, *, layers: int, seed: int) -> _Weights:
     generator = torch.Generator().manual_seed(seed)
 
     def gaussian(*shape: int, variance: float) -> torch.Tensor:
@@ -162,7 +184,7 @@ def _random_weights(dim: int, hidden: int, *, seed: int) -> _Weights:
     projection = gaussian(hidden, dim, variance=1 / dim)
     inputs = KERNEL * hidden
     convolutions = (
-        gaussian(2 * hidden, hidden, KERNEL, variance=4 / inputs) for _ in range(LAYERS)
+        gaussian(2 * hidden, hidden, KERNEL, variance=4 / inputs) for _ in range(layers)
     )
     return _Weights(projection, tuple(convolutions))
 
@@ -178,22 +200,28 @@ class Bilstm(Untrained):
     """BiLSTM with random weights over word vectors.
 
     Conneau et al. 2018, section 3: 512 units a direction. ``bilstm-last`` puts the last state of
-    each direction side by side (after the last word forwards, after the first backwards);
-    ``bilstm-max`` takes the maximum over time of the states. The weights are PyTorch's default,
-    uniform in +-1/sqrt(hidden), which InferSent (Conneau et al. 2017) did not change either.
+    each direction side by side (after the last word forwards, after the first backwards), both of
+    the last layer; ``bilstm-max`` takes the maximum over time of the states. The weights are
+    PyTorch's default, uniform in +-1/sqrt(hidden), which InferSent (Conneau et al. 2017) did not
+    change either.
     """
 
     def __init__(self, inputs: WordInputs, *, pooling: StatePooling) -> None:
         options, words = inputs.options, inputs.words
-        made_of = (pooling, words.fingerprint, options.hidden, options.seed)
+        units = 4 * 2 * options.hidden
+        below = words.dim + (options.layers - 1) * 2 * options.hidden
+        _check_weights(inputs, units * (below + options.layers * options.hidden))
+        # One layer has the digest that it had before there could be more.
+        deeper = () if options.layers == 1 else (f"{options.layers} layers",)
+        made_of = (pooling, words.fingerprint, options.hidden, options.seed, *deeper)
         super().__init__(inputs, fingerprint=digest(*made_of), dim=2 * options.hidden)
         self._pooling = pooling
-        self._lstm = _random_lstm(words.dim, options.hidden, seed=options.seed)
+        self._lstm = _random_lstm(words.dim, options)
 
     def _forward(self, vectors: torch.Tensor) -> torch.Tensor:
-        states, (last, _) = self._lstm(vectors)  # (b, time, 2 * hidden), (2, b, hidden)
+        states, (last, _) = self._lstm(vectors)  # (b, time, 2 * hidden), (2 * layers, b, hidden)
         if self._pooling is StatePooling.LAST:
-            return torch.cat((last[0], last[1]), dim=1)  # (b, 2 * hidden)
+            return torch.cat((last[-2], last[-1]), dim=1)  # (b, 2 * hidden)
         return torch.amax(states, dim=1)  # (b, 2 * hidden)
 
 
@@ -202,11 +230,12 @@ def build_bilstm(spec: Spec, *, seed: int) -> Bilstm:
     return Bilstm(read_inputs(spec, seed=seed), pooling=StatePooling(spec.kind))
 
 
-def _random_lstm(dim: int, hidden: int, *, seed: int) -> nn.LSTM:
-    generator = torch.Generator().manual_seed(seed)
+def _random_lstm(dim: int, options: UntrainedOptions) -> nn.LSTM:
+    hidden, layers = options.hidden, options.layers
+    generator = torch.Generator().manual_seed(options.seed)
     bound = 1 / math.sqrt(hidden)
     with torch.device("meta"):  # without weights, so that no global generator is touched
-        lstm = nn.LSTM(dim, hidden, bidirectional=True, batch_first=True)
+        lstm = nn.LSTM(dim, hidden, layers, bidirectional=True, batch_first=True)
     lstm = lstm.to_empty(device="cpu")
     with torch.no_grad():
         for weight in lstm.parameters():

@@ -10,69 +10,28 @@ lookup         a line a sentence: id, sentence and numbers; tabs between the thr
 =============  =========================================================================
 """
 
-import gzip
 import json
-import lzma
-import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from io import BytesIO
 from pathlib import Path
-from tokenize import TokenError
-from typing import IO, Any
-from zipfile import BadZipFile
+from typing import Any
 
 import numpy as np
 
-from sentprobe.errors import FormatError, UsageError, first_line, path_error, suggest
-from sentprobe.files import atomic_path, decode_lines, local_path
-from sentprobe.probes.encoders.protocol import EncoderError, Vectors
-from sentprobe.unpacking import check_proportion, proportionate
+from sentprobe.errors import UsageError, first_line, path_error, suggest
+from sentprobe.files import atomic_path, local_path
+from sentprobe.probes.encoders.lookup_file import OPENERS, read_lookup, write_lookup
+from sentprobe.probes.encoders.protocol import Vectors
+from sentprobe.probes.encoders.vector_file import (
+    UNREADABLE,
+    Texts,
+    VectorFile,
+    VectorFileError,
+    checked,
+)
+from sentprobe.unpacking import check_proportion
 from sentprobe.values import BadSyntaxError, parse_json
-
-Texts = tuple[str, ...]
-
-UNREADABLE = (
-    EOFError, ValueError, RuntimeError, MemoryError, OverflowError, LookupError, TypeError,
-    SyntaxError, SystemError, TokenError, lzma.LZMAError, zlib.error, BadZipFile,
-)  # fmt: skip
-"""What is raised for a file that is damaged."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class VectorFile:
-    """Sentence vectors, (n, dim) float32, with their sentences, their ids, both or neither."""
-
-    vectors: Vectors
-    sentences: Texts | None = None
-    ids: Texts | None = None
-
-
-class VectorFileError(EncoderError):
-    """A file of sentence vectors cannot be read, or contradicts itself."""
-
-
-def checked(found: VectorFile, path: Path) -> VectorFile:
-    """Return the same with float32 vectors, if vectors and texts fit together."""
-    array = found.vectors
-    if not isinstance(array, np.ndarray):  # a member of an npz that is no array
-        raise VectorFileError(f"{path}: 'vectors' is no array")
-    if array.ndim != 2 or 0 in array.shape:
-        raise VectorFileError(f"{path}: vectors of shape {array.shape}; (sentences, dim) is wanted")
-    if not np.issubdtype(array.dtype, np.floating):
-        raise VectorFileError(f"{path}: vectors of {array.dtype}; floating point is wanted")
-    for what, texts in (("sentences", found.sentences), ("ids", found.ids)):
-        if texts is not None and len(texts) != len(array):
-            raise VectorFileError(f"{path}: {len(texts)} {what} for {len(array)} vectors")
-    with np.errstate(over="ignore"):
-        vectors = np.ascontiguousarray(array, dtype=np.float32)
-    bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
-    if len(bad):
-        texts = found.sentences or found.ids
-        named = f" ({texts[bad[0]]!r})" if texts else ""
-        raise VectorFileError(f"{path}: the vector in row {bad[0]}{named} is not finite")
-    return VectorFile(vectors, found.sentences, found.ids)
 
 
 def read_npz(path: Path) -> VectorFile:
@@ -209,101 +168,6 @@ def _ordered_header(content: bytes) -> tuple[bytes, int]:
     header = json.dumps(json.loads(content[8:end]), sort_keys=True).encode()
     header += b" " * (-len(header) % 8)  # the numbers after it stay aligned
     return len(header).to_bytes(8, "little") + header, end
-
-
-OPENERS: Mapping[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
-"""How a packed file is opened, by its last suffix."""
-
-
-def _unpacker(raw: IO[bytes], suffix: str) -> Any:
-    return proportionate(OPENERS[suffix](raw), raw.tell) if suffix in OPENERS else raw
-
-
-def read_lookup(path: Path) -> VectorFile:
-    """Read lines of id, sentence and numbers: tabs between the three, spaces between numbers.
-
-    Empty lines are passed over.
-
-    Raises:
-        VectorFileError: a line is wrong; says which.
-    """
-    ids: list[str] = []
-    sentences: list[str] = []
-    rows: list[Vectors] = []
-    for number, line in lines_of(path):
-        place = f"{path}, line {number}"
-        fields = line.split("\t")
-        if len(fields) != 3:
-            raise VectorFileError(
-                f"{place}: {len(fields)} fields; id, sentence and vector are wanted, with tabs "
-                "between them"
-            )
-        row = _numbers(fields[2], place=place)
-        if rows and len(row) != len(rows[0]):
-            raise VectorFileError(
-                f"{place}: {len(row)} numbers; the lines before have {len(rows[0])}"
-            )
-        ids.append(fields[0])
-        sentences.append(fields[1])
-        rows.append(row)
-    if not rows:
-        raise VectorFileError(f"{path}: no vectors in this file")
-    return VectorFile(np.stack(rows), tuple(sentences), tuple(ids))
-
-
-def _numbers(text: str, *, place: str) -> Vectors:
-    try:
-        numbers = [float(part) for part in text.split()]
-    except ValueError as error:
-        raise VectorFileError(f"{place}: {error}") from None
-    if not numbers:
-        raise VectorFileError(f"{place}: there are no numbers")
-    with np.errstate(over="ignore"):
-        row = np.array(numbers, dtype=np.float32)
-    if not np.isfinite(row).all():
-        raise VectorFileError(f"{place}: the vector is not finite")
-    return row
-
-
-def lines_of(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are not empty, counted from 1, without their ends.
-
-    Raises:
-        VectorFileError: a line is not UTF-8; says which.
-    """
-    with path.open("rb") as raw, _unpacker(raw, path.suffix) as file:
-        try:
-            for number, line in enumerate(decode_lines(file), start=1):
-                if text := line.rstrip("\r\n"):
-                    yield number, text
-        except FormatError as error:
-            raise VectorFileError(f"{path}, {error}") from None
-
-
-def write_lookup(temporary: Path, made: VectorFile, path: Path) -> None:
-    """Write the look-up format, packed as the suffix of *path* says.
-
-    Nine digits give back each float32 exactly.
-
-    Raises:
-        VectorFileError: there are no sentences; a text has a tab or an end of line in it.
-    """
-    if made.sentences is None:
-        raise VectorFileError(f"{path}: the look-up format wants sentences")
-    ids = made.ids if made.ids is not None else tuple(map(str, range(len(made.sentences))))
-    for text in (*ids, *made.sentences):
-        if not set("\t\n\r").isdisjoint(text):
-            raise VectorFileError(f"{path}: {text!r} has a tab or an end of line in it")
-    form = " ".join(["%.9g"] * made.vectors.shape[1])
-    with temporary.open("wb") as raw, _packer(raw, path.suffix) as file:
-        for name, sentence, row in zip(ids, made.sentences, made.vectors, strict=True):
-            file.write(f"{name}\t{sentence}\t{form % tuple(row.tolist())}\n".encode())
-
-
-def _packer(raw: IO[bytes], suffix: str) -> Any:
-    if suffix == ".gz":
-        return gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0)
-    return lzma.open(raw, "wb") if suffix == ".xz" else raw
 
 
 def read_parquet(path: Path) -> VectorFile:

@@ -216,7 +216,7 @@ def table_entries(
     Raises:
         DatasetError: the table is empty, or its columns are wrong.
     """
-    rows = _rows(path)
+    rows = table_rows(path)
     where, names = next(rows, ("", []))
     if not where:
         raise DatasetError(f"{path}: the file is empty")
@@ -238,7 +238,7 @@ def _table_entries(
         yield entry_of(record, fields, where=where, split=split)
 
 
-def _rows(path: Path) -> Iterator[tuple[str, list[str]]]:
+def table_rows(path: Path) -> Iterator[tuple[str, list[str]]]:
     """Yield the rows of a table that are not blank, and where each ends."""
     try:
         with path.open("rb") as file:

@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.generator import triplets as tr
+from sentprobe.generator.constraints import Choices, Constraints, choose_words
 from sentprobe.generator.drafts import MAIN
+from sentprobe.generator.event import Event
 from sentprobe.generator.layout import Layout, event_of
 from sentprobe.generator.plan import plan_sentence
 from sentprobe.generator.triplet_files import place_name
@@ -19,28 +22,51 @@ from sentprobe.probes.encoders import digest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawing:
-    """How triplets are drawn: from which words and templates, how many, by which seed."""
+    """How triplets are drawn: from which words and templates, how many, by which seed.
+
+    Of the sentences of a dataset, *vocabulary* is that of its card, *templates* the suite that it
+    was built for, or none if it was read, and *seed* that of the suite and of encoders.
+    """
 
     vocabulary: str = "compeval"
     templates: tuple[str, ...] = ("all",)
     n: int = 400
     variants: int = 5
     seed: int = 0
+    words: str = ""
+    """A digest of the words; empty where they are not known."""
 
 
-class GeometryMaterial:
-    """Triplets of a contrast, with all that is measured of them besides vectors.
+GroupNames: TypeAlias = dict[str, list[str]]
+"""By what triplets are grouped: for each of them, the name of its group."""
 
-    The columns are the four sides, then the variants: row i of each belongs to triplet i.
+
+class TripletMaterial:
+    """Triplets, with all that is measured of them besides vectors.
+
+    The columns are the four sides, then the variants: row i of each belongs to triplet i. *units*
+    has a number for each triplet, *dataset* the fingerprint of what the anchors were taken from,
+    *items* the test items whose sentences they are: those of all triplets, then of all mirrors.
     """
 
-    def __init__(self, space: tr.TripletSpace, drawing: Drawing) -> None:
-        drawn = space.sample(drawing.n, seed=drawing.seed)
-        self.contrast = space.contrast.name
+    def __init__(
+        self,
+        contrast: str,
+        drawing: Drawing,
+        *,
+        columns: Sequence[Sequence[str]],
+        units: NDArray[np.int64],
+        groups: GroupNames,
+        dataset: str = "",
+        items: Sequence[int] = (),
+    ) -> None:
+        self.contrast = contrast
         self.drawing = drawing
-        self.units = drawn.units()
-        self.columns = [*map(drawn.texts, tr.SIDES), *variants_of(drawn, drawing.variants)]
-        self.groups = _groups(drawn)
+        self.columns = columns
+        self.units = units
+        self.groups = groups
+        self.dataset = dataset
+        self.items = items
 
     @cached_property
     def sentences(self) -> list[str]:
@@ -56,7 +82,28 @@ class GeometryMaterial:
     @cached_property
     def fingerprint(self) -> str:
         """A digest of all sentences."""
-        return digest(self.contrast, *self.sentences, self.rows.tolist())
+        of = [self.dataset] if self.dataset else []
+        return digest(self.contrast, *self.sentences, self.rows.tolist(), *of)
+
+
+class GeometryMaterial(TripletMaterial):
+    """Triplets of a contrast that are drawn."""
+
+    def __init__(self, space: tr.TripletSpace, drawing: Drawing) -> None:
+        drawn = space.sample(drawing.n, seed=drawing.seed)
+        super().__init__(
+            space.contrast.name,
+            drawing,
+            columns=[*map(drawn.texts, tr.SIDES), *variants_of(drawn, drawing.variants)],
+            units=drawn.units(),
+            groups=_groups(drawn),
+        )
+
+
+def word_digest(lexicon: Lexicon, vocabulary: str) -> str:
+    """Return a digest of the words of a vocabulary: what was drawn of them is told from others."""
+    words = choose_words(lexicon, vocabulary, Choices(), Constraints())
+    return digest(*words.nouns, "", *words.verbs, "", *words.adverbs)
 
 
 BACKGROUND = 2000
@@ -76,10 +123,6 @@ def background(lexicon: Lexicon, drawing: Drawing) -> list[str]:
     return list(dict.fromkeys(text for side in sides for text in drawn.texts(side)))
 
 
-GroupNames = dict[str, list[str]]
-"""By what triplets are grouped: for each of them, the name of its group."""
-
-
 def _groups(drawn: tr.TripletSet) -> GroupNames:
     strata = drawn.strata()
     distances = np.empty(len(drawn), dtype=np.int64)
@@ -88,7 +131,7 @@ def _groups(drawn: tr.TripletSet) -> GroupNames:
     return {
         "structure": [each.pattern.name for each in strata],
         "place": [place_name(each.place) for each in strata],
-        "distance": [_binned(each) for each in distances.tolist()],
+        "distance": [binned(each) for each in distances.tolist()],
     }
 
 
@@ -117,9 +160,17 @@ def _distances(part: tr.TripletPart) -> NDArray[np.int64]:
 
 @lru_cache(maxsize=8192)  # the contrasts have the same structures
 def _distance(layout: Layout, values: tuple[tuple[str, int], ...], place: str) -> int:
-    """Return how far the farther participant of the clause that is changed is from its verb."""
+    """Return the distance in the clause that is changed."""
     numbers = dict(values)
     event = event_of({v.name: v.values[numbers[v.name]] for v in layout.variables}, layout)
+    return distance_in(event, place)
+
+
+def distance_in(event: Event, place: str) -> int:
+    """Return how far the farther participant of the clause at a place is from its verb.
+
+    A place is a clause, or the noun of one.
+    """
     slots = {token.slot: at for at, token in enumerate(plan_sentence(event).tokens) if token.slot}
     clause = place if f"{place}verb" in slots else _clause_of(place)
     nouns = [f"{clause}{role}.noun" for role in ("agent", "patient")]
@@ -140,5 +191,6 @@ def _clause_of(noun: str) -> str:
 _BINS: Sequence[tuple[int, str]] = ((3, "1 to 3 tokens"), (6, "4 to 6 tokens"))
 
 
-def _binned(distance: int) -> str:
+def binned(distance: int) -> str:
+    """Return the name of the group that a distance is in."""
     return next((name for most, name in _BINS if distance <= most), "7 tokens or more")

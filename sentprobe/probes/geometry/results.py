@@ -3,19 +3,21 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sentprobe.errors import ResultsError, SentprobeError, UsageError
+import numpy as np
+
+from sentprobe.errors import ResultsError, SentprobeError, UsageError, path_error
 from sentprobe.files import write_atomically
 from sentprobe.probes.encoders import digest
 from sentprobe.probes.geometry.material import Drawing
 from sentprobe.probes.geometry.measures import Nearness, NegativeKind, TripletMeasures
-from sentprobe.probes.statistics import Interval
+from sentprobe.probes.statistics import Floats, Interval
 from sentprobe.values import check_record, parse_json
 
-GEOMETRY_FORMAT = "sentprobe-geometry 1"
+GEOMETRY_FORMAT = "sentprobe-geometry 2"
 """The first value in each file."""
 
 FOLDER = "geometry"
@@ -44,6 +46,25 @@ class GeometryScore:
     by: str
     group: str
     measured: TripletMeasures
+    right: str = ""
+    """Of all triplets and then of their mirrors a digit each: 0 wrong, 1 a tie, 2 right.
+
+    Empty for a group.
+    """
+
+    def answers(self) -> Floats:
+        """Return how right each triplet and its mirror are, (2, n) float64."""
+        digits = np.frombuffer(self.right.encode("ascii"), dtype=np.uint8)
+        return (digits - float(ord("0"))).reshape(2, -1) / 2
+
+
+def write_answers(scores: Floats) -> str:
+    """Return answers as digits; the inverse of :meth:`GeometryScore.answers`.
+
+    >>> write_answers(np.array([[0.5, 1.0], [0.0, 1.0]]))
+    '1202'
+    """
+    return "".join(map(str, (2 * scores).astype(int).reshape(-1).tolist()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,15 +73,31 @@ class GeometryResult:
 
     encoder: str
     encoder_fingerprint: str
+    encoder_seed: int | None = None
+    """That by which its weights were drawn; None where they were not."""
     dim: int
     contrast: str
+    """Or the task whose sentences they are."""
     material: str
     """The digest of the sentences."""
+    dataset: str = ""
+    """The fingerprint of the dataset whose test sentences are the anchors; empty if drawn."""
+    items: tuple[int, ...] = ()
+    """The test items whose sentences are the anchors, of the triplets and then of the mirrors."""
     drawing: Drawing
+    units: tuple[int, ...]
+    """Triplets of one number belong together."""
     scores: tuple[GeometryScore, ...]
     ranking: Ranking | None
     command: str
     versions: Mapping[str, str] = field(default_factory=dict)
+    source: str = field(default="", compare=False)
+    """The folder that it was read from; not written."""
+
+    def whole(self, kind: NegativeKind, nearness: Nearness) -> GeometryScore | None:
+        """Return what was measured of all triplets."""
+        key = (kind, nearness, WHOLE)
+        return next((s for s in self.scores if (s.kind, s.nearness, s.by) == key), None)
 
     def find(
         self, kind: NegativeKind, nearness: Nearness = Nearness.COSINE, by: str = WHOLE
@@ -77,13 +114,19 @@ class GeometryResult:
 
 def file_name(encoder: str, fingerprint: str, contrast: str, material: str) -> str:
     """Return the name of the file of a result."""
-    safe = re.sub(r"[^A-Za-z0-9_.=-]+", "_", encoder[-60:]).lstrip(".")
-    return f"{safe}.{contrast}.{digest(encoder, fingerprint, material)[:8]}.json"
+    safe, of = (
+        re.sub(r"[^A-Za-z0-9_.=-]+", "_", name).lstrip(".")
+        for name in (encoder[-60:], contrast[:60])  # a dataset may have any name
+    )
+    return f"{safe}.{of}.{digest(encoder, fingerprint, material)[:8]}.json"
 
 
 def format_geometry(result: GeometryResult) -> str:
     """Write a result as JSON; the inverse of :func:`parse_geometry`."""
     value = {"format": GEOMETRY_FORMAT, **asdict(result)}
+    for name in ("units", "items"):
+        value[name] = " ".join(map(str, value[name]))  # JSON would give each a line
+    del value["source"]
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -96,17 +139,37 @@ def parse_geometry(text: str | bytes, *, source: str) -> GeometryResult:
     try:
         value = parse_json(text)
         if value.pop("format") != GEOMETRY_FORMAT:
-            raise ResultsError(f"{source}: not in the format {GEOMETRY_FORMAT!r}")
+            raise ResultsError(
+                f"{source}: not in the format {GEOMETRY_FORMAT!r} but of another version of "
+                "sentprobe; the same probe geometry makes it anew, or remove it"
+            )
         value["drawing"] = _drawing(value["drawing"])
         value["scores"] = tuple(map(_score, value["scores"]))
         value["ranking"] = value["ranking"] and _ranking(value["ranking"])
+        for name in ("units", "items"):
+            value[name] = tuple(map(int, value[name].split()))
         result = GeometryResult(**value)
         check_record(result)
-        return result
+        return _checked(result)
     except ResultsError:
         raise
     except (SentprobeError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise ResultsError(f"{source}: not a result of sentprobe ({error})") from None
+
+
+def _checked(result: GeometryResult) -> GeometryResult:
+    """Refuse what no run writes: other answers than one for each triplet and mirror."""
+    wholes = [score for score in result.scores if score.by == WHOLE]
+    if not result.units or not all(result.whole(kind, Nearness.COSINE) for kind in NegativeKind):
+        raise ValueError("there are no triplets, or their cosines are missing")
+    measured = [score.measured for score in result.scores]
+    if not all(0 <= share <= 1 for each in measured for share in (each.accuracy, each.paired)):
+        raise ValueError("an accuracy is no share of the triplets")
+    if len(result.items) not in (0, 2 * len(result.units)) or min(result.items, default=0) < 0:
+        raise ValueError("test items and units are of different numbers of triplets")
+    if any(len(s.right) != 2 * len(result.units) or not {*s.right} <= {*"012"} for s in wholes):
+        raise ValueError("answers and units are of different numbers of triplets")
+    return result
 
 
 def _drawing(value: Mapping[str, Any]) -> Drawing:
@@ -124,6 +187,7 @@ def _score(value: Mapping[str, Any]) -> GeometryScore:
         by=value["by"],
         group=value["group"],
         measured=TripletMeasures(**measured),
+        right=value["right"],
     )
 
 
@@ -162,6 +226,21 @@ def find_geometry(
     return found if own == key else None
 
 
+def read_geometry(directory: Path) -> tuple[GeometryResult, ...]:
+    """Return all results in a folder of results, by file name; none where there are none.
+
+    Raises:
+        UsageError: the folder may not be read.
+        ResultsError: a file in it is damaged, or of another version.
+    """
+    try:
+        paths = sorted((directory / FOLDER).glob("[!.]*.json"))
+        found = [parse_geometry(path.read_bytes(), source=str(path)) for path in paths]
+    except OSError as error:
+        raise path_error(directory, "cannot read results", error) from error
+    return tuple(replace(each, source=str(directory)) for each in found)
+
+
 def to_records(results: Sequence[GeometryResult]) -> list[dict[str, Any]]:
     """Return a flat record for each score, with all digits."""
     return [record for each in results for record in _records(each)]
@@ -171,6 +250,7 @@ def _records(result: GeometryResult) -> Iterator[dict[str, Any]]:
     for score in result.scores:
         found = score.measured
         yield {
+            "run": result.source,
             "encoder": result.encoder,
             "contrast": result.contrast,
             "kind": score.kind.value,
@@ -189,5 +269,11 @@ def _records(result: GeometryResult) -> Iterator[dict[str, Any]]:
             "units": found.units,
             "mean_rank": result.ranking.mean if result.ranking else None,
             "first": result.ranking.first if result.ranking else None,
+            "vocabulary": result.drawing.vocabulary,
+            "templates": " ".join(result.drawing.templates),
             "seed": result.drawing.seed,
+            "material": result.material,
+            "dataset_fingerprint": result.dataset,
+            "encoder_fingerprint": result.encoder_fingerprint,
+            "encoder_seed": result.encoder_seed,
         }

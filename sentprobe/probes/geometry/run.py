@@ -10,9 +10,10 @@ from sentprobe.generator.triplets import SIDES
 from sentprobe.probes.encoders import Encoder, Vectors
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.encoders.embed import embed
+from sentprobe.probes.encoders.protocol import seed_of
 from sentprobe.probes.geometry import measures as ms
 from sentprobe.probes.geometry import results as rs
-from sentprobe.probes.geometry.material import GeometryMaterial
+from sentprobe.probes.geometry.material import TripletMaterial
 from sentprobe.probes.statistics import accuracy_interval
 from sentprobe.progress import Reporter, Silent
 from sentprobe.versions import versions
@@ -40,7 +41,7 @@ class GeometryOutcome:
 
 def measure_all(
     encoders: Sequence[Encoder],
-    materials: Sequence[GeometryMaterial],
+    materials: Sequence[TripletMaterial],
     run: GeometryRun,
     reporter: Reporter | None = None,
 ) -> GeometryOutcome:
@@ -63,7 +64,7 @@ def measure_all(
 
 def _completed(
     encoder: Encoder,
-    materials: Sequence[GeometryMaterial],
+    materials: Sequence[TripletMaterial],
     known: Sequence[rs.GeometryResult | None],
     run: GeometryRun,
     reporter: Reporter,
@@ -86,7 +87,7 @@ def _completed(
 
 
 def _found(
-    encoder: Encoder, material: GeometryMaterial, run: GeometryRun
+    encoder: Encoder, material: TripletMaterial, run: GeometryRun
 ) -> rs.GeometryResult | None:
     """Return the result that is there; an encoder without a fingerprint may be another now."""
     if run.out is None or run.force or not encoder.fingerprint:
@@ -102,7 +103,7 @@ def _found(
 
 def measure(
     encoder: Encoder,
-    material: GeometryMaterial,
+    material: TripletMaterial,
     vectors: Vectors,
     white: ms.Whitening | None,
     *,
@@ -116,10 +117,14 @@ def measure(
     return rs.GeometryResult(
         encoder=encoder.name,
         encoder_fingerprint=encoder.fingerprint,
+        encoder_seed=seed_of(encoder),
         dim=int(vectors.shape[1]),
         contrast=material.contrast,
         material=material.fingerprint,
+        dataset=material.dataset,
+        items=tuple(material.items),
         drawing=material.drawing,
+        units=tuple(material.units.tolist()),
         scores=tuple(_scores(material, raw, _whitened(material, vectors, white))),
         ranking=_ranking(material, raw),
         command=command,
@@ -128,7 +133,7 @@ def measure(
 
 
 def _whitened(
-    material: GeometryMaterial, vectors: Vectors, white: ms.Whitening | None
+    material: TripletMaterial, vectors: Vectors, white: ms.Whitening | None
 ) -> ms.Sides | None:
     """Return the sides whitened, if they are; their sentences come first."""
     if white is None:
@@ -139,7 +144,7 @@ def _whitened(
 
 
 def _scores(
-    material: GeometryMaterial, raw: ms.Sides, white: ms.Sides | None
+    material: TripletMaterial, raw: ms.Sides, white: ms.Sides | None
 ) -> Iterator[rs.GeometryScore]:
     spaces = dict.fromkeys(ms.Nearness, raw)
     del spaces[ms.Nearness.WHITENED]
@@ -152,7 +157,7 @@ def _scores(
 
 
 def _by_group(
-    material: GeometryMaterial,
+    material: TripletMaterial,
     found: ms.TripletAnswers,
     kind: ms.NegativeKind,
     nearness: ms.Nearness,
@@ -164,10 +169,13 @@ def _by_group(
             groups += [(by, name, np.array(names) == name) for name in sorted({*names})]
     for by, group, chosen in groups:
         measured = found.over(chosen, material.units.tolist())
-        yield rs.GeometryScore(kind=kind, nearness=nearness, by=by, group=group, measured=measured)
+        right = "" if by else rs.write_answers(found.scores)
+        yield rs.GeometryScore(
+            kind=kind, nearness=nearness, by=by, group=group, measured=measured, right=right
+        )
 
 
-def _ranking(material: GeometryMaterial, raw: ms.Sides) -> rs.Ranking | None:
+def _ranking(material: TripletMaterial, raw: ms.Sides) -> rs.Ranking | None:
     variants = len(raw) - len(SIDES)
     if not variants:
         return None

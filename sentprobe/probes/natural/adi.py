@@ -1,13 +1,16 @@
 """What the tasks of Adi et al. 2017, section 3, have in common: a question, and two controls.
 
-Each sentence is asked about once. Words are compared in lower case, and punctuation is no word.
+Each sentence is asked about once, or as published twice: an item of each label about it. Words are
+compared in lower case, and punctuation is no word.
 
 PERMUTED sentences have the tokens of the sentence in a random order, RANDOM ones the same number of
-random tokens of the corpus (as frequent as there). What is asked is asked about the sentence that
-then stands there: a question about the one before would keep the usual order of its two words.
+random tokens of the corpus (as frequent as there; as published, each type as often as another).
+What is asked is asked about the sentence that then stands there: a question about the one before
+would keep the usual order of its two words.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from random import Random
 from typing import Protocol
@@ -31,6 +34,19 @@ AskedWords = list[tuple[bool, str, tuple[str, ...]]]
 Asker = Callable[[Sequence[str], Slots, Random], AskedWords]
 """From the sentences of a split to its items."""
 
+
+@dataclass(frozen=True, slots=True)
+class AdiQuestion:
+    """How a task asks about words."""
+
+    slots: int
+    """How many probe words an item has."""
+    once: Asker
+    """Asks about each sentence once, about words of training."""
+    twice: Asker
+    """Asks about each sentence with either label, about words of training."""
+
+
 Change = Callable[[Sequence[str], Random], Mapping[str, str]]
 """From sentences to what stands in the place of each, as many tokens, no two the same."""
 
@@ -48,10 +64,16 @@ def unchanged(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
     return {text: text for text in texts}
 
 
-def asked_selection(
-    draw: select.Draw, ask: Asker, change: Change, *, slots: int
-) -> select.Selection:
+def changed(texts: Sequence[str], draw: select.Draw, change: Change) -> Mapping[str, str]:
+    """Return what stands in the place of each sentence."""
+    as_asked = _AS_PUBLISHED.get(change, change) if draw.as_published else change
+    return as_asked(texts, draw.random("change"))
+
+
+def asked_selection(draw: select.Draw, question: AdiQuestion, change: Change) -> select.Selection:
     """Return a task that asks about words; validation and test ask about words of training.
+
+    As published there are two items of each sentence.
 
     Raises:
         TooFewError: a split has no sentence that can be asked about.
@@ -61,15 +83,16 @@ def asked_selection(
         f"WHERE length BETWEEN {ADI_BINS[0][0]} AND {ADI_BINS[-1][1]}",
         limit=2 * draw.total + 100,
     )
-    texts = list(change(draw.corpus.texts(pool.handles), draw.random("change")).values())
+    texts = list(changed(draw.corpus.texts(pool.handles), draw, change).values())
     wanted = select.wanted_share(draw.size, classes=2)
-    got = select.share_out(len(texts) // 2, wanted)
+    ask, each = (question.twice, 1) if draw.as_published else (question.once, 2)
+    got = select.share_out(len(texts) // each, wanted)
     if got is None:
-        raise select.too_few(draw.task, {"sentences": len(texts)}, needed=2 * len(wanted))
-    words: Slots = [set() for _ in range(slots)]
+        raise select.too_few(draw.task, {"sentences": len(texts)}, needed=each * len(wanted))
+    words: Slots = [set() for _ in range(question.slots)]
     entries: list[Entry] = []
     for split in select.splits_of(draw.size):
-        part, texts = texts[: 2 * got[split]], texts[2 * got[split] :]
+        part, texts = texts[: each * got[split]], texts[each * got[split] :]
         asked = ask(part, words, draw.random(split))
         if not asked:
             raise select.too_few(draw.task, {f"items in {split.value}": 0}, needed=2)
@@ -79,7 +102,8 @@ def asked_selection(
         if split is Split.TRAIN:
             words = [set(column) for column in zip(*(each[2] for each in asked), strict=True)]
     share = select.Share(wanted, {split: _per_class(entries, split) for split in wanted})
-    why = "each sentence is asked about once, and test asks about words of training"
+    times = "twice" if draw.as_published else "once"
+    why = f"each sentence is asked about {times}, and test asks about words of training"
     return select.Selection(
         LABELS, tuple(entries), select.size_notes(draw, share, classes=2, why=why)
     )
@@ -117,6 +141,15 @@ def random_words(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
     return _distinct(texts, lambda text: " ".join(rng.choices(tokens, k=text.count(" ") + 1)))
 
 
+def dictionary_words(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
+    """Return for each sentence as many random words of the dictionary, each as likely as another.
+
+    Adi et al. 2017, section 6.1.
+    """
+    types = sorted({token for text in texts for token in text.split(" ")})
+    return _distinct(texts, lambda text: " ".join(rng.choices(types, k=text.count(" ") + 1)))
+
+
 def _distinct(texts: Sequence[str], redo: Redo) -> dict[str, str]:
     """Return what stands for each sentence; one for which nothing new is found is left out."""
     found: dict[str, str] = {}
@@ -132,6 +165,9 @@ def _distinct(texts: Sequence[str], redo: Redo) -> dict[str, str]:
 
 CHANGES: Mapping[str, Change] = {"permuted": permuted, "random": random_words}
 """The controls of each task."""
+
+_AS_PUBLISHED: Mapping[Change, Change] = {random_words: dictionary_words}
+"""What the paper did instead."""
 
 
 def adi_tasks(

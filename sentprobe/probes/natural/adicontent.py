@@ -1,7 +1,7 @@
 """AdiContent of Adi et al. 2017, section 3: whether the probe word is in the sentence.
 
 Each word is as often the right answer as the wrong one, in each split, so that the word by itself
-tells nothing.
+tells nothing. As published it does tell something: a word of most sentences is seldom absent.
 """
 
 from collections import Counter
@@ -19,7 +19,7 @@ def adi_content(draw: Draw, change: adi.Change) -> Selection:
     Positive: a random word of the sentence. Negative: a word that is positive elsewhere and not in
     this sentence.
     """
-    return adi.asked_selection(draw, _ask, change, slots=1)
+    return adi.asked_selection(draw, adi.AdiQuestion(1, _ask, _ask_twice), change)
 
 
 def _ask(texts: Sequence[str], known: adi.Slots, rng: Random) -> adi.AskedWords:
@@ -36,6 +36,29 @@ def _ask(texts: Sequence[str], known: adi.Slots, rng: Random) -> adi.AskedWords:
             items.append((True, text, (word,)))
     rng.shuffle(items)
     return items
+
+
+def _ask_twice(texts: Sequence[str], known: adi.Slots, rng: Random) -> adi.AskedWords:
+    """Return of each sentence an item about a word in it, and one about a word of another's."""
+    inside = [(text, word) for text in texts if (word := _one(text, known[0], rng))]
+    words = [word for _, word in inside]
+    items: adi.AskedWords = []
+    for text, word in inside:
+        other = _absent(text, words, rng)
+        if other:
+            items += [(True, text, (word,)), (False, text, (other,))]
+    rng.shuffle(items)
+    return items
+
+
+_TRIES = 100
+
+
+def _absent(text: str, words: Sequence[str], rng: Random) -> str:
+    """Return a random one of the words that is not in the sentence; empty where none is found."""
+    inside = set(adi.words_of(text))
+    tries = (rng.choice(words) for _ in range(_TRIES))
+    return next((word for word in tries if word not in inside), "")
 
 
 def _one(text: str, known: set[str], rng: Random) -> str:

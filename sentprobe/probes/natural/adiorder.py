@@ -14,7 +14,7 @@ from sentprobe.probes.natural.select import Draw, Selection
 
 def adi_order(draw: Draw, change: adi.Change) -> Selection:
     """Return word order (is the first probe word before the second?); both are there once."""
-    return adi.asked_selection(draw, _ask, change, slots=2)
+    return adi.asked_selection(draw, adi.AdiQuestion(2, _ask, _ask_twice), change)
 
 
 def _ask(texts: Sequence[str], known: adi.Slots, rng: Random) -> adi.AskedWords:
@@ -26,6 +26,17 @@ def _ask(texts: Sequence[str], known: adi.Slots, rng: Random) -> adi.AskedWords:
         if pair is not None:
             items.append((label, text, pair))
     del items[len(items) // 2 * 2 :]
+    rng.shuffle(items)
+    return items
+
+
+def _ask_twice(texts: Sequence[str], known: adi.Slots, rng: Random) -> adi.AskedWords:
+    """Return of each sentence two of its words in their order, and the same two in the other."""
+    items: adi.AskedWords = []
+    for text in texts:
+        pair = _two(text, known, rng, forward=True)
+        if pair is not None:
+            items += [(True, text, pair), (False, text, (pair[1], pair[0]))]
     rng.shuffle(items)
     return items
 

@@ -10,10 +10,11 @@ import numpy as np
 from sentprobe.errors import UsageError
 from sentprobe.probes.corpus.queries import MEMORY, THREADS, Corpus, open_corpus
 from sentprobe.probes.corpus.table import Table
-from sentprobe.probes.dataset import Card, ProbeDataset, Size, Split, TooFewError
+from sentprobe.probes.dataset import Card, ProbeDataset, Sampling, Size, Split, TooFewError
 from sentprobe.probes.formats.entries import Entry, assemble
 from sentprobe.probes.natural.select import Draw, NaturalSettings, Selection
 from sentprobe.probes.natural.task import NaturalTask, TableNeed
+from sentprobe.specs import NATURAL
 from sentprobe.versions import versions
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def _dataset(draw: Draw, selection: Selection, table: Table, *, command: str) ->
         task=draw.task,
         seed=draw.seed,
         command=command,
-        sampling="natural",
+        sampling=f"{NATURAL}, {Sampling.PAPER}" if draw.as_published else NATURAL,
         source=", ".join(source.path for source in table.sources),
         versions={**versions("sentprobe", "duckdb", "numpy"), **table.versions},
         counts={**_counts(selection.entries), **selection.counts},

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.corpus.queries import Corpus, SentencePool
-from sentprobe.probes.dataset import Indices, Size, Split, TooFewError
+from sentprobe.probes.dataset import Indices, Sampling, Size, Split, TooFewError
 from sentprobe.probes.formats.entries import Entry
 
 REFERENCE = 10_000_000
@@ -61,6 +61,8 @@ class NaturalSettings:
     first_rank: int | None = None
     words: int | None = None
     sequences: int | None = None
+    sampling: Sampling = Sampling.MIRROR
+    """How the tasks of Adi et al. draw."""
 
     def __post_init__(self) -> None:
         for what, number, least in (
@@ -168,6 +170,24 @@ def by_class(
             places[split].append(rest[:number])
             rest = rest[number:]
     return {s: np.sort(np.concatenate(each)) for s, each in places.items()}, Share(wanted, got)
+
+
+def as_they_come(
+    pool: SentencePool, classes: Sequence[str], size: Size, *, task: str
+) -> tuple[SplitPlaces, Share]:
+    """Take sentences in the order of the pool, whatever their classes are.
+
+    Raises:
+        TooFewError: there is not even one for each split.
+    """
+    wanted = wanted_share(size, classes=1)
+    got = share_out(len(pool.labels), wanted)
+    if got is None:
+        counts = np.bincount(pool.labels, minlength=len(classes)).tolist()
+        raise too_few(task, dict(zip(classes, counts, strict=True)), needed=len(wanted))
+    ends = np.cumsum([got[split] for split in got])
+    parts = np.split(np.arange(ends[-1]), ends[:-1])
+    return dict(zip(got, parts, strict=True)), Share(wanted, got)
 
 
 def by_form(
@@ -346,6 +366,11 @@ class Draw:
     def pool(self, sql: str, *, limit: int | None = None) -> SentencePool:
         """Return what *sql* selects, in this draw's random order."""
         return self.corpus.pool(sql, key=self.key, limit=limit)
+
+    @property
+    def as_published(self) -> bool:
+        """Whether a task of Adi et al. is drawn as theirs was."""
+        return self.settings.sampling is Sampling.PAPER
 
     @property
     def total(self) -> int:

@@ -37,8 +37,12 @@ def sentence_length(draw: select.Draw) -> select.Selection:
     return length_classes(draw, BINS)
 
 
-def length_classes(draw: select.Draw, bins: Sequence[tuple[int, int]]) -> select.Selection:
+def length_classes(
+    draw: select.Draw, bins: Sequence[tuple[int, int]], *, balanced: bool = True
+) -> select.Selection:
     """Return a task whose classes are the lengths in *bins*, which follow on one another.
+
+    - balanced: whether the classes are equally large; else they are as common as in the corpus
 
     Raises:
         TooFewError: a class is empty, or nearly so.
@@ -49,11 +53,14 @@ def length_classes(draw: select.Draw, bins: Sequence[tuple[int, int]]) -> select
         f"SELECT digest, CASE {cases} END AS label, 0 AS form FROM sentences "
         f"WHERE length BETWEEN {bins[0][0]} AND {bins[-1][1]}"
     )
-    places, got = select.by_class(pool, labels, draw.size, task=draw.task)
+    take = select.by_class if balanced else select.as_they_come
+    places, got = take(pool, labels, draw.size, task=draw.task)
+    classes = len(labels) if balanced else 1
+    why = select.rarest(pool, labels) if balanced else f"it has {len(pool.labels):,} sentences"
     return select.Selection(
         labels,
         select.entries_at(draw, pool, places, labels=labels),
-        select.size_notes(draw, got, classes=len(labels), why=select.rarest(pool, labels)),
+        select.size_notes(draw, got, classes=classes, why=why),
     )
 
 

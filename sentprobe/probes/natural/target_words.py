@@ -1,9 +1,11 @@
 """Tasks about one word of a sentence: a word of middling frequency, each form in one split only."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from sentprobe.probes.corpus.queries import SentencePool
 from sentprobe.probes.dataset import Split
+from sentprobe.probes.known_task import AGREEING, TIED, Redundancy
 from sentprobe.probes.natural import select
 
 TARGET_BAND = select.Band(100, 5000)
@@ -41,9 +43,11 @@ def can_be_asked(role: str) -> str:
 
 
 def target_selection(
-    draw: select.Draw, role: str, *, answer: str, labels: tuple[str, ...]
+    draw: select.Draw, role: str, *, answer: str, labels: tuple[str, ...], others: Redundancy
 ) -> select.Selection:
     """Return a task about the words in a role, of which *answer* is in SQL the label.
+
+    *others* says which words of a sentence the one asked about may agree with.
 
     Raises:
         TooFewError: the words cannot be divided so that each split has some of each class.
@@ -62,9 +66,34 @@ def target_selection(
         labels,
         select.entries_at(draw, pool, places, labels=labels),
         (band_note(band), *select.size_notes(draw, got, classes=len(labels), why=why)),
-        count_forms(forms),
+        count_forms(forms) | _count_agreeing(draw, pool, places, labels, others),
         forms,
     )
+
+
+def _count_agreeing(
+    draw: select.Draw,
+    pool: SentencePool,
+    places: select.SplitPlaces,
+    labels: Sequence[str],
+    others: Redundancy,
+) -> dict[str, int]:
+    """Return in how many test items the answer is what most words say, or what as many do."""
+    chosen = places[Split.TEST]
+    tags = draw.corpus.columns(pool.handles[chosen], "tags")
+    answers = (labels[label] for label in pool.labels[chosen])
+    leads = [
+        _lead(answer, [of for tag in found for of, said in others.tags.items() if tag in said])
+        for answer, (found,) in zip(answers, tags, strict=True)
+    ]
+    return {AGREEING: sum(lead > 0 for lead in leads), TIED: leads.count(0)}
+
+
+def _lead(answer: str, said: Sequence[str]) -> int:
+    """Return by how many more words the answer is said than what else is said most often."""
+    counts = Counter(said)
+    ours = counts.pop(answer, 0)
+    return ours - max(counts.values(), default=0)
 
 
 def band_note(band: select.Band) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import mean
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -224,19 +224,31 @@ def _observed(comparisons: Sequence[Comparison]) -> str:
 
 
 def _row(comparison: Comparison) -> GridRow:
-    paired = comparison.paired
     name = f"{comparison.first.encoder} - {comparison.second.encoder}"
-    texts = (
-        *(f"{100 * accuracy:.1f}" for accuracy in comparison.accuracies),
-        f"{points(paired.difference)} [{points(paired.interval.low)}, "
-        f"{points(paired.interval.high)}]",
-        f"{paired.wins}/{paired.losses}",
-        show_p(comparison.sign_p),
-        show_p(comparison.t_p),
+    cells = figure_cells(
+        comparison.accuracies,
+        comparison.paired,
+        (comparison.sign_p, comparison.t_p),
+        significant=comparison.significant,
     )
-    cells = [GridCell(comparison.first.task), *map(GridCell, texts)]
-    cells[3] = GridCell(texts[2], best=comparison.significant)
-    return GridRow(name, name, tuple(cells))
+    return GridRow(name, name, (GridCell(comparison.first.task), *cells))
+
+
+def figure_cells(
+    accuracies: tuple[float, float],
+    paired: Paired,
+    p_values: tuple[float, float],
+    *,
+    significant: bool,
+) -> tuple[GridCell, ...]:
+    """Return the cells of a comparison's figures: both accuracies, the difference, the tests."""
+    interval = f"[{points(paired.interval.low)}, {points(paired.interval.high)}]"
+    return (
+        *(GridCell(f"{100 * accuracy:.1f}") for accuracy in accuracies),
+        GridCell(f"{points(paired.difference)} {interval}", best=significant),
+        GridCell(f"{paired.wins}/{paired.losses}"),
+        *(GridCell(show_p(value)) for value in p_values),
+    )
 
 
 def points(share: float) -> str:
@@ -261,27 +273,61 @@ def to_records(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
             "first": each.first.encoder,
             "second": each.second.encoder,
             "task": each.first.task,
-            "first_accuracy": each.accuracies[0],
-            "second_accuracy": each.accuracies[1],
-            "draws": each.draws,
-            "difference": each.paired.difference,
-            "low": each.paired.interval.low,
-            "high": each.paired.interval.high,
-            "wins": each.paired.wins,
-            "losses": each.paired.losses,
-            "sign_p": each.paired.sign_p,
-            "sign_p_corrected": each.sign_p,
-            "t_p": each.paired.t_p,
-            "t_p_corrected": each.t_p,
+            **figure_record(
+                each.accuracies, each.paired, (each.sign_p, each.t_p), draws=each.draws
+            ),
         }
         for each in comparisons
     ]
 
 
+def figure_record(
+    accuracies: tuple[float, float], paired: Paired, corrected: tuple[float, float], *, draws: int
+) -> dict[str, Any]:
+    """Return the figures of a comparison by name."""
+    return {
+        "first_accuracy": accuracies[0],
+        "second_accuracy": accuracies[1],
+        "draws": draws,
+        "difference": paired.difference,
+        "low": paired.interval.low,
+        "high": paired.interval.high,
+        "wins": paired.wins,
+        "losses": paired.losses,
+        "sign_p": paired.sign_p,
+        "sign_p_corrected": corrected[0],
+        "t_p": paired.t_p,
+        "t_p_corrected": corrected[1],
+    }
+
+
 def explain(comparisons: Sequence[Comparison], *, correction: Correction) -> str:
     """Say in plain sentences how to read the table, and what it shows."""
-    count = len(comparisons)
     over = _paired_over(comparisons)
+    presets = {each.preset for pair in comparisons for each in (pair.first, pair.second)}
+    note = "The classifiers differ: differences may be theirs and not the encoders'."
+    return explain_tests(
+        comparisons, over=over, correction=correction, note=note if len(presets) > 1 else ""
+    )
+
+
+class Tested(Protocol):
+    """What was compared, by tests over units or over draws."""
+
+    @property
+    def draws(self) -> int:
+        """The number of draws."""
+
+    @property
+    def significant(self) -> bool:
+        """Whether a test finds a difference."""
+
+
+def explain_tests(
+    comparisons: Sequence[Tested], *, over: str, correction: Correction, note: str = ""
+) -> str:
+    """Say what is paired, by which tests, and what these find; *note* stands before that."""
+    count = len(comparisons)
     lines = [
         f"Differences in points, with 95% intervals, paired over {over}.",
         "p (sign): exact sign test, "
@@ -293,9 +339,8 @@ def explain(comparisons: Sequence[Comparison], *, correction: Correction) -> str
             if count > 1
             else ""
         ),
+        *([note] if note else []),
     ]
-    if len({each.preset for pair in comparisons for each in (pair.first, pair.second)}) > 1:
-        lines.append("The classifiers differ: differences may be theirs and not the encoders'.")
     found = sum(each.significant for each in comparisons)
     are = "is" if found == 1 else "are"
     test = "p (t-test)" if all(each.draws > 1 for each in comparisons) else "p (sign)"

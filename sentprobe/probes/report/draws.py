@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import chain, product
 
 from sentprobe.probes.runs.results import EncoderOnTask, Result, Results
+from sentprobe.specs import without_seed
 
 
 def join_draws(tables: Sequence[Results]) -> tuple[Results, ...]:
@@ -33,10 +34,7 @@ def _plain(record: Result) -> str:
 
 
 def _without_seed(record: Result) -> str:
-    """Return the encoder's name without the seed, if that is the run's."""
-    head, _, options = record.encoder.partition("?")
-    kept = [each for each in options.split("&") if each != f"seed={record.seed}"]
-    return f"{head}?{'&'.join(kept)}" if any(kept) else head
+    return without_seed(record.encoder, record.seed)
 
 
 def _joined(tables: Sequence[Results], naming: Naming) -> tuple[Results, ...]:

@@ -1,6 +1,6 @@
 """A report on results as one HTML page: tables, sanity runs, verdicts, plots."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -9,7 +9,11 @@ from markupsafe import Markup
 
 from sentprobe.errors import UsageError
 from sentprobe.lengths import Lengths
+from sentprobe.probes.geometry.draws import geometry_tables
+from sentprobe.probes.geometry.results import GeometryResult
+from sentprobe.probes.report.dots import draw_dots
 from sentprobe.probes.report.draws import in_draws
+from sentprobe.probes.report.geometry import geometry_sections
 from sentprobe.probes.report.plots import (
     draw_layers,
     draw_series,
@@ -23,6 +27,7 @@ from sentprobe.probes.report.tables import (
     classifiers,
     describe,
     grid,
+    of_papers,
     trained,
 )
 from sentprobe.probes.report.view import template, titled
@@ -71,28 +76,67 @@ LENGTHS = Plot(
 )
 
 
-def report(
-    results: Results, *, style: CellStyle | None = None, note: str = "", by: Lengths = Lengths.BINS
-) -> str:
-    """Return the page, with *note* below the tables; all texts are escaped.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistanceSection:
+    """What the page says of one table of geometry."""
 
-    It loads nothing from elsewhere. *by* says how lengths of sentences are put together in plots.
+    title: str
+    grid: Grid
+    notes: tuple[str, ...]
+    plot: Plot
+
+
+DOTS = Plot(
+    title="Accuracy by contrast",
+    caption="How often the positive is nearer to the anchor than the negative, by cosine, in "
+    "percent, with its 95% interval; of several draws, their mean. Dotted: chance, and what a bag "
+    "of words has in the positive's form where both are of the same words.",
+)
+
+
+def report(
+    results: Results,
+    distances: Sequence[GeometryResult] = (),
+    *,
+    style: CellStyle | None = None,
+    by: Lengths = Lengths.BINS,
+) -> str:
+    """Return the page; all texts are escaped.
+
+    It loads nothing from elsewhere. *distances* are results of geometry, whose part comes last.
+    *by* says how lengths of sentences are put together in plots.
     """
     sections = [
         _section(each, style, title=title, folders=folders, by=by)
         for title, each, folders in titled(results)
     ]
-    made = dict.fromkeys(made for record in results.records for made in makings(record))
+    made: list[Made | GeometryResult] = [
+        *(made for record in results.records for made in makings(record)),
+        *distances,
+    ]
     return template("report.html.j2").render(
         sections=sections,
+        distances=tuple(_distances(results, distances, style or CellStyle())),
         classifiers=tuple(classifiers(results)),
         versions=dict.fromkeys(_versions(each) for each in made),
         commands=dict.fromkeys(each.command for each in made if each.command),
-        note=note,
     )
 
 
-def _versions(made: Made) -> str:
+def _distances(
+    results: Results, distances: Sequence[GeometryResult], style: CellStyle
+) -> Iterator[DistanceSection]:
+    shown = geometry_sections(distances, results, intervals=style.intervals)
+    for (title, table, notes), own in zip(shown, geometry_tables(distances), strict=True):
+        yield DistanceSection(
+            title=title[:1].upper() + title[1:],
+            grid=table,
+            notes=tuple(notes.splitlines()),
+            plot=_plot(DOTS, partial(draw_dots, own)),
+        )
+
+
+def _versions(made: Made | GeometryResult) -> str:
     return ", ".join(f"{name} {version}" for name, version in made.versions.items())
 
 
@@ -104,7 +148,7 @@ def _section(
     return ReportSection(
         title=title,
         grid=grid(results, style=style),
-        notes=(*folders, *named, *describe(results)),
+        notes=(*folders, *named, *describe(results), *of_papers(results, style)),
         verdicts=tuple(verdicts(results)),
         runs=sanity_runs(results),
         plots=tuple(_plots(results, by)),

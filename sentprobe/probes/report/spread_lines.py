@@ -25,6 +25,11 @@ def spread_lines(results: Results) -> Iterator[str]:
         yield _of_probes(results)
     else:
         yield _of_one(results)
+    for average in sorted({each.preset.average for each in results.records if each.dim} - {1}):
+        yield (
+            f"Each probe is {average} probes whose probabilities are averaged (average={average}): "
+            "steadier than one, and often a little better; compare it with such averages only."
+        )
 
 
 def _of_one(results: Results) -> str:

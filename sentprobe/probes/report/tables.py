@@ -1,10 +1,8 @@
 """Results as a table in the layout of Ettinger et al. 2018, table 2, and the lines below it."""
 
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from importlib.resources import files
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from sentprobe.probes.dataset import ONE_HOT, OWN_WORDS
@@ -12,6 +10,7 @@ from sentprobe.probes.report.data_lines import data_lines
 from sentprobe.probes.report.draws import draws_of, join_draws
 from sentprobe.probes.report.figures import Figure, figure_of
 from sentprobe.probes.report.marks import marked
+from sentprobe.probes.report.published import PUBLISHED, PublishedRow, published_lines, rows_of
 from sentprobe.probes.report.sanity import NAMES, fold, is_balanced, shared_by, verdicts
 from sentprobe.probes.report.spread_lines import of_items, over, spread_lines
 from sentprobe.probes.runs.results import Condition, Result, Results, Score
@@ -20,39 +19,22 @@ from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.table_writers import Grid, GridCell, GridRow
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedRow:
-    """An encoder's row in a paper's table: task to accuracy in percent."""
-
-    name: str
-    source: str
-    accuracies: Mapping[str, float] = field(hash=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Published:
-    """The rows of a paper's table, and what is to be said of them."""
-
-    citation: str
-    note: str
-    rows: tuple[PublishedRow, ...]
-
-
-def published() -> Published:
-    """Read the packaged rows; figures that could not be checked against the paper are not there."""
-    text = files("sentprobe.probes.report").joinpath("published.toml").read_text("utf-8")
-    value = tomllib.loads(text)
-    rows = tuple(
-        PublishedRow(row["name"], value["label"], row.get("accuracies", {})) for row in value["row"]
-    )
-    return Published(value["citation"], value["note"], rows)
-
-
 def explain(results: Results, *, style: "CellStyle | None" = None) -> str:
     """Say in plain sentences how to read the table, and whether the sanity runs are at chance."""
     folded = () if style is None or style.all_rows else fold(results)
-    lines = (*folded, *classifiers(results), *describe(results), *verdicts(results))
+    lines = (
+        *folded,
+        *classifiers(results),
+        *describe(results),
+        *verdicts(results),
+        *of_papers(results, style),
+    )
     return "".join(f"{line}\n" for line in lines)
+
+
+def of_papers(results: Results, style: "CellStyle | None") -> tuple[str, ...]:
+    """Say what the papers' rows are of, where they are shown."""
+    return tuple(published_lines(results.tasks)) if style and style.published else ()
 
 
 def trained(results: Results) -> list[Preset]:
@@ -155,10 +137,6 @@ def _told(results: Results, what: Callable[[Result], str]) -> dict[str, str]:
     return {task: " or ".join(texts) for task, texts in told.items()}
 
 
-PUBLISHED = "published"
-"""The section of rows from a paper."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellStyle:
     """What a cell shows besides the accuracy."""
@@ -167,8 +145,8 @@ class CellStyle:
     """The 95% interval behind each figure."""
     sources: bool = False
     """Behind a figure of several draws, what its spread is due to."""
-    published: tuple[PublishedRow, ...] = ()
-    """Rows that stand below those of the encoders."""
+    published: bool = False
+    """Whether the rows of the papers that have the tasks stand below those of the encoders."""
     all_rows: bool = False
     """Whether sanity runs have rows too; else a line below the table stands for them."""
 
@@ -184,7 +162,7 @@ def grid(results: Results, *, style: CellStyle | None = None) -> Grid:
     style = style or CellStyle()
     rows = [
         *_encoder_rows(results, Condition.PROBE, style),
-        *(_published(row, results) for row in style.published),
+        *(_published(row, results) for row in (rows_of(results.tasks) if style.published else ())),
         *(_sanity_rows(results, style) if style.all_rows else ()),
     ]
     shown = tuple(row for row in rows if row.heading or any(cell.text for cell in row.cells))
@@ -285,7 +263,7 @@ def _percent(accuracy: float) -> str:
 def _published(row: PublishedRow, results: Results) -> GridRow:
     texts = (row.accuracies.get(task) for task in results.tasks)
     cells = tuple(GridCell("" if value is None else f"{value:.1f}") for value in texts)
-    return GridRow(f"{row.name} ({row.source})", PUBLISHED, cells)
+    return GridRow(row.label, PUBLISHED, cells)
 
 
 def arrange(results: Results) -> Results:

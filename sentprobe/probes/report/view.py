@@ -1,10 +1,10 @@
 """Results as they show by themselves: as text, in a terminal, in a notebook, in a document."""
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
@@ -14,6 +14,7 @@ from sentprobe.screen import fit, wrap
 from sentprobe.table_writers import (
     NO_CAPTION,
     Caption,
+    Grid,
     TableFormat,
     draw,
     write_grid,
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 WIDTH = 200
 """How wide a table may be where there is no terminal."""
+
+ShownTable: TypeAlias = tuple[str, Grid, str]
+"""A table with what stands above it and the lines below."""
 
 NOTHING = "no results"
 """What stands in place of a table where there is nothing to show."""
@@ -61,20 +65,19 @@ def show_results(
         return _in_notebook(results, style)
     if fmt is TableFormat.TEXT:
         return _drawn(results)
-    return to_text(list(sections(results, style)), fmt, style=style, caption=caption)
+    return to_text(list(in_grids(sections(results, style), style)), fmt, caption=caption)
 
 
-def to_text(
-    shown: Sequence[tuple[str, Results, str]],
-    fmt: TableFormat,
-    *,
-    style: CellStyle,
-    caption: Caption = NO_CAPTION,
-) -> str:
-    """Return tables of results, each with what stands above it and below, as text."""
+def in_grids(shown: Iterable[tuple[str, Results, str]], style: CellStyle) -> Iterator[ShownTable]:
+    """Yield tables of results as they are laid out."""
+    return ((title, grid(each, style=style), notes) for title, each, notes in shown)
+
+
+def to_text(shown: Sequence[ShownTable], fmt: TableFormat, *, caption: Caption = NO_CAPTION) -> str:
+    """Return tables, each with what stands above it and below, as text."""
     return "\n".join(
         write_title(title, fmt)
-        + write_grid(grid(each, style=style), fmt, caption.of(number, len(shown)))
+        + write_grid(each, fmt, caption.of(number, len(shown)))
         + write_notes(notes, fmt)
         for number, (title, each, notes) in enumerate(shown, 1)
     )

@@ -12,15 +12,15 @@ from sentprobe.extras import need
 from sentprobe.files import is_table, what_is
 from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.lexicon.read import default_vocabulary, english
-from sentprobe.probes.compeval import TASKS, CompevalTask, Sampling, build, check_size, find_task
+from sentprobe.probes.compeval import TASKS, CompevalTask, build, check_size, find_task
 from sentprobe.probes.corpus.table import Table, open_table
-from sentprobe.probes.dataset import ProbeDataset, Size, TooFewError
+from sentprobe.probes.dataset import ProbeDataset, Sampling, Size, TooFewError
 from sentprobe.probes.natural.catalogue import find_tasks
 from sentprobe.probes.natural.datasets import NaturalRecipe, build_each, check_natural_size
 from sentprobe.probes.natural.select import NaturalSettings, parse_band
-from sentprobe.probes.natural.task import NaturalTask
+from sentprobe.probes.natural.task import NaturalTask, TaskGroup
 from sentprobe.progress import Reporter, bars
-from sentprobe.specs import COMPEVAL, check_distinct
+from sentprobe.specs import COMPEVAL, check_distinct, choose
 
 log = logging.getLogger(__name__)
 
@@ -176,6 +176,11 @@ def make_natural(
         UsageError: an unknown task, or a number.
     """
     tasks = tuple(find_tasks(names))
+    if settings.sampling is Sampling.PAPER and all(t.suite is TaskGroup.CONNEAU for t in tasks):
+        raise UsageError(
+            "sampling paper is for the tasks of Adi et al. (task adi), none of which is asked for; "
+            "those of Conneau et al. have one way"
+        )
     size = counts.over(NaturalRecipe().size)
     need(*(("duckdb", "sklearn") if audit else ("duckdb",)))
     recipe = NaturalRecipe(size=size, seed=seed, settings=settings, audit=audit)
@@ -213,6 +218,7 @@ def build_natural(
     words: int | None = None,
     first_rank: int | None = None,
     sequences: int | None = None,
+    sampling: str = Sampling.MIRROR,
     audit: bool = True,
     progress: bool = False,
 ) -> list[ProbeDataset]:
@@ -237,6 +243,7 @@ def build_natural(
         words=words,
         first_rank=first_rank,
         sequences=sequences,
+        sampling=choose(Sampling, sampling, what="sampling"),
     )
     suite = make_natural(
         find_table(Path(table)),

@@ -42,7 +42,7 @@ class DataFacts:
         known = None not in (self.seed, other.seed) and "" not in (self.origin, other.origin)
         made = (self.vocabulary, self.sampling, self.source, self.origin)
         alike = made == (other.vocabulary, other.sampling, other.source, other.origin)
-        most = 1.25 if self.sampling == NATURAL else 1.0
+        most = 1.25 if self.sampling.startswith(NATURAL) else 1.0
         sizes = zip(self._sizes(), other._sizes(), strict=True)
         near = all(max(pair) <= most * min(pair) for pair in sizes)
         return known and self.seed != other.seed and alike and near

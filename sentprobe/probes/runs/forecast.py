@@ -20,7 +20,7 @@ from sentprobe.probes.runs.pace import Measured, Sizes, cut, on_line
 from sentprobe.probes.runs.plan import Planned, Planner
 from sentprobe.probes.runs.run import each_draw
 from sentprobe.probes.runs.runner import run_tasks
-from sentprobe.probes.runs.settings import Run
+from sentprobe.probes.runs.settings import ONE_PROCESS, Run
 from sentprobe.probes.runs.store import check_directory
 from sentprobe.probes.runs.targets import Targets, find_datasets
 from sentprobe.probes.runs.task import make_tasks
@@ -80,7 +80,7 @@ def forecast(
     there = todo.by_recipe(run)
     begin = time.perf_counter()
     draws = list(each_draw(encoders, targets=targets, run=run))
-    made = make_known(draws[0][1], seed=run.seed)
+    made = make_known(draws[0].encoders, seed=run.seed)
     source = None if words is None else make_source(words, seed=run.seed)
     start = time.perf_counter() - begin
     data = find_datasets(_fewer(targets), command="", reporter=reporter).datasets
@@ -89,7 +89,7 @@ def forecast(
     planner = Planner(
         targets=targets, preset=preset, words=words, reporter=reporter, data=data, there=there
     )
-    plans = [planner.plan(known, run=draw) for draw, known in draws]
+    plans = [planner.plan(known, run=draw) for draw, known, _ in draws]
     planned = tuple(
         Planned(
             encoder=each.name,
@@ -102,7 +102,7 @@ def forecast(
     )
     if not any(each.unfinished for each in planned):
         return Forecast(planned=planned)
-    small = replace(run, seeds=run.seeds[:1], draws=1, out=None, cache=None, jobs=1)
+    small = replace(run, seeds=run.seeds[:1], draws=1, out=None, cache=None, machines=ONE_PROCESS)
     less, more = (
         make_tasks([cut(each, few) for each in data], run=small, preset=preset, words=source)
         for few in (FEWER, FEW)
@@ -114,7 +114,7 @@ def forecast(
     run_tasks(less[:1], made, run=alone, reporter=reporter, known={})
     start += time.perf_counter() - begin
     first, last = (
-        Measured.of(tasks, run_tasks(tasks, made, run=small, reporter=reporter, known={})[0])
+        Measured.of(tasks, run_tasks(tasks, made, run=small, reporter=reporter, known={}).results)
         for tasks in (less, more)
     )
     unfinished = sum(any(plan.values()) for plan in plans)
@@ -123,7 +123,7 @@ def forecast(
         start=start,
         build=build * _growth(targets, data) ** GROWTH * unfinished,
         encode=_extrapolated(first, last, planned, Measured.encoding),
-        train=_extrapolated(first, last, planned, Measured.training) / run.jobs,
+        train=_extrapolated(first, last, planned, Measured.training) / run.machines.jobs,
     )
 
 

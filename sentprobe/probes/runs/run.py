@@ -1,10 +1,14 @@
 """A run: every encoder on every task, with the sanity runs beside, and only what is missing."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
+from sentprobe.engines import Engine, EngineName, Machines, make_engine
 from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import TooFewError
 from sentprobe.probes.encoders import USUAL_ENCODERS, Encoder
@@ -19,6 +23,7 @@ from sentprobe.probes.encoders.given import (
 from sentprobe.probes.encoders.protocol import seed_of
 from sentprobe.probes.runs import recipes, todo
 from sentprobe.probes.runs.built_suites import ItemCounts, warn_of
+from sentprobe.probes.runs.elsewhere import Cluster, check_can_travel, run_elsewhere
 from sentprobe.probes.runs.results import Result, Results
 from sentprobe.probes.runs.runner import run_tasks
 from sentprobe.probes.runs.settings import Run, make_run
@@ -29,7 +34,7 @@ from sentprobe.probes.runs.word_source import make_source
 from sentprobe.probes.suites import ClassifierChoice
 from sentprobe.probes.trainer.presets import find_preset
 from sentprobe.progress import Reporter, Silent, bars
-from sentprobe.specs import Spec, check_distinct
+from sentprobe.specs import Spec, check_distinct, choose
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,8 @@ def run(
     threads: int | None = 1,
     encoding_threads: int | None = None,
     jobs: int = 1,
+    engine: str = "local",
+    scheduler: str | None = None,
     probe_vectors: Encoder | str | None = None,
 ) -> Results:
     """Train and score probes for each encoder and dataset, with the sanity runs.
@@ -95,6 +102,8 @@ def run(
     - encoding_threads: PyTorch's while sentences are encoded, before training; None leaves them
     - jobs: probes are trained in so many processes (started by spawning: a script needs its
       ``__main__`` guard); the numbers are the same
+    - engine, scheduler: ``"dask"`` and the address of a Dask cluster, whose workers then encode and
+      train; encoders are specs, which the workers make. The numbers are the same
     - probe_vectors: what stands for probe words: ``"one-hot"``; ``"encoder"``, the vector that each
       encoder gives to the word alone; or one encoder that gives it for all, or its spec; by
       default ``"encoder"`` for the tasks of Adi et al. 2017 and ``"one-hot"`` for all others
@@ -108,6 +117,9 @@ def run(
         SentprobeError: *out* is not ours or not writable; an encoder failed; training diverged.
     """
     counts = ItemCounts(train, test, validation)
+    machines = Machines(
+        engine=choose(EngineName, engine, what="engine"), jobs=jobs, scheduler=scheduler
+    )
     targets = find_targets(datasets, tasks=tasks, counts=counts, seed=seed)
     known = find_encoders(encoders)
     settings = make_run(
@@ -122,7 +134,7 @@ def run(
         device=device,
         threads=threads,
         encoding_threads=encoding_threads,
-        jobs=jobs,
+        machines=machines,
     )
     with bars(show=progress and reporter is None) as shown:
         outcome = run_targets(
@@ -149,40 +161,63 @@ def run_targets(
     """Run the encoders on all datasets of the targets that can be built or read, in each draw.
 
     Raises:
-        UsageError: see :func:`.targets.find_datasets`; the results' folder is not ours.
-        SentprobeError: an encoder or a dataset could not be made.
+        UsageError: see :func:`.targets.find_datasets`; the results' folder is not ours; an encoder
+            is an object of this process, which no worker of a cluster can have.
+        SentprobeError: an encoder or a dataset could not be made; the cluster does not answer.
     """
-    reporter = reporter or Silent()
+    check_can_travel(encoders, words, run=run)
     outcomes: list[Outcome] = []
     there = todo.by_recipe(run)
-    for draw, known in each_draw(encoders, targets=targets, run=run):
-        drawn = targets.drawn(draw.seed)
-        asked = recipes.requests(drawn, known, run=draw, preset=preset, words=words)
-        outcomes.append(
-            find_finished(asked, there, run=draw)
-            or _run_draw(
-                drawn, known, run=draw, preset=preset, words=words, reporter=reporter, asked=asked
-            )
-        )
+    with ExitStack() as stack:
+        # A run that is finished needs none.
+        start = functools.cache(lambda: stack.enter_context(make_engine(run.machines)))
+        rest = _Rest(preset=preset, words=words, reporter=reporter or Silent(), start=start)
+        for draw in each_draw(encoders, targets=targets, run=run):
+            drawn = targets.drawn(draw.run.seed)
+            asked = recipes.requests(drawn, draw.encoders, run=draw.run, preset=preset, words=words)
+            found = find_finished(asked, there, run=draw.run)
+            outcomes.append(found or _run_draw(drawn, draw, rest, asked))
     return _together(outcomes)
 
 
-def each_draw(
-    encoders: Sequence[Known], *, targets: Targets, run: Run
-) -> Iterator[tuple[Run, list[Known]]]:
-    """Yield each draw with its encoders, of which those that need a file or a model are made.
+class DrawnRun(NamedTuple):
+    """A draw: its run, and the encoders, of which those that need a file or a model are made."""
+
+    run: Run
+    encoders: list[Known]
+    specs: Mapping[str, Spec]
+    """What each is made from, by its name, where that is a spec."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rest:
+    """What is the same in all draws, besides the run."""
+
+    preset: ClassifierChoice | None
+    words: Encoder | Spec | str | None
+    reporter: Reporter
+    start: Callable[[], Engine]
+    """Gives the engine, which starts with the first draw that has something to do."""
+
+
+def each_draw(encoders: Sequence[Known], *, targets: Targets, run: Run) -> Iterator[DrawnRun]:
+    """Yield each draw with its encoders.
 
     Raises:
         UsageError: two encoders are of one name; one goes by the order of sentences that change.
         SentprobeError: an encoder could not be made.
     """
+    specs: dict[str, Spec] = {}
     for draw in run.each_draw():
         groups = [recipes.light([each], seed=draw.seed) for each in encoders]
         known = list(chain.from_iterable(groups))
         check_distinct("encoder", [each.name for each in known])
         if run.draws > 1 and targets.suites:
             _refuse_ordered(known)
-        yield draw, known
+        for each, group in zip(encoders, groups, strict=True):
+            if isinstance(each, Spec):
+                specs |= dict.fromkeys((made.name for made in group), each)
+        yield DrawnRun(draw, known, specs)
         encoders = [each for pair in zip(encoders, groups, strict=True) for each in _kept(*pair)]
 
 
@@ -213,29 +248,31 @@ def _together(outcomes: Sequence[Outcome]) -> Outcome:
 
 
 def _run_draw(
-    targets: Targets,
-    known: Sequence[Known],
-    *,
-    run: Run,
-    preset: ClassifierChoice | None,
-    words: Encoder | Spec | str | None,
-    reporter: Reporter,
-    asked: Sequence[recipes.Request],
+    targets: Targets, draw: DrawnRun, rest: _Rest, asked: Sequence[recipes.Request]
 ) -> Outcome:
-    made = make_known(known, seed=run.seed)
+    run, words = draw.run, rest.words
+    engine = rest.start()
+    made = make_known(draw.encoders, seed=run.seed)
     if run.out is not None:
         prepare_directory(run.out, run.text)
-    found = find_datasets(targets, command=run.command, reporter=reporter)
+    found = find_datasets(targets, command=run.command, reporter=rest.reporter)
     made = placed_encoders(made, (each.sentences for each in found.datasets))
     source = None if words is None else make_source(words, seed=run.seed)
     origins = recipes.origins(targets)
-    tasks = make_tasks(found.datasets, run=run, preset=preset, words=source, origins=origins)
-    results, there = run_tasks(
-        tasks, made, run=run, reporter=reporter, known=recipes.by_names(asked)
-    )
+    tasks = make_tasks(found.datasets, run=run, preset=rest.preset, words=source, origins=origins)
+    known = recipes.by_names(asked)
+    if run.machines.engine is EngineName.LOCAL:
+        ran = run_tasks(tasks, made, run=run, reporter=rest.reporter, known=known, engine=engine)
+    else:
+        assert not isinstance(words, Encoder)
+        cluster = Cluster(engine=engine, specs=draw.specs, words=words)
+        ran = run_elsewhere(
+            tasks, made, run=run, reporter=rest.reporter, known=known, cluster=cluster
+        )
     of_data = (f"{data.name}: {note}" for data in found.datasets for note in data.card.notes)
     of_encoders = (note for each in made for note in getattr(each, "notes", ()))
-    return Outcome(results, (*of_data, *of_encoders), found.failures, there)
+    notes = (*of_data, *of_encoders, *ran.notes)
+    return Outcome(ran.results, notes, found.failures, ran.found)
 
 
 def find_finished(

@@ -1,23 +1,32 @@
 """The work of a run: each encoder in turn does what is missing of all tasks."""
 
 import time
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from itertools import chain
 
+from sentprobe import engines
+from sentprobe.engines import ALONE, Engine
 from sentprobe.probes.encoders import Baseline, Encoder
 from sentprobe.probes.encoders.embed import embed
 from sentprobe.probes.encoders.word_vectors import Bow
 from sentprobe.probes.runs import keeping, todo
 from sentprobe.probes.runs.controls import control_bow
-from sentprobe.probes.runs.results import Result, Results
+from sentprobe.probes.runs.ledger import Ledger, Ran, Recipes
+from sentprobe.probes.runs.results import Result
 from sentprobe.probes.runs.settings import Run
-from sentprobe.probes.runs.store import keep_run_file
 from sentprobe.probes.runs.task import Task
-from sentprobe.probes.runs.vectors import Embedding, Encoded, Fits, has_word_vectors, laid_out
+from sentprobe.probes.runs.vectors import (
+    Embedding,
+    Encoded,
+    Fits,
+    Work,
+    has_word_vectors,
+    laid_out,
+)
 from sentprobe.probes.runs.word_source import encode_words
-from sentprobe.processes import finished, limit_threads, workers
+from sentprobe.processes import limit_threads
 from sentprobe.progress import Reporter, shorten
 
 ENCODING = "encoding"
@@ -30,41 +39,33 @@ def run_tasks(
     *,
     run: Run,
     reporter: Reporter,
-    known: Mapping[tuple[str, str], str],
-) -> tuple[Results, int]:
-    """Train and score what is missing; return all results, and how many were there already.
+    known: Recipes,
+    engine: Engine = ALONE,
+) -> Ran:
+    """Encode here, train on the engine what is missing, and return all results.
 
     - known: the recipes that are known, by the names of encoder and task
 
     Raises:
         SentprobeError: see :func:`run`.
     """
-    with workers(run.jobs) as pool:
-        runner = _Runner(tasks, run, pool, reporter, known)
-        found = [result for encoder in encoders for result in runner.results(encoder)]
-    return Results(tuple(result.of_seeds(run.seeds) for result in found)), runner.found
+    ledger = Ledger(tasks, run, known)
+    runner = Runner(tasks, run=run, engine=engine, reporter=reporter, ledger=ledger)
+    found = [result for encoder in encoders for result in runner.results(encoder)]
+    return ledger.close(found)
 
 
-class _Runner:
+class Runner:
     """Takes the tasks to one encoder after another, and keeps what these have in common."""
 
     def __init__(
-        self,
-        tasks: Sequence[Task],
-        run: Run,
-        pool: Executor | None,
-        reporter: Reporter,
-        known: Mapping[tuple[str, str], str],
+        self, tasks: Sequence[Task], *, run: Run, engine: Engine, reporter: Reporter, ledger: Ledger
     ) -> None:
         self._tasks = tasks
         self._run = run
-        self._pool = pool
+        self._engine = engine
         self._reporter = reporter
-        self._recipes = known
-        self.found = 0
-        """How many results were there already."""
-        self._kept = todo.kept_scores(run)
-        self._redone = keeping.stamps(run.out) if run.force and run.out else frozenset()
+        self._ledger = ledger
         self._shared: dict[Hashable, Fits] = {}
         """Fits of the jobs that encoders of one width share."""
         self._bows: dict[int, Bow] = {}
@@ -74,36 +75,16 @@ class _Runner:
 
     def results(self, encoder: Encoder | Baseline) -> list[Result]:
         """Return a result for each task, in order; what is done is not done again."""
-        known: dict[str, Result] = {}
-        jobs: list[todo.Job] = []
-        for task in self._tasks:
-            found = todo.known_result(task, encoder, run=self._run)
-            known[task.name] = self._labelled(found, task, encoder)
-            missing = todo.missing_jobs(task, encoder, found, run=self._run)
-            jobs += missing
-            self.found += not missing
-            if not missing and known[task.name] != found and self._run.out is not None:
-                self._keep(known[task.name])
-        if jobs and self._run.out is not None:
-            keep_run_file(self._run.out, self._run.text)
-        for result in self._work(encoder, jobs, known) if jobs else ():
-            self._keep(result)
+        known, jobs = self._ledger.open(encoder)
+        for result in self.work(encoder, jobs, known) if jobs else ():
+            self._ledger.keep(result)
             known[result.task] = result
         return list(known.values())
 
-    def _keep(self, result: Result) -> None:
-        if self._run.out is not None:
-            keeping.keep(result, self._run.out, redone=self._redone)
-
-    def _labelled(self, found: Result, task: Task, encoder: Encoder | Baseline) -> Result:
-        """Return the result with what it is made from, by which a finished run is known."""
-        # What is found is of the same data, encoder and classifier: its recipe is still true.
-        recipe = self._recipes.get((encoder.name, task.name)) or found.recipe
-        return replace(found, recipe=recipe, notes=task.data.card.notes)
-
-    def _work(
+    def work(
         self, encoder: Encoder | Baseline, jobs: Sequence[todo.Job], known: Mapping[str, Result]
     ) -> Iterator[Result]:
+        """Do the jobs of an encoder, and yield what is then known of each task."""
         if isinstance(encoder, Encoder):
             return self._train(encoder, jobs, known)
         return self._answer(encoder, jobs, known)
@@ -131,14 +112,14 @@ class _Runner:
         vectors = self._encode(encoder, jobs)
         seconds = {ENCODING: time.perf_counter() - start}
         tasks = list(dict.fromkeys(job.task for job in jobs))
-        known, jobs = self._take_kept(jobs, known, dim=vectors.sentences.dim)
+        known, jobs = self._take_shared(jobs, known, dim=vectors.sentences.dim)
         keyed = [(vectors.key(job, known[job.task.name]), job) for job in jobs]
         done = {key: self._shared[key] for key, _ in keyed if key in self._shared}
         new = {key: job for key, job in keyed if key not in done}
-        others = self._pool is not None
+        others = not self._engine.is_here
         with laid_out(new, vectors, run=self._run, other_processes=others) as work:
             self._reporter.begin(f"train on {shorten(encoder.name)}", len(work))
-            for key, fits in chain([_NOTHING], finished(work, pool=self._pool)):
+            for key, fits in chain([_NOTHING], self._trained(work)):
                 if key is not None:  # at first, there may be nothing to train
                     self._reporter.advance()
                     done[key] = fits
@@ -149,14 +130,20 @@ class _Runner:
         shared = (key for key, job in keyed if job.condition in todo.SHARED)
         self._shared.update((key, done[key]) for key in shared)
 
-    def _take_kept(
+    def _trained(self, work: Work) -> Iterator[tuple[Hashable, Fits]]:
+        """Do each piece of work on the engine, and yield it by its key as it is done."""
+        found = engines.run(_do, iter(work.items()), self._engine, kept=self._run.kept)
+        with closing(found) as done:
+            yield from ((key, fits) for (key, _), fits in done)
+
+    def _take_shared(
         self, jobs: Sequence[todo.Job], known: Mapping[str, Result], *, dim: int
     ) -> tuple[dict[str, Result], list[todo.Job]]:
         """Take from an earlier run what encoders of this width share; return what is left."""
         results, left = dict(known), []
         for job in jobs:
             name = job.task.name
-            results[name], rest = todo.take_kept(results[name], job, self._kept, dim=dim)
+            results[name], rest = self._ledger.take_shared(results[name], [job], dim=dim)
             left += rest
         return results, left
 
@@ -209,6 +196,10 @@ class _Runner:
         if dim not in self._bows:
             self._bows[dim] = control_bow(seed=self._run.seed, dim=dim)
         return self._bows[dim]
+
+
+def _do(work: tuple[Hashable, Callable[[], Fits]]) -> Fits:
+    return work[1]()
 
 
 _NOTHING: tuple[Hashable, Fits] = (None, ())

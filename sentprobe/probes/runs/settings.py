@@ -4,15 +4,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from sentprobe.engines import KEPT, Machines
 from sentprobe.errors import UsageError, check_seed, check_whole
 from sentprobe.extras import need
 from sentprobe.probes.encoders.cache import Cache
-from sentprobe.processes import check_count, check_jobs
+from sentprobe.processes import check_count
 
 STEP = 10
 """How far apart the seeds of two draws are: so many probes a draw have seeds of their own."""
 CPU = "cpu"
 """The device that is always there."""
+
+ONE_PROCESS = Machines(jobs=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +44,13 @@ class Run:
     """PyTorch's in each process that trains; None leaves them as they are."""
     encoding_threads: int | None = None
     """PyTorch's while sentences are encoded, before training."""
-    jobs: int = 1
-    """The processes that train."""
+    machines: Machines = ONE_PROCESS
+    """Where probes are trained and, on a cluster, sentences encoded."""
+
+    @property
+    def kept(self) -> str:
+        """What an error says of what was done."""
+        return KEPT if self.out else "results are kept, and a run goes on, with --out"
 
     def each_draw(self) -> Iterator["Run"]:
         """Yield the run of each draw by itself: its seeds are STEP above those of the one before.
@@ -69,7 +77,7 @@ def make_run(
     device: str = "cpu",
     threads: int | None = 1,
     encoding_threads: int | None = None,
-    jobs: int = 1,
+    machines: Machines = ONE_PROCESS,
 ) -> Run:
     """Check the settings and return the run.
 
@@ -95,7 +103,6 @@ def make_run(
             f"{seeds} seeds: in several draws there are at most {STEP} probes each, since the "
             f"seeds of two draws are {STEP} apart"
         )
-    check_jobs(jobs)
     need("torch")
     if device != CPU:
         from sentprobe.probes.trainer.devices import find_device  # noqa: PLC0415 - PyTorch is slow
@@ -114,5 +121,5 @@ def make_run(
         device=device,
         threads=threads,
         encoding_threads=encoding_threads,
-        jobs=jobs,
+        machines=machines,
     )

@@ -113,17 +113,17 @@ def laid_out(
         files = _Files(vectors, folder)
         yield {
             key: partial(
-                _trainer(job, run), files.of_sentences(job), word_vectors=files.of_words(job)
+                trainer_of(job, run), files.of_sentences(job), word_vectors=files.of_words(job)
             )
             for key, job in jobs.items()
         }
 
 
 def _train_here(job: Job, vectors: Encoded, run: Run) -> Fits:
-    return _trainer(job, run)(vectors.of_sentences(job), word_vectors=vectors.of_words(job))
+    return trainer_of(job, run)(vectors.of_sentences(job), word_vectors=vectors.of_words(job))
 
 
-def _trainer(job: Job, run: Run) -> Callable[..., Fits]:
+def trainer_of(job: Job, run: Run) -> Callable[..., Fits]:
     """Return what trains the probes of a job, given vectors or files of them."""
     return partial(
         fit_under,

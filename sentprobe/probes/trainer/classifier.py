@@ -141,11 +141,13 @@ class Preset:
     scaling: Scaling
     """What is done to the sentence vectors beforehand."""
     precision: Precision
+    average: int = 1
+    """Probes whose probabilities are averaged into one result, each with weights of its own."""
 
     def __post_init__(self) -> None:
         for entry in fields(self):
             _check_sign(self, entry.name)
-        for name in ("learning_rate", "batch", "max_epochs", "check_every"):
+        for name in ("learning_rate", "batch", "max_epochs", "check_every", "average"):
             if not getattr(self, name):
                 raise UsageError(f"preset {self.name}: {name} must be more than 0")
         for name in GRID:
@@ -154,6 +156,7 @@ class Preset:
             raise UsageError(f"preset {self.name}: dropout must be less than 1")
         if self.optimizer is Optimizer.LBFGS and self.activation is not Activation.NONE:
             raise UsageError(f"preset {self.name}: optimizer=lbfgs needs activation=none")
+        _check_average(self)
 
     def __str__(self) -> str:
         """Name the preset with all its values, as they are after any override.
@@ -178,9 +181,13 @@ class Preset:
         return grid or (self.stop is not Stop.TRAINING_LOSS and not by_gradient)
 
     def to_json(self) -> dict[str, Any]:
-        """Return all values by name, in the types of JSON; :meth:`from_json` is the inverse."""
+        """Return the values by name, in the types of JSON; :meth:`from_json` is the inverse.
+
+        Those of LATER are left out, so that results of before have the same identity.
+        """
         values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        return {name: _to_json(value) for name, value in values.items()}
+        kept = (item for item in values.items() if item not in LATER.items())
+        return {name: _to_json(value) for name, value in kept}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "Preset":
@@ -190,6 +197,7 @@ class Preset:
             SentprobeError: a value is missing, unknown, or of another type.
         """
         types = {entry.name: entry.type for entry in fields(cls)}
+        values = LATER | dict(values)
         if set(values) != set(types):
             wrong = ", ".join(sorted(set(values) ^ set(types)))
             raise SentprobeError(f"a preset with other values than this version's: {wrong}")
@@ -209,13 +217,16 @@ def differences(preset: Preset, other: Preset) -> str:
     )
 
 
+LATER = {"average": 1}
+"""Fields that older files of results do not have, and what was always done then."""
+
 GRID = ("hidden", "dropout", "l2")
 """The fields of a preset that may have several values."""
 
 WITHOUT_LBFGS = (
     *("hidden", "activation", "linear_from", "dropout", "masking", "start", "learning_rate"),
     *("beta1", "beta2", "epsilon", "batch", "check_every", "stop"),
-    *("patience", "patience_resets", "enough"),
+    *("patience", "patience_resets", "enough", "average"),
 )
 """The fields without a meaning for L-BFGS, which trains all items at once and no hidden layer."""
 
@@ -228,6 +239,20 @@ def _check_sign(preset: Preset, name: str) -> None:
 
 WIDEST = 1_000_000
 """The widest hidden layer that is taken for meant: its weights alone may have gigabytes."""
+
+
+MOST_AVERAGED = 1_000
+"""The most probes to a result that are taken for meant; some ten are all that helps."""
+
+
+def _check_average(preset: Preset) -> None:
+    if preset.average > MOST_AVERAGED:
+        raise UsageError(f"preset {preset.name}: average must be at most {MOST_AVERAGED:,}")
+    if preset.average > 1 and preset.optimizer is Optimizer.LBFGS:
+        raise UsageError(
+            f"preset {preset.name}: average={preset.average} changes nothing with "
+            "optimizer=lbfgs, which draws nothing: all probes are the same"
+        )
 
 
 def _check_grid(preset: Preset, name: str) -> None:

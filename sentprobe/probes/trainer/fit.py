@@ -4,7 +4,9 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from statistics import mean
 
+import numpy as np
 import torch
 
 from sentprobe.errors import UsageError
@@ -16,7 +18,7 @@ from sentprobe.probes.trainer.classifier import Optimizer, Precision, Preset
 from sentprobe.probes.trainer.logreg import solve
 from sentprobe.probes.trainer.presets import BankShape, GridPoint, points_of
 from sentprobe.probes.trainer.scaling import scaled
-from sentprobe.probes.trainer.training import checks, predict, train_points
+from sentprobe.probes.trainer.training import predict, train_points
 from sentprobe.processes import limit_threads
 
 MOST_WEIGHTS = 2**25
@@ -29,18 +31,21 @@ from being side by side.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """What came of training one probe, or the one that was chosen of a grid."""
+    """What came of training one probe, or the one that was chosen of a grid.
+
+    Where the preset averages several probes, they are one here.
+    """
 
     predictions: Indices
     """(n,) int64, a label for each test item."""
     correct: int
     total: int
     epochs: int
-    """Passes over the items (L-BFGS: iterations)."""
+    """Passes over the items (L-BFGS: iterations); of several probes, the longest's."""
     loss: float
     """Mean training cross-entropy of the last epoch."""
     converged: bool
-    """False when the limit of epochs ended it."""
+    """False when the limit of epochs ended it, or one of several."""
     seconds: float
     """This fit's share of the time that all of them took together."""
     chosen: Mapping[str, float] = field(default_factory=dict)
@@ -85,8 +90,9 @@ def fit(
 
     All seeds and points of the preset's grid are trained side by side, in batches of the same
     items; a seed decides the weights at the start and dropout. The same seed gives the same
-    numbers, and but for rounding whatever seeds are beside it. All randomness is drawn on the CPU,
-    so another device differs by rounding only.
+    numbers, and but for rounding whatever seeds are beside it. With ``preset.average`` so many
+    probes are one Fit: those of :func:`member_seeds`. All randomness is drawn on the CPU, so
+    another device differs by rounding only.
 
     Raises:
         UsageError: no validation items where they are needed; no bfloat16 here.
@@ -112,7 +118,7 @@ def fit(
         )
         chosen = [_choose(found) for found in _search(problem, seeds)]
         items = put(test)
-        predictions = [predict(found.bank, items) for found in chosen]
+        predictions = [predict(found.banks, items) for found in chosen]
     seconds = (time.perf_counter() - start) / max(1, len(seeds))
     return tuple(
         Fit(
@@ -123,7 +129,7 @@ def fit(
             loss=found.loss,
             converged=found.converged,
             seconds=seconds,
-            chosen=found.bank.points[0].chosen(preset),
+            chosen=found.banks[0].points[0].chosen(preset),
             validation=found.validation,
             precision=precision,
             gradient=found.gradient,
@@ -163,13 +169,13 @@ class _Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Trained:
-    """A trained probe, as a bank of one."""
+    """A trained probe, as a bank of one; or several, that are averaged."""
 
-    bank: Bank
+    banks: tuple[Bank, ...]
     epochs: int
     loss: float
     converged: bool
-    validation: float | None
+    validation: float | None = None
     gradient: float | None = None
 
 
@@ -178,20 +184,53 @@ def _choose(found: Sequence[_Trained]) -> _Trained:
     return max(found, key=lambda each: each.validation or 0.0)
 
 
+def member_seeds(seed: int, count: int) -> tuple[int, ...]:
+    """Return the seeds of the probes that are averaged: *seed*, and others that follow from it.
+
+    >>> member_seeds(3, 1), len({*member_seeds(3, 5), *member_seeds(4, 5)})
+    ((3,), 10)
+    """
+    drawn = np.random.SeedSequence(seed).generate_state(count - 1, np.uint64)
+    return (seed, *(int(number) >> 1 for number in drawn))
+
+
 def _search(problem: _Problem, seeds: Sequence[int]) -> list[list[_Trained]]:
     """Train all points of the grid; return a list for each seed."""
-    grids = [points_of(problem.preset, problem.design.shape, seed=seed) for seed in seeds]
+    grids = [_grid(problem, seed) for seed in seeds]
     if problem.preset.optimizer is Optimizer.LBFGS:
         # Nothing is drawn, so that all seeds give the same.
-        return [[_solve(problem, point) for point in grids[0]]] * len(grids) if grids else []
+        return [[_solve(problem, point) for (point,) in grids[0]]] * len(grids) if grids else []
     found: dict[GridPoint, _Trained] = {}
-    for part in _parts({point for grid in grids for point in grid}, problem.design.shape):
+    for part in _parts({p for grid in grids for members in grid for p in members}, problem):
         found |= _train(problem, part)
-    return [[found[point] for point in grid] for grid in grids]
+    return [
+        [_together(problem, [found[point] for point in members]) for members in grid]
+        for grid in grids
+    ]
 
 
-def _parts(points: Iterable[GridPoint], shape: BankShape) -> Iterator[list[GridPoint]]:
+def _grid(problem: _Problem, seed: int) -> list[tuple[GridPoint, ...]]:
+    """Return the points of the grid, each as the probes that are averaged there."""
+    preset, shape = problem.preset, problem.design.shape
+    members = member_seeds(seed, preset.average)
+    return list(zip(*(points_of(preset, shape, seed=each) for each in members), strict=True))
+
+
+def _together(problem: _Problem, members: Sequence[_Trained]) -> _Trained:
+    """Return several probes as one, with its accuracy on validation."""
+    banks = tuple(bank for each in members for bank in each.banks)
+    return _Trained(
+        banks=banks,
+        epochs=max(each.epochs for each in members),
+        loss=mean(each.loss for each in members),
+        converged=all(each.converged for each in members),
+        validation=_accuracy(problem, banks),
+    )
+
+
+def _parts(points: Iterable[GridPoint], problem: _Problem) -> Iterator[list[GridPoint]]:
     """Cut the points into passes of at most MOST_WEIGHTS, equal penalties side by side."""
+    shape = problem.design.shape
     part: list[GridPoint] = []
     weights = 0
     for point in sorted(points, key=lambda each: (each.l2, each.dropout, each.hidden, each.seed)):
@@ -215,11 +254,10 @@ def _train(problem: _Problem, points: Sequence[GridPoint]) -> dict[GridPoint, _T
     )
     return {
         point: _Trained(
-            bank=each.bank,
+            banks=(each.bank,),
             epochs=each.course.epochs,
             loss=each.course.loss,
             converged=each.course.converged,
-            validation=_accuracy(problem, each.bank),
         )
         for point, each in zip(points, done, strict=True)
     }
@@ -228,14 +266,18 @@ def _train(problem: _Problem, points: Sequence[GridPoint]) -> dict[GridPoint, _T
 def _solve(problem: _Problem, point: GridPoint) -> _Trained:
     solution = solve(point, problem.design, problem.preset, items=problem.train)
     return _Trained(
-        bank=solution.bank,
+        banks=(solution.bank,),
         epochs=solution.iterations,
         loss=solution.loss,
         converged=solution.gradient <= problem.preset.tolerance,
-        validation=_accuracy(problem, solution.bank),
+        validation=_accuracy(problem, (solution.bank,)),
         gradient=solution.gradient,
     )
 
 
-def _accuracy(problem: _Problem, bank: Bank) -> float | None:
-    return checks(bank, problem.validation)[0].accuracy
+def _accuracy(problem: _Problem, banks: Sequence[Bank]) -> float | None:
+    """Return the accuracy on validation, where there is one."""
+    if (items := problem.validation) is None:
+        return None
+    right = predict(banks, items) == items.targets.cpu().numpy()
+    return int(right.sum()) / len(items)

@@ -324,9 +324,20 @@ def checks(bank: Bank, validation: Prepared | None) -> list[ValidationCheck]:
     return [ValidationCheck(good / len(validation), bad / len(validation)) for good, bad in pairs]
 
 
-def predict(bank: Bank, items: Prepared) -> Indices:
-    """Return the label of each item by the first probe, (n,) int64."""
+def predict(banks: Sequence[Bank], items: Prepared) -> Indices:
+    """Return the label of each item by the first probes of the banks together, (n,) int64.
+
+    It is that with the largest mean of their probabilities.
+    """
+    found = [_scores(bank, items) for bank in banks]
+    if len(found) > 1:  # one needs no softmax, which rounds what is nearly equal to equal
+        found = [torch.softmax(scores.double(), dim=1) for scores in found]
+    best = torch.stack(found).sum(dim=0).argmax(dim=1)
+    return best.cpu().numpy().astype(np.int64)
+
+
+def _scores(bank: Bank, items: Prepared) -> Tensor:
+    """Return the logits of the first probe, (n, labels) float32."""
     labels = bank.design.shape.labels
     batches = (items.batch(part, labels=labels)[0] for part in items.parts(PART))
-    found = torch.cat([logits(bank, inputs)[0].argmax(dim=1) for inputs in batches])
-    return found.cpu().numpy().astype(np.int64)
+    return torch.cat([logits(bank, inputs)[0] for inputs in batches])

@@ -25,6 +25,7 @@ from sentprobe.probes.audit import (
     audit,
     audit_all,
     bound,
+    processes_for,
     render,
     to_json,
     verdict_lines,
@@ -33,6 +34,7 @@ from sentprobe.probes.audit.classify import ModelScore, TrialItems, sample, scor
 from sentprobe.probes.dataset import Card, Items, ProbeDataset, Split
 from sentprobe.probes.formats import read_datasets
 from sentprobe.probes.statistics import Interval, wilson
+from sentprobe.processes import cores
 
 
 @cache
@@ -305,6 +307,32 @@ def test_an_audit_is_the_same_again_in_any_number_of_processes(jobs: int) -> Non
     cues = (Cue.BAG, Cue.POSITION)
     alone = [audit(each, cues=cues, seed=4) for each in data]
     assert audit_all(data, cues=cues, seed=4, jobs=jobs) == alone
+
+
+def test_little_work_takes_one_process_and_much_at_most_one_for_each_core() -> None:
+    data = learnable(size=60)
+    assert processes_for([data]) == 1
+    assert processes_for([]) == 1
+    assert processes_for([data] * 100_000) == cores()
+
+
+def test_how_often_the_answer_is_the_commonest_of_the_sentence() -> None:
+    counted = replace(learnable(size=60), name="SubjNum")
+    tests = len(counted.splits[Split.TEST])
+    counted = replace(
+        counted, card=Card("SubjNum", counts={"test agreeing": tests // 4, "test tied": tests // 2})
+    )
+    found = audit(counted, cues=(Cue.LENGTH,))
+    assert found.agreeing == (tests // 4 + tests // 2 / 2) / tests
+    assert (
+        f"redundancy: in {100 * found.agreeing:.1f}% of the test items the answer is also the "
+        "commonest number of its nouns in the sentence (75.9% in the published ones)"
+        in " ".join(str(found).split())
+    )
+    assert from_json(to_json(found)) == found
+    nobody = audit(replace(counted, card=Card("SubjNum")), cues=(Cue.LENGTH,))
+    assert nobody.agreeing is None
+    assert "redundancy" not in str(nobody)
 
 
 def test_an_audit_goes_through_json_and_back() -> None:

@@ -10,7 +10,8 @@ from probe_strategies import learnable
 
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.encoders import make_encoder
-from sentprobe.probes.encoders.vector_files import VectorFileError, read_vectors, write_vectors
+from sentprobe.probes.encoders.vector_file import VectorFileError
+from sentprobe.probes.encoders.vector_files import read_vectors, write_vectors
 from sentprobe.probes.formats import read_datasets, write_dataset
 from sentprobe.probes.runs.store import read_results
 

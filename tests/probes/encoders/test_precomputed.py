@@ -20,7 +20,8 @@ from shared import SHARED, needs_shared
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders import make_encoder
 from sentprobe.probes.encoders.given import placed_encoders
-from sentprobe.probes.encoders.vector_files import VectorFileError, read_vectors, write_vectors
+from sentprobe.probes.encoders.vector_file import VectorFileError
+from sentprobe.probes.encoders.vector_files import read_vectors, write_vectors
 
 SUFFIXES = (".npz", ".safetensors", ".parquet", ".txt", ".txt.gz", ".tsv.xz")
 suffixes = pytest.mark.parametrize("suffix", SUFFIXES)

@@ -20,8 +20,8 @@ from safetensors.numpy import save_file
 
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.encoders import EncoderError, make_encoder
+from sentprobe.probes.encoders.vector_file import VectorFileError
 from sentprobe.probes.encoders.vector_files import (
-    VectorFileError,
     VectorFormat,
     format_of,
     read_vectors,

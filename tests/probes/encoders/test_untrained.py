@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from thoroughness import examples
 
+from sentprobe.errors import UsageError
 from sentprobe.probes.encoders import Encoder, make_encoder
 from sentprobe.probes.encoders.protocol import digest
 
@@ -143,14 +144,14 @@ def sigmoid(x: Array) -> Array:
     return np.asarray(1 / (1 + np.exp(-x)))
 
 
-def lstm_states(encoder: object, inputs: Array, *, suffix: str) -> Array:
+def lstm_states(encoder: object, inputs: Array, *, suffix: str, layer: int = 0) -> Array:
     """The states of one direction, in the order in which it reads; gates input, forget, cell, out.
 
     Hochreiter & Schmidhuber 1997 with forget gates, as PyTorch's documentation writes it.
     """
     state = encoder._lstm.state_dict()  # type: ignore[attr-defined]
     w_in, w_rec, b_in, b_rec = (
-        state[f"{name}_l0{suffix}"].double().numpy()
+        state[f"{name}_l{layer}{suffix}"].double().numpy()
         for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
     )
     size = w_rec.shape[1]
@@ -165,15 +166,22 @@ def lstm_states(encoder: object, inputs: Array, *, suffix: str) -> Array:
     return np.stack(found)
 
 
+def both_directions(encoder: object, inputs: Array) -> tuple[Array, Array]:
+    """The states of the last layer, each direction in the order in which it reads."""
+    for layer in range(encoder._lstm.num_layers):  # type: ignore[attr-defined]
+        forwards = lstm_states(encoder, inputs, suffix="", layer=layer)
+        backwards = lstm_states(encoder, inputs[::-1], suffix="_reverse", layer=layer)
+        inputs = np.concatenate([forwards, backwards[::-1]], axis=1)
+    return forwards, backwards
+
+
 def last_states(encoder: object, inputs: Array) -> Array:
-    forwards = lstm_states(encoder, inputs, suffix="")
-    backwards = lstm_states(encoder, inputs[::-1], suffix="_reverse")
+    forwards, backwards = both_directions(encoder, inputs)
     return np.concatenate([forwards[-1], backwards[-1]])
 
 
 def greatest_states(encoder: object, inputs: Array) -> Array:
-    forwards = lstm_states(encoder, inputs, suffix="")
-    backwards = lstm_states(encoder, inputs[::-1], suffix="_reverse")
+    forwards, backwards = both_directions(encoder, inputs)
     return np.concatenate([forwards.max(axis=0), backwards.max(axis=0)])
 
 
@@ -182,7 +190,6 @@ def gated_convolutions(encoder: object, inputs: Array) -> Array:
     seeds = (int(digest("position", 5, place), 16) for place in range(len(inputs)))
     places = [np.random.default_rng(n).standard_normal(8, dtype=np.float32) for n in seeds]
     state = (inputs + np.array(places)) @ weights.projection.double().numpy().T
-    assert len(weights.convolutions) == 8
     for tensor in weights.convolutions:
         kernel = tensor.double().numpy()  # (2 * hidden, hidden, 3)
         padded = np.pad(state, ((1, 1), (0, 0)))
@@ -199,6 +206,9 @@ REFERENCES: list[tuple[str, Callable[[object, Array], Array]]] = [
     ("bilstm-last", last_states),
     ("bilstm-max", greatest_states),
     ("gated-conv", gated_convolutions),
+    ("bilstm-last?layers=2", last_states),
+    ("bilstm-max?layers=3", greatest_states),
+    ("gated-conv?layers=2", gated_convolutions),
 ]
 
 
@@ -207,9 +217,37 @@ REFERENCES: list[tuple[str, Callable[[object, Array], Array]]] = [
 def test_as_a_slow_reference(
     kind: str, reference: Callable[[object, Array], Array], text: str
 ) -> None:
-    encoder = make_encoder(f"{kind}?{SMALL}", seed=5)
+    encoder = make_encoder(f"{kind}{'&' if '?' in kind else '?'}{SMALL}", seed=5)
     wanted = reference(encoder, matrix_of(encoder, text))
     np.testing.assert_allclose(encoder.encode([text])[0], wanted, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("spec", "millions"),
+    [("bilstm-max", 3.3), ("bilstm-last?layers=1", 3.3), ("bilstm-last?layers=2", 9.6)],
+)
+def test_weights_of_a_bilstm_are_as_many_as_the_page_says(spec: str, millions: float) -> None:
+    encoder = make_encoder(spec, seed=0)
+    count = sum(each.numel() for each in encoder._lstm.parameters())  # type: ignore[attr-defined]
+    assert count / 1e6 == pytest.approx(millions, abs=0.05)
+
+
+@pytest.mark.parametrize(("kind", "layers"), [("bilstm-max", 1), ("gated-conv", 8)])
+def test_the_number_of_layers_is_known_by_the_fingerprint(kind: str, layers: int) -> None:
+    plain, same, other = (
+        make_encoder(f"{kind}?hidden=4{tail}", seed=0).fingerprint
+        for tail in ("", f"&layers={layers}", f"&layers={layers + 1}")
+    )
+    assert plain == same != other
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["bilstm-max?hidden=100000000", "bilstm-last?layers=1000000000", "gated-conv?layers=10000"],
+)
+def test_weights_that_no_memory_holds_are_refused(spec: str) -> None:
+    with pytest.raises(UsageError, match=r"weights; at most 1,000,000,000 are made"):
+        make_encoder(spec, seed=0)
 
 
 def test_the_signal_survives_eight_gated_convolutions() -> None:

@@ -114,7 +114,7 @@ def test_a_file_says_how_it_came_about(tmp_path: Path, materials: list[GeometryM
     run = GeometryRun(background=BEHIND, out=tmp_path, command="probe geometry -e counting")
     made = measure(Counting(), materials[:1], run).results[0]
     value = json.loads((tmp_path / rs.FOLDER / made.name).read_text("utf-8"))
-    assert value["format"] == "sentprobe-geometry 1"
+    assert value["format"] == "sentprobe-geometry 2"
     assert value["command"] == "probe geometry -e counting"
     assert value["drawing"]["seed"] == 0
     assert {"sentprobe", "numpy", "python"} <= set(value["versions"])

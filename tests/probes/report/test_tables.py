@@ -14,11 +14,9 @@ from rich.console import Console
 from sentprobe.errors import UsageError
 from sentprobe.probes.report.tables import (
     CellStyle,
-    PublishedRow,
     arrange,
     explain,
     grid,
-    published,
     settings,
 )
 from sentprobe.probes.runs.results import Condition, Results
@@ -139,24 +137,6 @@ def test_a_sanity_run_that_is_not_at_chance_is_named_without_its_row() -> None:
 def test_without_sanity_runs_there_is_no_line_for_them() -> None:
     none = Results((sample("bow", "order", 900),))
     assert "sanity runs:" not in explain(none, style=CellStyle())
-
-
-def test_published_rows_stand_below() -> None:
-    row = PublishedRow("SDAE", "a paper", {"order": 12.3, "else": 4.0})
-    shown = grid(SAMPLE, style=CellStyle(published=(row,))).rows
-    assert (shown[2].label, [cell.text for cell in shown[2].cells]) == (
-        "SDAE (a paper)",
-        ["", "12.3"],
-    )
-    assert not any(cell.best for cell in shown[2].cells)
-
-
-def test_the_published_encoders() -> None:
-    found = published()
-    assert [row.name for row in found.rows] == ["BOW", "SDAE", "ST-UNI", "ST-BI", "InferSent"]
-    for row in found.rows:
-        assert all(0 <= value <= 100 for value in row.accuracies.values())
-    assert "Ettinger" in found.citation
 
 
 def test_one_table_for_each_setting() -> None:

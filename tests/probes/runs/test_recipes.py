@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from in_process import Command
 
-from sentprobe.commands.options import CompevalOptions, SizeOptions
+from sentprobe.commands.options import CompevalOptions, ItemOptions
 from sentprobe.commands.targets import parse_targets
 from sentprobe.probes.encoders import make_encoder
 from sentprobe.probes.runs import recipes
@@ -107,7 +107,7 @@ def test_what_may_change_results(
 def asked(**changes: Any) -> set[str]:
     """The recipes of a small request."""
     given: dict[str, Any] = {
-        "size": SizeOptions(train=56, test=28),
+        "items": ItemOptions(train=56, test=28),
         "compeval": CompevalOptions(),
         "seed": 0,
     }

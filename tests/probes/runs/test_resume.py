@@ -17,7 +17,7 @@ from probe_strategies import Counting, learnable
 from processes import ENVIRONMENT, PROBE, alive, descendants, wait_for
 from thoroughness import examples
 
-from sentprobe.commands.options import SizeOptions
+from sentprobe.commands.options import ItemOptions
 from sentprobe.commands.targets import parse_targets
 from sentprobe.errors import ResultsError, SentprobeError
 from sentprobe.probes.encoders import make_encoder
@@ -241,7 +241,7 @@ SAME = (
 
 def run_here(out: Path | None) -> Results:
     """Run the same as SAME in this process."""
-    targets = parse_targets(["compeval"], size=SizeOptions(train=56, test=28))
+    targets = parse_targets(["compeval"], items=ItemOptions(train=56, test=28))
     preset = override(find_preset("ettinger"), [parse_pair(text) for text in OVERRIDES])
     settings = make_run(seeds=2, out=out)
     return run_targets(targets, [parse_spec("bow?dim=30")], run=settings, preset=preset).results

@@ -148,7 +148,7 @@ def test_vectors_of_sentences_alone_say_what_else_there_is(tmp_path: Path) -> No
 def test_files_for_other_processes_hold_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     one = run([DATA, BARE], [bow()], preset=FAST, probe_vectors="encoder")
     with ThreadPoolExecutor(1) as pool:  # quicker than processes, and has the vectors from files
-        monkeypatch.setattr("sentprobe.probes.runs.runner.workers", lambda _: nullcontext(pool))
+        monkeypatch.setattr("sentprobe.engines.workers", lambda _: nullcontext(pool))
         two = run([DATA, BARE], [bow()], preset=FAST, probe_vectors="encoder")
     assert timeless(one) == timeless(two)
 

@@ -31,6 +31,7 @@ changed = st.builds(
     activation=st.sampled_from(Activation),
     stop=st.sampled_from(Stop),
     patience_resets=st.booleans(),
+    average=st.integers(1, 9),
     tolerance=fractions,
 )
 
@@ -122,6 +123,9 @@ BAD_OPTIONS = [
     (("learning_rate", "0"), "learning_rate must be more than 0"),
     (("l2", "-1"), "l2=-1.0 is negative"),
     (("optimizer", "lbfgs"), "optimizer=lbfgs needs activation=none"),
+    (("average", "0"), "option average=0: a whole number from 1 is wanted"),
+    (("average", "1.5"), "option average=1.5: a whole number from 1 is wanted"),
+    (("average", "1001"), "preset ettinger: average must be at most 1,000"),
     (("scaling", "varience"), "(did you mean 'variance'?)"),
 ]
 
@@ -133,7 +137,20 @@ def test_refused_option(option: tuple[str, str], message: str) -> None:
     assert message in str(caught.value)
 
 
+def test_no_average_where_all_probes_are_the_same() -> None:
+    with pytest.raises(UsageError, match="average=2 changes nothing with optimizer=lbfgs"):
+        override(find_preset("logreg"), [("average", "2")])
+
+
+def test_files_of_before_there_was_an_average() -> None:
+    """They are read, and what is made as they were made has their identity."""
+    assert "average" not in ETTINGER.to_json()
+    averaged = override(ETTINGER, [("average", "5")])
+    assert averaged.to_json() == ETTINGER.to_json() | {"average": 5}
+
+
 BAD_JSON = [
+    ({"average": 0}, "average must be more than 0"),
     ({"batch": None}, "None is not of type int"),
     ({"batch": True}, "True is not of type int"),
     ({"hidden": 3}, "3 is not a list"),

@@ -6,17 +6,20 @@ Both offer :class:`concurrent.futures.Executor`, and :func:`run` is written agai
 import asyncio
 import logging
 import re
+import warnings
 from collections.abc import Callable, Generator, Iterator
 from concurrent import futures
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from itertools import islice
 from typing import Any, ParamSpec, TypeVar
 
 from sentprobe.errors import SentprobeError, UsageError, first_line
 from sentprobe.extras import load
-from sentprobe.processes import workers
+from sentprobe.processes import check_jobs, cores, workers
+from sentprobe.versions import own_version
 
 log = logging.getLogger(__name__)
 
@@ -62,32 +65,68 @@ class Here(futures.Executor):
         return future
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machines:
+    """Where the work is done.
+
+    Raises:
+        UsageError: a scheduler without Dask or Dask without a scheduler, or its address is none; no
+            such number of jobs.
+    """
+
+    engine: EngineName = EngineName.LOCAL
+    jobs: int = field(default_factory=cores)
+    scheduler: str | None = None
+    """The address of a Dask cluster."""
+
+    def __post_init__(self) -> None:
+        check_jobs(self.jobs)
+        if (self.engine is EngineName.DASK) != (self.scheduler is not None):
+            raise UsageError("--engine dask and --scheduler tcp://HOST:PORT go together")
+        if self.scheduler is not None and not ADDRESS.fullmatch(self.scheduler):
+            raise UsageError(f"--scheduler tcp://HOST:PORT is wanted, not {self.scheduler!r}")
+
+
+def _same(value: Value) -> Value:
+    return value
+
+
 @dataclass(frozen=True, slots=True)
 class Engine:
     """An executor, and how many pieces of work may wait in it."""
 
     pool: futures.Executor
     ahead: int
+    share: Callable[[Any], Any] = _same
+    """Puts a value that much work is about where all workers find it, and returns what stands for
+    it among the arguments of the work."""
+
+    @property
+    def is_here(self) -> bool:
+        """Whether all is done in this process."""
+        return isinstance(self.pool, Here)
+
+
+ALONE = Engine(Here(), ahead=1)
+"""The engine that does all in this process."""
 
 
 @contextmanager
-def make_engine(name: EngineName, *, jobs: int, scheduler: str | None) -> Iterator[Engine]:
-    """Give the engine: *jobs* processes here, or the workers of the Dask *scheduler*.
+def make_engine(machines: Machines) -> Iterator[Engine]:
+    """Give the engine: processes here, or the workers of a Dask cluster.
 
     Raises:
-        UsageError: a scheduler without Dask or Dask without a scheduler; no such number of jobs.
         EngineError: Dask is not installed, or the scheduler does not answer.
     """
-    if (name is EngineName.DASK) != (scheduler is not None):
-        raise UsageError("--engine dask and --scheduler tcp://HOST:PORT go together")
-    with _local(jobs) if scheduler is None else _dask(scheduler) as engine:
+    scheduler = machines.scheduler
+    with _local(machines.jobs) if scheduler is None else _dask(scheduler) as engine:
         yield engine
 
 
 @contextmanager
 def _local(jobs: int) -> Iterator[Engine]:
     with workers(jobs) as pool:
-        yield Engine(Here(), ahead=1) if pool is None else Engine(pool, ahead=2 * jobs)
+        yield ALONE if pool is None else Engine(pool, ahead=2 * jobs)
 
 
 @contextmanager
@@ -96,8 +135,6 @@ def _dask(scheduler: str) -> Iterator[Engine]:
         from distributed import Client  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise EngineError("--engine dask needs the extra: pip install 'sentprobe[dask]'") from error
-    if not ADDRESS.fullmatch(scheduler):
-        raise UsageError(f"--scheduler tcp://HOST:PORT is wanted, not {scheduler!r}")
     try:
         asyncio.run(_knock(scheduler))
     except Exception as error:  # what another kind of server says may be anything to Dask
@@ -111,9 +148,17 @@ def _dask(scheduler: str) -> Iterator[Engine]:
     with client:
         pool = client.get_executor(pure=False)
         try:
-            yield Engine(pool, ahead=2 * max(4, sum(client.nthreads().values())))
+            ahead = 2 * max(4, sum(client.nthreads().values()))
+            yield Engine(pool, ahead, share=partial(_share, client))
         finally:
             pool.shutdown(wait=False)
+
+
+def _share(client: Any, value: object) -> object:
+    """Give a value to the cluster once; a task is done again if its worker is gone, data is not."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that it is large
+        return client.submit(_same, value, pure=False)
 
 
 async def _knock(scheduler: str) -> None:
@@ -124,13 +169,26 @@ async def _knock(scheduler: str) -> None:
     answer.abort()
 
 
+KEPT = "what was done is kept, and the same command goes on"
+"""What a message says where each piece of work is kept as it comes."""
+
+
 def run(
-    work: Callable[[Given], Value], tasks: Iterator[Given], engine: Engine
+    work: Callable[..., Value],
+    tasks: Iterator[Given],
+    engine: Engine,
+    *,
+    shared: tuple[object, ...] = (),
+    kept: str = KEPT,
 ) -> Generator[tuple[Given, Value], None, None]:
     """Do *work* on each task and yield the task with the value, in the order in which they end.
 
-    Tasks are taken as they are needed. When a worker is killed, what it had is done again, by an
-    executor that replaces such workers, as ours and Dask's do.
+    Tasks are taken as they are needed, and may be added to as long as any is being done. When a
+    worker is killed, what it had is done again, by an executor that replaces such workers, as ours
+    and Dask's do.
+
+    - shared: what the engine shares, and *work* gets after the task
+    - kept: what an error says of what was done
 
     Raises:
         EngineError: workers are killed again and again, or the cluster is gone.
@@ -138,43 +196,53 @@ def run(
     waiting: dict[futures.Future[Value], tuple[Given, int]] = {}
     while True:
         for task in islice(tasks, engine.ahead - len(waiting)):
-            waiting[engine.pool.submit(work, task)] = task, 0
+            waiting[engine.pool.submit(work, task, *shared)] = task, 0
         if not waiting:
             return
         done, _ = futures.wait(waiting, return_when=futures.FIRST_COMPLETED)
         for future in done:
             task, kills = waiting.pop(future)
             try:
-                value = _result(future)
+                value = _result(future, kept)
             except futures.BrokenExecutor:
-                _check_kills(kills + 1)
-                waiting[engine.pool.submit(work, task)] = task, kills + 1
+                _check_kills(kills + 1, kept)
+                waiting[engine.pool.submit(work, task, *shared)] = task, kills + 1
             else:
                 yield task, value
 
 
-def _check_kills(kills: int) -> None:
+def _check_kills(kills: int, kept: str) -> None:
     """Refuse to go on with a task at which so many workers were killed."""
     if kills == MAX_KILLS:
         raise EngineError(
             f"worker processes were killed {kills} times in a row at the same work (out of "
-            "memory?); what was done is kept: fewer --jobs need less, and the same command goes on"
+            f"memory?): fewer --jobs need less; {kept}"
         ) from None
     log.warning("a worker process was killed; its work is done again")
 
 
-def _result(future: "futures.Future[Value]") -> Value:
+def _result(future: "futures.Future[Value]", kept: str) -> Value:
     try:
         return future.result()
     except (SentprobeError, futures.BrokenExecutor):
         raise
     except futures.CancelledError:
-        raise EngineError(
-            "the Dask scheduler gave up the work; what was done is kept, and the same command "
-            "goes on"
-        ) from None
+        raise EngineError(f"the Dask scheduler gave up the work; {kept}") from None
     except Exception as error:
         if type(error).__module__.startswith("distributed"):
             message = " ".join(str(error).split())
             raise EngineError(f"the Dask cluster could not do the work: {message}") from error
         raise
+
+
+def check_version(found: str) -> None:
+    """Refuse what a worker with another version of sentprobe made.
+
+    Raises:
+        EngineError: its version is *found*, and this process has another.
+    """
+    if found != own_version():
+        raise EngineError(
+            f"a worker has sentprobe {found} and this process {own_version()}; "
+            "they must be the same"
+        )

@@ -1,0 +1,84 @@
+"""The command ``probe correlate``: what probing tasks go with, over encoders."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sentprobe.commands import options as opt
+from sentprobe.commands.show import read_runs
+from sentprobe.commands.table_files import find_caption, find_table_format, print_or_write
+from sentprobe.errors import UsageError, told
+from sentprobe.probes.report.correlations import (
+    Correlations,
+    correlate,
+    correlation_grid,
+    correlation_records,
+    explain_correlations,
+    too_few_encoders,
+)
+from sentprobe.probes.report.downstream import read_scores
+from sentprobe.probes.report.view import to_text as write_sections
+from sentprobe.probes.statistics import Correction
+from sentprobe.screen import print_table, say
+from sentprobe.specs import choose
+from sentprobe.table_writers import TableFormat, draw, write_records
+
+
+@opt.with_groups
+def correlate_command(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of results.")],
+    with_: Annotated[
+        Path,
+        typer.Option(
+            "--with",
+            metavar="SCORES",
+            help="A CSV file (encoder, then a column for each task), or a folder of MTEB's "
+            "results.",
+        ),
+    ],
+    format_: Annotated[
+        str | None, opt.format_among(f"text, markdown, latex, csv or json. {opt.OUT_DECIDES}")
+    ] = None,
+    out: Annotated[Path | None, opt.out_to("Write to this file.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="A heat map, into this file: .svg, .png or .pdf.")
+    ] = None,
+    correction: Annotated[
+        str, typer.Option(help="For the number of pairs: holm, bh or none.")
+    ] = "holm",
+    seed: Annotated[int, opt.seed_of("the intervals")] = 0,
+    *,
+    latex: opt.LatexOptions,
+) -> None:
+    """Correlate probing tasks with other scores of the same encoders: Spearman's, by rank."""
+    style = find_table_format(format_, out, what="a table of correlations")
+    caption = find_caption(latex, style)
+    corrected = choose(Correction, correction, what="correction")
+    results, named = read_runs(runs), ", ".join(map(str, runs))
+    if not results.records:
+        raise UsageError(f"{named}: no results yet")
+    scores = read_scores(with_)
+    found = correlate(
+        results, scores, source=named, with_=str(with_), correction=corrected, seed=seed
+    )
+    if plot is not None:
+        _save_plot(found, plot)
+    grid, notes = correlation_grid(found), explain_correlations(found, correction=corrected)
+    if style is TableFormat.TEXT and out is None:
+        print_table(draw(grid))
+        say(notes, end="")
+    elif style in (TableFormat.CSV, TableFormat.JSON):  # which have no lines below
+        if warning := too_few_encoders(found):
+            print(told(f"probe: warning: {warning}"), file=sys.stderr)
+        print_or_write(write_records(correlation_records(found), style), out)
+    else:
+        print_or_write(write_sections([("", grid, notes)], style, caption=caption), out)
+
+
+def _save_plot(found: Correlations, path: Path) -> None:
+    from sentprobe.probes.report.heat_map import draw_heat_map  # noqa: PLC0415 - optional
+    from sentprobe.probes.report.plots import save_figure  # noqa: PLC0415 - optional
+
+    save_figure(lambda: draw_heat_map(found), path)

@@ -1,0 +1,157 @@
+"""The command ``probe correlate``."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from in_process import Command
+from probe_strategies import sample_result
+from shown_runs import a_run, rows
+
+ENCODERS = ("bow", "st:models/mini?batch=8", "lstm", "conv")
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """Order by encoder: 60, 70, 80, 90; SemRole: 90, 50, 60, 55."""
+    made = [
+        sample_result(encoder, task, correct)
+        for task, counts in (("Order", (600, 700, 800, 900)), ("SemRole", (900, 500, 600, 550)))
+        for encoder, correct in zip(ENCODERS, counts, strict=True)
+    ]
+    return a_run(tmp_path / "run", *made)
+
+
+def scores_file(tmp_path: Path, *lines: str, name: str = "scores.csv") -> Path:
+    path = tmp_path / name
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def scores(tmp_path: Path) -> Path:
+    return scores_file(
+        tmp_path, "encoder,STS,MR", "conv,4.5,", "lstm,3,7", "org/mini,2,1", "bow,1,9", "other,5,5"
+    )
+
+
+def test_the_table(run: Path, scores: Path, command: Command) -> None:
+    code, out, err = command("correlate", run, "--with", scores)
+    assert (code, err) == (0, "")
+    table = rows(out)
+    assert [row[0] for row in table[:3]] == ["task", "Order", "SemRole"]
+    assert table[0] == ["task", "STS", "MR"]
+    assert table[1][1].startswith("1.00 [")
+    assert table[1][2].startswith("-0.50 [")  # of 9, 1, 7 by 60, 70, 80
+    assert table[2][1].startswith("-0.40 [")
+    assert table[2][2].startswith("1.00 [")
+    text = " ".join(out.split())
+    assert "over 4 encoders: bow, conv, lstm, st:models/mini?batch=8." in text
+    assert "corrected (holm) for 4 pairs" in text
+    assert "4 encoders are few" in text
+
+
+def test_records(run: Path, scores: Path, command: Command) -> None:
+    code, out, err = command("correlate", run, "--with", scores, "-f", "json")
+    assert code == 0
+    assert err.startswith("probe: warning: 4 encoders are few")
+    first, *_ = records = json.loads(out)
+    assert (first["task"], first["score"], first["encoders"]) == ("Order", "STS", 4)
+    assert first["rho"] == pytest.approx(1)
+    assert first["uncorrected_p"] == pytest.approx(2 / 24)
+    assert first["p"] == pytest.approx(4 * 2 / 24)
+    plain = command("correlate", run, "--with", scores, "-f", "csv", "--correction", "none")[1]
+    read = list(csv.DictReader(io.StringIO(plain)))
+    assert [each["p"] for each in read] == [str(each["uncorrected_p"]) for each in records]
+
+
+def test_the_same_seed_gives_the_same_bytes(run: Path, scores: Path, command: Command) -> None:
+    asked = ("correlate", run, "--with", scores, "-f", "markdown")
+    assert command(*asked)[1] == command(*asked)[1]
+    assert command(*asked, "--seed", 1)[0] == 0
+
+
+def test_a_folder_of_mteb(run: Path, tmp_path: Path, command: Command) -> None:
+    root = tmp_path / "mteb" / "results"
+    for model, score in (("bow", 0.1), ("models__mini", 0.2), ("lstm", 0.3), ("conv", 0.4)):
+        folder = root / model / "rev"
+        folder.mkdir(parents=True)
+        (folder / "model_meta.json").write_text("{}")
+        parts = [{"main_score": score - 0.05}, {"main_score": score + 0.05}]
+        told = {"task_name": "STSX", "scores": {"test": parts, "dev": []}}
+        (folder / "STSX.json").write_text(json.dumps(told))
+    code, out, _ = command("correlate", run, "--with", tmp_path / "mteb")
+    assert code == 0
+    assert rows(out)[:2] == [["task", "STSX"], ["Order", "1.00 [1.00, 1.00]"]]
+    again = root / "bow" / "rev2"
+    again.mkdir()
+    (again / "STSX.json").write_bytes((root / "bow" / "rev" / "STSX.json").read_bytes())
+    code, _, err = command("correlate", run, "--with", root)
+    assert (code, err.count("\n")) == (1, 1)
+    assert "bow has two scores on STSX; name one revision" in err
+    (again / "STSX.json").write_text('{"task_name": "x"}')
+    assert "not a result of MTEB" in command("correlate", run, "--with", root)[2]
+
+
+@pytest.mark.parametrize(
+    ("lines", "code", "message"),
+    [
+        (["encoder,A", "bow,1"], 2, "scores of 1 of the 4 encoders of"),
+        (["encoder,A"], 2, "its encoders are: none"),
+        (["encoder,A", "bow,x"], 1, "line 2, A: 'x' is no score; a number is wanted"),
+        (["encoder,A", "bow,inf"], 1, "line 2, A: 'inf' is no score"),
+        (["encoder,A", "bow,1", "bow,2"], 1, "line 3: the encoder 'bow' is there twice"),
+        (["encoder,A", "bow"], 1, "line 2: 1 fields; the first line has 2"),
+        (["encoder,A,A", "bow,1,2"], 1, "names 'A' twice"),
+        (["encoder,,B", "bow,1,2"], 1, "has a column without a name"),
+        (["encoder", "bow"], 1, "the first line names no task"),
+        ([], 1, "the first line names no task"),
+    ],
+)
+def test_scores_that_are_none(
+    lines: list[str], code: int, message: str, tmp_path: Path, command: Command
+) -> None:
+    made = [sample_result(encoder, "Order", 600) for encoder in ENCODERS]
+    run = a_run(tmp_path / "run", *made)
+    found, out, err = command("correlate", run, "--with", scores_file(tmp_path, *lines))
+    assert (found, out, err.count("\n")) == (code, "", 1)
+    assert message in err
+
+
+def test_other_mistakes(run: Path, scores: Path, tmp_path: Path, command: Command) -> None:
+    nothing = tmp_path / "nothing"
+    for arguments, message in (
+        ((run, "--with", nothing), "there is no such file or folder of scores"),
+        ((run, "--with", run), "no results of MTEB"),
+        ((run, "--with", scores, "-f", "html"), "a table of correlations has no format 'html'"),
+        ((run, "--with", scores, "--correction", "hol"), "did you mean 'holm'?"),
+        ((run, "--with", scores, "--plot", tmp_path / "x.gif"), "a plot is written to .svg"),
+        ((run,), "--with"),
+    ):
+        code, out, err = command("correlate", *arguments)
+        assert (code, out) == (2, "")
+        assert message in err
+
+
+def test_two_results_of_an_encoder_are_refused(
+    run: Path, scores: Path, tmp_path: Path, command: Command
+) -> None:
+    from dataclasses import replace
+
+    other = replace(sample_result("bow", "Order", 500), dataset_fingerprint="1")
+    more = a_run(tmp_path / "more", other)
+    code, _, err = command("correlate", run, more, "--with", scores)
+    assert code == 2
+    assert "there are two results of bow on Order" in err
+
+
+def test_the_heat_map(run: Path, scores: Path, tmp_path: Path, command: Command) -> None:
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "heat.svg"
+    assert command("correlate", run, "--with", scores, "--plot", path)[0] == 0
+    assert path.read_text().count("<text") == 0 or "Order" in path.read_text()
+    first = path.read_bytes()
+    assert command("correlate", run, "--with", scores, "--plot", path)[0] == 0
+    assert path.read_bytes() == first

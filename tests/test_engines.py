@@ -1,0 +1,175 @@
+"""The engines: workers that are killed, and clusters that are not there."""
+
+import os
+import signal
+import socket
+import tempfile
+import threading
+from collections.abc import Container, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from multiprocessing import active_children
+from pathlib import Path
+from typing import Any
+
+import pytest
+from clusters import DASK
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sentprobe import engines
+from sentprobe.engines import Engine, EngineError, EngineName, Here, Machines, make_engine, run
+from sentprobe.errors import UsageError
+
+
+def divide(number: int) -> float:
+    return 1 / number
+
+
+@DASK
+@pytest.mark.filterwarnings("ignore")
+def test_no_scheduler_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "CONNECT_SECONDS", 1)
+    with (
+        pytest.raises(EngineError, match=r"no Dask scheduler answers at tcp://127.0.0.1:1: "),
+        make_engine(Machines(engine=EngineName.DASK, scheduler="tcp://127.0.0.1:1")),
+    ):
+        pass
+
+
+@DASK
+@pytest.mark.parametrize("says", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n" * 9, b"\xff" * 999])
+def test_a_server_that_is_no_scheduler(says: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is silent, and ones whose words Dask takes for the size of an answer to come."""
+    monkeypatch.setattr(engines, "KNOCK_SECONDS", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = "tcp://{}:{}".format(*server.getsockname())
+
+        def answer() -> None:
+            with suppress(OSError):
+                while True:
+                    taken, _ = server.accept()
+                    with suppress(OSError):
+                        taken.sendall(says)
+
+        threading.Thread(target=answer, daemon=True).start()
+        with (
+            pytest.raises(EngineError, match=f"^no Dask scheduler answers at {address}: ."),
+            make_engine(Machines(engine=EngineName.DASK, scheduler=address)),
+        ):
+            pass
+
+
+@DASK
+@pytest.mark.parametrize(
+    "address", ["", "foo", "tcp://", "http://127.0.0.1:1", "tls://127.0.0.1:1", "tcp://x:port",
+                "tcp://127.0.0.1:1/x", "inproc://1", "tcp://x y:1"]
+)  # fmt: skip
+def test_an_address_that_is_none(address: str) -> None:
+    with (
+        pytest.raises(UsageError, match="--scheduler tcp://HOST:PORT is wanted, not "),
+        make_engine(Machines(engine=EngineName.DASK, scheduler=address)),
+    ):
+        pass
+
+
+def test_dask_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
+    with (
+        pytest.raises(EngineError, match=r"--engine dask needs the extra: pip install 'sentprobe"),
+        make_engine(Machines(engine=EngineName.DASK, scheduler="tcp://localhost:8786")),
+    ):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("name", "scheduler"), [(EngineName.DASK, None), (EngineName.LOCAL, "tcp://localhost:1")]
+)
+def test_a_scheduler_goes_with_dask(name: EngineName, scheduler: str | None) -> None:
+    with (
+        pytest.raises(
+            UsageError, match="--engine dask and --scheduler tcp://HOST:PORT go together"
+        ),
+        make_engine(Machines(engine=name, scheduler=scheduler)),
+    ):
+        pass
+
+
+class Breaking(Executor):
+    """An executor whose workers are killed at some of the pieces of work, by number."""
+
+    def __init__(self, kills: Container[int]) -> None:
+        self.kills = kills
+        self.given = 0
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        self.given += 1
+        return Here().submit(be_killed if self.given in self.kills else fn, *args, **kwargs)
+
+
+def be_killed(_: int) -> None:
+    raise BrokenProcessPool
+
+
+@given(st.integers(0, 20), st.integers(1, 5), st.sets(st.integers(1, 40), max_size=2))
+def test_each_task_is_done_though_workers_are_killed(
+    tasks: int, ahead: int, kills: set[int]
+) -> None:
+    done = list(run(lambda n: n * n, iter(range(tasks)), Engine(Breaking(kills), ahead)))
+    assert sorted(done) == [(n, n * n) for n in range(tasks)]
+
+
+def test_workers_that_are_killed_at_once() -> None:
+    pool = Breaking(range(1000))
+    with pytest.raises(EngineError, match="worker processes were killed 3 times in a row"):
+        list(run(divide, iter([1, 2]), Engine(pool, 2)))
+    assert pool.given <= 6
+
+
+def test_many_workers_that_are_killed_together() -> None:
+    done = list(run(divide, iter([1] * 10), Engine(Breaking(range(1, 11)), 10)))
+    assert done == [(1, 1.0)] * 10
+
+
+def test_tasks_are_taken_as_they_are_needed() -> None:
+    taken: list[int] = []
+
+    def tasks() -> Iterator[int]:
+        for number in range(1, 100):
+            taken.append(number)
+            yield number
+
+    results = run(divide, tasks(), Engine(Here(), 3))
+    next(results)
+    assert len(taken) <= 4
+    results.close()
+
+
+def large(_: int) -> bytes:
+    return bytes(1_000_000)
+
+
+def test_processes_that_are_killed_in_the_middle_of_large_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Through a pipe that they share this hangs: what is left of a result is waited for forever."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    with make_engine(Machines(jobs=2)) as local:
+        results = run(large, iter(range(60)), local)
+        killed = 0
+        for number, value in results:
+            assert len(value) == 1_000_000
+            if number % 20 == 0:
+                os.kill(active_children()[0].pid or 0, signal.SIGKILL)
+                killed += 1
+        assert killed == 3
+        assert list(tmp_path.iterdir()) == []
+    assert active_children() == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_pool_is_what_the_work_is_written_against() -> None:
+    with ProcessPoolExecutor(1) as pool:
+        assert list(run(divide, iter([1, 2]), Engine(pool, 1))) == [(1, 1.0), (2, 0.5)]
