@@ -5,6 +5,7 @@ Both offer :class:`concurrent.futures.Executor`, and :func:`run` is written agai
 
 import asyncio
 import logging
+import pickle
 import re
 import warnings
 from collections.abc import Callable, Generator, Iterator
@@ -203,7 +204,7 @@ def run(
         for future in done:
             task, kills = waiting.pop(future)
             try:
-                value = _result(future, kept)
+                value = _result(future, kept, cluster=engine.share is not _same)
             except futures.BrokenExecutor:
                 _check_kills(kills + 1, kept)
                 waiting[engine.pool.submit(work, task, *shared)] = task, kills + 1
@@ -221,7 +222,11 @@ def _check_kills(kills: int, kept: str) -> None:
     log.warning("a worker process was killed; its work is done again")
 
 
-def _result(future: "futures.Future[Value]", kept: str) -> Value:
+_ANOTHER_VERSION = (ImportError, AttributeError, pickle.UnpicklingError)
+"""What is raised where work is sent to a process that has not the same code."""
+
+
+def _result(future: "futures.Future[Value]", kept: str, *, cluster: bool) -> Value:
     try:
         return future.result()
     except (SentprobeError, futures.BrokenExecutor):
@@ -232,6 +237,11 @@ def _result(future: "futures.Future[Value]", kept: str) -> Value:
         if type(error).__module__.startswith("distributed"):
             message = " ".join(str(error).split())
             raise EngineError(f"the Dask cluster could not do the work: {message}") from error
+        if cluster and isinstance(error, _ANOTHER_VERSION):
+            raise EngineError(
+                f"a process of the Dask cluster cannot read the work ({first_line(error)}); the "
+                f"scheduler and all workers need sentprobe {own_version()}, as here; {kept}"
+            ) from error
         raise
 
 

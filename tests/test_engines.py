@@ -6,6 +6,7 @@ import socket
 import tempfile
 import threading
 from collections.abc import Container, Iterator
+from concurrent import futures
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
@@ -173,3 +174,19 @@ def test_processes_that_are_killed_in_the_middle_of_large_results(
 def test_a_pool_is_what_the_work_is_written_against() -> None:
     with ProcessPoolExecutor(1) as pool:
         assert list(run(divide, iter([1, 2]), Engine(pool, 1))) == [(1, 1.0), (2, 0.5)]
+
+
+def lack(_: int) -> None:
+    raise ModuleNotFoundError("No module named 'sentprobe'")
+
+
+def test_a_cluster_without_sentprobe_is_told_in_a_sentence() -> None:
+    with futures.ThreadPoolExecutor(1) as pool:
+        engine = Engine(pool, ahead=2, share=lambda value: value)
+        with pytest.raises(
+            EngineError, match=r"cannot read the work \(No module .* need sentprobe"
+        ):
+            list(engines.run(lack, iter([1]), engine))
+        here = Engine(pool, ahead=2)  # of this process it would be a fault of ours, told as it is
+        with pytest.raises(ModuleNotFoundError):
+            list(engines.run(lack, iter([1]), here))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sentprobe.commands.options import JobsOption, format_among, out_to, seed_of
+from sentprobe.commands.options import format_among, jobs_of, out_to, seed_of
 from sentprobe.errors import SentprobeError, UsageError, suggest
 from sentprobe.extras import need
 from sentprobe.files import atomic_path, check_apart, is_table, what_is
@@ -73,7 +73,10 @@ def audit(
         Path | None,
         typer.Option(help="Your own lexicon file, which knows the forms of the probe words."),
     ] = None,
-    jobs: JobsOption = None,
+    jobs: Annotated[
+        int | None,
+        jobs_of("By default one for little work, and at most one for each core."),
+    ] = None,
 ) -> None:
     """Report what surface cues alone achieve on datasets, and which of them leak the answer."""
     need("sklearn", "lightgbm")

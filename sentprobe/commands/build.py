@@ -17,7 +17,14 @@ from sentprobe.probes import formats
 from sentprobe.probes.compeval import structures_of
 from sentprobe.probes.dataset import ProbeDataset, Split, TooFewError
 from sentprobe.probes.natural.select import told_once
-from sentprobe.probes.runs.built_suites import AnySuite, NaturalSuite, build_all, failed, find_table
+from sentprobe.probes.runs.built_suites import (
+    AnySuite,
+    NaturalSuite,
+    build_all,
+    check_sampled,
+    failed,
+    find_table,
+)
 from sentprobe.probes.runs.targets import unknown_suite, without_table
 from sentprobe.probes.suites import as_published
 from sentprobe.progress import Reporter, bars
@@ -67,6 +74,7 @@ def build(
             raise without_table("probe build")
         corpus = find_table(table)
         wanted = parse_natural(corpus, task or (), natural, items, seed=seed, audit=card.audit)
+        check_sampled(wanted.tasks, wanted.recipe.settings.sampling)
     elif suite != COMPEVAL:
         raise unknown_suite(suite)
     elif table is not None:

@@ -11,17 +11,18 @@ from typing import Annotated, Any
 import typer
 
 from sentprobe.commands import options as opt
+from sentprobe.commands.show import read_distances
 from sentprobe.commands.table_files import find_caption, find_table_format, print_or_write
 from sentprobe.errors import ResultsError, UsageError, suggest, told
 from sentprobe.probes.geometry.draws import GeometryTable, geometry_tables
-from sentprobe.probes.geometry.results import read_geometry
 from sentprobe.probes.geometry.tables import encoders_of
 from sentprobe.probes.report import comparisons
 from sentprobe.probes.report import distance_comparisons as distances
 from sentprobe.probes.report.comparisons import Comparison, Side
-from sentprobe.probes.report.geometry import by_task, same_keys
+from sentprobe.probes.report.geometry import same_keys
 from sentprobe.probes.report.tables import arrange, settings
 from sentprobe.probes.report.view import to_text as write_sections
+from sentprobe.probes.runs.results import Results
 from sentprobe.probes.runs.store import read_results
 from sentprobe.probes.statistics import Correction
 from sentprobe.screen import print_table, say
@@ -125,12 +126,18 @@ def find_all(
     If one of the two cannot be compared and the other can, a line on stderr says why.
     """
     _check_runs(runs, against)
-    given = [_read_run(run) for run in runs]
     of_probes = partial(find_comparisons, runs, correction=correction, against=against, table=table)
+    if table is not None:
+        _check_probed(runs)
+        return ComparisonsFound(of_probes())
+    given = [_read_run(run) for run in runs]
     _check_kinds(given)
-    if table is not None or not all(run.tables for run in given):
+    if not all(run.tables for run in given):
         return ComparisonsFound(of_probes())
     probed = all(run.probed for run in given)
+    if not probed and any(run.probed for run in given):
+        (without,) = (run.path for run in given if not run.probed)
+        print(told(f"left out: probes: {without} has none"), file=sys.stderr)
     try:
         geometry = compare_distances(given, correction=correction, against=against)
     except (UsageError, ResultsError) as error:
@@ -140,6 +147,13 @@ def find_all(
         print(told(f"left out: geometry: {error}"), file=sys.stderr)
         return ComparisonsFound(probes)
     return ComparisonsFound(_or_none(of_probes) if probed else (), geometry)
+
+
+def _check_probed(runs: Sequence[str]) -> None:
+    """Refuse --table, which is of probes, for a folder that has geometry alone."""
+    for path, _ in map(split, runs):
+        if not read_results(path).records and read_distances([path], probed=False):
+            raise UsageError(f"{path}: --table is of probes, and it has results of geometry alone")
 
 
 def _or_none(find: Callable[[], tuple[Comparison, ...]]) -> tuple[Comparison, ...]:
@@ -154,7 +168,7 @@ def _or_none(find: Callable[[], tuple[Comparison, ...]]) -> tuple[Comparison, ..
 def _read_run(text: str) -> ComparedRun:
     path, encoder = split(text)
     names = {record.encoder for record in read_results(path).records}
-    tables = geometry_tables(by_task(read_geometry(path)))
+    tables = geometry_tables(read_distances([path], probed=bool(names)))
     if encoder is not None:
         known = [*dict.fromkeys([*sorted(names), *_names(tables)])]
         if tables and encoder not in known:
@@ -271,15 +285,23 @@ def _check_table(paths: Sequence[Path], table: int | None) -> None:
 
 
 def _sides(path: Path, table: int | None) -> list[Side]:
-    results = arrange(read_results(path))
-    tables = settings(results)
+    return sides_of(read_results(path), str(path), table)
+
+
+def sides_of(results: Results, source: str, table: int | None) -> list[Side]:
+    """Return the encoders of runs, with what is there twice once; *table* chooses one of several.
+
+    Raises:
+        UsageError: there is no such table; without one, an encoder has two results on a task.
+    """
+    tables = settings(arrange(results))
     if table is not None and len(tables) > 1:
         if not 1 <= table <= len(tables):
-            raise UsageError(f"{path} has the tables 1 to {len(tables)}, and no table {table}")
-        return comparisons.sides(tables[table - 1], str(path))
-    results = tables[0] if len(tables) == 1 else results
+            raise UsageError(f"{source} has the tables 1 to {len(tables)}, and no table {table}")
+        tables = tables[table - 1 : table]
+    joined = Results(tuple(record for each in tables for record in each.records))
     hint = f"choose one of its {len(tables)} tables, as probe show numbers them, with --table"
-    return comparisons.sides(results, str(path), hint=hint)
+    return comparisons.sides(joined, source, hint=hint)
 
 
 def split(text: str) -> tuple[Path, str | None]:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from sentprobe.commands import options as opt
+from sentprobe.commands.compare import sides_of
 from sentprobe.commands.show import read_runs
 from sentprobe.commands.table_files import find_caption, find_table_format, print_or_write
 from sentprobe.errors import UsageError, told
@@ -19,6 +20,7 @@ from sentprobe.probes.report.correlations import (
     too_few_encoders,
 )
 from sentprobe.probes.report.downstream import read_scores
+from sentprobe.probes.report.plots import check_suffix
 from sentprobe.probes.report.view import to_text as write_sections
 from sentprobe.probes.statistics import Correction
 from sentprobe.screen import print_table, say
@@ -48,7 +50,13 @@ def correlate_command(
     correction: Annotated[
         str, typer.Option(help="For the number of pairs: holm, bh or none.")
     ] = "holm",
-    seed: Annotated[int, opt.seed_of("the intervals")] = 0,
+    seed: Annotated[int, opt.seed_of("intervals and p-values")] = 0,
+    table: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Of runs that probe show prints as several tables, the one to use."
+        ),
+    ] = None,
     *,
     latex: opt.LatexOptions,
 ) -> None:
@@ -56,12 +64,18 @@ def correlate_command(
     style = find_table_format(format_, out, what="a table of correlations")
     caption = find_caption(latex, style)
     corrected = choose(Correction, correction, what="correction")
+    if plot is not None:
+        check_suffix(plot)
     results, named = read_runs(runs), ", ".join(map(str, runs))
     if not results.records:
         raise UsageError(f"{named}: no results yet")
-    scores = read_scores(with_)
     found = correlate(
-        results, scores, source=named, with_=str(with_), correction=corrected, seed=seed
+        sides_of(results, named, table),
+        read_scores(with_),
+        source=named,
+        with_=str(with_),
+        correction=corrected,
+        seed=seed,
     )
     if plot is not None:
         _save_plot(found, plot)

@@ -112,7 +112,10 @@ def run(
         ),
     ] = "cpu",
     where: opt.EngineOptions,
-    jobs: opt.JobsOption = None,
+    jobs: Annotated[
+        int | None,
+        opt.jobs_of("By default one for each core, or for each N of them with --threads N."),
+    ] = None,
     threads: Annotated[
         int | None,
         typer.Option(

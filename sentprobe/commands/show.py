@@ -1,6 +1,7 @@
 """The command ``probe show``: the table of one or more runs."""
 
 import itertools
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ import typer
 
 from sentprobe.commands import options as opt
 from sentprobe.commands.table_files import find_caption, find_format, print_or_write
-from sentprobe.errors import UsageError
+from sentprobe.errors import ResultsError, UsageError, told
 from sentprobe.lengths import Lengths
 from sentprobe.probes.geometry.draws import geometry_tables
 from sentprobe.probes.geometry.results import GeometryResult, read_geometry
@@ -87,7 +88,8 @@ def show(
     style = find_format(format_, out)
     caption = find_caption(latex, style)
     lengths = None if by_length is None else choose(Lengths, by_length, what="--by-length")
-    results, distances = read_runs(runs), read_distances(runs)
+    results = read_runs(runs)
+    distances = read_distances(runs, probed=bool(results.records))
     if not results.records and not distances:
         raise UsageError(f"{', '.join(map(str, runs))}: no results yet")
     _check_probed(results, {"--by-length": lengths is not None, "--published": published})
@@ -107,9 +109,19 @@ def read_runs(runs: Sequence[Path]) -> Results:
     return arrange(Results(tuple(records)))
 
 
-def read_distances(runs: Sequence[Path]) -> tuple[GeometryResult, ...]:
-    """Read what ``probe geometry`` has put into folders of results."""
-    return by_task([each for path in runs for each in read_geometry(path)])
+def read_distances(runs: Sequence[Path], *, probed: bool) -> tuple[GeometryResult, ...]:
+    """Read what ``probe geometry`` has put into folders of results.
+
+    Beside probes, results of geometry that cannot be read are left out, and a line on stderr says
+    why.
+    """
+    try:
+        return by_task([each for path in runs for each in read_geometry(path)])
+    except ResultsError as error:
+        if not probed:
+            raise
+        print(told(f"left out: geometry: {error}"), file=sys.stderr)
+        return ()
 
 
 def _check_probed(results: Results, asked: Mapping[str, bool]) -> None:
@@ -154,7 +166,7 @@ def to_text(results: Results, view: View, fmt: TableFormat) -> str:
         return series_text(results, view, by=view.by_length, fmt=fmt)
     if fmt in (TableFormat.CSV, TableFormat.JSON):
         papers = published_records(results) if view.style.published else []
-        return write_records([*all_records(results, view.distances), *papers], fmt)
+        return write_records(all_records(results, view.distances, papers), fmt)
     if fmt is TableFormat.HTML:
         from sentprobe.probes.report.html import report  # noqa: PLC0415 - Jinja is not always needed
 

@@ -97,4 +97,8 @@ def parse_targets(
         lambda mine: parse_compeval(mine, compeval, items, seed=seed),
         lambda table, mine: parse_natural(table, mine, natural, items, seed=seed, audit=False),
     )
-    return make_targets(words, names, kinds=kinds, makers=makers)
+    targets = make_targets(words, names, kinds=kinds, makers=makers)
+    match targets.built:
+        case [built.NaturalSuite() as alone]:  # beside compeval, which has both ways, it is idle
+            built.check_sampled(alone.tasks, _sampling(items))
+    return targets

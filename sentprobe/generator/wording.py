@@ -40,7 +40,7 @@ class Wording:
 
     def __init__(self, lexicon: Lexicon) -> None:
         self.lexicon = lexicon
-        self._phrases: dict[object, Phrase] = {}
+        self._phrases: dict[object, Phrase] = {}  # of each shape: hundreds, few templates have more
 
     def text(self, event: drawn.DrawnEvent) -> str:
         """Return the text of an event; it is that of its :func:`.realize`."""

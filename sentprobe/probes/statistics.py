@@ -289,8 +289,8 @@ def compare_items(
     An observation is the mean over a unit's items and over the seeds. The sign test (the
     exact binomial test) counts the units in which either is better, ties left out: for one seed and
     units of one item it is McNemar's exact test (McNemar 1947). The paired t-test is
-    over the units, as in Adi et al. 2017, section 4. The interval is that of a ratio of unit totals
-    with Student's t for units - 1 degrees of freedom.
+    over the units, as in Adi et al. 2017, appendix III. The interval is that of a ratio of unit
+    totals with Student's t for units - 1 degrees of freedom.
 
     Raises:
         UsageError: the items are not as many, or there are none.

@@ -210,6 +210,21 @@ def test_if_one_of_the_two_cannot_be_compared_it_is_said(command: Command, tmp_p
     assert stderr == f"left out: geometry: {run} has 1 encoders; a comparison needs two\n"
 
 
+def test_probes_of_one_run_alone_are_told(command: Command, tmp_path: Path) -> None:
+    both = a_folder(tmp_path / "both", measured("bow"))
+    write_result(sample_result("bow", "Order", 600), both)
+    alone = a_folder(tmp_path / "alone", measured("lstm", form="22222222"))
+    code, _, stderr = command("compare", both, alone)
+    assert (code, stderr) == (0, f"left out: probes: {alone} has none\n")
+
+
+def test_a_table_is_of_probes(command: Command, tmp_path: Path) -> None:
+    alone = a_folder(tmp_path / "alone", measured("bow"), measured("lstm", form="22222222"))
+    code, _, stderr = command("compare", alone, "--table", 2)
+    assert code == 2
+    assert "--table is of probes, and it has results of geometry alone" in stderr
+
+
 def test_refused(command: Command, tmp_path: Path) -> None:
     two = a_folder(tmp_path / "two", measured("a"), measured("b"))
     one = a_folder(tmp_path / "one", measured("a"))

@@ -59,6 +59,28 @@ def test_beside_probes(distances: Path, command: Command) -> None:
     assert command("show", run, distances)[1].count("encoder") == both.count("encoder")
 
 
+def test_records_of_papers_have_the_keys_of_all(distances: Path, command: Command) -> None:
+    write_result(sample_result("bow", "Order", 600), distances)
+    found = json.loads(command("show", distances, "--published", "-f", "json")[1])
+    assert len({tuple(each) for each in found}) == 1
+    assert "published" in {each["condition"] for each in found}
+
+
+def test_geometry_that_cannot_be_read_does_not_hide_probes(
+    distances: Path, command: Command
+) -> None:
+    file = next(distances.rglob("*role*.json"))
+    file.write_text(file.read_text().replace("sentprobe-geometry 2", "sentprobe-geometry 1"))
+    code, stdout, stderr = command("show", distances)
+    assert (code, stdout) == (1, "")
+    write_result(sample_result("bow", "Order", 600), distances)
+    code, stdout, stderr = command("show", distances)
+    assert code == 0
+    assert "Order" in stdout
+    assert stderr.startswith("left out: geometry: ")
+    assert stderr.count("\n") == 1
+
+
 def test_every_format(distances: Path, command: Command, tmp_path: Path) -> None:
     markdown = command("show", distances, "-f", "markdown")[1]
     assert markdown.startswith("**geometry**\n\n| encoder | role | tense |\n")

@@ -32,10 +32,10 @@ class GroupedBy(StrEnum):
 
 NONE = "-"
 
-KINDS = {
-    NegativeKind.FORM: "negative in the positive's form",
-    NegativeKind.ANCHOR: "negative in the anchor's form",
-}
+FORMS = {NegativeKind.FORM: "positive's form", NegativeKind.ANCHOR: "anchor's form"}
+"""In whose form a negative is."""
+
+KINDS = {kind: f"negative in the {form}" for kind, form in FORMS.items()}
 
 Draws: TypeAlias = Sequence[GeometryResult]
 """What a cell is of: the result in each draw."""

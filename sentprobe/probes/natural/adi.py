@@ -144,7 +144,7 @@ def random_words(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
 def dictionary_words(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
     """Return for each sentence as many random words of the dictionary, each as likely as another.
 
-    Adi et al. 2017, section 6.1.
+    Adi et al. 2017, section 7. The dictionary is that of the sentences that were drawn.
     """
     types = sorted({token for text in texts for token in text.split(" ")})
     return _distinct(texts, lambda text: " ".join(rng.choices(types, k=text.count(" ") + 1)))

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sentprobe.errors import UsageError
-from sentprobe.probes.report import comparisons
-from sentprobe.probes.report.comparisons import LEVEL
+from sentprobe.errors import UsageError, counted
+from sentprobe.probes.report.comparisons import LEVEL, Side
 from sentprobe.probes.report.downstream import Scores, match_names
 from sentprobe.probes.report.figures import figure_of
 from sentprobe.probes.report.rank_correlation import (
@@ -20,7 +19,7 @@ from sentprobe.probes.report.rank_correlation import (
     RankCorrelation,
     rank_correlation,
 )
-from sentprobe.probes.runs.results import Condition, Results
+from sentprobe.probes.runs.results import Condition
 from sentprobe.probes.statistics import Correction, correct
 from sentprobe.table_writers import Grid, GridCell, GridRow
 
@@ -68,7 +67,7 @@ class Correlations:
 
 
 def correlate(
-    results: Results,
+    sides: Sequence[Side],
     scores: Scores,
     *,
     source: str,
@@ -78,19 +77,22 @@ def correlate(
 ) -> Correlations:
     """Correlate each probing task with each score over the encoders that have both.
 
+    - sides: the encoders, with their results by task
     - source, with_: what the results and the scores are called in an error
 
     Raises:
-        UsageError: an encoder has two results on one task; fewer than three have scores.
+        UsageError: fewer than three encoders have scores.
     """
-    probed = _accuracies(results, source)
+    probed = {side.encoder: _accuracies(side) for side in sides}
     names = match_names(list(probed), list(scores))
     if len(names) < LEAST:
         known = ", ".join(scores)
         raise UsageError(
             f"{with_} has scores of {len(names)} of the {len(probed)} encoders of {source}"
-            f"{_among(names)}; a correlation needs {LEAST}; its encoders are: {known or 'none'}"
+            f"{_among(names)}; a correlation needs {LEAST}; its encoders (each of which must fit "
+            f"one): {known or 'none'}"
         )
+    tasks = dict.fromkeys(task for own in probed.values() for task in own)
     others = dict.fromkeys(task for name in names.values() for task in scores[name])
     pairs = [
         Correlation(
@@ -102,7 +104,7 @@ def correlate(
                 seed=seed,
             ),
         )
-        for task in results.tasks
+        for task in tasks
         for score in others
     ]
     return Correlations(
@@ -117,15 +119,10 @@ def _among(names: Mapping[str, str]) -> str:
     return f" ({', '.join(names)})" if names else ""
 
 
-def _accuracies(results: Results, source: str) -> dict[str, dict[str, float]]:
-    """Return the accuracy of each encoder on each task, its mean over draws and seeds."""
-    found: dict[str, dict[str, float]] = {}
-    for side in comparisons.sides(results, source):
-        for task, draws in side.by_task.items():
-            figure = figure_of(draws, Condition.PROBE)
-            if figure is not None:
-                found.setdefault(side.encoder, {})[task] = figure.accuracy
-    return found
+def _accuracies(side: Side) -> dict[str, float]:
+    """Return the accuracy of an encoder on each task, its mean over draws and seeds."""
+    figures = {task: figure_of(draws, Condition.PROBE) for task, draws in side.by_task.items()}
+    return {task: figure.accuracy for task, figure in figures.items() if figure is not None}
 
 
 def _over(
@@ -165,12 +162,15 @@ def explain_correlations(found: Correlations, *, correction: Correction) -> str:
 
 def too_few_encoders(found: Correlations) -> str:
     """Return a warning where there are few encoders, or the empty string."""
-    count = len(found.encoders)
-    if count >= ENOUGH_ENCODERS:
+    counts = {pair.score: pair.found.n for pair in found.pairs if pair.found}
+    few = {score: count for score, count in counts.items() if count < ENOUGH_ENCODERS}
+    if not few:
         return ""
+    least = min(few.values())
+    where = "" if len(few) == len(counts) else f" (in {', '.join(few)})"
     return (
-        f"{count} encoders are few: with fewer than {ENOUGH_ENCODERS}, rankings agree by chance, "
-        "as the intervals show; no conclusion should rest on it"
+        f"{counted(least, 'encoder')} are few{where}: with fewer than {ENOUGH_ENCODERS}, rankings "
+        "agree by chance, as the p-values show; no conclusion should rest on it"
     )
 
 
@@ -179,7 +179,10 @@ def _lines(found: Correlations, correction: Correction) -> Iterator[str]:
         f"Spearman's correlation over {len(found.encoders)} encoders: {', '.join(found.encoders)}."
     )
     if found.left_out:
-        yield f"Without scores, and left out: {', '.join(found.left_out)}."
+        yield (
+            f"Left out: {', '.join(found.left_out)} (without scores, or two have the same model's "
+            "name)."
+        )
     yield (
         f"95% intervals by bootstrap over the encoders ({RESAMPLES:,} resamples, seed "
         f"{found.seed}); p-values by permutation (all orders, or {ORDERS:,})."

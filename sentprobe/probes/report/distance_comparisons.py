@@ -17,12 +17,10 @@ from numpy.typing import NDArray
 from sentprobe.probes.geometry.draws import GeometryTable
 from sentprobe.probes.geometry.measures import Nearness, NegativeKind
 from sentprobe.probes.geometry.results import GeometryResult, GeometryScore
-from sentprobe.probes.geometry.tables import contrasts_of, encoders_of
+from sentprobe.probes.geometry.tables import FORMS, contrasts_of, encoders_of
 from sentprobe.probes.report import comparisons as of_probes
 from sentprobe.probes.statistics import Correction, Paired, compare_draws, compare_items, correct
 from sentprobe.table_writers import Grid, GridCell, GridRow
-
-KINDS = {NegativeKind.FORM: "positive's form", NegativeKind.ANCHOR: "anchor's form"}
 
 GeometryPairs: TypeAlias = tuple[tuple[GeometryResult, GeometryResult], ...]
 """The results of two encoders on one contrast, in each draw that both have."""
@@ -159,7 +157,7 @@ def _row(each: GeometryComparison, *, several: bool) -> GridRow:
     cells = of_probes.figure_cells(
         each.accuracies, each.paired, (each.sign_p, each.t_p), significant=each.significant
     )
-    return GridRow(name, name, (GridCell(what), GridCell(KINDS[each.kind]), *cells))
+    return GridRow(name, name, (GridCell(what), GridCell(FORMS[each.kind]), *cells))
 
 
 def geometry_comparison_records(found: Sequence[GeometryComparison]) -> list[dict[str, Any]]:

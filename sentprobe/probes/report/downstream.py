@@ -8,7 +8,7 @@ from typing import Any
 
 from sentprobe.errors import FormatError, UsageError, path_error
 from sentprobe.probes.formats.records import table_rows
-from sentprobe.values import parse_json
+from sentprobe.values import BadSyntaxError, parse_json
 
 Scores = Mapping[str, Mapping[str, float]]
 """Encoder, as the file calls it, to task to score."""
@@ -48,8 +48,9 @@ def _read_table(path: Path) -> Scores:
         if len(row) != len(header):
             raise FormatError(f"{where}: {len(row)} fields; the first line has {len(header)}")
         name = row[0].strip()
-        if name in found:
-            raise FormatError(f"{where}: the encoder {name!r} is there twice")
+        if name in found or not name:
+            what = "is there twice" if name else "has no name"
+            raise FormatError(f"{where}: the encoder {name!r} {what}")
         cells = zip(tasks, row[1:], strict=True)
         found[name] = {t: _number(c, f"{where}, {t}") for t, c in cells if c.strip()}
     return found
@@ -89,8 +90,13 @@ def _read_task(path: Path) -> tuple[str, float]:
         return _checked(task, [part["main_score"] for part in split], path)
     except OSError as error:
         raise path_error(path, "cannot read it", error, otherwise=FormatError) from error
-    except (KeyError, TypeError, AttributeError, StopIteration, FormatError) as error:
-        raise FormatError(f"{path}: not a result of MTEB: {error!r:.100}") from None
+    except BadSyntaxError as error:
+        raise FormatError(f"{path}: {error}") from None
+    except (KeyError, TypeError, AttributeError, StopIteration, IndexError):
+        raise FormatError(
+            f"{path}: not a result of MTEB: 'task_name', 'scores' and in these 'main_score' are "
+            "wanted"
+        ) from None
 
 
 def _checked(task: Any, parts: Sequence[Any], path: Path) -> tuple[str, float]:

@@ -159,6 +159,10 @@ def same_keys(*kinds: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [{**empty, **record} for records in kinds for record in records]
 
 
-def all_records(results: Results, geometry: Sequence[GeometryResult]) -> list[dict[str, Any]]:
-    """Return the flat records of probes, then those of geometry, all with the same keys."""
-    return same_keys(results.to_records(), to_records(geometry))
+def all_records(
+    results: Results,
+    geometry: Sequence[GeometryResult],
+    papers: Sequence[Mapping[str, Any]] = (),
+) -> list[dict[str, Any]]:
+    """Return the flat records of probes, of papers, and of geometry, all with the same keys."""
+    return same_keys(results.to_records(), papers, to_records(geometry))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sentprobe.errors import visible
-from sentprobe.probes.report.correlations import Correlations
+from sentprobe.probes.report.correlations import Correlation, Correlations
 from sentprobe.probes.report.plots import empty_figure
 from sentprobe.progress import shorten
 
@@ -27,7 +27,7 @@ def draw_heat_map(found: Correlations) -> "Figure":
     """
     tasks, scores = found.tasks, found.scores
     cells = {(pair.task, pair.score): pair for pair in found.pairs}
-    values = [[_rho(cells[task, score].found) for score in scores] for task in tasks]
+    values = [[_rho(cells[task, score]) for score in scores] for task in tasks]
     with empty_figure(2.5 + 0.75 * len(scores), 1.5 + 0.45 * len(tasks)) as figure:
         panel = figure.subplots()
         image = panel.imshow(np.array(values), cmap=COLOURS, vmin=-1, vmax=1, aspect="auto")
@@ -47,5 +47,5 @@ def draw_heat_map(found: Correlations) -> "Figure":
     return figure
 
 
-def _rho(found: object) -> float:
-    return float(getattr(found, "rho", "nan"))
+def _rho(pair: Correlation) -> float:
+    return np.nan if pair.found is None else pair.found.rho

@@ -194,14 +194,23 @@ def save_plot(results: Results, path: Path) -> None:
     save_figure(lambda: draw_layers(results), path)
 
 
+def check_suffix(path: Path) -> None:
+    """Refuse a file for a plot whose suffix says no format.
+
+    Raises:
+        UsageError: an unknown suffix.
+    """
+    if path.suffix.lower() not in SUFFIXES:
+        raise UsageError(f"{path}: a plot is written to {', '.join(SUFFIXES)}")
+
+
 def save_figure(draw: "Callable[[], Figure]", path: Path) -> None:
     """Draw and write to a file; its suffix says the format.
 
     Raises:
         UsageError: an unknown suffix, before anything is drawn.
     """
-    if path.suffix.lower() not in SUFFIXES:
-        raise UsageError(f"{path}: a plot is written to {', '.join(SUFFIXES)}")
+    check_suffix(path)
     figure = draw()
     with atomic_path(path) as temporary:
         if path.suffix.lower() == ".svg":

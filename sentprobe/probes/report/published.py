@@ -21,7 +21,7 @@ class PublishedKind(StrEnum):
     BASELINE = "baseline"
     """A simple method without an encoder."""
     BOUND = "bound"
-    """What people achieve, or in how many items the labels are right."""
+    """What people achieve, or in how many items the automatic labels are right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ def _bounds(table: PublishedTable) -> str:
     bounds = [row.name for row in table.rows if row.kind is PublishedKind.BOUND]
     if not bounds:
         return ""
-    return f"; {' and '.join(bounds)} is a bound, what people find or the labels are right in"
+    return f"; {' and '.join(bounds)} is what people achieve, a bound"
 
 
 def published_records(results: Results) -> list[dict[str, Any]]:

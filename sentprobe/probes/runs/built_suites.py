@@ -176,16 +176,24 @@ def make_natural(
         UsageError: an unknown task, or a number.
     """
     tasks = tuple(find_tasks(names))
-    if settings.sampling is Sampling.PAPER and all(t.suite is TaskGroup.CONNEAU for t in tasks):
-        raise UsageError(
-            "sampling paper is for the tasks of Adi et al. (task adi), none of which is asked for; "
-            "those of Conneau et al. have one way"
-        )
     size = counts.over(NaturalRecipe().size)
     need(*(("duckdb", "sklearn") if audit else ("duckdb",)))
     recipe = NaturalRecipe(size=size, seed=seed, settings=settings, audit=audit)
     check_natural_size(size)
     return NaturalSuite(tasks=tasks, table=table, recipe=recipe)
+
+
+def check_sampled(tasks: Iterable[NaturalTask], sampling: Sampling) -> None:
+    """Refuse a way of drawing that none of the tasks has.
+
+    Raises:
+        UsageError: it is that of the papers, and all tasks are of Conneau et al.
+    """
+    if sampling is Sampling.PAPER and all(task.suite is TaskGroup.CONNEAU for task in tasks):
+        raise UsageError(
+            "sampling paper is for the tasks of Adi et al. (task adi), none of which is asked for; "
+            "those of Conneau et al. have one way"
+        )
 
 
 def find_table(path: Path) -> Table:
@@ -253,6 +261,7 @@ def build_natural(
         seed=seed,
         audit=audit,
     )
+    check_sampled(suite.tasks, suite.recipe.settings.sampling)
     with bars(show=progress) as reporter:
         built = [each for _, each in build_all(suite, command="", reporter=reporter)]
     failures = [each for each in built if isinstance(each, TooFewError)]

@@ -49,8 +49,8 @@ PRESETS = (
         # Ours: their code gives the vectors to the classifier as they are, and then the length of
         # the vectors decides whether training gets going at all before it stops. See Scaling.
         scaling=Scaling.UNIT,
-        # As in scikit-learn. To end at a small loss, with all training items known, would save half
-        # of the time, and cost up to 0.7 points (docs/trainer.md).
+        # As in scikit-learn. To end at a small loss, with all training items known, would save a
+        # quarter of the time, and cost up to 0.7 points (docs/trainer.md).
         enough=0.0,
         precision=Precision.AUTO,
     ),

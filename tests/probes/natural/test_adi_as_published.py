@@ -19,7 +19,7 @@ from sentprobe.probes.natural.catalogue import TASKS
 from sentprobe.probes.natural.datasets import NaturalRecipe, build_one
 from sentprobe.probes.natural.select import NaturalSettings
 from sentprobe.probes.natural.sentlen import names
-from sentprobe.probes.runs.built_suites import build_natural, make_natural
+from sentprobe.probes.runs.built_suites import build_natural
 
 PAPER = NaturalSettings(sampling=Sampling.PAPER)
 PAIRED = [f"{task}{tail}" for task in ("AdiContent", "AdiOrder") for tail in ("", "-permuted")]
@@ -127,7 +127,7 @@ def test_from_python(table: Table) -> None:
 @pytest.mark.parametrize("names", [(), ("SentLen", "Tense")])
 def test_the_tasks_of_conneau_have_one_way(names: tuple[str, ...], table: Table) -> None:
     with pytest.raises(UsageError, match="sampling paper is for the tasks of Adi et al"):
-        make_natural(table, names, settings=PAPER)
+        build_natural(table.path, names, sampling="paper", audit=False)
 
 
 def test_the_command(table: Table, tmp_path: Path, command: Command) -> None:

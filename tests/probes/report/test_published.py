@@ -87,7 +87,7 @@ def test_lines_cite_the_paper_and_name_classifier_and_chance() -> None:
     assert re.search(
         r"^Published rows: Conneau, .* table 2, section 4; .* preset conneau, 100,000 training and "
         r"10,000 validation and 10,000 test items, chance 50\.0 on Tense, 0\.5 on WC\. "
-        r"Data and encoders are the paper's, not these; Hum\. Eval\. is a bound",
+        r"Data and encoders are the paper's, not these; Hum\. Eval\. is what people achieve, a ",
         line,
     )
     lines = explain(Results((sample_result("bow", "Order", 600),)), style=SHOWN)
