@@ -61,6 +61,12 @@ class GeometryResult:
     ranking: Ranking | None
     command: str
     versions: Mapping[str, str] = field(default_factory=dict)
+    family: str = ""
+    """What encoders of several steps of one training have in common."""
+    step: int | None = None
+    """The step of training that the encoder was at; None: it was in none, or that is not known."""
+    epoch: float | None = None
+    """How many passes over its training data it had made."""
 
     def find(
         self, kind: NegativeKind, nearness: Nearness = Nearness.COSINE, by: str = WHOLE
@@ -190,4 +196,6 @@ def _records(result: GeometryResult) -> Iterator[dict[str, Any]]:
             "mean_rank": result.ranking.mean if result.ranking else None,
             "first": result.ranking.first if result.ranking else None,
             "seed": result.drawing.seed,
+            "step": result.step,
+            "epoch": result.epoch,
         }
