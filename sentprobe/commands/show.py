@@ -12,6 +12,7 @@ from sentprobe.commands import options as opt
 from sentprobe.commands.table_files import find_caption, find_format, print_or_write
 from sentprobe.errors import UsageError
 from sentprobe.lengths import Lengths
+from sentprobe.probes.report.curves import Curve, apart, curve_tables, curves_of, read_measured
 from sentprobe.probes.report.published import published_records
 from sentprobe.probes.report.series import NOTES, check_series, series_grids, series_records
 from sentprobe.probes.report.tables import (
@@ -46,6 +47,8 @@ class View:
     style: CellStyle = CellStyle()  # noqa: RUF009 - frozen
     by_length: Lengths | None = None
     caption: Caption = NO_CAPTION
+    curves: tuple[Curve, ...] = ()
+    """What is known of encoders in training, by step, shown below."""
 
 
 @opt.with_groups
@@ -65,8 +68,8 @@ def show(
     plot: Annotated[
         Path | None,
         typer.Option(
-            help="Plot accuracy by layer, or what --by-length shows, into this file: .svg, .png or "
-            ".pdf."
+            help="Plot accuracy by layer, by step of training, or what --by-length shows, into "
+            "this file: .svg, .png or .pdf."
         ),
     ] = None,
     by_length: Annotated[
@@ -84,16 +87,26 @@ def show(
     caption = find_caption(latex, style)
     lengths = None if by_length is None else choose(Lengths, by_length, what="--by-length")
     results = read_runs(runs)
-    if not results.records:
+    plain, trained = apart(results)
+    curves = curves_of(trained, read_measured(runs))
+    if not results.records and not curves:
         raise UsageError(f"{', '.join(map(str, runs))}: no results yet")
     if plot is not None:
-        save_plot(results, plot, lengths)
+        save_plot(results, plot, lengths, curves)
+    if style not in FLAT and (lengths is None or style is TableFormat.HTML):
+        results = plain
+    else:
+        curves = ()
     shown = CellStyle(intervals=intervals, sources=sources, all_rows=all_rows, published=published)
-    view = View(style=shown, by_length=lengths, caption=caption)
+    view = View(style=shown, by_length=lengths, caption=caption, curves=curves)
     if style is TableFormat.TEXT and out is None:
         print_tables(results, view)
     else:
         print_or_write(to_text(results, view, style), out)
+
+
+FLAT = (TableFormat.CSV, TableFormat.JSON)
+"""The formats of records, which say of each at which step it was."""
 
 
 def read_runs(runs: Sequence[Path]) -> Results:
@@ -102,11 +115,14 @@ def read_runs(runs: Sequence[Path]) -> Results:
     return arrange(Results(tuple(records)))
 
 
-def save_plot(results: Results, path: Path, by_length: Lengths | None) -> None:
-    """Write the plot of the series, or of the one setting that has layers.
+def save_plot(
+    results: Results, path: Path, by_length: Lengths | None, curves: Sequence[Curve] = ()
+) -> None:
+    """Write the plot of the series, of the one setting that has layers, or of the one curve.
 
     Raises:
-        UsageError: there are layers in several settings, or none; the extra is not installed.
+        UsageError: there are layers in several settings, or several curves; there is neither; the
+            extra is not installed.
     """
     from sentprobe.probes.report.plots import families  # noqa: PLC0415 - matplotlib is optional
     from sentprobe.probes.report.plots import save_plot as save_layers  # noqa: PLC0415 - optional
@@ -115,6 +131,9 @@ def save_plot(results: Results, path: Path, by_length: Lengths | None) -> None:
         save_series_plot(results, path, by=by_length)
         return
     layered = [each for each in single_draws(results) if families(each)]
+    if curves and not layered:
+        save_curve(curves, path)
+        return
     if len(layered) > 1:
         raise UsageError(
             f"there are layers in {len(layered)} settings (classifier, data or seed), and one plot "
@@ -134,9 +153,18 @@ def to_text(results: Results, view: View, fmt: TableFormat) -> str:
         from sentprobe.probes.report.html import report  # noqa: PLC0415 - Jinja is not always needed
 
         by = view.by_length or Lengths.BINS
-        return report(results, style=view.style, by=by)
+        return report(results, style=view.style, by=by, curves=view.curves)
     return write_sections(
         list(sections(results, view.style)), fmt, style=view.style, caption=view.caption
+    ) + curves_text(view, fmt)
+
+
+def curves_text(view: View, fmt: TableFormat) -> str:
+    """Return the tables of curves as text."""
+    tables = curve_tables(view.curves, intervals=view.style.intervals)
+    return "\n".join(
+        write_title(title, fmt) + write_grid(table, fmt, view.caption) + write_notes(notes, fmt)
+        for title, table, notes in tables
     )
 
 
@@ -148,6 +176,10 @@ def print_tables(results: Results, view: View) -> None:
     for title, each, notes in sections(results, view.style):
         say(write_title(title, TableFormat.TEXT), end="")
         print_table(draw(grid(each, style=view.style)))
+        say(notes, end="")
+    for title, table, notes in curve_tables(view.curves, intervals=view.style.intervals):
+        say(write_title(title, TableFormat.TEXT), end="")
+        print_table(draw(table))
         say(notes, end="")
 
 
@@ -203,3 +235,20 @@ def save_series_plot(results: Results, path: "Path", *, by: Lengths) -> None:
             "plot is of one: name fewer runs, or use --format html, which has a plot of each"
         )
     save_figure(lambda: draw_series(found[0], by=by), path)
+
+
+def save_curve(curves: Sequence[Curve], path: Path) -> None:
+    """Write the plot of the one curve that there is.
+
+    Raises:
+        UsageError: there are several curves; the extra is not installed.
+    """
+    from sentprobe.probes.report.curve_plots import draw_curve  # noqa: PLC0415 - optional
+    from sentprobe.probes.report.plots import save_figure  # noqa: PLC0415 - optional
+
+    if len(curves) > 1:
+        raise UsageError(
+            f"there are {len(curves)} trainings (name, seed or folder), and one plot is of one: "
+            "name fewer runs, or use --format html, which has a plot of each"
+        )
+    save_figure(lambda: draw_curve(curves[0]), path)

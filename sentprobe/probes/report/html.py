@@ -1,6 +1,6 @@
 """A report on results as one HTML page: tables, sanity runs, verdicts, plots."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -9,6 +9,8 @@ from markupsafe import Markup
 
 from sentprobe.errors import UsageError
 from sentprobe.lengths import Lengths
+from sentprobe.probes.report.curve_plots import draw_curve
+from sentprobe.probes.report.curves import Curve, curve_tables
 from sentprobe.probes.report.draws import in_draws
 from sentprobe.probes.report.plots import (
     draw_layers,
@@ -72,10 +74,34 @@ LENGTHS = Plot(
 )
 
 
-def report(results: Results, *, style: CellStyle | None = None, by: Lengths = Lengths.BINS) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurveSection:
+    """What the page says of one training."""
+
+    title: str
+    grid: Grid
+    notes: tuple[str, ...]
+    plot: Plot
+
+
+STEPS = Plot(
+    title="Accuracy by step",
+    caption="Accuracy by step of training, in percent, with its 95% interval (shaded). Dotted: "
+    "chance.",
+)
+
+
+def report(
+    results: Results,
+    *,
+    style: CellStyle | None = None,
+    by: Lengths = Lengths.BINS,
+    curves: Sequence[Curve] = (),
+) -> str:
     """Return the page; all texts are escaped.
 
-    It loads nothing from elsewhere. *by* says how lengths of sentences are put together in plots.
+    It loads nothing from elsewhere. *by* says how lengths of sentences are put together in plots;
+    *curves* come last.
     """
     sections = [
         _section(each, style, title=title, folders=folders, by=by)
@@ -84,10 +110,22 @@ def report(results: Results, *, style: CellStyle | None = None, by: Lengths = Le
     made = dict.fromkeys(made for record in results.records for made in makings(record))
     return template("report.html.j2").render(
         sections=sections,
+        curves=tuple(_curves(curves, style or CellStyle())),
         classifiers=tuple(classifiers(results)),
         versions=dict.fromkeys(_versions(each) for each in made),
         commands=dict.fromkeys(each.command for each in made if each.command),
     )
+
+
+def _curves(curves: Sequence[Curve], style: CellStyle) -> Iterator[CurveSection]:
+    tables = curve_tables(curves, intervals=style.intervals)
+    for curve, (title, table, notes) in zip(curves, tables, strict=True):
+        yield CurveSection(
+            title=title,
+            grid=table,
+            notes=tuple(notes.splitlines()),
+            plot=_plot(STEPS, partial(draw_curve, curve)),
+        )
 
 
 def _versions(made: Made) -> str:

@@ -49,7 +49,7 @@ def draw_layers(results: Results) -> "Figure":
     models = families(results)
     if not models:
         raise UsageError("there is nothing to plot: no encoder is one of several layers of a model")
-    with _figure(7, 4 * len(models)) as figure:
+    with empty_figure(7, 4 * len(models)) as figure:
         panels = figure.subplots(len(models), squeeze=False)[:, 0]
         for panel, (name, records) in zip(panels, models.items(), strict=True):
             _draw_model(panel, name, records)
@@ -57,7 +57,7 @@ def draw_layers(results: Results) -> "Figure":
 
 
 @contextmanager
-def _figure(width: float, height: float) -> "Iterator[Figure]":
+def empty_figure(width: float, height: float) -> "Iterator[Figure]":
     """Give a figure of that size in inches to draw in, in which a $ in a name is a $.
 
     Raises:
@@ -114,7 +114,7 @@ def draw_series(results: Results, *, by: Lengths = Lengths.BINS) -> "Figure":
     tasks = tasks_with_series(results)
     if not tasks:
         raise UsageError("there is nothing to plot: no task has test sentences of several lengths")
-    with _figure(10, 3.6 * len(tasks)) as figure:
+    with empty_figure(10, 3.6 * len(tasks)) as figure:
         for panels, task in zip(figure.subplots(len(tasks), 2, squeeze=False), tasks, strict=True):
             records = [each for each in results.records if each.task == task]
             _draw_task(panels, records, by)
