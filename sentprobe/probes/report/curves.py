@@ -115,10 +115,10 @@ def curves_of(
     """
     curves: dict[tuple[str, int, str], dict[CurveLine, list[CurvePoint]]] = {}
     for record in probed.records:
-        lines = curves.setdefault((record.family, record.seed, record.source), {})
+        lines = curves.setdefault((record.family or record.encoder, record.seed, record.source), {})
         lines.setdefault(_probe_line(record), []).append(_probe_point(record))
     for folder, found in sorted(measured, key=_by_contrast):
-        lines = curves.setdefault((found.family, found.drawing.seed, folder), {})
+        lines = curves.setdefault((found.family or found.encoder, found.drawing.seed, folder), {})
         for kind in NegativeKind:
             lines.setdefault(_distance_line(found, kind), []).append(_distance_point(found, kind))
     for lines in curves.values():
