@@ -133,6 +133,7 @@ def test_the_page_has_table_and_plot(trained: Path, command: Command) -> None:
     assert not tags.open
     assert {"mine in training", "Accuracy by step", "70.0"} <= {*tags.texts}
     assert "<svg" in page
+    assert any(f"numpy {np.__version__}" in text for text in tags.texts)
 
 
 def test_a_plot_by_step(trained: Path, tmp_path: Path, command: Command) -> None:

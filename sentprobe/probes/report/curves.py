@@ -1,6 +1,6 @@
 """Results at the steps of a training as curves: a table by step for each."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -50,7 +50,7 @@ class CurvePoint:
         return (-1 if self.step is None else self.step, -1 if self.epoch is None else self.epoch)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Curve:
     """All that was measured of one encoder in training, of one seed and folder."""
 
@@ -59,6 +59,8 @@ class Curve:
     source: str
     lines: dict[CurveLine, list[CurvePoint]]
     """Of each line its points, in order."""
+    versions: tuple[Mapping[str, str], ...] = ()
+    """Of the packages that made its results, each once."""
 
     @property
     def moments(self) -> list[tuple[int | None, float | None]]:
@@ -114,20 +116,29 @@ def curves_of(
     *probed* are those of probes, and *measured* those of distances, each with its folder.
     """
     curves: dict[tuple[str, int, str], dict[CurveLine, list[CurvePoint]]] = {}
+    versions: dict[tuple[str, int, str], list[Mapping[str, str]]] = {}
     for record in probed.records:
-        lines = curves.setdefault((record.family or record.encoder, record.seed, record.source), {})
+        key = (record.family or record.encoder, record.seed, record.source)
+        lines = curves.setdefault(key, {})
         lines.setdefault(_probe_line(record), []).append(_probe_point(record))
+        versions.setdefault(key, []).append(record.versions)
     for folder, found in sorted(measured, key=_by_contrast):
-        lines = curves.setdefault((found.family or found.encoder, found.drawing.seed, folder), {})
+        key = (found.family or found.encoder, found.drawing.seed, folder)
+        lines = curves.setdefault(key, {})
         for kind in NegativeKind:
             lines.setdefault(_distance_line(found, kind), []).append(_distance_point(found, kind))
+        versions.setdefault(key, []).append(found.versions)
     for lines in curves.values():
         for points in lines.values():
             points.sort(key=lambda point: point.at)
     return tuple(
-        Curve(name=name, seed=seed, source=source, lines=lines)
-        for (name, seed, source), lines in sorted(curves.items())
+        Curve(*key, lines=lines, versions=_distinct(versions[key]))
+        for key, lines in sorted(curves.items())
     )
+
+
+def _distinct(found: Iterable[Mapping[str, str]]) -> tuple[Mapping[str, str], ...]:
+    return tuple({tuple(each.items()): each for each in found}.values())
 
 
 def _by_contrast(measured: tuple[str, GeometryResult]) -> int:

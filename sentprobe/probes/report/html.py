@@ -1,6 +1,6 @@
 """A report on results as one HTML page: tables, sanity runs, verdicts, plots."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -29,7 +29,7 @@ from sentprobe.probes.report.tables import (
     trained,
 )
 from sentprobe.probes.report.view import template, titled
-from sentprobe.probes.runs.results import Made, Results, makings
+from sentprobe.probes.runs.results import Results, makings
 from sentprobe.probes.trainer.presets import short_name
 from sentprobe.table_writers import Grid
 
@@ -112,7 +112,10 @@ def report(
         sections=sections,
         curves=tuple(_curves(curves, style or CellStyle())),
         classifiers=tuple(classifiers(results)),
-        versions=dict.fromkeys(_versions(each) for each in made),
+        versions=dict.fromkeys(
+            _told(each)
+            for each in (*(m.versions for m in made), *(v for c in curves for v in c.versions))
+        ),
         commands=dict.fromkeys(each.command for each in made if each.command),
     )
 
@@ -128,8 +131,8 @@ def _curves(curves: Sequence[Curve], style: CellStyle) -> Iterator[CurveSection]
         )
 
 
-def _versions(made: Made) -> str:
-    return ", ".join(f"{name} {version}" for name, version in made.versions.items())
+def _told(versions: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {version}" for name, version in versions.items())
 
 
 def _section(
