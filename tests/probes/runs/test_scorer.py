@@ -83,7 +83,7 @@ def test_a_bag_of_words_is_at_the_theorem() -> None:
 
 
 def test_a_probe_finds_what_is_there_and_only_that() -> None:
-    scorer = sentprobe.Scorer(contrasts=(), tasks=parity())
+    scorer = sentprobe.Scorer(contrasts=(), tasks=parity(), preset="logreg")
     assert scorer(odd) == {"probe_parity": 1.0, "probe_mean": 1.0}
     scores = sentprobe.score(noise, contrasts=(), tasks=[parity()], preset="logreg")
     assert 0.2 < scores["probe_parity"] < 0.8
