@@ -69,6 +69,11 @@ from .probes.runs.results import Results as Results
 from .probes.runs.results import Score as Score
 from .probes.runs.results import SeedScore as SeedScore
 from .probes.runs.run import run as run
+from .probes.runs.scorer import Scorer as Scorer
+from .probes.runs.scorer import score as score
+from .probes.runs.sentence_transformers_evaluator import (
+    SentenceTransformersEvaluator as SentenceTransformersEvaluator,
+)
 from .probes.runs.store import read_results as read_results
 from .probes.statistics import Interval as Interval
 from .probes.statistics import wilson as wilson

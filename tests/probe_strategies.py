@@ -191,5 +191,7 @@ def results(draw: st.DrawFn) -> Result:
         versions=draw(st.dictionaries(texts, texts, max_size=2)),
         layer=draw(st.none() | st.integers(0, 12)),
         family=draw(texts),
+        step=draw(st.none() | st.integers(0, 10**6)),
+        epoch=draw(st.none() | st.floats(0, 100)),
         seconds=draw(st.dictionaries(texts, floats, max_size=2)),
     )

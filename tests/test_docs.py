@@ -1,5 +1,6 @@
 """What the pages say of modules, files and the layout is so."""
 
+import doctest
 import re
 import tomllib
 from pathlib import Path
@@ -50,6 +51,13 @@ def test_links_lead_somewhere(page: Path) -> None:
         path = page.parent / target if target else page
         assert path.exists(), target
         assert not heading or heading in headings(path), f"{target}#{heading}"
+
+
+def test_python_in_the_page_on_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = str(ROOT / "docs" / "training.md")
+    assert doctest.testfile(page, module_relative=False) == (0, 9)
+    assert len(list((tmp_path / "curve" / "geometry").iterdir())) == 6
 
 
 def headings(page: Path) -> set[str]:

@@ -3,7 +3,7 @@
 import itertools
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +15,7 @@ from sentprobe.errors import ResultsError, UsageError, told
 from sentprobe.lengths import Lengths
 from sentprobe.probes.geometry.draws import geometry_tables
 from sentprobe.probes.geometry.results import GeometryResult, read_geometry
+from sentprobe.probes.report.curves import Curve, apart, curve_tables, curves_of, in_training
 from sentprobe.probes.report.geometry import all_records, by_task, geometry_sections
 from sentprobe.probes.report.published import published_records
 from sentprobe.probes.report.series import NOTES, check_series, series_grids, series_records
@@ -51,6 +52,8 @@ class View:
     caption: Caption = NO_CAPTION
     distances: tuple[GeometryResult, ...] = ()
     """What is known of geometry, shown below."""
+    curves: tuple[Curve, ...] = ()
+    """What is known of encoders in training, by step, shown below."""
 
 
 @opt.with_groups
@@ -70,8 +73,8 @@ def show(
     plot: Annotated[
         Path | None,
         typer.Option(
-            help="Plot accuracy by layer, what --by-length shows, or geometry alone, into this "
-            "file: .svg, .png or .pdf."
+            help="Plot accuracy by layer, by step of training, what --by-length shows, or geometry "
+            "alone, into this file: .svg, .png or .pdf."
         ),
     ] = None,
     by_length: Annotated[
@@ -97,10 +100,23 @@ def show(
         save_plot(results, plot, lengths, distances)
     shown = CellStyle(intervals=intervals, sources=sources, all_rows=all_rows, published=published)
     view = View(style=shown, by_length=lengths, caption=caption, distances=distances)
+    if style not in FLAT and (lengths is None or style is TableFormat.HTML):
+        results, view = without_curves(results, view)
     if style is TableFormat.TEXT and out is None:
         print_tables(results, view)
     else:
         print_or_write(to_text(results, view, style), out)
+
+
+def without_curves(results: Results, view: View) -> tuple[Results, View]:
+    """Return what is in no training, and a view that has what is as curves."""
+    plain, trained = apart(results)
+    still = tuple(each for each in view.distances if not in_training(each))
+    return plain, replace(view, distances=still, curves=curves_of(trained, view.distances))
+
+
+FLAT = (TableFormat.CSV, TableFormat.JSON)
+"""The formats of records, which say of each at which step it was."""
 
 
 def read_runs(runs: Sequence[Path]) -> Results:
@@ -137,10 +153,11 @@ def save_plot(
     by_length: Lengths | None,
     distances: Sequence[GeometryResult] = (),
 ) -> None:
-    """Write the plot of the series, of the one setting that has layers, or of geometry alone.
+    """Write the plot of the series, of the one setting with layers, of a training, or of geometry.
 
     Raises:
-        UsageError: there are layers in several settings, or none; the extra is not installed.
+        UsageError: there are layers in several settings, or several curves; there is neither; the
+            extra is not installed.
     """
     from sentprobe.probes.report.plots import families  # noqa: PLC0415 - matplotlib is optional
     from sentprobe.probes.report.plots import save_plot as save_layers  # noqa: PLC0415 - optional
@@ -148,10 +165,14 @@ def save_plot(
     if by_length is not None:
         save_series_plot(results, path, by=by_length)
         return
+    trained = curves_of(apart(results)[1], distances)
+    layered = [each for each in single_draws(results) if families(each)]
+    if trained and not layered:
+        save_curve(trained, path)
+        return
     if not results.records:
         save_dots(distances, path)
         return
-    layered = [each for each in single_draws(results) if families(each)]
     if len(layered) > 1:
         raise UsageError(
             f"there are layers in {len(layered)} settings (classifier, data or seed), and one plot "
@@ -171,7 +192,7 @@ def to_text(results: Results, view: View, fmt: TableFormat) -> str:
         from sentprobe.probes.report.html import report  # noqa: PLC0415 - Jinja is not always needed
 
         by = view.by_length or Lengths.BINS
-        return report(results, view.distances, style=view.style, by=by)
+        return report(results, view.distances, style=view.style, by=by, curves=view.curves)
     return write_sections(list(_tables(results, view)), fmt, caption=view.caption)
 
 
@@ -187,9 +208,10 @@ def print_tables(results: Results, view: View) -> None:
 
 
 def _tables(results: Results, view: View) -> Iterator[ShownTable]:
-    """Yield each table with what stands above it and below; those of geometry are the last."""
+    """Yield each table with what stands above it and below; geometry, then curves, are the last."""
     yield from in_grids(sections(results, view.style), view.style)
     yield from geometry_sections(view.distances, results, intervals=view.style.intervals)
+    yield from curve_tables(view.curves, intervals=view.style.intervals)
 
 
 def print_series(results: Results, *, by: Lengths, style: CellStyle) -> None:
@@ -262,3 +284,20 @@ def save_dots(distances: Sequence[GeometryResult], path: Path) -> None:
             "or use --format html, which has a plot of each"
         )
     save_figure(lambda: draw_dots(tables[0]), path)
+
+
+def save_curve(curves: Sequence[Curve], path: Path) -> None:
+    """Write the plot of the one curve that there is.
+
+    Raises:
+        UsageError: there are several curves; the extra is not installed.
+    """
+    from sentprobe.probes.report.curve_plots import draw_curve  # noqa: PLC0415 - optional
+    from sentprobe.probes.report.plots import save_figure  # noqa: PLC0415 - optional
+
+    if len(curves) > 1:
+        raise UsageError(
+            f"there are {len(curves)} trainings (name, seed or folder), and one plot is of one: "
+            "name fewer runs, or use --format html, which has a plot of each"
+        )
+    save_figure(lambda: draw_curve(curves[0]), path)

@@ -29,6 +29,7 @@ class Encoder(Protocol):
     - ``cacheable: bool``: whether its vectors are worth keeping on disk; true when absent
     - ``together: bool``: whether it must see all sentences at once; false when absent
     - ``layer: int | None`` and ``family: str``: where it stands among the layers of one model
+    - ``step: int | None`` and ``epoch: float | None``: how far its training, of ``family``, was
     - ``seed: int | None``: that by which its weights were drawn; None, or absent: it has others
     - ``notes: tuple[str, ...]``: what a user should know of what was encoded so far, in sentences
     - ``in_order(sentences)``: returns the encoder to be used when these are all the sentences that

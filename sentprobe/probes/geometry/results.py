@@ -91,6 +91,12 @@ class GeometryResult:
     ranking: Ranking | None
     command: str
     versions: Mapping[str, str] = field(default_factory=dict)
+    family: str = ""
+    """What encoders of several steps of one training have in common."""
+    step: int | None = None
+    """The step of training that the encoder was at; None: it was in none, or that is not known."""
+    epoch: float | None = None
+    """How many passes over its training data it had made."""
     source: str = field(default="", compare=False)
     """The folder that it was read from; not written."""
 
@@ -276,4 +282,6 @@ def _records(result: GeometryResult) -> Iterator[dict[str, Any]]:
             "dataset_fingerprint": result.dataset,
             "encoder_fingerprint": result.encoder_fingerprint,
             "encoder_seed": result.encoder_seed,
+            "step": result.step,
+            "epoch": result.epoch,
         }

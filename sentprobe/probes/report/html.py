@@ -1,6 +1,6 @@
 """A report on results as one HTML page: tables, sanity runs, verdicts, plots."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,6 +11,8 @@ from sentprobe.errors import UsageError
 from sentprobe.lengths import Lengths
 from sentprobe.probes.geometry.draws import geometry_tables
 from sentprobe.probes.geometry.results import GeometryResult
+from sentprobe.probes.report.curve_plots import draw_curve
+from sentprobe.probes.report.curves import Curve, curve_tables
 from sentprobe.probes.report.dots import draw_dots
 from sentprobe.probes.report.draws import in_draws
 from sentprobe.probes.report.geometry import geometry_sections
@@ -86,11 +88,26 @@ class DistanceSection:
     plot: Plot
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurveSection:
+    """What the page says of one training."""
+
+    title: str
+    grid: Grid
+    notes: tuple[str, ...]
+    plot: Plot
+
+
 DOTS = Plot(
     title="Accuracy by contrast",
     caption="How often the positive is nearer to the anchor than the negative, by cosine, in "
     "percent, with its 95% interval; of several draws, their mean. Dotted: chance, and what a bag "
     "of words has in the positive's form where both are of the same words.",
+)
+STEPS = Plot(
+    title="Accuracy by step",
+    caption="Accuracy by step of training, in percent, with its 95% interval (shaded). Dotted: "
+    "chance.",
 )
 
 
@@ -100,11 +117,12 @@ def report(
     *,
     style: CellStyle | None = None,
     by: Lengths = Lengths.BINS,
+    curves: Sequence[Curve] = (),
 ) -> str:
     """Return the page; all texts are escaped.
 
-    It loads nothing from elsewhere. *distances* are results of geometry, whose part comes last.
-    *by* says how lengths of sentences are put together in plots.
+    It loads nothing from elsewhere. *distances* are results of geometry, whose part comes last but
+    for *curves*. *by* says how lengths of sentences are put together in plots.
     """
     sections = [
         _section(each, style, title=title, folders=folders, by=by)
@@ -117,8 +135,12 @@ def report(
     return template("report.html.j2").render(
         sections=sections,
         distances=tuple(_distances(results, distances, style or CellStyle())),
+        curves=tuple(_curves(curves, style or CellStyle())),
         classifiers=tuple(classifiers(results)),
-        versions=dict.fromkeys(_versions(each) for each in made),
+        versions=dict.fromkeys(
+            _told(each)
+            for each in (*(m.versions for m in made), *(v for c in curves for v in c.versions))
+        ),
         commands=dict.fromkeys(each.command for each in made if each.command),
     )
 
@@ -136,8 +158,19 @@ def _distances(
         )
 
 
-def _versions(made: Made | GeometryResult) -> str:
-    return ", ".join(f"{name} {version}" for name, version in made.versions.items())
+def _curves(curves: Sequence[Curve], style: CellStyle) -> Iterator[CurveSection]:
+    tables = curve_tables(curves, intervals=style.intervals)
+    for curve, (title, table, notes) in zip(curves, tables, strict=True):
+        yield CurveSection(
+            title=title,
+            grid=table,
+            notes=tuple(notes.splitlines()),
+            plot=_plot(STEPS, partial(draw_curve, curve)),
+        )
+
+
+def _told(versions: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {version}" for name, version in versions.items())
 
 
 def _section(

@@ -275,7 +275,8 @@ def arrange(results: Results) -> Results:
 def _order(record: Result, ranks: Mapping[str, int]) -> tuple[object, ...]:
     rank = ranks.get(record.task, len(ranks))
     layer = -1 if record.layer is None else record.layer
-    return record.family or record.encoder, layer, record.encoder, rank, record.task
+    at = (-1 if record.step is None else record.step, record.epoch or 0.0)
+    return record.family or record.encoder, layer, at, record.encoder, rank, record.task
 
 
 def settings(results: Results) -> tuple[Results, ...]:

@@ -217,7 +217,11 @@ class Result:
     layer: int | None = None
     """Which layer of a model the encoder is, where it is one."""
     family: str = ""
-    """What encoders of several layers of one model have in common."""
+    """What encoders of several layers of one model, or steps of one training, have in common."""
+    step: int | None = None
+    """The step of training that the encoder was at; None: it was in none, or that is not known."""
+    epoch: float | None = None
+    """How many passes over its training data it had made."""
     seconds: Mapping[str, float] = field(default_factory=dict, hash=False)
     """Wall-clock time of each step; one that several encoders share counts in full in each."""
     source: str = field(default="", compare=False)
@@ -356,6 +360,8 @@ def _record(result: Result, condition: Condition, score: Score) -> dict[str, Any
         "dim": result.dim,
         "family": result.family,
         "layer": result.layer,
+        "step": result.step,
+        "epoch": result.epoch,
         "probe_vectors": result.probe_vectors,
         "preset": result.preset.name,
         "seed": result.seed,

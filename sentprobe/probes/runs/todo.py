@@ -184,6 +184,8 @@ def _blank(task: Task, encoder: Encoder | Baseline, *, run: Run) -> Result:
         device=made.device,
         layer=getattr(encoder, "layer", None),
         family=getattr(encoder, "family", ""),
+        step=getattr(encoder, "step", None),
+        epoch=getattr(encoder, "epoch", None),
     )
 
 

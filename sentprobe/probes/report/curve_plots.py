@@ -1,0 +1,69 @@
+"""Plots of curves: accuracy by step of training."""
+
+from collections.abc import Sequence
+from itertools import cycle
+from typing import TYPE_CHECKING, Any
+
+from sentprobe.errors import UsageError, visible
+from sentprobe.probes.report.curves import Curve, CurveLine, CurvePoint, columns_of, title_of
+from sentprobe.probes.report.plots import MARKERS, empty_figure
+from sentprobe.progress import shorten
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def draw_curve(curve: Curve) -> "Figure":
+    """Draw accuracy by step with its 95% intervals: a panel for probes, one for each negative.
+
+    Where a step is not known, it is by epoch.
+
+    Raises:
+        UsageError: at some moments only the step is known, at others only the epoch; matplotlib is
+            not installed.
+    """
+    axis = axis_of(curve)
+    with empty_figure(7, 3.6 * len(curve.kinds)) as figure:
+        panels = figure.subplots(len(curve.kinds), squeeze=False, sharex=True)[:, 0]
+        for panel, kind in zip(panels, curve.kinds, strict=True):
+            for marker, (name, line) in zip(cycle(MARKERS), _lines(curve, kind), strict=False):
+                _draw_line(panel, curve.lines[line], axis, label=name, marker=marker)
+            for chance in sorted({line.chance for line in curve.of_kind(kind)}):
+                panel.axhline(100 * chance, color="grey", linestyle=":", linewidth=1)
+            panel.set_title(title_of(kind), fontsize="medium")
+            panel.set(ylabel="accuracy (%)", ylim=(-2, 102))
+            panel.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
+        panels[-1].set_xlabel(axis)
+    return figure
+
+
+def axis_of(curve: Curve) -> str:
+    """Return what curves are drawn over: the step or, where one is not known, the epoch.
+
+    Raises:
+        UsageError: neither is known of all.
+    """
+    for axis, known in zip(("step", "epoch"), zip(*curve.moments, strict=True), strict=True):
+        if None not in known:
+            return axis
+    raise UsageError(
+        f"{curve.name} cannot be drawn: some of its results lack the step, others the epoch"
+    )
+
+
+def _lines(curve: Curve, kind: object) -> list[tuple[str, CurveLine]]:
+    """Return the lines of a kind with the names of their columns."""
+    columns = columns_of(curve).items()
+    return [(name, line) for name, lines in columns for line in lines if line.kind is kind]
+
+
+def _draw_line(
+    panel: Any, points: Sequence[CurvePoint], axis: str, *, label: str, marker: str
+) -> None:
+    across = [getattr(point, axis) for point in points]
+    shares = [100 * point.accuracy for point in points]
+    shown = shorten(visible(label))
+    line = panel.plot(across, shares, marker=marker, markersize=4, label=shown)[0]
+    low = [100 * point.interval.low for point in points]
+    high = [100 * point.interval.high for point in points]
+    panel.fill_between(across, low, high, alpha=0.12, color=line.get_color(), linewidth=0)

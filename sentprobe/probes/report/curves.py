@@ -1,0 +1,267 @@
+"""Results at the steps of a training as curves: a table by step for each."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sentprobe.generator.contrasts import CONTRASTS
+from sentprobe.probes.geometry.measures import NegativeKind
+from sentprobe.probes.geometry.results import WHOLE, GeometryResult
+from sentprobe.probes.geometry.tables import KINDS
+from sentprobe.probes.report.view import ShownTable
+from sentprobe.probes.runs.results import Condition, Result, Results
+from sentprobe.probes.statistics import Interval
+from sentprobe.table_writers import Grid, GridCell, GridRow
+
+PROBES = "accuracy of probes"
+"""What stands above the rows of tasks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurveLine:
+    """Of what a figure is: a probe's task, or a kind of negative of a contrast, and its data."""
+
+    name: str
+    kind: NegativeKind | None
+    """None: it is a probe's."""
+    made: tuple[object, ...]
+    """What tells it from others of the name: the data, and the classifier."""
+    chance: float
+    measured: str
+    """What was done with how many items."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurvePoint:
+    """An accuracy at one moment of training, with its 95% interval."""
+
+    step: int | None
+    epoch: float | None
+    accuracy: float
+    interval: Interval
+
+    @property
+    def at(self) -> tuple[float, float]:
+        """What points are in order of: the step, then the epoch; what is not known is first."""
+        return (-1 if self.step is None else self.step, -1 if self.epoch is None else self.epoch)
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """All that was measured of one encoder in training, of one seed and folder."""
+
+    name: str
+    seed: int
+    source: str
+    lines: dict[CurveLine, list[CurvePoint]]
+    """Of each line its points, in order."""
+    versions: tuple[Mapping[str, str], ...] = ()
+    """Of the packages that made its results, each once."""
+
+    @property
+    def moments(self) -> list[tuple[int | None, float | None]]:
+        """Each step and epoch once, in order."""
+        points = sorted((p for each in self.lines.values() for p in each), key=lambda p: p.at)
+        return list(dict.fromkeys((point.step, point.epoch) for point in points))
+
+    @property
+    def kinds(self) -> list[NegativeKind | None]:
+        """The kinds of its lines, each once: probes first."""
+        there = {line.kind for line in self.lines}
+        return [kind for kind in (None, *NegativeKind) if kind in there]
+
+    def of_kind(self, kind: NegativeKind | None) -> list[CurveLine]:
+        """Return the lines of one kind."""
+        return [line for line in self.lines if line.kind is kind]
+
+
+def in_training(result: Result | GeometryResult) -> bool:
+    """Say whether a result is of an encoder at a moment of its training."""
+    return result.step is not None or result.epoch is not None
+
+
+def apart(results: Results) -> tuple[Results, Results]:
+    """Return the results of encoders that are in no training, and of those that are."""
+    parts: tuple[list[Result], list[Result]] = ([], [])
+    for record in results.records:
+        parts[in_training(record)].append(record)
+    return Results(tuple(parts[0])), Results(tuple(parts[1]))
+
+
+def curves_of(probed: Results, measured: Iterable[GeometryResult] = ()) -> tuple[Curve, ...]:
+    """Return the curves of results in training, in the order of their names.
+
+    *probed* are those of probes, all in training; of *measured*, of distances, those that are.
+    """
+    curves: dict[tuple[str, int, str], dict[CurveLine, list[CurvePoint]]] = {}
+    versions: dict[tuple[str, int, str], list[Mapping[str, str]]] = {}
+    for record in probed.records:
+        key = (record.family or record.encoder, record.seed, record.source)
+        lines = curves.setdefault(key, {})
+        lines.setdefault(_probe_line(record), []).append(_probe_point(record))
+        versions.setdefault(key, []).append(record.versions)
+    for found in sorted(filter(in_training, measured), key=_by_contrast):
+        key = (found.family or found.encoder, found.drawing.seed, found.source)
+        lines = curves.setdefault(key, {})
+        for kind in NegativeKind:
+            lines.setdefault(_distance_line(found, kind), []).append(_distance_point(found, kind))
+        versions.setdefault(key, []).append(found.versions)
+    for lines in curves.values():
+        for points in lines.values():
+            points.sort(key=lambda point: point.at)
+    return tuple(
+        Curve(*key, lines=lines, versions=_distinct(versions[key]))
+        for key, lines in sorted(curves.items())
+    )
+
+
+def _distinct(found: Iterable[Mapping[str, str]]) -> tuple[Mapping[str, str], ...]:
+    return tuple({tuple(each.items()): each for each in found}.values())
+
+
+def _by_contrast(found: GeometryResult) -> int:
+    return [*CONTRASTS, found.contrast].index(found.contrast)
+
+
+def _probe_line(record: Result) -> CurveLine:
+    total = record.scores[Condition.PROBE].total
+    return CurveLine(
+        name=record.task,
+        kind=None,
+        made=(record.dataset_fingerprint, str(record.preset), record.probe_vectors),
+        chance=record.majority,
+        measured=f"a probe ({record.preset.name}) on {total} test items",
+    )
+
+
+def _probe_point(record: Result) -> CurvePoint:
+    score = record.scores[Condition.PROBE]
+    return CurvePoint(
+        step=record.step, epoch=record.epoch, accuracy=score.accuracy, interval=score.interval
+    )
+
+
+def _distance_line(found: GeometryResult, kind: NegativeKind) -> CurveLine:
+    return CurveLine(
+        name=found.contrast,
+        kind=kind,
+        made=(found.material,),
+        chance=0.5,
+        measured=f"the positive is nearer by cosine, in {found.drawing.n} triplets",
+    )
+
+
+def _distance_point(found: GeometryResult, kind: NegativeKind) -> CurvePoint:
+    whole = found.find(kind)[WHOLE]
+    return CurvePoint(
+        step=found.step,
+        epoch=found.epoch,
+        accuracy=whole.accuracy,
+        interval=whole.accuracy_interval,
+    )
+
+
+def curve_tables(curves: Sequence[Curve], *, intervals: bool) -> Iterator[ShownTable]:
+    """Yield a table for each curve: a row for each step, a column for each task and contrast."""
+    for curve in curves:
+        yield curve_title(curve, curves), curve_grid(curve, intervals=intervals), explain(curve)
+
+
+def curve_title(curve: Curve, curves: Sequence[Curve]) -> str:
+    """Return what stands above a curve: its name and, where others differ, its seed and folder."""
+    seeds = len({each.seed for each in curves}) > 1
+    folders = len({each.source for each in curves}) > 1
+    told = [f"{curve.name} in training", *([f"seed {curve.seed}"] if seeds else [])]
+    return ", ".join([*told, *([f"from {curve.source}"] if folders else [])])
+
+
+def curve_grid(curve: Curve, *, intervals: bool = False) -> Grid:
+    """Lay a curve out: a part for probes and for each kind of negative, a row for each step."""
+    names = columns_of(curve)
+    steps = any(step is not None for step, _ in curve.moments)
+    epochs = any(epoch is not None for _, epoch in curve.moments)
+    header = [*(["step"] if steps else []), *(["epoch"] if epochs else []), *names]
+    rows = [row for kind in curve.kinds for row in _part(curve, kind, header, intervals)]
+    return Grid(tuple(header), tuple(rows))
+
+
+def columns_of(curve: Curve) -> dict[str, list[CurveLine]]:
+    """Return the columns: the lines of one name; where there are two of a kind, they have numbers.
+
+    Two of one name are of other data, or other classifiers.
+    """
+    columns: dict[str, list[CurveLine]] = {}
+    for line in curve.lines:
+        place = next(
+            name
+            for name in _numbered(line.name)
+            if all(other.kind is not line.kind for other in columns.get(name, ()))
+        )
+        columns.setdefault(place, []).append(line)
+    return columns
+
+
+def _numbered(name: str) -> Iterator[str]:
+    yield name
+    number = 2
+    while True:
+        yield f"{name} ({number})"
+        number += 1
+
+
+def title_of(kind: NegativeKind | None) -> str:
+    """Return what the lines of a kind are."""
+    return PROBES if kind is None else f"accuracy, {KINDS[kind]}"
+
+
+def _part(
+    curve: Curve,
+    kind: NegativeKind | None,
+    header: Sequence[str],
+    intervals: bool,  # noqa: FBT001
+) -> Iterator[GridRow]:
+    title = title_of(kind)
+    if len(curve.kinds) > 1:
+        yield GridRow(title, title, (GridCell(""),) * (len(header) - 1), heading=True)
+    columns = columns_of(curve)
+    lines = [next((e for e in columns[n] if e.kind is kind), None) for n in columns]
+    for step, epoch in curve.moments:
+        found = [_find(curve, line, (step, epoch)) for line in lines]
+        if any(found):
+            told = {"step": _told(step), "epoch": _told(epoch)}
+            label, *first = (told[name] for name in header if name in told)
+            texts = [*first, *(_shown(point, intervals=intervals) for point in found)]
+            yield GridRow(label, title, tuple(map(GridCell, texts)))
+
+
+def _find(
+    curve: Curve, line: CurveLine | None, moment: tuple[int | None, float | None]
+) -> CurvePoint | None:
+    points = curve.lines[line] if line else ()
+    return next((each for each in points if (each.step, each.epoch) == moment), None)
+
+
+def _told(number: float | None) -> str:
+    return "-" if number is None else f"{number:.10g}"
+
+
+def _shown(point: CurvePoint | None, *, intervals: bool) -> str:
+    if point is None:
+        return ""
+    low, high = 100 * point.interval.low, 100 * point.interval.high
+    return f"{100 * point.accuracy:.1f}" + (f" [{low:.1f}, {high:.1f}]" if intervals else "")
+
+
+def explain(curve: Curve) -> str:
+    """Return the lines below the table: of what the figures are, and what chance is."""
+    columns = columns_of(curve)
+    told: dict[str, list[str]] = {}
+    for name, lines in columns.items():
+        text = f"{lines[0].measured}, chance {100 * lines[0].chance:.1f}"
+        told.setdefault(text, []).append(name)
+    parts = "; ".join(f"{', '.join(names)}: {text}" for text, names in told.items())
+    said = [f"Accuracy in %, seed {curve.seed}. {parts}."]
+    if len(columns) > len({line.name for line in curve.lines}):
+        said.append("Columns of one name are of other data, or of another classifier.")
+    if None in curve.kinds:
+        said.append("Probes have no sanity runs here; probe run makes them.")
+    return "".join(f"{line}\n" for line in said)
