@@ -11,10 +11,10 @@ import typer
 
 from sentprobe.commands import options as opt
 from sentprobe.commands.table_files import find_caption, find_format, print_or_write
-from sentprobe.errors import ResultsError, UsageError, told
+from sentprobe.errors import UsageError, told
 from sentprobe.lengths import Lengths
 from sentprobe.probes.geometry.draws import geometry_tables
-from sentprobe.probes.geometry.results import GeometryResult, read_geometry
+from sentprobe.probes.geometry.results import GeometryResult, OlderGeometryError, read_geometry
 from sentprobe.probes.report.curves import Curve, apart, curve_tables, curves_of, in_training
 from sentprobe.probes.report.geometry import all_records, by_task, geometry_sections
 from sentprobe.probes.report.published import published_records
@@ -128,12 +128,12 @@ def read_runs(runs: Sequence[Path]) -> Results:
 def read_distances(runs: Sequence[Path], *, probed: bool) -> tuple[GeometryResult, ...]:
     """Read what ``probe geometry`` has put into folders of results.
 
-    Beside probes, results of geometry that cannot be read are left out, and a line on stderr says
-    why.
+    Beside probes, results of geometry of another version are left out, and a line on stderr says
+    so.
     """
     try:
         return by_task([each for path in runs for each in read_geometry(path)])
-    except ResultsError as error:
+    except OlderGeometryError as error:
         if not probed:
             raise
         print(told(f"left out: geometry: {error}"), file=sys.stderr)

@@ -66,7 +66,7 @@ def test_records_of_papers_have_the_keys_of_all(distances: Path, command: Comman
     assert "published" in {each["condition"] for each in found}
 
 
-def test_geometry_that_cannot_be_read_does_not_hide_probes(
+def test_geometry_of_another_version_does_not_hide_probes(
     distances: Path, command: Command
 ) -> None:
     file = next(distances.rglob("*role*.json"))

@@ -136,6 +136,10 @@ def format_geometry(result: GeometryResult) -> str:
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
 
 
+class OlderGeometryError(ResultsError):
+    """A result of geometry is of another version of sentprobe."""
+
+
 def parse_geometry(text: str | bytes, *, source: str) -> GeometryResult:
     """Read a result back; *source* names it in an error.
 
@@ -145,7 +149,7 @@ def parse_geometry(text: str | bytes, *, source: str) -> GeometryResult:
     try:
         value = parse_json(text)
         if value.pop("format") != GEOMETRY_FORMAT:
-            raise ResultsError(
+            raise OlderGeometryError(
                 f"{source}: not in the format {GEOMETRY_FORMAT!r} but of another version of "
                 "sentprobe; the same probe geometry makes it anew, or remove it"
             )
