@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from clusters import DASK, cluster
+from model_files import tiny_model
 from probe_strategies import Counting, learnable
 
 from sentprobe.engines import Engine, EngineError, Here, Machines
@@ -82,6 +83,19 @@ def test_the_files_are_the_same_as_here(tmp_path: Path, monkeypatch: pytest.Monk
     assert contents(tmp_path / "away") == contents(tmp_path / "here")
     seconds = [record.seconds.keys() for record in away.records]
     assert seconds == [record.seconds.keys() for record in here.records]
+
+
+def test_draws_and_layers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A draw has its own data and weights, and one spec may be several encoders."""
+    tiny_model(tmp_path / "model", kind="Bert")
+    small: dict[str, Any] = {"tasks": ["Order"], "train": 28, "test": 28, "preset": FAST}
+    specs = ["bow?dim=4", f"hf:{tmp_path / 'model'}?layer=all"]
+    here = run("compeval", specs, draws=2, **small)
+    use(Elsewhere(), monkeypatch)
+    away = run("compeval", specs, draws=2, **small, **AWAY)
+    assert timeless(away) == timeless(here)
+    assert len({record.seed for record in away.records}) == 2
+    assert len({record.encoder for record in away.records}) > 2
 
 
 @pytest.mark.parametrize("words", ["encoder", "bow?dim=5"])
