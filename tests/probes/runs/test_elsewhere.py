@@ -85,16 +85,24 @@ def test_the_files_are_the_same_as_here(tmp_path: Path, monkeypatch: pytest.Monk
     assert seconds == [record.seconds.keys() for record in here.records]
 
 
-def test_draws_and_layers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A draw has its own data and weights, and one spec may be several encoders."""
-    tiny_model(tmp_path / "model", kind="Bert")
-    small: dict[str, Any] = {"tasks": ["Order"], "train": 28, "test": 28, "preset": FAST}
-    specs = ["bow?dim=4", f"hf:{tmp_path / 'model'}?layer=all"]
-    here = run("compeval", specs, draws=2, **small)
+SMALL: dict[str, Any] = {"tasks": ["Order"], "train": 28, "test": 28, "preset": FAST}
+
+
+def test_a_draw_has_its_own_data_and_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = run("compeval", "bow?dim=4", draws=2, **SMALL)
     use(Elsewhere(), monkeypatch)
-    away = run("compeval", specs, draws=2, **small, **AWAY)
+    away = run("compeval", "bow?dim=4", draws=2, **SMALL, **AWAY)
     assert timeless(away) == timeless(here)
     assert len({record.seed for record in away.records}) == 2
+
+
+@pytest.mark.slow  # transformers is slow to import
+def test_one_spec_may_be_several_encoders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = f"hf:{tiny_model(tmp_path / 'model', kind='Bert')}?layer=all"
+    here = run("compeval", spec, draws=2, **SMALL)
+    use(Elsewhere(), monkeypatch)
+    away = run("compeval", spec, draws=2, **SMALL, **AWAY)
+    assert timeless(away) == timeless(here)
     assert len({record.encoder for record in away.records}) > 2
 
 
