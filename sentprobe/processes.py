@@ -6,8 +6,8 @@ import signal
 import threading
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import partial
@@ -77,20 +77,6 @@ def workers(jobs: int) -> Iterator[Executor | None]:
         pool.shutdown()
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def finished(
-    work: Mapping[Key, Callable[[], Value]], *, pool: Executor | None
-) -> Iterator[tuple[Key, Value]]:
-    """Do each piece of work and yield it as it is done: in the pool, or here one after another."""
-    if pool is None:
-        for key, piece in work.items():
-            yield key, piece()
-        return
-    keys = {pool.submit(piece): key for key, piece in work.items()}
-    with _killed_are_told():
-        for done in as_completed(keys):
-            yield keys[done], done.result()
 
 
 def in_order(

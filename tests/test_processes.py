@@ -5,7 +5,6 @@ import signal
 import threading
 import time
 from concurrent.futures import Executor, Future
-from functools import partial
 from multiprocessing import active_children
 from typing import Any
 
@@ -14,22 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sentprobe.errors import SentprobeError, UsageError
-from sentprobe.processes import check_jobs, cores, finished, in_order, workers
-
-
-def test_work_is_done_here_or_elsewhere() -> None:
-    work = {text: partial(len, text) for text in ("a", "bcd", "ef")}
-    assert list(finished(work, pool=None)) == [("a", 1), ("bcd", 3), ("ef", 2)]
-    with workers(2) as pool:
-        assert dict(finished(work, pool=pool)) == {"a": 1, "bcd": 3, "ef": 2}
-
-
-def test_a_process_that_is_killed() -> None:
-    with (
-        pytest.raises(SentprobeError, match="was killed"),
-        workers(2) as pool,
-    ):
-        list(finished({0: partial(os._exit, 3)}, pool=pool))
+from sentprobe.processes import check_jobs, cores, in_order, workers
 
 
 class DemandingError(Exception):
@@ -56,8 +40,10 @@ def make_a_lock() -> Any:
 
 
 def test_an_error_comes_out_with_what_happened() -> None:
-    with workers(2) as pool, pytest.raises(ValueError, match=r"^not this one") as caught:
-        list(finished({0: refuse}, pool=pool))
+    with workers(2) as pool:
+        assert pool is not None
+        with pytest.raises(ValueError, match=r"^not this one") as caught:
+            pool.submit(refuse).result()
     assert "in refuse" in "".join(caught.value.__notes__)
 
 

@@ -19,6 +19,7 @@ from pkgutil import resolve_name
 
 import numpy as np
 
+from sentprobe import engines
 from sentprobe.errors import GivenError
 from sentprobe.extras import need
 from sentprobe.lexicon import Lexicon, english
@@ -29,7 +30,7 @@ from sentprobe.probes.formats import read_dataset
 from sentprobe.probes.known_task import AGREEING, TIED, Cue
 from sentprobe.probes.statistics import balanced
 from sentprobe.probes.suites import expected, turned
-from sentprobe.processes import check_jobs, cores, finished, workers
+from sentprobe.processes import check_jobs, cores
 from sentprobe.progress import Reporter, Silent, bars
 from sentprobe.specs import choose
 
@@ -252,8 +253,8 @@ def audit_all(
     }
     reporter.begin("audit", len(work))
     tried: dict[_Work, _Tried] = {}
-    with workers(jobs) as pool:
-        for key, found in finished(work, pool=pool):
+    with engines.make_engine(engines.Machines(jobs=jobs)) as engine:
+        for (key, _), found in engines.run(_do, iter(work.items()), engine, kept=_KEPT):
             tried[key] = found
             reporter.advance()
     return [
@@ -270,6 +271,9 @@ def audit_all(
 _Work = tuple[str, Cue]
 """A dataset's fingerprint, and a cue to try on it."""
 
+_KEPT = "nothing was audited"
+"""What an error says of what was done."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Tried:
@@ -277,6 +281,11 @@ class _Tried:
 
     trial: Trial
     structures: Mapping[str, int]
+
+
+def _do(item: "tuple[_Work, Callable[[], _Tried]]") -> _Tried:
+    _, piece = item
+    return piece()
 
 
 def _try(
