@@ -13,6 +13,8 @@ from sentprobe.probes.corpus.sources import ChunkSize, find_sources
 from sentprobe.probes.corpus.table import Table
 
 HERE = Machines(jobs=1)
+SMALL = ChunkSize(pieces=3, characters=10_000)
+PAIRS = [("men", "slept"), ("dogs", "ran"), ("men", "slept"), ("kings", "saw us")]
 
 NOUNS = ("men", "dogs", "kings", "naïve")
 VERBS = ("slept", "ran", "saw us")

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from corpus_strategies import (
     HERE,
+    PAIRS,
+    SMALL,
     chunk_sizes,
     content,
     make_table,
@@ -32,14 +34,6 @@ from sentprobe.probes.corpus.chunks import mark_first, parse_digests
 from sentprobe.probes.corpus.recipe import Recipe
 from sentprobe.probes.corpus.sources import ChunkSize, find_sources
 from sentprobe.probes.corpus.table import TableError, open_table
-
-SMALL = ChunkSize(pieces=3, characters=10_000)
-PAIRS = [("men", "slept"), ("dogs", "ran"), ("men", "slept"), ("kings", "saw us")]
-
-
-@pytest.fixture
-def corpus(tmp_path: Path) -> Path:
-    return write_trees(tmp_path / "a.mrg", PAIRS)
 
 
 @examples(25)

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 from corpus_strategies import (
+    PAIRS,
+    SMALL,
     content,
     make_table,
     rows_of,
@@ -21,17 +23,9 @@ from sentprobe.probes.corpus import analyze as module
 from sentprobe.probes.corpus import chunks as shards
 from sentprobe.probes.corpus.chunks import chunk_path
 from sentprobe.probes.corpus.recipe import Recipe
-from sentprobe.probes.corpus.sources import Chunk, ChunkSize
+from sentprobe.probes.corpus.sources import Chunk
 from sentprobe.probes.corpus.table import TableError, open_table
 from sentprobe.probes.corpus.work import work_on
-
-SMALL = ChunkSize(pieces=3, characters=10_000)
-PAIRS = [("men", "slept"), ("dogs", "ran"), ("men", "slept"), ("kings", "saw us")]
-
-
-@pytest.fixture
-def corpus(tmp_path: Path) -> Path:
-    return write_trees(tmp_path / "a.mrg", PAIRS)
 
 
 class StopError(Exception):
