@@ -67,14 +67,17 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "sentprobe.commands.run:app",
             "Build or read the tasks, encode their sentences, train probes, and print the table.",
         ),
-        "show": ("sentprobe.commands.show:show", "Print the table of one or more runs."),
+        "show": (
+            "sentprobe.commands.show:show",
+            "Print the table of one or more runs, and those of probe geometry.",
+        ),
         "compare": (
             "sentprobe.commands.compare:compare",
             "Compare encoders task by task: differences, intervals and paired tests.",
         ),
         "correlate": (
             "sentprobe.commands.correlate:correlate_command",
-            "Correlate probing tasks with other scores of the same encoders.",
+            "Correlate probing tasks with other scores of the same encoders: Spearman's, by rank.",
         ),
         "geometry": (
             "sentprobe.commands.geometry:geometry",

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from sentprobe.commands import options as opt
-from sentprobe.commands.show import read_distances
+from sentprobe.commands.given_runs import read_distances, sides_of
 from sentprobe.commands.table_files import find_caption, find_table_format, print_or_write
 from sentprobe.errors import ResultsError, UsageError, suggest, told
 from sentprobe.probes.geometry.draws import GeometryTable, geometry_tables
@@ -22,7 +22,6 @@ from sentprobe.probes.report.comparisons import Comparison, Side
 from sentprobe.probes.report.geometry import same_keys
 from sentprobe.probes.report.tables import arrange, settings
 from sentprobe.probes.report.view import to_text as write_sections
-from sentprobe.probes.runs.results import Results
 from sentprobe.probes.runs.store import read_results
 from sentprobe.probes.statistics import Correction
 from sentprobe.screen import print_table, say
@@ -286,22 +285,6 @@ def _check_table(paths: Sequence[Path], table: int | None) -> None:
 
 def _sides(path: Path, table: int | None) -> list[Side]:
     return sides_of(read_results(path), str(path), table)
-
-
-def sides_of(results: Results, source: str, table: int | None) -> list[Side]:
-    """Return the encoders of runs, with what is there twice once; *table* chooses one of several.
-
-    Raises:
-        UsageError: there is no such table; without one, an encoder has two results on a task.
-    """
-    tables = settings(arrange(results))
-    if table is not None and len(tables) > 1:
-        if not 1 <= table <= len(tables):
-            raise UsageError(f"{source} has the tables 1 to {len(tables)}, and no table {table}")
-        tables = tables[table - 1 : table]
-    joined = Results(tuple(record for each in tables for record in each.records))
-    hint = f"choose one of its {len(tables)} tables, as probe show numbers them, with --table"
-    return comparisons.sides(joined, source, hint=hint)
 
 
 def split(text: str) -> tuple[Path, str | None]:

@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from sentprobe.commands import options as opt
-from sentprobe.commands.compare import sides_of
-from sentprobe.commands.show import read_runs
+from sentprobe.commands.given_runs import read_runs, sides_of
 from sentprobe.commands.table_files import find_caption, find_table_format, print_or_write
 from sentprobe.errors import UsageError, told
 from sentprobe.probes.report.correlations import (

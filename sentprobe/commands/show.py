@@ -1,7 +1,6 @@
 """The command ``probe show``: the table of one or more runs."""
 
 import itertools
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,25 +9,24 @@ from typing import Annotated
 import typer
 
 from sentprobe.commands import options as opt
+from sentprobe.commands.given_runs import read_distances, read_runs
 from sentprobe.commands.table_files import find_caption, find_format, print_or_write
-from sentprobe.errors import UsageError, told
+from sentprobe.errors import UsageError
 from sentprobe.lengths import Lengths
 from sentprobe.probes.geometry.draws import geometry_tables
-from sentprobe.probes.geometry.results import GeometryResult, OlderGeometryError, read_geometry
+from sentprobe.probes.geometry.results import GeometryResult
 from sentprobe.probes.report.curves import Curve, apart, curve_tables, curves_of, in_training
-from sentprobe.probes.report.geometry import all_records, by_task, geometry_sections
+from sentprobe.probes.report.geometry import all_records, geometry_sections
 from sentprobe.probes.report.published import published_records
 from sentprobe.probes.report.series import NOTES, check_series, series_grids, series_records
 from sentprobe.probes.report.tables import (
     CellStyle,
-    arrange,
     single_draws,
     titles,
 )
 from sentprobe.probes.report.view import ShownTable, in_grids, sections
 from sentprobe.probes.report.view import to_text as write_sections
 from sentprobe.probes.runs.results import Results
-from sentprobe.probes.runs.store import read_results
 from sentprobe.screen import print_table, say
 from sentprobe.specs import choose
 from sentprobe.table_writers import (
@@ -117,27 +115,6 @@ def without_curves(results: Results, view: View) -> tuple[Results, View]:
 
 FLAT = (TableFormat.CSV, TableFormat.JSON)
 """The formats of records, which say of each at which step it was."""
-
-
-def read_runs(runs: Sequence[Path]) -> Results:
-    """Read several runs as one, layers of a model in order, and compeval tasks in the paper's."""
-    records = [record for path in runs for record in read_results(path).records]
-    return arrange(Results(tuple(records)))
-
-
-def read_distances(runs: Sequence[Path], *, probed: bool) -> tuple[GeometryResult, ...]:
-    """Read what ``probe geometry`` has put into folders of results.
-
-    Beside probes, results of geometry of another version are left out, and a line on stderr says
-    so.
-    """
-    try:
-        return by_task([each for path in runs for each in read_geometry(path)])
-    except OlderGeometryError as error:
-        if not probed:
-            raise
-        print(told(f"left out: geometry: {error}"), file=sys.stderr)
-        return ()
 
 
 def _check_probed(results: Results, asked: Mapping[str, bool]) -> None:

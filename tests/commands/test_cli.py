@@ -10,9 +10,11 @@ from processes import ENVIRONMENT
 from sentprobe.cli import COMMANDS, load_command
 
 EVERY = [(program, name) for program, commands in COMMANDS.items() for name in commands]
-SHARED = {"completion", "gen_options", "help", "options", "stopping", "table_files"}
+SHARED = {
+    "completion", "gen_options", "given_runs", "help", "options", "stopping", "table_files",
+}  # fmt: skip
 """What is no command, and used by several."""
-BUILDERS = ("run", "build", "sentences")
+BUILDERS = ("run", "build", "sentences", "geometry")
 HEAVY = {"torch", "sklearn", "lightgbm", "duckdb", "pyarrow", "pandas", "scipy", "nltk"}
 
 

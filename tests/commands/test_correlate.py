@@ -12,7 +12,7 @@ from in_process import Command
 from probe_strategies import sample_result
 from shown_runs import a_run, rows
 
-from sentprobe.commands.compare import sides_of
+from sentprobe.commands.given_runs import sides_of
 from sentprobe.probes.report.correlations import correlate
 from sentprobe.probes.report.downstream import read_scores
 from sentprobe.probes.runs.store import read_results

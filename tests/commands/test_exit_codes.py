@@ -88,6 +88,13 @@ WRONG_PATHS = [
     "probe compare none#bow run",
     "probe compare layers -o none/x.txt",
     "probe compare layers -o folder",
+    "probe correlate none --with scores.csv",
+    "probe correlate three --with none.csv",
+    "probe correlate three --with folder",
+    "probe correlate three --with scores.csv --out none/x.md",
+    "probe correlate three --with scores.csv -o folder",
+    "probe correlate three --with scores.csv --plot none/x.svg",
+    "probe correlate three --with scores.csv --plot folder.svg",
     f"probe embed none {BOW} --out x.npz",
     f"probe embed folder {BOW} --out x.npz",
     f"probe embed data.jsonl {BOW} --out none/x.npz",
@@ -144,6 +151,7 @@ WRONG_CONTENT = [
     "probe run data.jsonl --encoder file:broken.npz",
     "probe show broken",
     "probe compare broken",
+    "probe correlate three --with file",
     "probe audit file",
     "probe audit broken.jsonl",
     f"probe embed broken.jsonl {BOW} --out x.npz",
@@ -183,8 +191,11 @@ def _make_tables(place: Path) -> None:
 
 
 def _make_runs(place: Path) -> None:
-    for name in ("run", "broken", "layers"):
+    for name in ("run", "broken", "layers", "three"):
         prepare_directory(place / name)
+    for number, name in enumerate("abc"):
+        write_result(sample_result(name, "Order", 600 + number), place / "three")
+    (place / "scores.csv").write_text("encoder,STS\na,1\nb,2\nc,3\n")
     for number in (1, 2):
         layer = replace(sample_result(f"m{number}", "Order", 600), layer=number, family="m")
         write_result(layer, place / "layers")
@@ -257,23 +268,25 @@ def _commands(program: str) -> Iterator[tuple[str, Callable[..., Any]]]:
             yield f"{program} {name}", found
 
 
-def _paths(command: Callable[..., Any]) -> Iterator[str]:
-    """Yield each option of a command that is a path; of an argument, the empty text."""
+def _paths(command: Callable[..., Any]) -> Iterator[tuple[str, ...]]:
+    """Yield the names of each option of a command that is a path; of an argument, no text."""
     for name, parameter in inspect.signature(command).parameters.items():
         kind, *about = get_args(parameter.annotation) or (parameter.annotation, None)
         if Path in (kind, *get_args(kind)):
             option = isinstance(about[0], typer.models.OptionInfo)
-            declared = about[0].param_decls if option else ("",)
-            yield (declared or (f"--{name.replace('_', '-')}",))[0]
+            # In an annotation, Typer keeps the first name where a default would be.
+            declared = (about[0].default, *about[0].param_decls) if option else ("",)
+            named = [each for each in declared if isinstance(each, str)]
+            yield tuple(named) or (f"--{name.replace('_', '-')}",)
 
 
 @pytest.mark.parametrize("program", COMMANDS)
 def test_every_path_is_in_the_table(program: str) -> None:
-    found = [(line, option) for line, each in _commands(program) for option in _paths(each)]
+    found = [(line, names) for line, each in _commands(program) for names in _paths(each)]
     assert len(found) >= 5
-    for line, option in found:
+    for line, names in found:
         tried = [wrong for wrong in WRONG_PATHS if wrong.startswith(f"{line} ")]
-        assert any(option in wrong for wrong in tried), (line, option)
+        assert any(name in wrong for wrong in tried for name in names), (line, names)
 
 
 @pytest.mark.parametrize(

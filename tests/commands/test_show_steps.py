@@ -16,7 +16,7 @@ from probe_strategies import sample_result
 from shown_runs import Tags, a_run, rows
 
 import sentprobe
-from sentprobe.commands.show import read_distances
+from sentprobe.commands.given_runs import read_distances
 from sentprobe.probes.report.curve_plots import axis_of, draw_curve
 from sentprobe.probes.report.curves import Curve, columns_of, curves_of
 from sentprobe.probes.runs.results import Result, Results
