@@ -1,6 +1,11 @@
 """``--dry-run``: what would be done and how long it would take; nothing is written."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,8 +18,11 @@ from sentprobe.commands.targets import parse_targets
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.formats import write_dataset
 from sentprobe.probes.runs import forecast, pace
-from sentprobe.probes.runs.results import Condition
+from sentprobe.probes.runs.ledger import Ran
+from sentprobe.probes.runs.results import Condition, Result, Results
+from sentprobe.probes.runs.runner import run_tasks
 from sentprobe.probes.runs.settings import make_run
+from sentprobe.probes.runs.task import Task
 from sentprobe.probes.trainer.presets import find_preset, override
 from sentprobe.progress import Silent
 from sentprobe.specs import parse_spec
@@ -121,20 +129,45 @@ def test_a_folder_that_the_run_would_refuse(tmp_path: Path, command: Command) ->
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
-def test_more_items_and_seeds_take_longer() -> None:
-    preset = override(find_preset("ettinger"), [("max_epochs", "2")])
-    found = [
-        forecast.forecast(
-            parse_targets(["compeval"], ["Order"], items=ItemOptions(train=train, test=100)),
-            [parse_spec("bow?dim=8")],
-            run=make_run(seeds=seeds),
-            preset=preset,
-            reporter=Silent(),
-        )
-        for train, seeds in ((400, 1), (40_000, 10))
+START, EACH = 0.5, 0.01
+"""What a step takes here, in seconds: a part that is always the same, and one for each item."""
+
+
+def by_the_item(tasks: Sequence[Task], *args: Any, **options: Any) -> Ran:
+    """Run the tasks, and say of each step that it took a line's seconds of its items.
+
+    What is the bag-of-words control takes as long as that: a run knows it by its seconds.
+    """
+    ran = run_tasks(tasks, *args, **options)
+    items = {task.name: sum(map(len, task.data.splits.values())) for task in tasks}
+    records = [
+        replace(each, seconds=_seconds(each, START + EACH * items[each.task]))
+        for each in ran.results.records
     ]
-    few, many = found
-    assert many.train > 10 * few.train > 0
-    assert many.encode > few.encode > 0
-    assert many.build > few.build > 0
-    assert many.planned[0].missing == dict.fromkeys(Condition, tuple(range(10)))
+    return ran._replace(results=Results(tuple(records)))
+
+
+def _seconds(result: Result, step: float) -> dict[str, float]:
+    bag = result.seconds.get(Condition.BAG_OF_WORDS)
+    return {key: step if spent == bag else 2 * step for key, spent in result.seconds.items()}
+
+
+@pytest.mark.parametrize(("train", "seeds"), [(400, 1), (40_000, 1), (40_000, 10)])
+def test_small_runs_stand_for_all_items_and_seeds(
+    train: int, seeds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forecast, "run_tasks", by_the_item)
+    monkeypatch.setattr(forecast, "time", SimpleNamespace(perf_counter=count().__next__))
+    found = forecast.forecast(
+        parse_targets(["compeval"], ["Order"], items=ItemOptions(train=train, test=100)),
+        [parse_spec("bow?dim=8")],
+        run=make_run(seeds=seeds),
+        preset=override(find_preset("ettinger"), [("max_epochs", "2")]),
+        reporter=Silent(),
+    )
+    step = START + EACH * (train + 100)
+    assert found.encode == pytest.approx(2 * step)
+    # The encoder is that of the bag-of-words control: of five probes it alone is for nothing.
+    assert found.train == pytest.approx((1 + 3 * 2) * seeds * step)
+    assert found.build == pytest.approx(((train + 100) / 500) ** forecast.GROWTH)
+    assert found.planned[0].missing == dict.fromkeys(Condition, tuple(range(seeds)))
