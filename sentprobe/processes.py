@@ -56,7 +56,6 @@ def limit_threads(count: int | None) -> Iterator[None]:
 
 
 Given = TypeVar("Given")
-Key = TypeVar("Key")
 Value = TypeVar("Value")
 Some = ParamSpec("Some")
 
@@ -87,19 +86,13 @@ def in_order(
     No more than *ahead* of them are begun, or done and not yet taken.
     """
     waiting: deque[Future[Value]] = deque()
-    with _killed_are_told():
+    try:
         for task in tasks:
             if len(waiting) == ahead:
                 yield waiting.popleft().result()
             waiting.append(pool.submit(work, task))
         while waiting:
             yield waiting.popleft().result()
-
-
-@contextmanager
-def _killed_are_told() -> Iterator[None]:
-    try:
-        yield
     except BrokenProcessPool:
         raise SentprobeError(
             "a worker process was killed (out of memory?); fewer --jobs need less"

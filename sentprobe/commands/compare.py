@@ -41,18 +41,11 @@ def compare(
         str | None, opt.format_among(f"text, markdown, latex, csv or json. {opt.OUT_DECIDES}")
     ] = None,
     out: Annotated[Path | None, opt.out_to("Write to this file.")] = None,
-    correction: Annotated[
-        str, typer.Option(help="For the number of comparisons: holm, bh or none.")
-    ] = "holm",
+    correction: Annotated[str, opt.correction_for("comparisons")] = "holm",
     against: Annotated[
         str | None, typer.Option(help="Compare each encoder of the run with this one only.")
     ] = None,
-    table: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", help="Of a run that probe show prints as several tables, the one to use."
-        ),
-    ] = None,
+    table: opt.TableOption = None,
     *,
     latex: opt.LatexOptions,
 ) -> None:

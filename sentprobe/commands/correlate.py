@@ -46,16 +46,9 @@ def correlate_command(
     plot: Annotated[
         Path | None, typer.Option(help="A heat map, into this file: .svg, .png or .pdf.")
     ] = None,
-    correction: Annotated[
-        str, typer.Option(help="For the number of pairs: holm, bh or none.")
-    ] = "holm",
+    correction: Annotated[str, opt.correction_for("pairs")] = "holm",
     seed: Annotated[int, opt.seed_of("intervals and p-values")] = 0,
-    table: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", help="Of runs that probe show prints as several tables, the one to use."
-        ),
-    ] = None,
+    table: opt.TableOption = None,
     *,
     latex: opt.LatexOptions,
 ) -> None:

@@ -94,6 +94,21 @@ def jobs_of(text: str) -> Any:
 
 JobsOption = Annotated[int | None, jobs_of("By default one for each core.")]
 
+TableOption = Annotated[
+    int | None,
+    typer.Option(
+        "--table",
+        metavar="N",
+        help="Where probe show prints several tables, the one to use.",
+    ),
+]
+
+
+def correction_for(what: str) -> Any:
+    """Return the option ``--correction``; *what* it is that there are many of."""
+    return typer.Option("--correction", help=f"For the number of {what}: holm, bh or none.")
+
+
 CacheOption = Annotated[
     bool,
     typer.Option(
