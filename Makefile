@@ -43,7 +43,7 @@ demo: $(USER_STAMP) ## generate sentences and probe the default encoders with th
 figures: $(DEVELOPER_STAMP) ## make the README's table of five encoders anew, from three draws (about an hour)
 	mkdir -p demo
 	ln -sfn "$$($(BIN)/python -c $(MODEL_FOLDER))" demo/all-MiniLM-L6-v2
-	cd demo && ../$(BIN)/probe run compeval $(README_ENCODERS) --draws 3 --set enough=0.01 --out figures
+	cd demo && ../$(BIN)/probe run compeval $(README_ENCODERS) --draws 3 --set precision=float32 --out figures
 	cd demo && ../$(BIN)/probe show figures --format markdown
 
 # Mypy uses one core for a minute: it is beside the tests, and what it says is shown after them.
