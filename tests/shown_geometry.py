@@ -1,6 +1,7 @@
 """Results of geometry by hand, for tests of ``probe show`` and ``probe compare``."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +48,17 @@ def measured(
     return rs.GeometryResult(scores=_scores(kinds, units), **{**values, **changed})
 
 
+def also_by(result: rs.GeometryResult, nearness: str, form: str) -> rs.GeometryResult:
+    """The same result with what was measured by another nearness; of the other kind all wrong."""
+    kinds = {ms.NegativeKind.FORM: form, ms.NegativeKind.ANCHOR: "0" * len(form)}
+    further = _scores(kinds, result.units, ms.Nearness(nearness))
+    return replace(result, scores=result.scores + further)
+
+
 def _scores(
-    kinds: Mapping[ms.NegativeKind, str], units: tuple[int, ...]
+    kinds: Mapping[ms.NegativeKind, str],
+    units: tuple[int, ...],
+    nearness: ms.Nearness = ms.Nearness.COSINE,
 ) -> tuple[rs.GeometryScore, ...]:
     found = []
     for kind, digits in kinds.items():
@@ -58,7 +68,7 @@ def _scores(
         found.append(
             rs.GeometryScore(
                 kind=kind,
-                nearness=ms.Nearness.COSINE,
+                nearness=nearness,
                 by="",
                 group="",
                 measured=answers.over(every, units),

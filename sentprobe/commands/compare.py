@@ -4,17 +4,18 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from sentprobe.commands import options as opt
-from sentprobe.commands.given_runs import read_distances, sides_of
+from sentprobe.commands.given_runs import check_distances, read_distances, sides_of
 from sentprobe.commands.table_files import find_caption, find_table_format, print_or_write
 from sentprobe.errors import ResultsError, UsageError, suggest, told
 from sentprobe.probes.geometry.draws import GeometryTable, geometry_tables
+from sentprobe.probes.geometry.measures import Nearness
 from sentprobe.probes.geometry.tables import encoders_of
 from sentprobe.probes.report import comparisons
 from sentprobe.probes.report import distance_comparisons as distances
@@ -22,6 +23,7 @@ from sentprobe.probes.report.comparisons import Comparison, Side
 from sentprobe.probes.report.geometry import same_keys
 from sentprobe.probes.report.tables import arrange, settings
 from sentprobe.probes.report.view import to_text as write_sections
+from sentprobe.probes.runs.results import Results
 from sentprobe.probes.runs.store import read_results
 from sentprobe.probes.statistics import Correction
 from sentprobe.screen import print_table, say
@@ -46,6 +48,7 @@ def compare(
         str | None, typer.Option(help="Compare each encoder of the run with this one only.")
     ] = None,
     table: opt.TableOption = None,
+    nearness: opt.NearnessOption = "cosine",
     *,
     latex: opt.LatexOptions,
 ) -> None:
@@ -56,7 +59,8 @@ def compare(
     style = find_table_format(format_, out, what="a comparison")
     caption = find_caption(latex, style)
     corrected = choose(Correction, correction, what="correction")
-    found = find_all(runs, correction=corrected, against=against, table=table)
+    near = choose(Nearness, nearness, what="nearness")
+    found = find_all(runs, correction=corrected, against=against, table=table, nearness=near)
     if style is TableFormat.TEXT and out is None:
         for grid, notes in found.tables(corrected):
             print_table(draw(grid))
@@ -99,11 +103,19 @@ def to_text(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedRun:
-    """A run that is compared, or an encoder of it: whether it has probes, and its geometry."""
+    """A run that is compared, or an encoder of it: what its probes have, and its geometry."""
 
     path: Path
-    probed: bool
+    encoder: str | None
+    results: Results
+    """Of all its encoders."""
     tables: tuple[GeometryTable, ...]
+
+    @property
+    def probed(self) -> bool:
+        """Whether what is compared has probes."""
+        names = {record.encoder for record in self.results.records}
+        return bool(names) if self.encoder is None else self.encoder in names
 
 
 def find_all(
@@ -112,26 +124,29 @@ def find_all(
     correction: Correction = Correction.HOLM,
     against: str | None = None,
     table: int | None = None,
+    nearness: Nearness = Nearness.COSINE,
 ) -> ComparisonsFound:
     """Compare encoders by their probes and by their distances, as far as the runs have these.
 
     If one of the two cannot be compared and the other can, a line on stderr says why.
     """
     _check_runs(runs, against)
-    of_probes = partial(find_comparisons, runs, correction=correction, against=against, table=table)
-    if table is not None:
-        _check_probed(runs)
-        return ComparisonsFound(of_probes())
     given = [_read_run(run) for run in runs]
+    of_probes = partial(compare_probes, given, correction=correction, against=against, table=table)
+    if table is not None:
+        _check_probed(given)
+        return ComparisonsFound(of_probes())
     _check_kinds(given)
     if not all(run.tables for run in given):
+        check_distances([], nearness)
         return ComparisonsFound(of_probes())
     probed = all(run.probed for run in given)
     if not probed and any(run.probed for run in given):
         (without,) = (run.path for run in given if not run.probed)
         print(told(f"left out: probes: {without} has none"), file=sys.stderr)
+    of_distances = partial(compare_distances, correction=correction, nearness=nearness)
     try:
-        geometry = compare_distances(given, correction=correction, against=against)
+        geometry = of_distances(given, against=against)
     except (UsageError, ResultsError) as error:
         if not probed:
             raise
@@ -141,11 +156,13 @@ def find_all(
     return ComparisonsFound(_or_none(of_probes) if probed else (), geometry)
 
 
-def _check_probed(runs: Sequence[str]) -> None:
+def _check_probed(given: Sequence[ComparedRun]) -> None:
     """Refuse --table, which is of probes, for a folder that has geometry alone."""
-    for path, _ in map(split, runs):
-        if not read_results(path).records and read_distances([path], probed=False):
-            raise UsageError(f"{path}: --table is of probes, and it has results of geometry alone")
+    for run in given:
+        if not run.results.records and run.tables:
+            raise UsageError(
+                f"{run.path}: --table is of probes, and it has results of geometry alone"
+            )
 
 
 def _or_none(find: Callable[[], tuple[Comparison, ...]]) -> tuple[Comparison, ...]:
@@ -159,15 +176,15 @@ def _or_none(find: Callable[[], tuple[Comparison, ...]]) -> tuple[Comparison, ..
 
 def _read_run(text: str) -> ComparedRun:
     path, encoder = split(text)
-    names = {record.encoder for record in read_results(path).records}
-    tables = geometry_tables(read_distances([path], probed=bool(names)))
-    if encoder is not None:
-        known = [*dict.fromkeys([*sorted(names), *_names(tables)])]
-        if tables and encoder not in known:
+    results = read_results(path)
+    tables = geometry_tables(read_distances([path], probed=bool(results.records)))
+    if encoder is not None and tables:
+        names = sorted({record.encoder for record in results.records})
+        known = [*dict.fromkeys([*names, *_names(tables)])]
+        if encoder not in known:
             raise _no_encoder(path, encoder, known)
-        names &= {encoder}
         tables = tuple(filter(None, (distances.of_encoder(each, encoder) for each in tables)))
-    return ComparedRun(path=path, probed=bool(names), tables=tables)
+    return ComparedRun(path=path, encoder=encoder, results=results, tables=tables)
 
 
 def _names(tables: Sequence[GeometryTable]) -> list[str]:
@@ -175,12 +192,17 @@ def _names(tables: Sequence[GeometryTable]) -> list[str]:
 
 
 def compare_distances(
-    given: Sequence[ComparedRun], *, correction: Correction, against: str | None = None
+    given: Sequence[ComparedRun],
+    *,
+    correction: Correction,
+    against: str | None = None,
+    nearness: Nearness = Nearness.COSINE,
 ) -> tuple[distances.GeometryComparison, ...]:
     """Compare the encoders of a run, or one of a run with one of another, by their distances.
 
     Raises:
-        UsageError: which encoder of a run is not said; there is one only, or none of that name.
+        UsageError: which encoder of a run is not said; there is one only, or none of that name;
+            they have not been measured by this nearness.
         ResultsError: they have not been measured on the same triplets.
     """
     if len(given) == 1:
@@ -190,7 +212,8 @@ def compare_distances(
     else:
         first, second = map(_one_encoder, given)
         pairs = [*product(first, second)]
-    found = distances.compare_geometry(pairs, correction=correction)
+    check_distances([each for run in given for each in chain(*run.tables)], nearness)
+    found = distances.compare_geometry(pairs, correction=correction, nearness=nearness)
     if not found:
         where = " and ".join(str(run.path) for run in given)
         raise ResultsError(f"{where}: no two encoders were measured on the same triplets")
@@ -230,29 +253,28 @@ def _check_kinds(given: Sequence[ComparedRun]) -> None:
         )
 
 
-def find_comparisons(
-    runs: Sequence[str],
+def compare_probes(
+    given: Sequence[ComparedRun],
     *,
-    correction: Correction = Correction.HOLM,
+    correction: Correction,
     against: str | None = None,
     table: int | None = None,
 ) -> tuple[Comparison, ...]:
     """Compare the encoders of one run with each other, or one of a run with one of another.
 
-    A run is a directory or, for one encoder of it, ``DIR#ENCODER``. With *against*, each encoder
-    of one run is compared with that one only. *table* chooses, of a run that ``probe show`` prints
-    as several tables, one of them.
+    With *against*, each encoder of one run is compared with that one only. *table* chooses, of a
+    run that ``probe show`` prints as several tables, one of them.
     """
-    _check_table([split(run)[0] for run in runs], table)
-    if len(runs) == 2:
+    _check_table(given, table)
+    if len(given) == 2:
         first, second = (
-            comparisons.one_side(_sides(path, table), encoder, source=str(path))
-            for path, encoder in map(split, runs)
+            comparisons.one_side(_sides(run, table), run.encoder, source=str(run.path))
+            for run in given
         )
         return comparisons.compare([(first, second)], correction=correction)
-    path, _ = split(runs[0])
+    (run,) = given
     return comparisons.compare(
-        comparisons.all_pairs(_sides(path, table), baseline=against, source=str(path)),
+        comparisons.all_pairs(_sides(run, table), baseline=against, source=str(run.path)),
         correction=correction,
     )
 
@@ -267,17 +289,16 @@ def _check_runs(runs: Sequence[str], against: str | None) -> None:
         raise UsageError(f"{runs[0]}: what is it to be compared with? Name a second run")
 
 
-def _check_table(paths: Sequence[Path], table: int | None) -> None:
+def _check_table(given: Sequence[ComparedRun], table: int | None) -> None:
     """Refuse another number than 1 where no run has several tables."""
     if table in (None, 1):
         return
-    counts = [len(settings(arrange(read_results(path)))) for path in paths]
-    if max(counts) == 1:
-        raise UsageError(f"{paths[0]} has one table, and no table {table}")
+    if all(len(settings(arrange(run.results))) == 1 for run in given):
+        raise UsageError(f"{given[0].path} has one table, and no table {table}")
 
 
-def _sides(path: Path, table: int | None) -> list[Side]:
-    return sides_of(read_results(path), str(path), table)
+def _sides(run: ComparedRun, table: int | None) -> list[Side]:
+    return sides_of(run.results, str(run.path), table)
 
 
 def split(text: str) -> tuple[Path, str | None]:

@@ -72,9 +72,7 @@ def geometry(
         int, typer.Option("--variants", help="Variants that the positive is ranked among: 0 to 8.")
     ] = 5,
     seed: Annotated[int, opt.seed_of("triplets and encoders")] = 0,
-    nearness: Annotated[
-        str, typer.Option("--nearness", help="Show cosine, dot, euclid or whitened.")
-    ] = "cosine",
+    nearness: opt.NearnessOption = "cosine",
     by: Annotated[
         str | None,
         typer.Option("--by", help="Show accuracy by structure, place or distance, in cosine."),

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sentprobe.errors import UsageError, told
+from sentprobe.probes.geometry.measures import Nearness
 from sentprobe.probes.geometry.results import GeometryResult, OlderGeometryError, read_geometry
+from sentprobe.probes.geometry.tables import check_nearness
 from sentprobe.probes.report import comparisons
 from sentprobe.probes.report.comparisons import Side
 from sentprobe.probes.report.geometry import by_task
@@ -33,6 +35,19 @@ def read_distances(runs: Sequence[Path], *, probed: bool) -> tuple[GeometryResul
             raise
         print(told(f"left out: geometry: {error}"), file=sys.stderr)
         return ()
+
+
+def check_distances(found: Sequence[GeometryResult], nearness: Nearness) -> None:
+    """Refuse a nearness, other than the usual one, that no result of geometry has.
+
+    Raises:
+        UsageError: there is none, or no geometry at all.
+    """
+    if nearness is Nearness.COSINE:
+        return
+    if not found:
+        raise UsageError("--nearness is of geometry, and here are results of probes alone")
+    check_nearness(found, nearness)
 
 
 def sides_of(results: Results, source: str, table: int | None) -> list[Side]:

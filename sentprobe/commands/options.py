@@ -94,6 +94,11 @@ def jobs_of(text: str) -> Any:
 
 JobsOption = Annotated[int | None, jobs_of("By default one for each core.")]
 
+NearnessOption = Annotated[
+    str,
+    typer.Option("--nearness", help="What is near, in geometry: cosine, dot, euclid or whitened."),
+]
+
 TableOption = Annotated[
     int | None,
     typer.Option(

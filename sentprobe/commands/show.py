@@ -9,11 +9,12 @@ from typing import Annotated
 import typer
 
 from sentprobe.commands import options as opt
-from sentprobe.commands.given_runs import read_distances, read_runs
+from sentprobe.commands.given_runs import check_distances, read_distances, read_runs
 from sentprobe.commands.table_files import find_caption, find_format, print_or_write
 from sentprobe.errors import UsageError
 from sentprobe.lengths import Lengths
 from sentprobe.probes.geometry.draws import geometry_tables
+from sentprobe.probes.geometry.measures import Nearness
 from sentprobe.probes.geometry.results import GeometryResult
 from sentprobe.probes.report.curves import Curve, apart, curve_tables, curves_of, in_training
 from sentprobe.probes.report.geometry import all_records, geometry_sections
@@ -50,6 +51,7 @@ class View:
     caption: Caption = NO_CAPTION
     distances: tuple[GeometryResult, ...] = ()
     """What is known of geometry, shown below."""
+    nearness: Nearness = Nearness.COSINE
     curves: tuple[Curve, ...] = ()
     """What is known of encoders in training, by step, shown below."""
 
@@ -82,6 +84,7 @@ def show(
             help="Show accuracy and norm by sentence length, in bins or for each number of tokens.",
         ),
     ] = None,
+    nearness: opt.NearnessOption = "cosine",
     *,
     latex: opt.LatexOptions,
 ) -> None:
@@ -94,10 +97,12 @@ def show(
     if not results.records and not distances:
         raise UsageError(f"{', '.join(map(str, runs))}: no results yet")
     _check_probed(results, {"--by-length": lengths is not None, "--published": published})
+    near = choose(Nearness, nearness, what="nearness")
+    check_distances(distances, near)
     if plot is not None:
-        save_plot(results, plot, lengths, distances)
+        save_plot(results, plot, lengths, distances, near)
     shown = CellStyle(intervals=intervals, sources=sources, all_rows=all_rows, published=published)
-    view = View(style=shown, by_length=lengths, caption=caption, distances=distances)
+    view = View(style=shown, by_length=lengths, caption=caption, distances=distances, nearness=near)
     if style not in FLAT and (lengths is None or style is TableFormat.HTML):
         results, view = without_curves(results, view)
     if style is TableFormat.TEXT and out is None:
@@ -129,6 +134,7 @@ def save_plot(
     path: Path,
     by_length: Lengths | None,
     distances: Sequence[GeometryResult] = (),
+    nearness: Nearness = Nearness.COSINE,
 ) -> None:
     """Write the plot of the series, of the one setting with layers, of a training, or of geometry.
 
@@ -148,7 +154,7 @@ def save_plot(
         save_curve(trained, path)
         return
     if not results.records:
-        save_dots(distances, path)
+        save_dots(distances, path, nearness)
         return
     if len(layered) > 1:
         raise UsageError(
@@ -169,7 +175,14 @@ def to_text(results: Results, view: View, fmt: TableFormat) -> str:
         from sentprobe.probes.report.html import report  # noqa: PLC0415 - Jinja is not always needed
 
         by = view.by_length or Lengths.BINS
-        return report(results, view.distances, style=view.style, by=by, curves=view.curves)
+        return report(
+            results,
+            view.distances,
+            style=view.style,
+            by=by,
+            curves=view.curves,
+            nearness=view.nearness,
+        )
     return write_sections(list(_tables(results, view)), fmt, caption=view.caption)
 
 
@@ -187,7 +200,9 @@ def print_tables(results: Results, view: View) -> None:
 def _tables(results: Results, view: View) -> Iterator[ShownTable]:
     """Yield each table with what stands above it and below; geometry, then curves, are the last."""
     yield from in_grids(sections(results, view.style), view.style)
-    yield from geometry_sections(view.distances, results, intervals=view.style.intervals)
+    yield from geometry_sections(
+        view.distances, results, intervals=view.style.intervals, nearness=view.nearness
+    )
     yield from curve_tables(view.curves, intervals=view.style.intervals)
 
 
@@ -245,7 +260,7 @@ def save_series_plot(results: Results, path: "Path", *, by: Lengths) -> None:
     save_figure(lambda: draw_series(found[0], by=by), path)
 
 
-def save_dots(distances: Sequence[GeometryResult], path: Path) -> None:
+def save_dots(distances: Sequence[GeometryResult], path: Path, nearness: Nearness) -> None:
     """Write the plot of the one table of geometry that there is.
 
     Raises:
@@ -260,7 +275,7 @@ def save_dots(distances: Sequence[GeometryResult], path: Path) -> None:
             f"there are {len(tables)} tables of geometry, and one plot is of one: name fewer runs, "
             "or use --format html, which has a plot of each"
         )
-    save_figure(lambda: draw_dots(tables[0]), path)
+    save_figure(lambda: draw_dots(tables[0], nearness), path)
 
 
 def save_curve(curves: Sequence[Curve], path: Path) -> None:

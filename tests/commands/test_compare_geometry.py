@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from in_process import Command
 from probe_strategies import sample_result
-from shown_geometry import a_folder, measured
+from shown_geometry import a_folder, also_by, measured
 from shown_runs import a_run, rows
 from thoroughness import examples
 
@@ -288,3 +288,25 @@ def test_the_figures_are_those_of_show(command: Command, tmp_path: Path) -> None
     compared = rows(command("compare", run)[1])[1]
     assert compared[3:5] == [shown["a"], shown["b"]]
     assert re.match(r"\* |[+-]", compared[5])
+
+
+def test_by_another_nearness(command: Command, tmp_path: Path) -> None:
+    """Those that lack it are not compared; p-values are corrected for those that are."""
+    run = a_folder(
+        tmp_path / "run",
+        also_by(measured("a", form="0" * 20, units=TEN), "dot", "2" * 20),
+        also_by(measured("b", form="0" * 20, units=TEN), "dot", "0" * 20),
+        measured("c", form="2" * 20, units=TEN),
+    )
+    found = records(command, run, "--nearness", "dot")
+    assert [(each["first"], each["second"], each["kind"]) for each in found] == [
+        ("a", "b", "form"),
+        ("a", "b", "anchor"),
+    ]
+    assert {each["nearness"] for each in found} == {"dot"}
+    assert (found[0]["first_accuracy"], found[0]["second_accuracy"]) == (1, 0)
+    assert found[0]["sign_p_corrected"] == pytest.approx(2 * found[0]["sign_p"])
+    assert "by dot; ties count half" in command("compare", run, "--nearness", "dot")[1]
+    code, stdout, stderr = command("compare", run, "--nearness", "whitened")
+    assert (code, stdout) == (2, "")
+    assert "no result has whitened" in stderr

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 from in_process import Command
 from probe_strategies import sample_result
-from shown_geometry import a_folder, measured
+from shown_geometry import a_folder, also_by, measured
 from shown_runs import Tags, a_run, cells_of
 
 from sentprobe.probes.geometry.material import Drawing
@@ -360,3 +360,44 @@ def test_a_damaged_file_is_named_in_one_sentence(
     assert str(path) in stderr
     assert message in stderr
     assert len(stderr.splitlines()) == 1
+
+
+def test_by_another_nearness(command: Command, tmp_path: Path) -> None:
+    run = a_folder(
+        tmp_path / "run",
+        also_by(measured("bow", "role", form="00000000"), "dot", "22222220"),
+        measured("lstm", "role", form="22222222"),
+    )
+    form = "accuracy, negative in the positive's form"
+    assert cells_of(command("show", run)[1])[form, "bow"] == ["0.0"]
+    code, stdout, stderr = command("show", run, "--nearness", "dot")
+    assert (code, stderr) == (0, "")
+    cells = cells_of(stdout)
+    assert cells[form, "bow"] == ["87.5"]
+    assert cells[form, "lstm"] == ["-"]
+    assert "nearer than the negative, by dot; ties" in stdout
+    page = command("show", run, "--nearness", "dot", "-f", "html")[1]
+    assert "by dot; ties" in page
+
+
+@pytest.mark.parametrize(
+    ("nearness", "message"),
+    [
+        ("cosin", "there is no nearness 'cosin' (did you mean 'cosine'?); known: cosine, dot"),
+        ("whitened", "no result has whitened: there are more dimensions than sentences"),
+    ],
+)
+def test_a_nearness_that_is_not_there(
+    nearness: str, message: str, distances: Path, command: Command
+) -> None:
+    code, stdout, stderr = command("show", distances, "--nearness", nearness)
+    assert (code, stdout) == (2, "")
+    assert message in stderr
+
+
+def test_a_nearness_of_probes(command: Command, tmp_path: Path) -> None:
+    run = a_run(tmp_path / "run", sample_result("bow", "Order", 600))
+    for name in ("show", "compare"):
+        code, _, stderr = command(name, run, "--nearness", "dot")
+        assert code == 2
+        assert "--nearness is of geometry, and here are results of probes alone" in stderr

@@ -32,6 +32,7 @@ class GeometryComparison:
 
     matched: GeometryPairs
     kind: NegativeKind
+    nearness: Nearness
     paired: Paired
     sign_p: float
     t_p: float
@@ -61,15 +62,15 @@ class GeometryComparison:
     def accuracies(self) -> tuple[float, float]:
         """The accuracy of either, its mean over the draws."""
         first, second = (
-            mean(_whole(each, self.kind).measured.accuracy for each in side)
+            mean(_whole(each, self.kind, self.nearness).measured.accuracy for each in side)
             for side in zip(*self.matched, strict=True)
         )
         return first, second
 
 
-def _whole(result: GeometryResult, kind: NegativeKind) -> GeometryScore:
-    score = result.whole(kind, Nearness.COSINE)
-    assert score is not None  # every result has both
+def _whole(result: GeometryResult, kind: NegativeKind, nearness: Nearness) -> GeometryScore:
+    score = result.whole(kind, nearness)
+    assert score is not None  # those that lack it are not matched
     return score
 
 
@@ -92,19 +93,32 @@ def of_encoder(table: GeometryTable, encoder: str) -> GeometryTable:
 
 
 def compare_geometry(
-    pairs: Sequence[EncoderPair], *, correction: Correction = Correction.HOLM
+    pairs: Sequence[EncoderPair],
+    *,
+    correction: Correction = Correction.HOLM,
+    nearness: Nearness = Nearness.COSINE,
 ) -> tuple[GeometryComparison, ...]:
     """Compare each pair on each contrast of which both have the same triplets, in both kinds."""
     found = [
-        (matched, kind) for pair in pairs for matched in _matched(*pair) for kind in NegativeKind
+        (matched, kind)
+        for pair in pairs
+        for matched in _matched(*(_measured(side, nearness) for side in pair))
+        for kind in NegativeKind
     ]
-    tests = [_compared(*each) for each in found]
+    tests = [_compared(*each, nearness) for each in found]
     signs = correct([each.sign_p for each in tests], correction)
     ts = correct([each.t_p for each in tests], correction)
     return tuple(
-        GeometryComparison(matched=matched, kind=kind, paired=test, sign_p=sign, t_p=t)
+        GeometryComparison(
+            matched=matched, kind=kind, nearness=nearness, paired=test, sign_p=sign, t_p=t
+        )
         for (matched, kind), test, sign, t in zip(found, tests, signs, ts, strict=True)
     )
+
+
+def _measured(table: GeometryTable, nearness: Nearness) -> GeometryTable:
+    """Return the results that have it: whitening may have had too few sentences to learn from."""
+    return tuple(each for each in table if each.whole(NegativeKind.FORM, nearness) is not None)
 
 
 def _matched(first: GeometryTable, second: GeometryTable) -> Iterator[GeometryPairs]:
@@ -117,21 +131,22 @@ def _matched(first: GeometryTable, second: GeometryTable) -> Iterator[GeometryPa
             yield tuple(same)
 
 
-def _compared(matched: GeometryPairs, kind: NegativeKind) -> Paired:
+def _compared(matched: GeometryPairs, kind: NegativeKind, nearness: Nearness) -> Paired:
     if len(matched) == 1:
         ((a, b),) = matched
-        return compare_items(_halves(a, kind), _halves(b, kind), [*a.units, *a.units])
-    first, second = (
-        [_whole(each, kind).measured.accuracy for each in side]
+        first, second = (_halves(_whole(each, kind, nearness)) for each in (a, b))
+        return compare_items(first, second, [*a.units, *a.units])
+    ours, theirs = (
+        [_whole(each, kind, nearness).measured.accuracy for each in side]
         for side in zip(*matched, strict=True)
     )
-    least = min(_whole(a, kind).measured.triplets for a, _ in matched)
-    return compare_draws(first, second, items=least)
+    least = min(_whole(a, kind, nearness).measured.triplets for a, _ in matched)
+    return compare_draws(ours, theirs, items=least)
 
 
-def _halves(result: GeometryResult, kind: NegativeKind) -> NDArray[np.bool_]:
+def _halves(score: GeometryScore) -> NDArray[np.bool_]:
     """Return each answer as two, (2, 2 n) bool: of what is right both are true, of a tie one."""
-    answers = _whole(result, kind).answers().reshape(-1)
+    answers = score.answers().reshape(-1)
     return np.array([answers > 0, answers == 1])
 
 
@@ -168,8 +183,8 @@ def geometry_comparison_records(found: Sequence[GeometryComparison]) -> list[dic
             "second": each.encoders[1],
             "contrast": each.contrast,
             "kind": each.kind.value,
-            "nearness": Nearness.COSINE.value,
-            "triplets": _whole(each.matched[0][0], each.kind).measured.triplets,
+            "nearness": each.nearness.value,
+            "triplets": _whole(each.matched[0][0], each.kind, each.nearness).measured.triplets,
             **of_probes.figure_record(
                 each.accuracies, each.paired, (each.sign_p, each.t_p), draws=each.draws
             ),
@@ -187,6 +202,7 @@ def explain_geometry(found: Sequence[GeometryComparison], *, correction: Correct
     if all(each.draws > 1 for each in found):
         over = draws
     return (
-        "Geometry: how often the positive is nearer than the negative, by cosine; ties count "
-        f"half.\n{of_probes.explain_tests(found, over=over, correction=correction)}"
+        "Geometry: how often the positive is nearer than the negative, by "
+        f"{' and '.join(sorted({each.nearness.value for each in found}))}; ties count half.\n"
+        f"{of_probes.explain_tests(found, over=over, correction=correction)}"
     )

@@ -5,9 +5,8 @@ from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 from sentprobe.errors import visible
-from sentprobe.probes.geometry.draws import GeometryTable, accuracy_of, by_cell
+from sentprobe.probes.geometry.draws import GeometryTable, TripletFigure, accuracy_of, by_cell
 from sentprobe.probes.geometry.measures import Nearness, NegativeKind
-from sentprobe.probes.geometry.results import GeometryResult
 from sentprobe.probes.geometry.tables import KINDS, contrasts_of, encoders_of
 from sentprobe.probes.report.plots import MARKERS, empty_figure
 from sentprobe.progress import shorten
@@ -22,8 +21,8 @@ HEIGHT = 0.2
 """In inches, of a dot's row."""
 
 
-def draw_dots(table: GeometryTable) -> "Figure":
-    """Draw the accuracies of a table, by cosine: a panel for each kind of negative.
+def draw_dots(table: GeometryTable, nearness: Nearness = Nearness.COSINE) -> "Figure":
+    """Draw the accuracies of a table: a panel for each kind of negative.
 
     Raises:
         UsageError: matplotlib is not installed.
@@ -33,7 +32,7 @@ def draw_dots(table: GeometryTable) -> "Figure":
     with empty_figure(10, 1.3 + HEIGHT * (rows + len(encoders))) as figure:
         panels = figure.subplots(1, len(KINDS), sharey=True)
         for panel, (kind, title) in zip(panels, KINDS.items(), strict=True):
-            _draw_panel(panel, table, kind)
+            _draw_panel(panel, table, kind, nearness)
             panel.set_title(title, fontsize="medium")
         panels[0].set_yticks(
             [_middle(n, encoders) for n in range(len(contrasts))],
@@ -50,31 +49,31 @@ def _middle(contrast: int, encoders: Sequence[str]) -> float:
     return contrast * (len(encoders) + 1) + (len(encoders) - 1) / 2
 
 
-def _draw_panel(panel: Any, table: GeometryTable, kind: NegativeKind) -> None:
+def _draw_panel(panel: Any, table: GeometryTable, kind: NegativeKind, nearness: Nearness) -> None:
     contrasts, encoders, cells = contrasts_of(table), encoders_of(table), by_cell(table)
     for at, (encoder, marker) in enumerate(zip(encoders, cycle(MARKERS), strict=False)):
         places = {name: n * (len(encoders) + 1) + at for n, name in enumerate(contrasts)}
-        own = {name: cells.get((encoder, name), []) for name in contrasts}
-        _draw_encoder(panel, encoder, own, places, kind=kind, marker=marker)
+        own = {
+            name: accuracy_of(cells.get((encoder, name), []), kind, nearness) for name in contrasts
+        }
+        _draw_encoder(panel, encoder, own, places, marker=marker)
     for number in range(1, len(contrasts)):
         panel.axhline(number * (len(encoders) + 1) - 1, color="lightgrey", linewidth=0.6)
     panel.axvline(50, color="grey", linestyle=":", linewidth=1)
     panel.tick_params(axis="y", length=0)
-    panel.set(xlabel="accuracy (%)", xlim=(-2, 102))
+    panel.set(xlabel=f"accuracy (%), by {nearness.value}", xlim=(-2, 102))
 
 
 def _draw_encoder(
     panel: Any,
     encoder: str,
-    own: dict[str, list[GeometryResult]],
+    own: dict[str, TripletFigure | None],
     places: dict[str, int],
     *,
-    kind: NegativeKind,
     marker: str,
 ) -> None:
     """Draw an encoder's dots, from the left end of each interval to the right one."""
-    figures = {name: accuracy_of(draws, kind, Nearness.COSINE) for name, draws in own.items()}
-    there = {name: each for name, each in figures.items() if each is not None}
+    there = {name: each for name, each in own.items() if each is not None}
     means = [100 * each.mean for each in there.values()]
     below = [100 * max(0.0, each.mean - each.interval.low) for each in there.values()]
     above = [100 * max(0.0, each.interval.high - each.mean) for each in there.values()]

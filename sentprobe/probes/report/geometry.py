@@ -108,14 +108,18 @@ def _mean(shares: Sequence[float]) -> str:
 
 
 def geometry_sections(
-    results: Sequence[GeometryResult], probed: Results, *, intervals: bool
+    results: Sequence[GeometryResult],
+    probed: Results,
+    *,
+    intervals: bool,
+    nearness: Nearness = Nearness.COSINE,
 ) -> Iterator[ShownTable]:
     """Yield each table of geometry with what stands above it and the lines below."""
     tables = geometry_tables(results)
     for title, table in zip(geometry_titles(tables), tables, strict=True):
         aside = beside(table, probed.records, intervals=intervals)
-        grid = geometry_grid(table, nearness=Nearness.COSINE, intervals=intervals, beside=aside)
-        notes = explain(table, Nearness.COSINE)
+        grid = geometry_grid(table, nearness=nearness, intervals=intervals, beside=aside)
+        notes = explain(table, nearness)
         lines = "".join(of_other_sentences(table, probed.records))
         yield title, grid, "".join(_origins(table, results)) + notes + lines
 

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from sentprobe.errors import UsageError
 from sentprobe.lengths import Lengths
 from sentprobe.probes.geometry.draws import geometry_tables
+from sentprobe.probes.geometry.measures import Nearness
 from sentprobe.probes.geometry.results import GeometryResult
 from sentprobe.probes.report.curve_plots import draw_curve
 from sentprobe.probes.report.curves import Curve, curve_tables
@@ -100,9 +101,9 @@ class CurveSection:
 
 DOTS = Plot(
     title="Accuracy by contrast",
-    caption="How often the positive is nearer to the anchor than the negative, by cosine, in "
-    "percent, with its 95% interval; of several draws, their mean. Dotted: chance, and what a bag "
-    "of words has in the positive's form where both are of the same words.",
+    caption="How often the positive is nearer to the anchor than the negative, in percent, with "
+    "its 95% interval; of several draws, their mean. Dotted: chance, and what a bag of words has "
+    "in the positive's form where both are of the same words.",
 )
 STEPS = Plot(
     title="Accuracy by step",
@@ -118,11 +119,12 @@ def report(
     style: CellStyle | None = None,
     by: Lengths = Lengths.BINS,
     curves: Sequence[Curve] = (),
+    nearness: Nearness = Nearness.COSINE,
 ) -> str:
     """Return the page; all texts are escaped.
 
-    It loads nothing from elsewhere. *distances* are results of geometry, whose part comes last but
-    for *curves*. *by* says how lengths of sentences are put together in plots.
+    It loads nothing from elsewhere. *distances* are results of geometry, by *nearness*, whose part
+    comes last but for *curves*. *by* says how lengths of sentences are put together in plots.
     """
     sections = [
         _section(each, style, title=title, folders=folders, by=by)
@@ -134,7 +136,7 @@ def report(
     ]
     return template("report.html.j2").render(
         sections=sections,
-        distances=tuple(_distances(results, distances, style or CellStyle())),
+        distances=tuple(_distances(results, distances, style or CellStyle(), nearness)),
         curves=tuple(_curves(curves, style or CellStyle())),
         classifiers=tuple(classifiers(results)),
         versions=dict.fromkeys(
@@ -146,15 +148,15 @@ def report(
 
 
 def _distances(
-    results: Results, distances: Sequence[GeometryResult], style: CellStyle
+    results: Results, distances: Sequence[GeometryResult], style: CellStyle, nearness: Nearness
 ) -> Iterator[DistanceSection]:
-    shown = geometry_sections(distances, results, intervals=style.intervals)
+    shown = geometry_sections(distances, results, intervals=style.intervals, nearness=nearness)
     for (title, table, notes), own in zip(shown, geometry_tables(distances), strict=True):
         yield DistanceSection(
             title=title[:1].upper() + title[1:],
             grid=table,
             notes=tuple(notes.splitlines()),
-            plot=_plot(DOTS, partial(draw_dots, own)),
+            plot=_plot(DOTS, partial(draw_dots, own, nearness)),
         )
 
 
