@@ -75,6 +75,10 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "sentprobe.commands.compare:compare",
             "Compare encoders task by task: differences, intervals and paired tests.",
         ),
+        "check": (
+            "sentprobe.commands.check:check",
+            "List what stands in the way of a claim about results: what, where, and what to do.",
+        ),
         "correlate": (
             "sentprobe.commands.correlate:correlate_command",
             "Correlate probing tasks with other scores of the same encoders: Spearman's, by rank.",
