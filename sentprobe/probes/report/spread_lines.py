@@ -59,7 +59,7 @@ def _items(results: Results) -> str:
 
 
 def _of_draws(results: Results) -> Iterator[str]:
-    yield _what_is_new(results)
+    yield what_is_new(results)
     yield _which_intervals(results)
     figures = _figures(results)
     between = _range(
@@ -79,7 +79,7 @@ def _of_draws(results: Results) -> Iterator[str]:
     )
 
 
-def _what_is_new(results: Results) -> str:
+def what_is_new(results: Results) -> str:
     """Say what was drawn anew in each draw, and what was the same."""
     tasks, encoders = results.tasks, results.encoders
     stored = [task for task in tasks if _one_data(results, task)]
