@@ -58,6 +58,6 @@ def tested(compared: Comparison) -> str:
         else (compared.sign_p, "sign test")
     )
     shown = comparisons.show_p(p)
-    equals = "" if shown.startswith("<") else "= "
+    equals = f"< {shown[1:]}" if shown.startswith("<") else f"= {shown}"
     difference = points(compared.paired.difference)
-    return f"difference {difference} [{low}, {high}], p {equals}{shown} ({test})"
+    return f"difference {difference} [{low}, {high}], p {equals} ({test})"

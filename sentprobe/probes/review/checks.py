@@ -63,19 +63,22 @@ class ClaimReview:
 def review(results: Results, *, checks: Iterable[ClaimCheck] = CHECKS) -> ClaimReview:
     """Review results by the checks, as a sceptical reader would."""
     arranged = arrange(results)
+    tables = settings(arranged)
+    titled = tuple(zip(titles(tables), tables, strict=True))
     found = [
         replace(finding, check=check.name, table=title)
         for check in checks
-        for title, part in _parts(arranged, whole=check.whole)
+        for title, part in ((("", arranged),) if check.whole else titled)
         for finding in check.find(part)
     ]
     ranks = [*Severity]
-    return ClaimReview(tuple(sorted(found, key=lambda each: ranks.index(each.severity))))
+    return ClaimReview(tuple(sorted(_merged(found), key=lambda each: ranks.index(each.severity))))
 
 
-def _parts(results: Results, *, whole: bool) -> Iterator[tuple[str, Results]]:
-    if whole:
-        yield "", results
-    else:
-        tables = settings(results)
-        yield from zip(titles(tables), tables, strict=True)
+def _merged(found: Iterable[ClaimFinding]) -> Iterator[ClaimFinding]:
+    """Yield what is found of several tables in the same words once."""
+    by_words: dict[ClaimFinding, list[str]] = {}
+    for each in found:
+        by_words.setdefault(replace(each, table=""), []).append(each.table)
+    for each, places in by_words.items():
+        yield replace(each, table=" and ".join(places))

@@ -1,14 +1,14 @@
 """Sentences of which an encoder read the beginning alone, and vectors that were cut or rounded."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from sentprobe.probes.report.asked_specs import asked_spec
 from sentprobe.probes.report.draws import cells
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
 from sentprobe.probes.runs.results import Result, Results
 
-CUTS = {"dims": "", "quantize": "", "dim": "st"}
-"""The options of a spec by which a vector loses something, and the kind that has it; empty: all."""
+CUTS: Mapping[str, tuple[str, ...]] = {"dims": (), "quantize": (), "dim": ("st", "openai")}
+"""The options of a spec by which a vector loses something, and the kinds that have it; (): all."""
 
 
 def cut_input(table: Results) -> Iterator[ClaimFinding]:
@@ -49,7 +49,8 @@ def _cut(table: Results) -> Iterator[ClaimFinding]:
 
 def _lost(record: Result) -> str:
     spec = asked_spec(record)
-    options = () if spec is None else spec.options
-    kind = "" if spec is None else spec.kind
-    lost = [f"{name}={value}" for name, value in options if CUTS.get(name) in ("", kind)]
-    return ", ".join(lost)
+    if spec is None:
+        return ""
+    kinds = {name: CUTS[name] or (spec.kind,) for name, _ in spec.options if name in CUTS}
+    lost = ((name, value) for name, value in spec.options if spec.kind in kinds.get(name, ()))
+    return ", ".join(f"{name}={value}" for name, value in lost)

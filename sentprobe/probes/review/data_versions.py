@@ -22,6 +22,23 @@ def other_versions(results: Results) -> Iterator[ClaimFinding]:
         yield from _unlike(task, there, _digest, "versions of the data", same=_drawn_alike)
         yield from _unlike(task, there, _classifier, "classifiers")
         yield from _unknown(task, there)
+    yield from _namesakes(results)
+
+
+def _namesakes(results: Results) -> Iterator[ClaimFinding]:
+    """Find the names that stand for several encoders, which are no draws of one."""
+    for name in results.encoders:
+        records = [each for each in results.records if each.encoder == name]
+        found = {(each.encoder_fingerprint, each.encoder_seed) for each in records}
+        if len({fingerprint for fingerprint, _ in found}) > len({seed for _, seed in found}):
+            yield ClaimFinding(
+                severity=Severity.WARNING,
+                says="This name stands for different encoders: another model or file, or other "
+                "options.",
+                figures=tuple(sorted(fingerprint[:DIGITS] for fingerprint, _ in found)),
+                advice="Give each a name of its own with name=, and say which is meant.",
+                encoder=name,
+            )
 
 
 def _never(one: Result, other: Result) -> bool:  # noqa: ARG001

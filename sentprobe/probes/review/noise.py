@@ -65,8 +65,8 @@ def _figure(tie: Comparison, *, level: float) -> str:
 def _items(tie: Comparison, *, level: float) -> str:
     total = tie.first.scores[Condition.PROBE].total
     units = len(set(tie.first.units)) or total
-    shares = tie.paired.wins / units, tie.paired.losses / units
-    needed = power.units_needed(*shares, level=level)
+    better, worse = tie.paired.wins / units, tie.paired.losses / units
+    needed = power.units_needed(better, worse, level=level) if better > worse else None
     if needed is None:
         return "no number of test items would tell them apart if all were like these"
     return power.items_would_tell(needed * total / units, total)

@@ -215,6 +215,7 @@ def test_sentences_that_were_cut() -> None:
         ("st:m?dim=64", "", "dim=64"),
         ("small", "probe run compeval -e 'st:m?dim=64&name=small' -e poor", "dim=64"),
         ("small, 64 dims", "probe run x --encoder='st:m?dims=64&name=small'", "dims=64"),
+        ("openai:m?dim=64", "", "dim=64"),
         ("bow?dim=64", "", ""),
         ("bow?dims=64", "", "dims=64"),
         ("mine?dims=64", "", ""),
@@ -269,6 +270,17 @@ def test_another_classifier() -> None:
     assert "classifiers" in finding.says
 
 
+def test_two_encoders_of_one_name() -> None:
+    def other_model(result: Result) -> Result:
+        if result.seed:
+            return replace(result, encoder_fingerprint="one", encoder_seed=None)
+        return replace(result, encoder_fingerprint="two", encoder_seed=None)
+
+    found = found_by("data", changed(other_model, of="good"))
+    assert shown(found) == [("data", WARNING, "good")]
+    assert found[0].figures == ("one", "two")
+
+
 def test_a_draw_that_is_not_finished_is_no_other_version() -> None:
     unfinished = Results(SOUND.records[:-1])
     assert found_by("data", unfinished) == []
@@ -290,6 +302,13 @@ def test_the_grave_come_first_and_of_several_tables_each_is_named() -> None:
         (each.severity for each in found), key=[*Severity].index
     )
     assert {each.table for each in found if each.check == "chance"} == {"table 2 of 2, seed 3"}
+
+
+def test_what_is_so_of_two_tables_is_said_once() -> None:
+    other = find_preset("senteval")
+    twice = [e for each in SOUND.records[::3] for e in (each, replace(each, preset=other))]
+    (finding,) = found_by("repetitions", Results(tuple(twice)))
+    assert finding.table == "table 1 of 2 and table 2 of 2"
 
 
 def test_the_page_has_a_row_for_each_check_and_says_why() -> None:
