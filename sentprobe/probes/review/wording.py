@@ -20,7 +20,7 @@ def summary(found: ClaimReview) -> str:
     """Say how many findings there are of each severity.
 
     >>> summary(ClaimReview(()))
-    '0 grave, 0 warnings, 0 notes, by 9 checks'
+    '0 grave, 0 warnings, 0 notes, by 10 checks'
     """
     grave, warnings, notes = (found.count(severity) for severity in Severity)
     return f"{grave} grave, {_count(warnings, 'warning')}, {_count(notes, 'note')}, by {_checks()}"
