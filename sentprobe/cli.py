@@ -75,6 +75,14 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "sentprobe.commands.compare:compare",
             "Compare encoders task by task: differences, intervals and paired tests.",
         ),
+        "check": (
+            "sentprobe.commands.check:check",
+            "List what stands in the way of a claim about results: what, where, and what to do.",
+        ),
+        "methods": (
+            "sentprobe.commands.methods:methods",
+            "Write the paragraph and the BibTeX that a paper's methods section needs.",
+        ),
         "correlate": (
             "sentprobe.commands.correlate:correlate_command",
             "Correlate probing tasks with other scores of the same encoders: Spearman's, by rank.",

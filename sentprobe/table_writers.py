@@ -122,7 +122,7 @@ class Caption:
         """Return a tabular in a table that floats; without a caption, as it is."""
         if not self.text:
             return tabular
-        lines = [r"\begin{table}", r"  \centering", rf"  \caption{{{_in_latex(self.text)}}}"]
+        lines = [r"\begin{table}", r"  \centering", rf"  \caption{{{in_latex(self.text)}}}"]
         lines += [rf"  \label{{{self.label}}}"] if self.label else []
         return "\n".join([*lines, f"{tabular}\\end{{table}}\n"])
 
@@ -251,16 +251,16 @@ def _latex(grid: Grid) -> str:
         return "  " + " & ".join(texts) + r" \\" + "\n"
 
     def cell(cell: GridCell) -> str:
-        text = _in_latex(cell.text)
+        text = in_latex(cell.text)
         return rf"\textbf{{{text}}}" if cell.best and text else text
 
     parts = [
-        line([_in_latex(row.label), *map(cell, row.cells)]) if row else "  \\midrule\n"
+        line([in_latex(row.label), *map(cell, row.cells)]) if row else "  \\midrule\n"
         for section in _sections(grid)
         for row in (None, *section)
     ]
     columns = "l" + "r" * (len(grid.header) - 1)
-    head = line([_in_latex(text) for text in grid.header])
+    head = line([in_latex(text) for text in grid.header])
     return (
         f"\\begin{{tabular}}{{{columns}}}\n  \\toprule\n{head}{''.join(parts)}"
         "  \\bottomrule\n\\end{tabular}\n"
@@ -275,7 +275,8 @@ LATEX: Mapping[str, str] = {
 """What stands for a sign that means something to LaTeX."""
 
 
-def _in_latex(text: str) -> str:
+def in_latex(text: str) -> str:
+    """Return *text* so that LaTeX prints it as it is."""
     return "".join(LATEX.get(sign, sign) for sign in visible(text))
 
 

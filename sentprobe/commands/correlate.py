@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from sentprobe.commands import options as opt
-from sentprobe.commands.given_runs import read_runs, sides_of
+from sentprobe.commands.given_runs import read_probed_runs, sides_of
 from sentprobe.commands.table_files import find_caption, find_table_format, print_or_write
-from sentprobe.errors import UsageError, told
+from sentprobe.errors import told
 from sentprobe.probes.report.correlations import (
     Correlations,
     correlate,
@@ -58,9 +58,7 @@ def correlate_command(
     corrected = choose(Correction, correction, what="correction")
     if plot is not None:
         check_suffix(plot)
-    results, named = read_runs(runs), ", ".join(map(str, runs))
-    if not results.records:
-        raise UsageError(f"{named}: no results yet")
+    results, named = read_probed_runs(runs), ", ".join(map(str, runs))
     found = correlate(
         sides_of(results, named, table),
         read_scores(with_),

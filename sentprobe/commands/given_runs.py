@@ -22,6 +22,18 @@ def read_runs(runs: Sequence[Path]) -> Results:
     return arrange(Results(tuple(records)))
 
 
+def read_probed_runs(runs: Sequence[Path]) -> Results:
+    """Read several runs as one, of which some have probes.
+
+    Raises:
+        UsageError: none has.
+    """
+    results = read_runs(runs)
+    if not results.records:
+        raise UsageError(f"{', '.join(map(str, runs))}: no results yet")
+    return results
+
+
 def read_distances(runs: Sequence[Path], *, probed: bool) -> tuple[GeometryResult, ...]:
     """Read what ``probe geometry`` has put into folders of results.
 

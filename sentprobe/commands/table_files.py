@@ -1,5 +1,6 @@
 """The tables that commands print or write to a file: in which format, and with what in LaTeX."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 from sentprobe.commands.options import LatexOptions
@@ -29,16 +30,21 @@ def find_format(name: str | None, out: Path | None) -> TableFormat:
     return TableFormat.TEXT if out is None else SUFFIXES.get(out.suffix.lower(), TableFormat.TEXT)
 
 
-def find_table_format(name: str | None, out: Path | None, *, what: str) -> TableFormat:
-    """Return the format of a command that writes no page; *what* it writes, the message says.
+TABLES = tuple(each for each in TableFormat if each is not TableFormat.HTML)
+"""The formats of a command that writes no page."""
+
+
+def find_table_format(
+    name: str | None, out: Path | None, *, what: str, known: Collection[TableFormat] = TABLES
+) -> TableFormat:
+    """Return the format of a command that has not all of them; *what* it writes, the message says.
 
     Raises:
         UsageError: there is no such format.
     """
     style = find_format(name, out)
-    if style is TableFormat.HTML:
-        known = ", ".join(each for each in TableFormat if each is not TableFormat.HTML)
-        raise UsageError(f"{what} has no format {style.value!r}; {known}")
+    if style not in known:
+        raise UsageError(f"{what} has no format {style.value!r}; {', '.join(known)}")
     return style
 
 

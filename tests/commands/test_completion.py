@@ -41,7 +41,7 @@ def offered(
         ("gen --vocabulary c", ["compeval"]),
         ("gen parse --format c", ["conllu"]),
         ("gen --template nothing-like-it", []),
-        ("probe c", ["compare", "correlate", "cache"]),
+        ("probe c", ["compare", "check", "correlate", "cache"]),
         ("probe build n", ["natural"]),
         ("probe run c", ["compeval"]),
         ("probe run ./c", []),

@@ -16,6 +16,7 @@ from torch import Tensor
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.models import ModelPrecision, find_model, loading, place, using
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors, digest, missing_extra
+from sentprobe.probes.encoders.truncation import count_truncated
 from sentprobe.specs import Spec, read_options
 
 
@@ -216,6 +217,11 @@ class HfEncoder:
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """Return the pooled states of the layer, (n, dim) float32."""
         return self.store.encode(sentences, layer=self.layer)
+
+    def truncated(self, sentences: Sequence[str]) -> int | None:
+        """Return how many of the sentences have more tokens than are read."""
+        model = self.store.model
+        return count_truncated(sentences, model.tokenizer, limit=model.limit)
 
 
 def load_hf(spec: Spec) -> list[HfEncoder]:

@@ -32,6 +32,8 @@ class Encoder(Protocol):
     - ``step: int | None`` and ``epoch: float | None``: how far its training, of ``family``, was
     - ``seed: int | None``: that by which its weights were drawn; None, or absent: it has others
     - ``notes: tuple[str, ...]``: what a user should know of what was encoded so far, in sentences
+    - ``truncated(sentences)``: returns of how many of the sentences it reads the beginning only;
+      None: it cannot say
     - ``in_order(sentences)``: returns the encoder to be used when these are all the sentences that
       will be asked for, each once, in the order of the datasets
     """
@@ -101,6 +103,12 @@ def seed_of(encoder: Encoder | Baseline) -> int | None:
     """Return the seed by which an encoder's weights were drawn; None: they were not."""
     seed = getattr(encoder, "seed", None)
     return seed if isinstance(seed, int) else None
+
+
+def truncated_by(encoder: Encoder, sentences: Sequence[str]) -> int | None:
+    """Return of how many sentences an encoder reads the beginning only; None: nobody knows."""
+    count = getattr(encoder, "truncated", None)
+    return count(sentences) if callable(count) else None
 
 
 def missing_extra(what: str, *, extra: str) -> EncoderError:

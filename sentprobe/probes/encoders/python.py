@@ -16,6 +16,7 @@ import numpy as np
 
 from sentprobe.errors import SentprobeError, UsageError, suggest
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors, check_vectors, digest
+from sentprobe.probes.encoders.truncation import Counter, counter_of
 from sentprobe.specs import Natural, Spec, read_options
 
 Call = Callable[[Sequence[str]], object]
@@ -192,6 +193,8 @@ class PythonEncoder:
     call: Call = field(repr=False, compare=False)
     seed: int | None = None
     """That which SentEval's ``params`` has."""
+    truncated: Counter | None = field(default=None, repr=False, compare=False)
+    """Says of how many sentences the beginning only is read; None: nothing is known of it."""
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """Return the function's vectors, (n, dim) float32.
@@ -236,6 +239,7 @@ def build_python(spec: Spec, *, seed: int) -> PythonEncoder:
         together=style is CallStyle.SENTEVAL,
         call=caller(found, style, batch=options.batch, seed=options.seed),
         seed=options.seed if style is CallStyle.SENTEVAL else None,
+        truncated=counter_of(found),
     )
 
 
@@ -261,6 +265,7 @@ def wrap(found: Any, *, name: str, fingerprint: str = "", batch: int = 128) -> P
         cacheable=bool(fingerprint),
         together=style is CallStyle.SENTEVAL,
         call=caller(found, style, batch=batch, seed=0),
+        truncated=counter_of(found),
     )
 
 

@@ -17,6 +17,7 @@ from sentprobe.probes.encoders.models import (
     using,
 )
 from sentprobe.probes.encoders.protocol import Vectors, check_vectors, digest, missing_extra
+from sentprobe.probes.encoders.truncation import count_truncated
 from sentprobe.specs import Spec, read_options
 from sentprobe.values import BadSyntaxError, parse_json
 
@@ -72,6 +73,12 @@ class SentenceTransformerEncoder:
         if self._options.dim:
             vectors = np.ascontiguousarray(vectors[:, : self._options.dim])
         return _normalized(vectors) if self._options.normalize else vectors
+
+    def truncated(self, sentences: Sequence[str]) -> int | None:
+        """Return how many of the sentences have more tokens than are read."""
+        limit = getattr(self._model, "max_seq_length", None)
+        tokenizer = getattr(self._model, "tokenizer", None)
+        return count_truncated(sentences, tokenizer, limit=limit, prompt=self._prompt)
 
 
 def load_sentence_transformer(spec: Spec) -> SentenceTransformerEncoder:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sentprobe.probes.report.comparisons import LEVEL, match_draws
 from sentprobe.probes.report.draws import cells, draws_of
-from sentprobe.probes.report.sanity import SanityVerdict, expected_of, sanity_runs
+from sentprobe.probes.report.sanity import SanityVerdict, around_chance, sanity_runs
 from sentprobe.probes.runs.results import Condition, EncoderOnTask, Result, Results
 from sentprobe.probes.statistics import Correction, correct, per_unit, sign_tests, t_over_draws
 
@@ -37,7 +37,7 @@ def marked(results: Results) -> frozenset[EncoderOnTask]:
     """Return the cells of one setting that are marked, at most one for each task."""
     told = _told_apart(results)
     above = _above_words(results)
-    telling = _told_by_words(results)
+    telling = told_by_words(results)
     firsts = [draws[0] for draws in cells(results)]
     found = (_leader(results, [e for e in firsts if e.task == t], told) for t in results.tasks)
     return frozenset(
@@ -78,7 +78,7 @@ def _leader(
     return best if all(pair in told for pair in pairs) else None
 
 
-def _told_by_words(results: Results) -> frozenset[str]:
+def told_by_words(results: Results) -> frozenset[str]:
     """Return the tasks of which words alone tell something, as the lines below the table say."""
     return frozenset(
         run.result.task
@@ -162,9 +162,5 @@ def _above_chance(result: Result, results: Results) -> bool:
     """Say whether an accuracy is above chance; without a bag of words, words might tell it all."""
     if not result.mirrored and not any(_bags(results.records, result.task)):
         return False
-    level = 1 - LEVEL / len(results.records)
-    scores = [(each.scores[Condition.PROBE], each) for each in draws_of(results, result)]
-    return all(
-        score.accuracy > expected_of(score, each, Condition.PROBE, level=level).high
-        for score, each in scores
-    )
+    draws = draws_of(results, result)
+    return all(each.accuracy > around_chance(each, results, level=LEVEL).high for each in draws)

@@ -8,6 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from sentprobe.probes.report.references import Reference, find_reference
 from sentprobe.probes.runs.results import Results
 
 PUBLISHED = "published"
@@ -45,8 +46,7 @@ class PublishedRow:
 class PublishedTable:
     """A paper's table, and what its figures are of."""
 
-    label: str
-    citation: str
+    reference: Reference
     where: str
     classifier: str
     """The preset that does as the paper did."""
@@ -65,18 +65,20 @@ def published() -> tuple[PublishedTable, ...]:
 
 
 def _table(value: Mapping[str, Any]) -> PublishedTable:
+    reference = find_reference(value["reference"])
     rows = (
         PublishedRow(
             row["name"],
-            value["label"],
+            reference.label,
             row["accuracies"],
             PublishedKind(row.get("kind", PublishedKind.ENCODER)),
         )
         for row in value["row"]
     )
-    names = ("label", "citation", "where", "classifier")
     return PublishedTable(
-        **{name: value[name] for name in names},
+        reference=reference,
+        where=value["where"],
+        classifier=value["classifier"],
         items=value.get("items", {}),
         chance=value["chance"],
         rows=tuple(rows),
@@ -105,9 +107,10 @@ def published_lines(tasks: Sequence[str]) -> Iterator[str]:
 
 def _line(table: PublishedTable, tasks: Sequence[str]) -> str:
     sizes = " and ".join(f"{count:,} {split}" for split, count in table.items.items())
+    citation = table.reference.citation
     items = f", {sizes} items" if sizes else ""
     return (
-        f"Published rows: {table.citation}, {table.where}; its classifier is that of the preset "
+        f"Published rows: {citation}, {table.where}; its classifier is that of the preset "
         f"{table.classifier}{items}, chance {_chance(table, tasks)}. Data and encoders are the "
         f"paper's, not these{_bounds(table)}."
     )
@@ -133,7 +136,7 @@ def published_records(results: Results) -> list[dict[str, Any]]:
     return [
         {
             **keys,
-            "run": table.citation,
+            "run": table.reference.citation,
             "encoder": row.label,
             "task": task,
             "condition": PUBLISHED,

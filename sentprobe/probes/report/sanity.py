@@ -45,6 +45,15 @@ def expected_of(score: Score, result: Result, condition: Condition, *, level: fl
     return Interval(low, max(chance.high, told.high))
 
 
+def around_chance(result: Result, results: Results, *, level: float) -> Interval:
+    """Return where an accuracy may be by chance, so that of all results few are outside: *level*.
+
+    It is the probability that any of a table's results is, where none knows anything.
+    """
+    confidence = 1 - level / len(results.records)
+    return expected_of(result.scores[Condition.PROBE], result, Condition.PROBE, level=confidence)
+
+
 MUST: Mapping[Condition, Callable[[Result], bool]] = {
     Condition.RANDOM_SENTENCES: lambda result: True,  # noqa: ARG005
     Condition.RANDOM_PROBES: lambda result: True,  # noqa: ARG005
@@ -212,14 +221,18 @@ def _on_no_sentence(runs: Sequence[SanityRun]) -> str:
     return said + " Where they know something, random vectors beside them should know no more."
 
 
+def unchecked(results: Results) -> list[Result]:
+    """Return the results without any sanity run; a baseline, without vectors, needs none."""
+    return [each for each in results.records if each.dim and not NAMES.keys() & each.scores.keys()]
+
+
 def _unchecked(results: Results) -> Iterator[str]:
-    """Say of which encoders there are no sanity runs; a baseline, without vectors, has none."""
-    probed = [record for record in results.records if record.dim]
-    without = [record for record in probed if not NAMES.keys() & record.scores.keys()]
+    """Say of which encoders there are no sanity runs."""
+    without = unchecked(results)
     if not without:
         return
     whose, which = "", "these figures"
-    if len(without) < len(probed):
+    if len(without) < sum(bool(each.dim) for each in results.records):
         names = (f"{record.encoder} on {record.task}" for record in without)
         whose, which = f" of {', '.join(names)}", "those figures"
     yield (

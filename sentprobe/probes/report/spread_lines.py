@@ -9,7 +9,7 @@ from sentprobe.probes.runs.results import Condition, Results
 
 def over(results: Results) -> str:
     """Say what a figure is the mean of, where it is one; it ends the sentence of what it is on."""
-    each = " or ".join(map(str, _counts(results)))
+    each = " or ".join(map(str, probe_counts(results)))
     seeds = seeds_of(results)
     if len(seeds) > 1:
         probes = "one probe each" if each == "1" else f"{each} probes each"
@@ -21,7 +21,7 @@ def spread_lines(results: Results) -> Iterator[str]:
     """Say what ± is: nothing, the spread of probes, or that of draws taken apart."""
     if len(seeds_of(results)) > 1:
         yield from _of_draws(results)
-    elif max(_counts(results)) > 1:
+    elif max(probe_counts(results)) > 1:
         yield _of_probes(results)
     else:
         yield _of_one(results)
@@ -59,7 +59,7 @@ def _items(results: Results) -> str:
 
 
 def _of_draws(results: Results) -> Iterator[str]:
-    yield _what_is_new(results)
+    yield what_is_new(results)
     yield _which_intervals(results)
     figures = _figures(results)
     between = _range(
@@ -79,7 +79,7 @@ def _of_draws(results: Results) -> Iterator[str]:
     )
 
 
-def _what_is_new(results: Results) -> str:
+def what_is_new(results: Results) -> str:
     """Say what was drawn anew in each draw, and what was the same."""
     tasks, encoders = results.tasks, results.encoders
     stored = [task for task in tasks if _one_data(results, task)]
@@ -129,7 +129,7 @@ def _figures(results: Results) -> list[Figure]:
     return [each for each in found if each is not None]
 
 
-def _counts(results: Results) -> list[int]:
+def probe_counts(results: Results) -> list[int]:
     """Return how many probes the figures have in one draw."""
     return sorted({len(r.scores[Condition.PROBE].seeds) for r in results.records})
 

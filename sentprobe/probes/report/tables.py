@@ -52,7 +52,7 @@ def describe(results: Results) -> Iterator[str]:
     scores = [record.scores[Condition.PROBE] for record in results.records]
     yield (
         f"Accuracy in % on {_sizes(results)}{over(results)}. Chance (always the commonest label) "
-        f"is {_chance(results)}."
+        f"is {chance_text(results)}."
     )
     yield from spread_lines(results)
     yield from data_lines(results)
@@ -122,7 +122,8 @@ def _sizes(results: Results) -> str:
     return f"{first[1]} test items of {first[0]}" + "".join(f", {n} of {t}" for t, n in others)
 
 
-def _chance(results: Results) -> str:
+def chance_text(results: Results) -> str:
+    """Say what chance is: on every task or, where it differs, on each."""
     shares = _told(results, lambda record: f"{100 * record.majority:.1f}")
     if len(set(shares.values())) > 1:
         return ", ".join(f"{share} on {task}" for task, share in shares.items())

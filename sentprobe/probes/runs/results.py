@@ -197,6 +197,8 @@ class Result:
     """The tokens of each test item's sentence; empty in a file from before they were kept."""
     norms: tuple[Norm, ...] = ()
     """By length; empty for a baseline, and in a file from before they were kept."""
+    truncated: int | None = None
+    """How many different sentences the encoder read only the beginning of; None: nobody knows."""
     balanced_probes: bool = True
     """Whether the probe words alone tell nothing (see :attr:`ProbeDataset.balanced_probes`)."""
     probe_vectors: str = ONE_HOT

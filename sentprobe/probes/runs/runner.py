@@ -10,6 +10,7 @@ from sentprobe import engines
 from sentprobe.engines import ALONE, Engine
 from sentprobe.probes.encoders import Baseline, Encoder
 from sentprobe.probes.encoders.embed import embed
+from sentprobe.probes.encoders.protocol import truncated_by
 from sentprobe.probes.encoders.word_vectors import Bow
 from sentprobe.probes.runs import keeping, todo
 from sentprobe.probes.runs.controls import control_bow
@@ -161,7 +162,12 @@ class Runner:
         for job, fits in fitted:
             times[job.condition.value] = sum(fit.seconds for fit in fits)
             scores[job.condition] = todo.trained_scores(job, fits, made=made)
-        known = replace(known, dim=vectors.sentences.dim, norms=vectors.norms_of(task.data))
+        known = replace(
+            known,
+            dim=vectors.sentences.dim,
+            norms=vectors.norms_of(task.data),
+            truncated=truncated_by(vectors.encoder, task.data.sentences),
+        )
         return todo.add_seconds(keeping.add(known, scores), times)
 
     def _encode(self, encoder: Encoder, jobs: Sequence[todo.Job]) -> Encoded:

@@ -21,7 +21,7 @@ from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.encoders.embed import embed
 from sentprobe.probes.encoders.hf import HfEncoder, HfModel, LayerStore, Pooling, load_hf, pool
 from sentprobe.probes.encoders.kinds import make_encoders
-from sentprobe.probes.encoders.protocol import Encoder, EncoderError, Vectors
+from sentprobe.probes.encoders.protocol import Encoder, EncoderError, Vectors, truncated_by
 from sentprobe.specs import parse_spec
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
@@ -363,6 +363,9 @@ def test_long_sentences_are_noted(bert: Path) -> None:
         "1 sentences have 4 tokens or more, and what is beyond was not read: 'a b'",
     )
     assert load(f"hf:{bert}").notes == ()
+    texts = ["a b", "abc", "abcd"]  # of 4, 5 and 6 tokens: one is before, and one after
+    assert truncated_by(encoder, texts) == 2
+    assert truncated_by(load(f"hf:{bert}"), ["a" * 62, "a" * 63]) == 1
 
 
 def test_transformers_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,8 @@ from model_files import TEXTS, hub_cache, packaged_model, tiny_model
 
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.encoders import make_encoder
-from sentprobe.probes.encoders.protocol import EncoderError
+from sentprobe.probes.encoders.protocol import EncoderError, truncated_by
+from sentprobe.probes.encoders.python import wrap_encoder
 from sentprobe.probes.encoders.sentence_transformer import (
     SentenceTransformerEncoder,
     load_sentence_transformer,
@@ -97,6 +98,14 @@ def test_cut_before_brought_to_length_1(library: Any, model: Path, normalize: bo
     np.testing.assert_allclose(found, wanted, atol=1e-6)
     if normalize:
         np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-6)
+
+
+def test_sentences_that_are_cut_are_counted(library: Any, model: Path) -> None:
+    texts = ["a", "ab", "abc", "abcdef" * 40]
+    limits: list[dict[str, str]] = [{"max_length": "4"}, {"max_length": "4", "prompt": "b"}, {}]
+    assert [truncated_by(load(model, **each), texts) for each in limits] == [2, 3, 1]
+    given = wrap_encoder(library.SentenceTransformer(str(model), device="cpu"), name="given")
+    assert truncated_by(given, texts) == 1
 
 
 def test_lower_precision_is_near(model: Path) -> None:

@@ -105,6 +105,24 @@ def test_controls_of_equal_width_are_trained_once(
     assert wider.scores[Condition.PROBE] == wider.scores[Condition.BAG_OF_WORDS]
 
 
+def test_how_many_sentences_were_cut_is_kept(tmp_path: Path) -> None:
+    class Short:
+        name = "short"
+
+        def encode(self, sentences: Sequence[str]) -> Vectors:
+            return np.array([[len(each[:9]), 1] for each in sentences], dtype=np.float32)
+
+        def truncated(self, sentences: Sequence[str]) -> int:
+            return sum(len(each) > 9 for each in sentences)
+
+    made = run(FEW[:1], [Short(), bow()], preset=FAST, controls=False, out=tmp_path / "run")
+    long = sum(len(sentence) > 9 for sentence in FEW[0].sentences)
+    assert long
+    assert [each.truncated for each in made.records] == [long, None]
+    kept = {each.encoder: each.truncated for each in read_results(tmp_path / "run").records}
+    assert kept == {"Short": long, "bow?dim=8": None}
+
+
 def test_no_controls() -> None:
     made = run(FEW[:1], [bow()], preset=FAST, controls=False).records[0]
     assert set(made.scores) == {Condition.PROBE}
