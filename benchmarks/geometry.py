@@ -173,8 +173,8 @@ def report(repeat: int) -> str:
         f"(widths {widths}); the vectors are there."
     )
     written = (
-        f"{table(heads, trained)}\n\nContrast role, words of `english`, as Parquet. About half a second "
-        "is for what is worked out once, whatever the number of rows."
+        f"{table(heads, trained)}\n\nContrast role, words of `english`, as Parquet. About half a "
+        "second is for what is worked out once, whatever the number of rows."
     )
     return sections(
         {
