@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from gen_command import Gen
+from model_files import packaged_model
 
 from sentprobe.commands import options
 from sentprobe.generator import triplet_files
@@ -143,6 +144,27 @@ def test_training_data_as_the_package_datasets_reads_it(gen: Gen, tmp_path: Path
         )
         assert ({*found.column_names}, len(found)) == (names, count)
     assert found.features["label"].names == ["entailment", "neutral", "contradiction"]
+
+
+@pytest.mark.slow
+def test_losses_of_sentence_transformers_take_all_columns(gen: Gen, tmp_path: Path) -> None:
+    """In their order, as the trainer gives them: the label apart."""
+    torch = pytest.importorskip("torch")
+    models = pytest.importorskip("sentence_transformers")
+    losses = pytest.importorskip("sentence_transformers.sentence_transformer.losses")
+    model = models.SentenceTransformer(str(packaged_model()), device="cpu")
+    made = (
+        losses.MultipleNegativesRankingLoss(model),
+        losses.SoftmaxLoss(model, model.get_embedding_dimension(), num_labels=3),
+    )
+    for loss, (arguments, _, _) in zip(made, TRAINED, strict=True):
+        out = tmp_path / "a.parquet"
+        assert gen("pairs", "-c", "role", "-n", "2", *arguments, "-o", str(out)).code == 0
+        columns = pq.read_table(out).to_pydict()
+        labels = torch.tensor(columns.pop("label", [0]))
+        value = loss([model.preprocess(texts) for texts in columns.values()], labels)
+        value.backward()
+        assert 0 < value.item() < 5
 
 
 def test_what_is_refused_makes_no_folder(gen: Gen, tmp_path: Path) -> None:
