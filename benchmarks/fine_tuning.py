@@ -31,7 +31,7 @@ HELD_OUT = ("0.3", "transitive-rc")
 SIDE = ("-v", "english", "--held-out", "0.3")
 """All structures are tested, on held-out words."""
 FEW = ("--variants", "0")
-SIZES = ("--train", "1000", "--test", "300", "--no-controls", "--set", "enough=0.01")
+SIZES = ("--train", "1000", "--test", "400", "--no-controls", "--set", "enough=0.01")
 BEFORE = "before"
 
 
@@ -84,8 +84,8 @@ def test(folder: Path, model: str) -> None:
     others = [word for name in CONTRASTS if name != "role" for word in ("-c", name)]
     for name, path in found.items():
         encoder = ("-e", f"st:{path}?name={name}")
-        sentprobe("probe", "geometry", *encoder, "-c", "role", "-n", "300", *SIDE, *FEW, *out)
-        sentprobe("probe", "geometry", *encoder, *others, "-n", "80", *SIDE, *FEW, *out)
+        sentprobe("probe", "geometry", *encoder, "-c", "role", "-n", "400", *SIDE, *FEW, *out)
+        sentprobe("probe", "geometry", *encoder, *others, "-n", "100", *SIDE, *FEW, *out)
         sentprobe("probe", "run", "compeval", *encoder, *SIDE, *SIZES, *out)
 
 
