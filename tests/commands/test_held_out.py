@@ -41,7 +41,8 @@ def test_a_run_file_keeps_it(command: Command, tmp_path: Path) -> None:
 
 
 def test_geometry_draws_and_keeps_it(command: Command, tmp_path: Path) -> None:
-    asked = ("geometry", "-e", "bow?dim=4", "-c", "role", "-n", "20", "--no-cache", "-f", "json")
+    few = ("-n", "20", "--variants", "0", "--no-cache", "-f", "json")
+    asked = ("geometry", "-e", "bow?dim=4", "-c", "role", *few)
     whole = json.loads(command(*asked, "-v", "english", "-o", str(tmp_path))[1])
     held = json.loads(command(*asked, *SIDE, "-o", str(tmp_path))[1])
     assert {each["held_out"] for each in whole} == {""}

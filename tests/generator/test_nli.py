@@ -50,13 +50,13 @@ def at_most(views: Iterable[object], labels: Sequence[int]) -> float:
     return sum(max(each.values()) for each in found.values()) / len(labels)
 
 
-@pytest.mark.parametrize("view", VIEWS)
 @given(contrasts, st.sampled_from(["compeval", "published", "english"]), st.integers(0, 10**6))
 @examples(20)
-def test_the_theorem(view: str, contrast: str, vocabulary: str, seed: int) -> None:
+def test_the_theorem(contrast: str, vocabulary: str, seed: int) -> None:
     pairs = NliSpace(english(), contrast, vocabulary=vocabulary).pairs(12, seed=seed)
-    seen = [*map(VIEWS[view], pairs.premise, pairs.hypothesis)]
-    assert at_most(seen, pairs.label) == 0.5
+    for name, view in VIEWS.items():
+        seen = [*map(view, pairs.premise, pairs.hypothesis)]
+        assert at_most(seen, pairs.label) == 0.5, name
     assert Counter(pairs.label) == {
         NliLabel.NEUTRAL: 48,
         NliLabel.ENTAILMENT: 24,

@@ -102,7 +102,13 @@ def test_what_cannot_be_held_out(values: list[str], message: str) -> None:
         parse_side(values, held_out=True)
 
 
-@pytest.mark.parametrize("name", ["transitive-rc", "intransitive-rc.agent.transitive"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "transitive-rc",
+        pytest.param("intransitive-rc.agent.transitive", marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize("contrast", CONTRASTS)
 def test_all_sentences_of_a_triplet_are_on_its_side(contrast: str, name: str) -> None:
     for side in sides(name, "0.4"):
