@@ -6,6 +6,7 @@
 
 import argparse
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,6 +14,9 @@ import numpy as np
 from measure import Measurement, machine, measure, measure_apart, print_measurement, sections, table
 
 from sentprobe.generator.contrasts import CONTRASTS
+from sentprobe.generator.nli import GROUP, NliSpace
+from sentprobe.generator.training import training_columns
+from sentprobe.generator.training_files import TrainingColumns, nli_table, write_training
 from sentprobe.generator.triplet_files import TripletFormat, write_triplets
 from sentprobe.generator.triplets import SIDES, TripletSet, TripletSpace
 from sentprobe.lexicon import english
@@ -23,6 +27,7 @@ from sentprobe.probes.geometry.run import measure as measure_one
 
 HERE = Path(__file__).resolve().parent
 TRIPLETS = 10_000
+TRAINING = (20_000, 200_000)
 WIDTHS = (256, 300, 384, 512, 768)
 WANTED = {"build": 3.0, "measure": 5.0}
 
@@ -52,6 +57,29 @@ def write(contrast: str, style: str) -> Measurement:
             triplets = drawn(contrast, "compeval")
             write_triplets(triplets, Path(folder) / "out", TripletFormat(style))
             return len(triplets)
+
+    return measure(work)
+
+
+def training(columns: str, count: int) -> TrainingColumns:
+    """Build so many rows of training data, of the words of english."""
+    if columns == "label":
+        pairs = NliSpace(english(), "role", vocabulary="english").pairs(count // GROUP, seed=0)
+        return nli_table(pairs)
+    triplets = TripletSpace(english(), "role", vocabulary="english")
+    return training_columns(triplets.sample(count, seed=0))
+
+
+def train(columns: str, count: str) -> Measurement:
+    """Build training data, and write them as Parquet."""
+    english()
+    import_module("pyarrow.parquet")
+
+    def work() -> int:
+        with TemporaryDirectory() as folder:
+            rows = training(columns, int(count))
+            write_training(rows, Path(folder) / "out", TripletFormat.PARQUET)
+            return min(map(len, rows.values()))
 
     return measure(work)
 
@@ -94,6 +122,7 @@ def geometry(contrasts: str, variants: str) -> Measurement:
 CASES: Mapping[str, Callable[[str, str], Measurement]] = {
     "build": build,
     "write": write,
+    "train": train,
     "draw": draw,
     "measure": geometry,
 }
@@ -104,6 +133,14 @@ def row(name: str, *arguments: str, repeat: int, what: str) -> list[str]:
     found = measure_apart(Path(__file__), ["--case", name, *arguments], repeat=repeat)
     wanted = f"under {WANTED[name]:.0f}" if name in WANTED else ""
     return [what, f"{found.count:,}", f"{found.seconds:.2f}", wanted]
+
+
+def training_row(columns: str, count: int, *, repeat: int) -> list[str]:
+    """Return the row of a kind of training data: how many rows a CPU second."""
+    arguments = ["--case", "train", columns, str(count)]
+    found = measure_apart(Path(__file__), arguments, repeat=repeat)
+    what = "premise, hypothesis, label" if columns == "label" else "anchor, positive, negative"
+    return [what, f"{count:,}", f"{found.seconds:.2f}", f"{found.rate:,.0f}", "50,000"]
 
 
 def report(repeat: int) -> str:
@@ -123,13 +160,29 @@ def report(repeat: int) -> str:
         for name in ("draw", "measure")
         for variants in ("5", "0")
     ]
+    trained = [
+        training_row(columns, count, repeat=repeat)
+        for columns in ("negative", "label")
+        for count in TRAINING
+    ]
+    heads = ("columns", "rows", "CPU seconds", "rows a CPU second", "wanted")
     widths = ", ".join(map(str, WIDTHS))
     note = (
         "Twelve contrasts (the ten, and two with another seed) of 400 triplets are drawn, "
         "which is done once for all encoders, and five encoders are measured on them "
         f"(widths {widths}); the vectors are there."
     )
-    return sections({"Triplets": table(head, rows), "Geometry": f"{table(head, whole)}\n\n{note}"})
+    written = (
+        f"{table(heads, trained)}\n\nContrast role, words of `english`, as Parquet. About half a "
+        "second is for what is worked out once, whatever the number of rows."
+    )
+    return sections(
+        {
+            "Triplets": table(head, rows),
+            "Training data": written,
+            "Geometry": f"{table(head, whole)}\n\n{note}",
+        }
+    )
 
 
 def main() -> None:

@@ -23,16 +23,22 @@ class Undefined(Exception):  # noqa: N818 - the field's word: the sentence has n
 
 @dataclass
 class Model:
-    """Facts by chance, about so many people of each description."""
+    """Facts by chance, about so many people of each noun; None: one or two, by chance."""
 
     rng: Random
-    people: int
+    people: int | None
     facts: dict[Fact, bool] = field(default_factory=dict)
+    crowds: dict[str, int] = field(default_factory=dict)
 
     def holds(self, fact: Fact) -> bool:
         if fact not in self.facts:
             self.facts[fact] = self.rng.random() < 0.5
         return self.facts[fact]
+
+    def people_of(self, name: str) -> list[Person]:
+        if name not in self.crowds:
+            self.crowds[name] = self.people or self.rng.randint(1, 2)
+        return [(name, number) for number in range(self.crowds[name])]
 
 
 def truth(tokens: Sequence[Token], model: Model) -> bool | None:
@@ -85,7 +91,7 @@ class _Reader:
         """Return whom a noun phrase describes: one, or it is undefined."""
         token = self.tokens[noun - 1]
         name = f"{token.lemma} {token.feats}"
-        found = [(name, number) for number in range(self.model.people)]
+        found = self.model.people_of(name)
         for i, part in self.children(noun):
             if part.deprel == "acl:relcl":
                 found = [person for person in found if self.clause(i, person)]

@@ -20,6 +20,7 @@ from sentprobe.commands.table_files import find_caption, find_table_format
 from sentprobe.errors import UsageError, counted, told
 from sentprobe.files import cache_directory
 from sentprobe.generator.contrasts import CONTRASTS
+from sentprobe.generator.split import parse_side
 from sentprobe.generator.triplets import NoContrastError, TripletSpace
 from sentprobe.generator.variants import check_variants
 from sentprobe.lexicon import Lexicon
@@ -116,6 +117,7 @@ def geometry(
     check_count("threads", threads)
     refuse_drawing(opt.options_given(context), sentences or (), task or ())
     specs = parse_encoders(encoder or USUAL_ENCODERS)
+    side = parse_side(source.held_out or (), held_out=True)
     words = load_lexicon(source.lexicon)
     vocabulary = source.vocabulary or default_vocabulary(words, "compeval")
     drawing = Drawing(
@@ -124,7 +126,8 @@ def geometry(
         n=n,
         variants=variants,
         seed=seed,
-        words=word_digest(words, vocabulary),
+        words=word_digest(side.lexicon(words, vocabulary) if side else words, vocabulary),
+        held_out=side.values if side else (),
     )
     check_variants(variants)
     targets = parse_sentences(sentences, task or (), source, seed=seed) if sentences else None
@@ -206,7 +209,11 @@ def find_spaces(lexicon: Lexicon, names: Sequence[str], drawing: "Drawing") -> l
         try:
             found.append(
                 TripletSpace(
-                    lexicon, name, vocabulary=drawing.vocabulary, templates=drawing.templates
+                    lexicon,
+                    name,
+                    vocabulary=drawing.vocabulary,
+                    templates=drawing.templates,
+                    side=drawing.side,
                 )
             )
         except NoContrastError as error:

@@ -51,8 +51,11 @@ def parse_sentences(
         UsageError: it is the table of a corpus; see also :func:`parse_targets`.
     """
     names = tasks or (MIRRORED if [*words] == [COMPEVAL] else ())
-    options = opt.CompevalOptions(vocabulary=source.vocabulary, lexicon=source.lexicon)
-    found = parse_targets(words, names, compeval=options, seed=seed)
+    options = opt.CompevalOptions(
+        vocabulary=source.vocabulary, lexicon=source.lexicon, held_out=source.held_out
+    )
+    given = ["held_out"] if source.held_out else []
+    found = parse_targets(words, names, compeval=options, seed=seed, given=given)
     if NATURAL in found.suites or NATURAL in words:
         raise UsageError(
             "the tasks of natural text have no mirror pairs, by which distances are asked; "
@@ -98,8 +101,5 @@ def _drawings(
     for data in datasets:
         built = bool(targets.built) and data.card.command == opt.command_line()
         templates = (COMPEVAL,) if built else ()
-        words = drawing.words if built else ""
-        yield (
-            data,
-            replace(drawing, vocabulary=data.card.vocabulary, templates=templates, words=words),
-        )
+        own = replace(drawing, vocabulary=data.card.vocabulary, templates=templates)
+        yield data, own if built else replace(own, words="", held_out=())

@@ -175,6 +175,17 @@ CompevalVocabularyOption = Annotated[
 ]
 
 
+HeldOutOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--held-out",
+        help="Only what --hold-out of gen pairs leaves out.",
+        rich_help_panel=WHAT,
+        autocompletion=complete_template,
+    ),
+]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineOptions:
     """Whether the work is done here or on a cluster."""
@@ -221,6 +232,7 @@ class TripletOptions:
     ] = None
     vocabulary: CompevalVocabularyOption = None
     lexicon: LexiconOption = None
+    held_out: HeldOutOption = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,6 +243,7 @@ class CompevalOptions:
 
     vocabulary: CompevalVocabularyOption = None
     lexicon: LexiconOption = None
+    held_out: HeldOutOption = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

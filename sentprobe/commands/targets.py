@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from sentprobe.commands import options as opt
+from sentprobe.generator.split import parse_side
 from sentprobe.lexicon.read import load_lexicon
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.dataset import Sampling
@@ -19,7 +20,7 @@ def parse_compeval(
 
     Raises:
         UsageError: an unknown task, sampling or vocabulary, a task twice, a size that does not
-            balance.
+            balance, nothing that is held out.
         SentprobeError: the lexicon cannot be read.
     """
     return built.make_compeval(
@@ -29,6 +30,7 @@ def parse_compeval(
         counts=_counts(items),
         sampling=_sampling(items),
         seed=seed,
+        side=parse_side(options.held_out or (), held_out=True),
     )
 
 

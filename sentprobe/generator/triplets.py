@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache, partial
 from itertools import chain, combinations
 from random import Random
 from threading import Lock
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from sentprobe.generator.boxes import IndexArray, draw_distinct
 from sentprobe.generator.bulk import Renderer
 from sentprobe.generator.constraints import Choices, Constraints, Words, choose_words
 from sentprobe.generator.space import MOST_SENTENCES, Batch, Space, join_batches
+from sentprobe.generator.split import SplitSide
 from sentprobe.generator.templates import Pattern, find_patterns
 from sentprobe.lexicon import Flag, Kind, Lexicon
 
@@ -37,9 +38,6 @@ class TripletSide(StrEnum):
 
 
 SIDES = tuple(TripletSide)
-
-MOST_TRIPLETS = MOST_SENTENCES // len(SIDES)
-"""So many can be drawn at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -77,6 +75,8 @@ class NoContrastError(UsageError):
 class TripletSpace:
     r"""The triplets of a contrast over a vocabulary, in the named templates.
 
+    Of a *side* of a split, words and structures are those of that side.
+
     Raises:
         UsageError: an unknown contrast, template or vocabulary; a template that cannot have the
             contrast; a vocabulary without transitive verbs, or with too few words.
@@ -89,6 +89,11 @@ class TripletSpace:
     the lawyer is not calling the doctor
     """
 
+    WHAT: ClassVar[str] = "triplets"
+    """What is counted and drawn, for messages."""
+    SENTENCES: ClassVar[int] = len(SIDES)
+    """So many each of them has."""
+
     def __init__(
         self,
         lexicon: Lexicon,
@@ -96,12 +101,14 @@ class TripletSpace:
         *,
         vocabulary: str = "compeval",
         templates: Sequence[str] = ("all",),
+        side: SplitSide | None = None,
     ) -> None:
-        self.lexicon = lexicon
+        self.side = side
+        self.lexicon = side.lexicon(lexicon, vocabulary) if side else lexicon
         self.contrast = contrasts.find_contrast(contrast)
         self.vocabulary = vocabulary
         self.templates = tuple(templates)
-        self.words = _words(lexicon, vocabulary)
+        self.words = _words(self.lexicon, vocabulary)
         self.strata = tuple(chain.from_iterable(map(self._strata_of, self.templates)))
         self.strata = _distinct(self.strata)
 
@@ -116,6 +123,10 @@ class TripletSpace:
             UsageError: *count* is not positive, larger than the space, or too large.
         """
         self.check(count)
+        return self.drawn(count, seed=seed)
+
+    def drawn(self, count: int, *, seed: int) -> "TripletSet":
+        """Return *count* different triplets as :meth:`sample` does, of which there are so many."""
         rng = np.random.default_rng(seed)
         order = np.random.default_rng((seed, 1)).permutation(count)
         shares = share_out(count, [each.count for each in self.strata], Random(seed))
@@ -133,19 +144,27 @@ class TripletSpace:
         Raises:
             UsageError: *count* is not positive, larger than the space, or too large.
         """
+        most = MOST_SENTENCES // self.SENTENCES
         if count <= 0:
-            raise UsageError(f"the number of triplets must be positive, not {count}")
+            raise UsageError(f"the number of {self.WHAT} must be positive, not {count}")
         if count > self.count():
             raise UsageError(
-                f"{count} triplets were asked for, but there are only {self.count()} different "
-                f"ones (contrast {self.contrast.name}; templates {', '.join(self.templates)}; "
-                f"vocabulary {self.vocabulary})"
+                f"{count} {self.WHAT} were asked for, but there are only {self.count()} different "
+                f"ones ({self._described()})"
             )
-        if count > MOST_TRIPLETS:
+        if count > most:
             raise UsageError(
-                f"{count} triplets are too many at once, at most {MOST_TRIPLETS:,}: each has "
-                f"{len(SIDES)} sentences"
+                f"{count} {self.WHAT} are too many at once, at most {most:,}: each has "
+                f"{self.SENTENCES} sentences"
             )
+
+    def _described(self) -> str:
+        """Return what the triplets are of, for a message."""
+        side = f"; {self.side}" if self.side else ""
+        return (
+            f"contrast {self.contrast.name}; templates {', '.join(self.templates)}; "
+            f"vocabulary {self.vocabulary}{side}"
+        )
 
     def _parts(
         self, stratum: Stratum, numbers: IndexArray, places: NDArray[np.int64], seed: int
@@ -186,18 +205,26 @@ class TripletSpace:
         Raises:
             UsageError: there are none; says why.
         """
-        patterns = find_patterns([template])
+        patterns = [*filter(self._has, find_patterns([template]))]
         found = list(chain.from_iterable(map(self._strata_in, patterns)))
         if found:
             return found
         name = self.contrast.name
-        if not any(map(contrasts.transitive_paths, patterns)):
+        if not patterns:
+            why = "none of its structures is there"
+        elif not any(map(contrasts.transitive_paths, patterns)):
             why = "no clause of it is transitive, so nothing can be said in another form"
         elif not any([*self.contrast.places(pattern)] for pattern in patterns):
             why = f"that needs {self.contrast.needs}"
         else:
             why = f"vocabulary {self.vocabulary!r} has too few words"
-        raise NoContrastError(f"the template {template!r} cannot have the contrast {name!r}: {why}")
+        of = f" of {self.side}" if self.side else ""
+        raise NoContrastError(
+            f"the template {template!r}{of} cannot have the contrast {name!r}: {why}"
+        )
+
+    def _has(self, pattern: Pattern) -> bool:
+        return self.side is None or self.side.has_structure(pattern)
 
     def _strata_in(self, pattern: Pattern) -> Iterator[Stratum]:
         for place in self.contrast.places(pattern):

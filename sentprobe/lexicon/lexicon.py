@@ -1,7 +1,7 @@
 """The lexicon: words by kind, by lemma and by inflected form."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.lexicon.words import Form, Kind, Vocabulary, Word
@@ -82,6 +82,13 @@ class Lexicon:
             hint = suggest(name, self.vocabularies)
             raise UnknownVocabularyError(f"unknown vocabulary {name!r}, expected {known}{hint}")
         return self.vocabularies[name]
+
+    def with_words(self, name: str, words: Mapping[Kind, Iterable[str]]) -> "Lexicon":
+        """Return the lexicon, with these words of each of these kinds in the vocabulary *name*."""
+        old = self.vocabulary(name)
+        fresh = {kind: tuple(lemmas) for kind, lemmas in words.items()}
+        new = replace(old, words={**old.words, **fresh})
+        return Lexicon(self.source, self.entries, {**self.vocabularies, name: new})
 
     def find(self, form_text: str) -> tuple[WordReading, ...]:
         """Return every reading of an inflected form as (word, form), none if there is no such form.

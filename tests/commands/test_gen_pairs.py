@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from gen_command import Gen
+from model_files import packaged_model
 
 from sentprobe.commands import options
 from sentprobe.generator import triplet_files
@@ -20,6 +21,7 @@ from sentprobe.generator.triplets import TripletSpace
 from sentprobe.lexicon import english
 
 SIDES = ("anchor", "positive", "negative", "hard_negative")
+NLI = ("--for", "training", "--nli")
 
 
 def test_the_help_names_every_contrast() -> None:
@@ -106,6 +108,70 @@ def test_minimal_pairs_in_the_fields_of_blimp(gen: Gen) -> None:
 def test_only_how_many_there_are(gen: Gen) -> None:
     done = gen("pairs", "-c", "role", "-t", "transitive", "--count")
     assert (done.code, done.out) == (0, "6720\n")
+    assert gen("pairs", "-c", "role", "-t", "transitive", *NLI, "--count").out == "3360\n"
+
+
+TRAINED = (
+    (("--for", "training"), {"anchor", "positive", "negative"}, 20),
+    (NLI, {"premise", "hypothesis", "label"}, 160),
+)
+
+
+@pytest.mark.parametrize(("arguments", "names", "count"), TRAINED)
+def test_training_data(
+    gen: Gen, tmp_path: Path, arguments: tuple[str, ...], names: set[str], count: int
+) -> None:
+    asked = ("pairs", "-c", "role", "-n", "20", *arguments, "-v", "english", "--hold-out", "0.3")
+    records = [json.loads(line) for line in gen(*asked).lines]
+    out = tmp_path / "deep" / "a.parquet"
+    assert gen(*asked, "-o", str(out)).code == 0
+    assert pq.read_table(out).to_pylist() == records
+    assert len(records) == count
+    assert all({*record} == names for record in records)
+    first = out.read_bytes()
+    assert gen(*asked, "-o", str(out)).code == 0
+    assert out.read_bytes() == first
+
+
+@pytest.mark.slow
+def test_training_data_as_the_package_datasets_reads_it(gen: Gen, tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    for arguments, names, count in TRAINED:
+        out = tmp_path / f"{count}.parquet"
+        assert gen("pairs", "-c", "role", "-n", "20", *arguments, "-o", str(out)).code == 0
+        found = datasets.load_dataset(
+            "parquet", data_files=str(out), split="train", cache_dir=str(tmp_path / "cache")
+        )
+        assert ({*found.column_names}, len(found)) == (names, count)
+    assert found.features["label"].names == ["entailment", "neutral", "contradiction"]
+
+
+@pytest.mark.slow
+def test_losses_of_sentence_transformers_take_all_columns(gen: Gen, tmp_path: Path) -> None:
+    """In their order, as the trainer gives them: the label apart."""
+    torch = pytest.importorskip("torch")
+    models = pytest.importorskip("sentence_transformers")
+    losses = pytest.importorskip("sentence_transformers.sentence_transformer.losses")
+    model = models.SentenceTransformer(str(packaged_model()), device="cpu")
+    made = (
+        losses.MultipleNegativesRankingLoss(model),
+        losses.SoftmaxLoss(model, model.get_embedding_dimension(), num_labels=3),
+    )
+    for loss, (arguments, _, _) in zip(made, TRAINED, strict=True):
+        out = tmp_path / "a.parquet"
+        assert gen("pairs", "-c", "role", "-n", "2", *arguments, "-o", str(out)).code == 0
+        columns = pq.read_table(out).to_pydict()
+        labels = torch.tensor(columns.pop("label", [0]))
+        value = loss([model.preprocess(texts) for texts in columns.values()], labels)
+        value.backward()
+        assert 0 < value.item() < 5
+
+
+def test_what_is_refused_makes_no_folder(gen: Gen, tmp_path: Path) -> None:
+    out = tmp_path / "new" / "a.jsonl"
+    for arguments in ((), *(arguments for arguments, _, _ in TRAINED)):
+        assert gen("pairs", "-c", "role", "-n", "0", *arguments, "-o", str(out)).code == 2
+    assert not out.parent.exists()
 
 
 @pytest.mark.parametrize(
@@ -122,6 +188,31 @@ def test_only_how_many_there_are(gen: Gen) -> None:
         (("-c", "role", "-f", "xml"), "there is no format 'xml'"),
         (("-c", "role", "-v", "compevall"), "unknown vocabulary 'compevall'"),
         ((), "--contrast"),
+        (("-c", "role", "--for", "trainig"), "there is no use of pairs 'trainig' (did you mean"),
+        (("-c", "role", "--nli"), "--nli is a kind of training data: add --for training"),
+        ((*NLI, "-c", "tense"), "the contrast 'tense' has no pairs for --nli, but role and"),
+        ((*NLI, "-c", "rolle"), "there is no contrast 'rolle' (did you mean 'role'?)"),
+        ((*NLI, "-c", "role", "-t", "intransitive"), "cannot have the contrast 'role': no clause"),
+        ((*NLI, "-c", "role", "-t", "transitive", "-n", "3361"), "only 3360 different ones"),
+        ((*NLI, "-c", "role", "-n", "0"), "the number of groups of 8 pairs must be positive"),
+        ((*NLI[:2], "-c", "role", "-f", "blimp"), "--format blimp is minimal pairs; --for train"),
+        ((*NLI[:2], "-c", "role", "-f", "parquet"), "Parquet cannot be written to standard out"),
+        ((*NLI[:2], "-c", "role", "-t", "transitive", "-n", "6721"), "only 6720 different ones"),
+        (("-c", "role", "--hold-out", "1.5"), "--hold-out 1.5: the share of the words that is"),
+        (("-c", "role", "--held-out", "0"), "--held-out 0: the share of the words that is held"),
+        (("-c", "role", "--held-out", "0.3", "--hold-out", "0.3"), "give the one or the other"),
+        (("-c", "role", "--hold-out", "0.3"), "leaves vocabulary 'compeval' no intransitive verb"),
+        (("-c", "role", "--hold-out", "transitive-rc.agent"), "hold all of transitive-rc out"),
+        (("-c", "role", "--hold-out", "some"), "there is no template 'some'"),
+        (
+            ("-c", "role", "-t", "transitive", "--hold-out", "transitive"),
+            "'transitive' of --hold-out transitive cannot have the contrast 'role': none of its",
+        ),
+        (
+            ("-c", "role", "-t", "transitive", "--held-out", "0.5", "-n", "1153"),
+            "there are only 1152 different ones (contrast role; templates transitive; vocabulary "
+            "compeval; --held-out 0.5)",
+        ),
     ],
 )
 def test_what_is_refused(gen: Gen, arguments: tuple[str, ...], message: str) -> None:

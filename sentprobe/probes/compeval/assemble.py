@@ -22,10 +22,12 @@ from random import Random
 
 from sentprobe.errors import counted
 from sentprobe.generator.drawn import parts_of
-from sentprobe.generator.event import Voice
+from sentprobe.generator.event import Frame, Voice
+from sentprobe.generator.split import SplitSide, parse_side
 from sentprobe.generator.templates import find_patterns
 from sentprobe.generator.wording import wording_of
 from sentprobe.lexicon import Lexicon, english
+from sentprobe.lexicon.words import VERBS
 from sentprobe.probes.compeval import held_out
 from sentprobe.probes.compeval.items import Drawer, Probe, Unit, UnitItem
 from sentprobe.probes.compeval.mirror import content2, in_turn
@@ -141,16 +143,19 @@ def build(
     seed: int = 0,
     command: str = "",
     sampling: Sampling = Sampling.MIRROR,
+    side: SplitSide | None = None,
 ) -> ProbeDataset:
-    """Build the dataset of a compeval task.
+    """Build the dataset of a compeval task, of a *side* of a split if one is given.
 
     Raises:
-        UsageError: a size that is not a positive multiple of the task's unit.
+        UsageError: a size that is not a positive multiple of the task's unit; a side without words.
         TooFewItemsError: a size that is too small for the number of probe words.
         TooFewError: the vocabulary does not yield so many sentences.
     """
     size = size or Size()
     check_size(task, size, sampling=sampling)
+    if side:
+        task, lexicon = _on_side(task, lexicon, vocabulary, side)
     rng = Random(f"{seed} {task.name}")
     counts = {split: size.of(split) for split in _DRAWN if size.of(split)}
     words = _words_of_splits(task, lexicon, vocabulary, splits=[*counts], rng=rng)
@@ -167,9 +172,33 @@ def build(
         versions=versions("sentprobe", "numpy"),
         counts=counted,
         largest_share=largest_shares(items),
-        notes=_notes(task, words) if size.validation else (),
+        notes=(*_sides(side), *(_notes(task, words) if size.validation else ())),
     )
     return _dataset(task, items, card)
+
+
+def _on_side(
+    task: CompevalTask, lexicon: Lexicon, vocabulary: str, side: SplitSide
+) -> tuple[CompevalTask, Lexicon]:
+    """Return the task with the structures of a side, and its words that these have a place for.
+
+    Raises:
+        UsageError: the side has no words.
+        TooFewError: it has none of the task's structures.
+    """
+    templates = side.templates(task.templates)
+    if not templates:
+        raise TooFewError(f"{task.name}: {side} leaves none of its structures")
+    patterns = find_patterns(templates)
+    frames = {each.frame for each in patterns}
+    frames |= {clause.frame for each in patterns for _, clause in each.clauses}
+    idle: held_out.WordsByKind = {kind: () for kind in VERBS if Frame(kind.value) not in frames}
+    words = side.lexicon(lexicon, vocabulary).with_words(vocabulary, idle)
+    return replace(task, templates=templates), words
+
+
+def _sides(side: SplitSide | None) -> tuple[str, ...]:
+    return () if side is None else (f"words and structures are those of {side}",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -329,8 +358,11 @@ def build_task(
     lexicon: Lexicon | None = None,
     sampling: str = "mirror",
     seed: int = 0,
+    held_out: Sequence[str] = (),
 ) -> ProbeDataset:
     """Build one of the five tasks of Ettinger et al. (2018), as ``probe build compeval`` does.
+
+    Of a split, *held_out* (``["0.3"]``) says what is used: see ``--held-out``.
 
     Raises:
         UsageError: an unknown task, vocabulary or sampling; a size that does not balance.
@@ -347,4 +379,5 @@ def build_task(
         size=Size(train, test, validation),
         seed=seed,
         sampling=choose(Sampling, sampling, what="sampling"),
+        side=parse_side(held_out, held_out=True),
     )

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import product
 from random import Random
 
@@ -177,18 +176,10 @@ def split_adverbs(
     parts = {Split.TEST: adverbs[:cut], Split.TRAIN: adverbs[cut + second :]}
     parts |= {Split.VALIDATION: adverbs[cut : cut + second]} if second else {}
     lexicons = {
-        split: with_words(lexicon, vocabulary, {Kind.ADVERB: words})
+        split: lexicon.with_words(vocabulary, {Kind.ADVERB: words})
         for split, words in parts.items()
     }
     return {Split.VALIDATION: lexicons[Split.TRAIN], **lexicons}
-
-
-def with_words(lexicon: Lexicon, vocabulary: str, words: WordsByKind) -> Lexicon:
-    """Return the lexicon, with the words of these kinds as those of the vocabulary."""
-    old = lexicon.vocabulary(vocabulary)
-    fresh = {kind: tuple(lemmas) for kind, lemmas in words.items()}
-    new = replace(old, words={**old.words, **fresh})
-    return Lexicon(lexicon.source, lexicon.entries, {**lexicon.vocabularies, vocabulary: new})
 
 
 def with_probed_words(lexicon: Lexicon, vocabulary: str, probes: Iterable[Probe]) -> Lexicon:
@@ -202,8 +193,7 @@ def with_probed_words(lexicon: Lexicon, vocabulary: str, probes: Iterable[Probe]
     words = usable_words(lexicon, vocabulary)
     kept = {kind: verbs for kind in (Kind.TRANSITIVE, Kind.INTRANSITIVE)}
     kept |= {Kind.NOUN: nouns} if nouns else {}
-    return with_words(
-        lexicon,
+    return lexicon.with_words(
         vocabulary,
         {kind: [lemma for lemma in words[kind] if lemma in only] for kind, only in kept.items()},
     )

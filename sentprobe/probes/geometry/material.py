@@ -14,6 +14,7 @@ from sentprobe.generator.drafts import MAIN
 from sentprobe.generator.event import Event
 from sentprobe.generator.layout import Layout, event_of
 from sentprobe.generator.plan import plan_sentence
+from sentprobe.generator.split import SplitSide, parse_side
 from sentprobe.generator.triplet_files import place_name
 from sentprobe.generator.variants import variants_of
 from sentprobe.lexicon import Lexicon
@@ -35,6 +36,14 @@ class Drawing:
     seed: int = 0
     words: str = ""
     """A digest of the words; empty where they are not known."""
+    held_out: tuple[str, ...] = ()
+    """The share of the words and the structures that are held out of training data: only these are
+    drawn from. Empty: all are."""
+
+    @property
+    def side(self) -> SplitSide | None:
+        """The side of the split that is drawn from, None: both."""
+        return parse_side(self.held_out, held_out=True)
 
 
 GroupNames: TypeAlias = dict[str, list[str]]
@@ -116,7 +125,11 @@ def background(lexicon: Lexicon, drawing: Drawing) -> list[str]:
     They do not depend on the contrasts that are measured, so that a result does not.
     """
     space = tr.TripletSpace(
-        lexicon, "tense", vocabulary=drawing.vocabulary, templates=drawing.templates
+        lexicon,
+        "tense",
+        vocabulary=drawing.vocabulary,
+        templates=drawing.templates,
+        side=drawing.side,
     )
     drawn = space.sample(min(BACKGROUND // 2, space.count()), seed=drawing.seed)
     sides = (tr.TripletSide.ANCHOR, tr.TripletSide.POSITIVE)

@@ -183,7 +183,8 @@ def _checked(result: GeometryResult) -> GeometryResult:
 
 
 def _drawing(value: Mapping[str, Any]) -> Drawing:
-    return Drawing(**{**value, "templates": tuple(value["templates"])})
+    lists = {name: tuple(value.get(name, ())) for name in ("templates", "held_out")}
+    return Drawing(**{**value, **lists})
 
 
 def _score(value: Mapping[str, Any]) -> GeometryScore:
@@ -281,6 +282,7 @@ def _records(result: GeometryResult) -> Iterator[dict[str, Any]]:
             "first": result.ranking.first if result.ranking else None,
             "vocabulary": result.drawing.vocabulary,
             "templates": " ".join(result.drawing.templates),
+            "held_out": " ".join(result.drawing.held_out),
             "seed": result.drawing.seed,
             "material": result.material,
             "dataset_fingerprint": result.dataset,

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from sentprobe.errors import GivenError, SentprobeError, UsageError, check_whole
 from sentprobe.extras import need
 from sentprobe.files import is_table, what_is
+from sentprobe.generator.split import SplitSide
 from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.lexicon.read import default_vocabulary, english
 from sentprobe.probes.compeval import TASKS, CompevalTask, build, check_size, find_task
@@ -41,6 +42,8 @@ class CompevalSuite:
     size: Size
     sampling: Sampling
     seed: int
+    side: SplitSide | None = None
+    """That whose words and structures are used; None: all are."""
 
     def build(self, *, command: str) -> Iterator[tuple[str, Built]]:
         """Yield each task's name with its dataset, or with why it cannot be built."""
@@ -63,6 +66,7 @@ class CompevalSuite:
             seed=self.seed,
             sampling=self.sampling,
             command=command,
+            side=self.side,
         )
 
 
@@ -140,13 +144,15 @@ def make_compeval(
     counts: ItemCounts = ItemCounts(),
     sampling: Sampling = Sampling.MIRROR,
     seed: int = 0,
+    side: SplitSide | None = None,
 ) -> CompevalSuite:
     """Return the suite compeval of these tasks; no *names* means all.
 
     The lexicon is asked for after all else is found to be right.
 
     Raises:
-        UsageError: an unknown task or vocabulary, a task twice, a size that does not balance.
+        UsageError: an unknown task or vocabulary, a task twice, a size that does not balance; a
+            side of a split that has none of the words, or of a task's structures.
     """
     tasks = tuple(find_task(name) for name in names or TASKS)
     check_distinct("task", [task.name for task in tasks])
@@ -156,8 +162,16 @@ def make_compeval(
     words = lexicon()
     vocabulary = vocabulary or default_vocabulary(words, COMPEVAL)
     words.vocabulary(vocabulary)
+    if side:
+        side.lexicon(words, vocabulary)
     return CompevalSuite(
-        tasks=tasks, lexicon=words, vocabulary=vocabulary, size=size, sampling=sampling, seed=seed
+        tasks=tasks,
+        lexicon=words,
+        vocabulary=vocabulary,
+        size=size,
+        sampling=sampling,
+        seed=seed,
+        side=side,
     )
 
 

@@ -154,7 +154,8 @@ def origins(targets: Targets) -> dict[str, str]:
 def _origin(suite: AnySuite, task: BuiltTask) -> str:
     if isinstance(suite, CompevalSuite):
         made_of = (suite.vocabulary, suite.size, suite.sampling)
-        return digest(task.name, _words(suite.lexicon), *made_of)
+        side = (suite.side,) if suite.side else ()
+        return digest(task.name, _words(suite.lexicon), *made_of, *side)
     return digest(task.name, _rows(suite.table), suite.recipe.size, suite.recipe.settings)
 
 

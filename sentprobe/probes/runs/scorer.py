@@ -12,8 +12,9 @@ from typing import Any, TypeAlias, TypedDict, Unpack
 
 from sentprobe.errors import GivenError, UsageError, check_seed, check_whole
 from sentprobe.extras import load
+from sentprobe.generator.split import parse_side
 from sentprobe.generator.triplets import TripletSpace
-from sentprobe.lexicon.read import default_vocabulary, english
+from sentprobe.lexicon.read import english
 from sentprobe.probes import encoders as enc
 from sentprobe.probes.dataset import OWN_WORDS, ProbeDataset
 from sentprobe.probes.encoders.embed import embed
@@ -54,6 +55,8 @@ class ScoreSettings:
     test: int
     preset: str | None
     seed: int
+    vocabulary: str
+    held_out: tuple[str, ...]
 
     def __post_init__(self) -> None:
         """Refuse what cannot be built.
@@ -155,6 +158,8 @@ class Scorer:
     - train, test: items of each task that is named
     - preset: the probe's classifier; by default that of the paper of each task
     - seed: of sentences and probes; equal vectors have equal scores
+    - vocabulary: of the words of sentences
+    - held_out: what is held out of training data (``["0.3"]``): only that is drawn from
     - out: a folder of results, to which each call adds its own, by step
     - name: what results call the encoder; by default its own name
 
@@ -178,6 +183,8 @@ class Scorer:
         test: int = 200,
         preset: str | None = None,
         seed: int = 0,
+        vocabulary: str = COMPEVAL,
+        held_out: Sequence[str] | str = (),
         out: Path | str | None = None,
         name: str = "",
     ) -> None:
@@ -189,6 +196,8 @@ class Scorer:
             test=test,
             preset=preset,
             seed=seed,
+            vocabulary=vocabulary,
+            held_out=(held_out,) if isinstance(held_out, str) else tuple(held_out),
         )
         self._run = _run(self._settings, out)
         self._material = _build(self._settings)
@@ -284,6 +293,8 @@ class ScoreOptions(TypedDict, total=False):
     test: int
     preset: str | None
     seed: int
+    vocabulary: str
+    held_out: Sequence[str] | str
     out: Path | str | None
 
 
@@ -335,10 +346,21 @@ def _build(settings: ScoreSettings) -> ScoreMaterial:
 
 def _geometry(settings: ScoreSettings) -> Iterator[GeometryMaterial]:
     words = english()
-    vocabulary = default_vocabulary(words, COMPEVAL)
-    drawing = Drawing(vocabulary=vocabulary, n=settings.triplets, variants=0, seed=settings.seed)
+    drawing = Drawing(
+        vocabulary=settings.vocabulary,
+        n=settings.triplets,
+        variants=0,
+        seed=settings.seed,
+        held_out=settings.held_out,
+    )
     spaces = [
-        TripletSpace(words, name, vocabulary=vocabulary, templates=drawing.templates)
+        TripletSpace(
+            words,
+            name,
+            vocabulary=drawing.vocabulary,
+            templates=drawing.templates,
+            side=drawing.side,
+        )
         for name in settings.contrasts
     ]
     for space in spaces:
@@ -353,11 +375,14 @@ def _tasks(settings: ScoreSettings) -> list[Task]:
 
 def _datasets(settings: ScoreSettings) -> Iterator[ProbeDataset]:
     counts = ItemCounts(settings.train, settings.test, None)
+    side = parse_side(settings.held_out, held_out=True)
     for task in settings.tasks:
         if isinstance(task, ProbeDataset):
             yield task
             continue
-        suite = make_compeval([task], counts=counts, seed=settings.seed)
+        suite = make_compeval(
+            [task], vocabulary=settings.vocabulary, counts=counts, seed=settings.seed, side=side
+        )
         for _, built in suite.build(command=""):
             if not isinstance(built, ProbeDataset):
                 raise built

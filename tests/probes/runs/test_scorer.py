@@ -16,6 +16,7 @@ from thoroughness import examples
 
 import sentprobe
 from sentprobe.generator.meaning import meaning_of
+from sentprobe.generator.split import SplitSide
 from sentprobe.probes.geometry.material import GeometryMaterial
 from sentprobe.probes.geometry.results import FOLDER, parse_geometry
 from sentprobe.probes.runs import scorer as scoring
@@ -286,6 +287,9 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"contrasts": "role", "triplets": 10**9}, "but there are only"),
     ({"contrasts": "role", "triplets": 0}, "the number of triplets must be positive, not 0"),
     ({"triplets": 1.5}, "triplets must be a whole number, not 1.5"),
+    ({"held_out": "1.5"}, "--held-out 1.5: the share of the words that is held out is between"),
+    ({"held_out": ["0.01"]}, "--held-out 0.01: that leaves vocabulary 'compeval' no noun"),
+    ({"vocabulary": "engl"}, "unknown vocabulary 'engl'"),
     ({"seed": -1}, "seed=-1: a seed of what is built is 0 or more"),
     (
         {"tasks": "Order", "train": 7},
@@ -358,3 +362,14 @@ def test_results_from_before_steps_were_kept_are_read(tmp_path: Path) -> None:
     value = json.loads(path.read_text("utf-8"))
     del value["step"], value["epoch"], value["family"]
     assert parse_geometry(json.dumps(value), source="it").step is None
+
+
+def test_it_is_asked_only_of_what_is_held_out() -> None:
+    held = sentprobe.Scorer(
+        contrasts="role", tasks="Order", triplets=20, train=84, test=28,
+        vocabulary="english", held_out="0.3",
+    )  # fmt: skip
+    side = SplitSide(share=0.3, held_out=True)
+    for text in held.sentences[::20]:
+        nouns = meaning_of(sentprobe.parse(text, sentprobe.english())[0]).nouns
+        assert all(map(side.has_word, nouns)), text
