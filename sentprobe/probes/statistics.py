@@ -72,7 +72,11 @@ def balanced(majority: float, labels: int | None = None) -> bool:
 
     >>> balanced(167 / 1000, 6), balanced(0.5, 3), balanced(0.5), balanced(0.6)
     (True, False, True, False)
+    >>> balanced(0.0)  # the label that is commonest in training, in no test item
+    False
     """
+    if not majority:
+        return False
     expected = 1 / (labels or round(1 / majority))
     return abs(majority - expected) < 0.02 * expected
 
