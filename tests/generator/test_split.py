@@ -77,7 +77,7 @@ def test_a_structure_is_on_one_side(name: str) -> None:
 
 
 @given(st.floats(0, 1, exclude_min=True, exclude_max=True), st.booleans())
-def test_a_share_is_written_with_all_digits(share: float, held_out: bool) -> None:  # noqa: FBT001
+def test_a_share_is_written_with_all_digits(share: float, held_out: bool) -> None:
     side = SplitSide(share=share, held_out=held_out)
     assert parse_side(side.values, held_out=held_out) == side
 
