@@ -63,7 +63,7 @@ class SplitSide:
     @property
     def values(self) -> tuple[str, ...]:
         """The values of the option; the inverse of :func:`parse_side`."""
-        share = () if self.share is None else (f"{self.share:g}",)
+        share = () if self.share is None else (str(self.share),)
         return share + self.structures
 
     def has_word(self, lemma: str) -> bool:

@@ -76,6 +76,12 @@ def test_a_structure_is_on_one_side(name: str) -> None:
     assert all(rest.has_structure(each) is not held.has_structure(each) for each in EVERY)
 
 
+@given(st.floats(0, 1, exclude_min=True, exclude_max=True), st.booleans())
+def test_a_share_is_written_with_all_digits(share: float, held_out: bool) -> None:
+    side = SplitSide(share=share, held_out=held_out)
+    assert parse_side(side.values, held_out=held_out) == side
+
+
 def test_what_is_written_is_read_back() -> None:
     for side in sides("transitive", "0.25", "transitive-rc", "transitive"):
         assert side.values == ("0.25", "transitive", "transitive-rc")
