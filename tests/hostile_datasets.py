@@ -99,4 +99,8 @@ OF_DATASETS: dict[str, HostileReader] = {
     "splits": HostileReader(
         make=_dataset("splits", "Toy", "train.jsonl"), read=_whole, ways=mu.LINES
     ),
+    "hub": HostileReader(
+        make=_dataset("hub", "Toy", "train.parquet"), read=_whole, ways=mu.PARQUET
+    ),
+    "hub: card": HostileReader(make=_dataset("hub", "Toy", "card.json"), read=_whole, ways=mu.JSON),
 }
