@@ -165,7 +165,7 @@ def test_files_that_are_wrong(tmp_path: Path) -> None:
         ({"sentence": ["a"], "label": ["True"], "probe1": ["a"]}, "item 1: unknown label 'True'"),
         ({"sentence": ["a"], "label": ["TRUE"]}, "item 1: 0 probe words, the items before have 1"),
     ):
-        parquet(toy / "test.parquet", **columns)  # type: ignore[arg-type]
+        parquet(toy / "test.parquet", **columns)
         with pytest.raises(DatasetError, match=rf"test\.parquet.*{message}"):
             read_dataset(toy)
     (toy / "train.parquet").write_bytes(b"PAR1")
