@@ -45,8 +45,8 @@ def evaluated(tasks: list[Any], model: Path, files: Path) -> dict[str, Any]:
     cache = mteb.ResultCache(files / "cache")
     found = mteb.evaluate(recording, tasks, cache=cache, show_progress_bar=False)
     encoder = make_encoder(parse_spec(f"st:{model}"))
-    texts = list(recording.seen)
-    apart = np.abs(np.array([*recording.seen.values()]) - encoder.encode(texts)).max()
+    texts = list(recording.seen)[::4]
+    apart = np.abs(np.array([recording.seen[t] for t in texts]) - encoder.encode(texts)).max()
     scores = {each.task_name: each.get_score() for each in found.task_results}
     runs = {}
     for task in tasks:

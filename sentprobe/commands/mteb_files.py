@@ -10,9 +10,6 @@ from sentprobe.commands.options import options_given
 from sentprobe.errors import UsageError, counted
 from sentprobe.probes.mteb.result_files import mteb_results, write_mteb_results
 
-MTEB = "mteb"
-"""The format that is a folder and no table."""
-
 _MEANT = ("runs", "format_", "out")
 
 

@@ -10,8 +10,7 @@ import typer
 
 from sentprobe.commands import options as opt
 from sentprobe.commands.given_runs import read_distances, read_runs
-from sentprobe.commands.mteb_files import MTEB, write_for_mteb
-from sentprobe.commands.table_files import find_caption, find_format, print_or_write
+from sentprobe.commands.table_files import MTEB, find_caption, find_format, print_or_write
 from sentprobe.errors import UsageError
 from sentprobe.lengths import Lengths
 from sentprobe.probes.geometry.draws import geometry_tables
@@ -91,6 +90,8 @@ def show(
 ) -> None:
     """Print the table of one or more runs, and those of probe geometry."""
     if format_ == MTEB:
+        from sentprobe.commands.mteb_files import write_for_mteb  # noqa: PLC0415 - seldom needed
+
         write_for_mteb(runs, out, context)
         return
     style = find_format(format_, out, also=[MTEB])

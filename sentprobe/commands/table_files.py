@@ -19,6 +19,10 @@ SUFFIXES = {
 """The format of a file by its suffix; of any other it is text."""
 
 
+MTEB = "mteb"
+"""The format of results that is a folder and no table."""
+
+
 def find_format(name: str | None, out: Path | None, *, also: Sequence[str] = ()) -> TableFormat:
     """Return the format of that name; of none, the one that the suffix of *out* says.
 

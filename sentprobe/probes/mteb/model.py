@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from sentprobe.extras import load
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.encoders import Vectors
 from sentprobe.probes.encoders.protocol import check_vectors
@@ -44,11 +45,12 @@ class MtebModel:
             EncoderError: it did not return a finite vector for each sentence.
         """
         from datasets import Dataset  # noqa: PLC0415 - optional
-        from torch.utils.data import DataLoader  # noqa: PLC0415 - slow
 
         rows: Any = Dataset.from_dict({"text": list(sentences)})
         found = self.model.encode(
-            DataLoader(rows, batch_size=self.options.get("batch_size", BATCH)),
+            load("torch.utils.data").DataLoader(
+                rows, batch_size=self.options.get("batch_size", BATCH)
+            ),
             task_metadata=self.task,
             hf_split=Split.TEST.value,
             hf_subset=self.subset,
