@@ -3,6 +3,7 @@
 A name is imported when it is asked for: the commands' ``--help`` needs none.
 """
 
+from . import mteb as mteb
 from .errors import GivenError as GivenError
 from .errors import ResultsError as ResultsError
 from .errors import SentprobeError as SentprobeError

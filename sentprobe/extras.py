@@ -24,7 +24,7 @@ class MissingError(SentprobeError, ImportError):
 
 
 class UnusableError(SentprobeError, ImportError):
-    """A library is installed, but the system cannot load it; the message says what it lacks."""
+    """A library is installed, but cannot be loaded or is too old; says which is wanted."""
 
 
 def need(*libraries: str) -> None:

@@ -19,14 +19,15 @@ if TYPE_CHECKING:
 Member = TypeVar("Member", bound=StrEnum)
 
 
-def choose(kind: type[Member], text: str, *, what: str) -> Member:
+def choose(kind: type[Member], text: str, *, what: str, also: Sequence[str] = ()) -> Member:
     """Return the member that *text* names.
 
     Raises:
-        UsageError: there is none; names the nearest.
+        UsageError: there is none; names the nearest, which may be one of *also*.
     """
-    known = [member.value for member in kind]
-    if text not in known:
+    members = [member.value for member in kind]
+    known = [*members, *also]
+    if text not in members:
         raise UsageError(
             f"there is no {what} {text!r}{suggest(text, known)}; known: {', '.join(known)}"
         )

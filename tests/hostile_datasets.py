@@ -10,8 +10,12 @@ import numpy as np
 from hostile_files import HostileReader
 from probe_strategies import learnable
 
+from sentprobe.generator.triplet_files import TripletFormat, write_triplets
+from sentprobe.generator.triplets import TripletSpace
+from sentprobe.lexicon import english
 from sentprobe.probes.dataset import Card, ProbeDataset
 from sentprobe.probes.formats import read_dataset, read_datasets, write_dataset
+from sentprobe.probes.geometry.triplet_reader import is_triplets, read_triplets
 
 
 @cache
@@ -76,6 +80,20 @@ def _read_card(path: Path) -> object:
     return Card.from_json(value).to_json()
 
 
+def _triplets(name: str) -> Callable[[Path], Path]:
+    def make(folder: Path) -> Path:
+        space = TripletSpace(english(), "role", vocabulary="compeval", templates=["transitive"])
+        path = folder / name
+        write_triplets(space.sample(3, seed=0), path, TripletFormat(path.suffix[1:]))
+        return path
+
+    return make
+
+
+def _measured(path: Path) -> object:
+    return is_triplets(path), read_triplets(path).fingerprint
+
+
 OF_DATASETS: dict[str, HostileReader] = {
     "card": HostileReader(make=_card_text, read=_read_card, ways=mu.JSON),
     "directory: card": HostileReader(
@@ -99,4 +117,10 @@ OF_DATASETS: dict[str, HostileReader] = {
     "splits": HostileReader(
         make=_dataset("splits", "Toy", "train.jsonl"), read=_whole, ways=mu.LINES
     ),
+    "hub": HostileReader(
+        make=_dataset("hub", "Toy", "train.parquet"), read=_whole, ways=mu.PARQUET
+    ),
+    "hub: card": HostileReader(make=_dataset("hub", "Toy", "card.json"), read=_whole, ways=mu.JSON),
+    "triplets as lines": HostileReader(make=_triplets("role.jsonl"), read=_measured, ways=mu.LINES),
+    "triplets": HostileReader(make=_triplets("role.parquet"), read=_measured, ways=mu.PARQUET),
 }

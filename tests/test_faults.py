@@ -78,7 +78,7 @@ def results(seed: int) -> Callable[[Path], object]:
     return write
 
 
-LONG = ("directory", "published", "splits", "a table")
+LONG = ("directory", "published", "splits", "hub", "a table")
 
 WORKS = {
     "a text": Work(
@@ -89,6 +89,7 @@ WORKS = {
     "directory": dataset("", "directory"),
     "published": dataset("", "published"),
     "splits": dataset("", "splits"),
+    "hub": dataset("", "hub"),
     "jsonl": dataset(".jsonl", "jsonl"),
     "csv": dataset(".csv", "csv"),
     "split files": Work(

@@ -26,7 +26,7 @@ from sentprobe.probes.runs.built_suites import (
     find_table,
 )
 from sentprobe.probes.runs.targets import unknown_suite, without_table
-from sentprobe.probes.suites import as_published
+from sentprobe.probes.suites import as_published, known_task
 from sentprobe.progress import Reporter, bars
 from sentprobe.screen import print_table, say
 from sentprobe.specs import COMPEVAL, NATURAL, SUITES
@@ -57,8 +57,12 @@ def build(
     task: opt.TaskOption = None,
     seed: Annotated[int, opt.seed_of("the datasets; the same gives the same bytes")] = 0,
     format_: Annotated[
-        str, opt.format_among("directory, jsonl, published, senteval, csv or splits.")
+        str, opt.format_among("directory, jsonl, published, senteval, csv, splits or hub.")
     ] = "directory",
+    licence: Annotated[
+        str | None,
+        typer.Option("--license", help="With --format hub: the licence that the README names."),
+    ] = None,
     *,
     compeval: opt.CompevalOptions,
     items: opt.ItemOptions,
@@ -66,6 +70,7 @@ def build(
     natural: opt.NaturalOptions,
 ) -> None:
     """Build the datasets of a suite and write them into a folder."""
+    named = _find_licence(licence, format_)
     if suite in SUITES:
         opt.refuse_idle(opt.options_given(context), [suite], what=suite)
     wanted: AnySuite
@@ -86,6 +91,7 @@ def build(
         datasets, failures = build_into(
             wanted, out=out, fmt=format_, command=opt.command_line(), reporter=reporter
         )
+        _write_readme(out, fmt=format_, licence=named)
     _print(wanted, datasets)
     if failures:
         raise failed(failures, of=len(datasets) + len(failures))
@@ -125,9 +131,31 @@ def build_into(
             datasets.append(built)
         else:
             failures.append(built)
-    if not formats.write_folder_readme(out):
-        print(f"{out / 'README.md'}: is not sentprobe's, and left as it is", file=sys.stderr)
     return datasets, failures
+
+
+def _find_licence(name: str | None, fmt: str) -> str:
+    """Return the licence that the README names.
+
+    Raises:
+        UsageError: the format has none; it is no name of a licence.
+    """
+    if name is not None and fmt != formats.HUB:
+        raise UsageError(f"--license is for --format hub, not for {fmt}")
+    return formats.check_licence(formats.UNKNOWN if name is None else name)
+
+
+def _write_readme(out: Path, *, fmt: str, licence: str) -> None:
+    def asks(name: str) -> str:
+        task = known_task(name)
+        return task.asks if task else ""
+
+    if fmt == formats.HUB:
+        ours = formats.write_hub_readme(out, licence=licence, asks=asks)
+    else:
+        ours = formats.write_folder_readme(out)
+    if not ours:
+        print(f"{out / 'README.md'}: is not sentprobe's, and left as it is", file=sys.stderr)
 
 
 def _check_no_probe_words(suite: AnySuite) -> None:

@@ -62,8 +62,12 @@ def check_distances(found: Sequence[GeometryResult], nearness: Nearness) -> None
     check_nearness(found, nearness)
 
 
-def sides_of(results: Results, source: str, table: int | None) -> list[Side]:
+def sides_of(
+    results: Results, source: str, table: int | None = None, *, hint: str = ""
+) -> list[Side]:
     """Return the encoders of runs, with what is there twice once; *table* chooses one of several.
+
+    *hint* ends the message of a command that cannot choose.
 
     Raises:
         UsageError: there is no such table; without one, an encoder has two results on a task.
@@ -74,5 +78,5 @@ def sides_of(results: Results, source: str, table: int | None) -> list[Side]:
             raise UsageError(f"{source} has the tables 1 to {len(tables)}, and no table {table}")
         tables = tables[table - 1 : table]
     joined = Results(tuple(record for each in tables for record in each.records))
-    hint = f"choose one of its {len(tables)} tables, as probe show numbers them, with --table"
-    return comparisons.sides(joined, source, hint=hint)
+    choice = f"choose one of its {len(tables)} tables, as probe show numbers them, with --table"
+    return comparisons.sides(joined, source, hint=hint or choice)

@@ -10,7 +10,7 @@ import typer
 
 from sentprobe.commands import options as opt
 from sentprobe.commands.given_runs import check_distances, read_distances, read_runs
-from sentprobe.commands.table_files import find_caption, find_format, print_or_write
+from sentprobe.commands.table_files import MTEB, find_caption, find_format, print_or_write
 from sentprobe.errors import UsageError
 from sentprobe.lengths import Lengths
 from sentprobe.probes.geometry.draws import geometry_tables
@@ -58,10 +58,13 @@ class View:
 
 @opt.with_groups
 def show(
+    context: typer.Context,
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of results.")],
     format_: Annotated[
         str | None,
-        opt.format_among(f"text, markdown, latex, csv, json or html. {opt.OUT_DECIDES}"),
+        opt.format_among(
+            f"text, markdown, latex, csv, json, html or mteb (a folder). {opt.OUT_DECIDES}"
+        ),
     ] = None,
     intervals: opt.IntervalsOption = False,
     sources: opt.SourcesOption = False,
@@ -69,7 +72,7 @@ def show(
     published: Annotated[
         bool, typer.Option("--published", help="Add the papers' rows of these tasks.")
     ] = False,
-    out: Annotated[Path | None, opt.out_to("Write to this file.")] = None,
+    out: Annotated[Path | None, opt.out_to("Write to this file; mteb: into this folder.")] = None,
     plot: Annotated[
         Path | None,
         typer.Option(
@@ -89,7 +92,12 @@ def show(
     latex: opt.LatexOptions,
 ) -> None:
     """Print the table of one or more runs, and those of probe geometry."""
-    style = find_format(format_, out)
+    if format_ == MTEB:
+        from sentprobe.commands.mteb_files import write_for_mteb  # noqa: PLC0415 - seldom needed
+
+        write_for_mteb(runs, out, context)
+        return
+    style = find_format(format_, out, also=[MTEB])
     caption = find_caption(latex, style)
     lengths = None if by_length is None else choose(Lengths, by_length, what="--by-length")
     results = read_runs(runs)

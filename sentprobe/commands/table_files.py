@@ -1,6 +1,6 @@
 """The tables that commands print or write to a file: in which format, and with what in LaTeX."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from sentprobe.commands.options import LatexOptions
@@ -19,14 +19,18 @@ SUFFIXES = {
 """The format of a file by its suffix; of any other it is text."""
 
 
-def find_format(name: str | None, out: Path | None) -> TableFormat:
+MTEB = "mteb"
+"""The format of results that is a folder and no table."""
+
+
+def find_format(name: str | None, out: Path | None, *, also: Sequence[str] = ()) -> TableFormat:
     """Return the format of that name; of none, the one that the suffix of *out* says.
 
     Raises:
-        UsageError: there is no such format.
+        UsageError: there is no such format; the command may have those of *also* besides.
     """
     if name is not None:
-        return choose(TableFormat, name, what="format")
+        return choose(TableFormat, name, what="format", also=also)
     return TableFormat.TEXT if out is None else SUFFIXES.get(out.suffix.lower(), TableFormat.TEXT)
 
 

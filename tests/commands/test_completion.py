@@ -51,7 +51,7 @@ def offered(
         ("probe run compeval --sampling p", ["paper"]),
         ("probe run compeval --preset a", ["adi"]),
         ("probe run compeval --pre", ["--preset"]),
-        ("probe show --format m", ["markdown"]),
+        ("probe show --format m", ["markdown", "mteb"]),
         ("probe embed data -e t", ["tfidf"]),
     ],
 )

@@ -2,6 +2,7 @@
 
 from sentprobe.probes.formats.directory import check_place, prepare_folder, write_card
 from sentprobe.probes.formats.hub import PARQUET, write_folder_readme, write_split_files
+from sentprobe.probes.formats.hub_dataset import HUB, UNKNOWN, check_licence, write_hub_readme
 from sentprobe.probes.formats.registry import (
     FORMATS,
     Format,
@@ -14,9 +15,12 @@ from sentprobe.probes.formats.registry import (
 
 __all__ = [
     "FORMATS",
+    "HUB",
     "PARQUET",
+    "UNKNOWN",
     "Format",
     "check_format",
+    "check_licence",
     "check_place",
     "prepare_folder",
     "read_dataset",
@@ -25,5 +29,6 @@ __all__ = [
     "write_card",
     "write_dataset",
     "write_folder_readme",
+    "write_hub_readme",
     "write_split_files",
 ]

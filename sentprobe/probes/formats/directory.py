@@ -44,6 +44,7 @@ _OWN = {
     f"{OURS}dataset": {CARD, SENTENCES, ITEMS},
     f"{OURS}published": {CARD, *FILES.values()},
     f"{OURS}splits": {CARD, *(f"{split.value}.jsonl" for split in Split)},
+    f"{OURS}hub": {CARD, *(f"{split.value}.parquet" for split in Split)},
 }
 """The files of a dataset, by the first word of its format; no others are ever removed."""
 
@@ -227,8 +228,8 @@ def read_directory(path: Path) -> ProbeDataset:
         DatasetError: a file is missing, damaged or does not belong to the others.
     """
     kept = read_card_file(path, fmt=FORMAT)
-    sentences = _table(path / SENTENCES, {"sentence": "string"})
-    table = _table(path / ITEMS, {"split": "string", "row": "int64", "label": "string"})
+    sentences = read_columns(path / SENTENCES, {"sentence": "string"})
+    table = read_columns(path / ITEMS, {"split": "string", "row": "int64", "label": "string"})
     names = [f"probe{slot}" for slot in (1, 2) if f"probe{slot}" in table.column_names]
     file = path / ITEMS
     probes = [_indices(table, name, kept["probe_words"], file) for name in names]
@@ -258,7 +259,7 @@ def read_directory(path: Path) -> ProbeDataset:
     return data
 
 
-def _table(path: Path, columns: dict[str, str]) -> Any:
+def read_columns(path: Path, columns: dict[str, str]) -> Any:
     """Read a Parquet file that has at least these columns, of these types, without nulls."""
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.parquet as pq  # noqa: PLC0415
@@ -273,6 +274,14 @@ def _table(path: Path, columns: dict[str, str]) -> Any:
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = " ".join(str(error).split())
         raise DatasetError(f"{path}: not a Parquet file that can be read ({reason})") from None
+    check_columns(table, columns, path)
+    return table
+
+
+def check_columns(table: Any, columns: dict[str, str], path: Path) -> None:
+    """Refuse a table, read from *path*, without these columns of these types, without nulls."""
+    import pyarrow as pa  # noqa: PLC0415
+
     for name, kind in columns.items():
         if name not in table.column_names:
             raise DatasetError(f"{path}: there is no column {name!r}")
@@ -280,7 +289,6 @@ def _table(path: Path, columns: dict[str, str]) -> Any:
         found = found.value_type if pa.types.is_dictionary(found) else found
         if str(found).removeprefix("large_") != kind or table[name].null_count:
             raise DatasetError(f"{path}: column {name!r} must be of {kind}, with no value missing")
-    return table
 
 
 def _indices(table: Any, name: str, texts: Sequence[str], file: Path) -> Indices:

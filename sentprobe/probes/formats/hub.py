@@ -7,13 +7,14 @@ the Hugging Face hub: a head in YAML, which names the files, and a text for peop
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sentprobe.errors import UsageError, visible
 from sentprobe.files import atomic_folder, atomic_path, local_path
-from sentprobe.probes.dataset import DatasetError, ProbeDataset, Split
+from sentprobe.probes.dataset import Card, DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats.entries import entries_of, write_lines
 from sentprobe.table_writers import in_markdown
 
@@ -23,11 +24,29 @@ README = "README.md"
 PARQUET = "parquet"
 """The folder of the files of the splits."""
 
-_OURS = "# Written by sentprobe, which replaces this file."
+OUR_HEAD = "# Written by sentprobe, which replaces this file."
 """The first line of the head of each README of ours."""
 
 SplitFiles = Mapping[Split, str]
 """The file of each split, relative to the README."""
+
+
+@dataclass(frozen=True, slots=True)
+class HubFacts:
+    """What a README says of a dataset."""
+
+    name: str
+    sizes: Mapping[Split, int]
+    """How many items each split has."""
+    labels: tuple[str, ...]
+    slots: int
+    card: Card
+
+
+def hub_facts(data: ProbeDataset) -> HubFacts:
+    """Return what a README says of a dataset that is at hand."""
+    sizes = {split: len(items) for split, items in data.splits.items()}
+    return HubFacts(data.name, sizes, data.labels, data.slots, data.card)
 
 
 def write_split_files(data: ProbeDataset, folder: Path) -> None:
@@ -88,7 +107,7 @@ def write_readme(data: ProbeDataset, directory: Path, *, files: str) -> None:
 
 def _head(configs: Mapping[str, SplitFiles], together: str = "") -> Iterator[str]:
     """Yield the head: which files each configuration has, and all *together* under that name."""
-    yield from ("---", _OURS, "language:", "- en", "tags:", "- probing", "configs:")
+    yield from ("---", OUR_HEAD, "language:", "- en", "tags:", "- probing", "configs:")
     if together:
         yield from (f"- config_name: {together}", "  default: true", "  data_files:")
         for split in Split:
@@ -104,24 +123,26 @@ def _head(configs: Mapping[str, SplitFiles], together: str = "") -> Iterator[str
 
 def _text(data: ProbeDataset) -> Iterator[str]:
     """Yield the text for people: what is asked, how many items, and how it was made."""
-    card = data.card
-    yield from (f"# {_shown(data.name)}", "")
+    yield from (f"# {shown(data.name)}", "")
     yield "A probing task: a small classifier is to tell the label from the sentence's vector."
     yield "Written by sentprobe, which reads this folder: `probe run`, `probe audit`."
-    yield from ("", "| split | items |", "| --- | --- |")
-    yield from (f"| {split.value} | {len(items)} |" for split, items in data.splits.items())
-    shown = ", ".join(map(_shown, data.labels[:30]))
-    yield from (
-        "",
-        f"- {len(data.labels)} labels: {shown}{', ...' if len(data.labels) > 30 else ''}",
-    )
-    yield f"- Probe words of each item, which the classifier is given besides: {data.slots}"
-    made = {"Made by": card.command, "Vocabulary": card.vocabulary, "Source": card.source}
-    yield from (f"- {what}: `{_plain(text)}`" for what, text in made.items() if text)
-    yield from (f"- Note: {_shown(note)}" for note in card.notes)
+    yield from facts_text(hub_facts(data))
     yield from ("", "In Python, with Hugging Face `datasets`:", "")
     yield from ("    from datasets import load_dataset", "")
     yield '    load_dataset("PATH OF THIS FOLDER")["train"][0]'
+
+
+def facts_text(facts: HubFacts) -> Iterator[str]:
+    """Yield a table of the items, and a list of what else is known of a dataset."""
+    card, labels = facts.card, facts.labels
+    yield from ("", "| split | items |", "| --- | --- |")
+    yield from (f"| {split.value} | {size} |" for split, size in facts.sizes.items())
+    listed = ", ".join(map(shown, labels[:30]))
+    yield from ("", f"- {len(labels)} labels: {listed}{', ...' if len(labels) > 30 else ''}")
+    yield f"- Probe words of each item, which the classifier is given besides: {facts.slots}"
+    made = {"Made by": card.command, "Vocabulary": card.vocabulary, "Source": card.source}
+    yield from (f"- {what}: `{_plain(text)}`" for what, text in made.items() if text)
+    yield from (f"- Note: {shown(note)}" for note in card.notes)
 
 
 def _plain(text: str) -> str:
@@ -129,7 +150,7 @@ def _plain(text: str) -> str:
     return visible(" ".join(text.split()).replace("`", "'"))
 
 
-def _shown(text: str) -> str:
+def shown(text: str) -> str:
     """Return a text of anybody's for a line of Markdown, which shows it as it is."""
     return in_markdown(" ".join(text.split()))
 
@@ -137,7 +158,7 @@ def _shown(text: str) -> str:
 def is_our_readme(path: Path) -> bool:
     """Say whether a README is one that we wrote."""
     try:
-        return path.read_bytes().startswith(f"---\n{_OURS}\n".encode())
+        return path.read_bytes().startswith(f"---\n{OUR_HEAD}\n".encode())
     except OSError:
         return False
 
@@ -183,7 +204,7 @@ def _files(out: Path, pattern: str) -> dict[Split, str]:
 def _folder_text(names: Sequence[str], together: str) -> Iterator[str]:
     yield from ("# Probing tasks", "")
     yield "Written by sentprobe, which reads this folder: `probe run`, `probe audit`."
-    yield from ("", *(f"- {_shown(name)}" for name in names), "")
+    yield from ("", *(f"- {shown(name)}" for name in names), "")
     yield from ("In Python, with Hugging Face `datasets`:", "")
     yield from ("    from datasets import load_dataset", "")
     if names:

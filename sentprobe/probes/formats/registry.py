@@ -10,6 +10,7 @@ from sentprobe.probes.dataset import DatasetError, ProbeDataset
 from sentprobe.probes.formats import records, text
 from sentprobe.probes.formats.directory import is_directory, read_directory, write_directory
 from sentprobe.probes.formats.entries import read_lines
+from sentprobe.probes.formats.hub_dataset import is_hub, read_hub, write_hub
 from sentprobe.probes.formats.jsonl import read_jsonl, write_jsonl
 from sentprobe.probes.formats.splits import is_splits, read_splits, write_splits
 
@@ -72,6 +73,13 @@ FORMATS: Mapping[str, Format] = {
             suffix="",
             read=read_splits,
             write=write_splits,
+        ),
+        Format(
+            name="hub",
+            what="a directory as the Hugging Face hub has it: README.md, train.parquet, ...",
+            suffix="",
+            read=read_hub,
+            write=write_hub,
         ),
     )
 }
@@ -189,7 +197,12 @@ def _sniff(path: Path) -> str | None:
 
 
 def _sniff_directory(path: Path) -> str | None:
-    signs = {"directory": is_directory, "published": text.is_published, "splits": is_splits}
+    signs = {
+        "directory": is_directory,
+        "published": text.is_published,
+        "splits": is_splits,
+        "hub": is_hub,
+    }
     return next((name for name, looks_like in signs.items() if looks_like(path)), None)
 
 

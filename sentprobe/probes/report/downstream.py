@@ -1,5 +1,6 @@
 """Scores of encoders on other tasks, as people have them: a CSV file, or a folder of MTEB's."""
 
+import re
 from collections.abc import Mapping, Sequence
 from math import isfinite
 from pathlib import Path
@@ -13,7 +14,8 @@ from sentprobe.values import BadSyntaxError, parse_json
 Scores = Mapping[str, Mapping[str, float]]
 """Encoder, as the file calls it, to task to score."""
 
-_META = "model_meta.json"
+MODEL_META = "model_meta.json"
+"""The file beside MTEB's results that says what the model is."""
 
 
 def read_scores(path: Path) -> Scores:
@@ -70,7 +72,7 @@ def _read_mteb(folder: Path) -> Scores:
     root = folder / "results" if (folder / "results").is_dir() else folder
     found: dict[str, dict[str, float]] = {}
     for path in sorted(root.glob("*/*/*.json")):
-        if path.name != _META:
+        if path.name != MODEL_META:
             model = path.parent.parent.name.replace("__", "/", 1)
             task, score = _read_task(path)
             if task in found.setdefault(model, {}):
@@ -121,6 +123,8 @@ def match_names(encoders: Sequence[str], scored: Sequence[str]) -> dict[str, str
     for encoder in encoders:
         if encoder in scored:
             found[encoder] = encoder
+        elif mteb_name(encoder) in scored:
+            found[encoder] = mteb_name(encoder)
         elif bare.count(_bare(encoder)) == 1 == own.count(_bare(encoder)):
             found[encoder] = scored[bare.index(_bare(encoder))]
     return found
@@ -133,3 +137,31 @@ def _bare(name: str) -> str:
     ('all-MiniLM-L6-v2', 'x', 'bow')
     """
     return name.partition("?")[0].rpartition(":")[2].rstrip("/").rpartition("/")[2]
+
+
+def mteb_name(encoder: str) -> str:
+    """Return what an encoder is called where its results are in MTEB's layout, with organisation.
+
+    >>> mteb_name("st:sentence-transformers/all-MiniLM-L6-v2"), mteb_name("st:./mini?batch=8")
+    ('sentence-transformers/all-MiniLM-L6-v2', 'sentprobe/mini_batch=8')
+    >>> mteb_name("bow:glove.txt?dim=50"), mteb_name("dev step 100")
+    ('sentprobe/bow_glove.txt_dim=50', 'sentprobe/dev_step_100')
+    """
+    spec, query, options = encoder.partition("?")
+    kind, _, model = spec.partition(":")
+    if kind in _OF_HUB and re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", model):
+        organisation, _, bare = model.partition("/")
+    else:
+        last = spec.rstrip("/").rpartition("/")[2]
+        named = last if kind == "st" or not model else f"{kind}_{last.removeprefix(f'{kind}:')}"
+        organisation, bare = "sentprobe", named.removeprefix("st:")
+    return f"{_plain_name(organisation)}/{_plain_name(f'{bare}{query}{options}')}"
+
+
+_OF_HUB = ("st", "hf")
+"""The kinds of encoders whose models may be the hub's."""
+
+
+def _plain_name(text: str) -> str:
+    """Return a name for a folder in which two underscores stand for the slash."""
+    return re.sub(r"_+", "_", re.sub(r"[^\w.=+-]", "_", text)).strip("_.")[:100] or "encoder"
