@@ -1,7 +1,8 @@
 """Our own format: a directory of sentences.parquet, items.parquet and card.json.
 
 sentences.parquet has the column ``sentence``; items.parquet has, for each item, ``split``, ``row``
-(of its sentence, from 0), ``label`` and ``probe1``, ``probe2`` as far as there are any.
+(of its sentence, from 0), ``label`` and ``probe1``, ``probe2`` as far as there are any; all other
+columns are those of the items.
 """
 
 import json
@@ -9,6 +10,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from sentprobe.errors import SentprobeError, UsageError, part_error, path_error
 from sentprobe.files import atomic_folder, atomic_path, local_path, what_is
 from sentprobe.probes.dataset import Card, DatasetError, Indices, Items, ProbeDataset, Split
 from sentprobe.probes.formats import hub
-from sentprobe.probes.formats.entries import are_texts, write_lines
+from sentprobe.probes.formats.entries import are_texts, check_columns, write_lines
 from sentprobe.values import BadSyntaxError, parse_json
 
 CARD = "card.json"
@@ -170,6 +172,9 @@ def read_card_file(directory: Path, *, fmt: str) -> dict[str, Any]:
 FORMAT = "sentprobe-dataset 1"
 """The format in card.json."""
 
+_ITEM_COLUMNS = {"split": "string", "row": "int64", "label": "string"}
+_PROBE_COLUMNS = ("probe1", "probe2")
+
 
 def write_directory(data: ProbeDataset, path: Path) -> None:
     """Write the dataset; equal datasets give equal bytes.
@@ -181,6 +186,7 @@ def write_directory(data: ProbeDataset, path: Path) -> None:
     import pyarrow as pa  # noqa: PLC0415 - slow import
     import pyarrow.parquet as pq  # noqa: PLC0415
 
+    check_columns(data, (*_ITEM_COLUMNS, *_PROBE_COLUMNS), format_name="directory")
     with new_directory(path) as directory:
         try:
             sentences = pa.table({"sentence": pa.array(data.sentences, pa.string())})
@@ -204,13 +210,21 @@ def _columns(data: ProbeDataset) -> dict[str, Any]:
     sizes = [len(items) for items in parts]
     probes = np.concatenate([items.probes for items in parts])
     splits = np.repeat(np.arange(len(parts)), sizes)
-    return {
+    known = {
         "split": _texts(splits, [split.value for split in data.splits]),
         "row": np.concatenate([items.rows for items in parts]),
         "label": _texts(np.concatenate([items.targets for items in parts]), data.labels),
-    } | {
-        f"probe{slot + 1}": _texts(probes[:, slot], data.probe_words) for slot in range(data.slots)
     }
+    words = {f"probe{n + 1}": _texts(probes[:, n], data.probe_words) for n in range(data.slots)}
+    others = {name: _coded([each.columns[name] for each in parts]) for name in data.columns}
+    return {**known, **words, **others}
+
+
+def _coded(parts: Sequence[Sequence[str]]) -> Any:
+    """Return the values of a column in all splits, each different one once."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    return pa.array([*chain.from_iterable(parts)], pa.string()).dictionary_encode()
 
 
 def _texts(indices: Indices, texts: Sequence[str]) -> Any:
@@ -228,8 +242,8 @@ def read_directory(path: Path) -> ProbeDataset:
     """
     kept = read_card_file(path, fmt=FORMAT)
     sentences = _table(path / SENTENCES, {"sentence": "string"})
-    table = _table(path / ITEMS, {"split": "string", "row": "int64", "label": "string"})
-    names = [f"probe{slot}" for slot in (1, 2) if f"probe{slot}" in table.column_names]
+    table = _table(path / ITEMS, _ITEM_COLUMNS)
+    names = [name for name in _PROBE_COLUMNS if name in table.column_names]
     file = path / ITEMS
     probes = [_indices(table, name, kept["probe_words"], file) for name in names]
     columns = (
@@ -239,13 +253,14 @@ def read_directory(path: Path) -> ProbeDataset:
     )
     splits = _indices(table, "split", [split.value for split in Split], file)
     try:
+        every = Items(*columns, _others(table, {*_ITEM_COLUMNS, *names}))
         data = ProbeDataset(
             name=kept["name"],
             sentences=tuple(sentences["sentence"].to_pylist()),
             labels=tuple(kept["labels"]),
             probe_words=tuple(kept["probe_words"]),
             splits={
-                split: Items(*(column[splits == code] for column in columns))
+                split: every.at(splits == code)
                 for code, split in enumerate(Split)
                 if code in splits
             },
@@ -256,6 +271,15 @@ def read_directory(path: Path) -> ProbeDataset:
     if data.fingerprint() != kept["fingerprint"]:
         raise DatasetError(f"{path}: the files do not belong together (fingerprints differ)")
     return data
+
+
+def _others(table: Any, known: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """Return the columns that are not *known*; a missing value is empty."""
+    found = {name: table[name].to_pylist() for name in table.column_names if name not in known}
+    return {
+        name: tuple("" if each is None else str(each) for each in values)
+        for name, values in found.items()
+    }
 
 
 def _table(path: Path, columns: dict[str, str]) -> Any:
