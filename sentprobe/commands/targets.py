@@ -28,6 +28,7 @@ def parse_compeval(
         vocabulary=options.vocabulary,
         counts=_counts(items),
         sampling=_sampling(items),
+        structure=options.hold_out_structure,
         seed=seed,
     )
 

@@ -13,6 +13,7 @@ from sentprobe.files import is_table, what_is
 from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.lexicon.read import default_vocabulary, english
 from sentprobe.probes.compeval import TASKS, CompevalTask, build, check_size, find_task
+from sentprobe.probes.compeval.structures import Structure, find_structure
 from sentprobe.probes.corpus.table import Table, open_table
 from sentprobe.probes.dataset import ProbeDataset, Sampling, Size, TooFewError
 from sentprobe.probes.natural.catalogue import find_tasks
@@ -41,6 +42,8 @@ class CompevalSuite:
     size: Size
     sampling: Sampling
     seed: int
+    structure: Structure | None = None
+    """The one that is held out of training."""
 
     def build(self, *, command: str) -> Iterator[tuple[str, Built]]:
         """Yield each task's name with its dataset, or with why it cannot be built."""
@@ -62,6 +65,7 @@ class CompevalSuite:
             size=self.size,
             seed=self.seed,
             sampling=self.sampling,
+            structure=self.structure,
             command=command,
         )
 
@@ -139,6 +143,7 @@ def make_compeval(
     vocabulary: str | None = None,
     counts: ItemCounts = ItemCounts(),
     sampling: Sampling = Sampling.MIRROR,
+    structure: str | None = None,
     seed: int = 0,
 ) -> CompevalSuite:
     """Return the suite compeval of these tasks; no *names* means all.
@@ -146,18 +151,26 @@ def make_compeval(
     The lexicon is asked for after all else is found to be right.
 
     Raises:
-        UsageError: an unknown task or vocabulary, a task twice, a size that does not balance.
+        UsageError: an unknown task, structure or vocabulary, a task twice, a size that does not
+            balance.
     """
+    held_out = None if structure is None else find_structure(structure)
     tasks = tuple(find_task(name) for name in names or TASKS)
     check_distinct("task", [task.name for task in tasks])
     size = counts.over(Size())
     for task in tasks:
-        check_size(task, size, sampling=sampling)
+        check_size(task, size, sampling=sampling, halves=held_out is not None)
     words = lexicon()
     vocabulary = vocabulary or default_vocabulary(words, COMPEVAL)
     words.vocabulary(vocabulary)
     return CompevalSuite(
-        tasks=tasks, lexicon=words, vocabulary=vocabulary, size=size, sampling=sampling, seed=seed
+        tasks=tasks,
+        lexicon=words,
+        vocabulary=vocabulary,
+        size=size,
+        sampling=sampling,
+        seed=seed,
+        structure=held_out,
     )
 
 
