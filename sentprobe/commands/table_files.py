@@ -18,6 +18,10 @@ SUFFIXES = {
 """The format of a file by its suffix; of any other it is text."""
 
 
+FLAT = (TableFormat.CSV, TableFormat.JSON)
+"""The formats of records, which say all of each."""
+
+
 def find_format(name: str | None, out: Path | None) -> TableFormat:
     """Return the format of that name; of none, the one that the suffix of *out* says.
 
