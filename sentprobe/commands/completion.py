@@ -82,6 +82,12 @@ def _structures() -> Iterable[str]:
     return STRUCTURES
 
 
+def _columns() -> Iterable[str]:
+    from sentprobe.probes.report.part_tables import ASKED  # noqa: PLC0415 - NumPy
+
+    return ASKED
+
+
 def _probe_vectors() -> Iterable[str]:
     from sentprobe.probes.dataset import ONE_HOT, OWN_WORDS  # noqa: PLC0415 - NumPy
 
@@ -96,6 +102,7 @@ complete_preset = among(_presets)
 complete_suite = among(lambda: SUITES)
 complete_vocabulary = among(lambda: ("english", "compeval", "published"))
 complete_sampling = among(_samplings)
+complete_column = among(_columns)
 complete_structure = among(_structures)
 complete_device = among(lambda: DEVICES)
 complete_probe_vectors = among(_probe_vectors)

@@ -18,6 +18,7 @@ import typer
 
 from sentprobe.commands.completion import (
     among,
+    complete_column,
     complete_encoder,
     complete_sampling,
     complete_structure,
@@ -360,6 +361,7 @@ class ItemViewOptions:
             metavar="COLUMN",
             help="Show accuracy by voice, clause, distance, attractors, length, label, template, "
             "or any column of the items.",
+            autocompletion=complete_column,
         ),
     ] = None
     wrong: Annotated[

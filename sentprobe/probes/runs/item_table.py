@@ -17,6 +17,7 @@ from sentprobe.errors import ResultsError, SentprobeError, UsageError, path_erro
 from sentprobe.files import atomic_path, local_path
 from sentprobe.probes.dataset import Indices
 from sentprobe.probes.runs.results import Condition, Result
+from sentprobe.values import BadSyntaxError, parse_json
 
 FOLDER = "items"
 """The folder of these files in a folder of results."""
@@ -121,16 +122,20 @@ def read_item_table(directory: Path, *, task: str, fingerprint: str) -> ItemTabl
         return None
     try:
         table = pq.read_table(local_path(path))
-        found = _parsed(table.to_pydict(), json.loads(table.schema.metadata[_HEAD.encode()]))
+        found = _parsed(table.to_pydict(), parse_json(table.schema.metadata[_HEAD.encode()]))
     except PermissionError as error:
         raise path_error(path, "cannot read the items", error) from error
-    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
+    except (pa.ArrowException, OSError, *_DAMAGED) as error:
         reason = " ".join(str(error).split())
         raise ResultsError(
             f"{path}: no test items as sentprobe writes them ({reason:.200}); remove it, and run "
             "the same command again"
         ) from None
     return found if (found.task, found.fingerprint) == (task, fingerprint) else None
+
+
+_DAMAGED = (BadSyntaxError, ArithmeticError, ValueError, KeyError, TypeError)
+"""What reading a table raises that is not as we write it."""
 
 
 def _parsed(columns: Mapping[str, list[Any]], head: Mapping[str, Any]) -> ItemTable:
@@ -190,14 +195,19 @@ def item_tables(results: Iterable[Result], directory: Path | None = None) -> tup
         ResultsError: what is there is damaged.
     """
     found: dict[tuple[str, str], ItemTable] = {}
+    without: dict[tuple[str, str], UsageError] = {}
     for each in results:
         of = each.task, each.dataset_fingerprint
+        folder = directory or Path(each.source or ".")
         if of not in found:
-            folder = directory or Path(each.source or ".")
             table = read_item_table(folder, task=of[0], fingerprint=of[1])
-            if table is None or len(table) != each.scores[Condition.PROBE].total:
-                raise _older(str(folder), each.task)
-            found[of] = table
+            if table is not None and len(table) == each.scores[Condition.PROBE].total:
+                found[of] = table
+            else:
+                without.setdefault(of, _older(str(folder), each.task))
+    for of, error in without.items():
+        if of not in found:
+            raise error
     return tuple(found.values())
 
 

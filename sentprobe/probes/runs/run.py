@@ -31,7 +31,7 @@ from sentprobe.probes.runs.runner import run_tasks
 from sentprobe.probes.runs.settings import Run, make_run
 from sentprobe.probes.runs.store import keep_run_file, prepare_directory
 from sentprobe.probes.runs.targets import DataGiven, Targets, find_datasets, find_targets
-from sentprobe.probes.runs.task import make_tasks
+from sentprobe.probes.runs.task import Task, make_tasks
 from sentprobe.probes.runs.word_source import make_source
 from sentprobe.probes.suites import ClassifierChoice
 from sentprobe.probes.trainer.presets import find_preset
@@ -288,12 +288,19 @@ def _run_draw(
     of_data = (f"{data.name}: {note}" for data in found.datasets for note in data.card.notes)
     of_encoders = (note for each in made for note in getattr(each, "notes", ()))
     notes = (*of_data, *of_encoders, *ran.notes)
-    items = tuple(
+    if run.out is not None:
+        items = item_tables(filter(has_held_out, ran.results.records), run.out)
+    else:
+        items = _annotated(each for each in tasks if each.data.held_out)
+    return Outcome(ran.results, notes, found.failures, ran.found, items)
+
+
+def _annotated(tasks: Iterable[Task]) -> tuple[ItemTable, ...]:
+    """Return the test items of tasks."""
+    return tuple(
         make_item_table(each.data, fingerprint=each.fingerprint, lexicon=each.lexicon)
         for each in tasks
-        if each.data.held_out
     )
-    return Outcome(ran.results, notes, found.failures, ran.found, items)
 
 
 def find_finished(

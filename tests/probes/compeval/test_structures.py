@@ -11,9 +11,10 @@ from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.generator.event import Event
 from sentprobe.generator.parse import parse
 from sentprobe.generator.realize import realize
-from sentprobe.lexicon import english
+from sentprobe.lexicon import Kind, english
 from sentprobe.probes.compeval import TASKS, build, find_task
 from sentprobe.probes.compeval.assemble import NoStructureError, build_task
+from sentprobe.probes.compeval.held_out import with_words
 from sentprobe.probes.compeval.structures import STRUCTURES, find_structure, has_structure
 from sentprobe.probes.dataset import STRUCTURE, TRAINED, ProbeDataset, Size, Split, structure_part
 
@@ -106,6 +107,13 @@ def test_what_cannot_be_held_out() -> None:
     assert str(unfit.value) == (
         "Negation: every sentence that it asks about has the structure that is held out, so that "
         "none is left to train on"
+    )
+    without = with_words(LEXICON, "compeval", {Kind.INTRANSITIVE: ()})
+    with pytest.raises(NoStructureError) as nothing:
+        build(find_task("Order"), without, size=size, structure=STRUCTURES["intransitive"])
+    assert str(nothing.value) == (
+        "Order: no sentence that it asks about has the structure (held out: intransitive), so that "
+        "there is nothing to test"
     )
     with pytest.raises(UsageError, match="test items must be a positive multiple of 4, so that"):
         build(find_task("Order"), LEXICON, size=Size(112, 58), structure=STRUCTURES["past"])

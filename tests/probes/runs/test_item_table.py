@@ -5,6 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from dataset_strategies import datasets_with_columns
 from hypothesis import given
@@ -81,6 +82,8 @@ def test_a_run_keeps_its_items_and_adds_them_to_older_results(tmp_path: Path) ->
         f"{tmp_path}: does not keep the test items of toy, as results of older versions do not; "
         "run the same command again: it adds them, and trains nothing anew"
     )
+    (other,) = a_run(tmp_path / "other", data).records
+    assert len(kept.item_tables([result, other])) == 1
     (again,) = a_run(tmp_path, data).records
     assert again == result
     assert path.read_bytes() == before
@@ -109,6 +112,16 @@ def test_columns_that_changed_are_kept_anew(tmp_path: Path) -> None:
         (result,) = a_run(tmp_path, replace(data, splits=splits)).records
         (table,) = kept.item_tables([result])
         assert {*table.columns["genre"]} == {genre}
+
+
+def test_a_head_that_is_no_json(tmp_path: Path) -> None:
+    table = make_item_table(learnable(size=40))
+    path = kept.write_item_table(table, tmp_path)
+    made = pq.read_table(path)
+    for head in (b"{", b"[]", b'{"format": "sentprobe-test-items 9"}'):
+        pq.write_table(made.replace_schema_metadata({"sentprobe": head}), path)
+        with pytest.raises(ResultsError, match="no test items as sentprobe writes them"):
+            kept.read_item_table(tmp_path, task=table.task, fingerprint=table.fingerprint)
 
 
 @pytest.mark.parametrize("damage", [b"", b"PAR1", b"x" * 99])
