@@ -10,12 +10,14 @@ import pytest
 from dataset_strategies import datasets_with_columns
 from hypothesis import given
 from probe_strategies import learnable
+from shared import SHARED, needs_shared
 from thoroughness import examples
 
 from sentprobe.errors import ResultsError, UsageError
 from sentprobe.probes.compeval.annotation import EVENT_COLUMNS
 from sentprobe.probes.compeval.assemble import build_task
 from sentprobe.probes.dataset import ProbeDataset, Split
+from sentprobe.probes.formats import read_dataset
 from sentprobe.probes.runs import item_table as kept
 from sentprobe.probes.runs.item_annotation import make_item_table
 from sentprobe.probes.runs.results import Results
@@ -58,6 +60,16 @@ def test_items_of_the_generator_have_events_and_those_of_others_have_not() -> No
         )
         for tokens in [sentence.split()]
     )
+
+
+@needs_shared
+@pytest.mark.parametrize("name", ["order", "sr"])
+def test_the_published_items_have_events(name: str) -> None:
+    table = make_item_table(read_dataset(SHARED / "compeval" / "published" / name))
+    assert len(table) == 1000
+    assert all(table.events)
+    assert all(len(marks) == 2 for marks in table.marks)
+    assert not any("" in column for column in table.columns.values())
 
 
 def a_run(out: Path, data: ProbeDataset) -> Results:
