@@ -261,7 +261,7 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
     os.kill(running.pid, signal.SIGKILL)
     running.communicate(timeout=20)
     before = {name: stamp for name, stamp in stamps(out).items() if not name.startswith(".")}
-    assert 2 <= len(before) < 5
+    assert 2 <= len([name for name in before if not name.endswith(".parquet")]) < 5
     del before["run.toml"]  # a run from Python, which has none, makes the rest
     wait_for(lambda: not any(map(alive, children)))
     made = run_here(out)
