@@ -60,6 +60,7 @@ from .probes.encoders.python import wrap_encoder as wrap_encoder
 from .probes.formats import read_dataset as read_dataset
 from .probes.formats import write_dataset as write_dataset
 from .probes.report.comparisons import compare_encoders as compare_encoders
+from .probes.report.parts import accuracy_by as accuracy_by
 from .probes.report.series import accuracy_by_length as accuracy_by_length
 from .probes.report.series import norm_by_length as norm_by_length
 from .probes.report.series import series_records as series_records

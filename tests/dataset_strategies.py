@@ -1,5 +1,7 @@
 """Strategies for whole datasets and cards, with any text that they may hold."""
 
+from dataclasses import replace
+
 from hypothesis import strategies as st
 from probe_strategies import to_items
 
@@ -69,3 +71,21 @@ def any_datasets(
         splits=splits,
         card=draw(cards),
     )
+
+
+@st.composite
+def datasets_with_columns(draw: st.DrawFn) -> ProbeDataset:
+    """A dataset whose items have up to two columns; an empty text where nothing is known."""
+    data = draw(any_datasets())
+    names = draw(
+        st.lists(st.from_regex(r"c[a-z ]{0,3}[0-9]", fullmatch=True), unique=True, max_size=2)
+    )
+
+    def column(size: int) -> tuple[str, ...]:
+        return tuple(draw(st.lists(st.just("") | tokens, min_size=size, max_size=size)))
+
+    splits = {
+        split: replace(items, columns={name: column(len(items)) for name in names})
+        for split, items in data.splits.items()
+    }
+    return replace(data, splits=splits)

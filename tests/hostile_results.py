@@ -1,6 +1,7 @@
 """Results, markers, tables, shards and chunks, sound ones to be damaged."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pyarrow as pa
 from hostile_datasets import toy
 from hostile_files import HostileReader, text_file
 from natural_tables import made_up, write_head, write_table
-from probe_strategies import sample_result
+from probe_strategies import sample_result, seed_score
 
 from sentprobe.probes.corpus.chunks import find_head, read_rows
 from sentprobe.probes.corpus.queries import open_corpus
@@ -34,16 +35,18 @@ from sentprobe.probes.report.distance_comparisons import (
 )
 from sentprobe.probes.report.downstream import read_scores
 from sentprobe.probes.report.geometry import geometry_sections
+from sentprobe.probes.report.mistakes import mistake_lines, mistakes_of
+from sentprobe.probes.report.parts import accuracy_by
 from sentprobe.probes.report.tables import explain
-from sentprobe.probes.runs.results import Results
+from sentprobe.probes.runs.item_annotation import make_item_table
+from sentprobe.probes.runs.item_table import read_item_table, write_item_table
+from sentprobe.probes.runs.results import Condition, Results, make_score
 from sentprobe.probes.runs.store import prepare_directory, read_results, write_result
 from sentprobe.probes.statistics import Interval
 
 
 def _result_file(folder: Path) -> Path:
     prepare_directory(folder, 'targets = ["compeval"]\n')
-    from dataclasses import replace
-
     from sentprobe.probes.runs.data_facts import facts_of
     from sentprobe.probes.runs.results import Norm
 
@@ -97,6 +100,21 @@ def _read_geometry(path: Path) -> object:
     found = (parse_geometry(path.read_bytes(), source=str(path)),)
     shown = list(geometry_sections(found, Results(()), intervals=True))
     return to_records(found), shown, geometry_comparison_grid(compare_geometry([(found, found)]))
+
+
+def _items_file(folder: Path) -> Path:
+    return write_item_table(make_item_table(toy()), folder)
+
+
+def _read_items(path: Path) -> object:
+    data = toy()
+    table = read_item_table(path.parent.parent, task=data.name, fingerprint=data.fingerprint())
+    if table is None or not len(table):
+        return table
+    score = make_score([seed_score([n % 2 == 0 for n in range(len(table))])], ())
+    result = replace(sample_result("bow", data.name, 5), scores={Condition.PROBE: score})
+    told = [accuracy_by(result, name, items=table) for name in table.columns]
+    return told, [list(mistake_lines(each)) for each in mistakes_of(result, table, 5)]
 
 
 def _table(folder: Path) -> Path:
@@ -171,6 +189,7 @@ OF_RESULTS: dict[str, HostileReader] = {
     "scores": HostileReader(make=text_file("scores.csv", SCORES), read=read_scores, ways=mu.TEXT),
     "result of mteb": HostileReader(make=_mteb_file, read=_read_mteb, ways=mu.JSON),
     "result": HostileReader(make=_result_file, read=_read_result, ways=mu.JSON),
+    "items": HostileReader(make=_items_file, read=_read_items, ways=mu.PARQUET, most=300),
     "run.json": HostileReader(make=_marker, read=_read_marker, ways=mu.JSON),
     "geometry": HostileReader(make=_geometry_file, read=_read_geometry, ways=mu.JSON),
     "table.json": HostileReader(make=_table, read=_read_table, ways=mu.JSON),

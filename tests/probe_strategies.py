@@ -1,7 +1,7 @@
 """Strategies for probing datasets, and small datasets and encoders for examples."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from hypothesis import strategies as st
@@ -153,6 +153,7 @@ facts = st.builds(
     sampling=texts,
     seed=st.none() | st.integers(0, 99),
     source=texts,
+    held_out=texts,
 )
 norms = st.builds(Norm, st.integers(1, 99), st.integers(1, 99), st.floats(0, 1e9), floats)
 
@@ -164,9 +165,15 @@ def results(draw: st.DrawFn) -> Result:
     rights = st.lists(st.booleans(), min_size=total, max_size=total)
     units = renumber(np.array(draw(st.lists(st.integers(0, 9), min_size=total, max_size=total))))
 
+    def seed_of(number: int) -> SeedScore:
+        made = seed_score(draw(rights), seed=number)
+        wrong = made.total - made.correct
+        given = st.just(()) | st.tuples(*[st.integers(0, 5)] * wrong)
+        return replace(made, instead=draw(given))
+
     def score() -> Score:
         seeds = draw(st.lists(st.integers(0, 9), min_size=1, max_size=3, unique=True))
-        return make_score((seed_score(draw(rights), seed=seed) for seed in seeds), units)
+        return make_score(map(seed_of, seeds), units)
 
     conditions = sorted({Condition.PROBE, *draw(st.sets(st.sampled_from(Condition)))})
     return Result(

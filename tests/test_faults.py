@@ -27,6 +27,8 @@ from sentprobe.files import write_atomically
 from sentprobe.probes.corpus.sources import ChunkSize
 from sentprobe.probes.corpus.table import open_table
 from sentprobe.probes.formats import read_dataset, write_dataset, write_split_files
+from sentprobe.probes.runs.item_annotation import make_item_table
+from sentprobe.probes.runs.item_table import read_item_table, write_item_table
 from sentprobe.probes.runs.keeping import keep
 from sentprobe.probes.runs.store import prepare_directory, read_results
 
@@ -78,7 +80,21 @@ def results(seed: int) -> Callable[[Path], object]:
     return write
 
 
-LONG = ("directory", "published", "splits", "hub", "a table")
+def items(genre: str) -> Callable[[Path], object]:
+    splits = {
+        split: replace(part, columns={"genre": (genre,) * len(part)})
+        for split, part in OLD.splits.items()
+    }
+    table = make_item_table(replace(OLD, splits=splits))
+    return lambda place: write_item_table(table, place)
+
+
+def genres(place: Path) -> set[str]:
+    found = read_item_table(place, task=OLD.name, fingerprint=OLD.fingerprint())
+    return {*found.columns["genre"]} if found else set()
+
+
+LONG = ("directory", "published", "splits", "hub", "a table", "items")
 
 WORKS = {
     "a text": Work(
@@ -102,6 +118,7 @@ WORKS = {
         table(("men", "slept"), ("dogs", "slept"), force=True),
         lambda place: [row["text"] for row in rows_of(open_table(place))],
     ),
+    "items": Work(items("news"), items("novel"), genres),
     "results": Work(results(1), results(2), lambda place: len(read_results(place).records)),
 }
 

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False)
 
+WITHOUT_COLUMNS = ("published", "senteval")
+"""The formats that hold no columns of items."""
+
 
 @app.command("build", cls=ListsTasks)
 @opt.with_groups
@@ -86,6 +89,11 @@ def build(
         raise UsageError(f"a table ({table}) is for the suite natural, not for {suite}")
     else:
         wanted = parse_compeval(task or (), compeval, items, seed=seed)
+        if wanted.structure is not None and format_ in WITHOUT_COLUMNS:
+            raise UsageError(
+                f"the format {format_} cannot say of an item whether its structure is held out; "
+                "choose directory, jsonl, csv or splits"
+            )
     kept = f"the datasets that were finished are in {out}; the same command builds all of them anew"
     with stopping(kept), bars() as reporter:
         datasets, failures = build_into(

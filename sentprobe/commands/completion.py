@@ -76,6 +76,18 @@ def _samplings() -> Iterable[str]:
     return [each.value for each in Sampling]
 
 
+def _structures() -> Iterable[str]:
+    from sentprobe.probes.compeval.structures import STRUCTURES  # noqa: PLC0415 - NumPy
+
+    return STRUCTURES
+
+
+def _columns() -> Iterable[str]:
+    from sentprobe.probes.report.part_tables import ASKED  # noqa: PLC0415 - NumPy
+
+    return ASKED
+
+
 def _probe_vectors() -> Iterable[str]:
     from sentprobe.probes.dataset import ONE_HOT, OWN_WORDS  # noqa: PLC0415 - NumPy
 
@@ -90,5 +102,7 @@ complete_preset = among(_presets)
 complete_suite = among(lambda: SUITES)
 complete_vocabulary = among(lambda: ("english", "compeval", "published"))
 complete_sampling = among(_samplings)
+complete_column = among(_columns)
+complete_structure = among(_structures)
 complete_device = among(lambda: DEVICES)
 complete_probe_vectors = among(_probe_vectors)

@@ -18,8 +18,10 @@ import typer
 
 from sentprobe.commands.completion import (
     among,
+    complete_column,
     complete_encoder,
     complete_sampling,
+    complete_structure,
     complete_task,
     complete_template,
     complete_vocabulary,
@@ -35,6 +37,7 @@ SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
 """How every command is asked for help, and how wide that may be."""
 
 WHAT = "What to generate"
+HELD_OUT = "What is held out"
 NATURAL_TEXT = "Natural text"
 CLASSIFIER = "The classifier"
 MACHINE = "Where it runs"
@@ -244,6 +247,18 @@ class CompevalOptions:
     vocabulary: CompevalVocabularyOption = None
     lexicon: LexiconOption = None
     held_out: HeldOutOption = None
+    hold_out_structure: Annotated[
+        str | None,
+        typer.Option(
+            "--hold-out-structure",
+            metavar="NAME",
+            help="A structure that training lacks, and half of the test items have: passive, "
+            "relative, subject-relative, object-relative, progressive, negated, past, plural or "
+            "intransitive.",
+            rich_help_panel=HELD_OUT,
+            autocompletion=complete_structure,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -351,6 +366,58 @@ class NaturalOptions:
             rich_help_panel=NATURAL_TEXT,
         ),
     ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemViewOptions:
+    """Which test items are shown, and by what they are told apart."""
+
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by",
+            metavar="COLUMN",
+            help="Show accuracy by voice, clause, distance, attractors, length, label, template, "
+            "or any column of the items.",
+            autocompletion=complete_column,
+        ),
+    ] = None
+    wrong: Annotated[
+        int | None,
+        typer.Option(
+            "--wrong",
+            min=1,
+            help="Show so many items that --encoder answers wrong on --task; with --by, of each "
+            "part.",
+        ),
+    ] = None
+    encoder: Annotated[
+        str | None, typer.Option("--encoder", "-e", help="For --by and --wrong: only this one.")
+    ] = None
+    task: Annotated[
+        str | None, typer.Option("--task", help="For --by and --wrong: only this one.")
+    ] = None
+
+    @property
+    def asked(self) -> str:
+        """The option that asks for items; empty: none does."""
+        if self.wrong is not None:
+            return "--wrong"
+        return "" if self.by is None else "--by"
+
+    def check(self) -> None:
+        """Refuse options that do not go together.
+
+        Raises:
+            UsageError: --wrong without an encoder and a task; one of these alone.
+        """
+        if self.wrong is not None and None in (self.encoder, self.task):
+            raise UsageError(
+                "--wrong needs --encoder and --task: whose mistakes, and on which task"
+            )
+        for option, given in (("--encoder", self.encoder), ("--task", self.task)):
+            if given is not None and not self.asked:
+                raise UsageError(f"{option} is for --by and --wrong, neither of which is asked for")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

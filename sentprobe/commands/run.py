@@ -62,9 +62,7 @@ def run(
     seeds: Annotated[int, typer.Option(help="Probes each, of seeds --seed and up.")] = 1,
     draws: Annotated[
         int,
-        typer.Option(
-            help="Draw data, untrained weights and probes so often: --seed, --seed + 10, ..."
-        ),
+        typer.Option(help="Draw data, weights and probes so often."),
     ] = 1,
     intervals: opt.IntervalsOption = False,
     sources: opt.SourcesOption = False,
@@ -179,7 +177,7 @@ def run(
             wanted, specs, run=settings, preset=classifier, words=words, reporter=reporter
         )
     style = CellStyle(intervals=intervals, sources=sources, all_rows=all_rows)
-    print_tables(outcome.results, View(style=style))
+    print_tables(outcome.results, View(style=style, items=outcome.items))
     for note in told_once(outcome.notes):
         say(f"note: {note}")
     if out is not None:

@@ -10,7 +10,13 @@ import typer
 
 from sentprobe.commands import options as opt
 from sentprobe.commands.given_runs import check_distances, read_distances, read_runs
-from sentprobe.commands.table_files import MTEB, find_caption, find_format, print_or_write
+from sentprobe.commands.table_files import (
+    FLAT,
+    MTEB,
+    find_caption,
+    find_format,
+    print_or_write,
+)
 from sentprobe.errors import UsageError
 from sentprobe.lengths import Lengths
 from sentprobe.probes.geometry.draws import geometry_tables
@@ -18,6 +24,7 @@ from sentprobe.probes.geometry.measures import Nearness
 from sentprobe.probes.geometry.results import GeometryResult
 from sentprobe.probes.report.curves import Curve, apart, curve_tables, curves_of, in_training
 from sentprobe.probes.report.geometry import all_records, geometry_sections
+from sentprobe.probes.report.part_tables import by_fingerprint, structure_sections
 from sentprobe.probes.report.published import published_records
 from sentprobe.probes.report.series import NOTES, check_series, series_grids, series_records
 from sentprobe.probes.report.tables import (
@@ -27,6 +34,7 @@ from sentprobe.probes.report.tables import (
 )
 from sentprobe.probes.report.view import ShownTable, in_grids, sections
 from sentprobe.probes.report.view import to_text as write_sections
+from sentprobe.probes.runs.item_table import ItemTable, has_held_out, has_items, item_tables
 from sentprobe.probes.runs.results import Results
 from sentprobe.screen import print_table, say
 from sentprobe.specs import choose
@@ -54,6 +62,8 @@ class View:
     nearness: Nearness = Nearness.COSINE
     curves: tuple[Curve, ...] = ()
     """What is known of encoders in training, by step, shown below."""
+    items: tuple[ItemTable, ...] = ()
+    """Test items of which some have a structure that was held out; the gap is shown below."""
 
 
 @opt.with_groups
@@ -89,6 +99,7 @@ def show(
     ] = None,
     nearness: opt.NearnessOption = "cosine",
     *,
+    items: opt.ItemViewOptions,
     latex: opt.LatexOptions,
 ) -> None:
     """Print the table of one or more runs, and those of probe geometry."""
@@ -97,6 +108,7 @@ def show(
 
         write_for_mteb(runs, out, context)
         return
+    items.check()
     style = find_format(format_, out, also=[MTEB])
     caption = find_caption(latex, style)
     lengths = None if by_length is None else choose(Lengths, by_length, what="--by-length")
@@ -104,13 +116,28 @@ def show(
     distances = read_distances(runs, probed=bool(results.records))
     if not results.records and not distances:
         raise UsageError(f"{', '.join(map(str, runs))}: no results yet")
-    _check_probed(results, {"--by-length": lengths is not None, "--published": published})
     near = choose(Nearness, nearness, what="nearness")
     check_distances(distances, near)
+    asked = {"--by-length": lengths is not None, "--published": published}
+    _check_probed(results, {**asked, items.asked: bool(items.asked)})
+    if items.asked:
+        _check_alone(items.asked, {**asked, "--plot": plot is not None, "--sources": sources})
+        from sentprobe.commands.show_items import ItemView, show_items  # noqa: PLC0415 - few ask
+
+        cells = CellStyle(all_rows=all_rows)
+        show_items(results, ItemView(options=items, style=cells, caption=caption, out=out), format_)
+        return
     if plot is not None:
         save_plot(results, plot, lengths, distances, near)
     shown = CellStyle(intervals=intervals, sources=sources, all_rows=all_rows, published=published)
-    view = View(style=shown, by_length=lengths, caption=caption, distances=distances, nearness=near)
+    view = View(
+        style=shown,
+        by_length=lengths,
+        caption=caption,
+        distances=distances,
+        nearness=near,
+        items=_held_out_items(results),
+    )
     if style not in FLAT and (lengths is None or style is TableFormat.HTML):
         results, view = without_curves(results, view)
     if style is TableFormat.TEXT and out is None:
@@ -126,15 +153,24 @@ def without_curves(results: Results, view: View) -> tuple[Results, View]:
     return plain, replace(view, distances=still, curves=curves_of(trained, view.distances))
 
 
-FLAT = (TableFormat.CSV, TableFormat.JSON)
-"""The formats of records, which say of each at which step it was."""
-
-
 def _check_probed(results: Results, asked: Mapping[str, bool]) -> None:
     """Refuse options about probes where there are distances alone."""
     for option, given in asked.items():
         if given and not results.records:
             raise UsageError(f"{option} is of probes, and here are results of geometry alone")
+
+
+def _check_alone(view: str, asked: Mapping[str, bool]) -> None:
+    """Refuse options that a view of test items does not have."""
+    for option, given in asked.items():
+        if given:
+            raise UsageError(f"{option} does not go with {view}: leave one of them out")
+
+
+def _held_out_items(results: Results) -> tuple[ItemTable, ...]:
+    """Return the test items of which some have a structure that was held out, where kept."""
+    kept = (r for r in results.records if has_held_out(r) and has_items(r, Path(r.source)))
+    return item_tables(kept)
 
 
 def save_plot(
@@ -176,7 +212,7 @@ def to_text(results: Results, view: View, fmt: TableFormat) -> str:
     """Return what is shown, as text in any of the formats."""
     if view.by_length is not None and fmt is not TableFormat.HTML:
         return series_text(results, view, by=view.by_length, fmt=fmt)
-    if fmt in (TableFormat.CSV, TableFormat.JSON):
+    if fmt in FLAT:
         papers = published_records(results) if view.style.published else []
         return write_records(all_records(results, view.distances, papers), fmt)
     if fmt is TableFormat.HTML:
@@ -208,6 +244,7 @@ def print_tables(results: Results, view: View) -> None:
 def _tables(results: Results, view: View) -> Iterator[ShownTable]:
     """Yield each table with what stands above it and below; geometry, then curves, are the last."""
     yield from in_grids(sections(results, view.style), view.style)
+    yield from structure_sections(results, by_fingerprint(view.items), view.style)
     yield from geometry_sections(
         view.distances, results, intervals=view.style.intervals, nearness=view.nearness
     )

@@ -22,6 +22,9 @@ SUFFIXES = {
 MTEB = "mteb"
 """The format of results that is a folder and no table."""
 
+FLAT = (TableFormat.CSV, TableFormat.JSON)
+"""The formats of records, which say all of each."""
+
 
 def find_format(name: str | None, out: Path | None, *, also: Sequence[str] = ()) -> TableFormat:
     """Return the format of that name; of none, the one that the suffix of *out* says.

@@ -29,6 +29,7 @@ def parse_compeval(
         vocabulary=options.vocabulary,
         counts=_counts(items),
         sampling=_sampling(items),
+        structure=options.hold_out_structure,
         seed=seed,
         side=parse_side(options.held_out or (), held_out=True),
     )

@@ -133,6 +133,18 @@ class Split(StrEnum):
     TEST = "test"
 
 
+STRUCTURE = "structure"
+"""The column that says of test items whether training had sentences like theirs."""
+
+TRAINED = "trained"
+"""What it says of those whose structure training had."""
+
+
+def structure_part(name: str) -> str:
+    """Return what the column says of items that have the structure of that name, held out."""
+    return f"held out: {name}"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Items:
     """The items of one split, by position: *rows*, *probes* and *targets* run in parallel.
@@ -140,6 +152,7 @@ class Items:
     - rows: (n,) int64, index into the dataset's sentences
     - probes: (n, k) int64 with k in {0, 1, 2}, index into its probe words
     - targets: (n,) int64, index into its labels
+    - columns: what else is known of each item, by name: nobody is asked about it
 
     The arrays are read-only; lists are taken and converted.
     """
@@ -147,6 +160,7 @@ class Items:
     rows: Indices
     probes: Indices
     targets: Indices
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         rows = _indices(self.rows, name="rows", ndim=1)
@@ -161,6 +175,9 @@ class Items:
             raise DatasetError(f"{probes.shape[1]} probe words per item; at most {MAX_PROBES}")
         for name, array in (("rows", rows), ("probes", probes), ("targets", targets)):
             object.__setattr__(self, name, array)
+        for name, values in self.columns.items():
+            if len(values) != len(rows):
+                raise DatasetError(f"column {name!r}: {len(values)} values for {len(rows)} items")
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -168,7 +185,8 @@ class Items:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Items):
             return NotImplemented
-        return all(map(np.array_equal, self._arrays(), other._arrays()))
+        same = all(map(np.array_equal, self._arrays(), other._arrays()))
+        return same and self.columns == other.columns
 
     def __hash__(self) -> int:
         return hash(tuple(array.tobytes() for array in self._arrays()))
@@ -177,6 +195,12 @@ class Items:
     def slots(self) -> int:
         """The number of probe words per item, k."""
         return int(self.probes.shape[1])
+
+    def at(self, places: Any) -> "Items":
+        """Return the items at these places, by number or as a mask."""
+        chosen = np.arange(len(self))[places]
+        columns = {n: tuple(values[at] for at in chosen) for n, values in self.columns.items()}
+        return Items(self.rows[chosen], self.probes[chosen], self.targets[chosen], columns)
 
     def _arrays(self) -> tuple[Indices, Indices, Indices]:
         return self.rows, self.probes, self.targets
@@ -219,6 +243,11 @@ class ProbeDataset:
         return self.splits[Split.TRAIN].slots
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of what else is known of each item, the same in every split."""
+        return tuple(self.splits[Split.TRAIN].columns)
+
+    @property
     def mirrored(self) -> bool:
         """Whether the test items are mirror pairs.
 
@@ -246,6 +275,17 @@ class ProbeDataset:
         np.add.at(counts, (numbers.ravel(), test.targets), 1)
         return not self.slots or bool((counts == counts[:, :1]).all())
 
+    @property
+    def held_out(self) -> str:
+        """The structure that some test items have and no training item has; empty: there is none.
+
+        >>> structure_part("passive")
+        'held out: passive'
+        """
+        head = structure_part("")
+        found = {*self.splits[Split.TEST].columns.get(STRUCTURE, ())}
+        return next((each.removeprefix(head) for each in found if each.startswith(head)), "")
+
     def units(self, split: Split) -> Indices:
         """Return a number per item of *split*, equal for those that belong together, (n,) int64.
 
@@ -263,7 +303,7 @@ class ProbeDataset:
         return _joined(items.rows, np.array(keys, dtype=np.int64))
 
     def fingerprint(self) -> str:
-        """Return the sha256 (hexadecimal) of name, texts and items; the card is left out."""
+        """Return the sha256 (hexadecimal) of name, texts and items, without card and columns."""
         digest = hashlib.sha256()
         for texts in ((self.name,), self.sentences, self.labels, self.probe_words):
             _feed(digest, (text.encode() for text in texts), count=len(texts))
@@ -342,6 +382,11 @@ def _check_splits(data: ProbeDataset) -> None:
     for split, items in data.splits.items():
         if not len(items):
             raise DatasetError(f"split {split} of dataset {data.name!r} is empty")
+        if items.columns.keys() != data.splits[Split.TRAIN].columns.keys():
+            names = " and ".join(
+                repr([*each.columns]) for each in (items, data.splits[Split.TRAIN])
+            )
+            raise DatasetError(f"split {split} and train have different columns: {names}")
         if items.slots != data.slots:
             raise DatasetError(
                 f"split {split} has {items.slots} probe words per item, train has {data.slots}"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from math import exp, lgamma, log, pi, sqrt, tan
+from math import exp, hypot, lgamma, log, pi, sqrt, tan
 from statistics import NormalDist
 
 import numpy as np
@@ -143,6 +143,22 @@ def accuracy_interval(
     share = float(np.clip(array.mean(), 0.0, 1.0))
     effective = len(array) / design_effect(array, units)
     return wilson(share * effective, effective, confidence=confidence)
+
+
+def difference_interval(first: tuple[float, Interval], second: tuple[float, Interval]) -> Interval:
+    """Return the interval of a difference of two shares of different items, each with its own.
+
+    Newcombe 1998, method 10 (hybrid score): from the ends of both intervals, of Wilson's kind.
+
+    >>> interval = difference_interval((56 / 70, wilson(56, 70)), (48 / 80, wilson(48, 80)))
+    >>> round(interval.low, 4), round(interval.high, 4)
+    (0.0524, 0.3339)
+    """
+    (one, own), (other, others) = first, second
+    difference = one - other
+    low = difference - hypot(one - own.low, others.high - other)
+    high = difference + hypot(own.high - one, other - others.low)
+    return Interval(low, high)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,6 +49,8 @@ def offered(
         ("probe run compeval -e s", ["st:"]),
         ("probe run compeval --probe-vectors o", ["one-hot", "openai:"]),
         ("probe run compeval --sampling p", ["paper"]),
+        ("probe build compeval --hold-out-structure pa", ["passive", "past"]),
+        ("probe show run --by at", ["attractors"]),
         ("probe run compeval --preset a", ["adi"]),
         ("probe run compeval --pre", ["--preset"]),
         ("probe show --format m", ["markdown", "mteb"]),

@@ -52,6 +52,10 @@ def test_what_is_there_and_what_is_not(
     assert sorted(out.iterdir()) == before
 
 
+def files_in(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
 def test_draws_are_counted_as_the_run_then_makes_them(
     tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -59,11 +63,11 @@ def test_draws_are_counted_as_the_run_then_makes_them(
     run = ("run", "compeval", *TINY, "-e", "bow?dim=8", "--no-controls", "--no-cache")
     out = ("--out", tmp_path / "run")
     assert command(*run, "--draws", 1, *out)[0] == 0
-    before = {path: path.read_bytes() for path in (tmp_path / "run").iterdir()}
+    before = files_in(tmp_path / "run")
     _, stdout, _ = command(*run, "--draws", 3, *out, "--dry-run")
     assert "2 probes in 2 of 3 draws: probe" in stdout
     assert "1 result found, 2 to be made. Nothing was written.\nAbout " in stdout
-    assert {path: path.read_bytes() for path in (tmp_path / "run").iterdir()} == before
+    assert files_in(tmp_path / "run") == before
     _, _, stderr = command(*run, "--draws", 3, *out)
     assert stderr.endswith("1 result found, 2 made\n")
     _, stdout, _ = command(*run, "--draws", 3, *out, "--dry-run")

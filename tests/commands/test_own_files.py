@@ -60,7 +60,7 @@ def test_files_of_ones_own_are_run_and_audited(
     path = write(tmp_path)
     code, out, err = command("run", path, *SHORT)
     assert (code, "reviews" in out, "20 test items" in out) == (0, True, True), err
-    assert ("passed over: 'idx'" in out + err) == (write is as_jsonl)
+    assert ("probe show --by tells: 'idx'" in out + err) == (write is as_jsonl)
     code, out, err = command("audit", path, "--jobs", 1)
     assert (code, "reviews: LEAK: bag of words" in out) == (0, True), err
 

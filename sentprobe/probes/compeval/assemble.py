@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from sentprobe.errors import counted
+from sentprobe.errors import UsageError, counted
 from sentprobe.generator.drawn import parts_of
 from sentprobe.generator.event import Frame, Voice
 from sentprobe.generator.split import SplitSide, parse_side
@@ -29,11 +29,18 @@ from sentprobe.generator.wording import wording_of
 from sentprobe.lexicon import Lexicon, english
 from sentprobe.lexicon.words import VERBS
 from sentprobe.probes.compeval import held_out
-from sentprobe.probes.compeval.items import Drawer, Probe, Unit, UnitItem
+from sentprobe.probes.compeval.items import Drawer, Part, Probe, Unit, UnitItem
 from sentprobe.probes.compeval.mirror import content2, in_turn
 from sentprobe.probes.compeval.paper import PaperQuestion, check_trained, paper_items
+from sentprobe.probes.compeval.structures import (
+    Structure,
+    find_structure,
+    parts_of_test,
+    trained_part,
+)
 from sentprobe.probes.compeval.tasks import CompevalTask, HeldOut, check_size, find_task
 from sentprobe.probes.dataset import (
+    STRUCTURE,
     Card,
     Items,
     ProbeDataset,
@@ -52,10 +59,11 @@ def count_items(items: _Questions, *, labels: Sequence[str]) -> dict[str, int]:
     """Count the items of each split, sorted by what is counted.
 
     That is: label; structure (sub-template and voice of the main clause); aspect of each clause;
-    number of nouns; in which clause the probe words are.
+    number of nouns; in which clause the probe words are; whether the structure is held out.
     """
     counts: Counter[str] = Counter()
     for split, questions in items.items():
+        counts.update(f"{split.value}: {item.part}" for _, item in questions if item.part)
         counts.update(f"{split.value}: {labels[item.label]}" for _, item in questions)
         alike = Counter(_structure(probe, item) for probe, item in questions)
         for structure, count in alike.items():
@@ -144,23 +152,28 @@ def build(
     command: str = "",
     sampling: Sampling = Sampling.MIRROR,
     side: SplitSide | None = None,
+    structure: Structure | None = None,
 ) -> ProbeDataset:
     """Build the dataset of a compeval task, of a *side* of a split if one is given.
 
+    - structure: which no training item has, and half of the test items have
+
     Raises:
         UsageError: a size that is not a positive multiple of the task's unit; a side without words.
+        NoStructureError: all sentences that are asked about have the structure, or none has.
         TooFewItemsError: a size that is too small for the number of probe words.
         TooFewError: the vocabulary does not yield so many sentences.
     """
     size = size or Size()
-    check_size(task, size, sampling=sampling)
+    check_size(task, size, sampling=sampling, halves=structure is not None)
     if side:
         task, lexicon = _on_side(task, lexicon, vocabulary, side)
     rng = Random(f"{seed} {task.name}")
     counts = {split: size.of(split) for split in _DRAWN if size.of(split)}
     words = _words_of_splits(task, lexicon, vocabulary, splits=[*counts], rng=rng)
     draw = _SAMPLINGS[sampling]
-    items = draw(task, words, DrawRequest(vocabulary=vocabulary, counts=counts, rng=rng))
+    request = DrawRequest(vocabulary=vocabulary, counts=counts, rng=rng, structure=structure)
+    items = draw(task, words, request)
     counted = count_items(items, labels=LABELS)
     card = Card(
         task=task.name,
@@ -172,7 +185,11 @@ def build(
         versions=versions("sentprobe", "numpy"),
         counts=counted,
         largest_share=largest_shares(items),
-        notes=(*_sides(side), *(_notes(task, words) if size.validation else ())),
+        notes=(
+            *_sides(side),
+            *_of_structure(structure),
+            *(_notes(task, words) if size.validation else ()),
+        ),
     )
     return _dataset(task, items, card)
 
@@ -216,6 +233,13 @@ class DrawRequest:
     vocabulary: str
     counts: Mapping[Split, int]
     rng: Random
+    structure: Structure | None = None
+
+    def parts(self, split: Split) -> tuple[Part, ...]:
+        """Return the parts that a split has as many items of each."""
+        if split is Split.TEST:
+            return parts_of_test(self.structure)
+        return (trained_part(self.structure),)
 
 
 def _words_of_splits(
@@ -235,6 +259,16 @@ def _words_of_splits(
             lexicon, vocabulary, rng=rng, task=task.name, validation=validation
         )
     return SplitWords(lexicons=lexicons, probes=probes)
+
+
+def _of_structure(structure: Structure | None) -> tuple[str, ...]:
+    """Say what training lacks."""
+    if structure is None:
+        return ()
+    return (
+        f"no training sentence has {structure.what}, and half of the test items have one: "
+        f"probe show --by {STRUCTURE}",
+    )
 
 
 def _notes(task: CompevalTask, words: SplitWords) -> tuple[str, ...]:
@@ -262,33 +296,93 @@ def _mirrored(
     apart = frozenset(pairs if task.has_noun else ())
     used: set[str] = set()
     items: dict[Split, list[PaperQuestion]] = {}
+    drawers = {split: _drawer(words, request, split, apart) for split in counts}
+    if request.structure is not None:
+        trained = _with_units(task, drawers[Split.TRAIN], probes[Split.TRAIN])
+        probes = held_out.of_words(probes, trained)
     for split, count in counts.items():
-        drawer = Drawer(
-            wording=wording_of(words.lexicons[split]),
-            vocabulary=request.vocabulary,
-            template="",
-            rng=request.rng,
-            apart=apart if split is Split.TRAIN else frozenset(),
-        )
-        units = _units(task, drawer, probes[split], count, used)
+        parts = request.parts(split)
+        each = count // len(parts)
+        ones = (replace(drawers[split], part=part) for part in parts)
+        units = [unit for one in ones for unit in _units(task, one, probes[split], each, used)]
         request.rng.shuffle(units)
         items[split] = [(probe, item) for probe, unit in units for item in unit]
     return items
 
 
+def _drawer(
+    words: SplitWords, request: DrawRequest, split: Split, apart: frozenset[Probe]
+) -> Drawer:
+    return Drawer(
+        wording=wording_of(words.lexicons[split]),
+        vocabulary=request.vocabulary,
+        template="",
+        rng=request.rng,
+        apart=apart if split is Split.TRAIN else frozenset(),
+        part=trained_part(request.structure),
+    )
+
+
+def _with_units(task: CompevalTask, drawer: Drawer, probes: Sequence[Probe]) -> list[Probe]:
+    """Return the probes for which there are units at all.
+
+    Raises:
+        NoStructureError: there are none.
+    """
+    found = [
+        probe
+        for probe in probes
+        if any(next(task.make(each, probe), None) for each in _in_templates(task, drawer))
+    ]
+    if not found:
+        raise NoStructureError(
+            f"{task.name}: every sentence that it asks about has the structure that is held out, "
+            "so that none is left to train on"
+        )
+    return found
+
+
+def _in_templates(task: CompevalTask, drawer: Drawer) -> list[Drawer]:
+    """Return a drawer for each sub-template of the task, in random order."""
+    names = list(dict.fromkeys(p.name for p in find_patterns(task.templates)))
+    return [replace(drawer, template=name) for name in drawer.shuffled(names)]
+
+
+_ProbedUnit = tuple[Probe, Unit]
+
+
 def _units(
     task: CompevalTask, drawer: Drawer, probes: Sequence[Probe], count: int, used: set[str]
-) -> list[tuple[Probe, Unit]]:
-    names = list(dict.fromkeys(p.name for p in find_patterns(task.templates)))
-    found: list[tuple[Probe, Unit]] = []
-    for i, probe in enumerate(probes):
-        wanted = count // len(probes) + (i < count % len(probes))
-        drawers = [replace(drawer, template=name) for name in drawer.shuffled(names)]
-        sources = [task.make(each, probe) for each in drawers]
-        found += [(probe, unit) for unit in in_turn(sources, wanted, used)]
+) -> list[_ProbedUnit]:
+    found: list[_ProbedUnit] = []
+    left = list(probes)
+    while left and len(found) < count:
+        wanted, more = divmod(count - len(found), len(left))
+        asked = {probe: wanted + (i < more) for i, probe in enumerate(left)}
+        made = {probe: _units_of(task, drawer, probe, n, used) for probe, n in asked.items()}
+        found += [(probe, unit) for probe, units in made.items() for unit in units]
+        # A structure may leave a probe nothing to ask about: then the others are asked more often.
+        left = [p for p in left if drawer.part.name and asked[p] and len(made[p]) == asked[p]]
+    if not found and drawer.part.having:
+        raise NoStructureError(
+            f"{task.name}: no sentence that it asks about has the structure "
+            f"({drawer.part.name}), so that there is nothing to test"
+        )
     if len(found) < count:
         raise _too_few(task, drawer, found=len(found) * task.unit, wanted=count * task.unit)
     return found
+
+
+class NoStructureError(TooFewError, UsageError):
+    """A structure cannot be held out of a task: every sentence of its questions has it, or none."""
+
+
+def _units_of(
+    task: CompevalTask, drawer: Drawer, probe: Probe, count: int, used: set[str]
+) -> list[Unit]:
+    """Return as many units of a probe, or as many as there are, from all sub-templates in turn."""
+    sources = [task.make(each, probe) for each in _in_templates(task, drawer)]
+    return in_turn(sources, count, used)
 
 
 def _as_in_the_paper(
@@ -297,6 +391,11 @@ def _as_in_the_paper(
     probed = [probe for probes in words.probes.values() for probe in probes]
     used: set[str] = set()
     items: dict[Split, list[PaperQuestion]] = {}
+    probes = words.probes
+    if request.structure is not None:
+        alone = _drawer(words, request, Split.TRAIN, frozenset())
+        trained = _with_units(task, alone, probes[Split.TRAIN])
+        probes = held_out.of_words(probes, trained)
     for split, count in request.counts.items():
         drawer = Drawer(
             wording=wording_of(
@@ -306,9 +405,13 @@ def _as_in_the_paper(
             template="",
             rng=request.rng,
         )
-        items[split] = paper_items(task, drawer, words.probes[split], count, used)
-        if len(items[split]) < count:
-            raise _too_few(task, drawer, found=len(items[split]), wanted=count)
+        items[split] = []
+        parts = request.parts(split)
+        for one in (replace(drawer, part=part) for part in parts):
+            each = paper_items(task, one, probes[split], count // len(parts), used)
+            if len(each) < count // len(parts):
+                raise _too_few(task, one, found=len(each), wanted=count // len(parts))
+            items[split] += each
         request.rng.shuffle(items[split])
     check_trained(items, task=task)
     return items
@@ -337,7 +440,9 @@ def _dataset(
             rows.append(sentences.setdefault(item.text, len(sentences)))
             probes.append([words.setdefault(word, len(words)) for word in probe])
             targets.append(int(item.label))
-        splits[split] = Items(rows, probes, targets)  # type: ignore[arg-type]
+        parts = tuple(item.part for _, item in items[split])
+        columns = {STRUCTURE: parts} if any(parts) else {}
+        splits[split] = Items(rows, probes, targets, columns)  # type: ignore[arg-type]
     return ProbeDataset(
         name=task.name,
         sentences=tuple(sentences),
@@ -357,15 +462,19 @@ def build_task(
     vocabulary: str = "compeval",
     lexicon: Lexicon | None = None,
     sampling: str = "mirror",
+    hold_out_structure: str | None = None,
     seed: int = 0,
     held_out: Sequence[str] = (),
 ) -> ProbeDataset:
     """Build one of the five tasks of Ettinger et al. (2018), as ``probe build compeval`` does.
 
-    Of a split, *held_out* (``["0.3"]``) says what is used: see ``--held-out``.
+    - hold_out_structure: which no training item has, and half of the test items have, such as
+      ``"passive"``
+    - held_out: of a split, what is used (``["0.3"]``): see ``--held-out``
 
     Raises:
-        UsageError: an unknown task, vocabulary or sampling; a size that does not balance.
+        UsageError: an unknown task, vocabulary, sampling or structure; a size that does not
+            balance.
         SentprobeError: the vocabulary does not yield so many sentences.
 
     >>> data = build_task("Order", train=400, test=56)
@@ -380,4 +489,5 @@ def build_task(
         seed=seed,
         sampling=choose(Sampling, sampling, what="sampling"),
         side=parse_side(held_out, held_out=True),
+        structure=None if hold_out_structure is None else find_structure(hold_out_structure),
     )

@@ -137,6 +137,13 @@ def first_probes(probes: BySplit, *, units: Mapping[Split, int], task: str) -> B
     return chosen
 
 
+def of_words(probes: BySplit, trained: Sequence[Probe]) -> BySplit:
+    """Return the probes with those of training replaced, and of the others those of its words."""
+    known = {word for probe in trained for word in probe}
+    kept = {s: tuple(p for p in asked if known.issuperset(p)) for s, asked in probes.items()}
+    return {**kept, Split.TRAIN: tuple(trained)}
+
+
 class TooFewItemsError(TooFewError, UsageError):
     """A task cannot be built: it was asked for with too few items."""
 

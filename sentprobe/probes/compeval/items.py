@@ -1,7 +1,7 @@
 """The items of the compeval tasks, and the events that they are drawn from."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from random import Random
 from typing import TypeAlias, TypeVar
@@ -34,9 +34,26 @@ class UnitItem:
     text: str
     template: str
     label: bool
+    part: str = ""
+    """Of the items: whether its structure is held out; empty where none is."""
 
 
 Unit: TypeAlias = tuple[UnitItem, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Sentences that have a structure, or that lack it: their name, and the events of these."""
+
+    name: str = ""
+    having: tuple[Event, ...] = ()
+    """Each sentence contains at least one of these, if there are any."""
+    lacking: tuple[Event, ...] = ()
+    """No sentence contains one of these."""
+
+
+ALL = Part()
+"""All sentences."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +66,7 @@ class Drawer:
     rng: Random
     apart: frozenset[Probe] = frozenset()
     """Pairs of noun and verb; no event has both words of one."""
+    part: Part = ALL
 
     def events(
         self,
@@ -66,6 +84,8 @@ class Drawer:
         partners |= {noun for noun, verb in self.apart if verb in words}
         constraints = Constraints(
             required=required,
+            required_any=self.part.having,
+            forbidden=self.part.lacking,
             required_words=words,
             forbidden_words=(*without, *sorted(partners - {*without})),
         )
@@ -87,6 +107,10 @@ class Drawer:
                 yield event
             elif (misses := misses + 1) == REJECTED:
                 return
+
+    def lacking(self, event: Event) -> "Drawer":
+        """Return the drawer of those sentences that do not contain an event."""
+        return replace(self, part=replace(self.part, lacking=(*self.part.lacking, event)))
 
     def _has_pair(self, event: DrawnEvent) -> bool:
         """Say whether the event has both words of a pair that is to be kept apart."""
@@ -111,7 +135,9 @@ class Drawer:
     def item(self, event: DrawnEvent, *, label: bool) -> UnitItem:
         """Return the item of *event*."""
         text = self.wording.text(event)
-        return UnitItem(event=event, text=text, template=self.template, label=label)
+        return UnitItem(
+            event=event, text=text, template=self.template, label=label, part=self.part.name
+        )
 
     def shuffled(self, items: Sequence[Item]) -> list[Item]:
         """Return *items* in random order."""

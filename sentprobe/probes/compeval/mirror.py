@@ -121,10 +121,15 @@ def negation(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
     negation ("helps", "does not help").
     """
     (verb,) = probe
+    if drawer.part.name:  # what is left may be nothing: chance would look for it for long
+        drawer = drawer.lacking(_WITHOUT_BE)
     for event in one_negation(drawer, of=verb, admit=_has_be):
         main, inner = parts_of(event.layout).clauses
         mirror = event.exchanged(main.negation, inner.negation)
         yield drawer.item(event, label=False), drawer.item(mirror, label=True)
+
+
+_WITHOUT_BE = ev.Event(aspect=ev.Aspect.SIMPLE, voice=ev.Voice.ACTIVE)
 
 
 def _has_be(event: DrawnEvent) -> bool:

@@ -66,6 +66,7 @@ def _questions(
                         text=of.text,
                         template=drawer.template,
                         label=answers[probe] is True,
+                        part=drawer.part.name,
                     ),
                 )
                 for probe in chosen

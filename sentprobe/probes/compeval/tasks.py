@@ -127,14 +127,16 @@ def find_task(name: str) -> CompevalTask:
     return TASKS[name]
 
 
-def check_size(task: CompevalTask, size: Size, *, sampling: Sampling = Sampling.MIRROR) -> None:
-    """Refuse a size of which labels cannot be balanced.
+def check_size(
+    task: CompevalTask, size: Size, *, sampling: Sampling = Sampling.MIRROR, halves: bool = False
+) -> None:
+    """Refuse a size of which labels cannot be balanced; *halves*: in each half of the test items.
 
     Raises:
         UsageError: a split is not a positive multiple of the task's unit; validation may be 0.
     """
-    unit = task.unit_of(sampling)
     for split in Split:
+        unit = task.unit_of(sampling) * (2 if halves and split is Split.TEST else 1)
         count = size.of(split)
         if split is Split.VALIDATION and not count:
             continue

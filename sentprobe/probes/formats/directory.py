@@ -1,7 +1,8 @@
 """Our own format: a directory of sentences.parquet, items.parquet and card.json.
 
 sentences.parquet has the column ``sentence``; items.parquet has, for each item, ``split``, ``row``
-(of its sentence, from 0), ``label`` and ``probe1``, ``probe2`` as far as there are any.
+(of its sentence, from 0), ``label`` and ``probe1``, ``probe2`` as far as there are any; all other
+columns are those of the items.
 """
 
 import json
@@ -9,6 +10,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from sentprobe.errors import SentprobeError, UsageError, part_error, path_error
 from sentprobe.files import atomic_folder, atomic_path, local_path, what_is
 from sentprobe.probes.dataset import Card, DatasetError, Indices, Items, ProbeDataset, Split
 from sentprobe.probes.formats import hub
-from sentprobe.probes.formats.entries import are_texts, write_lines
+from sentprobe.probes.formats.entries import are_texts, check_columns, write_lines
 from sentprobe.values import BadSyntaxError, parse_json
 
 CARD = "card.json"
@@ -171,6 +173,9 @@ def read_card_file(directory: Path, *, fmt: str) -> dict[str, Any]:
 FORMAT = "sentprobe-dataset 1"
 """The format in card.json."""
 
+_ITEM_COLUMNS = {"split": "string", "row": "int64", "label": "string"}
+_PROBE_COLUMNS = ("probe1", "probe2")
+
 
 def write_directory(data: ProbeDataset, path: Path) -> None:
     """Write the dataset; equal datasets give equal bytes.
@@ -182,6 +187,7 @@ def write_directory(data: ProbeDataset, path: Path) -> None:
     import pyarrow as pa  # noqa: PLC0415 - slow import
     import pyarrow.parquet as pq  # noqa: PLC0415
 
+    check_columns(data, (*_ITEM_COLUMNS, *_PROBE_COLUMNS), format_name="directory")
     with new_directory(path) as directory:
         try:
             sentences = pa.table({"sentence": pa.array(data.sentences, pa.string())})
@@ -205,13 +211,21 @@ def _columns(data: ProbeDataset) -> dict[str, Any]:
     sizes = [len(items) for items in parts]
     probes = np.concatenate([items.probes for items in parts])
     splits = np.repeat(np.arange(len(parts)), sizes)
-    return {
+    known = {
         "split": _texts(splits, [split.value for split in data.splits]),
         "row": np.concatenate([items.rows for items in parts]),
         "label": _texts(np.concatenate([items.targets for items in parts]), data.labels),
-    } | {
-        f"probe{slot + 1}": _texts(probes[:, slot], data.probe_words) for slot in range(data.slots)
     }
+    words = {f"probe{n + 1}": _texts(probes[:, n], data.probe_words) for n in range(data.slots)}
+    others = {name: _coded([each.columns[name] for each in parts]) for name in data.columns}
+    return {**known, **words, **others}
+
+
+def _coded(parts: Sequence[Sequence[str]]) -> Any:
+    """Return the values of a column in all splits, each different one once."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    return pa.array([*chain.from_iterable(parts)], pa.string()).dictionary_encode()
 
 
 def _texts(indices: Indices, texts: Sequence[str]) -> Any:
@@ -229,8 +243,8 @@ def read_directory(path: Path) -> ProbeDataset:
     """
     kept = read_card_file(path, fmt=FORMAT)
     sentences = read_columns(path / SENTENCES, {"sentence": "string"})
-    table = read_columns(path / ITEMS, {"split": "string", "row": "int64", "label": "string"})
-    names = [f"probe{slot}" for slot in (1, 2) if f"probe{slot}" in table.column_names]
+    table = read_columns(path / ITEMS, _ITEM_COLUMNS)
+    names = [name for name in _PROBE_COLUMNS if name in table.column_names]
     file = path / ITEMS
     probes = [_indices(table, name, kept["probe_words"], file) for name in names]
     columns = (
@@ -240,13 +254,14 @@ def read_directory(path: Path) -> ProbeDataset:
     )
     splits = _indices(table, "split", [split.value for split in Split], file)
     try:
+        every = Items(*columns, _others(table, {*_ITEM_COLUMNS, *names}))
         data = ProbeDataset(
             name=kept["name"],
             sentences=tuple(sentences["sentence"].to_pylist()),
             labels=tuple(kept["labels"]),
             probe_words=tuple(kept["probe_words"]),
             splits={
-                split: Items(*(column[splits == code] for column in columns))
+                split: every.at(splits == code)
                 for code, split in enumerate(Split)
                 if code in splits
             },
@@ -257,6 +272,15 @@ def read_directory(path: Path) -> ProbeDataset:
     if data.fingerprint() != kept["fingerprint"]:
         raise DatasetError(f"{path}: the files do not belong together (fingerprints differ)")
     return data
+
+
+def _others(table: Any, known: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """Return the columns that are not *known*; a missing value is empty."""
+    found = {name: table[name].to_pylist() for name in table.column_names if name not in known}
+    return {
+        name: tuple("" if each is None else str(each) for each in values)
+        for name, values in found.items()
+    }
 
 
 def read_columns(path: Path, columns: dict[str, str]) -> Any:
@@ -274,11 +298,11 @@ def read_columns(path: Path, columns: dict[str, str]) -> Any:
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = " ".join(str(error).split())
         raise DatasetError(f"{path}: not a Parquet file that can be read ({reason})") from None
-    check_columns(table, columns, path)
+    check_types(table, columns, path)
     return table
 
 
-def check_columns(table: Any, columns: dict[str, str], path: Path) -> None:
+def check_types(table: Any, columns: dict[str, str], path: Path) -> None:
     """Refuse a table, read from *path*, without these columns of these types, without nulls."""
     import pyarrow as pa  # noqa: PLC0415
 

@@ -1,8 +1,8 @@
 """Items as the text formats give them, one by one, and the dataset that they make."""
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -20,18 +20,21 @@ class Entry:
     label: str
     sentence: str
     probes: tuple[str, ...] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
     where: str = ""
 
 
 def entries_of(data: ProbeDataset) -> Iterator[Entry]:
     """Yield the items of a dataset, split by split; the inverse of :func:`assemble`."""
     for split, items in data.splits.items():
-        for row, words, target in zip(items.rows, items.probes, items.targets, strict=True):
+        columns = items.columns.items()
+        for at, (row, words) in enumerate(zip(items.rows, items.probes, strict=True)):
             yield Entry(
                 split=split,
-                label=data.labels[target],
+                label=data.labels[items.targets[at]],
                 sentence=data.sentences[row],
                 probes=tuple(data.probe_words[word] for word in words),
+                columns={name: values[at] for name, values in columns},
             )
 
 
@@ -68,6 +71,20 @@ class _Columns:
 
     def __init__(self) -> None:
         self.rows, self.targets, self.probes = array("q"), array("q"), array("q")
+        self.others: dict[str, list[str]] = {}
+        """The columns, each as long as the last item that has a value there."""
+
+    def add_others(self, values: Mapping[str, str]) -> None:
+        """Add what else is known of the last item."""
+        for name, value in values.items():
+            column = self.others.setdefault(name, [])
+            column.extend([""] * (len(self.rows) - 1 - len(column)))
+            column.append(value)
+
+    def filled(self, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        """Return the columns of these names, with nothing where an item has no value."""
+        found = {name: self.others.get(name, []) for name in names}
+        return {name: (*each, *[""] * (len(self.rows) - len(each))) for name, each in found.items()}
 
     def items(self, slots: int) -> Items:
         rows, targets, probes = (
@@ -101,6 +118,7 @@ class _Assembly:
         columns.rows.append(self.sentences.setdefault(sentence, len(self.sentences)))
         columns.targets.append(self.labels.setdefault(entry.label, len(self.labels)))
         columns.probes.extend(self.words.setdefault(w, len(self.words)) for w in entry.probes)
+        columns.add_others(entry.columns)
 
     def _check_probes(self, entry: Entry) -> None:
         if self.slots is None:
@@ -128,13 +146,17 @@ class _Assembly:
     def dataset(self, name: str, card: Card) -> ProbeDataset:
         labels = self.known or tuple(sorted(self.labels))
         places = np.array([labels.index(label) for label in self.labels], np.int64)
-        splits = {split: columns.items(self.slots or 0) for split, columns in self.columns.items()}
+        names = dict.fromkeys(name for each in self.columns.values() for name in each.others)
+        splits = {
+            split: replace(columns.items(self.slots or 0), columns=columns.filled(names))
+            for split, columns in self.columns.items()
+        }
         return ProbeDataset(
             name=name,
             sentences=tuple(self.sentences),
             labels=labels,
             probe_words=tuple(self.words),
-            splits={s: Items(i.rows, i.probes, places[i.targets]) for s, i in splits.items()},
+            splits={s: replace(i, targets=places[i.targets]) for s, i in splits.items()},
             card=card,
         )
 
@@ -202,3 +224,15 @@ def check_case(data: ProbeDataset, *, format_name: str) -> None:
             f"the format {format_name} cannot hold labels that differ in case only; "
             "use directory, jsonl or published"
         )
+
+
+def check_columns(data: ProbeDataset, taken: Iterable[str], *, format_name: str) -> None:
+    """Refuse columns that would not be read back: of a name that is *taken*, or with odd spaces.
+
+    Raises:
+        UsageError: there is such a column.
+    """
+    known = {*taken}
+    for name in data.columns:
+        if name.casefold() in known or not name.strip():
+            raise UsageError(f"the format {format_name} cannot hold a column named {name!r}")

@@ -102,7 +102,7 @@ def read_hub(path: Path) -> ProbeDataset:
 def _entries(file: Path, split: Split) -> Iterator[Entry]:
     table = directory.read_columns(file, _COLUMNS)
     probes = _probes_in(table)
-    directory.check_columns(table, dict.fromkeys(probes, "string"), file)
+    directory.check_types(table, dict.fromkeys(probes, "string"), file)
     columns = [table[name].to_pylist() for name in ("sentence", "label", *probes)]
     for number, (sentence, label, *words) in enumerate(zip(*columns, strict=True), 1):
         where = f"{file}: item {number}"

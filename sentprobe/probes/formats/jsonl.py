@@ -16,7 +16,14 @@ from sentprobe.errors import SentprobeError, UsageError, suggest
 from sentprobe.files import atomic_path, write_atomically
 from sentprobe.probes.dataset import Card, DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats import entries
-from sentprobe.probes.formats.records import Fields, card_of, entry_of, find_fields
+from sentprobe.probes.formats.records import (
+    PROBES,
+    SENTENCE,
+    Fields,
+    card_of,
+    entry_of,
+    find_fields,
+)
 from sentprobe.values import BadSyntaxError, parse_json
 
 FORMAT = "sentprobe-items 1"
@@ -25,7 +32,7 @@ FORMAT = "sentprobe-items 1"
 _OURS = FORMAT.split(maxsplit=1)[0]
 """What it begins with in any version; another value is not of ours."""
 
-_HEADER = ("format", "name", "labels", "card")
+_HEADER = ("format", "name", "labels", "columns", "card")
 _KEYS = ("split", "label", "sentence", "probes")
 
 
@@ -45,10 +52,13 @@ def write_jsonl(data: ProbeDataset, path: Path) -> None:
         UsageError: a file of another kind is where the card would be.
     """
     _check_place(card_place(path))
+    entries.check_columns(data, (*_KEYS, *PROBES, *SENTENCE), format_name="jsonl")
+    columns = {"columns": list(data.columns)} if data.columns else {}
     header = {
         "format": FORMAT,
         "name": data.name,
         "labels": list(data.labels),
+        **columns,
         "card": data.card.to_json(),
     }
     with atomic_path(path) as temporary:
@@ -109,6 +119,7 @@ def _lines(data: ProbeDataset) -> Iterator[str]:
             "label": entry.label,
             "sentence": entry.sentence,
             "probes": list(entry.probes),
+            **entry.columns,
         }
         yield json.dumps(value, ensure_ascii=False)
 
@@ -132,7 +143,7 @@ def read_jsonl(path: Path) -> ProbeDataset:
     labels, name, card_found = _header(header, where=where if inside else str(card_place(path)))
     items = values if inside else chain([(where, first)], values)
     return entries.assemble(
-        _entries(_checked(items), None),
+        _entries(_checked(items, (*_KEYS, *header.get("columns", ()))), None),
         name=name or path.stem,
         source=str(path),
         card=card_found,
@@ -205,16 +216,18 @@ def _header(header: Mapping[str, Any], *, where: str) -> tuple[list[str], str, C
     labels, name = header.get("labels", []), header.get("name", "")
     if not entries.are_texts(labels) or not isinstance(name, str):
         raise DatasetError(f"{where}: labels must be a list of texts, and name a text")
+    if not entries.are_texts(header.get("columns", [])):
+        raise DatasetError(f"{where}: columns must be a list of texts")
     try:
         return labels, name, Card.from_json(header["card"]) if "card" in header else None
     except SentprobeError as error:
         raise DatasetError(f"{where}: {error}") from None
 
 
-def _checked(values: Values) -> Values:
+def _checked(values: Values, keys: tuple[str, ...]) -> Values:
     """Yield what lines of ours hold: they have no other keys."""
     for where, value in values:
-        _check_keys(value, _KEYS, where)
+        _check_keys(value, keys, where)
         yield where, value
 
 

@@ -1,8 +1,9 @@
 """Items of other people: records with a sentence or text, a label and a split.
 
 A record is an object of JSONL, or a row of a table whose first line names the columns. Two names
-of one thing are in SENTENCE; case does not count. Other fields are passed over, and a note of the
-card names them; but one whose name is nearly that of a field that is missing is taken as a mistake.
+of one thing are in SENTENCE; case does not count. Other fields are columns of the items, and a note
+of the card names them; but one whose name is nearly that of a field that is missing is taken as a
+mistake.
 """
 
 import csv
@@ -55,7 +56,7 @@ class Fields:
     split: str
     probes: tuple[str, ...]
     others: tuple[str, ...]
-    """Those that are passed over."""
+    """Those that are no part of the question: columns of the items."""
 
 
 def find_fields(names: Sequence[str], *, where: str, split: Split | None = None) -> Fields:
@@ -71,7 +72,7 @@ def find_fields(names: Sequence[str], *, where: str, split: Split | None = None)
         if thing in found and thing in _KNOWN:
             raise DatasetError(f"{where}: both {found[thing]!r} and {name!r}; one is wanted")
         found.setdefault(thing, name)
-    others = tuple(name for thing, name in found.items() if thing not in _KNOWN)
+    others = tuple(name for thing, name in found.items() if thing and thing not in _KNOWN)
     wanted = [thing for thing in _NEEDED if not (split and thing == "split")]
     _check_others(others, [thing for thing in wanted if thing not in found], where=where)
     for thing in wanted:
@@ -129,8 +130,16 @@ def entry_of(
         label=label,
         sentence=sentence,
         probes=_probes(record, fields, where=where),
+        columns={name: _as_text(record[name]) for name in fields.others},
         where=where,
     )
+
+
+def _as_text(value: object) -> str:
+    """Return a value of a column as text: JSON, where it is not text or nothing."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def split_of(value: object, *, where: str) -> Split:
@@ -183,6 +192,7 @@ def write_table(data: ProbeDataset, path: Path) -> None:
     """
     entries.check_writable(data, format_name="csv")
     entries.check_case(data, format_name="csv")
+    entries.check_columns(data, (*_KNOWN, *SENTENCE), format_name="csv")
     between = TABLES.get(path.suffix, ",")
     with atomic_path(path) as temporary:
         entries.write_lines(_table_lines(data, between), temporary)
@@ -190,9 +200,10 @@ def write_table(data: ProbeDataset, path: Path) -> None:
 
 def _table_lines(data: ProbeDataset, between: str) -> Iterator[str]:
     """Yield the lines of a table: what has a comma or a quotation mark is in quotation marks."""
-    yield _row((*_NEEDED, *PROBES[: data.slots]), between)
+    yield _row((*_NEEDED, *PROBES[: data.slots], *data.columns), between)
     for entry in entries.entries_of(data):
-        yield _row((entry.split.value, entry.label, entry.sentence, *entry.probes), between)
+        known = (entry.split.value, entry.label, entry.sentence, *entry.probes)
+        yield _row((*known, *entry.columns.values()), between)
 
 
 def _row(fields: Sequence[str], between: str) -> str:
@@ -202,9 +213,10 @@ def _row(fields: Sequence[str], between: str) -> str:
 
 
 def card_of(path: Path, others: Iterable[str]) -> Card:
-    """Return the card of what others made; its note names the fields that were passed over."""
+    """Return the card of what others made; its note names the fields that are columns."""
     named = ", ".join(map(repr, dict.fromkeys(others)))
-    notes = (f"Fields of {path.name} that were passed over: {named}.",) if named else ()
+    told = f"Other fields of {path.name}, by which probe show --by tells: {named}."
+    notes = (told,) if named else ()
     return Card(path.stem, source=str(path), notes=notes)
 
 

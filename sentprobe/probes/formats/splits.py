@@ -34,7 +34,7 @@ def _lines(data: ProbeDataset, split: Split) -> Iterator[str]:
     for entry in entries_of(data):
         if entry.split is split:
             value = {"label": entry.label, "sentence": entry.sentence, "probes": [*entry.probes]}
-            yield json.dumps(value, ensure_ascii=False)
+            yield json.dumps({**value, **entry.columns}, ensure_ascii=False)
 
 
 def read_splits(path: Path) -> ProbeDataset:

@@ -38,6 +38,8 @@ def _alike(facts: DataFacts | None) -> str:
     )
     if made.count("not stated") == 3:
         made = "vocabulary, sampling and seed not stated"
+    if facts.held_out:
+        made += f", {_stated(facts.held_out)} held out of training"
     return f"Data: {', '.join(sizes)} items; {made}. Word types and digest"
 
 

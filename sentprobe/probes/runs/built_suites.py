@@ -14,6 +14,7 @@ from sentprobe.generator.split import SplitSide
 from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.lexicon.read import default_vocabulary, english
 from sentprobe.probes.compeval import TASKS, CompevalTask, build, check_size, find_task
+from sentprobe.probes.compeval.structures import Structure, find_structure
 from sentprobe.probes.corpus.table import Table, open_table
 from sentprobe.probes.dataset import ProbeDataset, Sampling, Size, TooFewError
 from sentprobe.probes.natural.catalogue import find_tasks
@@ -44,6 +45,8 @@ class CompevalSuite:
     seed: int
     side: SplitSide | None = None
     """That whose words and structures are used; None: all are."""
+    structure: Structure | None = None
+    """The one that is held out of training."""
 
     def build(self, *, command: str) -> Iterator[tuple[str, Built]]:
         """Yield each task's name with its dataset, or with why it cannot be built."""
@@ -65,6 +68,7 @@ class CompevalSuite:
             size=self.size,
             seed=self.seed,
             sampling=self.sampling,
+            structure=self.structure,
             command=command,
             side=self.side,
         )
@@ -143,6 +147,7 @@ def make_compeval(
     vocabulary: str | None = None,
     counts: ItemCounts = ItemCounts(),
     sampling: Sampling = Sampling.MIRROR,
+    structure: str | None = None,
     seed: int = 0,
     side: SplitSide | None = None,
 ) -> CompevalSuite:
@@ -151,14 +156,15 @@ def make_compeval(
     The lexicon is asked for after all else is found to be right.
 
     Raises:
-        UsageError: an unknown task or vocabulary, a task twice, a size that does not balance; a
-            side of a split that has none of the words, or of a task's structures.
+        UsageError: an unknown task, structure or vocabulary, a task twice, a size that does not
+            balance; a side of a split that has none of the words, or of a task's structures.
     """
+    held_out = None if structure is None else find_structure(structure)
     tasks = tuple(find_task(name) for name in names or TASKS)
     check_distinct("task", [task.name for task in tasks])
     size = counts.over(Size())
     for task in tasks:
-        check_size(task, size, sampling=sampling)
+        check_size(task, size, sampling=sampling, halves=held_out is not None)
     words = lexicon()
     vocabulary = vocabulary or default_vocabulary(words, COMPEVAL)
     words.vocabulary(vocabulary)
@@ -172,6 +178,7 @@ def make_compeval(
         sampling=sampling,
         seed=seed,
         side=side,
+        structure=held_out,
     )
 
 

@@ -51,7 +51,7 @@ def carve(
         chosen = [_smallest(members, taken)]
     held = np.zeros(len(train), dtype=bool)
     held[np.concatenate(chosen)] = True
-    return _part(train, ~held), _part(train, held)
+    return train.at(~held), train.at(held)
 
 
 def _members(groups: Indices, generator: np.random.Generator) -> list[Indices]:
@@ -107,10 +107,6 @@ def _smallest(members: list[Indices], taken: _Taken) -> Indices:
         "no validation items can be taken from the training items: every group that must stay "
         "together has a label or a probe word that no other has"
     )
-
-
-def _part(items: Items, kept: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> Items:
-    return Items(items.rows[kept], items.probes[kept], items.targets[kept])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

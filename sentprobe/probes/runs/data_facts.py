@@ -31,6 +31,8 @@ class DataFacts:
     origin: str = ""
     """A digest of all that a run built it from, but for the seed: the words of the lexicon or the
     rows of the table, and the settings; empty: nobody knows (it was read, or is older)."""
+    held_out: str = ""
+    """The structure that test items have and no training item; empty: there is none."""
 
     def same_but_drawn(self, other: "DataFacts") -> bool:
         """Say whether two datasets were made alike, by different seeds.
@@ -40,8 +42,9 @@ class DataFacts:
         and none of its words, so that those of which the origin is not known are never alike.
         """
         known = None not in (self.seed, other.seed) and "" not in (self.origin, other.origin)
-        made = (self.vocabulary, self.sampling, self.source, self.origin)
-        alike = made == (other.vocabulary, other.sampling, other.source, other.origin)
+        made = (self.vocabulary, self.sampling, self.source, self.origin, self.held_out)
+        others = (other.vocabulary, other.sampling, other.source, other.origin, other.held_out)
+        alike = made == others
         most = 1.25 if self.sampling.startswith(NATURAL) else 1.0
         sizes = zip(self._sizes(), other._sizes(), strict=True)
         near = all(max(pair) <= most * min(pair) for pair in sizes)
@@ -52,7 +55,10 @@ class DataFacts:
 
     def to_json(self) -> dict[str, Any]:
         """Return the facts as a value that :mod:`json` can write."""
-        return asdict(self)
+        value = asdict(self)
+        if not self.held_out:
+            del value["held_out"]
+        return value
 
 
 def facts_of(data: ProbeDataset, *, origin: str = "") -> DataFacts:
@@ -68,6 +74,7 @@ def facts_of(data: ProbeDataset, *, origin: str = "") -> DataFacts:
         seed=data.card.seed if data.card.sampling else None,
         source=data.card.source,
         origin=origin,
+        held_out=data.held_out,
     )
 
 
@@ -81,7 +88,7 @@ def facts_from_json(value: Mapping[str, Any] | None) -> DataFacts | None:
         return None
     found = DataFacts(**value)
     counts = (found.train, found.test, found.validation, found.word_types)
-    texts = (found.vocabulary, found.sampling, found.source, found.origin)
+    texts = (found.vocabulary, found.sampling, found.source, found.origin, found.held_out)
     sound = all(type(count) is int and count >= 0 for count in counts)
     if not (sound and type(found.seed) in (int, NoneType) and {*map(type, texts)} == {str}):
         raise ValueError("what the data was made of is not numbers and texts")

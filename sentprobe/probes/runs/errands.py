@@ -163,7 +163,7 @@ def _with_words(common: Common) -> Common:
 
 def without_words(tasks: Iterable[Task]) -> tuple[Task, ...]:
     """Return the tasks as they travel."""
-    return tuple(replace(task, words=WordSource(task.words.name)) for task in tasks)
+    return tuple(replace(t, words=WordSource(t.words.name), lexicon=None) for t in tasks)
 
 
 def _checked(encoder: Encoder | Baseline | None, wanted: Wanted) -> Encoder | Baseline:

@@ -6,6 +6,7 @@ from typing import NamedTuple, TypeAlias
 
 from sentprobe.probes.encoders import Baseline, Encoder
 from sentprobe.probes.runs import keeping, todo
+from sentprobe.probes.runs.item_annotation import keep_item_table
 from sentprobe.probes.runs.results import Result, Results
 from sentprobe.probes.runs.settings import Run
 from sentprobe.probes.runs.store import keep_run_file
@@ -37,6 +38,8 @@ class Ledger:
         self.shared = todo.kept_scores(run)
         """What was there that all encoders of a width share."""
         self._redone = keeping.stamps(run.out) if run.force and run.out else frozenset()
+        self._with_items: set[str] = set()
+        """The tasks whose test items are beside the results."""
 
     def open(self, encoder: Encoder | Baseline) -> tuple[dict[str, Result], list[todo.Job]]:
         """Return what is known of each task, by name, and the jobs that are missing."""
@@ -48,6 +51,8 @@ class Ledger:
             missing = todo.missing_jobs(task, encoder, found, run=self._run)
             jobs += missing
             self.found += not missing
+            if not missing:
+                self._keep_items(task)
             if not missing and known[task.name] != found:
                 self.keep(known[task.name])
         if jobs and self._run.out is not None:
@@ -58,6 +63,20 @@ class Ledger:
         """Write a result into the folder, if there is one."""
         if self._run.out is not None:
             keeping.keep(result, self._run.out, redone=self._redone)
+            self._keep_items(next(task for task in self._tasks if task.name == result.task))
+
+    def _keep_items(self, task: Task) -> None:
+        """Keep the test items of a task beside its results, if these are kept."""
+        if self._run.out is None or task.name in self._with_items:
+            return
+        keep_item_table(
+            task.data,
+            self._run.out,
+            fingerprint=task.fingerprint,
+            lexicon=task.lexicon,
+            anew=self._run.force,
+        )
+        self._with_items.add(task.name)
 
     def _labelled(self, found: Result, task: Task, encoder: Encoder | Baseline) -> Result:
         """Return the result with what it is made from, by which a finished run is known."""

@@ -48,7 +48,7 @@ def _cut(data: ProbeDataset, few: Sizes) -> ProbeDataset:
 
 def _sample(items: Items, count: int, generator: np.random.Generator) -> Items:
     kept = np.sort(generator.permutation(len(items))[:count])
-    return Items(items.rows[kept], items.probes[kept], items.targets[kept])
+    return items.at(kept)
 
 
 def _answerable(items: Items, train: Items) -> Items:
@@ -56,7 +56,7 @@ def _answerable(items: Items, train: Items) -> Items:
     kept = np.isin(items.targets, train.targets)
     for column, known in zip(items.probes.T, train.probes.T, strict=True):
         kept &= np.isin(column, known)
-    return Items(items.rows[kept], items.probes[kept], items.targets[kept])
+    return items.at(kept)
 
 
 def on_line(size: float, first: tuple[float, float], last: tuple[float, float]) -> float:

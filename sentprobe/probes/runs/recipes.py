@@ -151,11 +151,21 @@ def origins(targets: Targets) -> dict[str, str]:
     return {task.name: _origin(suite, task) for suite, task in _tasks(targets.built)}
 
 
+def lexicons(targets: Targets) -> dict[str, Lexicon]:
+    """Return the lexicon that each dataset is built from, by name."""
+    return {
+        task.name: suite.lexicon
+        for suite, task in _tasks(targets.built)
+        if isinstance(suite, CompevalSuite)
+    }
+
+
 def _origin(suite: AnySuite, task: BuiltTask) -> str:
     if isinstance(suite, CompevalSuite):
         made_of = (suite.vocabulary, suite.size, suite.sampling)
         side = (suite.side,) if suite.side else ()
-        return digest(task.name, _words(suite.lexicon), *made_of, *side)
+        held_out = () if suite.structure is None else (suite.structure.name,)
+        return digest(task.name, _words(suite.lexicon), *made_of, *side, *held_out)
     return digest(task.name, _rows(suite.table), suite.recipe.size, suite.recipe.settings)
 
 

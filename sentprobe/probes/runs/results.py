@@ -56,6 +56,9 @@ class SeedScore:
     total: int
     right: str
     """Which test items are right: a bit for each, in order, packed into hexadecimal bytes."""
+    instead: tuple[int, ...] = ()
+    """The labels that were given to the other items, in order. Empty with two labels, where they
+    follow, for a sanity run, and in a file from before they were kept."""
     epochs: int
     loss: float
     converged: bool
@@ -70,6 +73,19 @@ class SeedScore:
     def items(self) -> NDArray[np.bool_]:
         """Return whether each test item is right, (total,) bool."""
         return unpack(self.right, self.total)
+
+    def answers(self, targets: Indices, labels: int) -> Indices | None:
+        """Return the label that was given to each item, (total,) int64; None: it is not known.
+
+        - targets: (total,) int64, the labels that are right
+        - labels: how many there are
+        """
+        wrong = ~self.items()
+        if labels != 2 and len(self.instead) != wrong.sum():
+            return None
+        found = np.array(targets)
+        found[wrong] = 1 - targets[wrong] if labels == 2 else self.instead
+        return found
 
 
 @dataclass(frozen=True, slots=True)

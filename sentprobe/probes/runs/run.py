@@ -24,12 +24,14 @@ from sentprobe.probes.encoders.protocol import seed_of
 from sentprobe.probes.runs import recipes, todo
 from sentprobe.probes.runs.built_suites import ItemCounts, warn_of
 from sentprobe.probes.runs.elsewhere import Cluster, check_can_travel, run_elsewhere
+from sentprobe.probes.runs.item_annotation import make_item_table
+from sentprobe.probes.runs.item_table import ItemTable, has_held_out, has_items, item_tables
 from sentprobe.probes.runs.results import Result, Results
 from sentprobe.probes.runs.runner import run_tasks
 from sentprobe.probes.runs.settings import Run, make_run
 from sentprobe.probes.runs.store import keep_run_file, prepare_directory
 from sentprobe.probes.runs.targets import DataGiven, Targets, find_datasets, find_targets
-from sentprobe.probes.runs.task import make_tasks
+from sentprobe.probes.runs.task import Task, make_tasks
 from sentprobe.probes.runs.word_source import make_source
 from sentprobe.probes.suites import ClassifierChoice
 from sentprobe.probes.trainer.presets import find_preset
@@ -47,6 +49,8 @@ class Outcome:
     """Why tasks were left out, by name."""
     found: int
     """How many of the results were there already, whole."""
+    items: tuple[ItemTable, ...] = ()
+    """The test items of which some have a structure that is held out of training."""
 
 
 def run(
@@ -57,6 +61,7 @@ def run(
     train: int | None = None,
     test: int | None = None,
     validation: int | None = None,
+    hold_out_structure: str | None = None,
     preset: ClassifierChoice | str | None = None,
     seed: int = 0,
     seeds: int = 1,
@@ -87,6 +92,8 @@ def run(
     - tasks: only these; by default all
     - train, test, validation: how many items each task has that is built; by default as many as is
       usual in its suite
+    - hold_out_structure: a structure, such as ``"passive"``, that the training items of compeval
+      lack, and half of the test items have; ``accuracy_by(result, "structure")`` tells both
     - preset: the classifier, its name, or a function that gives a dataset its own; by default that
       of the paper of the task (:data:`sentprobe.probes.suites.USUAL_PRESET`)
     - seeds: so many probes are trained under each condition, with the seeds *seed*, *seed* + 1, ...
@@ -120,7 +127,9 @@ def run(
     machines = Machines(
         engine=choose(EngineName, engine, what="engine"), jobs=jobs, scheduler=scheduler
     )
-    targets = find_targets(datasets, tasks=tasks, counts=counts, seed=seed)
+    targets = find_targets(
+        datasets, tasks=tasks, counts=counts, structure=hold_out_structure, seed=seed
+    )
     known = find_encoders(encoders)
     settings = make_run(
         seed=seed,
@@ -244,7 +253,8 @@ def _together(outcomes: Sequence[Outcome]) -> Outcome:
     notes = dict.fromkeys(note for each in outcomes for note in each.notes)
     failures = {name: error for each in outcomes for name, error in each.failures.items()}
     found = sum(each.found for each in outcomes)
-    return Outcome(Results(tuple(results)), tuple(notes), failures, found)
+    items = tuple(table for each in outcomes for table in each.items)
+    return Outcome(Results(tuple(results)), tuple(notes), failures, found, items)
 
 
 def _run_draw(
@@ -258,8 +268,14 @@ def _run_draw(
     found = find_datasets(targets, command=run.command, reporter=rest.reporter)
     made = placed_encoders(made, (each.sentences for each in found.datasets))
     source = None if words is None else make_source(words, seed=run.seed)
-    origins = recipes.origins(targets)
-    tasks = make_tasks(found.datasets, run=run, preset=rest.preset, words=source, origins=origins)
+    tasks = make_tasks(
+        found.datasets,
+        run=run,
+        preset=rest.preset,
+        words=source,
+        origins=recipes.origins(targets),
+        lexicons=recipes.lexicons(targets),
+    )
     known = recipes.by_names(asked)
     if run.machines.engine is EngineName.LOCAL:
         ran = run_tasks(tasks, made, run=run, reporter=rest.reporter, known=known, engine=engine)
@@ -272,7 +288,19 @@ def _run_draw(
     of_data = (f"{data.name}: {note}" for data in found.datasets for note in data.card.notes)
     of_encoders = (note for each in made for note in getattr(each, "notes", ()))
     notes = (*of_data, *of_encoders, *ran.notes)
-    return Outcome(ran.results, notes, found.failures, ran.found)
+    if run.out is not None:
+        items = item_tables(filter(has_held_out, ran.results.records), run.out)
+    else:
+        items = _annotated(each for each in tasks if each.data.held_out)
+    return Outcome(ran.results, notes, found.failures, ran.found, items)
+
+
+def _annotated(tasks: Iterable[Task]) -> tuple[ItemTable, ...]:
+    """Return the test items of tasks."""
+    return tuple(
+        make_item_table(each.data, fingerprint=each.fingerprint, lexicon=each.lexicon)
+        for each in tasks
+    )
 
 
 def find_finished(
@@ -290,9 +318,10 @@ def find_finished(
         for result, each in zip(found, asked, strict=True)
         if result is not None and not todo.missing_seeds(result, each.conditions, run=run)
     ]
-    if len(whole) < len(asked):
+    if len(whole) < len(asked) or not all(has_items(each, run.out) for each in whole):
         return None
     if run.text:
         keep_run_file(run.out, run.text)
     notes = dict.fromkeys(f"{each.task}: {note}" for each in whole for note in each.notes)
-    return Outcome(Results(tuple(whole)), tuple(notes), {}, len(whole))
+    items = item_tables(filter(has_held_out, whole), run.out)
+    return Outcome(Results(tuple(whole)), tuple(notes), {}, len(whole), items)

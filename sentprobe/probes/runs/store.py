@@ -57,6 +57,10 @@ def _score_to_json(score: Score) -> dict[str, Any]:
 
 def _seed_to_json(score: SeedScore) -> dict[str, Any]:
     value = {entry.name: getattr(score, entry.name) for entry in fields(score)}
+    if score.instead:
+        value["instead"] = _line(score.instead)
+    else:
+        del value["instead"]
     return value | {"made": score.made and asdict(score.made)}
 
 
@@ -116,6 +120,9 @@ def _checked(result: Result) -> Result:
     if not all(0 <= share <= 1 for share in (result.majority, *(s.accuracy for s in seeds))):
         raise ValueError("an accuracy is no share of the items")
     totals = {each.total for each in seeds}
+    for each in seeds:
+        if each.instead and len(each.instead) != each.total - each.correct:
+            raise ValueError("there is not an answer for each item that is wrong")
     for of_items in (result.units, result.lengths):
         if len(totals) > 1 or (of_items and totals != {len(of_items)}):
             raise ValueError("scores, units and lengths are of different numbers of items")
@@ -132,8 +139,8 @@ def _score_from_json(value: Mapping[str, Any]) -> Score:
 
 
 def _seed_from_json(value: Mapping[str, Any]) -> SeedScore:
-    made = value.get("made")
-    return SeedScore(**{**value, "made": made and Made(**made)})
+    made, instead = value.get("made"), _numbers(value.get("instead", ""))
+    return SeedScore(**{**value, "instead": instead, "made": made and Made(**made)})
 
 
 log = logging.getLogger(__name__)

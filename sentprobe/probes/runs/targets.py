@@ -142,12 +142,14 @@ def find_targets(
     *,
     tasks: Sequence[str] | str = (),
     counts: built.ItemCounts = built.ItemCounts(),  # noqa: B008 - frozen
+    structure: str | None = None,
     seed: int = 0,
 ) -> Targets:
     """Return what Python is given as targets.
 
     - tasks: only these; by default all
     - counts: of the items of tasks that are built
+    - structure: the one that is held out of the training items of compeval
 
     Raises:
         GivenError: something is no dataset.
@@ -162,8 +164,10 @@ def find_targets(
             "train, test and validation are for tasks that are built (compeval, or a table); "
             "the datasets given are there already"
         )
+    if structure is not None and not any(kind == COMPEVAL for _, kind in kinds):
+        raise UsageError("hold_out_structure is for the suite compeval, which is not asked for")
     makers = SuiteMakers(
-        lambda names: built.make_compeval(names, counts=counts, seed=seed),
+        lambda names: built.make_compeval(names, counts=counts, structure=structure, seed=seed),
         lambda table, names: built.make_natural(table, names, counts=counts, seed=seed),
     )
     names = (tasks,) if isinstance(tasks, str) else tuple(tasks)

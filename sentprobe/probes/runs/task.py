@@ -7,6 +7,7 @@ import numpy as np
 
 from sentprobe.errors import UsageError
 from sentprobe.lengths import count_tokens
+from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.probes.dataset import ONE_HOT, ProbeDataset, Split
 from sentprobe.probes.runs.controls import Material, material_of
 from sentprobe.probes.runs.data_facts import DataFacts, facts_of
@@ -34,6 +35,8 @@ class Task:
     units: tuple[int, ...]
     lengths: tuple[int, ...]
     balanced_probes: bool
+    lexicon: Lexicon | None = None
+    """That of its sentences; None: the built-in one, if any."""
 
     @property
     def name(self) -> str:
@@ -48,11 +51,12 @@ def make_tasks(
     preset: ClassifierChoice | None = None,
     words: WordSource | None = None,
     origins: Mapping[str, str] | None = None,
+    lexicons: Mapping[str, Lexicon] | None = None,
 ) -> list[Task]:
     """Return a task for each dataset.
 
     - preset, words: for all; None: those of the paper that a task is from
-    - origins: of the datasets that were built, by name; see :class:`DataFacts`
+    - origins, lexicons: of the datasets that were built, by name; see :class:`DataFacts`
 
     Raises:
         UsageError: word vectors where no task has probe words.
@@ -67,13 +71,20 @@ def make_tasks(
             preset=choose if isinstance(choose, Preset) else choose(data),
             words=words or WordSource(usual_words(data)),
             origin=(origins or {}).get(data.name, ""),
+            lexicon=(lexicons or {}).get(data.name),
         )
         for data in datasets
     ]
 
 
 def make_task(
-    data: ProbeDataset, *, run: Run, preset: Preset, words: WordSource, origin: str = ""
+    data: ProbeDataset,
+    *,
+    run: Run,
+    preset: Preset,
+    words: WordSource,
+    origin: str = "",
+    lexicon: Lexicon | None = None,
 ) -> Task:
     """Work out what results say about a dataset."""
     test = data.splits[Split.TEST]
@@ -90,4 +101,5 @@ def make_task(
         units=renumber(data.units(Split.TEST)),
         lengths=count_tokens([data.sentences[row] for row in test.rows]),
         balanced_probes=data.balanced_probes,
+        lexicon=lexicon,
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sentprobe.probes.dataset import Indices
 from sentprobe.probes.encoders.protocol import Baseline, Encoder, seed_of
 from sentprobe.probes.runs.controls import conditions_of
 from sentprobe.probes.runs.keeping import add, keep
@@ -205,6 +206,7 @@ def trained_scores(job: Job, fits: "Iterable[Fit]", *, made: Made) -> list[SeedS
             correct=fit.correct,
             total=fit.total,
             right=pack(fit.predictions == targets),
+            instead=given_instead(job, fit.predictions),
             epochs=fit.epochs,
             loss=fit.loss,
             converged=fit.converged,
@@ -217,12 +219,20 @@ def trained_scores(job: Job, fits: "Iterable[Fit]", *, made: Made) -> list[SeedS
     ]
 
 
+def given_instead(job: Job, given: Indices) -> tuple[int, ...]:
+    """Return the labels that were given to items in place of their own, if a result keeps them."""
+    if job.condition is not Condition.PROBE or len(job.task.data.labels) == 2:
+        return ()
+    return tuple(given[given != job.task.material.test.targets].tolist())
+
+
 def answered_scores(job: Job, encoder: Baseline, *, made: Made) -> list[SeedScore]:
     """Let a baseline answer the test items, once for each seed."""
     targets = job.task.material.test.targets
     scores = []
     for seed in job.seeds:
-        right = np.asarray(encoder.predict(job.task.data, seed=seed)) == targets
+        given = np.asarray(encoder.predict(job.task.data, seed=seed))
+        right = given == targets
         correct = int(right.sum())
         scores.append(
             SeedScore(
@@ -231,6 +241,7 @@ def answered_scores(job: Job, encoder: Baseline, *, made: Made) -> list[SeedScor
                 correct=correct,
                 total=len(targets),
                 right=pack(right),
+                instead=given_instead(job, given),
                 epochs=0,
                 loss=0.0,
                 converged=True,

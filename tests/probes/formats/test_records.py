@@ -57,8 +57,13 @@ def test_a_table(tmp_path: Path, between: str, names: tuple[str, ...], suffix: s
     assert recognise(path) == "csv"
     data = read_dataset(path)
     assert texts_of(data) == WANTED
-    assert data.card.notes == (f"Fields of mine{suffix} that were passed over: '', 'id'.",)
+    assert data.card.notes == (note(f"mine{suffix}", "'id'"),)
+    assert data.splits[Split.TEST].columns == {"id": ("x",) * len(data.splits[Split.TEST])}
     assert read_datasets(tmp_path) == [data]
+
+
+def note(name: str, fields: str) -> str:
+    return f"Other fields of {name}, by which probe show --by tells: {fields}."
 
 
 @given(
@@ -76,8 +81,11 @@ def test_jsonl_in_any_order_and_by_any_names(keys: list[str], splits: tuple[str,
                 file.write(json.dumps({key: value[key] for key in keys}) + "\n")
         data = read_dataset(path)
     assert texts_of(data) == WANTED
-    passed = [repr(key) for key in keys if key in ("idx", "label_text")]
-    assert data.card.notes == (f"Fields of mine.jsonl that were passed over: {', '.join(passed)}.",)
+    others = [key for key in keys if key in ("idx", "label_text")]
+    assert data.card.notes == (note("mine.jsonl", ", ".join(map(repr, others))),)
+    assert data.columns == tuple(others)
+    numbers = [int(n) for part in data.splits.values() for n in part.columns["idx"]]
+    assert sorted(numbers) == [*range(len(ROWS))]
 
 
 def test_labels_may_be_true_and_false(tmp_path: Path) -> None:
@@ -100,7 +108,8 @@ def test_a_file_for_each_split(tmp_path: Path) -> None:
     data = read_dataset(folder)
     assert (data.name, data.labels) == ("polarity", ("0", "1"))
     assert [len(part) for part in data.splits.values()] == [2, 1, 1]
-    assert data.card.notes == ("Fields of polarity that were passed over: 'idx'.",)
+    assert data.card.notes == (note("polarity", "'idx'"),)
+    assert [part.columns["idx"] for part in data.splits.values()] == [("", ""), ("",), ("0",)]
     (folder / "dev.csv").write_text("text,label\nit ran,1\n")
     with pytest.raises(DatasetError, match=r"polarity: dev\.csv and valid\.tsv are of one split"):
         read_dataset(folder)

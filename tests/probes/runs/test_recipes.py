@@ -45,14 +45,18 @@ finally:
 """
 
 
+def files_in(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
 def test_a_finished_run_is_found_without_torch(folder: Path) -> None:
-    before = {path: path.read_bytes() for path in folder.iterdir()}
+    before = files_in(folder)
     done = subprocess.run(
         [sys.executable, "-c", WATCHED, "run", "compeval", *TINY, *BOTH, "--out", str(folder)],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stderr.splitlines() == ["4 results found", "False"]
-    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+    assert files_in(folder) == before
 
 
 def refuse(*_: object, **__: object) -> None:
@@ -187,7 +191,7 @@ def test_what_older_results_lack_is_added_and_what_they_know_is_kept(
 def test_what_is_found_and_what_is_made_are_counted(
     tmp_path: Path, command: Command, folder: Path
 ) -> None:
-    for path in folder.iterdir():
+    for path in folder.glob("*.json"):
         if "Order" in path.name or path.name == "run.json":
             (tmp_path / path.name).write_bytes(path.read_bytes())
     code, _, err = command("run", "compeval", *TINY, *BOTH, "--out", tmp_path)

@@ -44,7 +44,7 @@ def timeless(results: Results) -> list[Result]:
 
 
 def stamps(directory: Path) -> dict[str, tuple[int, bytes]]:
-    files = [path for path in directory.iterdir() if path.name != MARKER]
+    files = [path for path in directory.rglob("*") if path.is_file() and path.name != MARKER]
     return {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
 
 
@@ -219,7 +219,7 @@ def test_a_full_disk_loses_the_task_in_hand_only(
     monkeypatch.setattr(Path, "replace", replaced)
     (kept,) = read_results(tmp_path).records
     assert kept.task == "one"
-    assert len(list(tmp_path.iterdir())) == 2
+    assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == 2
     assert len(run(FEW, [encoder()], preset=FAST, out=tmp_path).records) == 2
 
 
@@ -261,7 +261,7 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
     os.kill(running.pid, signal.SIGKILL)
     running.communicate(timeout=20)
     before = {name: stamp for name, stamp in stamps(out).items() if not name.startswith(".")}
-    assert 2 <= len(before) < 5
+    assert 2 <= len([name for name in before if not name.endswith(".parquet")]) < 5
     del before["run.toml"]  # a run from Python, which has none, makes the rest
     wait_for(lambda: not any(map(alive, children)))
     made = run_here(out)

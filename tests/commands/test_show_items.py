@@ -1,0 +1,212 @@
+"""``probe show --by`` and ``--wrong``, and ``--hold-out-structure`` from the build to the gap."""
+
+import csv
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from in_process import Command
+from probe_strategies import sample_result, seed_score
+from shown_runs import a_first_run, a_run, rows
+
+from sentprobe.probes.compeval.assemble import build_task
+from sentprobe.probes.dataset import Split
+from sentprobe.probes.runs.data_facts import facts_of
+from sentprobe.probes.runs.item_annotation import make_item_table
+from sentprobe.probes.runs.item_table import write_item_table
+from sentprobe.probes.runs.results import Condition, make_score, renumber
+
+SMALL = ("--train", 56, "--test", 56, "--seed", 3)
+ONE = ("--jobs", 1, "--no-cache")
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Results with passives held out: of each mirror pair, each of two probes has one right."""
+    out = tmp_path_factory.mktemp("held-out") / "run"
+    data = build_task("SemRole", train=56, test=56, hold_out_structure="passive")
+    units = renumber(data.units(Split.TEST))
+    first = [units.index(unit) == at for at, unit in enumerate(units)]
+    scores = [seed_score(first, seed=seed) for seed in (0, 1)]
+    shown = (Condition.PROBE, Condition.BAG_OF_WORDS, Condition.RANDOM_SENTENCES)
+    result = replace(
+        sample_result("bow?dim=8", "SemRole", 5),
+        dim=8,
+        dataset_fingerprint=data.fingerprint(),
+        data=facts_of(data),
+        units=units,
+        scores={condition: make_score(scores, units) for condition in shown},
+    )
+    a_run(out, result)
+    write_item_table(make_item_table(data), out)
+    return out
+
+
+def test_both_parts_and_the_gap_are_shown(finished: Path, command: Command) -> None:
+    code, out, err = command("show", finished)
+    assert (code, err) == (0, "")
+    shown = {row[0]: row[1:] for row in rows(out)}
+    assert shown["SemRole, structure"][:3] == ["test items", "bow?dim=8", "bag of words, dim 8"]
+    for part in ("trained", "held out: passive"):
+        assert shown[part][0] == "28"
+        # Each part has whole mirror pairs, of which a bag of words has one right.
+        assert shown[part][2].startswith("50.0 ± 0.0 [")
+    assert shown["gap"][2].startswith("+0.0 [")
+    assert "passive held out of training" in out
+    code, again, _ = command("show", finished, "--by", "structure")
+    assert {row[0]: row[1:] for row in rows(again)}.items() <= shown.items()
+
+
+@pytest.mark.parametrize("column", ["voice", "clause", "distance", "attractors", "length", "label"])
+def test_records_add_up(column: str, finished: Path, command: Command, tmp_path: Path) -> None:
+    place = tmp_path / "parts.csv"
+    code, out, err = command("show", finished, "--by", column, "--out", place)
+    assert (code, out, err) == (0, "", "")
+    code, whole, _ = command("show", finished, "--format", "json")
+    accuracy = {each["condition"]: each["accuracy"] for each in json.loads(whole)}
+    found = [*csv.DictReader(place.read_text("utf-8").splitlines())]
+    assert {each["condition"] for each in found} == {*accuracy}
+    for condition, wanted in accuracy.items():
+        here = [each for each in found if each["condition"] == condition]
+        assert sum(int(each["items"]) for each in here) == 56
+        right = sum(int(each["items"]) * float(each["accuracy"]) for each in here)
+        assert right / 56 == pytest.approx(wanted)
+        assert all(float(e["low"]) <= float(e["accuracy"]) <= float(e["high"]) for e in here)
+
+
+def test_formats(finished: Path, command: Command) -> None:
+    shown = {}
+    for fmt in ("markdown", "latex", "json", "text"):
+        code, shown[fmt], err = command(
+            "show", finished, "--by", "voice", "-f", fmt, "--all-rows", "--task", "sr"
+        )
+        assert (code, err) == (0, "")
+    assert (
+        "| SemRole, voice | test items | bow?dim=8 | random sentences, dim 8 |" in shown["markdown"]
+    )
+    assert "  SemRole, voice & test items & bow?dim=8 & " in shown["latex"]
+    assert "% By voice: of the clause that is asked about." in shown["latex"]
+    assert {each["part"] for each in json.loads(shown["json"])} == {"active", "passive"}
+
+
+def test_mistakes(finished: Path, command: Command) -> None:
+    asked = ("show", finished, "--wrong", 2, "--encoder", "bow?dim=8", "--task", "SemRole")
+    code, out, err = command(*asked)
+    assert (code, err) == (0, "")
+    head, first, words, answer, event, columns, *_ = out.splitlines()
+    assert head.startswith("bow?dim=8 on SemRole: ")
+    assert head.endswith(" of 56 test items are answered wrong; the first 2")
+    assert first.startswith("1. the ")
+    assert first.count("[") == words.count(",") + 1 == 2
+    assert " (2 of 2 probes wrong)" in answer
+    assert event.startswith("   event: ")
+    assert "structure " in columns
+    assert command(*asked)[1] == out
+    code, found, _ = command(*asked, "--by", "structure", "-f", "json")
+    assert [each["part"] for each in json.loads(found)] == [
+        *["structure trained"] * 2, *["structure held out: passive"] * 2,
+    ]  # fmt: skip
+    code, page, _ = command(*asked, "-f", "markdown")
+    assert page.splitlines()[2].startswith("1. the ")
+    assert page.splitlines()[2].count("**") == 4
+    code, tex, _ = command(*asked, "-f", "latex", "--caption", "Errors")
+    assert (code, "  sentence & probe words & answer" in tex) == (0, True)
+
+
+REFUSED = {
+    "--by vioce": "no test items have a column 'vioce' (did you mean 'voice'?); the columns are ",
+    "--wrong 3": "--wrong needs --encoder and --task: whose mistakes, and on which task",
+    "--wrong 3 --encoder bow?dim=8": "--wrong needs --encoder and --task",
+    "--wrong 3 --encoder bow?dim=9 --task SemRole": "(did you mean 'bow?dim=8'?)",
+    "--wrong 3 --encoder bow?dim=8 --task SemRle": "(did you mean 'SemRole'?)",
+    "--wrong 0 --encoder bow --task SemRole": "Input should be greater than or equal to 1",
+    "--task SemRole": "--task is for --by and --wrong, neither of which is asked for",
+    "--by voice --by-length bins": "--by-length does not go with --by: leave one of them out",
+    "--by voice --plot x.svg": "--plot does not go with --by",
+    "--by voice -f html": "probe show --by has no format 'html'; text, markdown, latex, csv, json",
+}
+
+
+@pytest.mark.parametrize("options", REFUSED)
+def test_what_is_refused(options: str, finished: Path, command: Command) -> None:
+    code, out, err = command("show", finished, *options.split())
+    assert (code, out) == (2, "")
+    assert REFUSED[options] in err
+    assert err.startswith("probe: ")
+    assert err.count("\n") == 1
+
+
+def test_results_without_their_items(finished: Path, command: Command, tmp_path: Path) -> None:
+    older = a_first_run(tmp_path)
+    code, out, err = command("show", older, "--by", "voice")
+    assert (code, out) == (2, "")
+    assert f"{older}: does not keep the test items of " in err
+    assert err.endswith(
+        "as results of older versions do not; run the same command again: it adds them, and trains "
+        "nothing anew\n"
+    )
+    bare = tmp_path / "bare"
+    shutil.copytree(finished, bare)
+    shutil.rmtree(bare / "items")
+    code, out, err = command("show", bare)
+    assert (code, err) == (0, "")
+    assert "SemRole, structure" not in out
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("build compeval --hold-out-structure pasive -o x", "no structure 'pasive' (did you mean"),
+        (
+            "build compeval --task Order --hold-out-structure past -f published -o x",
+            "the format published cannot say of an item whether its structure is held out; choose",
+        ),
+        (
+            "build compeval --task Negation --hold-out-structure negated --train 56 --test 56 -o x",
+            "Negation: every sentence that it asks about has the structure that is held out",
+        ),
+        (
+            "run x.csv --hold-out-structure past",
+            "--hold-out-structure is for the suite compeval, not for x.csv",
+        ),
+    ],
+)
+def test_structures_that_cannot_be_held_out(
+    line: str, message: str, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("x.csv").write_text("split,label,text\n")
+    code, out, err = command(*line.split())
+    assert code == 2
+    assert message in out + err
+
+
+def test_any_column_of_any_dataset(command: Command, tmp_path: Path) -> None:
+    place = tmp_path / "mine.csv"
+    lines = [
+        f"{split},{n % 2},{'good' if n % 2 else 'bad'} film {n},{'news' if n % 3 else 'novel'}"
+        for n, split in enumerate(["train"] * 30 + ["test"] * 12)
+    ]
+    place.write_text("split,label,text,genre\n" + "\n".join(lines))
+    out = tmp_path / "out"
+    code, _, err = command("run", place, "-e", "majority", "--out", out, *ONE)
+    assert code == 0, err
+    code, shown, _ = command("show", out, "--by", "genre")
+    assert [row[:2] for row in rows(shown)] == [
+        ["mine, genre", "test items"], ["news", "8"], ["novel", "4"],
+    ]  # fmt: skip
+    assert "By genre: a column of the items." in shown
+
+
+def test_a_built_dataset_says_what_was_held_out(command: Command, tmp_path: Path) -> None:
+    sets, out = tmp_path / "sets", tmp_path / "out"
+    asked = ("--task", "Order", "--hold-out-structure", "past")
+    code, shown, _ = command("build", "compeval", *asked, *SMALL, "-f", "jsonl", "-o", sets)
+    assert (code, "no training sentence has a verb in the past tense" in shown) == (0, True)
+    code, shown, err = command("run", sets, "-e", "majority", "--out", out, *ONE)
+    assert code == 0, err
+    assert [row[0] for row in rows(shown)][-4:] == [
+        "Order, structure", "trained", "held out: past", "gap",
+    ]  # fmt: skip

@@ -1,0 +1,121 @@
+"""What a sentence is like, seen from what is asked about it: by hand, and by its own annotation."""
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from strategies import full_events
+from thoroughness import examples
+
+from sentprobe.generator.event import Event
+from sentprobe.generator.notation import read_event
+from sentprobe.generator.parse import parse
+from sentprobe.generator.realize import realize
+from sentprobe.generator.sentence import Sentence, Token
+from sentprobe.generator.templates import template_names
+from sentprobe.lexicon import english
+from sentprobe.probes.compeval.annotation import EVENT_COLUMNS, NESTED, AskedEvent, event_columns
+
+LEXICON = english()
+
+
+def asked(sentence: str, *probes: str) -> AskedEvent:
+    (event,) = parse(sentence, LEXICON)
+    return AskedEvent(event, probes)
+
+
+BY_HAND = [
+    (
+        "the lawyer was not helped by the doctors",
+        ("doctor", "help"),
+        ("passive", "main", "2", "0", "past", "simple", "negative", "transitive"),
+        (4, 7),
+    ),
+    (
+        "the doctors that the lawyer is helping slept",
+        ("doctor", "sleep"),
+        ("active", "main", "5", "1", "past", "simple", "positive",
+         "intransitive-rc.agent.transitive.orc"),
+        (1, 7),
+    ),
+    (
+        "the doctors that the lawyer is helping slept",
+        ("lawyer", "help"),
+        ("active", "object relative", "1", "0", "present", "progressive", "positive",
+         "intransitive-rc.agent.transitive.orc"),
+        (4, 6),
+    ),
+    (
+        "the doctors called the man that sleeps",
+        ("sleep",),
+        ("active", "subject relative", "1", "0", "present", "simple", "positive",
+         "transitive-rc.patient.intransitive.src"),
+        (6,),
+    ),
+    (
+        "the doctors called the man that sleeps",
+        ("woman", "dance"),
+        ("active", "main", "0", "0", "past", "simple", "positive",
+         "transitive-rc.patient.intransitive.src"),
+        (),
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sentence", "probes", "wanted", "marks"), BY_HAND)
+def test_by_hand(
+    sentence: str, probes: tuple[str, ...], wanted: tuple[str, ...], marks: tuple[int, ...]
+) -> None:
+    found = asked(sentence, *probes)
+    assert event_columns(found) == dict(zip(EVENT_COLUMNS, wanted, strict=True))
+    assert found.marks == marks
+
+
+def test_a_clause_in_a_clause_is_of_no_template() -> None:
+    assert asked("the man that the doctor that slept helped danced", "help").template == NESTED
+
+
+def lemma_at(sentence: Sentence, kind: str) -> dict[str, int]:
+    return {token.lemma: at for at, token in enumerate(sentence.tokens) if token.upos == kind}
+
+
+def number(token: Token) -> str:
+    return token.feats.partition("Number=")[2].partition("|")[0]
+
+
+@examples(100)
+@given(full_events(LEXICON), st.data())
+def test_the_sentence_s_own_annotation_says_the_same(event: Event, choice: st.DataObject) -> None:
+    sentence = realize(event, LEXICON)
+    words = [token.lemma for token in sentence.tokens if token.upos in ("NOUN", "VERB")]
+    assume(len({*words}) == len(words))
+    nouns, verbs = lemma_at(sentence, "NOUN"), lemma_at(sentence, "VERB")
+    noun, verb = choice.draw(st.sampled_from([*nouns])), choice.draw(st.sampled_from([*verbs]))
+    found = AskedEvent(sentence.event, (noun, verb))
+    columns = event_columns(found)
+    ends = sorted((nouns[noun], verbs[verb]))
+    assert found.marks == tuple(ends)
+    assert int(columns["distance"]) == ends[1] - ends[0] - 1
+    between = sentence.tokens[ends[0] + 1 : ends[1]]
+    others = [t for t in between if t.upos == "NOUN"]
+    own = number(sentence.tokens[nouns[noun]])
+    assert int(columns["attractors"]) == sum(number(token) != own for token in others)
+    below = [t.deprel for t in sentence.tokens if t.head == verbs[verb] + 1]
+    assert (columns["voice"] == "passive") == ("aux:pass" in below)
+    root = sentence.tokens[verbs[verb]].deprel == "root"
+    assert (columns["clause"] == "main") == root
+    negated = {negation.verb for negation in sentence.negations}
+    assert (columns["polarity"] == "negative") == (verbs[verb] + 1 in negated)
+    assert columns["template"] in template_names(deep=True)
+    assert read_event(found.notation) == sentence.event
+
+
+@examples(100)
+@given(full_events(LEXICON))
+def test_without_probe_words_the_main_clause_and_its_subject_are_asked_about(event: Event) -> None:
+    sentence = realize(event, LEXICON)
+    found = AskedEvent(sentence.event)
+    main = sentence.predicates[0]
+    subject = main.patient if sentence.event.voice == "passive" else main.agent
+    assert subject is not None
+    assert found.marks == ()
+    assert len(found.between) == abs(subject - main.verb) - 1
