@@ -1,6 +1,8 @@
-"""A report on results as one HTML page: tables, sanity runs, verdicts, plots."""
+"""A report on results as one HTML page: tables, sanity runs, plots, and how to do it again."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import base64
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -12,11 +14,13 @@ from sentprobe.lengths import Lengths
 from sentprobe.probes.geometry.draws import geometry_tables
 from sentprobe.probes.geometry.measures import Nearness
 from sentprobe.probes.geometry.results import GeometryResult
+from sentprobe.probes.report import sanity
 from sentprobe.probes.report.curve_plots import draw_curve
 from sentprobe.probes.report.curves import Curve, curve_tables
 from sentprobe.probes.report.dots import draw_dots
 from sentprobe.probes.report.draws import in_draws
 from sentprobe.probes.report.geometry import geometry_sections
+from sentprobe.probes.report.page_table import PageTable, lead, page_table
 from sentprobe.probes.report.plots import (
     draw_layers,
     draw_series,
@@ -24,7 +28,8 @@ from sentprobe.probes.report.plots import (
     tasks_with_series,
     to_svg,
 )
-from sentprobe.probes.report.sanity import SanityRun, sanity_runs, verdicts
+from sentprobe.probes.report.redo import how_to_redo
+from sentprobe.probes.report.standings import group_lines, standings
 from sentprobe.probes.report.tables import (
     CellStyle,
     classifiers,
@@ -34,7 +39,7 @@ from sentprobe.probes.report.tables import (
     trained,
 )
 from sentprobe.probes.report.view import template, titled
-from sentprobe.probes.runs.results import Made, Results, makings
+from sentprobe.probes.runs.results import Results
 from sentprobe.probes.trainer.presets import short_name
 from sentprobe.table_writers import Grid
 
@@ -47,10 +52,19 @@ class ReportSection:
     """What the page says of one setting."""
 
     title: str
-    grid: Grid
+    lead: str
+    sentence: str
+    table: PageTable
+    tied: tuple[str, ...]
+    """What the numbers of groups are."""
     notes: tuple[str, ...]
+    """How to read the table."""
+    warnings: tuple[str, ...]
+    """What stands in the way of believing it."""
+    at_chance: tuple[str, ...]
+    """How many sanity runs are at chance, in a line, where there are any that must be."""
     verdicts: tuple[str, ...]
-    runs: tuple[SanityRun, ...]
+    runs: tuple[sanity.SanityRun, ...]
     plots: tuple["Plot", ...]
 
 
@@ -80,18 +94,8 @@ LENGTHS = Plot(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DistanceSection:
-    """What the page says of one table of geometry."""
-
-    title: str
-    grid: Grid
-    notes: tuple[str, ...]
-    plot: Plot
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CurveSection:
-    """What the page says of one training."""
+class PlainSection:
+    """What the page says of one table of geometry, or of one training."""
 
     title: str
     grid: Grid
@@ -123,36 +127,37 @@ def report(
 ) -> str:
     """Return the page; all texts are escaped.
 
-    It loads nothing from elsewhere. *distances* are results of geometry, by *nearness*, whose part
-    comes last but for *curves*. *by* says how lengths of sentences are put together in plots.
+    It loads nothing from elsewhere, and browsers are told to load nothing. *distances* are results
+    of geometry, by *nearness*, whose part comes after that of probes; *curves* are after that. *by*
+    says how lengths of sentences are put together in plots.
     """
-    sections = [
-        _section(each, style, title=title, folders=folders, by=by)
+    sections = tuple(
+        _section(each, style or CellStyle(), title=title, folders=folders, by=by)
         for title, each, folders in titled(results)
-    ]
-    made: list[Made | GeometryResult] = [
-        *(made for record in results.records for made in makings(record)),
-        *distances,
-    ]
+    )
+    script = template("page.js").render()
     return template("report.html.j2").render(
         sections=sections,
         distances=tuple(_distances(results, distances, style or CellStyle(), nearness)),
         curves=tuple(_curves(curves, style or CellStyle())),
         classifiers=tuple(classifiers(results)),
-        versions=dict.fromkeys(
-            _told(each)
-            for each in (*(m.versions for m in made), *(v for c in curves for v in c.versions))
-        ),
-        commands=dict.fromkeys(each.command for each in made if each.command),
+        redo=how_to_redo(results, distances, curves),
+        script=Markup(script),  # a file of the package, into which nothing is put
+        script_digest=_digest(script),
     )
+
+
+def _digest(script: str) -> str:
+    """Return by what a browser knows the one script that may run."""
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 def _distances(
     results: Results, distances: Sequence[GeometryResult], style: CellStyle, nearness: Nearness
-) -> Iterator[DistanceSection]:
+) -> Iterator[PlainSection]:
     shown = geometry_sections(distances, results, intervals=style.intervals, nearness=nearness)
     for (title, table, notes), own in zip(shown, geometry_tables(distances), strict=True):
-        yield DistanceSection(
+        yield PlainSection(
             title=title[:1].upper() + title[1:],
             grid=table,
             notes=tuple(notes.splitlines()),
@@ -160,10 +165,10 @@ def _distances(
         )
 
 
-def _curves(curves: Sequence[Curve], style: CellStyle) -> Iterator[CurveSection]:
+def _curves(curves: Sequence[Curve], style: CellStyle) -> Iterator[PlainSection]:
     tables = curve_tables(curves, intervals=style.intervals)
     for curve, (title, table, notes) in zip(curves, tables, strict=True):
-        yield CurveSection(
+        yield PlainSection(
             title=title,
             grid=table,
             notes=tuple(notes.splitlines()),
@@ -171,21 +176,24 @@ def _curves(curves: Sequence[Curve], style: CellStyle) -> Iterator[CurveSection]
         )
 
 
-def _told(versions: Mapping[str, str]) -> str:
-    return ", ".join(f"{name} {version}" for name, version in versions.items())
-
-
 def _section(
-    results: Results, style: CellStyle | None, *, title: str, folders: tuple[str, ...], by: Lengths
+    results: Results, style: CellStyle, *, title: str, folders: tuple[str, ...], by: Lengths
 ) -> ReportSection:
     presets = dict.fromkeys(map(short_name, trained(results)))
     named = (f"classifier: {' and '.join(presets)}",) if presets else ()
+    sentence, *notes = describe(results)
+    found = standings(results)
     return ReportSection(
         title=title,
-        grid=grid(results, style=style),
-        notes=(*folders, *named, *describe(results), *of_papers(results, style)),
-        verdicts=tuple(verdicts(results)),
-        runs=sanity_runs(results),
+        lead=lead(results),
+        sentence=sentence,
+        table=page_table(grid(results, style=style), found, intervals=style.intervals),
+        tied=tuple(group_lines(found)),
+        notes=(*folders, *named, *notes, *of_papers(results, style)),
+        warnings=tuple(sanity.warnings(results)),
+        at_chance=tuple(sanity.chance_line(results)),
+        verdicts=tuple(sanity.verdicts(results)),
+        runs=sanity.sanity_runs(results),
         plots=tuple(_plots(results, by)),
     )
 

@@ -1,0 +1,57 @@
+"""How to do it again: the commands, versions, seeds and digests of results."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sentprobe.errors import visible
+from sentprobe.probes.geometry.results import GeometryResult
+from sentprobe.probes.report.curves import Curve
+from sentprobe.probes.report.data_lines import DIGITS
+from sentprobe.probes.runs.results import Made, Result, Results, makings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HowMade:
+    """What is needed to make the same figures again, each line once."""
+
+    commands: tuple[str, ...]
+    versions: tuple[str, ...]
+    data: tuple[str, ...]
+    encoders: tuple[str, ...]
+
+
+def how_to_redo(
+    results: Results, distances: Sequence[GeometryResult], curves: Sequence[Curve]
+) -> HowMade:
+    """Return what results, of probes, geometry and curves, say of how they were made."""
+    made: list[Made | GeometryResult] = [
+        *(made for record in results.records for made in makings(record)),
+        *distances,
+    ]
+    versions = (*(m.versions for m in made), *(v for curve in curves for v in curve.versions))
+    return HowMade(
+        commands=_once(each.command for each in made if each.command),
+        versions=_once(map(_told, versions)),
+        data=_once(map(_data, results.records)),
+        encoders=_once(
+            _named(each.encoder, each.encoder_fingerprint)
+            for each in (*results.records, *distances)
+        ),
+    )
+
+
+def _once(lines: Iterable[str]) -> tuple[str, ...]:
+    """Return each line once, as one that a shell takes for one."""
+    return tuple(dict.fromkeys(" ".join(visible(line).split()) for line in lines))
+
+
+def _told(versions: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {version}" for name, version in versions.items())
+
+
+def _data(record: Result) -> str:
+    return _named(f"{record.task}, seed {record.seed}", record.dataset_fingerprint)
+
+
+def _named(what: str, digest: str) -> str:
+    return f"{what}: {digest[:DIGITS] or 'not known'}"
