@@ -2,32 +2,20 @@
 
 import base64
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from sentprobe.errors import UsageError
 from sentprobe.lengths import Lengths
 from sentprobe.probes.geometry.draws import geometry_tables
 from sentprobe.probes.geometry.measures import Nearness
 from sentprobe.probes.geometry.results import GeometryResult
-from sentprobe.probes.report import sanity
-from sentprobe.probes.report.curve_plots import draw_curve
+from sentprobe.probes.report import pictures, sanity
 from sentprobe.probes.report.curves import Curve, curve_tables
-from sentprobe.probes.report.dots import draw_dots
-from sentprobe.probes.report.draws import in_draws
 from sentprobe.probes.report.geometry import geometry_sections
 from sentprobe.probes.report.page_table import PageTable, lead, page_table
-from sentprobe.probes.report.plots import (
-    draw_layers,
-    draw_series,
-    families,
-    tasks_with_series,
-    to_svg,
-)
+from sentprobe.probes.report.panels import PagePicture
 from sentprobe.probes.report.redo import how_to_redo
 from sentprobe.probes.report.standings import group_lines, standings
 from sentprobe.probes.report.tables import (
@@ -42,9 +30,6 @@ from sentprobe.probes.report.view import template, titled
 from sentprobe.probes.runs.results import Results
 from sentprobe.probes.trainer.presets import short_name
 from sentprobe.table_writers import Grid
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,32 +50,7 @@ class ReportSection:
     """How many sanity runs are at chance, in a line, where there are any that must be."""
     verdicts: tuple[str, ...]
     runs: tuple[sanity.SanityRun, ...]
-    plots: tuple["Plot", ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plot:
-    """A picture as SVG, or why there is none where one would be."""
-
-    title: str
-    caption: str
-    svg: Markup | None = None
-    missing: str = ""
-
-
-LAYERS = Plot(
-    title="Accuracy by layer",
-    caption="Accuracy of the probe by layer, in percent: the mean over seeds, with its 95% "
-    "interval (shaded). Dotted: chance, the share of the commonest label. Layer 0 is the "
-    "embeddings.",
-)
-LENGTHS = Plot(
-    title="Accuracy and norm by sentence length",
-    caption="Left: accuracy of the probe on the test items of each length, in percent: the mean "
-    "over seeds, with its 95% interval (shaded). Dotted: chance, the share of the commonest label "
-    "among all test items. Right: the mean norm of the encoder's vectors, as it gave them, of all "
-    "different sentences of each length, and one standard deviation to either side (shaded).",
-)
+    pictures: tuple[PagePicture, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,20 +60,7 @@ class PlainSection:
     title: str
     grid: Grid
     notes: tuple[str, ...]
-    plot: Plot
-
-
-DOTS = Plot(
-    title="Accuracy by contrast",
-    caption="How often the positive is nearer to the anchor than the negative, in percent, with "
-    "its 95% interval; of several draws, their mean. Dotted: chance, and what a bag of words has "
-    "in the positive's form where both are of the same words.",
-)
-STEPS = Plot(
-    title="Accuracy by step",
-    caption="Accuracy by step of training, in percent, with its 95% interval (shaded). Dotted: "
-    "chance.",
-)
+    picture: PagePicture
 
 
 def report(
@@ -161,7 +108,7 @@ def _distances(
             title=title[:1].upper() + title[1:],
             grid=table,
             notes=tuple(notes.splitlines()),
-            plot=_plot(DOTS, partial(draw_dots, own, nearness)),
+            picture=pictures.contrasts(own, nearness),
         )
 
 
@@ -172,7 +119,7 @@ def _curves(curves: Sequence[Curve], style: CellStyle) -> Iterator[PlainSection]
             title=title,
             grid=table,
             notes=tuple(notes.splitlines()),
-            plot=_plot(STEPS, partial(draw_curve, curve)),
+            picture=pictures.moments(curve),
         )
 
 
@@ -194,25 +141,9 @@ def _section(
         at_chance=tuple(sanity.chance_line(results)),
         verdicts=tuple(sanity.verdicts(results)),
         runs=sanity.sanity_runs(results),
-        plots=tuple(_plots(results, by)),
+        pictures=(
+            pictures.encoders_by_task(results, found),
+            *pictures.layers(results),
+            *pictures.lengths(results, by),
+        ),
     )
-
-
-def _plots(results: Results, by: Lengths) -> Iterator[Plot]:
-    """Yield the plots of each draw."""
-    draws = in_draws(results)
-    for draw in draws:
-        of = f", seed {draw.records[0].seed}" if len(draws) > 1 else ""
-        if families(draw):
-            yield _plot(replace(LAYERS, title=LAYERS.title + of), partial(draw_layers, draw))
-        if tasks_with_series(draw):
-            title = LENGTHS.title + of
-            yield _plot(replace(LENGTHS, title=title), partial(draw_series, draw, by=by))
-
-
-def _plot(empty: Plot, draw: "Callable[[], Figure]") -> Plot:
-    try:
-        svg = to_svg(draw())
-    except UsageError as error:
-        return replace(empty, missing=str(error))
-    return replace(empty, svg=Markup(svg[svg.index("<svg") :]))  # made here, from escaped texts

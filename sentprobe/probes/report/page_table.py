@@ -35,6 +35,8 @@ class PageRow:
     label: str
     of: str = ""
     """What stands before the label where the row is away from its heading."""
+    name: str
+    """The encoder's or, where it is of none, the label."""
     heading: bool = False
     cells: tuple[PageCell, ...]
 
@@ -80,6 +82,7 @@ def _rows(
         yield PageRow(
             label=visible(row.label.strip()),
             of=visible(heading) if below else "",
+            name=visible(row.whose or row.label),
             heading=row.heading,
             cells=tuple(cells),
         )

@@ -49,8 +49,19 @@ def _told(versions: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {version}" for name, version in versions.items())
 
 
+def _in_order(results: Results) -> list[Result]:
+    """Return the results by task, draws by seed."""
+    return sorted(results.records, key=lambda each: (results.tasks.index(each.task), each.seed))
+
+
 def _data(record: Result) -> str:
     return _named(f"{record.task}, seed {record.seed}", record.dataset_fingerprint)
+
+
+def _encoder(found: Result | GeometryResult) -> str:
+    """Name an encoder and, where its weights were drawn, their seed."""
+    seed = None if found.encoder_seed is None else f", seed {found.encoder_seed}"
+    return _named(f"{found.encoder}{seed or ''}", found.encoder_fingerprint)
 
 
 def _named(what: str, digest: str) -> str:
