@@ -23,7 +23,7 @@ HEIGHT = 205
 """Of a panel of lines."""
 NAMED = 4
 """Up to so many lines have their names beside them; more have a legend."""
-STEPS = (1, 2, 2.5, 5, 10)
+STEPS = (1, 2, 5, 10)
 """Ticks are so many units of a power of ten apart."""
 
 
@@ -63,7 +63,7 @@ def _round_numbers(low: float, high: float, count: int) -> tuple[float, ...]:
     """Return multiples of a round number in a range, at most about *count*.
 
     >>> _round_numbers(40, 100, 4)
-    (40, 60, 80, 100)
+    (40.0, 60.0, 80.0, 100.0)
     """
     if high <= low:
         return (low,)
@@ -106,7 +106,7 @@ class DotRow:
     @property
     def label(self) -> str:
         """As much of the name as there is room for."""
-        return shorten(self.encoder, limit=23)
+        return shorten(self.encoder, limit=22)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +159,7 @@ class Line:
     @property
     def label(self) -> str:
         """As much of the name as there is room for."""
-        return shorten(self.name, limit=16)
+        return shorten(self.name, limit=15)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +191,7 @@ class LinePanel:
     @property
     def margin(self) -> float:
         """The room at the right."""
-        return 104 if self.named else 26
+        return 120 if self.named else 26
 
     @property
     def y(self) -> Scale:

@@ -29,20 +29,18 @@ def how_to_redo(
         *distances,
     ]
     versions = (*(m.versions for m in made), *(v for curve in curves for v in curve.versions))
+    encoded: list[Result | GeometryResult] = [*_in_order(results), *distances]
     return HowMade(
-        commands=_once(each.command for each in made if each.command),
+        commands=_once(each.command for each in made),
         versions=_once(map(_told, versions)),
-        data=_once(map(_data, results.records)),
-        encoders=_once(
-            _named(each.encoder, each.encoder_fingerprint)
-            for each in (*results.records, *distances)
-        ),
+        data=_once(map(_data, _in_order(results))),
+        encoders=_once(map(_encoder, encoded)),
     )
 
 
 def _once(lines: Iterable[str]) -> tuple[str, ...]:
     """Return each line once, as one that a shell takes for one."""
-    return tuple(dict.fromkeys(" ".join(visible(line).split()) for line in lines))
+    return tuple(dict.fromkeys(" ".join(visible(line).split()) for line in lines if line))
 
 
 def _told(versions: Mapping[str, str]) -> str:
