@@ -108,6 +108,9 @@ def test_a_run_without_sanity_runs_says_so(style: str, tmp_path: Path, command: 
     out = command("show", run, "-f", style)[1]
     assert "No sanity runs were made (--no-controls): nothing here says whether to believe" in out
     assert "Trained in float32." in out
+    if style == "html":
+        assert "sanity runs: none were made</summary>" in out
+        assert "Before you believe the table" in out
 
 
 def test_commands_and_versions_of_later_seeds_are_in_the_report(

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import TypeAlias
 
 from sentprobe.probes.report import marks
 from sentprobe.probes.report.draws import cells
@@ -47,7 +48,8 @@ class Standing:
         return f"{'bag of words' if self.by_words else 'chance'} {100 * self.control:.1f}"
 
 
-Standings = Mapping[EncoderOnTask, Standing]
+Standings: TypeAlias = Mapping[EncoderOnTask, Standing]
+"""Of each cell, where it stands."""
 
 
 def standings(results: Results) -> Standings:
