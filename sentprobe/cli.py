@@ -71,6 +71,10 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "sentprobe.commands.show:show",
             "Print the table of one or more runs, and those of probe geometry.",
         ),
+        "report": (
+            "sentprobe.commands.page:report",
+            "Write one or more runs as a page: its table, sanity runs, plots, how to do it again.",
+        ),
         "compare": (
             "sentprobe.commands.compare:compare",
             "Compare encoders task by task: differences, intervals and paired tests.",

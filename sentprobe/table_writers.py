@@ -46,6 +46,8 @@ class GridRow:
     cells: tuple[GridCell, ...]
     heading: bool = False
     """Whether it has no figures, and says what the rows below it are."""
+    whose: str = ""
+    """The encoder that its figures are of; empty where they are of none, or of no one encoder."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,7 @@ DOES = [
     "probe compare results",
     "probe compare results --correction bh",
     "probe show results --format html --out page.html",
+    "probe report results --out report.html",
     "probe encoders",
     "probe cache",
     "probe embed Order --encoder bow --out vectors.npz",

@@ -87,6 +87,19 @@ SourcesOption = Annotated[
     typer.Option("--sources", help="Take ± apart: between draws, and within one."),
 ]
 
+PublishedOption = Annotated[
+    bool, typer.Option("--published", help="Add the papers' rows of these tasks.")
+]
+
+ByLengthOption = Annotated[
+    str | None,
+    typer.Option(
+        "--by-length",
+        metavar="bins|tokens",
+        help="Show accuracy and norm by sentence length, in bins or for each number of tokens.",
+    ),
+]
+
 ForceOption = Annotated[bool, typer.Option("--force", help="Redo what is there.")]
 
 

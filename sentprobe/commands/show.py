@@ -79,9 +79,7 @@ def show(
     intervals: opt.IntervalsOption = False,
     sources: opt.SourcesOption = False,
     all_rows: opt.AllRowsOption = False,
-    published: Annotated[
-        bool, typer.Option("--published", help="Add the papers' rows of these tasks.")
-    ] = False,
+    published: opt.PublishedOption = False,
     out: Annotated[Path | None, opt.out_to("Write to this file; mteb: into this folder.")] = None,
     plot: Annotated[
         Path | None,
@@ -90,13 +88,7 @@ def show(
             "alone, into this file: .svg, .png or .pdf."
         ),
     ] = None,
-    by_length: Annotated[
-        str | None,
-        typer.Option(
-            metavar="bins|tokens",
-            help="Show accuracy and norm by sentence length, in bins or for each number of tokens.",
-        ),
-    ] = None,
+    by_length: opt.ByLengthOption = None,
     nearness: opt.NearnessOption = "cosine",
     *,
     items: opt.ItemViewOptions,

@@ -1,5 +1,6 @@
-"""The report that ``probe show`` writes, and its plots."""
+"""The page that ``probe show`` and ``probe report`` write, and plots."""
 
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +23,59 @@ def test_report(first: Path, tmp_path: Path, command: Command) -> None:
     page.feed(out.read_text("utf-8"))
     assert page.open == []
     assert {"st<b>", "69.0", "bag of words (dim 3) on Order", "at chance"} <= set(page.texts)
-    assert "http" not in out.read_text("utf-8")
+    assert "http" not in out.read_text("utf-8").replace("http-equiv", "")
+
+
+def test_the_short_name(
+    first: Path, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for options in ((), ("--intervals", "--all-rows"), ("--by-length", "tokens", "--published")):
+        _, page, _ = command("show", first, "-f", "html", *options)
+        assert command("report", first, *options) == (0, "", "")
+        assert (tmp_path / "report.html").read_text("utf-8") == page
+    assert command("report", first, "-o", "other.htm")[0] == 0
+    assert (tmp_path / "other.htm").exists()
+
+
+def test_a_report_is_a_page(first: Path, tmp_path: Path, command: Command) -> None:
+    out = tmp_path / "report.md"
+    code, stdout, stderr = command("report", first, "--out", out)
+    assert (code, stdout) == (2, "")
+    assert stderr.endswith(
+        "report.md: a report is a page, .html; probe show writes other formats\n"
+    )
+    assert not out.exists()
+
+
+def test_a_failed_sanity_run_stands_at_the_top(tmp_path: Path, command: Command) -> None:
+    failed = sample_result("bow", "Order", 600, 620, 505, 500, mirrored=True)
+    page = command("show", a_run(tmp_path / "run", failed), "-f", "html")[1]
+    top, _, rest = page.partition("<table")
+    assert "Before you believe the table" in top
+    assert "1 of 3 sanity runs that must be at chance is outside the interval" in top
+    assert "do not believe that column" in top
+    assert '<details class="bad"' in rest
+    assert "sanity runs: 2 of 3 at chance, not random sentences" in rest
+
+
+def test_sound_sanity_runs_are_folded(first: Path, command: Command) -> None:
+    page = command("show", first, "-f", "html")[1]
+    assert "Before you believe" not in page
+    assert '<details class="good">' in page
+    assert "</span> sanity runs: 6 of 6 at chance</summary>" in page
+
+
+def test_how_to_do_it_again(tmp_path: Path, command: Command) -> None:
+    hostile = "probe run x\nrm -rf y"
+    run = a_run(tmp_path / "run", replace(sample_result("bow\nrm", "Order", 600), command=hostile))
+    page = command("show", run, "-f", "html")[1]
+    (redo,) = re.findall(r'<pre id="redo">(.*?)</pre>', page, re.DOTALL)
+    lines = re.sub("<[^>]*>", "", redo).split("\n")[1:-1]
+    assert lines[0] == "probe run x rm -rf y"
+    assert all(line.startswith("# ") for line in lines[1:])
+    assert any(line.startswith("# data of Order, seed 0: ") for line in lines)
+    assert any(line.startswith("# vectors of bow rm: ") for line in lines)
 
 
 def test_the_report_has_each_classifier_once(first: Path, tmp_path: Path, command: Command) -> None:
@@ -55,6 +108,9 @@ def test_a_run_without_sanity_runs_says_so(style: str, tmp_path: Path, command: 
     out = command("show", run, "-f", style)[1]
     assert "No sanity runs were made (--no-controls): nothing here says whether to believe" in out
     assert "Trained in float32." in out
+    if style == "html":
+        assert "sanity runs: none were made</summary>" in out
+        assert "Before you believe the table" in out
 
 
 def test_commands_and_versions_of_later_seeds_are_in_the_report(
@@ -110,16 +166,17 @@ def test_a_plot_is_of_one_setting(tmp_path: Path, command: Command) -> None:
     assert command("show", run, run, "--plot", plot)[0] == 0
 
 
-def test_without_matplotlib_the_report_says_so(
+def test_without_matplotlib_the_report_has_its_pictures(
     tmp_path: Path,
     command: Command,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    run = a_run(tmp_path / "run", *LAYERS)
+    with_it = command("show", run, "-f", "html")
     for module in ("matplotlib", "matplotlib.figure"):
         monkeypatch.setitem(sys.modules, module, None)
-    run = a_run(tmp_path / "run", *LAYERS)
     code, page, _ = command("show", run, "-f", "html")
-    assert code == 0
-    assert "is not drawn: a plot needs the extra: pip install" in page
+    assert (code, page) == with_it[:2]
+    assert "<h2>Accuracy by layer</h2>" in page
     code, _, stderr = command("show", run, "--plot", tmp_path / "plot.svg")
     assert (code, stderr) == (2, "probe: a plot needs the extra: pip install 'sentprobe[plots]'\n")

@@ -35,7 +35,7 @@ class RightAnswers:
 
 def marked(results: Results) -> frozenset[EncoderOnTask]:
     """Return the cells of one setting that are marked, at most one for each task."""
-    told = _told_apart(results)
+    told = told_apart(results)
     above = _above_words(results)
     telling = told_by_words(results)
     firsts = [draws[0] for draws in cells(results)]
@@ -48,7 +48,7 @@ def marked(results: Results) -> frozenset[EncoderOnTask]:
     )
 
 
-def _told_apart(results: Results) -> frozenset[frozenset[EncoderOnTask]]:
+def told_apart(results: Results) -> frozenset[frozenset[EncoderOnTask]]:
     """Return the pairs of cells that the paired test tells apart."""
     answers = [_answers(draws, Condition.PROBE) for draws in cells(results)]
     pairs = [
@@ -94,7 +94,7 @@ def _above_words(results: Results) -> frozenset[EncoderOnTask]:
     pairs = [
         (_answers(draws, Condition.PROBE), _answers(bags, Condition.BAG_OF_WORDS))
         for draws in cells(results)
-        if (bags := [bag for each in draws for bag in _bag_of(each, results)])
+        if (bags := [bag for each in draws for bag in bag_of(each, results)])
     ]
     return frozenset(first.cell for (first, _), more in _differences(pairs) if more)
 
@@ -141,7 +141,7 @@ def _gains(a: RightAnswers, b: RightAnswers) -> NDArray[np.float64]:
     return np.array([one.accuracy - other.accuracy for one, other in scores])
 
 
-def _bag_of(result: Result, results: Results) -> Iterator[Result]:
+def bag_of(result: Result, results: Results) -> Iterator[Result]:
     """Yield whose bag of words is its control: its own or, of a baseline, the best on the task."""
     if Condition.BAG_OF_WORDS in result.scores:
         yield result

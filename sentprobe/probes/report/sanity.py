@@ -169,14 +169,30 @@ def is_balanced(result: Result) -> bool:
 
 def fold(results: Results) -> Iterator[str]:
     """Say in one line what stands for the rows of the sanity runs, where these are not shown."""
-    must = [run for run in sanity_runs(results) if run.must_be_at_chance]
-    failed = [run.name for run in must if run.verdict is not SanityVerdict.AT_CHANCE]
-    which = f", not {'; '.join(failed)}" if failed else ""
+    for line in chance_line(results):
+        yield f"{line} (--all-rows shows their rows)"
+
+
+def chance_line(results: Results) -> Iterator[str]:
+    """Say in one line how many of the sanity runs that must be at chance are, and which are not."""
+    must, failed = _held(sanity_runs(results))
+    which = f", not {'; '.join(run.name for run in failed)}" if failed else ""
     if must:
-        yield (
-            f"sanity runs: {len(must) - len(failed)} of {len(must)} at chance{which} (--all-rows "
-            "shows their rows)"
-        )
+        yield f"sanity runs: {len(must) - len(failed)} of {len(must)} at chance{which}"
+
+
+def warnings(results: Results) -> Iterator[str]:
+    """Say what stands in the way of believing a table: sanity runs that failed, or none at all."""
+    yield from _unchecked(results)
+    must, failed = _held(sanity_runs(results))
+    if failed:
+        yield from _verdict_on_chance(must, failed)
+
+
+def _held(runs: Sequence[SanityRun]) -> tuple[list[SanityRun], list[SanityRun]]:
+    """Return the runs that must be at chance, and those of them that are not."""
+    must = [run for run in runs if run.must_be_at_chance]
+    return must, [run for run in must if run.verdict is not SanityVerdict.AT_CHANCE]
 
 
 def verdicts(results: Results) -> Iterator[str]:
@@ -190,8 +206,7 @@ def verdicts(results: Results) -> Iterator[str]:
         + " Bag of words: averages of random word vectors, which know the words but not their "
         "order." + _on_no_sentence(runs)
     )
-    must = [run for run in runs if run.must_be_at_chance]
-    failed = [run for run in must if run.verdict is not SanityVerdict.AT_CHANCE]
+    must, failed = _held(runs)
     if must:
         yield from _verdict_on_chance(must, failed)
     yield from _verdict_on_words([run for run in runs if not run.must_be_at_chance])

@@ -217,7 +217,7 @@ def _encoder_rows(results: Results, condition: Condition, style: CellStyle) -> I
         for name in names:
             label = f"{name}{tail}" if family is None else f"  layer {there[name].layer}"
             row = _row(label, condition, results, _of_encoder(results, name), style)
-            yield replace(row, cells=_mark(name, row.cells, results, best))
+            yield replace(row, cells=_mark(name, row.cells, results, best), whose=name)
 
 
 def _families(records: Collection[Result]) -> Mapping[str, str]:
