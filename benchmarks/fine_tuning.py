@@ -1,12 +1,13 @@
 """What a model gains and loses by training on role triplets, on words and structures held out.
 
-    python benchmarks/fine_tuning.py tune FOLDER --model PATH --seed 0
     python benchmarks/fine_tuning.py test FOLDER --model PATH
+    python benchmarks/fine_tuning.py tune FOLDER --model PATH --seed 0
+    python benchmarks/fine_tuning.py test FOLDER --seed 0
     python benchmarks/fine_tuning.py table FOLDER > benchmarks/fine_tuning.md
 
-The first trains a copy with the trainer of sentence-transformers (which needs the package
-accelerate); a seed decides the triplets, their order and dropout. The second measures the model and
-all copies that are there, and goes on where it was stopped.
+The first measures the model, the last the copy that was trained by the trainer of
+sentence-transformers (which needs the package accelerate); a seed decides the triplets, their order
+and dropout. What was stopped goes on.
 """
 
 import argparse
@@ -24,7 +25,7 @@ from sentprobe.probes.geometry.measures import Nearness, NegativeKind
 from sentprobe.probes.geometry.results import GeometryResult, read_geometry
 from sentprobe.probes.runs.store import read_results
 
-STEPS, BATCH, RATE = 45, 32, 2e-5
+STEPS, BATCH, RATE = 45, 32, 2e-4
 TRIPLETS = ("gen", "pairs", "--for", "training", "-c", "role", "-v", "english")
 HELD_OUT = ("0.3", "transitive-rc")
 """What is held out of the triplets: words, and the structures of a transitive verb and a clause."""
@@ -56,13 +57,14 @@ def tune(folder: Path, model: str, seed: int) -> None:
     sentprobe(*TRIPLETS, *left_out, "-n", str(STEPS * BATCH), "--seed", str(seed), "-o", str(rows))
     tuned = SentenceTransformer(model, device="cpu")
     settings = SentenceTransformerTrainingArguments(
-        output_dir=str(folder / "trainer"),
+        output_dir=str(folder / f"trainer-{seed}"),
         max_steps=STEPS,
         per_device_train_batch_size=BATCH,
         learning_rate=RATE,
         warmup_steps=STEPS // 10,
         seed=seed,
         save_strategy="no",
+        logging_steps=5,
         report_to=[],
         use_cpu=True,
         disable_tqdm=True,
@@ -77,21 +79,18 @@ def tune(folder: Path, model: str, seed: int) -> None:
     tuned.save(str(folder / f"tuned-{seed}"))
 
 
-def test(folder: Path, model: str) -> None:
-    """Measure the model, and each copy."""
-    found = {BEFORE: model} | {each.name: str(each) for each in sorted(folder.glob("tuned-*"))}
-    out = ("-o", str(folder / "results"))
-    others = [word for name in CONTRASTS if name != "role" for word in ("-c", name)]
-    for name, path in found.items():
-        encoder = ("-e", f"st:{path}?name={name}")
-        sentprobe("probe", "geometry", *encoder, "-c", "role", "-n", "400", *SIDE, *FEW, *out)
-        sentprobe("probe", "geometry", *encoder, *others, "-n", "100", *SIDE, *FEW, *out)
-        sentprobe("probe", "run", "compeval", *encoder, *SIDE, *SIZES, *out)
+def test(folder: Path, name: str, path: str) -> None:
+    """Measure a model."""
+    encoder, out = ("-e", f"st:{path}?name={name}"), ("-o", str(folder / f"results-{name}"))
+    others = [word for each in CONTRASTS if each != "role" for word in ("-c", each)]
+    sentprobe("probe", "geometry", *encoder, "-c", "role", "-n", "400", *SIDE, *FEW, *out)
+    sentprobe("probe", "geometry", *encoder, *others, "-n", "100", *SIDE, *FEW, *out)
+    sentprobe("probe", "run", "compeval", *encoder, *SIDE, *SIZES, *out)
 
 
 def contrast_rows(folder: Path) -> Iterable[list[str]]:
     """Yield a row for each contrast and kind of negative; role by whether a structure is new."""
-    found = read_geometry(folder / "results")
+    found = [each for path in folder.glob("results-*") for each in read_geometry(path)]
     for name in CONTRASTS:
         mine = {each.encoder: each for each in found if each.contrast == name}
         for kind in NegativeKind:
@@ -127,7 +126,7 @@ def shown(name: str, kind: str, values: Mapping[str, float]) -> list[str]:
 
 def task_rows(folder: Path) -> Iterable[list[str]]:
     """Yield a row for each task of compeval."""
-    found = read_results(folder / "results").records
+    found = [each for path in folder.glob("results-*") for each in read_results(path).records]
     for name in TASKS:
         values = {each.encoder: each.accuracy for each in found if each.task == name}
         yield shown(name, "", values)
@@ -153,12 +152,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("what", choices=["tune", "test", "table"])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--model", default="all-MiniLM-L6-v2")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int)
     given = parser.parse_args(arguments)
+    name = BEFORE if given.seed is None else f"tuned-{given.seed}"
     if given.what == "tune":
-        tune(given.folder, given.model, given.seed)
+        tune(given.folder, given.model, given.seed or 0)
     elif given.what == "test":
-        test(given.folder, given.model)
+        test(given.folder, name, given.model if name == BEFORE else str(given.folder / name))
     else:
         packages = ["torch", "sentence-transformers"]
         print(f"# Training on role triplets\n\n{machine(packages)}\n\n{report(given.folder)}")
