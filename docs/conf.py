@@ -12,7 +12,10 @@ version = release = sentprobe.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 root_doc = "docs/index"
-include_patterns = ["docs/*.md", "benchmarks/*.md", "README.md", "CHANGELOG.md", "CONTRIBUTING.md"]
+include_patterns = [
+    *("docs/*.md", "benchmarks/*.md", "examples/README.md"),
+    *("README.md", "CHANGELOG.md", "CONTRIBUTING.md"),
+]
 exclude_patterns = [".*", "demo", "dist", "sentprobe", "site", "tests"]
 
 myst_heading_anchors = 4
