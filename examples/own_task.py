@@ -1,0 +1,31 @@
+"""A task of one's own, from annotated sentences, and what gives its answer away.
+
+Is the main clause passive? The audit finds that words alone tell: "by" and a form of "be" are
+enough. Who wants to know what an encoder keeps of voice needs a better task, or a control beside.
+
+Prints:
+
+    length: 84.0 leak
+    bag-of-words: 100.0 leak
+    n-grams: 100.0 leak
+    template: 100.0 leak
+"""
+
+import csv
+from pathlib import Path
+
+import sentprobe
+
+lexicon = sentprobe.english()
+space = sentprobe.Space(lexicon, vocabulary="compeval", templates=["transitive"])
+events = list(space.events(space.sample(600, seed=1)))
+with Path("voice.csv").open("w", encoding="utf-8", newline="") as file:
+    rows = csv.writer(file)
+    rows.writerow(["text", "label", "split"])
+    for number, event in enumerate(events):
+        split = "test" if number % 3 == 0 else "train"
+        rows.writerow([sentprobe.realize(event, lexicon).text, event.voice, split])
+
+audit = sentprobe.audit("voice.csv")
+for finding in audit.findings:
+    print(f"{finding.cue}: {100 * finding.score.accuracy:.1f} {finding.verdict}")

@@ -1,0 +1,59 @@
+"""The scripts and the notebook of examples/ run as they are, and print what they say they print."""
+
+import json
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from shared import ROOT
+
+EXAMPLES = ROOT / "examples"
+SLOW = {"own_encoder", "own_task", "paper_table", "training_curve"}
+"""Those that train probes or classifiers take seconds."""
+SCRIPTS = [
+    pytest.param(path, marks=[pytest.mark.slow] if path.stem in SLOW else [], id=path.stem)
+    for path in sorted(EXAMPLES.glob("*.py"))
+]
+
+
+def promised(script: Path) -> list[str]:
+    """Return the lines that a script's docstring says it prints."""
+    text = script.read_text("utf-8").partition('"""')[2].partition('"""')[0]
+    lines = text.partition("Prints:\n\n")[2].splitlines()
+    return [line.removeprefix("    ") for line in lines]
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_a_script_prints_what_it_says(
+    script: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(script), run_name="__main__")
+    assert capsys.readouterr().out.splitlines() == promised(script) != []
+
+
+def code_cells() -> list[dict[str, Any]]:
+    """Return the notebook's cells of code."""
+    book = json.loads((EXAMPLES / "word_order.ipynb").read_text("utf-8"))
+    return [cell for cell in book["cells"] if cell["cell_type"] == "code"]
+
+
+def test_the_cells_of_the_notebook_compile() -> None:
+    for cell in code_cells():
+        compile("".join(cell["source"]), cell["id"], "exec")
+
+
+@pytest.mark.slow
+def test_the_notebook_shows_what_its_cells_print(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for cell in code_cells():
+        exec("".join(cell["source"]), names)
+        shown = "".join(line for output in cell["outputs"] for line in output["text"])
+        assert capsys.readouterr().out == shown
