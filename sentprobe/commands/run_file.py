@@ -22,10 +22,7 @@ from sentprobe.values import parse_toml
 NOT_WRITTEN = ("config", "force", "dry-run")
 """The keys that say nothing of what a run is."""
 
-CONFIG = (
-    "Take options from this file, such as the run.toml of a folder of results; those written here "
-    "win."
-)
+CONFIG = "Options from a file (run.toml); those here win."
 """The help of ``--config``."""
 
 HEAD = "# The settings of a run. To do it again: probe run --config THIS_FILE --out ELSEWHERE\n"

@@ -8,6 +8,7 @@ from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.dataset import Indices
 from sentprobe.probes.encoders.cache import Cache, CachedVectors
 from sentprobe.probes.encoders.protocol import Encoder, EncoderError, Vectors, check_vectors
+from sentprobe.probes.encoders.storage import StoredEncoder
 from sentprobe.progress import Reporter, Silent, shorten
 
 CHUNK = 1024
@@ -34,6 +35,8 @@ def embed(
     """
     if not sentences:
         raise UsageError("there are no sentences to encode")
+    if isinstance(encoder, StoredEncoder):
+        return encoder.stored(embed(encoder.whole, sentences, cache=cache, reporter=reporter))
     reporter = reporter or Silent()
     cache = cache if _cacheable(encoder) else None
     distinct = list(dict.fromkeys(sentences))

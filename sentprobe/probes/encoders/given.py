@@ -9,9 +9,10 @@ from secrets import token_hex
 from typing import Any, TypeAlias, TypeVar
 
 from sentprobe.errors import GivenError
-from sentprobe.probes.encoders.kinds import find_kind, make_encoders
+from sentprobe.probes.encoders.kinds import SpecArgument, find_kind, make_encoders
 from sentprobe.probes.encoders.protocol import Baseline, Encoder, digest
 from sentprobe.probes.encoders.python import PythonEncoder, as_array, style_of, wrap
+from sentprobe.probes.encoders.storage import StorageOptions, store, with_storage
 from sentprobe.specs import Spec, check_names, parse_spec
 
 OneGiven: TypeAlias = Encoder | Baseline | Spec | str | Callable[..., Any]
@@ -50,6 +51,20 @@ def make_known(known: Iterable[Known], *, seed: int) -> list[Encoder | Baseline]
         for each in known
         for made in (make_encoders(each, seed=seed) if isinstance(each, Spec) else [each])
     ]
+
+
+def in_ways(known: Iterable[Known], asked: StorageOptions) -> list[Known]:
+    """Return the encoders, each stored in the ways that are asked for; baselines as they are."""
+    found: list[Known] = []
+    for each in known:
+        if isinstance(each, Spec):
+            has_vectors = find_kind(each).argument is not SpecArgument.NONE
+            found.append(with_storage(each, asked) if has_vectors else each)
+        elif isinstance(each, Encoder):
+            found += store(each, asked, label=each.name)
+        else:
+            found.append(each)
+    return found
 
 
 def placed_encoders(

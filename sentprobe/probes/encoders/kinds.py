@@ -7,6 +7,7 @@ from importlib.util import find_spec
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.probes.encoders.protocol import Baseline, Encoder, missing_extra
+from sentprobe.probes.encoders.storage import split_spec, store
 from sentprobe.specs import Spec, check_names, parse_spec
 
 
@@ -228,7 +229,11 @@ def make_encoders(spec: Spec | str, *, seed: int = 0) -> list[Encoder | Baseline
     if not (kind.installed or kind.extra_for):
         colon = ":..." if kind.argument is SpecArgument.REQUIRED else ""
         raise missing_extra(f"an encoder {kind.name}{colon}", extra=kind.extra)
-    return list(kind.build(spec, seed))
+    plain, asked = split_spec(spec)
+    made = kind.build(plain, seed)
+    if plain == spec:
+        return list(made)
+    return [way for each in made for way in store(each, asked, label=spec.label or "")]
 
 
 def make_encoder(spec: Spec | str, *, seed: int = 0) -> Encoder:

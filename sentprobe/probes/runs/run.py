@@ -17,10 +17,12 @@ from sentprobe.probes.encoders.given import (
     EncodersGiven,
     Known,
     find_encoders,
+    in_ways,
     make_known,
     placed_encoders,
 )
 from sentprobe.probes.encoders.protocol import seed_of
+from sentprobe.probes.encoders.storage import as_storage
 from sentprobe.probes.runs import recipes, todo
 from sentprobe.probes.runs.built_suites import ItemCounts, warn_of
 from sentprobe.probes.runs.elsewhere import Cluster, check_can_travel, run_elsewhere
@@ -75,6 +77,8 @@ def run(
     engine: str = "local",
     scheduler: str | None = None,
     probe_vectors: Encoder | str | None = None,
+    dims: Sequence[int] = (),
+    quantize: Sequence[str] = (),
 ) -> Results:
     """Train and score probes for each encoder and dataset, with the sanity runs.
 
@@ -107,6 +111,8 @@ def run(
     - probe_vectors: what stands for probe words: ``"one-hot"``; ``"encoder"``, the vector that each
       encoder gives to the word alone; or one encoder that gives it for all, or its spec; by
       default ``"encoder"`` for the tasks of Adi et al. 2017 and ``"one-hot"`` for all others
+    - dims, quantize: the vectors of each encoder are also probed when cut after so many numbers
+      and rounded to ``"int8"`` or ``"binary"``, in each combination
 
     A sentence that is in several datasets is encoded once per encoder. Sanity runs that do not
     depend on the encoder but for its width are made once for all encoders of that width.
@@ -121,7 +127,7 @@ def run(
         engine=choose(EngineName, engine, what="engine"), jobs=jobs, scheduler=scheduler
     )
     targets = find_targets(datasets, tasks=tasks, counts=counts, seed=seed)
-    known = find_encoders(encoders)
+    known = in_ways(find_encoders(encoders), as_storage(dims, quantize))
     settings = make_run(
         seed=seed,
         seeds=seeds,

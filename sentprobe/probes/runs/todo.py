@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sentprobe.probes.encoders.protocol import Baseline, Encoder, seed_of
+from sentprobe.probes.encoders.storage import whole_of
 from sentprobe.probes.runs.controls import conditions_of
 from sentprobe.probes.runs.keeping import add, keep
 from sentprobe.probes.runs.results import Condition, Made, Result, SeedScore, pack
@@ -150,7 +151,7 @@ def take_kept(known: Result, job: Job, kept: SharedScores, *, dim: int) -> tuple
 
 def made_by(encoder: Encoder | Baseline, *, run: Run) -> Made:
     """Return how this run makes the probes of an encoder."""
-    module = type(encoder).__module__.rpartition(".")[2]
+    module = type(whole_of(encoder)).__module__.rpartition(".")[2]
     packages = versions(*PACKAGES, *ENCODER_PACKAGES.get(module, ()))
     return Made(run.command, packages, run.device)
 
