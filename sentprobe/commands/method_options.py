@@ -6,9 +6,12 @@ from typing import Annotated
 
 import typer
 
+from sentprobe.commands.completion import among
 from sentprobe.commands.options import METHODS
 from sentprobe.probes.encoders.given import Known, in_ways
 from sentprobe.probes.encoders.storage import parse_storage
+from sentprobe.probes.runs.methods import MethodName, find_methods
+from sentprobe.probes.runs.results import Condition
 from sentprobe.specs import Spec
 
 
@@ -34,6 +37,32 @@ class MethodOptions:
             rich_help_panel=METHODS,
         ),
     ] = None
+
+    control_task: Annotated[
+        bool,
+        typer.Option(
+            "--control-task",
+            help="Also train on random labels by word type: selectivity.",
+            rich_help_panel=METHODS,
+        ),
+    ] = False
+    method: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--method",
+            help="Also mdl, sample-efficiency, v-information or complexity; repeatable.",
+            rich_help_panel=METHODS,
+            autocompletion=among(lambda: [*MethodName]),
+        ),
+    ] = None
+
+    def conditions(self) -> tuple[Condition, ...]:
+        """Return what is trained for the methods.
+
+        Raises:
+            UsageError: there is no such method.
+        """
+        return find_methods(self.method or (), control_task=self.control_task)
 
     def encoders(self, specs: Sequence[Spec]) -> list[Known]:
         """Return the encoders, whose vectors are stored in the ways that are asked for.

@@ -134,6 +134,7 @@ def run(
     # All that can be seen to be wrong is refused here, before any work is done.
     machines = where.machines(jobs=usual_jobs(threads) if jobs is None else jobs)
     specs = methods.encoders(parse_encoders(encoder or USUAL_ENCODERS))
+    asked = methods.conditions()
     words = None if probe_vectors is None else parse_source(probe_vectors)
     wanted = parse_targets(
         targets,
@@ -154,6 +155,7 @@ def run(
         seeds=seeds,
         draws=draws,
         controls=controls,
+        methods=asked,
         out=out,
         force=force,
         cache=Cache(cache_directory()) if cache else None,

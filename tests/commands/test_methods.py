@@ -1,5 +1,6 @@
 """The options of ``probe run`` that ask for methods: what is printed, kept, and refused."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,48 @@ def test_cut_and_rounded_vectors_are_rows(toy: Path, tmp_path: Path, command: Co
     assert "5 results found, 2 made" in told
 
 
+def test_methods_have_tables_below(toy: Path, tmp_path: Path, command: Command) -> None:
+    out = tmp_path / "made"
+    asked = ("run", str(toy), "-e", "bow?dim=6", "-e", "majority", "--out", str(out), *QUICK)
+    code, shown, _ = command(*asked, "--control-task", "--method", "mdl", "--method", "complexity")
+    assert code == 0
+    titles = [line for line in shown.splitlines() if line.endswith(", toy")]
+    assert titles == [
+        *("control task, toy", "portions, toy", "accuracy by training items, toy"),
+        *("bits a label by training items, toy", "complexity, toy"),
+    ]
+    code, _, told = command(*asked, "--method", "v-information", "--method", "sample-efficiency")
+    assert (code, "2 results found\n" in told) == (0, True)
+    for form in ("markdown", "latex", "csv", "json", "html"):
+        code, text, _ = command("show", str(out), "--format", form)
+        assert (code, "selectivity" in text or "portions" in text) == (0, True)
+    records = json.loads(command("show", str(out), "--format", "json")[1])
+    portions = [each for each in records if each["condition"] == "portions" and each["at"]]
+    assert [each["at"] for each in portions] == [2, 4, 8, 15, 29, 58]
+    assert portions[-1]["accuracy"] == next(
+        each["accuracy"] for each in records if each["condition"] == "portions"
+    )
+
+
+def test_beside_whole_vectors_methods_are_of_these(
+    toy: Path, tmp_path: Path, command: Command
+) -> None:
+    out = tmp_path / "made"
+    code, shown, _ = command(
+        "run", str(toy), "-e", "bow?dim=6", "--dims", "2", "--control-task", "-o", str(out), *QUICK
+    )
+    assert code == 0
+    assert "dims=2" not in shown.partition("control task, toy")[2]
+    dry = command("run", str(toy), "-e", "bow?dim=6", "--control-task", "--dry-run", *QUICK)
+    assert (dry[0], "2 probes" in dry[1]) == (0, True)
+
+
 BAD = [
+    (
+        ("--method", "mld"),
+        "there is no method 'mld' (did you mean 'mdl'?); known: mdl, sample-effi",
+    ),
+    (("--method", "complexity", "--preset", "logreg"), "preset logreg has no hidden layer that"),
     (
         ("--dims", "64,x"),
         "probe run: option dims=64,x: whole numbers from 0 are wanted, with",
@@ -42,6 +84,14 @@ BAD = [
         "option quantize=int7: one of float32, int8, binary is wanted (did",
     ),
 ]
+
+
+def test_too_few_items(tmp_path: Path, command: Command) -> None:
+    few = tmp_path / "few.jsonl"
+    write_dataset(learnable(size=5), few)
+    code, _, told = command("run", str(few), "-e", "bow?dim=6", *QUICK, "--method", "mdl")
+    assert code == 2
+    assert "6 training items of 2 labels are too few for portions; at least 9 are wanted" in told
 
 
 @pytest.mark.parametrize(("options", "message"), BAD, ids=[text for _, text in BAD])

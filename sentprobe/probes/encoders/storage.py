@@ -143,6 +143,8 @@ class StoredEncoder:
     name: str
     family: str = ""
     """That of the whole, stored in this way."""
+    beside: bool = False
+    """Whether the whole vectors are probed, too."""
     cacheable: bool = field(default=False, init=False)
     """What is kept are the whole vectors."""
 
@@ -197,7 +199,8 @@ class OrderedStoredEncoder(StoredEncoder):
     def in_order(self, sentences: Sequence[str]) -> StoredEncoder:
         """Return the encoder of vectors of these sentences, one each."""
         whole: Any = self.whole
-        return StoredEncoder(whole.in_order(sentences), self.way, self.name, self.family)
+        placed = whole.in_order(sentences)
+        return StoredEncoder(placed, self.way, self.name, self.family, self.beside)
 
 
 def whole_of(encoder: Encoder | Baseline) -> Encoder | Baseline:
@@ -222,7 +225,8 @@ def store(encoder: Encoder | Baseline, asked: StorageOptions, *, label: str) -> 
             continue
         family = getattr(encoder, "family", "")
         name = f"{encoder.name}, {way}" if label else _as_spec(encoder.name, way)
-        yield kind(encoder, way, name, f"{family}, {way}" if family else "")
+        beside = WHOLE in asked.ways
+        yield kind(encoder, way, name, f"{family}, {way}" if family else "", beside)
 
 
 def _as_spec(name: str, way: Storage) -> str:

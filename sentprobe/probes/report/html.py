@@ -16,6 +16,7 @@ from sentprobe.probes.report.curves import Curve, curve_tables
 from sentprobe.probes.report.dots import draw_dots
 from sentprobe.probes.report.draws import in_draws
 from sentprobe.probes.report.geometry import geometry_sections
+from sentprobe.probes.report.methods import method_tables
 from sentprobe.probes.report.plots import (
     draw_layers,
     draw_series,
@@ -136,6 +137,7 @@ def report(
         sections=sections,
         distances=tuple(_distances(results, distances, style or CellStyle())),
         curves=tuple(_curves(curves, style or CellStyle())),
+        methods=tuple(method_tables(results)),
         classifiers=tuple(classifiers(results)),
         versions=dict.fromkeys(
             _told(each)

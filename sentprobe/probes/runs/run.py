@@ -26,6 +26,7 @@ from sentprobe.probes.encoders.storage import as_storage
 from sentprobe.probes.runs import recipes, todo
 from sentprobe.probes.runs.built_suites import ItemCounts, warn_of
 from sentprobe.probes.runs.elsewhere import Cluster, check_can_travel, run_elsewhere
+from sentprobe.probes.runs.methods import find_methods
 from sentprobe.probes.runs.results import Result, Results
 from sentprobe.probes.runs.runner import run_tasks
 from sentprobe.probes.runs.settings import Run, make_run
@@ -79,6 +80,8 @@ def run(
     probe_vectors: Encoder | str | None = None,
     dims: Sequence[int] = (),
     quantize: Sequence[str] = (),
+    control_task: bool = False,
+    methods: Sequence[str] = (),
 ) -> Results:
     """Train and score probes for each encoder and dataset, with the sanity runs.
 
@@ -113,6 +116,8 @@ def run(
       default ``"encoder"`` for the tasks of Adi et al. 2017 and ``"one-hot"`` for all others
     - dims, quantize: the vectors of each encoder are also probed when cut after so many numbers
       and rounded to ``"int8"`` or ``"binary"``, in each combination
+    - control_task, methods: what else is learned of the vectors of each encoder, whole ones: see
+      :class:`sentprobe.probes.runs.methods.MethodName`
 
     A sentence that is in several datasets is encoded once per encoder. Sanity runs that do not
     depend on the encoder but for its width are made once for all encoders of that width.
@@ -133,6 +138,7 @@ def run(
         seeds=seeds,
         draws=draws,
         controls=controls,
+        methods=find_methods(methods, control_task=control_task),
         out=out,
         force=force,
         cache=cache,

@@ -16,9 +16,19 @@ from sentprobe.errors import ResultsError, SentprobeError, UsageError, path_erro
 from sentprobe.files import RESULTS, RUN_FILE, write_atomically
 from sentprobe.locks import LOCK, locked
 from sentprobe.probes.runs.data_facts import facts_from_json
-from sentprobe.probes.runs.results import Condition, Made, Norm, Result, Results, Score, SeedScore
+from sentprobe.probes.runs.results import (
+    OF_SEVERAL,
+    Condition,
+    Made,
+    Norm,
+    Result,
+    Results,
+    Score,
+    SeedScore,
+)
 from sentprobe.probes.statistics import Interval
 from sentprobe.probes.trainer.classifier import Preset
+from sentprobe.probes.trainer.readings import Reading
 from sentprobe.values import BadSyntaxError, check_record, parse_json
 
 RESULT_FORMAT = "sentprobe-result 2"
@@ -57,7 +67,19 @@ def _score_to_json(score: Score) -> dict[str, Any]:
 
 def _seed_to_json(score: SeedScore) -> dict[str, Any]:
     value = {entry.name: getattr(score, entry.name) for entry in fields(score)}
-    return value | {"made": score.made and asdict(score.made)}
+    value["made"] = score.made and asdict(score.made)
+    del value["readings"], value["information"]
+    return value | _of_methods(score)
+
+
+def _of_methods(score: SeedScore) -> dict[str, Any]:
+    """Return what methods keep as JSON: a line for each column; empty ones are not written."""
+    columns = {
+        entry.name: _line(tuple(getattr(each, entry.name) for each in score.readings))
+        for entry in fields(Reading)
+    }
+    readings: dict[str, Any] = {"readings": columns} if score.readings else {}
+    return readings | ({"information": _line(score.information)} if score.information else {})
 
 
 def parse_result(text: str, *, source: str = "result") -> Result:
@@ -115,6 +137,9 @@ def _checked(result: Result) -> Result:
     seeds = [each for score in result.scores.values() for each in score.seeds]
     if not all(0 <= share <= 1 for share in (result.majority, *(s.accuracy for s in seeds))):
         raise ValueError("an accuracy is no share of the items")
+    for condition in result.scores.keys() & OF_SEVERAL:
+        if any(len(each.readings) < 2 for each in result.scores[condition].seeds):
+            raise ValueError(f"{condition} without its probes")
     totals = {each.total for each in seeds}
     for of_items in (result.units, result.lengths):
         if len(totals) > 1 or (of_items and totals != {len(of_items)}):
@@ -133,7 +158,20 @@ def _score_from_json(value: Mapping[str, Any]) -> Score:
 
 def _seed_from_json(value: Mapping[str, Any]) -> SeedScore:
     made = value.get("made")
-    return SeedScore(**{**value, "made": made and Made(**made)})
+    of_methods = {
+        "readings": _readings_from_json(value.get("readings", {})),
+        "information": tuple(map(float, value.get("information", "").split())),
+    }
+    return SeedScore(**{**value, **of_methods, "made": made and Made(**made)})
+
+
+def _readings_from_json(value: Mapping[str, str]) -> tuple[Reading, ...]:
+    columns = zip(
+        *(value[name].split() for name in ("at", "correct", "bits") if value), strict=True
+    )
+    return tuple(
+        Reading(at=int(at), correct=int(correct), bits=float(bits)) for at, correct, bits in columns
+    )
 
 
 log = logging.getLogger(__name__)

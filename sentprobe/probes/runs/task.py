@@ -1,20 +1,23 @@
 """A task in a run: a dataset, what probes it, and what is worked out from it once."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sentprobe.errors import UsageError
 from sentprobe.lengths import count_tokens
 from sentprobe.probes.dataset import ONE_HOT, ProbeDataset, Split
+from sentprobe.probes.runs.control_task import word_types
 from sentprobe.probes.runs.controls import Material, material_of
 from sentprobe.probes.runs.data_facts import DataFacts, facts_of
-from sentprobe.probes.runs.results import renumber
+from sentprobe.probes.runs.results import Condition, renumber
 from sentprobe.probes.runs.settings import Run
 from sentprobe.probes.runs.word_source import WordSource
 from sentprobe.probes.suites import USUAL_PRESET, ClassifierChoice, usual_words
 from sentprobe.probes.trainer.classifier import Preset
+from sentprobe.probes.trainer.presets import careful, of_widths
+from sentprobe.probes.trainer.readings import portions_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -34,11 +37,17 @@ class Task:
     units: tuple[int, ...]
     lengths: tuple[int, ...]
     balanced_probes: bool
+    portioned: Material | None = None
+    """What portions are taken of; None: none are."""
 
     @property
     def name(self) -> str:
         """The name of the dataset."""
         return self.data.name
+
+    def material_for(self, condition: Condition) -> Material:
+        """Return what a probe is trained on under a condition."""
+        return self.portioned or self.material if condition is Condition.PORTIONS else self.material
 
 
 def make_tasks(
@@ -75,14 +84,23 @@ def make_tasks(
 def make_task(
     data: ProbeDataset, *, run: Run, preset: Preset, words: WordSource, origin: str = ""
 ) -> Task:
-    """Work out what results say about a dataset."""
+    """Work out what results say about a dataset.
+
+    Raises:
+        UsageError: it is too small for a method that is asked for, or has no hidden layer for it.
+    """
     test = data.splits[Split.TEST]
     targets = test.targets
+    material = material_of(data, preset=preset, seed=run.seed)
+    if Condition.CONTROL_TASK in run.methods:
+        material = replace(material, types=word_types(data))
+    if Condition.WIDTHS in run.methods:
+        of_widths(preset)
     return Task(
         data=data,
         preset=preset,
         words=words,
-        material=material_of(data, preset=preset, seed=run.seed),
+        material=material,
         fingerprint=data.fingerprint(),
         facts=facts_of(data, origin=origin),
         majority=float(np.bincount(targets).max() / len(targets)),
@@ -90,4 +108,11 @@ def make_task(
         units=renumber(data.units(Split.TEST)),
         lengths=count_tokens([data.sentences[row] for row in test.rows]),
         balanced_probes=data.balanced_probes,
+        portioned=_portioned(data, preset, run) if Condition.PORTIONS in run.methods else None,
     )
+
+
+def _portioned(data: ProbeDataset, preset: Preset, run: Run) -> Material:
+    material = material_of(data, preset=careful(preset), seed=run.seed)
+    portions_of(len(material.train), labels=material.labels)
+    return material

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sentprobe.probes.encoders.kinds import SpecArgument, find_kind
 from sentprobe.probes.encoders.protocol import Baseline, Encoder, seed_of
-from sentprobe.probes.encoders.storage import whole_of
+from sentprobe.probes.encoders.storage import StoredEncoder, whole_of
 from sentprobe.probes.runs.controls import conditions_of
 from sentprobe.probes.runs.keeping import add, keep
 from sentprobe.probes.runs.results import Condition, Made, Result, SeedScore, pack
@@ -15,6 +16,7 @@ from sentprobe.probes.runs.settings import Run
 from sentprobe.probes.runs.store import find_result, results_by_recipe, sound_results
 from sentprobe.probes.runs.task import Task
 from sentprobe.probes.trainer.classifier import Preset
+from sentprobe.specs import Spec
 from sentprobe.versions import versions
 
 if TYPE_CHECKING:
@@ -100,9 +102,18 @@ def missing_jobs(task: Task, encoder: Encoder | Baseline, known: Result, *, run:
 
 
 def asked_of(task: Task, encoder: Encoder | Baseline, *, run: Run) -> tuple[Condition, ...]:
-    """Return the conditions that are asked for; a baseline has no sanity runs."""
+    """Return the conditions that are asked for; a baseline has no sanity runs, and no methods."""
     controls = run.controls and isinstance(encoder, Encoder)
-    return conditions_of(task.data, controls=controls)
+    return (*conditions_of(task.data, controls=controls), *methods_of(encoder, run))
+
+
+def methods_of(encoder: Encoder | Baseline | Spec, run: Run) -> tuple[Condition, ...]:
+    """Return the methods for an encoder: none for a baseline, and beside the whole vectors."""
+    if isinstance(encoder, Spec):
+        has_vectors = find_kind(encoder).argument is not SpecArgument.NONE
+        return run.methods if has_vectors else ()
+    beside = isinstance(encoder, StoredEncoder) and encoder.beside
+    return run.methods if isinstance(encoder, Encoder) and not beside else ()
 
 
 SHARED = (Condition.RANDOM_SENTENCES, Condition.BAG_OF_WORDS, Condition.NO_SENTENCE)
@@ -198,14 +209,13 @@ def add_seconds(known: Result, seconds: Mapping[str, float]) -> Result:
 
 def trained_scores(job: Job, fits: "Iterable[Fit]", *, made: Made) -> list[SeedScore]:
     """Return what a result keeps of the probes of a job."""
-    targets = job.task.material.test.targets
     return [
         SeedScore(
             seed=seed,
             accuracy=fit.correct / fit.total,
             correct=fit.correct,
             total=fit.total,
-            right=pack(fit.predictions == targets),
+            right=pack(fit.right),
             epochs=fit.epochs,
             loss=fit.loss,
             converged=fit.converged,
@@ -213,6 +223,8 @@ def trained_scores(job: Job, fits: "Iterable[Fit]", *, made: Made) -> list[SeedS
             validation=fit.validation,
             precision=fit.precision,
             made=made,
+            readings=fit.readings,
+            information=fit.information,
         )
         for seed, fit in zip(job.seeds, fits, strict=True)
     ]

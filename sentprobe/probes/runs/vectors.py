@@ -133,7 +133,7 @@ def trainer_of(job: Job, run: Run) -> Callable[..., Fits]:
     return partial(
         fit_under,
         job.condition,
-        job.task.material,
+        job.task.material_for(job.condition),
         preset=job.task.preset,
         seed=run.seed,
         seeds=job.seeds,

@@ -1,7 +1,6 @@
 """Vectors that are cut or rounded: what is kept of them, what they are called, what is refused."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from probe_strategies import Counting, learnable, to_items
+from planted import Planted, answers, noise, numbered
+from probe_strategies import Counting, learnable
 from thoroughness import examples
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.dataset import Card, ProbeDataset, Split
 from sentprobe.probes.encoders import Vectors, make_encoder, make_encoders
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.encoders.embed import embed
@@ -112,41 +111,12 @@ def test_a_run_encodes_once() -> None:
     assert [each.dim for each in made.records] == [6, 6, 6, 3, 3, 3]
 
 
-@dataclass
-class Planted:
-    """Gives the vectors that are planted, by the number that a sentence is."""
-
-    vectors: Vectors
-    name: str = "planted"
-    fingerprint: str = "planted"
-
-    def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Return them, (n, dim) float32."""
-        return self.vectors[[int(each.split()[0]) for each in sentences]]
-
-
-def numbered(targets: Sequence[int], *, train: int) -> ProbeDataset:
-    """A dataset whose sentences are numbers; the first *train* items are for training."""
-    entries: list[tuple[int, list[int], int]] = [
-        (row, [], target) for row, target in enumerate(targets)
-    ]
-    return ProbeDataset(
-        name="planted",
-        sentences=tuple(f"{row} ." for row in range(len(targets))),
-        labels=("FALSE", "TRUE"),
-        probe_words=(),
-        splits={Split.TRAIN: to_items(entries[:train]), Split.TEST: to_items(entries[train:])},
-        card=Card("planted"),
-    )
-
-
 def test_what_is_planted_in_a_sign_outlives_rounding_and_what_is_cut_off_is_gone() -> None:
-    draw = np.random.default_rng(1)
-    targets = draw.permutation(np.arange(600) % 2)
-    vectors = draw.standard_normal((600, 6)).astype(np.float32)
+    targets = answers(600)
+    vectors = noise(600)
     vectors[:, 4] = np.abs(vectors[:, 4]) * (2 * targets - 1)
     made = run(
-        numbered(targets.tolist(), train=400), Planted(vectors),
+        numbered(targets, train=400), Planted(vectors),
         preset="logreg", controls=False, dims=[4], quantize=["binary", "int8"],
     )  # fmt: skip
     found = {each.encoder: each.accuracy for each in made.records}
@@ -160,7 +130,7 @@ def test_the_scale_is_that_of_training() -> None:
     vectors[:4, 0], vectors[4:, 0] = (0, 255, 0, 255), (1000, -1000)
     scale = vectors[:4]
     assert rounded(vectors, Rounding.INT8, scale=scale)[4:, 0].tolist() == [127, -128]
-    targets = [0, 1, 0, 1, 1, 0]
+    targets = np.array([0, 1, 0, 1, 1, 0])
     found = run(
         numbered(targets, train=4), Planted(vectors),
         preset="logreg", controls=False, quantize=["int8"],
