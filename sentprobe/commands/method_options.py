@@ -8,8 +8,10 @@ import typer
 
 from sentprobe.commands.completion import among
 from sentprobe.commands.options import METHODS
+from sentprobe.probes.encoders.erasure import check_erasable
 from sentprobe.probes.encoders.given import Known, in_ways
 from sentprobe.probes.encoders.storage import parse_storage
+from sentprobe.probes.formats import read_dataset
 from sentprobe.probes.runs.methods import MethodName, find_methods
 from sentprobe.probes.runs.results import Condition
 from sentprobe.specs import Spec
@@ -38,6 +40,15 @@ class MethodOptions:
         ),
     ] = None
 
+    erase: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--erase",
+            metavar="DATASET",
+            help="Also probe vectors from which the answers of this dataset are gone; repeatable.",
+            rich_help_panel=METHODS,
+        ),
+    ] = None
     control_task: Annotated[
         bool,
         typer.Option(
@@ -65,9 +76,13 @@ class MethodOptions:
         return find_methods(self.method or (), control_task=self.control_task)
 
     def encoders(self, specs: Sequence[Spec]) -> list[Known]:
-        """Return the encoders, whose vectors are stored in the ways that are asked for.
+        """Return the encoders, also with what is asked for of their vectors.
 
         Raises:
-            UsageError: a width is no whole number, or there is no such rounding.
+            UsageError: a width is no whole number, or there is no such rounding or dataset; the
+                answers of a dataset are no property of its sentences.
         """
-        return in_ways(specs, parse_storage(self.dims, self.quantize))
+        for path in self.erase or ():
+            check_erasable(read_dataset(path))
+        storage = parse_storage(self.dims, self.quantize)
+        return in_ways(specs, storage, erase=self.erase or ())

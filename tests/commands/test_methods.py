@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from in_process import Command
+from planted import answers, numbered
 from probe_strategies import learnable
 
 from sentprobe.probes.formats import write_dataset
@@ -65,6 +66,19 @@ def test_beside_whole_vectors_methods_are_of_these(
     assert "dims=2" not in shown.partition("control task, toy")[2]
     dry = command("run", str(toy), "-e", "bow?dim=6", "--control-task", "--dry-run", *QUICK)
     assert (dry[0], "2 probes" in dry[1]) == (0, True)
+
+
+def test_erased_vectors_are_rows(tmp_path: Path, command: Command) -> None:
+    mine, toy = tmp_path / "mine.jsonl", tmp_path / "toy.jsonl"
+    write_dataset(numbered(answers(40), train=30, name="mine"), mine)
+    write_dataset(learnable(size=40), toy)
+    asked = ("run", str(toy), str(mine), "-e", "bow?dim=6&name=bow", *QUICK)
+    code, shown, _ = command(*asked, "--erase", str(mine), "--out", str(tmp_path / "made"))
+    assert (code, " bow, without mine " in shown) == (0, True)
+    code, _, told = command(*asked, "--erase", str(toy))
+    assert (code, "toy cannot be erased: its answers depend on probe words" in told) == (2, True)
+    code, _, told = command(*asked, "--erase", str(tmp_path / "none"))
+    assert (code, "none: there is no such file or directory" in told) == (2, True)
 
 
 BAD = [

@@ -7,6 +7,7 @@ import numpy as np
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.dataset import Indices
 from sentprobe.probes.encoders.cache import Cache, CachedVectors
+from sentprobe.probes.encoders.erasure import ErasedEncoder
 from sentprobe.probes.encoders.protocol import Encoder, EncoderError, Vectors, check_vectors
 from sentprobe.probes.encoders.storage import StoredEncoder
 from sentprobe.progress import Reporter, Silent, shorten
@@ -37,6 +38,10 @@ def embed(
         raise UsageError("there are no sentences to encode")
     if isinstance(encoder, StoredEncoder):
         return encoder.stored(embed(encoder.whole, sentences, cache=cache, reporter=reporter))
+    if isinstance(encoder, ErasedEncoder):
+        texts = [*sentences, *encoder.learned_from]
+        vectors = embed(encoder.whole, texts, cache=cache, reporter=reporter)
+        return encoder.erase(vectors[: len(sentences)], vectors[len(sentences) :])
     reporter = reporter or Silent()
     cache = cache if _cacheable(encoder) else None
     distinct = list(dict.fromkeys(sentences))

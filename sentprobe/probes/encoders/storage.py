@@ -203,11 +203,6 @@ class OrderedStoredEncoder(StoredEncoder):
         return StoredEncoder(placed, self.way, self.name, self.family, self.beside)
 
 
-def whole_of(encoder: Encoder | Baseline) -> Encoder | Baseline:
-    """Return the encoder whose vectors are stored, or the encoder itself."""
-    return encoder.whole if isinstance(encoder, StoredEncoder) else encoder
-
-
 def store(encoder: Encoder | Baseline, asked: StorageOptions, *, label: str) -> Iterator[Encoder]:
     """Yield the encoder stored in each way that is asked for.
 

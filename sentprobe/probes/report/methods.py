@@ -182,7 +182,8 @@ TABLES = (
         columns=_by_width,
         note="Accuracy in % of a linear probe, of hidden layers of these widths, and of the "
         f"classifier; gap: classifier less linear, in points. More than {GAP:.0f} says that the "
-        "property is not there linearly.",
+        "property is not there linearly, if it is one of the sentence alone: where probe words are "
+        "balanced, no linear probe can know the answer.",
     ),
 )
 """The tables, in their order."""

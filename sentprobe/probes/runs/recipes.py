@@ -16,9 +16,8 @@ from sentprobe.probes.compeval import CompevalTask
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.encoders import Baseline, Encoder, find_kind
 from sentprobe.probes.encoders.given import Known, make_known
-from sentprobe.probes.encoders.kinds import SpecArgument
+from sentprobe.probes.encoders.kinds import SpecArgument, is_plain
 from sentprobe.probes.encoders.protocol import digest
-from sentprobe.probes.encoders.storage import is_stored
 from sentprobe.probes.natural.task import NaturalTask, TaskGroup
 from sentprobe.probes.runs.built_suites import AnySuite, CompevalSuite
 from sentprobe.probes.runs.controls import conditions_with
@@ -62,7 +61,7 @@ def light(known: Iterable[Known], *, seed: int) -> list[Known]:
 
 def _says_all(known: Known) -> bool:
     """Say whether an encoder follows from its spec and seed, without a file or a model."""
-    if not isinstance(known, Spec) or known.argument or is_stored(known):
+    if not isinstance(known, Spec) or known.argument or not is_plain(known):
         return False
     return find_kind(known).argument is not SpecArgument.REQUIRED
 

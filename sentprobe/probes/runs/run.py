@@ -80,6 +80,7 @@ def run(
     probe_vectors: Encoder | str | None = None,
     dims: Sequence[int] = (),
     quantize: Sequence[str] = (),
+    erase: Sequence[Path | str] = (),
     control_task: bool = False,
     methods: Sequence[str] = (),
 ) -> Results:
@@ -116,6 +117,8 @@ def run(
       default ``"encoder"`` for the tasks of Adi et al. 2017 and ``"one-hot"`` for all others
     - dims, quantize: the vectors of each encoder are also probed when cut after so many numbers
       and rounded to ``"int8"`` or ``"binary"``, in each combination
+    - erase: the vectors are also probed when what tells the answers of these datasets is gone from
+      them; paths of datasets without probe words
     - control_task, methods: what else is learned of the vectors of each encoder, whole ones: see
       :class:`sentprobe.probes.runs.methods.MethodName`
 
@@ -132,7 +135,8 @@ def run(
         engine=choose(EngineName, engine, what="engine"), jobs=jobs, scheduler=scheduler
     )
     targets = find_targets(datasets, tasks=tasks, counts=counts, seed=seed)
-    known = in_ways(find_encoders(encoders), as_storage(dims, quantize))
+    storage = as_storage(dims, quantize)
+    known = in_ways(find_encoders(encoders), storage, erase=[*map(str, erase)])
     settings = make_run(
         seed=seed,
         seeds=seeds,

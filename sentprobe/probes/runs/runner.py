@@ -10,6 +10,7 @@ from sentprobe import engines
 from sentprobe.engines import ALONE, Engine
 from sentprobe.probes.encoders import Baseline, Encoder
 from sentprobe.probes.encoders.embed import embed
+from sentprobe.probes.encoders.erasure import ErasedEncoder
 from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.probes.encoders.storage import StoredEncoder
 from sentprobe.probes.encoders.word_vectors import Bow
@@ -185,6 +186,12 @@ class Runner:
         """Return vectors of texts; those that an encoder and its ways of storage share, once."""
         if isinstance(encoder, StoredEncoder):
             return encoder.cut(self._embed(encoder.whole, texts))
+        if isinstance(encoder, ErasedEncoder):
+            known = encoder.learned_from
+            every = tuple(dict.fromkeys((*texts, *known)))
+            vectors = self._embed(encoder.whole, every)
+            whole = Embedding(dict(zip(every, range(len(every)), strict=True)), vectors)
+            return encoder.erase(whole.of(texts), whole.of(known))
         key = (encoder.fingerprint or id(encoder), texts)
         if key not in self._whole:
             self._whole.clear()  # before the next are made: there is no room for both

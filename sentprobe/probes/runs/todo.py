@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sentprobe.probes.encoders.erasure import ErasedEncoder
 from sentprobe.probes.encoders.kinds import SpecArgument, find_kind
 from sentprobe.probes.encoders.protocol import Baseline, Encoder, seed_of
-from sentprobe.probes.encoders.storage import StoredEncoder, whole_of
+from sentprobe.probes.encoders.storage import StoredEncoder
 from sentprobe.probes.runs.controls import conditions_of
 from sentprobe.probes.runs.keeping import add, keep
 from sentprobe.probes.runs.results import Condition, Made, Result, SeedScore, pack
@@ -112,7 +113,7 @@ def methods_of(encoder: Encoder | Baseline | Spec, run: Run) -> tuple[Condition,
     if isinstance(encoder, Spec):
         has_vectors = find_kind(encoder).argument is not SpecArgument.NONE
         return run.methods if has_vectors else ()
-    beside = isinstance(encoder, StoredEncoder) and encoder.beside
+    beside = isinstance(encoder, StoredEncoder | ErasedEncoder) and encoder.beside
     return run.methods if isinstance(encoder, Encoder) and not beside else ()
 
 
@@ -162,9 +163,14 @@ def take_kept(known: Result, job: Job, kept: SharedScores, *, dim: int) -> tuple
 
 def made_by(encoder: Encoder | Baseline, *, run: Run) -> Made:
     """Return how this run makes the probes of an encoder."""
-    module = type(whole_of(encoder)).__module__.rpartition(".")[2]
+    module = type(_whole(encoder)).__module__.rpartition(".")[2]
     packages = versions(*PACKAGES, *ENCODER_PACKAGES.get(module, ()))
     return Made(run.command, packages, run.device)
+
+
+def _whole(encoder: Encoder | Baseline) -> Encoder | Baseline:
+    """Return the encoder that makes the vectors."""
+    return encoder.whole if isinstance(encoder, StoredEncoder | ErasedEncoder) else encoder
 
 
 def _blank(task: Task, encoder: Encoder | Baseline, *, run: Run) -> Result:

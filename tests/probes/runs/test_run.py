@@ -58,7 +58,7 @@ def test_run_writes_what_it_returns(tmp_path: Path) -> None:
     assert (record.seed, record.command, record.preset, record.dim) == (3, "probe", FAST, 8)
     assert record.majority == 0.5
     assert {"python", "torch", "numpy", "sentprobe", "scikit-learn"} == set(record.versions)
-    assert set(record.seconds) == {"encoding", *map(str, Condition)}
+    assert set(record.seconds) == {"encoding", *map(str, USUAL)}
 
 
 def test_the_answers_are_kept() -> None:
