@@ -8,14 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import Indices, ProbeDataset, Split
 from sentprobe.probes.encoders.protocol import Baseline, Encoder, Vectors, digest, seed_of
+from sentprobe.probes.statistics import Floats
 from sentprobe.specs import Spec, parse_spec
-
-Doubles = NDArray[np.float64]
 
 ERASE = "erase"
 """The option of a spec; its value is the path of a dataset."""
@@ -31,9 +29,9 @@ LEAST = 1e-9
 class Eraser:
     """An affine map: from each vector goes its part, seen from the mean, that tells the labels."""
 
-    mean: Doubles
+    mean: Floats
     """(dim,)"""
-    part: Doubles
+    part: Floats
     """(dim, dim), of rank at most one less than there are labels"""
 
     def apply(self, vectors: Vectors) -> Vectors:

@@ -24,7 +24,7 @@ from sentprobe.probes.runs.controls import conditions_with
 from sentprobe.probes.runs.results import Condition
 from sentprobe.probes.runs.settings import Run
 from sentprobe.probes.runs.targets import Targets
-from sentprobe.probes.runs.todo import methods_of
+from sentprobe.probes.runs.todo import with_methods
 from sentprobe.probes.runs.word_source import parse_source
 from sentprobe.probes.suites import USUAL_PRESET, ClassifierChoice, PresetChoice, own_name
 from sentprobe.probes.trainer.classifier import Preset
@@ -137,7 +137,7 @@ def _conditions(encoder: Known, task: BuiltTask, run: Run) -> tuple[Condition, .
         is_baseline = isinstance(encoder, Baseline) and not isinstance(encoder, Encoder)
     has_words = isinstance(task, CompevalTask) or bool(task.slots)
     usual = conditions_with(probe_words=has_words, controls=run.controls and not is_baseline)
-    return (*usual, *methods_of(encoder, run))
+    return with_methods(encoder, usual, run=run)
 
 
 def _of_data(suite: AnySuite, task: BuiltTask) -> str:

@@ -1,6 +1,6 @@
 """A job of a run: an encoder on a task under one condition, for the seeds that are missing."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -105,16 +105,24 @@ def missing_jobs(task: Task, encoder: Encoder | Baseline, known: Result, *, run:
 def asked_of(task: Task, encoder: Encoder | Baseline, *, run: Run) -> tuple[Condition, ...]:
     """Return the conditions that are asked for; a baseline has no sanity runs, and no methods."""
     controls = run.controls and isinstance(encoder, Encoder)
-    return (*conditions_of(task.data, controls=controls), *methods_of(encoder, run))
+    return with_methods(encoder, conditions_of(task.data, controls=controls), run=run)
 
 
-def methods_of(encoder: Encoder | Baseline | Spec, run: Run) -> tuple[Condition, ...]:
-    """Return the methods for an encoder: none for a baseline, and beside the whole vectors."""
+def with_methods(
+    encoder: Encoder | Baseline | Spec, usual: Sequence[Condition], *, run: Run
+) -> tuple[Condition, ...]:
+    """Return the conditions for an encoder: the usual ones, and those of methods.
+
+    Beside whole vectors, those that are cut, rounded or erased have the probe and the bag of words
+    alone. A baseline has no methods.
+    """
+    if isinstance(encoder, StoredEncoder | ErasedEncoder) and encoder.beside:
+        return tuple(each for each in usual if each in (Condition.PROBE, Condition.BAG_OF_WORDS))
     if isinstance(encoder, Spec):
         has_vectors = find_kind(encoder).argument is not SpecArgument.NONE
-        return run.methods if has_vectors else ()
-    beside = isinstance(encoder, StoredEncoder | ErasedEncoder) and encoder.beside
-    return run.methods if isinstance(encoder, Encoder) and not beside else ()
+    else:
+        has_vectors = isinstance(encoder, Encoder)
+    return (*usual, *(run.methods if has_vectors else ()))
 
 
 SHARED = (Condition.RANDOM_SENTENCES, Condition.BAG_OF_WORDS, Condition.NO_SENTENCE)

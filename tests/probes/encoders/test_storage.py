@@ -24,6 +24,7 @@ from sentprobe.probes.encoders.storage import (
     rounded,
     store,
 )
+from sentprobe.probes.runs.results import USUAL, Condition
 from sentprobe.probes.runs.run import run
 from sentprobe.probes.trainer.presets import find_preset
 from sentprobe.specs import parse_spec
@@ -109,6 +110,15 @@ def test_a_run_encodes_once() -> None:
         *("counting, 3 dims", "counting, 3 dims, int8", "counting, 3 dims, binary"),
     )
     assert [each.dim for each in made.records] == [6, 6, 6, 3, 3, 3]
+
+
+def test_beside_whole_vectors_there_is_one_sanity_run() -> None:
+    made = run(learnable(size=30), "bow?dim=6", preset=FEW, dims=[3])
+    whole, cut = made.records
+    assert set(whole.scores) == set(USUAL)
+    assert set(cut.scores) == {Condition.PROBE, Condition.BAG_OF_WORDS}
+    alone = run(learnable(size=30), "bow?dim=6&dims=3", preset=FEW).records[0]
+    assert set(alone.scores) == set(USUAL)
 
 
 def test_what_is_planted_in_a_sign_outlives_rounding_and_what_is_cut_off_is_gone() -> None:
