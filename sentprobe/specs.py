@@ -191,7 +191,7 @@ def with_options(
 
 def _reader(kind: Any) -> Callable[[str], object]:
     if inner := get_args(kind):
-        return partial(_several, LIST_READERS[inner[0]])
+        return partial(_several, LIST_READERS.get(inner[0]) or partial(_member, inner[0]))
     if issubclass(kind, StrEnum):
         return partial(_member, kind)
     return READERS[kind]

@@ -20,6 +20,7 @@ from sentprobe.probes.runs.results import (
     renumber,
 )
 from sentprobe.probes.trainer.presets import PRESETS, find_preset
+from sentprobe.probes.trainer.readings import Reading
 
 words = st.text(alphabet="abcdefgh", min_size=1, max_size=4)
 sentences = st.lists(words, min_size=1, max_size=7).map(" ".join)
@@ -165,15 +166,24 @@ def results(draw: st.DrawFn) -> Result:
     rights = st.lists(st.booleans(), min_size=total, max_size=total)
     units = renumber(np.array(draw(st.lists(st.integers(0, 9), min_size=total, max_size=total))))
 
+    def score(condition: Condition) -> Score:
+        seeds = draw(st.lists(st.integers(0, 9), min_size=1, max_size=3, unique=True))
+        several = condition in (Condition.PORTIONS, Condition.WIDTHS)
+        made = map(seed_of, seeds)
+        return make_score((of_method(each) if several else each for each in made), units)
+
     def seed_of(number: int) -> SeedScore:
         made = seed_score(draw(rights), seed=number)
         wrong = made.total - made.correct
         given = st.just(()) | st.tuples(*[st.integers(0, 5)] * wrong)
         return replace(made, instead=draw(given))
 
-    def score() -> Score:
-        seeds = draw(st.lists(st.integers(0, 9), min_size=1, max_size=3, unique=True))
-        return make_score(map(seed_of, seeds), units)
+    def of_method(each: SeedScore) -> SeedScore:
+        ats = (1, 2, total + 2)
+        bits = st.floats(0, 1e6)
+        readings = (Reading(at=at, correct=each.correct, bits=draw(bits)) for at in ats)
+        information = draw(st.tuples(*[bits] * total))
+        return replace(each, readings=tuple(readings), information=information)
 
     conditions = sorted({Condition.PROBE, *draw(st.sets(st.sampled_from(Condition)))})
     return Result(
@@ -191,7 +201,7 @@ def results(draw: st.DrawFn) -> Result:
         balanced_probes=draw(st.booleans()),
         probe_vectors=draw(texts),
         probe_fingerprint=draw(texts),
-        scores={condition: score() for condition in conditions},
+        scores={condition: score(condition) for condition in conditions},
         seed=draw(st.integers(0, 2**40)),
         preset=draw(st.sampled_from(PRESETS)),
         command=draw(texts),

@@ -3,7 +3,6 @@
 import doctest
 import re
 import shlex
-from pathlib import Path
 
 import pytest
 from shared import ROOT
@@ -72,7 +71,7 @@ def test_command_prints_what_the_page_shows(
 
 
 @pytest.mark.parametrize(("page", "fewest"), [("README.md", 4), ("docs/python.md", 6)])
-def test_python_on_a_page(page: str, fewest: int, tmp_path: Path) -> None:
+def test_python_on_a_page(page: str, fewest: int) -> None:
     failed, tried = doctest.testfile(str(ROOT / page), module_relative=False)
     assert tried >= fewest
     assert failed == 0

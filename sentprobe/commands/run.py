@@ -9,6 +9,7 @@ import typer
 
 from sentprobe.commands import completion as offer
 from sentprobe.commands import options as opt
+from sentprobe.commands.method_options import MethodOptions
 from sentprobe.commands.run_file import CONFIG, format_run_file, read_run_file
 from sentprobe.commands.stopping import goes_on, stopping
 from sentprobe.commands.targets import parse_targets
@@ -125,11 +126,13 @@ def run(
     ] = None,
     cache: opt.CacheOption = True,
     natural: opt.NaturalOptions,
+    methods: MethodOptions,
 ) -> None:
     """Build or read the tasks, encode their sentences, train probes, and print the table."""
     # All that can be seen to be wrong is refused here, before any work is done.
     machines = where.machines(jobs=usual_jobs(threads) if jobs is None else jobs)
-    specs = parse_encoders(encoder or USUAL_ENCODERS)
+    specs = methods.encoders(parse_encoders(encoder or USUAL_ENCODERS))
+    asked = methods.conditions()
     words = None if probe_vectors is None else parse_source(probe_vectors)
     wanted = parse_targets(
         targets,
@@ -150,6 +153,7 @@ def run(
         seeds=seeds,
         draws=draws,
         controls=controls,
+        methods=asked,
         out=out,
         force=force,
         cache=Cache(cache_directory()) if cache else None,

@@ -22,7 +22,7 @@ from sentprobe.values import parse_toml
 NOT_WRITTEN = ("config", "force", "dry-run")
 """The keys that say nothing of what a run is."""
 
-CONFIG = "Options of a run.toml; those written here win."
+CONFIG = "Options from a file (run.toml); those here win."
 """The help of ``--config``."""
 
 HEAD = "# The settings of a run. To do it again: probe run --config THIS_FILE --out ELSEWHERE\n"

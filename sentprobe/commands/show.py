@@ -24,6 +24,7 @@ from sentprobe.probes.geometry.measures import Nearness
 from sentprobe.probes.geometry.results import GeometryResult
 from sentprobe.probes.report.curves import Curve, apart, curve_tables, curves_of, in_training
 from sentprobe.probes.report.geometry import all_records, geometry_sections
+from sentprobe.probes.report.methods import method_records, method_tables
 from sentprobe.probes.report.part_tables import by_fingerprint, structure_sections
 from sentprobe.probes.report.published import published_records
 from sentprobe.probes.report.series import NOTES, check_series, series_grids, series_records
@@ -206,7 +207,9 @@ def to_text(results: Results, view: View, fmt: TableFormat) -> str:
         return series_text(results, view, by=view.by_length, fmt=fmt)
     if fmt in FLAT:
         papers = published_records(results) if view.style.published else []
-        return write_records(all_records(results, view.distances, papers), fmt)
+        return write_records(
+            all_records(results, view.distances, papers, method_records(results)), fmt
+        )
     if fmt is TableFormat.HTML:
         from sentprobe.probes.report.html import report  # noqa: PLC0415 - Jinja is not always needed
 
@@ -234,13 +237,14 @@ def print_tables(results: Results, view: View) -> None:
 
 
 def _tables(results: Results, view: View) -> Iterator[ShownTable]:
-    """Yield each table with what stands above it and below; geometry, then curves, are the last."""
+    """Yield each table with what stands above it and below; then geometry, curves, methods."""
     yield from in_grids(sections(results, view.style), view.style)
     yield from structure_sections(results, by_fingerprint(view.items), view.style)
     yield from geometry_sections(
         view.distances, results, intervals=view.style.intervals, nearness=view.nearness
     )
     yield from curve_tables(view.curves, intervals=view.style.intervals)
+    yield from method_tables(results)
 
 
 def print_series(results: Results, *, by: Lengths, style: CellStyle) -> None:

@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 from sentprobe.commands.help import HelpfulCommand
-from sentprobe.commands.options import CLASSIFIER, HELD_OUT, MACHINE, NATURAL_TEXT
+from sentprobe.commands.options import CLASSIFIER, HELD_OUT, MACHINE, METHODS, NATURAL_TEXT
 
 
 def task_list() -> str:
@@ -22,7 +22,7 @@ def task_list() -> str:
 class ListsTasks(HelpfulCommand):
     """A command whose help ends with the list of tasks, which is looked up only then."""
 
-    folded: ClassVar = (HELD_OUT, CLASSIFIER, MACHINE, NATURAL_TEXT)
+    folded: ClassVar = (METHODS, HELD_OUT, CLASSIFIER, MACHINE, NATURAL_TEXT)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help."""

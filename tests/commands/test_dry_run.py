@@ -19,7 +19,7 @@ from sentprobe.probes.dataset import Split
 from sentprobe.probes.formats import write_dataset
 from sentprobe.probes.runs import forecast, pace
 from sentprobe.probes.runs.ledger import Ran
-from sentprobe.probes.runs.results import Condition, Result, Results
+from sentprobe.probes.runs.results import USUAL, Condition, Result, Results
 from sentprobe.probes.runs.runner import run_tasks
 from sentprobe.probes.runs.settings import make_run
 from sentprobe.probes.runs.task import Task
@@ -174,4 +174,4 @@ def test_small_runs_stand_for_all_items_and_seeds(
     # The encoder is that of the bag-of-words control: of five probes it alone is for nothing.
     assert found.train == pytest.approx((1 + 3 * 2) * seeds * step)
     assert found.build == pytest.approx(((train + 100) / 500) ** forecast.GROWTH)
-    assert found.planned[0].missing == dict.fromkeys(Condition, tuple(range(seeds)))
+    assert found.planned[0].missing == dict.fromkeys(USUAL, tuple(range(seeds)))

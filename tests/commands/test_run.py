@@ -19,7 +19,7 @@ from sentprobe.commands.targets import parse_targets
 from sentprobe.engines import Machines
 from sentprobe.files import RUN_FILE
 from sentprobe.probes.formats import write_dataset
-from sentprobe.probes.runs.results import Condition
+from sentprobe.probes.runs.results import USUAL
 from sentprobe.probes.runs.run import run_targets
 from sentprobe.probes.runs.settings import make_run
 from sentprobe.probes.runs.store import MARKER, read_results
@@ -67,7 +67,7 @@ def test_run_prints_a_table_and_writes_results(tmp_path: Path, command: Command)
     made = read_results(out)
     assert len(made.records) == len(list(out.glob("[!.]*.json"))) - 1 == 10
     assert set(made.encoders) == set(encoders)
-    assert set(made.records[0].scores) == set(Condition)
+    assert set(made.records[0].scores) == set(USUAL)
     assert made.records[0].command.startswith("probe run compeval --train 56")
     assert sorted(path.name for path in out.iterdir() if path.name.startswith(".")) == []
     again = command(

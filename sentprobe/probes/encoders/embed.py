@@ -7,7 +7,9 @@ import numpy as np
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.dataset import Indices
 from sentprobe.probes.encoders.cache import Cache, CachedVectors
+from sentprobe.probes.encoders.erasure import ErasedEncoder
 from sentprobe.probes.encoders.protocol import Encoder, EncoderError, Vectors, check_vectors
+from sentprobe.probes.encoders.storage import StoredEncoder
 from sentprobe.progress import Reporter, Silent, shorten
 
 CHUNK = 1024
@@ -34,6 +36,12 @@ def embed(
     """
     if not sentences:
         raise UsageError("there are no sentences to encode")
+    if isinstance(encoder, StoredEncoder):
+        return encoder.stored(embed(encoder.whole, sentences, cache=cache, reporter=reporter))
+    if isinstance(encoder, ErasedEncoder):
+        texts = [*sentences, *encoder.learned_from]
+        vectors = embed(encoder.whole, texts, cache=cache, reporter=reporter)
+        return encoder.erase(vectors[: len(sentences)], vectors[len(sentences) :])
     reporter = reporter or Silent()
     cache = cache if _cacheable(encoder) else None
     distinct = list(dict.fromkeys(sentences))

@@ -2,16 +2,18 @@
 
 import hashlib
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from secrets import token_hex
 from typing import Any, TypeAlias, TypeVar
 
 from sentprobe.errors import GivenError
-from sentprobe.probes.encoders.kinds import find_kind, make_encoders
+from sentprobe.probes.encoders.erasure import NOTHING, erase_each, with_erasure
+from sentprobe.probes.encoders.kinds import SpecArgument, find_kind, make_encoders
 from sentprobe.probes.encoders.protocol import Baseline, Encoder, digest
 from sentprobe.probes.encoders.python import PythonEncoder, as_array, style_of, wrap
+from sentprobe.probes.encoders.storage import StorageOptions, store, with_storage
 from sentprobe.specs import Spec, check_names, parse_spec
 
 OneGiven: TypeAlias = Encoder | Baseline | Spec | str | Callable[..., Any]
@@ -50,6 +52,29 @@ def make_known(known: Iterable[Known], *, seed: int) -> list[Encoder | Baseline]
         for each in known
         for made in (make_encoders(each, seed=seed) if isinstance(each, Spec) else [each])
     ]
+
+
+def in_ways(
+    known: Iterable[Known], asked: StorageOptions, *, erase: Sequence[str] = ()
+) -> list[Known]:
+    """Return the encoders, also stored in the ways that are asked for, and without properties.
+
+    - erase: paths of the datasets whose labels say what these are
+
+    Baselines stay as they are.
+    """
+    found: list[Known] = []
+    for each in known:
+        if isinstance(each, Spec):
+            has_vectors = find_kind(each).argument is not SpecArgument.NONE
+            stored = with_erasure(with_storage(each, asked), erase)
+            found.append(stored if has_vectors else each)
+        elif isinstance(each, Encoder):
+            found += store(each, asked, label=each.name)
+            found += erase_each([each], (NOTHING, *erase), label=each.name)
+        else:
+            found.append(each)
+    return found
 
 
 def placed_encoders(

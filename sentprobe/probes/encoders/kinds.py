@@ -6,7 +6,9 @@ from enum import Enum
 from importlib.util import find_spec
 
 from sentprobe.errors import UsageError, suggest
+from sentprobe.probes.encoders.erasure import ERASE, NOTHING, erase_each, split_erase
 from sentprobe.probes.encoders.protocol import Baseline, Encoder, missing_extra
+from sentprobe.probes.encoders.storage import NAMES, WHOLE, split_spec, store
 from sentprobe.specs import Spec, check_names, parse_spec
 
 
@@ -228,7 +230,23 @@ def make_encoders(spec: Spec | str, *, seed: int = 0) -> list[Encoder | Baseline
     if not (kind.installed or kind.extra_for):
         colon = ":..." if kind.argument is SpecArgument.REQUIRED else ""
         raise missing_extra(f"an encoder {kind.name}{colon}", extra=kind.extra)
-    return list(kind.build(spec, seed))
+    bare, paths = split_erase(spec)
+    plain, asked = split_spec(bare)
+    if paths and WHOLE not in asked.ways:
+        raise UsageError(f"{spec}: {ERASE}= is of whole vectors; leave dims= and quantize= out")
+    made = list(kind.build(plain, seed))
+    label = spec.label or ""
+    erased = list(erase_each(made, paths, label=label))
+    if paths and NOTHING not in paths:
+        return [*erased]
+    if plain == bare:
+        return [*made, *erased]
+    return [*(way for each in made for way in store(each, asked, label=label)), *erased]
+
+
+def is_plain(spec: Spec) -> bool:
+    """Say whether a spec asks for the vectors of its encoder as they are."""
+    return not any(name in (*NAMES, ERASE) for name, _ in spec.options)
 
 
 def make_encoder(spec: Spec | str, *, seed: int = 0) -> Encoder:

@@ -166,7 +166,7 @@ def same_keys(*kinds: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def all_records(
     results: Results,
     geometry: Sequence[GeometryResult],
-    papers: Sequence[Mapping[str, Any]] = (),
+    *others: Sequence[Mapping[str, Any]],
 ) -> list[dict[str, Any]]:
-    """Return the flat records of probes, of papers, and of geometry, all with the same keys."""
-    return same_keys(results.to_records(), papers, to_records(geometry))
+    """Return the flat records of probes, of others, and of geometry, all with the same keys."""
+    return same_keys(results.to_records(), *others, to_records(geometry))

@@ -14,6 +14,7 @@ from sentprobe.probes.geometry.results import GeometryResult
 from sentprobe.probes.report import pictures, sanity
 from sentprobe.probes.report.curves import Curve, curve_tables
 from sentprobe.probes.report.geometry import geometry_sections
+from sentprobe.probes.report.methods import method_tables
 from sentprobe.probes.report.page_table import PageTable, lead, page_table
 from sentprobe.probes.report.panels import PagePicture
 from sentprobe.probes.report.redo import how_to_redo
@@ -87,6 +88,7 @@ def report(
         sections=sections,
         distances=tuple(_distances(results, distances, style or CellStyle(), nearness)),
         curves=tuple(_curves(curves, style or CellStyle())),
+        methods=tuple(method_tables(results)),
         classifiers=tuple(classifiers(results)),
         redo=how_to_redo(results, distances, curves),
         script=Markup(script),  # a file of the package, into which nothing is put

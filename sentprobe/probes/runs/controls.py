@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,8 @@ from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.dataset import Indices, Items, ProbeDataset, Split
 from sentprobe.probes.encoders import Vectors
 from sentprobe.probes.encoders.word_vectors import Bow, random_vectors
-from sentprobe.probes.runs.results import Condition
+from sentprobe.probes.runs.control_task import draw_labels
+from sentprobe.probes.runs.results import USUAL, Condition
 from sentprobe.probes.trainer.classifier import Preset
 
 if TYPE_CHECKING:
@@ -119,6 +121,8 @@ class Material:
     test: Items
     words: int
     labels: int
+    types: Indices | None = None
+    """(sentences,) int64, the word type by which a control task labels each; None: there is none"""
 
 
 def conditions_of(data: ProbeDataset, *, controls: bool = True) -> tuple[Condition, ...]:
@@ -134,7 +138,7 @@ def conditions_with(*, probe_words: bool, controls: bool) -> tuple[Condition, ..
     """Return the conditions for a dataset with or without probe words."""
     if not controls:
         return (Condition.PROBE,)
-    return tuple(c for c in Condition if probe_words or c not in OF_PROBE_WORDS)
+    return tuple(c for c in USUAL if probe_words or c not in OF_PROBE_WORDS)
 
 
 OF_PROBE_WORDS = (Condition.RANDOM_PROBES, Condition.NO_SENTENCE)
@@ -185,8 +189,7 @@ def fit_under(
       control's
     - word_vectors: (words, word_dim) float32, or a file; None: the probe words are one-hot
     """
-    from sentprobe.probes.trainer.fit import fit  # noqa: PLC0415 - PyTorch is slow
-
+    fit = _fitter(condition)
     if isinstance(vectors, Path):
         vectors = _load(vectors)
     if isinstance(word_vectors, Path):
@@ -206,6 +209,21 @@ def fit_under(
         threads=threads,
         word_vectors=word_vectors,
     )
+
+
+def _fitter(condition: Condition) -> "Callable[..., tuple[Fit, ...]]":
+    """Return what trains under a condition; PyTorch is slow to import."""
+    found: Callable[..., tuple[Fit, ...]] = resolve_name(FITTERS.get(condition, USUAL_FITTER))
+    return found
+
+
+USUAL_FITTER = "sentprobe.probes.trainer.fit:fit"
+
+FITTERS = {
+    Condition.PORTIONS: "sentprobe.probes.trainer.portions:fit_portions",
+    Condition.WIDTHS: "sentprobe.probes.trainer.widths:fit_widths",
+}
+"""What trains several probes for each seed."""
 
 
 def _load(path: Path) -> Vectors:
@@ -260,6 +278,29 @@ def _no_sentence(
     return np.zeros((len(vectors), 1), dtype=np.float32), material
 
 
+def _control_task(
+    vectors: Vectors, material: Material, generator: np.random.Generator
+) -> TrainingInputs:
+    assert material.types is not None
+    labels = draw_labels(material.types, material.train, material.labels, generator)
+
+    def labelled(items: Items) -> Items:
+        return replace(items, targets=labels[items.rows])
+
+    train, test = labelled(material.train), labelled(material.test)
+    validation = labelled(material.validation) if material.validation else None
+    return vectors, replace(material, train=train, validation=validation, test=test)
+
+
+def _in_random_order(
+    vectors: Vectors, material: Material, generator: np.random.Generator
+) -> TrainingInputs:
+    train = material.train
+    order = generator.permutation(len(train))
+    shuffled = Items(train.rows[order], train.probes[order], train.targets[order])
+    return vectors, replace(material, train=shuffled)
+
+
 CONDITIONS: Mapping[
     Condition, Callable[[Vectors, Material, np.random.Generator], TrainingInputs]
 ] = {
@@ -268,6 +309,9 @@ CONDITIONS: Mapping[
     Condition.RANDOM_PROBES: _random_probes,
     Condition.BAG_OF_WORDS: _as_they_are,
     Condition.NO_SENTENCE: _no_sentence,
+    Condition.CONTROL_TASK: _control_task,
+    Condition.PORTIONS: _in_random_order,
+    Condition.WIDTHS: _as_they_are,
 }
 """How each condition changes sentence vectors and items."""
 

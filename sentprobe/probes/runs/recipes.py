@@ -16,7 +16,7 @@ from sentprobe.probes.compeval import CompevalTask
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.encoders import Baseline, Encoder, find_kind
 from sentprobe.probes.encoders.given import Known, make_known
-from sentprobe.probes.encoders.kinds import SpecArgument
+from sentprobe.probes.encoders.kinds import SpecArgument, is_plain
 from sentprobe.probes.encoders.protocol import digest
 from sentprobe.probes.natural.task import NaturalTask, TaskGroup
 from sentprobe.probes.runs.built_suites import AnySuite, CompevalSuite
@@ -24,6 +24,7 @@ from sentprobe.probes.runs.controls import conditions_with
 from sentprobe.probes.runs.results import Condition
 from sentprobe.probes.runs.settings import Run
 from sentprobe.probes.runs.targets import Targets
+from sentprobe.probes.runs.todo import with_methods
 from sentprobe.probes.runs.word_source import parse_source
 from sentprobe.probes.suites import USUAL_PRESET, ClassifierChoice, PresetChoice, own_name
 from sentprobe.probes.trainer.classifier import Preset
@@ -60,7 +61,7 @@ def light(known: Iterable[Known], *, seed: int) -> list[Known]:
 
 def _says_all(known: Known) -> bool:
     """Say whether an encoder follows from its spec and seed, without a file or a model."""
-    if not isinstance(known, Spec) or known.argument:
+    if not isinstance(known, Spec) or known.argument or not is_plain(known):
         return False
     return find_kind(known).argument is not SpecArgument.REQUIRED
 
@@ -135,7 +136,8 @@ def _conditions(encoder: Known, task: BuiltTask, run: Run) -> tuple[Condition, .
     else:
         is_baseline = isinstance(encoder, Baseline) and not isinstance(encoder, Encoder)
     has_words = isinstance(task, CompevalTask) or bool(task.slots)
-    return conditions_with(probe_words=has_words, controls=run.controls and not is_baseline)
+    usual = conditions_with(probe_words=has_words, controls=run.controls and not is_baseline)
+    return with_methods(encoder, usual, run=run)
 
 
 def _of_data(suite: AnySuite, task: BuiltTask) -> str:

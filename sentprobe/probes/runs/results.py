@@ -15,6 +15,7 @@ from sentprobe.probes.dataset import ONE_HOT, Indices
 from sentprobe.probes.runs.data_facts import DataFacts
 from sentprobe.probes.statistics import Interval, accuracy_interval
 from sentprobe.probes.trainer.classifier import Preset
+from sentprobe.probes.trainer.readings import Reading
 from sentprobe.table_writers import Caption, TableFormat, make_caption
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Condition(StrEnum):
-    """What the probe was trained on; all but the first are sanity runs, or *controls*."""
+    """What the probe was trained on: the task, a sanity run (a *control*), or for a method."""
 
     PROBE = "probe"
     RANDOM_SENTENCES = "random-sentences"
@@ -34,6 +35,22 @@ class Condition(StrEnum):
     """The average of random word vectors, of the encoder's width: what the words alone tell."""
     NO_SENTENCE = "no-sentence"
     """The probe words only: what they tell without the sentence."""
+    CONTROL_TASK = "control-task"
+    """Random labels, the same for a word type everywhere: what a probe learns by heart."""
+    PORTIONS = "portions"
+    """Portions of the training items, from few to all; see :mod:`.trainer.readings`."""
+    WIDTHS = "widths"
+    """The items as they are, by probes without a hidden layer and with ever wider ones."""
+
+
+METHODS = (Condition.CONTROL_TASK, Condition.PORTIONS, Condition.WIDTHS)
+"""The conditions that a run has only if it is asked for them; they are no sanity runs."""
+
+OF_SEVERAL = frozenset({Condition.PORTIONS, Condition.WIDTHS})
+"""Those of which each seed has several probes."""
+
+USUAL = tuple(condition for condition in Condition if condition not in METHODS)
+"""The task itself and the sanity runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +86,10 @@ class SeedScore:
     precision: str = "float32"
     made: Made | None = None
     """How, where it was not as the result says: in a later run, or for another encoder's result."""
+    readings: tuple[Reading, ...] = ()
+    """The probes of a method, of which the last is the one above; empty: there is one probe."""
+    information: tuple[float, ...] = ()
+    """The pointwise V-information of each test item, in bits; empty where it was not measured."""
 
     def items(self) -> NDArray[np.bool_]:
         """Return whether each test item is right, (total,) bool."""

@@ -17,15 +17,18 @@ from sentprobe.probes.encoders.given import (
     EncodersGiven,
     Known,
     find_encoders,
+    in_ways,
     make_known,
     placed_encoders,
 )
 from sentprobe.probes.encoders.protocol import seed_of
+from sentprobe.probes.encoders.storage import as_storage
 from sentprobe.probes.runs import recipes, todo
 from sentprobe.probes.runs.built_suites import ItemCounts, warn_of
 from sentprobe.probes.runs.elsewhere import Cluster, check_can_travel, run_elsewhere
 from sentprobe.probes.runs.item_annotation import make_item_table
 from sentprobe.probes.runs.item_table import ItemTable, has_held_out, has_items, item_tables
+from sentprobe.probes.runs.methods import find_methods
 from sentprobe.probes.runs.results import Result, Results
 from sentprobe.probes.runs.runner import run_tasks
 from sentprobe.probes.runs.settings import Run, make_run
@@ -80,6 +83,11 @@ def run(
     engine: str = "local",
     scheduler: str | None = None,
     probe_vectors: Encoder | str | None = None,
+    dims: Sequence[int] = (),
+    quantize: Sequence[str] = (),
+    erase: Sequence[Path | str] = (),
+    control_task: bool = False,
+    methods: Sequence[str] = (),
 ) -> Results:
     """Train and score probes for each encoder and dataset, with the sanity runs.
 
@@ -114,6 +122,12 @@ def run(
     - probe_vectors: what stands for probe words: ``"one-hot"``; ``"encoder"``, the vector that each
       encoder gives to the word alone; or one encoder that gives it for all, or its spec; by
       default ``"encoder"`` for the tasks of Adi et al. 2017 and ``"one-hot"`` for all others
+    - dims, quantize: the vectors of each encoder are also probed when cut after so many numbers
+      and rounded to ``"int8"`` or ``"binary"``, in each combination
+    - erase: the vectors are also probed when what tells the answers of these datasets is gone from
+      them; paths of datasets without probe words
+    - control_task, methods: what else is learned of the vectors of each encoder, whole ones: see
+      :class:`sentprobe.probes.runs.methods.MethodName`
 
     A sentence that is in several datasets is encoded once per encoder. Sanity runs that do not
     depend on the encoder but for its width are made once for all encoders of that width.
@@ -130,12 +144,14 @@ def run(
     targets = find_targets(
         datasets, tasks=tasks, counts=counts, structure=hold_out_structure, seed=seed
     )
-    known = find_encoders(encoders)
+    storage = as_storage(dims, quantize)
+    known = in_ways(find_encoders(encoders), storage, erase=[*map(str, erase)])
     settings = make_run(
         seed=seed,
         seeds=seeds,
         draws=draws,
         controls=controls,
+        methods=find_methods(methods, control_task=control_task),
         out=out,
         force=force,
         cache=cache,

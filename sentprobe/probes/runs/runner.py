@@ -10,7 +10,9 @@ from sentprobe import engines
 from sentprobe.engines import ALONE, Engine
 from sentprobe.probes.encoders import Baseline, Encoder
 from sentprobe.probes.encoders.embed import embed
-from sentprobe.probes.encoders.protocol import truncated_by
+from sentprobe.probes.encoders.erasure import ErasedEncoder
+from sentprobe.probes.encoders.protocol import Vectors, truncated_by
+from sentprobe.probes.encoders.storage import StoredEncoder
 from sentprobe.probes.encoders.word_vectors import Bow
 from sentprobe.probes.runs import keeping, todo
 from sentprobe.probes.runs.controls import control_bow
@@ -71,6 +73,8 @@ class Runner:
         """Fits of the jobs that encoders of one width share."""
         self._bows: dict[int, Bow] = {}
         """The encoder of the bag-of-words control for each width."""
+        self._whole: dict[Hashable, Vectors] = {}
+        """The vectors that were encoded last, by encoder and sentences."""
         self._words: dict[str, Embedding] = {}
         """The probe words' vectors, by the fingerprint of the encoder that made them last."""
 
@@ -173,8 +177,7 @@ class Runner:
     def _encode(self, encoder: Encoder, jobs: Sequence[todo.Job]) -> Encoded:
         """Return the vectors of all that the jobs are about."""
         texts = dict.fromkeys(text for job in jobs for text in job.task.data.sentences)
-        with limit_threads(self._run.encoding_threads):
-            vectors = embed(encoder, [*texts], cache=self._run.cache, reporter=self._reporter)
+        vectors = self._embed(encoder, tuple(texts))
         sentences = Embedding(dict(zip(texts, range(len(texts)), strict=True)), vectors)
         return Encoded(
             encoder=encoder,
@@ -183,6 +186,25 @@ class Runner:
             words=self._encode_words(encoder, jobs),
             bow=self._bow(sentences.dim),
         )
+
+    def _embed(self, encoder: Encoder, texts: tuple[str, ...]) -> Vectors:
+        """Return vectors of texts; those that an encoder and its ways of storage share, once."""
+        if isinstance(encoder, StoredEncoder):
+            return encoder.cut(self._embed(encoder.whole, texts))
+        if isinstance(encoder, ErasedEncoder):
+            known = encoder.learned_from
+            every = tuple(dict.fromkeys((*texts, *known)))
+            vectors = self._embed(encoder.whole, every)
+            whole = Embedding(dict(zip(every, range(len(every)), strict=True)), vectors)
+            return encoder.erase(whole.of(texts), whole.of(known))
+        key = (encoder.fingerprint or id(encoder), texts)
+        if key not in self._whole:
+            self._whole.clear()  # before the next are made: there is no room for both
+            with limit_threads(self._run.encoding_threads):
+                self._whole[key] = embed(
+                    encoder, texts, cache=self._run.cache, reporter=self._reporter
+                )
+        return self._whole[key]
 
     def _encode_words(self, encoder: Encoder, jobs: Sequence[todo.Job]) -> Embedding | None:
         """Return the vectors of the probe words of all tasks, if a job is trained on any."""

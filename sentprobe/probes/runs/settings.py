@@ -1,6 +1,6 @@
 """The settings of a run: what holds for all its encoders and tasks, checked once."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -8,6 +8,7 @@ from sentprobe.engines import KEPT, Machines
 from sentprobe.errors import UsageError, check_seed, check_whole
 from sentprobe.extras import need
 from sentprobe.probes.encoders.cache import Cache
+from sentprobe.probes.runs.results import METHODS, Condition
 from sentprobe.processes import check_count
 
 STEP = 10
@@ -30,6 +31,8 @@ class Run:
     """So often all that is random is drawn anew: data that is built, untrained weights, probes."""
     controls: bool = True
     """Whether the sanity runs are made."""
+    methods: tuple[Condition, ...] = ()
+    """What is trained besides, of METHODS."""
     out: Path | None = None
     """The folder of the results."""
     force: bool = False
@@ -69,6 +72,7 @@ def make_run(
     seeds: int = 1,
     draws: int = 1,
     controls: bool = True,
+    methods: Sequence[Condition] = (),
     out: Path | str | None = None,
     force: bool = False,
     cache: Cache | None = None,
@@ -83,6 +87,7 @@ def make_run(
 
     - seeds: so many probes under each condition, with the seeds *seed*, *seed* + 1, ...
     - draws: so often all this with new data, weights and probes, with *seed*, *seed* + 10, ...
+    - methods: conditions of METHODS, which are trained besides
     - device: cpu, cuda, cuda:1, mps, or auto: the best that there is
 
     Raises:
@@ -113,6 +118,7 @@ def make_run(
         seeds=tuple(range(seed, seed + seeds)),
         draws=draws,
         controls=controls,
+        methods=tuple(each for each in METHODS if each in methods),
         out=None if out is None else Path(out),
         force=force,
         cache=cache,

@@ -16,9 +16,19 @@ from sentprobe.errors import ResultsError, SentprobeError, UsageError, path_erro
 from sentprobe.files import RESULTS, RUN_FILE, write_atomically
 from sentprobe.locks import LOCK, locked
 from sentprobe.probes.runs.data_facts import facts_from_json
-from sentprobe.probes.runs.results import Condition, Made, Norm, Result, Results, Score, SeedScore
+from sentprobe.probes.runs.results import (
+    OF_SEVERAL,
+    Condition,
+    Made,
+    Norm,
+    Result,
+    Results,
+    Score,
+    SeedScore,
+)
 from sentprobe.probes.statistics import Interval
 from sentprobe.probes.trainer.classifier import Preset
+from sentprobe.probes.trainer.readings import Reading
 from sentprobe.values import BadSyntaxError, check_record, parse_json
 
 RESULT_FORMAT = "sentprobe-result 2"
@@ -57,11 +67,20 @@ def _score_to_json(score: Score) -> dict[str, Any]:
 
 def _seed_to_json(score: SeedScore) -> dict[str, Any]:
     value = {entry.name: getattr(score, entry.name) for entry in fields(score)}
-    if score.instead:
-        value["instead"] = _line(score.instead)
-    else:
-        del value["instead"]
-    return value | {"made": score.made and asdict(score.made)}
+    value["made"] = score.made and asdict(score.made)
+    del value["readings"], value["information"], value["instead"]
+    instead = {"instead": _line(score.instead)} if score.instead else {}
+    return value | instead | _of_methods(score)
+
+
+def _of_methods(score: SeedScore) -> dict[str, Any]:
+    """Return what methods keep as JSON: a line for each column; empty ones are not written."""
+    columns = {
+        entry.name: _line(tuple(getattr(each, entry.name) for each in score.readings))
+        for entry in fields(Reading)
+    }
+    readings: dict[str, Any] = {"readings": columns} if score.readings else {}
+    return readings | ({"information": _line(score.information)} if score.information else {})
 
 
 def parse_result(text: str, *, source: str = "result") -> Result:
@@ -119,14 +138,22 @@ def _checked(result: Result) -> Result:
     seeds = [each for score in result.scores.values() for each in score.seeds]
     if not all(0 <= share <= 1 for share in (result.majority, *(s.accuracy for s in seeds))):
         raise ValueError("an accuracy is no share of the items")
+    _check_seeds(result)
     totals = {each.total for each in seeds}
-    for each in seeds:
-        if each.instead and len(each.instead) != each.total - each.correct:
-            raise ValueError("there is not an answer for each item that is wrong")
     for of_items in (result.units, result.lengths):
         if len(totals) > 1 or (of_items and totals != {len(of_items)}):
             raise ValueError("scores, units and lengths are of different numbers of items")
     return result
+
+
+def _check_seeds(result: Result) -> None:
+    """Refuse a seed without the probes of its condition, or without an answer for each mistake."""
+    for condition, score in result.scores.items():
+        for each in score.seeds:
+            if condition in OF_SEVERAL and len(each.readings) < 2:
+                raise ValueError(f"{condition} without its probes")
+            if each.instead and len(each.instead) != each.total - each.correct:
+                raise ValueError("there is not an answer for each item that is wrong")
 
 
 def _score_from_json(value: Mapping[str, Any]) -> Score:
@@ -139,8 +166,22 @@ def _score_from_json(value: Mapping[str, Any]) -> Score:
 
 
 def _seed_from_json(value: Mapping[str, Any]) -> SeedScore:
-    made, instead = value.get("made"), _numbers(value.get("instead", ""))
-    return SeedScore(**{**value, "instead": instead, "made": made and Made(**made)})
+    made = value.get("made")
+    others = {
+        "instead": _numbers(value.get("instead", "")),
+        "readings": _readings_from_json(value.get("readings", {})),
+        "information": tuple(map(float, value.get("information", "").split())),
+    }
+    return SeedScore(**{**value, **others, "made": made and Made(**made)})
+
+
+def _readings_from_json(value: Mapping[str, str]) -> tuple[Reading, ...]:
+    columns = zip(
+        *(value[name].split() for name in ("at", "correct", "bits") if value), strict=True
+    )
+    return tuple(
+        Reading(at=int(at), correct=int(correct), bits=float(bits)) for at, correct, bits in columns
+    )
 
 
 log = logging.getLogger(__name__)

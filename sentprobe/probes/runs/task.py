@@ -1,7 +1,7 @@
 """A task in a run: a dataset, what probes it, and what is worked out from it once."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -9,13 +9,16 @@ from sentprobe.errors import UsageError
 from sentprobe.lengths import count_tokens
 from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.probes.dataset import ONE_HOT, ProbeDataset, Split
+from sentprobe.probes.runs.control_task import word_types
 from sentprobe.probes.runs.controls import Material, material_of
 from sentprobe.probes.runs.data_facts import DataFacts, facts_of
-from sentprobe.probes.runs.results import renumber
+from sentprobe.probes.runs.results import Condition, renumber
 from sentprobe.probes.runs.settings import Run
 from sentprobe.probes.runs.word_source import WordSource
 from sentprobe.probes.suites import USUAL_PRESET, ClassifierChoice, usual_words
 from sentprobe.probes.trainer.classifier import Preset
+from sentprobe.probes.trainer.presets import careful, of_widths
+from sentprobe.probes.trainer.readings import portions_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -37,11 +40,17 @@ class Task:
     balanced_probes: bool
     lexicon: Lexicon | None = None
     """That of its sentences; None: the built-in one, if any."""
+    portioned: Material | None = None
+    """What portions are taken of; None: none are."""
 
     @property
     def name(self) -> str:
         """The name of the dataset."""
         return self.data.name
+
+    def material_for(self, condition: Condition) -> Material:
+        """Return what a probe is trained on under a condition."""
+        return self.portioned or self.material if condition is Condition.PORTIONS else self.material
 
 
 def make_tasks(
@@ -86,14 +95,23 @@ def make_task(
     origin: str = "",
     lexicon: Lexicon | None = None,
 ) -> Task:
-    """Work out what results say about a dataset."""
+    """Work out what results say about a dataset.
+
+    Raises:
+        UsageError: it is too small for a method that is asked for, or has no hidden layer for it.
+    """
     test = data.splits[Split.TEST]
     targets = test.targets
+    material = material_of(data, preset=preset, seed=run.seed)
+    if Condition.CONTROL_TASK in run.methods:
+        material = replace(material, types=word_types(data))
+    if Condition.WIDTHS in run.methods:
+        of_widths(preset)
     return Task(
         data=data,
         preset=preset,
         words=words,
-        material=material_of(data, preset=preset, seed=run.seed),
+        material=material,
         fingerprint=data.fingerprint(),
         facts=facts_of(data, origin=origin),
         majority=float(np.bincount(targets).max() / len(targets)),
@@ -102,4 +120,11 @@ def make_task(
         lengths=count_tokens([data.sentences[row] for row in test.rows]),
         balanced_probes=data.balanced_probes,
         lexicon=lexicon,
+        portioned=_portioned(data, preset, run) if Condition.PORTIONS in run.methods else None,
     )
+
+
+def _portioned(data: ProbeDataset, preset: Preset, run: Run) -> Material:
+    material = material_of(data, preset=careful(preset), seed=run.seed)
+    portions_of(len(material.train), labels=material.labels)
+    return material

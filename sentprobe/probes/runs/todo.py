@@ -1,13 +1,16 @@
 """A job of a run: an encoder on a task under one condition, for the seeds that are missing."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sentprobe.probes.dataset import Indices
+from sentprobe.probes.encoders.erasure import ErasedEncoder
+from sentprobe.probes.encoders.kinds import SpecArgument, find_kind
 from sentprobe.probes.encoders.protocol import Baseline, Encoder, seed_of
+from sentprobe.probes.encoders.storage import StoredEncoder
 from sentprobe.probes.runs.controls import conditions_of
 from sentprobe.probes.runs.keeping import add, keep
 from sentprobe.probes.runs.results import Condition, Made, Result, SeedScore, pack
@@ -15,6 +18,7 @@ from sentprobe.probes.runs.settings import Run
 from sentprobe.probes.runs.store import find_result, results_by_recipe, sound_results
 from sentprobe.probes.runs.task import Task
 from sentprobe.probes.trainer.classifier import Preset
+from sentprobe.specs import Spec
 from sentprobe.versions import versions
 
 if TYPE_CHECKING:
@@ -100,9 +104,26 @@ def missing_jobs(task: Task, encoder: Encoder | Baseline, known: Result, *, run:
 
 
 def asked_of(task: Task, encoder: Encoder | Baseline, *, run: Run) -> tuple[Condition, ...]:
-    """Return the conditions that are asked for; a baseline has no sanity runs."""
+    """Return the conditions that are asked for; a baseline has no sanity runs, and no methods."""
     controls = run.controls and isinstance(encoder, Encoder)
-    return conditions_of(task.data, controls=controls)
+    return with_methods(encoder, conditions_of(task.data, controls=controls), run=run)
+
+
+def with_methods(
+    encoder: Encoder | Baseline | Spec, usual: Sequence[Condition], *, run: Run
+) -> tuple[Condition, ...]:
+    """Return the conditions for an encoder: the usual ones, and those of methods.
+
+    Beside whole vectors, those that are cut, rounded or erased have the probe and the bag of words
+    alone. A baseline has no methods.
+    """
+    if isinstance(encoder, StoredEncoder | ErasedEncoder) and encoder.beside:
+        return tuple(each for each in usual if each in (Condition.PROBE, Condition.BAG_OF_WORDS))
+    if isinstance(encoder, Spec):
+        has_vectors = find_kind(encoder).argument is not SpecArgument.NONE
+    else:
+        has_vectors = isinstance(encoder, Encoder)
+    return (*usual, *(run.methods if has_vectors else ()))
 
 
 SHARED = (Condition.RANDOM_SENTENCES, Condition.BAG_OF_WORDS, Condition.NO_SENTENCE)
@@ -151,9 +172,14 @@ def take_kept(known: Result, job: Job, kept: SharedScores, *, dim: int) -> tuple
 
 def made_by(encoder: Encoder | Baseline, *, run: Run) -> Made:
     """Return how this run makes the probes of an encoder."""
-    module = type(encoder).__module__.rpartition(".")[2]
+    module = type(_whole(encoder)).__module__.rpartition(".")[2]
     packages = versions(*PACKAGES, *ENCODER_PACKAGES.get(module, ()))
     return Made(run.command, packages, run.device)
+
+
+def _whole(encoder: Encoder | Baseline) -> Encoder | Baseline:
+    """Return the encoder that makes the vectors."""
+    return encoder.whole if isinstance(encoder, StoredEncoder | ErasedEncoder) else encoder
 
 
 def _blank(task: Task, encoder: Encoder | Baseline, *, run: Run) -> Result:
@@ -198,14 +224,13 @@ def add_seconds(known: Result, seconds: Mapping[str, float]) -> Result:
 
 def trained_scores(job: Job, fits: "Iterable[Fit]", *, made: Made) -> list[SeedScore]:
     """Return what a result keeps of the probes of a job."""
-    targets = job.task.material.test.targets
     return [
         SeedScore(
             seed=seed,
             accuracy=fit.correct / fit.total,
             correct=fit.correct,
             total=fit.total,
-            right=pack(fit.predictions == targets),
+            right=pack(fit.right),
             instead=given_instead(job, fit.predictions),
             epochs=fit.epochs,
             loss=fit.loss,
@@ -214,6 +239,8 @@ def trained_scores(job: Job, fits: "Iterable[Fit]", *, made: Made) -> list[SeedS
             validation=fit.validation,
             precision=fit.precision,
             made=made,
+            readings=fit.readings,
+            information=fit.information,
         )
         for seed, fit in zip(job.seeds, fits, strict=True)
     ]

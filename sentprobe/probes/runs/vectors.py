@@ -14,6 +14,7 @@ from sentprobe.errors import SentprobeError
 from sentprobe.lengths import count_tokens
 from sentprobe.probes.dataset import ProbeDataset
 from sentprobe.probes.encoders.protocol import Encoder, Vectors
+from sentprobe.probes.encoders.storage import StoredEncoder, rounded
 from sentprobe.probes.encoders.word_vectors import Bow
 from sentprobe.probes.runs.controls import fit_under
 from sentprobe.probes.runs.results import Condition, Norm, Result, norms_by_length
@@ -78,7 +79,11 @@ class Encoded:
         texts = job.task.data.sentences
         if job.condition is Condition.BAG_OF_WORDS:
             return self.bow.encode(texts)
-        return self.sentences.of(texts)
+        vectors = self.sentences.of(texts)
+        if not isinstance(self.encoder, StoredEncoder):
+            return vectors
+        seen = vectors[np.unique(job.task.material.train.rows)]
+        return rounded(vectors, self.encoder.way.rounding, scale=seen)
 
     def of_words(self, job: Job) -> Vectors | None:
         """Return the vectors of its probe words, (words, word_dim) float32; None: one-hot."""
@@ -128,7 +133,7 @@ def trainer_of(job: Job, run: Run) -> Callable[..., Fits]:
     return partial(
         fit_under,
         job.condition,
-        job.task.material,
+        job.task.material_for(job.condition),
         preset=job.task.preset,
         seed=run.seed,
         seeds=job.seeds,

@@ -68,6 +68,12 @@ class Prepared:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def part(self, first: int, last: int | None = None) -> "Prepared":
+        """Return the items from *first* to before *last*, in order."""
+        kept = slice(first, last)
+        words = ProbeWords(self.words.numbers[kept], self.words.lexicon)
+        return Prepared(self.table, self.rows[kept], words, self.targets[kept])
+
     def batch(self, places: Tensor, *, labels: int) -> tuple[BatchInputs, Tensor]:
         """Return the items at *places* (b,), and their targets (b, labels) float32, one-hot."""
         hots = torch.nn.functional.one_hot(self.targets[places], labels)

@@ -2,12 +2,13 @@
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import mean
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import Indices, Items
@@ -17,6 +18,7 @@ from sentprobe.probes.trainer.batches import Prepared, prepare
 from sentprobe.probes.trainer.classifier import Optimizer, Precision, Preset
 from sentprobe.probes.trainer.logreg import solve
 from sentprobe.probes.trainer.presets import BankShape, GridPoint, points_of
+from sentprobe.probes.trainer.readings import Reading
 from sentprobe.probes.trainer.scaling import scaled
 from sentprobe.probes.trainer.training import predict, train_points
 from sentprobe.processes import limit_threads
@@ -56,6 +58,12 @@ class Fit:
     """What the first layer's matrix products were made of."""
     gradient: float | None = None
     """The largest component of the gradient of the mean loss in the end (L-BFGS only)."""
+    right: NDArray[np.bool_]
+    """(n,) bool, whether each prediction is right."""
+    readings: tuple[Reading, ...] = ()
+    """Where a method trains several probes: each of them; what is said above is of the last."""
+    information: tuple[float, ...] = ()
+    """The pointwise V-information of each test item, where it was asked for."""
 
     @property
     def accuracy(self) -> float:
@@ -98,43 +106,56 @@ def fit(
         UsageError: no validation items where they are needed; no bfloat16 here.
         SentprobeError: training diverged.
     """
+    start = time.perf_counter()
+    with limit_threads(threads), torch.inference_mode():
+        problem = make_problem(
+            vectors,
+            train=train,
+            test=test,
+            validation=validation,
+            words=words,
+            labels=labels,
+            preset=preset,
+            device=device,
+            word_vectors=word_vectors,
+        )
+        fits = [each.fit(problem) for each in problem.probes(seeds)]
+    return shared_time(fits, time.perf_counter() - start)
+
+
+def shared_time(fits: Sequence[Fit], seconds: float) -> tuple[Fit, ...]:
+    """Return fits with their shares of the time that all took together."""
+    return tuple(replace(each, seconds=seconds / len(fits)) for each in fits)
+
+
+def make_problem(
+    vectors: Vectors,
+    *,
+    train: Items,
+    test: Items,
+    validation: Items | None,
+    words: int,
+    labels: int,
+    preset: Preset,
+    device: str,
+    word_vectors: Vectors | None,
+) -> "TrainingProblem":
+    """Put what a fit is given on its device; see :func:`fit`."""
     if preset.needs_validation and validation is None:
         raise UsageError(f"preset {preset.name} needs validation items, and there are none")
-    start = time.perf_counter()
     place = torch.device(device)
-    precision = settle(preset.precision, device=place)
     shape = _shape(vectors, train, word_vectors, words=words, labels=labels)
-    with limit_threads(threads), torch.inference_mode():
-        table = _table(vectors, train.rows, preset, place)
-        lexicon = None
-        if word_vectors is not None and shape.word_dim:
-            lexicon = _table(word_vectors, train.probes.ravel(), preset, place)
-        put = partial(prepare, table, shape=shape, lexicon=lexicon)
-        problem = _Problem(
-            design=_design(preset, shape, precision),
-            preset=preset,
-            train=put(train),
-            validation=None if validation is None else put(validation),
-        )
-        chosen = [_choose(found) for found in _search(problem, seeds)]
-        items = put(test)
-        predictions = [predict(found.banks, items) for found in chosen]
-    seconds = (time.perf_counter() - start) / max(1, len(seeds))
-    return tuple(
-        Fit(
-            predictions=predicted,
-            correct=int((predicted == test.targets).sum()),
-            total=len(test),
-            epochs=found.epochs,
-            loss=found.loss,
-            converged=found.converged,
-            seconds=seconds,
-            chosen=found.banks[0].points[0].chosen(preset),
-            validation=found.validation,
-            precision=precision,
-            gradient=found.gradient,
-        )
-        for found, predicted in zip(chosen, predictions, strict=True)
+    table = _table(vectors, train.rows, preset, place)
+    lexicon = None
+    if word_vectors is not None and shape.word_dim:
+        lexicon = _table(word_vectors, train.probes.ravel(), preset, place)
+    put = partial(prepare, table, shape=shape, lexicon=lexicon)
+    return TrainingProblem(
+        shape=shape,
+        preset=preset,
+        train=put(train),
+        validation=None if validation is None else put(validation),
+        test=put(test),
     )
 
 
@@ -153,22 +174,38 @@ def _table(vectors: Vectors, rows: Indices, preset: Preset, place: torch.device)
     return torch.from_numpy(scaled(vectors, rows, scaling=preset.scaling)).to(place)
 
 
-def _design(preset: Preset, shape: BankShape, precision: Precision) -> Design:
-    return Design(
-        shape=shape, activation=preset.activation, masking=preset.masking, precision=precision
-    )
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Problem:
-    design: Design
+class TrainingProblem:
+    """What a probe is trained and tested on, on its device, and how."""
+
+    shape: BankShape
     preset: Preset
     train: Prepared
     validation: Prepared | None
+    test: Prepared
+
+    @property
+    def design(self) -> Design:
+        """What all of its probes share."""
+        preset, device = self.preset, self.train.table.device
+        return Design(
+            shape=self.shape,
+            activation=preset.activation,
+            masking=preset.masking,
+            precision=settle(preset.precision, device=device),
+        )
+
+    def probes(self, seeds: Sequence[int]) -> "list[TrainedProbe]":
+        """Train a probe for each seed, side by side."""
+        return [choose(found) for found in self.all_probes(seeds)]
+
+    def all_probes(self, seeds: Sequence[int]) -> "list[list[TrainedProbe]]":
+        """Train the whole grid, and return a list for each seed."""
+        return _search(self, seeds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Trained:
+class TrainedProbe:
     """A trained probe, as a bank of one; or several, that are averaged."""
 
     banks: tuple[Bank, ...]
@@ -178,8 +215,27 @@ class _Trained:
     validation: float | None = None
     gradient: float | None = None
 
+    def fit(self, problem: TrainingProblem) -> Fit:
+        """Predict the test items."""
+        predicted = predict(self.banks, problem.test)
+        right = predicted == problem.test.targets.cpu().numpy()
+        return Fit(
+            predictions=predicted,
+            correct=int(right.sum()),
+            total=len(right),
+            epochs=self.epochs,
+            loss=self.loss,
+            converged=self.converged,
+            seconds=0.0,
+            chosen=self.banks[0].points[0].chosen(problem.preset),
+            validation=self.validation,
+            precision=self.banks[0].design.precision,
+            gradient=self.gradient,
+            right=right,
+        )
 
-def _choose(found: Sequence[_Trained]) -> _Trained:
+
+def choose(found: Sequence[TrainedProbe]) -> TrainedProbe:
     """Return the probe with the best accuracy on validation, the first of equals."""
     return max(found, key=lambda each: each.validation or 0.0)
 
@@ -194,13 +250,13 @@ def member_seeds(seed: int, count: int) -> tuple[int, ...]:
     return (seed, *(int(number) >> 1 for number in drawn))
 
 
-def _search(problem: _Problem, seeds: Sequence[int]) -> list[list[_Trained]]:
+def _search(problem: TrainingProblem, seeds: Sequence[int]) -> list[list[TrainedProbe]]:
     """Train all points of the grid; return a list for each seed."""
     grids = [_grid(problem, seed) for seed in seeds]
     if problem.preset.optimizer is Optimizer.LBFGS:
         # Nothing is drawn, so that all seeds give the same.
         return [[_solve(problem, point) for (point,) in grids[0]]] * len(grids) if grids else []
-    found: dict[GridPoint, _Trained] = {}
+    found: dict[GridPoint, TrainedProbe] = {}
     for part in _parts({p for grid in grids for members in grid for p in members}, problem):
         found |= _train(problem, part)
     return [
@@ -209,17 +265,17 @@ def _search(problem: _Problem, seeds: Sequence[int]) -> list[list[_Trained]]:
     ]
 
 
-def _grid(problem: _Problem, seed: int) -> list[tuple[GridPoint, ...]]:
+def _grid(problem: TrainingProblem, seed: int) -> list[tuple[GridPoint, ...]]:
     """Return the points of the grid, each as the probes that are averaged there."""
     preset, shape = problem.preset, problem.design.shape
     members = member_seeds(seed, preset.average)
     return list(zip(*(points_of(preset, shape, seed=each) for each in members), strict=True))
 
 
-def _together(problem: _Problem, members: Sequence[_Trained]) -> _Trained:
+def _together(problem: TrainingProblem, members: Sequence[TrainedProbe]) -> TrainedProbe:
     """Return several probes as one, with its accuracy on validation."""
     banks = tuple(bank for each in members for bank in each.banks)
-    return _Trained(
+    return TrainedProbe(
         banks=banks,
         epochs=max(each.epochs for each in members),
         loss=mean(each.loss for each in members),
@@ -228,7 +284,7 @@ def _together(problem: _Problem, members: Sequence[_Trained]) -> _Trained:
     )
 
 
-def _parts(points: Iterable[GridPoint], problem: _Problem) -> Iterator[list[GridPoint]]:
+def _parts(points: Iterable[GridPoint], problem: TrainingProblem) -> Iterator[list[GridPoint]]:
     """Cut the points into passes of at most MOST_WEIGHTS, equal penalties side by side."""
     shape = problem.design.shape
     part: list[GridPoint] = []
@@ -244,7 +300,7 @@ def _parts(points: Iterable[GridPoint], problem: _Problem) -> Iterator[list[Grid
         yield part
 
 
-def _train(problem: _Problem, points: Sequence[GridPoint]) -> dict[GridPoint, _Trained]:
+def _train(problem: TrainingProblem, points: Sequence[GridPoint]) -> dict[GridPoint, TrainedProbe]:
     done = train_points(
         points,
         problem.design,
@@ -253,7 +309,7 @@ def _train(problem: _Problem, points: Sequence[GridPoint]) -> dict[GridPoint, _T
         validation=problem.validation,
     )
     return {
-        point: _Trained(
+        point: TrainedProbe(
             banks=(each.bank,),
             epochs=each.course.epochs,
             loss=each.course.loss,
@@ -263,9 +319,9 @@ def _train(problem: _Problem, points: Sequence[GridPoint]) -> dict[GridPoint, _T
     }
 
 
-def _solve(problem: _Problem, point: GridPoint) -> _Trained:
+def _solve(problem: TrainingProblem, point: GridPoint) -> TrainedProbe:
     solution = solve(point, problem.design, problem.preset, items=problem.train)
-    return _Trained(
+    return TrainedProbe(
         banks=(solution.bank,),
         epochs=solution.iterations,
         loss=solution.loss,
@@ -275,7 +331,7 @@ def _solve(problem: _Problem, point: GridPoint) -> _Trained:
     )
 
 
-def _accuracy(problem: _Problem, banks: Sequence[Bank]) -> float | None:
+def _accuracy(problem: TrainingProblem, banks: Sequence[Bank]) -> float | None:
     """Return the accuracy on validation, where there is one."""
     if (items := problem.validation) is None:
         return None

@@ -1,7 +1,7 @@
 """The classifiers of the papers, each in full in one table, and the points of their grids."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from sentprobe.errors import UsageError, suggest
@@ -214,6 +214,49 @@ def override(preset: Preset, options: Iterable[OptionPair]) -> Preset:
     (50, 100)
     """
     return with_options(preset, options, owner=f"preset {preset.name}", fixed=("name",))
+
+
+def careful(preset: Preset) -> Preset:
+    """Return the classifier with weights that are least surprised by the validation items.
+
+    A probe whose probabilities count must not be sure of what it does not know. It also waits
+    longer, since on few items nothing is learned for many passes, and it does not go on for what
+    is not worth having. L-BFGS stays as it is: there the penalty sees to that.
+    """
+    if preset.optimizer is Optimizer.LBFGS:
+        return preset
+    return replace(
+        preset,
+        stop=Stop.VALIDATION_LOSS,
+        check_every=1,
+        tolerance=1e-3,
+        patience=max(30, preset.patience),
+        patience_resets=True,
+        enough=0.0,
+    )
+
+
+WIDTHS = (8, 32, 128)
+"""The hidden layers of probes of growing complexity."""
+
+
+def linear(preset: Preset) -> Preset:
+    """Return the classifier without a hidden layer."""
+    return replace(preset, activation=Activation.NONE, dropout=(0.0,))
+
+
+def of_widths(preset: Preset) -> Preset:
+    """Return the classifier with hidden layers of WIDTHS, however many labels there are.
+
+    Raises:
+        UsageError: it has none.
+    """
+    if preset.activation is Activation.NONE:
+        raise UsageError(
+            f"preset {preset.name} has no hidden layer that could be wider; use another, such as "
+            "ettinger"
+        )
+    return replace(preset, hidden=WIDTHS, linear_from=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -336,6 +336,14 @@ def predict(banks: Sequence[Bank], items: Prepared) -> Indices:
     return best.cpu().numpy().astype(np.int64)
 
 
+def costs(banks: Sequence[Bank], items: Prepared) -> list[float]:
+    """Return what the label of each item costs by the mean of the banks' probabilities, in bits."""
+    found = [torch.log_softmax(_scores(bank, items).double(), dim=1) for bank in banks]
+    mean = torch.logsumexp(torch.stack(found), dim=0) - math.log(len(found))  # (n, labels)
+    bits: list[float] = (-mean.gather(1, items.targets[:, None])[:, 0] / math.log(2)).tolist()
+    return bits
+
+
 def _scores(bank: Bank, items: Prepared) -> Tensor:
     """Return the logits of the first probe, (n, labels) float32."""
     labels = bank.design.shape.labels

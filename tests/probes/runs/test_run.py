@@ -15,7 +15,7 @@ from sentprobe.probes.dataset import Indices, Items, ProbeDataset, Split
 from sentprobe.probes.encoders import EncoderError, Vectors, digest, make_encoder
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.runs.controls import CONDITIONS, Material
-from sentprobe.probes.runs.results import Condition
+from sentprobe.probes.runs.results import USUAL, Condition
 from sentprobe.probes.runs.run import run
 from sentprobe.probes.runs.store import format_result, read_results
 from sentprobe.probes.statistics import wilson
@@ -52,13 +52,13 @@ def test_run_writes_what_it_returns(tmp_path: Path) -> None:
     read = read_results(out)
     assert sorted(map(format_result, read.records)) == sorted(map(format_result, made.records))
     record = made.records[0]
-    assert set(record.scores) == set(Condition)
+    assert set(record.scores) == set(USUAL)
     assert [each.seed for each in record.scores[Condition.PROBE].seeds] == [3, 4]
     assert record.dataset_fingerprint == FEW[0].fingerprint()
     assert (record.seed, record.command, record.preset, record.dim) == (3, "probe", FAST, 8)
     assert record.majority == 0.5
     assert {"python", "torch", "numpy", "sentprobe", "scikit-learn"} == set(record.versions)
-    assert set(record.seconds) == {"encoding", *map(str, Condition)}
+    assert set(record.seconds) == {"encoding", *map(str, USUAL)}
 
 
 def test_the_answers_are_kept() -> None:
@@ -178,7 +178,7 @@ def test_without_probe_words_there_are_no_random_ones_nor_only_they() -> None:
     data = replace(data, probe_words=(), splits=bare)
     made = run([data], [bow(4)], preset=FAST)
     without = {Condition.RANDOM_PROBES, Condition.NO_SENTENCE}
-    assert set(made.records[0].scores) == set(Condition) - without
+    assert set(made.records[0].scores) == set(USUAL) - without
 
 
 def test_validation_is_set_aside_where_the_preset_needs_it() -> None:
