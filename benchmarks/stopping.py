@@ -37,13 +37,7 @@ from sentprobe.probes.trainer.bank import Bank, Design, gradients, logits, make_
 from sentprobe.probes.trainer.batches import Dropout, Prepared, passes, prepare
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.fit import MOST_WEIGHTS
-from sentprobe.probes.trainer.presets import (
-    BankShape,
-    GridPoint,
-    find_preset,
-    override,
-    points_of,
-)
+from sentprobe.probes.trainer.presets import BankShape, GridPoint, find_preset, override, points_of
 from sentprobe.probes.trainer.scaling import scaled
 from sentprobe.probes.trainer.training import ORDER, Course, Updates, ValidationCheck, checks
 from sentprobe.processes import limit_threads

@@ -29,10 +29,7 @@ from sentprobe.probes.geometry.results import (
     to_records,
     write_geometry,
 )
-from sentprobe.probes.report.distance_comparisons import (
-    compare_geometry,
-    geometry_comparison_grid,
-)
+from sentprobe.probes.report.distance_comparisons import compare_geometry, geometry_comparison_grid
 from sentprobe.probes.report.downstream import read_scores
 from sentprobe.probes.report.geometry import geometry_sections
 from sentprobe.probes.report.mistakes import mistake_lines, mistakes_of

@@ -10,11 +10,7 @@ import typer
 
 from sentprobe.commands import completion as offer
 from sentprobe.commands import options as opt
-from sentprobe.commands.mirror_sentences import (
-    mirror_materials,
-    parse_sentences,
-    refuse_drawing,
-)
+from sentprobe.commands.mirror_sentences import mirror_materials, parse_sentences, refuse_drawing
 from sentprobe.commands.stopping import goes_on, stopping
 from sentprobe.commands.table_files import find_caption, find_table_format
 from sentprobe.errors import UsageError, counted, told

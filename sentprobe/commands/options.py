@@ -16,17 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_type_hints
 
 import typer
 
-from sentprobe.commands.completion import (
-    among,
-    complete_column,
-    complete_encoder,
-    complete_sampling,
-    complete_structure,
-    complete_task,
-    complete_template,
-    complete_vocabulary,
-    names_in,
-)
+from sentprobe.commands import completion as offer
 from sentprobe.errors import UsageError, check_seed
 from sentprobe.specs import COMPEVAL, NATURAL, choose
 
@@ -66,7 +56,7 @@ def out_to(text: str, panel: str | None = None) -> Any:
 
 def format_among(text: str, panel: str | None = None) -> Any:
     """Return the option ``--format``; *text* names the formats."""
-    offered = among(lambda: names_in(text))
+    offered = offer.among(lambda: offer.names_in(text))
     return typer.Option("--format", "-f", help=text, rich_help_panel=panel, autocompletion=offered)
 
 
@@ -144,7 +134,7 @@ EncodersOption = Annotated[
         "--encoder",
         "-e",
         help="bow, bow:FILE, st:MODEL, ...; repeatable. By default bow and bilstm-max.",
-        autocompletion=complete_encoder,
+        autocompletion=offer.complete_encoder,
     ),
 ]
 
@@ -157,7 +147,7 @@ TaskOption = Annotated[
     typer.Option(
         "--task",
         help="Only this task (of natural also: adi); repeatable.",
-        autocompletion=complete_task,
+        autocompletion=offer.complete_task,
     ),
 ]
 
@@ -176,7 +166,7 @@ VocabularyOption = Annotated[
         "-v",
         help=VOCABULARIES,
         rich_help_panel=WHAT,
-        autocompletion=complete_vocabulary,
+        autocompletion=offer.complete_vocabulary,
     ),
 ]
 
@@ -187,7 +177,7 @@ CompevalVocabularyOption = Annotated[
         "-v",
         help=f"{VOCABULARIES} By default compeval, or the only one of your lexicon.",
         rich_help_panel=WHAT,
-        autocompletion=complete_vocabulary,
+        autocompletion=offer.complete_vocabulary,
     ),
 ]
 
@@ -197,8 +187,8 @@ HeldOutOption = Annotated[
     typer.Option(
         "--held-out",
         help="Only what --hold-out of gen pairs leaves out.",
-        rich_help_panel=WHAT,
-        autocompletion=complete_template,
+        rich_help_panel=HELD_OUT,
+        autocompletion=offer.complete_template,
     ),
 ]
 
@@ -244,7 +234,7 @@ class TripletOptions:
             "-t",
             help="Structure, from gen templates; repeatable. By default all that can.",
             rich_help_panel=WHAT,
-            autocompletion=complete_template,
+            autocompletion=offer.complete_template,
         ),
     ] = None
     vocabulary: CompevalVocabularyOption = None
@@ -270,7 +260,7 @@ class CompevalOptions:
             "relative, subject-relative, object-relative, progressive, negated, past, plural or "
             "intransitive.",
             rich_help_panel=HELD_OUT,
-            autocompletion=complete_structure,
+            autocompletion=offer.complete_structure,
         ),
     ] = None
 
@@ -287,7 +277,7 @@ class ItemOptions:
             "--sampling",
             help="mirror, or paper, as published; of natural text only with --task adi.",
             rich_help_panel=WHAT,
-            autocompletion=complete_sampling,
+            autocompletion=offer.complete_sampling,
         ),
     ] = "mirror"
 
@@ -393,7 +383,7 @@ class ItemViewOptions:
             metavar="COLUMN",
             help="Show accuracy by voice, clause, distance, attractors, length, label, template, "
             "or any column of the items.",
-            autocompletion=complete_column,
+            autocompletion=offer.complete_column,
         ),
     ] = None
     wrong: Annotated[

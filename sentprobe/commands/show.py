@@ -8,15 +8,10 @@ from typing import Annotated
 
 import typer
 
+from sentprobe import table_writers as tw
 from sentprobe.commands import options as opt
 from sentprobe.commands.given_runs import check_distances, read_distances, read_runs
-from sentprobe.commands.table_files import (
-    FLAT,
-    MTEB,
-    find_caption,
-    find_format,
-    print_or_write,
-)
+from sentprobe.commands.table_files import FLAT, MTEB, find_caption, find_format, print_or_write
 from sentprobe.errors import UsageError
 from sentprobe.lengths import Lengths
 from sentprobe.probes.geometry.draws import geometry_tables
@@ -28,27 +23,13 @@ from sentprobe.probes.report.methods import method_records, method_tables
 from sentprobe.probes.report.part_tables import by_fingerprint, structure_sections
 from sentprobe.probes.report.published import published_records
 from sentprobe.probes.report.series import NOTES, check_series, series_grids, series_records
-from sentprobe.probes.report.tables import (
-    CellStyle,
-    single_draws,
-    titles,
-)
+from sentprobe.probes.report.tables import CellStyle, single_draws, titles
 from sentprobe.probes.report.view import ShownTable, in_grids, sections
 from sentprobe.probes.report.view import to_text as write_sections
 from sentprobe.probes.runs.item_table import ItemTable, has_held_out, has_items, item_tables
 from sentprobe.probes.runs.results import Results
 from sentprobe.screen import print_table, say
 from sentprobe.specs import choose
-from sentprobe.table_writers import (
-    NO_CAPTION,
-    Caption,
-    TableFormat,
-    draw,
-    write_grid,
-    write_notes,
-    write_records,
-    write_title,
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +38,7 @@ class View:
 
     style: CellStyle = CellStyle()  # noqa: RUF009 - frozen
     by_length: Lengths | None = None
-    caption: Caption = NO_CAPTION
+    caption: tw.Caption = tw.NO_CAPTION
     distances: tuple[GeometryResult, ...] = ()
     """What is known of geometry, shown below."""
     nearness: Nearness = Nearness.COSINE
@@ -131,9 +112,9 @@ def show(
         nearness=near,
         items=_held_out_items(results),
     )
-    if style not in FLAT and (lengths is None or style is TableFormat.HTML):
+    if style not in FLAT and (lengths is None or style is tw.TableFormat.HTML):
         results, view = without_curves(results, view)
-    if style is TableFormat.TEXT and out is None:
+    if style is tw.TableFormat.TEXT and out is None:
         print_tables(results, view)
     else:
         print_or_write(to_text(results, view, style), out)
@@ -201,16 +182,16 @@ def save_plot(
     save_layers(layered[0] if layered else results, path)
 
 
-def to_text(results: Results, view: View, fmt: TableFormat) -> str:
+def to_text(results: Results, view: View, fmt: tw.TableFormat) -> str:
     """Return what is shown, as text in any of the formats."""
-    if view.by_length is not None and fmt is not TableFormat.HTML:
+    if view.by_length is not None and fmt is not tw.TableFormat.HTML:
         return series_text(results, view, by=view.by_length, fmt=fmt)
     if fmt in FLAT:
         papers = published_records(results) if view.style.published else []
-        return write_records(
+        return tw.write_records(
             all_records(results, view.distances, papers, method_records(results)), fmt
         )
-    if fmt is TableFormat.HTML:
+    if fmt is tw.TableFormat.HTML:
         from sentprobe.probes.report.html import report  # noqa: PLC0415 - Jinja is not always needed
 
         by = view.by_length or Lengths.BINS
@@ -231,8 +212,8 @@ def print_tables(results: Results, view: View) -> None:
         print_series(results, by=view.by_length, style=view.style)
         return
     for title, each, notes in _tables(results, view):
-        say(write_title(title, TableFormat.TEXT), end="")
-        print_table(draw(each))
+        say(tw.write_title(title, tw.TableFormat.TEXT), end="")
+        print_table(tw.draw(each))
         say(notes, end="")
 
 
@@ -256,30 +237,30 @@ def print_series(results: Results, *, by: Lengths, style: CellStyle) -> None:
     check_series(results)
     tables = single_draws(results)
     for title, each in zip(titles(tables), tables, strict=True):
-        say(write_title(title, TableFormat.TEXT), end="")
+        say(tw.write_title(title, tw.TableFormat.TEXT), end="")
         for one in series_grids(each, by=by, style=style):
-            print_table(draw(one))
+            print_table(tw.draw(one))
     say("\n".join(NOTES))
 
 
-def series_text(results: Results, view: View, *, by: Lengths, fmt: TableFormat) -> str:
+def series_text(results: Results, view: View, *, by: Lengths, fmt: tw.TableFormat) -> str:
     """Return the series as text, in any of the formats but HTML, whose page has plots of them.
 
     Raises:
         UsageError: see :func:`check_series`.
     """
     check_series(results)
-    if fmt in (TableFormat.CSV, TableFormat.JSON):
-        return write_records(series_records(results, by=by), fmt)
+    if fmt in (tw.TableFormat.CSV, tw.TableFormat.JSON):
+        return tw.write_records(series_records(results, by=by), fmt)
     tables = single_draws(results)
     grids = [list(series_grids(each, by=by, style=view.style)) for each in tables]
     count, numbers = sum(map(len, grids)), itertools.count(1)
     parts = [
-        write_title(title, fmt)
-        + "\n".join(write_grid(g, fmt, view.caption.of(next(numbers), count)) for g in each)
+        tw.write_title(title, fmt)
+        + "\n".join(tw.write_grid(g, fmt, view.caption.of(next(numbers), count)) for g in each)
         for title, each in zip(titles(tables), grids, strict=True)
     ]
-    return "\n".join(parts) + write_notes("".join(f"{note}\n" for note in NOTES), fmt)
+    return "\n".join(parts) + tw.write_notes("".join(f"{note}\n" for note in NOTES), fmt)
 
 
 def save_series_plot(results: Results, path: "Path", *, by: Lengths) -> None:

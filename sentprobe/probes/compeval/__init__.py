@@ -1,13 +1,7 @@
 """The five tasks of Ettinger et al. (2018)."""
 
 from sentprobe.probes.compeval.assemble import build, structures_of
-from sentprobe.probes.compeval.tasks import (
-    TASKS,
-    CompevalTask,
-    HeldOut,
-    check_size,
-    find_task,
-)
+from sentprobe.probes.compeval.tasks import TASKS, CompevalTask, HeldOut, check_size, find_task
 from sentprobe.probes.dataset import Sampling, Size
 
 __all__ = [

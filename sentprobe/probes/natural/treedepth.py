@@ -23,13 +23,7 @@ from sentprobe.probes.corpus.queries import SentencePool
 from sentprobe.probes.dataset import Indices, Split
 from sentprobe.probes.known_task import why
 from sentprobe.probes.natural import select
-from sentprobe.probes.natural.task import (
-    BAG_AND_ORDER,
-    OF_STRUCTURE,
-    NaturalTask,
-    Said,
-    TableNeed,
-)
+from sentprobe.probes.natural.task import BAG_AND_ORDER, OF_STRUCTURE, NaturalTask, Said, TableNeed
 
 DEPTHS = range(5, 13)
 """The classes, in edges from ROOT to the deepest word."""

@@ -11,7 +11,7 @@ from sentprobe.lengths import Lengths
 from sentprobe.probes.geometry.draws import geometry_tables
 from sentprobe.probes.geometry.measures import Nearness
 from sentprobe.probes.geometry.results import GeometryResult
-from sentprobe.probes.report import pictures, sanity
+from sentprobe.probes.report import pictures, sanity, tables
 from sentprobe.probes.report.curves import Curve, curve_tables
 from sentprobe.probes.report.geometry import geometry_sections
 from sentprobe.probes.report.methods import method_tables
@@ -19,14 +19,6 @@ from sentprobe.probes.report.page_table import PageTable, lead, page_table
 from sentprobe.probes.report.panels import PagePicture
 from sentprobe.probes.report.redo import how_to_redo
 from sentprobe.probes.report.standings import group_lines, standings
-from sentprobe.probes.report.tables import (
-    CellStyle,
-    classifiers,
-    describe,
-    grid,
-    of_papers,
-    trained,
-)
 from sentprobe.probes.report.view import template, titled
 from sentprobe.probes.runs.results import Results
 from sentprobe.probes.trainer.presets import short_name
@@ -68,7 +60,7 @@ def report(
     results: Results,
     distances: Sequence[GeometryResult] = (),
     *,
-    style: CellStyle | None = None,
+    style: tables.CellStyle | None = None,
     by: Lengths = Lengths.BINS,
     curves: Sequence[Curve] = (),
     nearness: Nearness = Nearness.COSINE,
@@ -80,16 +72,16 @@ def report(
     says how lengths of sentences are put together in plots.
     """
     sections = tuple(
-        _section(each, style or CellStyle(), title=title, folders=folders, by=by)
+        _section(each, style or tables.CellStyle(), title=title, folders=folders, by=by)
         for title, each, folders in titled(results)
     )
     script = template("page.js").render()
     return template("report.html.j2").render(
         sections=sections,
-        distances=tuple(_distances(results, distances, style or CellStyle(), nearness)),
-        curves=tuple(_curves(curves, style or CellStyle())),
+        distances=tuple(_distances(results, distances, style or tables.CellStyle(), nearness)),
+        curves=tuple(_curves(curves, style or tables.CellStyle())),
         methods=tuple(method_tables(results)),
-        classifiers=tuple(classifiers(results)),
+        classifiers=tuple(tables.classifiers(results)),
         redo=how_to_redo(results, distances, curves),
         script=Markup(script),  # a file of the package, into which nothing is put
         script_digest=_digest(script),
@@ -102,7 +94,10 @@ def _digest(script: str) -> str:
 
 
 def _distances(
-    results: Results, distances: Sequence[GeometryResult], style: CellStyle, nearness: Nearness
+    results: Results,
+    distances: Sequence[GeometryResult],
+    style: tables.CellStyle,
+    nearness: Nearness,
 ) -> Iterator[PlainSection]:
     shown = geometry_sections(distances, results, intervals=style.intervals, nearness=nearness)
     for (title, table, notes), own in zip(shown, geometry_tables(distances), strict=True):
@@ -114,7 +109,7 @@ def _distances(
         )
 
 
-def _curves(curves: Sequence[Curve], style: CellStyle) -> Iterator[PlainSection]:
+def _curves(curves: Sequence[Curve], style: tables.CellStyle) -> Iterator[PlainSection]:
     tables = curve_tables(curves, intervals=style.intervals)
     for curve, (title, table, notes) in zip(curves, tables, strict=True):
         yield PlainSection(
@@ -126,19 +121,19 @@ def _curves(curves: Sequence[Curve], style: CellStyle) -> Iterator[PlainSection]
 
 
 def _section(
-    results: Results, style: CellStyle, *, title: str, folders: tuple[str, ...], by: Lengths
+    results: Results, style: tables.CellStyle, *, title: str, folders: tuple[str, ...], by: Lengths
 ) -> ReportSection:
-    presets = dict.fromkeys(map(short_name, trained(results)))
+    presets = dict.fromkeys(map(short_name, tables.trained(results)))
     named = (f"classifier: {' and '.join(presets)}",) if presets else ()
-    sentence, *notes = describe(results)
+    sentence, *notes = tables.describe(results)
     found = standings(results)
     return ReportSection(
         title=title,
         lead=lead(results),
         sentence=sentence,
-        table=page_table(grid(results, style=style), found, intervals=style.intervals),
+        table=page_table(tables.grid(results, style=style), found, intervals=style.intervals),
         tied=tuple(group_lines(found)),
-        notes=(*folders, *named, *notes, *of_papers(results, style)),
+        notes=(*folders, *named, *notes, *tables.of_papers(results, style)),
         warnings=tuple(sanity.warnings(results)),
         at_chance=tuple(sanity.chance_line(results)),
         verdicts=tuple(sanity.verdicts(results)),

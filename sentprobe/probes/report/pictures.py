@@ -9,23 +9,11 @@ from sentprobe.lengths import Bin, Lengths
 from sentprobe.probes.geometry import tables as geometry_tables
 from sentprobe.probes.geometry.draws import GeometryTable, accuracy_of, by_cell
 from sentprobe.probes.geometry.measures import Nearness, NegativeKind
+from sentprobe.probes.report import panels as pn
 from sentprobe.probes.report.curve_plots import axis_of
 from sentprobe.probes.report.curves import Curve, columns_of, title_of
 from sentprobe.probes.report.draws import draws_of
 from sentprobe.probes.report.figures import Figure, figure_of
-from sentprobe.probes.report.panels import (
-    NAMED,
-    Dot,
-    DotPanel,
-    DotRow,
-    Line,
-    LinePanel,
-    LinePoint,
-    PagePicture,
-    floor_of,
-    legend_of,
-    marks_of,
-)
 from sentprobe.probes.report.plots import families, tasks_with_series
 from sentprobe.probes.report.series import SeriesPoint, accuracy_by_length, norm_by_length
 from sentprobe.probes.report.standings import Standings
@@ -35,18 +23,18 @@ from sentprobe.probes.statistics import take_apart
 MOST = 12
 """So many encoders are drawn by length, the best."""
 
-ENCODERS = PagePicture(
+ENCODERS = pn.PagePicture(
     title="Accuracy by task",
     caption="A dot is an accuracy in percent, its line the 95% interval. Filled: tied with the "
     "best of the task. Dotted: what is to be above, a bag of words of the same width where "
     "words alone tell something, else chance.",
 )
-LAYERS = PagePicture(
+LAYERS = pn.PagePicture(
     title="Accuracy by layer",
     caption="Accuracy of the probe by layer, in percent, with its 95% interval. Dotted: chance, "
     "the share of the commonest label. Layer 0 is the embeddings.",
 )
-LENGTHS = PagePicture(
+LENGTHS = pn.PagePicture(
     title="Accuracy and norm by sentence length",
     caption="Accuracy of the probe on the test items of each length, in percent, with its 95% "
     "interval; dotted: chance, the share of the commonest label among all test items. The "
@@ -55,38 +43,38 @@ LENGTHS = PagePicture(
     f"and the interval is Student's t over them. Of more than {MOST} encoders, those are "
     "drawn that are best on average.",
 )
-CONTRASTS = PagePicture(
+CONTRASTS = pn.PagePicture(
     title="Accuracy by contrast",
     caption="How often the positive is nearer to the anchor than the negative, in percent, with "
     "its 95% interval; of several draws, their mean. Dotted: chance, and what a bag of "
     "words has in the positive's form where both are of the same words.",
 )
-MOMENTS = PagePicture(
+MOMENTS = pn.PagePicture(
     title="Accuracy by step",
     caption="Accuracy by step of training, in percent, with its 95% interval. Dotted: chance.",
 )
 
 
-def encoders_by_task(results: Results, found: Standings) -> PagePicture:
+def encoders_by_task(results: Results, found: Standings) -> pn.PagePicture:
     """Return the picture that there always is: a panel for each task, a row for each encoder."""
     controls = [standing.control for standing in found.values()]
     lows = [standing.figure.interval.low for standing in found.values()]
-    low = floor_of(100 * share for share in (*controls, *lows))
+    low = pn.floor_of(100 * share for share in (*controls, *lows))
     panels = (_task_panel(task, results.encoders, found, low) for task in results.tasks)
     return replace(ENCODERS, panels=tuple(panels))
 
 
-def _task_panel(task: str, encoders: Sequence[str], found: Standings, low: float) -> DotPanel:
+def _task_panel(task: str, encoders: Sequence[str], found: Standings, low: float) -> pn.DotPanel:
     here = {name: found[name, task] for name in encoders if (name, task) in found}
     rows = (
-        DotRow(visible(name), (_dot(each.figure, hollow=each.group > 1),), 100 * each.control)
+        pn.DotRow(visible(name), (_dot(each.figure, hollow=each.group > 1),), 100 * each.control)
         for name, each in here.items()
     )
-    return DotPanel(title=visible(task), rows=tuple(rows), low=low)
+    return pn.DotPanel(title=visible(task), rows=tuple(rows), low=low)
 
 
-def _dot(figure: Figure, *, hollow: bool) -> Dot:
-    return Dot(
+def _dot(figure: Figure, *, hollow: bool) -> pn.Dot:
+    return pn.Dot(
         value=100 * figure.accuracy,
         low=100 * figure.interval.low,
         high=100 * figure.interval.high,
@@ -94,44 +82,44 @@ def _dot(figure: Figure, *, hollow: bool) -> Dot:
     )
 
 
-def layers(results: Results) -> Iterator[PagePicture]:
+def layers(results: Results) -> Iterator[pn.PagePicture]:
     """Yield the picture of accuracies by layer, where there are models with several."""
     models = families(results)
     if not models:
         return
-    marks = marks_of(models)
+    marks = pn.marks_of(models)
     records = [record for own in models.values() for record in own]
-    low = floor_of(100 * share for each in records for share in (each.accuracy, each.majority))
+    low = pn.floor_of(100 * share for each in records for share in (each.accuracy, each.majority))
     panels = [
-        LinePanel(
+        pn.LinePanel(
             title=visible(task),
             across="layer",
             up="accuracy (%)",
             lines=tuple(_of_layers(results, models, task, marks)),
             low=low,
             high=100,
-            named=len(marks) <= NAMED,
+            named=len(marks) <= pn.NAMED,
             references=_chances(each for each in records if each.task == task),
         )
         for task in dict.fromkeys(each.task for each in records)
     ]
-    yield replace(LAYERS, panels=tuple(panels), legend=legend_of(marks))
+    yield replace(LAYERS, panels=tuple(panels), legend=pn.legend_of(marks))
 
 
 def _of_layers(
     results: Results, models: Mapping[str, Sequence[Result]], task: str, marks: Mapping[str, int]
-) -> Iterator[Line]:
+) -> Iterator[pn.Line]:
     for name, records in models.items():
         own = {each.layer or 0: each for each in records if each.task == task}
         points = (_layer_point(results, own[layer]) for layer in sorted(own))
         if own:
-            yield Line(name=visible(name), mark=marks[name], points=tuple(points))
+            yield pn.Line(name=visible(name), mark=marks[name], points=tuple(points))
 
 
-def _layer_point(results: Results, record: Result) -> LinePoint:
+def _layer_point(results: Results, record: Result) -> pn.LinePoint:
     figure = figure_of(draws_of(results, record), Condition.PROBE)
     assert figure is not None  # a record has the score of its probe
-    return LinePoint(
+    return pn.LinePoint(
         x=record.layer or 0,
         y=100 * figure.accuracy,
         low=100 * figure.interval.low,
@@ -143,20 +131,20 @@ def _chances(records: Iterable[Result]) -> tuple[float, ...]:
     return tuple(sorted({round(100 * each.majority, 2) for each in records}))
 
 
-def lengths(results: Results, by: Lengths) -> Iterator[PagePicture]:
+def lengths(results: Results, by: Lengths) -> Iterator[pn.PagePicture]:
     """Yield the picture of accuracies and norms by sentence length, where lengths differ."""
     tasks = tasks_with_series(results)
     if not tasks:
         return
     drawn = _best(results)
-    marks = marks_of(drawn)
+    marks = pn.marks_of(drawn)
     panels = [
         panel
         for norms in (False, True)
         for task in tasks
         for panel in _length_panels(results, task, marks, by, norms=norms)
     ]
-    yield replace(LENGTHS, panels=tuple(panels), legend=legend_of(marks))
+    yield replace(LENGTHS, panels=tuple(panels), legend=pn.legend_of(marks))
 
 
 def _best(results: Results) -> list[str]:
@@ -170,7 +158,7 @@ def _best(results: Results) -> list[str]:
 
 def _length_panels(
     results: Results, task: str, marks: Mapping[str, int], by: Lengths, *, norms: bool
-) -> Iterator[LinePanel]:
+) -> Iterator[pn.LinePanel]:
     """Yield the panel of a task, unless there is nothing to be in it."""
     found = {
         name: points for name in marks if (points := _pooled(results, name, task, by, norms=norms))
@@ -183,14 +171,14 @@ def _length_panels(
     lines = tuple(_by_length(name, found[name], marks[name], places, scale) for name in found)
     values = [point.y for line in lines for point in line.points]
     chance = () if norms else _chances(r for r in results.records if r.task == task)
-    yield LinePanel(
+    yield pn.LinePanel(
         title=visible(task),
         across="tokens",
         up="norm" if norms else "accuracy (%)",
         lines=lines,
-        low=_least(values) if norms else floor_of((*values, *chance)),
+        low=_least(values) if norms else pn.floor_of((*values, *chance)),
         high=1.1 * max(values) if norms else 100,
-        named=len(marks) <= NAMED,
+        named=len(marks) <= pn.NAMED,
         references=chance,
         places=() if by is Lengths.TOKENS else tuple((n, str(b)) for b, n in places.items()),
         logarithmic=norms and _least(values) > 0,
@@ -240,13 +228,13 @@ def _by_length(
     mark: int,
     places: Mapping[Bin, float],
     scale: float,
-) -> Line:
+) -> pn.Line:
     drawn = tuple(
-        LinePoint(x=places[each.bin], y=scale * each.mean, low=scale * low, high=scale * high)
+        pn.LinePoint(x=places[each.bin], y=scale * each.mean, low=scale * low, high=scale * high)
         for each in points
         for low, high in (_ends(each),)
     )
-    return Line(name=visible(encoder), mark=mark, points=drawn)
+    return pn.Line(name=visible(encoder), mark=mark, points=drawn)
 
 
 def _ends(point: SeriesPoint) -> tuple[float, float]:
@@ -256,20 +244,20 @@ def _ends(point: SeriesPoint) -> tuple[float, float]:
     return point.mean - deviation, point.mean + deviation
 
 
-def contrasts(table: GeometryTable, nearness: Nearness) -> PagePicture:
+def contrasts(table: GeometryTable, nearness: Nearness) -> pn.PagePicture:
     """Return the picture of a table of geometry: a panel for each contrast."""
     names = geometry_tables.contrasts_of(table)
     rows = {name: tuple(_contrast_rows(table, name, nearness)) for name in names}
     dots = [dot for own in rows.values() for row in own for dot in row.dots]
-    low = floor_of([50.0, *(dot.low for dot in dots)])
+    low = pn.floor_of([50.0, *(dot.low for dot in dots)])
     panels = tuple(
-        DotPanel(title=visible(name), rows=own, low=low) for name, own in rows.items() if own
+        pn.DotPanel(title=visible(name), rows=own, low=low) for name, own in rows.items() if own
     )
     legend = tuple((kind, mark) for mark, kind in enumerate(geometry_tables.KINDS.values()))
     return replace(CONTRASTS, panels=panels, legend=legend)
 
 
-def _contrast_rows(table: GeometryTable, contrast: str, nearness: Nearness) -> Iterator[DotRow]:
+def _contrast_rows(table: GeometryTable, contrast: str, nearness: Nearness) -> Iterator[pn.DotRow]:
     there = by_cell(table)
     for encoder in geometry_tables.encoders_of(table):
         draws = there.get((encoder, contrast), [])
@@ -278,7 +266,7 @@ def _contrast_rows(table: GeometryTable, contrast: str, nearness: Nearness) -> I
             for mark, (kind, title) in enumerate(geometry_tables.KINDS.items())
         ]
         dots = tuple(
-            Dot(
+            pn.Dot(
                 value=100 * figure.mean,
                 low=100 * figure.interval.low,
                 high=100 * figure.interval.high,
@@ -289,30 +277,30 @@ def _contrast_rows(table: GeometryTable, contrast: str, nearness: Nearness) -> I
             if figure is not None
         )
         if dots:
-            yield DotRow(visible(encoder), dots, 50.0)
+            yield pn.DotRow(visible(encoder), dots, 50.0)
 
 
-def moments(curve: Curve) -> PagePicture:
+def moments(curve: Curve) -> pn.PagePicture:
     """Return the picture of a training: a panel for probes, and for each kind of negative."""
     try:
         axis = axis_of(curve)
     except UsageError as error:
         return replace(MOMENTS, missing=str(error))
-    marks = marks_of(columns_of(curve))
+    marks = pn.marks_of(columns_of(curve))
     panels = tuple(_moment_panel(curve, kind, axis, marks) for kind in curve.kinds)
-    return replace(MOMENTS, panels=panels, legend=legend_of(marks))
+    return replace(MOMENTS, panels=panels, legend=pn.legend_of(marks))
 
 
 def _moment_panel(
     curve: Curve, kind: NegativeKind | None, axis: str, marks: Mapping[str, int]
-) -> LinePanel:
+) -> pn.LinePanel:
     named = [(n, line) for n, own in columns_of(curve).items() for line in own if line.kind is kind]
     lines = tuple(
-        Line(
+        pn.Line(
             name=visible(name),
             mark=marks[name],
             points=tuple(
-                LinePoint(
+                pn.LinePoint(
                     x=getattr(point, axis),
                     y=100 * point.accuracy,
                     low=100 * point.interval.low,
@@ -325,13 +313,13 @@ def _moment_panel(
     )
     chances = sorted({100 * line.chance for _, line in named})
     values = [point.y for line in lines for point in line.points]
-    return LinePanel(
+    return pn.LinePanel(
         title=title_of(kind),
         across=axis,
         up="accuracy (%)",
         lines=lines,
-        low=floor_of((*values, *chances)),
+        low=pn.floor_of((*values, *chances)),
         high=100,
-        named=len(marks) <= NAMED,
+        named=len(marks) <= pn.NAMED,
         references=tuple(chances),
     )

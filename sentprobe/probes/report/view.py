@@ -8,19 +8,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
+from sentprobe import table_writers as tw
 from sentprobe.probes.report.tables import CellStyle, explain, grid, origins, settings, titles
 from sentprobe.probes.runs.results import Results
 from sentprobe.screen import fit, wrap
-from sentprobe.table_writers import (
-    NO_CAPTION,
-    Caption,
-    Grid,
-    TableFormat,
-    draw,
-    write_grid,
-    write_notes,
-    write_title,
-)
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -29,7 +20,7 @@ if TYPE_CHECKING:
 WIDTH = 200
 """How wide a table may be where there is no terminal."""
 
-ShownTable: TypeAlias = tuple[str, Grid, str]
+ShownTable: TypeAlias = tuple[str, tw.Grid, str]
 """A table with what stands above it and the lines below."""
 
 NOTHING = "no results"
@@ -53,17 +44,17 @@ def titled(results: Results) -> Iterator[tuple[str, Results, tuple[str, ...]]]:
 
 def show_results(
     results: Results,
-    fmt: TableFormat,
+    fmt: tw.TableFormat,
     *,
     intervals: bool = False,
     all_rows: bool = False,
-    caption: Caption = NO_CAPTION,
+    caption: tw.Caption = tw.NO_CAPTION,
 ) -> str:
     """Return the tables of results as text, Markdown, LaTeX, or HTML for a notebook."""
     style = CellStyle(intervals=intervals, all_rows=all_rows)
-    if fmt is TableFormat.HTML:
+    if fmt is tw.TableFormat.HTML:
         return _in_notebook(results, style)
-    if fmt is TableFormat.TEXT:
+    if fmt is tw.TableFormat.TEXT:
         return _drawn(results)
     return to_text(list(in_grids(sections(results, style), style)), fmt, caption=caption)
 
@@ -73,12 +64,14 @@ def in_grids(shown: Iterable[tuple[str, Results, str]], style: CellStyle) -> Ite
     return ((title, grid(each, style=style), notes) for title, each, notes in shown)
 
 
-def to_text(shown: Sequence[ShownTable], fmt: TableFormat, *, caption: Caption = NO_CAPTION) -> str:
+def to_text(
+    shown: Sequence[ShownTable], fmt: tw.TableFormat, *, caption: tw.Caption = tw.NO_CAPTION
+) -> str:
     """Return tables, each with what stands above it and below, as text."""
     return "\n".join(
-        write_title(title, fmt)
-        + write_grid(each, fmt, caption.of(number, len(shown)))
-        + write_notes(notes, fmt)
+        tw.write_title(title, fmt)
+        + tw.write_grid(each, fmt, caption.of(number, len(shown)))
+        + tw.write_notes(notes, fmt)
         for number, (title, each, notes) in enumerate(shown, 1)
     )
 
@@ -107,7 +100,7 @@ def _parts(results: Results, width: int) -> "Iterator[Table | str]":
         yield NOTHING
     for title, each, notes in sections(results, CellStyle()):
         yield from [title] if title else []
-        yield from fit(draw(grid(each)), width)
+        yield from fit(tw.draw(grid(each)), width)
         yield notes.rstrip("\n")
 
 

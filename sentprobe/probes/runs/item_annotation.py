@@ -10,13 +10,7 @@ from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.lexicon.read import english
 from sentprobe.probes.compeval.annotation import EVENT_COLUMNS, AskedEvent, event_columns
 from sentprobe.probes.dataset import ProbeDataset, Split
-from sentprobe.probes.runs.item_table import (
-    LABEL,
-    LENGTH,
-    ItemTable,
-    table_path,
-    write_item_table,
-)
+from sentprobe.probes.runs.item_table import LABEL, LENGTH, ItemTable, table_path, write_item_table
 
 
 def make_item_table(

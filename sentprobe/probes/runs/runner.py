@@ -20,14 +20,7 @@ from sentprobe.probes.runs.ledger import Ledger, Ran, Recipes
 from sentprobe.probes.runs.results import Result
 from sentprobe.probes.runs.settings import Run
 from sentprobe.probes.runs.task import Task
-from sentprobe.probes.runs.vectors import (
-    Embedding,
-    Encoded,
-    Fits,
-    Work,
-    has_word_vectors,
-    laid_out,
-)
+from sentprobe.probes.runs.vectors import Embedding, Encoded, Fits, Work, has_word_vectors, laid_out
 from sentprobe.probes.runs.word_source import encode_words
 from sentprobe.processes import limit_threads
 from sentprobe.progress import Reporter, shorten

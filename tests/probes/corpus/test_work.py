@@ -5,14 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from corpus_strategies import (
-    PAIRS,
-    SMALL,
-    content,
-    make_table,
-    rows_of,
-    write_trees,
-)
+from corpus_strategies import PAIRS, SMALL, content, make_table, rows_of, write_trees
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from thoroughness import examples

@@ -20,13 +20,7 @@ from thoroughness import examples
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.corpus.recipe import Recipe
 from sentprobe.probes.corpus.table import Table
-from sentprobe.probes.natural.agreement import (
-    Compared,
-    TableAgreement,
-    Tally,
-    measures,
-    open_pairs,
-)
+from sentprobe.probes.natural.agreement import Compared, TableAgreement, Tally, measures, open_pairs
 from sentprobe.probes.natural.catalogue import TASKS
 from sentprobe.probes.natural.datasets import NaturalRecipe, build_one
 from sentprobe.probes.natural.select import Band, NaturalSettings

@@ -29,12 +29,7 @@ from sentprobe.probes.report.tables import CellStyle
 from sentprobe.probes.runs.data_facts import DataFacts
 from sentprobe.probes.runs.item_table import ItemTable
 from sentprobe.probes.runs.results import Condition, Result, Results, make_score
-from sentprobe.probes.statistics import (
-    Interval,
-    accuracy_interval,
-    difference_interval,
-    wilson,
-)
+from sentprobe.probes.statistics import Interval, accuracy_interval, difference_interval, wilson
 
 numbers = st.integers(-99, 99).map(str) | st.floats(-9, 9).map("{:.2f}".format)
 texts = st.sampled_from(["active", "passive", "", "main", "3"])

@@ -12,13 +12,7 @@ from probe_strategies import sample_result as sample
 from rich.console import Console
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.report.tables import (
-    CellStyle,
-    arrange,
-    explain,
-    grid,
-    settings,
-)
+from sentprobe.probes.report.tables import CellStyle, arrange, explain, grid, settings
 from sentprobe.probes.runs.results import Condition, Results
 from sentprobe.table_writers import (
     Grid,

@@ -10,14 +10,7 @@ from hypothesis import strategies as st
 from probe_strategies import results, sample_result, seed_score
 
 from sentprobe.errors import ResultsError
-from sentprobe.probes.runs.results import (
-    Condition,
-    Result,
-    make_score,
-    pack,
-    renumber,
-    unpack,
-)
+from sentprobe.probes.runs.results import Condition, Result, make_score, pack, renumber, unpack
 from sentprobe.probes.runs.store import format_result, parse_result
 
 SAMPLE = sample_result("bow", "content1", 900, 500, 510, mirrored=True, seeds=2)
