@@ -8,12 +8,20 @@ from probe_strategies import sample_result, seed_score
 from sentprobe.probes.review.checks import review
 from sentprobe.probes.review.claim_finding import ClaimFinding
 from sentprobe.probes.runs.data_facts import DataFacts
-from sentprobe.probes.runs.results import Condition, Norm, Result, Results, SeedScore, make_score
+from sentprobe.probes.runs.results import (
+    USUAL,
+    Condition,
+    Norm,
+    Result,
+    Results,
+    SeedScore,
+    make_score,
+)
 
 FACTS = DataFacts(train=4000, test=1000, word_types=54, sampling="mirror", origin="its words")
 
 Counts = Mapping[Condition, int]
-CONTROLS: Counts = {condition: 500 for condition in Condition}
+CONTROLS: Counts = {condition: 500 for condition in USUAL}
 """At chance, of 1,000 test items."""
 
 

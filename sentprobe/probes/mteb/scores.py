@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 from sentprobe.probes.geometry.measures import Nearness, NegativeKind
 from sentprobe.probes.geometry.results import WHOLE, GeometryResult
-from sentprobe.probes.runs.results import Condition, Result, SeedScore
+from sentprobe.probes.runs.results import USUAL, Condition, Result, SeedScore
 
 MAIN_SCORE = "accuracy"
 """By which models are compared."""
@@ -39,7 +39,7 @@ def _controls(result: Result) -> Mapping[str, float]:
     return {
         f"accuracy_{condition.value.replace('-', '_')}": score.accuracy
         for condition, score in result.scores.items()
-        if condition is not Condition.PROBE
+        if condition in USUAL and condition is not Condition.PROBE
     }
 
 

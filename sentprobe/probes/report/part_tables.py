@@ -17,7 +17,7 @@ from sentprobe.probes.report.sanity import NAMES, shared_by
 from sentprobe.probes.report.tables import CellStyle, settings, show_score, titles
 from sentprobe.probes.report.view import ShownTable
 from sentprobe.probes.runs.item_table import ItemTable, has_held_out
-from sentprobe.probes.runs.results import Condition, Result, Results
+from sentprobe.probes.runs.results import USUAL, Condition, Result, Results
 from sentprobe.table_writers import Grid, GridCell, GridRow
 
 GAP = "gap"
@@ -132,7 +132,7 @@ def _columns(
     results: Results, here: Sequence[Result], items: ItemsOf, column: str, style: CellStyle
 ) -> Iterator[tuple[str, _Column]]:
     """Yield what stands below each name: encoders first, then what encoders of a width share."""
-    for condition in Condition if style.all_rows else SHOWN:
+    for condition in USUAL if style.all_rows else SHOWN:
         seen: set[str] = set()
         for record in here:
             name = _name(record, condition)

@@ -6,6 +6,7 @@ draws and intervals over units, is worked out of their parts in the same way.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from math import isfinite
 from typing import TypeAlias
 
@@ -150,6 +151,8 @@ def _seed_on(score: SeedScore, chosen: NDArray[np.bool_]) -> SeedScore:
         total=total,
         right=pack(right[chosen]),
         instead=tuple(map(int, instead)),
+        readings=(),  # they are of all items
+        information=tuple(compress(score.information, chosen)),
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sentprobe.probes.report.draws import cells
 from sentprobe.probes.report.sanity import MUST, NAMES
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
-from sentprobe.probes.runs.results import Condition, Result, Results
+from sentprobe.probes.runs.results import USUAL, Condition, Result, Results
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def unconverged(table: Results) -> Iterator[ClaimFinding]:
 
 
 def _unfinished(draws: Sequence[Result]) -> Iterator[Unfinished]:
-    for condition in Condition:
+    for condition in USUAL:
         scores = [each.scores[condition] for each in draws if condition in each.scores]
         ends = [seed.converged for score in scores for seed in score.seeds]
         if False in ends:
