@@ -1,6 +1,5 @@
-"""The tutorial's commands print what it shows; ``...`` there stands for lines left out."""
+"""What the tutorial and the page on layers show is printed; ``...`` stands for lines left out."""
 
-import doctest
 import re
 import shlex
 from pathlib import Path
@@ -9,23 +8,46 @@ import pytest
 from in_process import run_command
 from model_files import packaged_model
 from shared import ROOT
+from shown_output import agrees
 
 from sentprobe import cli
 
-PAGE = (ROOT / "docs" / "tutorial.md").read_text("utf-8")
-BLOCKS = re.findall(r"^```\n(.*?)^```$", PAGE, flags=re.DOTALL | re.MULTILINE)
-STEPS = [
-    (shlex.split(command), shown)
-    for block in BLOCKS
-    for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n?)*)", block, flags=re.MULTILINE)
-]
-matches = doctest.OutputChecker().check_output
+
+def steps(page: str) -> list[tuple[list[str], str]]:
+    """Return the commands of a page, each as its words and what is shown of its output."""
+    text = (ROOT / "docs" / f"{page}.md").read_text("utf-8")
+    blocks = re.findall(r"^```\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
+    pattern = r"^\$ (.*)\n((?:(?!\$ ).*\n?)*)"
+    found = [each for block in blocks for each in re.findall(pattern, block, flags=re.MULTILINE)]
+    return [(shlex.split(command), shown) for command, shown in found]
+
+
+GENERATE, *TUTORIAL = steps("tutorial")
+LAYERS = steps("layers")
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "same"),
+    [
+        ("bow  81.2 | 36/52\n...\n0 of 1", "bow 80.0 | 35/51\n1\n2\n0 of 1", True),
+        ("bow 81.2", "bow 77.0", False),
+        ("0 of 1 are", "1 of 1 are", False),
+        ("...\nbow -1.0\n...", "tfidf\nbow +1.4\nlength", True),
+    ],
+)
+def test_what_agrees(shown: str, printed: str, same: bool) -> None:
+    assert agrees(shown, printed) == same
 
 
 def test_each_step_is_a_command() -> None:
-    assert [words[0] for words, _ in STEPS] == ["gen"] + ["probe"] * 7
-    for (program, name, *rest), _ in STEPS[1:]:
+    assert (len(TUTORIAL), len(LAYERS)) == (7, 3)
+    for (program, name, *rest), _ in (*TUTORIAL, *LAYERS):
         cli.load_command(program, name).make_context(name, rest)
+
+
+def at_hand(word: str) -> str:
+    """Return a word of the command line with the model in a folder, in place of the one online."""
+    return word.replace("st:", "st:./").replace("hf:sentence-transformers/", "hf:./")
 
 
 def check(
@@ -37,22 +59,25 @@ def check(
     program, *rest = words
     code, out, _ = run_command(program, *rest, monkeypatch=monkeypatch, capture=capture)
     assert code == 0
-    assert matches(shown, out, doctest.ELLIPSIS), out
+    assert agrees(shown, out), out
 
 
 def test_the_first_step(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    check(*STEPS[0], monkeypatch, capsys)
+    check(*GENERATE, monkeypatch, capsys)
 
 
 @pytest.mark.slow
-def test_all_that_follows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("found", [TUTORIAL, LAYERS], ids=["tutorial", "layers"])
+def test_all_steps(
+    found: list[tuple[list[str], str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     Path("all-MiniLM-L6-v2").symlink_to(packaged_model())
-    for words, shown in STEPS[1:]:
-        here = [word.replace("st:", "st:./") for word in words]
-        check(here, shown, monkeypatch, capsys)
+    for words, shown in found:
+        check([at_hand(word) for word in words], shown, monkeypatch, capsys)
