@@ -1,5 +1,6 @@
 """The command ``probe report``: the page of one or more runs, as ``probe show`` writes it."""
 
+from inspect import signature
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,7 @@ SUFFIXES = (".html", ".htm")
 
 
 def report(
+    context: typer.Context,
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of results.")],
     out: Annotated[Path, opt.out_to("Write to this file, .html.")] = PAGE,
     intervals: opt.IntervalsOption = False,
@@ -34,7 +36,9 @@ def report(
 
     if out.suffix.lower() not in SUFFIXES:
         raise UsageError(f"{out}: a report is a page, .html; probe show writes other formats")
-    show(
+    usual = {each.name: each.default for each in signature(show).parameters.values()}
+    asked = dict(
+        context=context,
         runs=runs,
         format_=TableFormat.HTML.value,
         out=out,
@@ -44,6 +48,5 @@ def report(
         published=published,
         by_length=by_length,
         nearness=nearness,
-        caption=None,
-        label=None,
     )
+    show(**usual | asked)

@@ -77,7 +77,7 @@ def area(readings: Sequence[Reading], *, total: int) -> float:
     It is divided by the width of the curve, and so is a mean accuracy.
 
     >>> area([Reading(at=at, correct=at // 4) for at in (1, 4, 16)], total=4)
-    0.4375
+    0.375
     """
     steps = [
         (math.log2(right.at / left.at), (left.correct + right.correct) / 2 / total)
