@@ -141,10 +141,14 @@ def _check_alone(view: str, asked: Mapping[str, bool]) -> None:
             raise UsageError(f"{option} does not go with {view}: leave one of them out")
 
 
+def _kept_items(results: Results) -> tuple[ItemTable, ...]:
+    """Return the test items that the folders keep."""
+    return item_tables(r for r in results.records if has_items(r, Path(r.source)))
+
+
 def _held_out_items(results: Results) -> tuple[ItemTable, ...]:
     """Return the test items of which some have a structure that was held out, where kept."""
-    kept = (r for r in results.records if has_held_out(r) and has_items(r, Path(r.source)))
-    return item_tables(kept)
+    return _kept_items(Results(tuple(filter(has_held_out, results.records))))
 
 
 def save_plot(
@@ -202,6 +206,7 @@ def to_text(results: Results, view: View, fmt: tw.TableFormat) -> str:
             by=by,
             curves=view.curves,
             nearness=view.nearness,
+            items=_kept_items(results),
         )
     return write_sections(list(_tables(results, view)), fmt, caption=view.caption)
 

@@ -15,11 +15,14 @@ from sentprobe.probes.report import pictures, sanity, tables
 from sentprobe.probes.report.curves import Curve, curve_tables
 from sentprobe.probes.report.geometry import geometry_sections
 from sentprobe.probes.report.methods import method_tables
+from sentprobe.probes.report.page_items import page_mistakes
 from sentprobe.probes.report.page_table import PageTable, lead, page_table
 from sentprobe.probes.report.panels import PagePicture
+from sentprobe.probes.report.part_tables import by_fingerprint, structure_sections
 from sentprobe.probes.report.redo import how_to_redo
 from sentprobe.probes.report.standings import group_lines, standings
 from sentprobe.probes.report.view import template, titled
+from sentprobe.probes.runs.item_table import ItemTable
 from sentprobe.probes.runs.results import Results
 from sentprobe.probes.trainer.presets import short_name
 from sentprobe.table_writers import Grid
@@ -64,6 +67,7 @@ def report(
     by: Lengths = Lengths.BINS,
     curves: Sequence[Curve] = (),
     nearness: Nearness = Nearness.COSINE,
+    items: Sequence[ItemTable] = (),
 ) -> str:
     """Return the page; all texts are escaped.
 
@@ -75,11 +79,13 @@ def report(
         _section(each, style or tables.CellStyle(), title=title, folders=folders, by=by)
         for title, each, folders in titled(results)
     )
-    script = template("page.js").render()
+    script, kept = template("page.js").render(), by_fingerprint(items)
     return template("report.html.j2").render(
         sections=sections,
         distances=tuple(_distances(results, distances, style or tables.CellStyle(), nearness)),
         curves=tuple(_curves(curves, style or tables.CellStyle())),
+        gaps=tuple(structure_sections(results, kept, style or tables.CellStyle())),
+        mistakes=tuple(page_mistakes(results, kept)),
         methods=tuple(method_tables(results)),
         classifiers=tuple(tables.classifiers(results)),
         redo=how_to_redo(results, distances, curves),
