@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False)
 
-WITHOUT_COLUMNS = ("published", "senteval")
+WITHOUT_COLUMNS = ("hub", "published", "senteval")
 """The formats that hold no columns of items."""
 
 

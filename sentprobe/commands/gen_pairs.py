@@ -82,7 +82,7 @@ def pairs(
             metavar="SHARE|TEMPLATE",
             help="Leave out this share of nouns and verbs, or a structure; repeatable. The other "
             "side is --held-out.",
-            rich_help_panel=opt.WHAT,
+            rich_help_panel=opt.HELD_OUT,
             autocompletion=complete_template,
         ),
     ] = None,

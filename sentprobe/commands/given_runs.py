@@ -30,7 +30,7 @@ def read_probed_runs(runs: Sequence[Path]) -> Results:
     """
     results = read_runs(runs)
     if not results.records:
-        raise UsageError(f"{', '.join(map(str, runs))}: no results yet")
+        raise UsageError(f"{', '.join(map(str, runs))}: no results of probes yet")
     return results
 
 

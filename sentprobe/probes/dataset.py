@@ -277,14 +277,17 @@ class ProbeDataset:
 
     @property
     def held_out(self) -> str:
-        """The structure that some test items have and no training item has; empty: there is none.
+        """The structure that some test items have and no training item has; empty: no such one.
 
         >>> structure_part("passive")
         'held out: passive'
         """
         head = structure_part("")
-        found = {*self.splits[Split.TEST].columns.get(STRUCTURE, ())}
-        return next((each.removeprefix(head) for each in found if each.startswith(head)), "")
+        trained, tested = (
+            {*self.splits[split].columns.get(STRUCTURE, ())} for split in (Split.TRAIN, Split.TEST)
+        )
+        found = [each for each in tested - trained if each.startswith(head)]
+        return found[0].removeprefix(head) if len(found) == 1 else ""
 
     def units(self, split: Split) -> Indices:
         """Return a number per item of *split*, equal for those that belong together, (n,) int64.

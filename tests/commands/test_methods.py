@@ -39,7 +39,7 @@ def test_methods_have_tables_below(toy: Path, tmp_path: Path, command: Command) 
     assert code == 0
     titles = [line for line in shown.splitlines() if line.endswith(", toy")]
     assert titles == [
-        *("control task, toy", "portions, toy", "accuracy by training items, toy"),
+        *("control task, toy", "description length, toy", "accuracy by training items, toy"),
         *("bits a label by training items, toy", "complexity, toy"),
     ]
     code, _, told = command(*asked, "--method", "v-information", "--method", "sample-efficiency")

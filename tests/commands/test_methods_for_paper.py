@@ -36,7 +36,7 @@ def test_markdown(sound: Path, command: Command) -> None:
 
 def test_latex_cites_and_its_bibtex_is_in_comments(sound: Path, command: Command) -> None:
     out = command("methods", sound, "-f", "latex")[1]
-    assert r"The tasks are Order~\cite{ettinger2018}." in out
+    assert r"The task is Order~\cite{ettinger2018}." in out
     assert r"is 50.0 (in \%)" in out
     assert "% @misc{sentprobe,\n" in out
     cited = {key for keys in re.findall(r"\\cite\{([^}]*)\}", out) for key in keys.split(",")}
@@ -71,4 +71,4 @@ def test_other_formats_are_refused(sound: Path, command: Command, style: str) ->
 
 def test_a_folder_without_results(tmp_path: Path, command: Command) -> None:
     empty = a_run(tmp_path / "empty")
-    assert command("methods", empty) == (2, "", f"probe: {empty}: no results yet\n")
+    assert command("methods", empty) == (2, "", f"probe: {empty}: no results of probes yet\n")

@@ -410,3 +410,16 @@ def test_a_nearness_of_probes(command: Command, tmp_path: Path) -> None:
         code, _, stderr = command(name, run, "--nearness", "dot")
         assert code == 2
         assert "--nearness is of geometry, and here are results of probes alone" in stderr
+
+
+def test_what_is_held_out_is_told(command: Command, tmp_path: Path) -> None:
+    drawing = Drawing(n=4, held_out=("0.3", "transitive-rc"))
+    run = a_folder(
+        tmp_path / "run",
+        measured("bow", "role"),
+        measured("bow", "role", drawing=drawing, material="other"),
+    )
+    _, stdout, _ = command("show", run)
+    told = "only of what is held out (0.3 transitive-rc)"
+    assert f"4 triplets of compeval, all, {told}, seed 0\n" in stdout
+    assert f"4 triplets each and their mirrors, {told}, seed 0. " in stdout

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import cycle, islice
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,16 @@ from dataset_strategies import any_datasets, cards
 from hypothesis import given
 from probe_strategies import datasets, learnable
 
-from sentprobe.probes.dataset import Card, CardError, DatasetError, Items, ProbeDataset, Split
+from sentprobe.probes.dataset import (
+    STRUCTURE,
+    Card,
+    CardError,
+    DatasetError,
+    Items,
+    ProbeDataset,
+    Split,
+    structure_part,
+)
 
 
 @given(datasets())
@@ -190,6 +200,25 @@ def test_refused_items(arrays: Any, message: str) -> None:
     with pytest.raises(DatasetError) as caught:
         Items(*arrays)
     assert message in str(caught.value)
+
+
+def with_structures(train: str, *test: str) -> ProbeDataset:
+    data = learnable(name="one", size=40)
+    values = {Split.TRAIN: [train], Split.TEST: [*test]}
+    splits = {
+        split: replace(items, columns={STRUCTURE: tuple(islice(cycle(values[split]), len(items)))})
+        for split, items in data.splits.items()
+    }
+    return replace(data, splits=splits)
+
+
+def test_held_out_is_what_test_items_have_and_training_has_not() -> None:
+    passive, past = map(structure_part, ("passive", "past"))
+    assert with_structures("trained", "trained", passive).held_out == "passive"
+    assert with_structures(passive, "trained", passive).held_out == ""
+    assert with_structures("trained", passive, past).held_out == ""
+    assert with_structures(past, passive, past).held_out == "passive"
+    assert learnable(name="one", size=40).held_out == ""
 
 
 def test_importing_datasets_and_encoders_imports_no_torch() -> None:

@@ -104,6 +104,17 @@ class ErasedEncoder:
         return seed_of(self.whole)
 
     @property
+    def layer(self) -> int | None:
+        """The layer of a model that the whole vectors are."""
+        return getattr(self.whole, "layer", None)
+
+    @property
+    def family(self) -> str:
+        """That of the whole, without the property."""
+        whole = getattr(self.whole, "family", "")
+        return f"{whole}, without {self.data.name}" if whole else ""
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What is to be known of what was encoded so far."""
         return tuple(getattr(self.whole, "notes", ()))

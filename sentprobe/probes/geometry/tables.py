@@ -17,6 +17,7 @@ from sentprobe.probes.geometry.draws import (
     paired_of,
     seeds_of,
 )
+from sentprobe.probes.geometry.material import Drawing
 from sentprobe.probes.geometry.measures import Nearness, NegativeKind
 from sentprobe.probes.geometry.results import GeometryResult
 from sentprobe.table_writers import Grid, GridCell, GridRow
@@ -239,7 +240,13 @@ def _what(results: Sequence[GeometryResult]) -> str:
             "the other voice, the negatives are of the mirror"
         )
     words = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {', '.join(map(str, seeds))}"
-    return f"{_counts(results)} triplets each and their mirrors, {words}"
+    of = [f"{_counts(results)} triplets each and their mirrors", *told_held_out(results[0].drawing)]
+    return ", ".join([*of, words])
+
+
+def told_held_out(drawing: Drawing) -> list[str]:
+    """Say what of the words and structures triplets are drawn from, if not from all."""
+    return [f"only of what is held out ({' '.join(drawing.held_out)})"] if drawing.held_out else []
 
 
 def _counts(results: Iterable[GeometryResult]) -> str:

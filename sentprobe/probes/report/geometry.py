@@ -8,7 +8,13 @@ from typing import Any
 from sentprobe.probes.geometry.draws import GeometryTable, cell_of, geometry_tables, seeds_of
 from sentprobe.probes.geometry.measures import Nearness
 from sentprobe.probes.geometry.results import GeometryResult, to_records
-from sentprobe.probes.geometry.tables import Beside, encoders_of, explain, geometry_grid
+from sentprobe.probes.geometry.tables import (
+    Beside,
+    encoders_of,
+    explain,
+    geometry_grid,
+    told_held_out,
+)
 from sentprobe.probes.report.figures import figure_of
 from sentprobe.probes.report.tables import show_score
 from sentprobe.probes.report.view import ShownTable
@@ -141,7 +147,8 @@ def _told(table: GeometryTable) -> str:
         return (
             f"test sentences of {' and '.join(sorted({each.contrast for each in table}))}, {words}"
         )
-    return f"{drawing.n} triplets of {drawing.vocabulary}, {', '.join(drawing.templates)}, {words}"
+    of = [drawing.vocabulary, *drawing.templates, *told_held_out(drawing)]
+    return f"{drawing.n} triplets of {', '.join(of)}, {words}"
 
 
 def _origins(table: GeometryTable, results: Sequence[GeometryResult]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from statistics import mean, stdev
 from typing import Any, TypeAlias
 
-from sentprobe.probes.report.tables import settings
+from sentprobe.probes.report.tables import settings, titles
 from sentprobe.probes.report.view import ShownTable
 from sentprobe.probes.runs.results import METHODS, Condition, Result, Results, SeedScore
 from sentprobe.probes.trainer.readings import Reading, area, code_length, compression
@@ -48,20 +48,28 @@ class MethodTable:
 
 def method_tables(results: Results) -> Iterator[ShownTable]:
     """Yield a table for each method and task of which there are results, setting by setting."""
-    for setting in settings(results):
+    tables = settings(results)
+    for title, setting in zip(titles(tables), tables, strict=True):
         for each in TABLES:
             there = [r for r in setting.records if each.condition in r.scores]
             for task in dict.fromkeys(record.task for record in there):
                 records = [record for record in there if record.task == task]
-                yield f"{each.title}, {task}", _grid(records, each), f"{each.note}\n"
+                named = f"{each.title}, {task}{f' ({title})' if title else ''}"
+                yield named, _grid(records, each), f"{each.note}\n"
 
 
 def _grid(records: Sequence[Result], table: MethodTable) -> Grid:
-    columns = table.columns(records[0].scores[table.condition].seeds[0])
+    first = records[0].scores[table.condition].seeds[0]
+    columns = table.columns(first)
     rows = []
     for encoder in dict.fromkeys(record.encoder for record in records):
         mine = [each for each in records if each.encoder == encoder]
-        probes = [(each, seed) for each in mine for seed in each.scores[table.condition].seeds]
+        probes = [
+            (each, seed)
+            for each in mine
+            for seed in each.scores[table.condition].seeds
+            if len(seed.readings) == len(first.readings)  # draws may have fewer items, and portions
+        ]
         rows.append(GridRow(encoder, "", tuple(GridCell(each.show(probes)) for each in columns)))
     return Grid(("encoder", *(each.name for each in columns)), tuple(rows))
 
@@ -156,7 +164,7 @@ TABLES = (
         "the same for a word type everywhere, in points.",
     ),
     MethodTable(
-        title="portions",
+        title="description length",
         condition=Condition.PORTIONS,
         columns=_of_code,
         note="Online code of the training labels, and how many times as long they are without the "

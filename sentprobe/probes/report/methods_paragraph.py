@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from sentprobe.errors import counted
 from sentprobe.probes.dataset import ONE_HOT, OWN_WORDS
 from sentprobe.probes.report import sanity
 from sentprobe.probes.report.asked_specs import asked_spec
@@ -11,7 +12,7 @@ from sentprobe.probes.report.draws import seeds_of
 from sentprobe.probes.report.references import SOFTWARE
 from sentprobe.probes.report.spread_lines import of_items, probe_counts, what_is_new
 from sentprobe.probes.report.tables import chance_text, trained
-from sentprobe.probes.runs.results import Condition, Result, Results, makings
+from sentprobe.probes.runs.results import METHODS, Condition, Result, Results, makings
 from sentprobe.probes.suites import known_task
 
 OF_KINDS: Mapping[str, str] = {
@@ -26,7 +27,7 @@ OF_KINDS: Mapping[str, str] = {
 
 def methods_paragraph(table: Results) -> tuple[Piece, ...]:
     """Return the paragraph about the results of one table."""
-    parts = (_encoders, _tasks, _data, _classifier, _repetitions, _controls, _making)
+    parts = (_encoders, _tasks, _data, _classifier, _repetitions, _controls, _methods, _making)
     return tuple(piece for part in parts for piece in part(table))
 
 
@@ -68,7 +69,7 @@ def _tasks(table: Results) -> Iterator[Piece]:
     for task in table.tasks:
         found = known_task(task)
         by_paper.setdefault(PAPERS[found.preset] if found else "", []).append(task)
-    yield "The tasks are "
+    yield "The tasks are " if len(table.tasks) > 1 else "The task is "
     for place, (key, names) in enumerate(by_paper.items()):
         yield _between(place, len(by_paper))
         yield listed(names)
@@ -81,7 +82,8 @@ def _data(table: Results) -> Iterator[Piece]:
     for record in table.records:
         alike.setdefault(_made_of(record), {})[record.task] = None
     for made, names in alike.items():
-        whose = "Each task has" if len(alike) == 1 else f"{listed([*names])}:"
+        each = "Each task has" if len(table.tasks) > 1 else "It has"
+        whose = each if len(alike) == 1 else f"{listed([*names])}:"
         yield f"{whose} {made}. "
     mirrored = dict.fromkeys(each.task for each in table.records if each.mirrored)
     if mirrored:
@@ -104,8 +106,12 @@ def _made_of(record: Result) -> str:
         (f"made from the vocabulary {facts.vocabulary}", facts.vocabulary),
         (f"drawn with the sampling {facts.sampling}", facts.sampling),
         (f"source: {facts.source}", facts.source),
+        (f"{HELD_OUT} ({facts.held_out})", facts.held_out),
     )
     return ", ".join([f"{sizes} items", *(text for text, so in told if so)])
+
+
+HELD_OUT = "a structure being held out of training that half of the test items have"
 
 
 def _test(record: Result) -> str:
@@ -177,10 +183,34 @@ def _controls(table: Results) -> Iterator[Piece]:
     without = dict.fromkeys(f"{each.encoder} on {each.task}" for each in sanity.unchecked(table))
     yield f" (not for {listed([*without])}). " if without else ". "
     yield (
-        f"Of {len(must)} controls that cannot know the answer, {inside} "
+        f"Of {counted(len(must), 'control')} that cannot know the answer, {inside} "
         f"{'is' if inside == 1 else 'are'} inside the interval around chance in which, corrected "
         f"for their number, all are in {sanity.CONFIDENCE:.0%} of sound runs. "
     )
+
+
+METHOD_TEXTS: Mapping[Condition, tuple[str, tuple[str, ...]]] = {
+    Condition.CONTROL_TASK: (
+        "selectivity, accuracy less that of the same probe on random labels that are the same for "
+        "a word type everywhere",
+        ("hewitt2019",),
+    ),
+    Condition.PORTIONS: (
+        "the length of an online code of the training labels and usable information, by probes on "
+        "growing portions of the training items",
+        ("voita2020", "xu2020"),
+    ),
+    Condition.WIDTHS: ("accuracy by the width of the hidden layer", ()),
+}
+
+
+def _methods(table: Results) -> Iterator[Piece]:
+    there = [METHOD_TEXTS[each] for each in METHODS if any(each in r.scores for r in table.records)]
+    for place, (text, keys) in enumerate(there):
+        yield "Reported besides: " if not place else "; "
+        yield text
+        yield from [Cited(keys)] if keys else []
+    yield ". " if there else ""
 
 
 PRECISIONS: Mapping[str, str] = {"bfloat16": "bfloat16 (the products of the first layer)"}

@@ -175,7 +175,7 @@ def part_records(results: Results, items: ItemsOf, column: str) -> list[dict[str
 
 def _records(result: Result, items: ItemsOf, column: str) -> Iterator[dict[str, Any]]:
     parts = parts_of_draws([result], items, column)
-    for condition in result.scores:
+    for condition in [each for each in USUAL if each in result.scores]:
         for name, (each,) in parts.items():
             score = each.scores[condition]
             row = {"part": name, "items": score.total, "accuracy": score.accuracy}

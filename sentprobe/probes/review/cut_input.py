@@ -7,7 +7,12 @@ from sentprobe.probes.report.draws import cells
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
 from sentprobe.probes.runs.results import Result, Results
 
-CUTS: Mapping[str, tuple[str, ...]] = {"dims": (), "quantize": (), "dim": ("st", "openai")}
+CUTS: Mapping[str, tuple[str, ...]] = {
+    "dims": (),
+    "quantize": (),
+    "erase": (),
+    "dim": ("st", "openai"),
+}
 """The options of a spec by which a vector loses something, and the kinds that have it; (): all."""
 
 
@@ -40,7 +45,8 @@ def _cut(table: Results) -> Iterator[ClaimFinding]:
     if found:
         yield ClaimFinding(
             severity=Severity.NOTE,
-            says="Vectors were cut or rounded: the figures are of what is left of them.",
+            says="Vectors were cut, rounded or without a property: the figures are of what "
+            "is left of them.",
             figures=tuple(f"{encoder}: {text}" for encoder, text in found.items()),
             advice="Say so beside the name, and claim nothing of the whole vectors.",
             encoder=", ".join(found),

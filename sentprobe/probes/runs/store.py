@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, fields, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -150,10 +151,22 @@ def _check_seeds(result: Result) -> None:
     """Refuse a seed without the probes of its condition, or without an answer for each mistake."""
     for condition, score in result.scores.items():
         for each in score.seeds:
-            if condition in OF_SEVERAL and len(each.readings) < 2:
-                raise ValueError(f"{condition} without its probes")
+            if condition in OF_SEVERAL:
+                _check_readings(condition, each)
             if each.instead and len(each.instead) != each.total - each.correct:
                 raise ValueError("there is not an answer for each item that is wrong")
+
+
+def _check_readings(condition: Condition, score: SeedScore) -> None:
+    """Refuse readings that are not of one more item each, or no information on each test item."""
+    ats = [each.at for each in score.readings]
+    if len(ats) < 2 or not all(left < right for left, right in pairwise(ats)):
+        raise ValueError(f"{condition} without its probes")
+    portions = condition is Condition.PORTIONS
+    if portions and (ats[0] < 1 or len(score.information) != score.total):
+        raise ValueError(f"{condition} without what each item costs")
+    if max(each.correct for each in score.readings) > score.total:
+        raise ValueError(f"{condition} with more right answers than items")
 
 
 def _score_from_json(value: Mapping[str, Any]) -> Score:

@@ -70,7 +70,8 @@ def _look_up(task: Task, encoder: Encoder | Baseline, *, run: Run) -> tuple[Resu
 def _filled(found: Result, blank: Result) -> Result:
     data = found.data or blank.data
     if data is not None and blank.data is not None:
-        data = replace(data, origin=blank.data.origin or data.origin)
+        origin = blank.data.origin or data.origin
+        data = replace(data, origin=origin, held_out=blank.data.held_out)
     return replace(
         found,
         data=data,

@@ -31,7 +31,7 @@ def text_of(results: Results) -> str:
 def test_of_a_run_in_draws() -> None:
     assert text_of(SOUND) == (
         "With sentprobe we probed good (3 dimensions, drawn at random) and poor (3 dimensions, "
-        "drawn at random). The tasks are Order (Ettinger et al. 2018). Each task has 4,000 "
+        "drawn at random). The task is Order (Ettinger et al. 2018). It has 4,000 "
         "training and 1,000 test items, drawn with the sampling mirror. The items of Order are "
         "mirror pairs: the same words and probe words with the opposite label, in the same "
         "split. Chance, the share of the commonest label, is 50.0 (in %). The probe is a "
@@ -71,7 +71,7 @@ def of_one(change: Callable[[Result], Result]) -> str:
             lambda e: replace(e, encoder="mine", command="probe run x -e 'st:m?dim=3&name=mine'"),
             "we probed mine (st:m?dim=3&name=mine) (3 dimensions) (Reimers",
         ),
-        (lambda e: replace(e, task="reviews"), "The tasks are reviews. "),
+        (lambda e: replace(e, task="reviews"), "The task is reviews. "),
         (lambda e: replace(e, data=replace(FACTS, source="a corpus")), "items, source: a corpus."),
         (
             lambda e: replace(e, data=FACTS, preset=find_preset("adi")),
@@ -150,3 +150,16 @@ def test_what_is_cited_is_in_the_bibtex_and_nothing_else(records: list[Result]) 
     assert {*keys} <= {SOFTWARE, *references()}
     bibtex = references_text(Results(known))
     assert all(f"{{{key},\n" in bibtex for key in keys)
+
+
+def test_a_structure_that_was_held_out_is_told() -> None:
+    facts = replace(FACTS, held_out="passive")
+    assert "half of the test items have (passive)" in of_one(lambda e: replace(e, data=facts))
+
+
+def test_methods_are_told_and_cited() -> None:
+    text = of_one(
+        lambda e: replace(e, scores={**e.scores, Condition.CONTROL_TASK: e.scores[Condition.PROBE]})
+    )
+    assert "Reported besides: selectivity, " in text
+    assert "a word type everywhere (Hewitt and Liang 2019). " in text

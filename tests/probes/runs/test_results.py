@@ -71,6 +71,18 @@ def with_seed(**changes: object) -> str:
     return json.dumps(value)
 
 
+def with_portions(at: str, information: str, correct: str = "500 500") -> str:
+    """A result with one probe a portion, each right on half of the test items."""
+    value = json.loads(format_result(SAMPLE))
+    probe = value["scores"]["probe"]
+    columns = {"at": at, "correct": correct, "bits": "1.0 0.0"}
+    seeds = [{**each, "readings": columns, "information": information} for each in probe["seeds"]]
+    value["scores"]["portions"] = {**probe, "seeds": seeds}
+    return json.dumps(value)
+
+
+EACH = " ".join(["0.5"] * 1000)
+
 BAD_RESULTS = [
     ("", "not a result of sentprobe"),
     ("[]", "not a result of sentprobe"),
@@ -87,6 +99,11 @@ BAD_RESULTS = [
     (edited(mood="good"), "unexpected keyword argument 'mood'"),
     (with_seed(right="ff"), "1 bytes of answers for 1000 items"),
     (with_seed(right="wrong"), "non-hexadecimal number"),
+    (with_portions("4 4", EACH), "portions without its probes"),
+    (with_portions("0 4", EACH), "portions without what each item costs"),
+    (with_portions("4 8", ""), "portions without what each item costs"),
+    (with_portions("4 8", EACH.replace("0.5", "nan")), "information[0] must be a number"),
+    (with_portions("4 8", EACH, "500 1001"), "portions with more right answers than items"),
 ]
 
 
@@ -96,6 +113,12 @@ def test_refused_result(text: str, message: str) -> None:
         parse_result(text, source="broken.json")
     assert message in str(caught.value)
     assert str(caught.value).startswith("broken.json: ")
+
+
+def test_a_result_with_portions_is_read() -> None:
+    found = parse_result(with_portions("4 8", EACH)).scores[Condition.PORTIONS].seeds[0]
+    assert [each.at for each in found.readings] == [4, 8]
+    assert len(found.information) == 1000
 
 
 def test_keys_have_a_stable_order() -> None:
