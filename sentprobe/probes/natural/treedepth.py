@@ -226,10 +226,14 @@ def _describe(target: DepthTarget, quotas: Mapping[Split, Indices]) -> str:
 
 
 def _missing(target: DepthTarget, quotas: Mapping[Split, Indices]) -> str:
-    """Return a clause that says whether there are fewer items at some length than in the target."""
+    """Return a clause that says whether there are fewer items than in the target somewhere.
+
+    That is, at some length or, where depths are to be equally frequent, at some depth.
+    """
     rows = sum(quotas.values(), np.zeros((len(DEPTHS), len(_LENGTHS)), np.int64))
     met = all(np.array_equal(row, apportion(target.lengths, int(row.sum()))) for row in rows)
-    return "" if met else ", but fewer where the corpus has too few"
+    even = not np.isinf(target.depth_spread) or len({*rows.sum(axis=1).tolist()}) == 1
+    return "" if met and even else ", but fewer where the corpus has too few"
 
 
 def correlation(quota: NDArray[Any]) -> Weights:

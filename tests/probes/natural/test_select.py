@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from hypothesis import Phase, given
 from hypothesis import strategies as st
-from natural_checks import CHECKS, Source, check_all
+from natural_checks import CHECKS, Source, check_all, check_tree_depth
 from natural_tables import made_up, novels, treebank, write_table
 from shared import needs_shared
 from thoroughness import examples
@@ -48,6 +48,13 @@ def test_invariants(name: str, size: Size, seed: int, table: Table, source: Sour
     check_all(data)
     CHECKS[name](data, source)
     assert (Split.VALIDATION in data.splits) == bool(size.validation)
+
+
+def test_that_one_depth_lacks_an_item_is_said(table: Table, source: Source) -> None:
+    recipe = NaturalRecipe(size=Size(42, 21, 19), seed=118, settings=WIDE, audit=False)
+    data = build_one(TASKS["TreeDepth"], table, recipe=recipe)
+    check_tree_depth(data, source)
+    assert "but fewer where the corpus has too few" in data.card.notes[0]
 
 
 def test_what_was_asked_for_is_given_where_the_corpus_has_it(table: Table) -> None:
