@@ -254,8 +254,19 @@ def _beta_share(a: float, b: float, x: float, rest: float) -> float:
         even = (m + 1) * (b - m - 1) * x / ((a + 2 * m + 1) * (a + 2 * m + 2))
         odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
         fraction = 1 + odd / (1 + even / fraction)
-    logs = a * log(x) + b * log(rest) + lgamma(a + b) - lgamma(a) - lgamma(b)
+    logs = a * log(x) + b * log(rest) - _log_beta(max(a, b))
     return min(1.0, exp(logs) / (a * fraction))
+
+
+def _log_beta(half: float) -> float:
+    """Return the logarithm of B(half, 1/2).
+
+    Of a large number it is a series (DLMF 5.11.13): of two logarithms of gamma, which are huge,
+    little is left that is exact.
+    """
+    if half < 1000:
+        return lgamma(half) + lgamma(0.5) - lgamma(half + 0.5)
+    return lgamma(0.5) - (log(half) / 2 - 1 / (8 * half) + 1 / (192 * half**3))
 
 
 @cache
