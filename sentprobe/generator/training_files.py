@@ -61,9 +61,6 @@ def _write_parquet(columns: TrainingColumns, path: Path) -> None:
 
 def _features(columns: TrainingColumns) -> dict[str, object]:
     """Return what the package datasets is told of columns: which is a label, and its names."""
-    names = [label.name.lower() for label in NliLabel]
-    kinds: dict[bool, object] = {
-        False: {"dtype": "string", "_type": "Value"},
-        True: {"names": names, "_type": "ClassLabel"},
-    }
-    return {name: kinds[name == "label"] for name in columns}
+    text = {"dtype": "string", "_type": "Value"}
+    label = {"names": [each.name.lower() for each in NliLabel], "_type": "ClassLabel"}
+    return {name: label if name == "label" else text for name in columns}

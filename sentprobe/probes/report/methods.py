@@ -27,6 +27,8 @@ class MethodColumn:
 
     def show(self, probes: Sequence[tuple[Result, SeedScore]]) -> str:
         """Write the mean over probes, and their standard deviation where there are several."""
+        if not probes:
+            return "-"
         figures = [self.figure(*each) for each in probes]
         spread = f" ± {stdev(figures):.{self.decimals}f}" if len(figures) > 1 else ""
         return f"{mean(figures):.{self.decimals}f}{spread}"

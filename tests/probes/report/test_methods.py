@@ -1,0 +1,28 @@
+"""Tables of methods: which probes a row is of."""
+
+from dataclasses import replace
+
+from probe_strategies import sample_result
+
+from sentprobe.probes.report.methods import method_tables
+from sentprobe.probes.runs.results import Condition, Result, Results, make_score
+from sentprobe.probes.trainer.readings import Reading
+
+
+def with_portions(encoder: str, *ats: int) -> Result:
+    """A result with a probe a portion, each right on half of the test items."""
+    result = sample_result(encoder, "Order", 600)
+    readings = tuple(Reading(at=at, correct=500, bits=1.0) for at in ats)
+    (seed,) = result.scores[Condition.PROBE].seeds
+    made = make_score([replace(seed, readings=readings, information=(0.5,) * 1000)], ())
+    return replace(result, scores={**result.scores, Condition.PORTIONS: made})
+
+
+def test_a_row_without_a_probe_of_as_many_portions_is_empty() -> None:
+    records = (with_portions("bow?dim=1", 4, 8), with_portions("bow?dim=2", 2, 4, 8))
+    shown = {title: grid for title, grid, _ in method_tables(Results(records))}
+    rows = shown["accuracy by training items, Order"].rows
+    assert {row.label: [cell.text for cell in row.cells] for row in rows} == {
+        "bow?dim=1": ["50.0", "50.0"],
+        "bow?dim=2": ["-", "-"],
+    }
