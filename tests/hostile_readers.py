@@ -11,5 +11,6 @@ from hostile_datasets import OF_DATASETS
 from hostile_files import HostileReader
 from hostile_results import OF_RESULTS
 from hostile_vectors import OF_VECTORS
+from hostile_weights import OF_WEIGHTS
 
-READERS: Mapping[str, HostileReader] = OF_RESULTS | OF_DATASETS | OF_TEXTS | OF_VECTORS
+READERS: Mapping[str, HostileReader] = OF_RESULTS | OF_DATASETS | OF_TEXTS | OF_VECTORS | OF_WEIGHTS

@@ -46,7 +46,7 @@ def offered(
         ("probe run c", ["compeval"]),
         ("probe run ./c", []),
         ("probe run compeval --encoder b", ["bow", "bilstm-last", "bilstm-max"]),
-        ("probe run compeval -e s", ["st:"]),
+        ("probe run compeval -e s", ["st:", "skipthought:", "sdae:"]),
         ("probe run compeval --probe-vectors o", ["one-hot", "openai:"]),
         ("probe run compeval --sampling p", ["paper"]),
         ("probe build compeval --hold-out-structure pa", ["passive", "past"]),

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from sentprobe.errors import UsageError
+from sentprobe.probes.encoders import models
 from sentprobe.probes.encoders.models import ModelPrecision, find_model, loading, place, using
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors, digest, missing_extra
 from sentprobe.probes.encoders.truncation import count_truncated
@@ -305,16 +306,14 @@ def _load(directory: Path, *, shown: str, options: HfOptions) -> HfModel:
     model.config.use_cache = False  # for generating text, and it takes memory
     return HfModel(
         name=shown,
-        model=place(model, device=options.device or _device(), precision=options.precision),
+        model=place(
+            model, device=options.device or models.usual_device(), precision=options.precision
+        ),
         tokenizer=tokenizer,
         limit=_limit(options.max_length, tokenizer, model.config),
         pooling=options.pooling,
         batch=options.batch,
     )
-
-
-def _device() -> str:
-    return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def _refuse_missing(keys: Sequence[str]) -> None:

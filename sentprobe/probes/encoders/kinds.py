@@ -91,6 +91,24 @@ def _openai(spec: Spec, seed: int) -> list[Encoder]:  # noqa: ARG001
     return [load_openai(spec)]
 
 
+def _infersent(spec: Spec, seed: int) -> list[Encoder]:  # noqa: ARG001
+    from sentprobe.probes.encoders.published.infersent import build_infersent  # noqa: PLC0415
+
+    return [build_infersent(spec)]
+
+
+def _skipthought(spec: Spec, seed: int) -> list[Encoder]:  # noqa: ARG001
+    from sentprobe.probes.encoders.published.skipthought import build_skipthought  # noqa: PLC0415
+
+    return [build_skipthought(spec)]
+
+
+def _sdae(spec: Spec, seed: int) -> list[Encoder]:  # noqa: ARG001
+    from sentprobe.probes.encoders.published.sdae import build_sdae  # noqa: PLC0415
+
+    return [build_sdae(spec)]
+
+
 def _majority(spec: Spec, seed: int) -> list[Baseline]:
     from sentprobe.probes.encoders.baselines import build_majority  # noqa: PLC0415
 
@@ -171,6 +189,33 @@ ENCODERS = (
         "a model behind an HTTP endpoint of the OpenAI embeddings kind",
         SpecArgument.REQUIRED,
         _openai,
+    ),
+    EncoderKind(
+        "infersent",
+        "infersent:infersent2.pkl?vectors=crawl-300d-2M.vec",
+        "InferSent 1 or 2, from its published weights and word vectors",
+        SpecArgument.REQUIRED,
+        _infersent,
+        extra="probe",
+        module="torch",
+    ),
+    EncoderKind(
+        "skipthought",
+        "skipthought:skip-thoughts/?mode=combine",
+        "Skip-Thought, uni, bi or both, from the folder of its published weights and tables",
+        SpecArgument.REQUIRED,
+        _skipthought,
+        extra="probe",
+        module="torch",
+    ),
+    EncoderKind(
+        "sdae",
+        "sdae:model.npz?dictionary=words.tsv",
+        "a denoising auto-encoder (SDAE), from what its authors' code writes",
+        SpecArgument.REQUIRED,
+        _sdae,
+        extra="probe",
+        module="torch",
     ),
     EncoderKind(
         "file",

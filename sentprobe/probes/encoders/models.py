@@ -182,6 +182,13 @@ def using(model: str) -> Iterator[None]:
         raise EncoderError(f"the model {model} cannot encode: {first_line(error)}") from error
 
 
+def usual_device() -> str:
+    """Return where a model goes when nobody says where: to a GPU if there is one."""
+    import torch  # noqa: PLC0415
+
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
 def place(module: Any, *, device: str, precision: ModelPrecision) -> Any:
     """Move the module to *device* (empty: where it is) and convert it to *precision*.
 

@@ -232,6 +232,26 @@ def test_fasttext_binary(fasttext: Path, tmp_path: Path, write: Write) -> None:
     assert not encoder.notes  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("kind", ["bow", "bilstm-last", "bilstm-max", "gated-conv"])
+def test_glove_and_fasttext_beneath_encoders_without_training(
+    fasttext: Path, tmp_path: Path, kind: str
+) -> None:
+    """GloVe's text, fastText's .vec and its .bin, of the same vectors, give the same sentences."""
+    words = sorted({word for sentence in SENTENCES for word in sentence})
+    rows = read_word_vectors(fasttext).look_up(words)
+    numbers = (" ".join(map(repr, row[0].tolist())) for row in rows)
+    body = "".join(f"{word} {each}\n" for word, each in zip(words, numbers, strict=True))
+    glove = as_is(tmp_path / "glove.txt", body.encode())
+    vec = as_is(tmp_path / "crawl.vec", f"{len(words)} 4\n{body}".encode())
+    size = "" if kind == "bow" else "&hidden=3"
+    first, second, third = (
+        make_encoder(f"{kind}:{path}?seed=1{size}").encode(["the man danced", "man"])
+        for path in (glove, vec, fasttext)
+    )
+    np.testing.assert_array_equal(first, second)
+    np.testing.assert_allclose(first, third, rtol=1e-5)
+
+
 def test_an_unknown_word_is_the_average_of_its_parts(fasttext: Path) -> None:
     """Bojanowski et al. 2017, section 3.2, by hand: FNV-1a of each n-gram of <word>."""
     content = fasttext.read_bytes()

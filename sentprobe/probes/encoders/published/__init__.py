@@ -1,0 +1,1 @@
+"""Encoders with weights that others published, a kind a file; nothing is ever unpickled."""

@@ -1,0 +1,224 @@
+"""Skip-Thought: its vectors by NumPy, and files that are not as they were published."""
+
+import pickle
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import published_models as pm
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from thoroughness import examples
+
+from sentprobe.errors import SentprobeError
+from sentprobe.probes.encoders import Encoder, make_encoder
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return pm.write_skipthought(tmp_path_factory.mktemp("skip") / "skip-thoughts")
+
+
+def encoder(folder: Path, options: str = "") -> Encoder:
+    return make_encoder(f"skipthought:{folder}?device=cpu{options}")
+
+
+def by_hand(words: Sequence[str], *, normalized: bool = True) -> tuple[pm.Array, pm.Array]:
+    """The vectors of the two models."""
+    tables = [pm.word_rows(pm.SKIP_WORDS, seed) for seed in (0, 1)]
+    uni, bi = (np.stack([rows.get(word, rows["UNK"]) for word in words]) for rows in tables)
+    single = pm.gru_arrays(["encoder"], units=4)
+    double = pm.gru_arrays(["encoder", "encoder_r"], units=2)
+    both = (pm.gru_state(double, "encoder", bi), pm.gru_state(double, "encoder_r", bi[::-1]))
+    first, second = pm.gru_state(single, "encoder", uni), np.concatenate(both)
+    if normalized:
+        return first / np.linalg.norm(first), second / np.linalg.norm(second)
+    return first, second
+
+
+texts = st.lists(st.sampled_from((*pm.WORDS, "grue")), min_size=1, max_size=6)
+
+
+@examples(20)
+@given(st.lists(texts, min_size=1, max_size=6), st.integers(1, 3))
+def test_vectors_are_those_by_hand_whatever_the_batch(
+    folder: Path, batch: list[list[str]], size: int
+) -> None:
+    made = encoder(folder, f"&words=spaces&batch={size}").encode([" ".join(w) for w in batch])
+    assert made.dtype == np.float32
+    wanted = [np.concatenate(by_hand(words)) for words in batch]
+    np.testing.assert_allclose(made, wanted, atol=1e-5)
+
+
+@pytest.mark.parametrize("mode", ["uni", "bi"])
+def test_each_model_alone(folder: Path, mode: str) -> None:
+    wanted = by_hand(["dogs", "ran"])[mode == "bi"]
+    made = encoder(folder, f"&mode={mode}").encode(["dogs ran"])
+    np.testing.assert_allclose(made[0], wanted, atol=1e-5)
+
+
+def test_the_end_may_be_marked_and_lengths_kept(folder: Path) -> None:
+    marked = encoder(folder, "&eos=yes").encode(["dogs ran"])[0]
+    np.testing.assert_allclose(marked, np.concatenate(by_hand(["dogs", "ran", "<eos>"])), atol=1e-5)
+    kept = encoder(folder, "&normalize=no").encode(["dogs ran"])[0]
+    wanted = np.concatenate(by_hand(["dogs", "ran"], normalized=False))
+    np.testing.assert_allclose(kept, wanted, atol=1e-5)
+
+
+def test_words_are_divided_as_the_treebank_does(folder: Path) -> None:
+    made = encoder(folder).encode(["the man didn't sleep."])[0]
+    words = ["the", "man", "did", "n't", "sleep", "."]
+    np.testing.assert_allclose(made, np.concatenate(by_hand(words)), atol=1e-5)
+
+
+def test_unknown_words_are_told(folder: Path) -> None:
+    made = encoder(folder)
+    made.encode(["the man"])
+    assert made.notes == ()  # type: ignore[attr-defined]
+    made.encode(["the grue"])
+    (note,) = made.notes  # type: ignore[attr-defined]
+    assert "1 of 3 different words are not in" in note
+    assert note.endswith("dictionary.txt and have the vector of unknown words: grue")
+
+
+def test_a_sentence_without_words(folder: Path) -> None:
+    with pytest.raises(SentprobeError, match="the sentence ' ' has no words"):
+        encoder(folder).encode([" "])
+    assert encoder(folder, "&eos=yes").encode([" "]).shape == (1, 8)
+
+
+def test_the_fingerprint_is_of_the_files_that_are_used(folder: Path, tmp_path: Path) -> None:
+    other = pm.copied(folder, tmp_path / "other")
+    np.save(other / "btable.npy", np.load(other / "btable.npy") + 1)
+    assert encoder(other).fingerprint != encoder(folder).fingerprint
+    uni = [encoder(each, "&mode=uni").fingerprint for each in (other, folder)]
+    assert uni[0] == uni[1] != encoder(folder).fingerprint
+
+
+def test_arrays_that_python_2_wrote(folder: Path, tmp_path: Path) -> None:
+    """Their shapes have an L behind numbers, of which NumPy warns."""
+    other = pm.copied(folder, tmp_path / "other")
+    table = np.load(other / "utable.npy")
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({len(table)}L, 5L), }}"
+    head = header.ljust(117) + "\n"
+    content = b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode()
+    (other / "utable.npy").write_bytes(content + table.tobytes())
+    assert (encoder(other).encode(["dogs ran"]) == encoder(folder).encode(["dogs ran"])).all()
+
+
+def objects(folder: Path, name: str = "utable.npy") -> None:
+    """The table as it was published: an array of arrays, pickled."""
+    rows = np.load(folder / name)
+    array = np.empty(len(rows), dtype=object)
+    for place, row in enumerate(rows):
+        array[place] = row
+    np.save(folder / name, array, allow_pickle=True)
+
+
+def test_a_table_of_objects_is_refused_and_the_sentence_says_what_converts_it(
+    folder: Path, tmp_path: Path
+) -> None:
+    other = pm.copied(folder, tmp_path / "other")
+    objects(other)
+    with pytest.raises(SentprobeError, match=r"utable.npy: only unpickling reads this") as caught:
+        encoder(other)
+    code = str(caught.value).partition('python -c "')[2].removesuffix('"')
+    subprocess.run([sys.executable, "-c", code], cwd=other, check=True)
+    assert (encoder(other).encode(["dogs ran"]) == encoder(folder).encode(["dogs ran"])).all()
+
+
+WORDS, BI, TABLE = "dictionary.txt", "bi_skip.npz", "btable.npy"
+
+
+def _npz(**changed: object) -> Callable[[Path], None]:
+    def damage(folder: Path) -> None:
+        with np.load(folder / BI) as found:
+            pm.save_arrays(folder / BI, {**found, **changed})
+
+    return damage
+
+
+def _npy(array: object) -> Callable[[Path], None]:
+    return lambda folder: np.save(folder / TABLE, array)  # type: ignore[arg-type]
+
+
+def _hostile(folder: Path) -> None:
+    (folder / BI).write_bytes(pickle.dumps(pm.Hostile(folder / "ran")))
+
+
+BAD: list[tuple[str, Callable[[Path], object], str]] = [
+    ("no folder", lambda f: f.rename(f / "../x"), "there is no folder"),
+    ("no words", lambda f: (f / WORDS).unlink(), "dictionary.txt: cannot read the words"),
+    ("no weights", lambda f: (f / BI).unlink(), "bi_skip.npz: cannot read the weights"),
+    ("no table", lambda f: (f / TABLE).unlink(), "btable.npy: cannot read the weights: No such"),
+    ("not UTF-8", lambda f: (f / WORDS).write_bytes(b"a\n\xff\n"), "dictionary.txt, line 2"),
+    ("no UNK", lambda f: (f / WORDS).write_text("a\n"), "there is no UNK among the words"),
+    (
+        "few words",
+        lambda f: (f / WORDS).write_text("UNK\na\n"),
+        r"\(2, 5\) is wanted by dictionary",
+    ),
+    ("a pickle", _hostile, "bi_skip.npz: no npz file of arrays, or a damaged one"),
+    ("cut off", lambda f: pm.truncated(f / BI), "bi_skip.npz: no npz file of arrays"),
+    ("cut table", lambda f: pm.truncated(f / TABLE), "btable.npy: no npy file with one array"),
+    ("text", lambda f: (f / TABLE).write_text("the 1 2"), "btable.npy: no npy file with one"),
+    ("one array", lambda f: shutil.copy(f / TABLE, f / BI), "bi_skip.npz: no npz file of arrays"),
+    ("missing", _npz(encoder_r_U=None), "bi_skip.npz: there is no encoder_r_U in this"),
+    ("shape", _npz(encoder_b=np.ones(3)), r"encoder_b is of shape \(3,\); \(4,\) is wanted"),
+    ("flat", _npz(encoder_Wx=np.ones(3)), r"encoder_Wx is of shape \(3,\); a matrix is wanted"),
+    ("whole numbers", _npz(encoder_b=np.ones(4, int)), "encoder_b is no array of floating"),
+    ("texts", _npz(encoder_b=np.array(["a"])), "encoder_b is no array of floating point numbers"),
+    ("nothing", _npz(encoder_b=np.ones(0)), "encoder_b is no array of floating point numbers"),
+    ("infinite", _npz(encoder_b=np.full(4, np.nan)), "encoder_b has numbers that are not finite"),
+    ("flat table", _npy(np.ones(3)), r"btable.npy: float64 of shape \(3,\); floating point"),
+    ("numbers", _npy(np.ones((12, 5), int)), r"btable.npy: int64 of shape \(12, 5\); floating"),
+    ("narrow", _npy(np.ones((12, 4))), r"of shape \(12, 4\); \(12, 5\) is wanted by dictionary"),
+]
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"), [row[1:] for row in BAD], ids=[row[0] for row in BAD]
+)
+def test_bad_files_end_in_a_sentence(
+    folder: Path, damage: Callable[[Path], object], message: str, tmp_path: Path
+) -> None:
+    other = pm.copied(folder, tmp_path / "skip")
+    damage(other)
+    with pytest.raises(SentprobeError, match=message) as caught:
+        encoder(other)
+    assert "\n" not in str(caught.value)
+
+
+def test_nothing_is_unpickled(folder: Path, tmp_path: Path) -> None:
+    mark = tmp_path / "ran"
+    hostile = np.array([pm.Hostile(mark)], dtype=object)
+    for name, damage, message in (
+        ("a", _npz(encoder_W=hostile), r"bi_skip.npz: only unpickling reads this, .*encoder_W"),
+        ("b", lambda f: np.save(f / TABLE, hostile), r"btable.npy: only unpickling reads this"),
+    ):
+        other = pm.copied(folder, tmp_path / name)
+        damage(other)
+        with pytest.raises(SentprobeError, match=message):
+            encoder(other)
+    other = pm.copied(folder, tmp_path / "c")
+    _npz(history_errs=hostile)(other)
+    encoder(other)  # what is not asked for is not looked at
+    assert not mark.exists()
+
+
+def test_an_end_that_is_not_there(folder: Path, tmp_path: Path) -> None:
+    other = pm.copied(folder, tmp_path / "skip")
+    words = (other / "dictionary.txt").read_text("utf-8")
+    (other / "dictionary.txt").write_text(words.replace("<eos>", "eos"), "utf-8")
+    with pytest.raises(SentprobeError, match="there is no <eos> among the words"):
+        encoder(other, "&eos=yes")
+    encoder(other)
+
+
+def test_an_unknown_mode(folder: Path) -> None:
+    with pytest.raises(SentprobeError, match="option mode=both: one of combine, uni, bi is wanted"):
+        encoder(folder, "&mode=both")
