@@ -121,7 +121,7 @@ REFUSED = {
     "--wrong 3 --encoder bow?dim=8": "--wrong needs --encoder and --task",
     "--wrong 3 --encoder bow?dim=9 --task SemRole": "(did you mean 'bow?dim=8'?)",
     "--wrong 3 --encoder bow?dim=8 --task SemRle": "(did you mean 'SemRole'?)",
-    "--wrong 0 --encoder bow --task SemRole": "Input should be greater than or equal to 1",
+    "--wrong 0 --encoder bow --task SemRole": "the number of wrong items must be positive, not 0",
     "--task SemRole": "--task is for --by and --wrong, neither of which is asked for",
     "--by voice --by-length bins": "--by-length does not go with --by: leave one of them out",
     "--by voice --plot x.svg": "--plot does not go with --by",
