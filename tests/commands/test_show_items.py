@@ -155,6 +155,25 @@ def test_results_without_their_items(finished: Path, command: Command, tmp_path:
     assert "SemRole, structure" not in out
 
 
+@pytest.mark.parametrize("form", ["text", "markdown", "csv", "html"])
+def test_damaged_items_are_refused_only_where_they_are_needed(
+    form: str, finished: Path, command: Command, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(finished, run)
+    (file,) = (run / "items").iterdir()
+    file.write_bytes(b"PAR1")
+    code, out, err = command("show", run, "--format", form)
+    assert code == 0
+    assert "bow?dim=8" in out
+    assert "SemRole, structure" not in out
+    said = f"left out: test items: {file}: no test items as sentprobe writes them"
+    assert [line.startswith(said) for line in err.splitlines()] == [True] * (form != "csv")
+    code, out, err = command("show", run, "--by", "voice", "--format", form.replace("html", "csv"))
+    assert (code, out) == (1, "")
+    assert err.startswith(f"probe: {file}: no test items as sentprobe writes them")
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
