@@ -390,7 +390,6 @@ class ItemViewOptions:
         int | None,
         typer.Option(
             "--wrong",
-            min=1,
             help="Show so many items that --encoder answers wrong on --task; with --by, of each "
             "part.",
         ),
@@ -413,8 +412,10 @@ class ItemViewOptions:
         """Refuse options that do not go together.
 
         Raises:
-            UsageError: --wrong without an encoder and a task; one of these alone.
+            UsageError: --wrong without an encoder and a task, or of no items; one of these alone.
         """
+        if self.wrong is not None and self.wrong < 1:
+            raise UsageError(f"the number of wrong items must be positive, not {self.wrong}")
         if self.wrong is not None and None in (self.encoder, self.task):
             raise UsageError(
                 "--wrong needs --encoder and --task: whose mistakes, and on which task"

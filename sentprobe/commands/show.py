@@ -1,6 +1,7 @@
 """The command ``probe show``: the table of one or more runs."""
 
 import itertools
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from sentprobe import table_writers as tw
 from sentprobe.commands import options as opt
 from sentprobe.commands.given_runs import check_distances, read_distances, read_runs
 from sentprobe.commands.table_files import FLAT, MTEB, find_caption, find_format, print_or_write
-from sentprobe.errors import UsageError
+from sentprobe.errors import SentprobeError, UsageError, told
 from sentprobe.lengths import Lengths
 from sentprobe.probes.geometry.draws import geometry_tables
 from sentprobe.probes.geometry.measures import Nearness
@@ -27,7 +28,7 @@ from sentprobe.probes.report.tables import CellStyle, single_draws, titles
 from sentprobe.probes.report.view import ShownTable, in_grids, sections
 from sentprobe.probes.report.view import to_text as write_sections
 from sentprobe.probes.runs.item_table import ItemTable, has_held_out, has_items, item_tables
-from sentprobe.probes.runs.results import Results
+from sentprobe.probes.runs.results import Result, Results
 from sentprobe.screen import print_table, say
 from sentprobe.specs import choose
 
@@ -103,6 +104,7 @@ def show(
         return
     if plot is not None:
         save_plot(results, plot, lengths, distances, near)
+    in_tables = lengths is None and style not in FLAT and style is not tw.TableFormat.HTML
     shown = CellStyle(intervals=intervals, sources=sources, all_rows=all_rows, published=published)
     view = View(
         style=shown,
@@ -110,7 +112,7 @@ def show(
         caption=caption,
         distances=distances,
         nearness=near,
-        items=_held_out_items(results),
+        items=_held_out_items(results) if in_tables else (),
     )
     if style not in FLAT and (lengths is None or style is tw.TableFormat.HTML):
         results, view = without_curves(results, view)
@@ -142,8 +144,20 @@ def _check_alone(view: str, asked: Mapping[str, bool]) -> None:
 
 
 def _kept_items(results: Results) -> tuple[ItemTable, ...]:
-    """Return the test items that the folders keep."""
-    return item_tables(r for r in results.records if has_items(r, Path(r.source)))
+    """Return the test items that the folders keep, and leave out those that are damaged."""
+    of = {(r.source, r.task, r.dataset_fingerprint): r for r in results.records}
+    there = (each for each in of.values() if has_items(each, Path(each.source)))
+    tables = (table for each in there for table in _items_of(each))
+    return tuple({(each.task, each.fingerprint): each for each in tables}.values())
+
+
+def _items_of(result: Result) -> tuple[ItemTable, ...]:
+    """Return the test items of a result or, where they cannot be used, say why on stderr."""
+    try:
+        return item_tables([result])
+    except SentprobeError as error:
+        print(told(f"left out: test items: {error}"), file=sys.stderr)
+        return ()
 
 
 def _held_out_items(results: Results) -> tuple[ItemTable, ...]:

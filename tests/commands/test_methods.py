@@ -91,6 +91,7 @@ BAD = [
         ("--dims", "64,x"),
         "probe run: option dims=64,x: whole numbers from 0 are wanted, with",
     ),
+    (("--dims", "0"), "dims=0: a width is at least 1; whole vectors are probed in any case"),
     (("--dims", "9,9"), "dims=9,9 has a value twice"),
     (("--dims", "9"), "bow?dim=6&dims=9: 9 dims of vectors that have 6; ask for fewer"),
     (

@@ -121,7 +121,7 @@ REFUSED = {
     "--wrong 3 --encoder bow?dim=8": "--wrong needs --encoder and --task",
     "--wrong 3 --encoder bow?dim=9 --task SemRole": "(did you mean 'bow?dim=8'?)",
     "--wrong 3 --encoder bow?dim=8 --task SemRle": "(did you mean 'SemRole'?)",
-    "--wrong 0 --encoder bow --task SemRole": "Input should be greater than or equal to 1",
+    "--wrong 0 --encoder bow --task SemRole": "the number of wrong items must be positive, not 0",
     "--task SemRole": "--task is for --by and --wrong, neither of which is asked for",
     "--by voice --by-length bins": "--by-length does not go with --by: leave one of them out",
     "--by voice --plot x.svg": "--plot does not go with --by",
@@ -153,6 +153,25 @@ def test_results_without_their_items(finished: Path, command: Command, tmp_path:
     code, out, err = command("show", bare)
     assert (code, err) == (0, "")
     assert "SemRole, structure" not in out
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "csv", "html"])
+def test_damaged_items_are_refused_only_where_they_are_needed(
+    form: str, finished: Path, command: Command, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(finished, run)
+    (file,) = (run / "items").iterdir()
+    file.write_bytes(b"PAR1")
+    code, out, err = command("show", run, "--format", form)
+    assert code == 0
+    assert "bow?dim=8" in out
+    assert "SemRole, structure" not in out
+    said = f"left out: test items: {file}: no test items as sentprobe writes them"
+    assert [line.startswith(said) for line in err.splitlines()] == [True] * (form != "csv")
+    code, out, err = command("show", run, "--by", "voice", "--format", form.replace("html", "csv"))
+    assert (code, out) == (1, "")
+    assert err.startswith(f"probe: {file}: no test items as sentprobe writes them")
 
 
 @pytest.mark.parametrize(

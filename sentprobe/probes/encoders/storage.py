@@ -96,24 +96,26 @@ def parse_storage(dims: str | None, quantize: str | None) -> StorageOptions:
     (('dims', '0,64,128'), ('quantize', 'float32,int8'))
 
     Raises:
-        UsageError: a width is no whole number, or there is no such rounding.
+        UsageError: a width is no whole number from 1, or there is no such rounding.
     """
     pairs = zip(NAMES, (dims, quantize), strict=True)
     given = [(name, text) for name, text in pairs if text is not None]
     asked = with_options(StorageOptions(), given, owner="probe run")
-    return as_storage(asked.dims, asked.quantize)
+    return as_storage(() if dims is None else asked.dims, asked.quantize)
 
 
 def as_storage(dims: Sequence[int], quantize: Sequence[str]) -> StorageOptions:
     """Return the same of widths and names of roundings.
 
     Raises:
-        UsageError: a width is negative, or there is no such rounding.
+        UsageError: a width is less than 1, or there is no such rounding.
     """
     for each in dims:
         check_whole("dims", each)
-        if each < 0:
-            raise UsageError(f"dims={each}: a width is at least 1")
+        if each < 1:
+            raise UsageError(
+                f"dims={each}: a width is at least 1; whole vectors are probed in any case"
+            )
     roundings = [choose(Rounding, each, what="rounding") for each in quantize]
     return StorageOptions(
         dims=tuple(dict.fromkeys((0, *dims))),

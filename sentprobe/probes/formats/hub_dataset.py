@@ -7,13 +7,13 @@ each a configuration.
 """
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
+from importlib.resources import files
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from sentprobe.errors import UsageError
+from sentprobe.errors import UsageError, suggest
 from sentprobe.files import atomic_path, local_path
 from sentprobe.probes.dataset import MAX_PROBES, DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats import directory, hub
@@ -128,12 +128,13 @@ def check_licence(text: str) -> str:
     'cc-by-sa-4.0'
 
     Raises:
-        UsageError: it is no name that the hub could know.
+        UsageError: it is no name that the hub knows; names the nearest.
     """
-    if not re.fullmatch(r"[a-z0-9]+([.+-]+[a-z0-9]+)*\+*", text):
+    known = files("sentprobe.probes.formats").joinpath("licences.txt").read_text("utf-8").split()
+    if text not in known:
         raise UsageError(
-            f"--license {text!r}: the hub's names of licences are in lower case, as apache-2.0, "
-            "cc-by-4.0, cc0-1.0, other or unknown"
+            f"--license {text!r}: the hub has no licence of that name"
+            f"{suggest(text.lower(), known)}; it has apache-2.0, cc-by-4.0, cc0-1.0, other, ..."
         )
     return text
 

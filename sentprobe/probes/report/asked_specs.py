@@ -1,7 +1,6 @@
 """The spec by which an encoder was asked for, as far as its name and the command tell."""
 
 import shlex
-from collections.abc import Iterator
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.kinds import ENCODERS
@@ -17,7 +16,7 @@ def asked_spec(record: Result) -> Spec | None:
     None where neither is one, as of an encoder that Python was given.
     """
     texts = (record.encoder, *_words(record.command))
-    found = (spec for text in texts for spec in _specs(text) if _is_of(spec, record))
+    found = (spec for text in texts if (spec := known_spec(text)) and _is_of(spec, record))
     return next(found, None)
 
 
@@ -34,10 +33,10 @@ def _words(command: str) -> list[str]:
         return []
 
 
-def _specs(text: str) -> Iterator[Spec]:
+def known_spec(text: str) -> Spec | None:
+    """Return a text as a spec of one of our kinds; None: it is none."""
     try:
         spec = parse_spec(text)
     except UsageError:
-        return
-    if spec.kind in KINDS:
-        yield spec
+        return None
+    return spec if spec.kind in KINDS else None

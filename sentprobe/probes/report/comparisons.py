@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from statistics import mean
 from typing import Any, Protocol
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.errors import ResultsError, UsageError, suggest
+from sentprobe.probes.report import variants
 from sentprobe.probes.report.draws import differ_in_draw
 from sentprobe.probes.runs.results import Condition, Result, Results
 from sentprobe.probes.statistics import Correction, Paired, compare_draws, compare_items, correct
@@ -158,11 +158,15 @@ def _compare_matched(matched: Matched, under: tuple[Condition, Condition]) -> Pa
 def all_pairs(found: Sequence[Side], *, baseline: str | None = None, source: str) -> list[
     tuple[Side, Side]
 ]:  # fmt: skip
-    """Return every pair of encoders or, with *baseline*, that of each other one and it."""
+    """Return every pair of different encoders or, with *baseline*, that of each other one and it.
+
+    Different are not those that are one but for what was cut (:mod:`.variants`), unless all are.
+    """
     if len(found) < 2:
         raise UsageError(f"{source} has {len(found)} encoders; a comparison needs two")
     if baseline is None:
-        return list(combinations(found, 2))
+        by_name = {side.encoder: side for side in found}
+        return [(by_name[a], by_name[b]) for a, b in variants.pairs_to_compare([*by_name])]
     base = one_side(found, baseline, source=source)
     return [(side, base) for side in found if side is not base]
 
@@ -305,9 +309,11 @@ def explain(comparisons: Sequence[Comparison], *, correction: Correction) -> str
     """Say in plain sentences how to read the table, and what it shows."""
     over = _paired_over(comparisons)
     presets = {each.preset for pair in comparisons for each in (pair.first, pair.second)}
-    note = "The classifiers differ: differences may be theirs and not the encoders'."
+    differ = "The classifiers differ: differences may be theirs and not the encoders'."
+    pairs = [(each.first.encoder, each.second.encoder) for each in comparisons]
+    notes = (differ if len(presets) > 1 else "", variants.told_of_others(pairs))
     return explain_tests(
-        comparisons, over=over, correction=correction, note=note if len(presets) > 1 else ""
+        comparisons, over=over, correction=correction, note="\n".join(filter(None, notes))
     )
 
 
@@ -376,8 +382,9 @@ def compare_encoders(
 ) -> tuple[Comparison, ...]:
     """Compare each two encoders of a run on each task, as ``probe compare`` does.
 
-    With *against*, each is compared with the encoder of that name only. The p-values are corrected
-    for all comparisons made (``holm``, ``bh`` or ``none``).
+    With *against*, each is compared with the encoder of that name only; without it, an encoder is
+    not compared with its own vectors that were cut, rounded or erased from. The p-values are
+    corrected for all comparisons made (``holm``, ``bh`` or ``none``).
 
     Raises:
         UsageError: there are fewer than two encoders, or none of that name; an encoder has two

@@ -7,7 +7,6 @@ draw, as where probes are compared.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from statistics import mean
 from typing import Any, TypeAlias
 
@@ -19,6 +18,7 @@ from sentprobe.probes.geometry.measures import Nearness, NegativeKind
 from sentprobe.probes.geometry.results import GeometryResult, GeometryScore
 from sentprobe.probes.geometry.tables import FORMS, contrasts_of, encoders_of
 from sentprobe.probes.report import comparisons as of_probes
+from sentprobe.probes.report import variants
 from sentprobe.probes.statistics import Correction, Paired, compare_draws, compare_items, correct
 from sentprobe.table_writers import Grid, GridCell, GridRow
 
@@ -79,9 +79,12 @@ EncoderPair: TypeAlias = tuple[GeometryTable, GeometryTable]
 
 
 def table_pairs(table: GeometryTable, *, against: str | None = None) -> list[EncoderPair]:
-    """Return every pair of encoders of a table or, with *against*, that of each and this one."""
+    """Return every pair of different encoders of a table or, with *against*, of each and this one.
+
+    Different are not those that are one but for what was cut (:mod:`.variants`), unless all are.
+    """
     names = encoders_of(table)
-    pairs = [*combinations(names, 2)]
+    pairs = variants.pairs_to_compare(names)
     if against is not None:
         pairs = [(name, against) for name in names if name != against and against in names]
     return [(of_encoder(table, one), of_encoder(table, other)) for one, other in pairs]
@@ -201,8 +204,10 @@ def explain_geometry(found: Sequence[GeometryComparison], *, correction: Correct
     over = f"{units}, or {draws}" if numbers else units
     if all(each.draws > 1 for each in found):
         over = draws
+    pairs = [(first.encoder, second.encoder) for each in found for first, second in each.matched]
+    note = variants.told_of_others(pairs)
     return (
         "Geometry: how often the positive is nearer than the negative, by "
         f"{' and '.join(sorted({each.nearness.value for each in found}))}; ties count half.\n"
-        f"{of_probes.explain_tests(found, over=over, correction=correction)}"
+        f"{of_probes.explain_tests(found, over=over, correction=correction, note=note)}"
     )

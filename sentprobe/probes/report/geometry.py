@@ -16,6 +16,7 @@ from sentprobe.probes.geometry.tables import (
     told_held_out,
 )
 from sentprobe.probes.report.figures import figure_of
+from sentprobe.probes.report.methods import records_with_figures
 from sentprobe.probes.report.tables import show_score
 from sentprobe.probes.report.view import ShownTable
 from sentprobe.probes.runs.results import Condition, Result, Results, SeedScore, make_score, pack
@@ -176,4 +177,4 @@ def all_records(
     *others: Sequence[Mapping[str, Any]],
 ) -> list[dict[str, Any]]:
     """Return the flat records of probes, of others, and of geometry, all with the same keys."""
-    return same_keys(results.to_records(), *others, to_records(geometry))
+    return same_keys(records_with_figures(results), *others, to_records(geometry))

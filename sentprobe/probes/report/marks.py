@@ -2,13 +2,14 @@
 
 The control that counts is the bag of words of the encoder's width where words alone tell something
 of the task, and chance elsewhere. Two encoders are tied where the paired test of ``probe compare``,
-corrected for all comparisons of the table, does not tell them apart. Of several draws, the test
+corrected for all comparisons of the table, does not tell them apart; an encoder and its own vectors
+cut, rounded or erased from are tested apart from these, and are no tie. Of several draws, the test
 is over these, and an accuracy is above chance if it is so in each.
 """
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, compress
 from statistics import fmean
 
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from sentprobe.probes.report.comparisons import LEVEL, match_draws
 from sentprobe.probes.report.draws import cells, draws_of
 from sentprobe.probes.report.sanity import SanityVerdict, around_chance, sanity_runs
+from sentprobe.probes.report.variants import are_one
 from sentprobe.probes.runs.results import Condition, EncoderOnTask, Result, Results
 from sentprobe.probes.statistics import Correction, correct, per_unit, sign_tests, t_over_draws
 
@@ -49,14 +51,26 @@ def marked(results: Results) -> frozenset[EncoderOnTask]:
 
 
 def told_apart(results: Results) -> frozenset[frozenset[EncoderOnTask]]:
-    """Return the pairs of cells that the paired test tells apart."""
+    """Return the pairs of cells that the paired test tells apart.
+
+    The pairs of one encoder, whole and cut, are corrected for their own number.
+    """
     answers = [_answers(draws, Condition.PROBE) for draws in cells(results)]
     pairs = [
         (first, second)
         for first, second in combinations(answers, 2)
         if first.draws[0].task == second.draws[0].task and _on_same_items(first, second)
     ]
-    return frozenset(frozenset(each.cell for each in both) for both, _ in _differences(pairs))
+    alike = [_of_one_encoder(first.draws[0], second.draws[0]) for first, second in pairs]
+    return frozenset(
+        frozenset(each.cell for each in both)
+        for wanted in (False, True)
+        for both, _ in _differences([*compress(pairs, (e is wanted for e in alike))])
+    )
+
+
+def _of_one_encoder(one: Result, other: Result) -> bool:
+    return are_one(one.encoder, other.encoder)
 
 
 def _on_same_items(one: RightAnswers, other: RightAnswers) -> bool:
@@ -68,13 +82,14 @@ def _on_same_items(one: RightAnswers, other: RightAnswers) -> bool:
 def _leader(
     results: Results, firsts: Sequence[Result], told: Collection[frozenset[EncoderOnTask]]
 ) -> Result | None:
-    """Return the result with the best accuracy on a task, unless it is tied with another."""
+    """Return the best result on a task, unless it is tied with another encoder."""
 
     def accuracy(first: Result) -> float:
         return fmean(each.accuracy for each in draws_of(results, first))
 
     best, *others = sorted(firsts, key=accuracy, reverse=True)
-    pairs = (frozenset((best.cell, each.cell)) for each in others)
+    rivals = (each for each in others if not _of_one_encoder(best, each))
+    pairs = (frozenset((best.cell, each.cell)) for each in rivals)
     return best if all(pair in told for pair in pairs) else None
 
 

@@ -1,6 +1,6 @@
 """What methods say beside accuracy: selectivity, description length, information, complexity."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -100,18 +100,23 @@ def _of_code(seed: SeedScore) -> list[MethodColumn]:
     del seed
     return [
         MethodColumn("kbit", lambda result, seed: _bits(result, seed) / 1000, 2),
-        MethodColumn(
-            "compression",
-            lambda result, seed: compression(seed.readings, labels=result.labels or 2),
-            2,
-        ),
-        MethodColumn("V-information", lambda result, seed: mean(seed.information), 2),  # noqa: ARG005
+        MethodColumn("compression", _compression, 2),
+        MethodColumn("V-information", _information, 2),
         MethodColumn("area", _area),
     ]
 
 
 def _bits(result: Result, seed: SeedScore) -> float:
     return code_length(seed.readings, labels=result.labels or 2)
+
+
+def _compression(result: Result, seed: SeedScore) -> float:
+    return compression(seed.readings, labels=result.labels or 2)
+
+
+def _information(result: Result, seed: SeedScore) -> float:
+    del result
+    return mean(seed.information)
 
 
 def _area(result: Result, seed: SeedScore) -> float:
@@ -197,6 +202,37 @@ TABLES = (
     ),
 )
 """The tables, in their order."""
+
+
+def _share(points: Callable[[Result, SeedScore], float]) -> Callable[[Result, SeedScore], float]:
+    return lambda result, seed: points(result, seed) / 100
+
+
+FIGURES: Mapping[str, tuple[Condition, Callable[[Result, SeedScore], float]]] = {
+    "selectivity": (Condition.CONTROL_TASK, _share(selectivity)),
+    "description_length": (Condition.PORTIONS, _bits),
+    "compression": (Condition.PORTIONS, _compression),
+    "information": (Condition.PORTIONS, _information),
+    "area": (Condition.PORTIONS, _share(_area)),
+    "gap": (Condition.WIDTHS, _share(gap)),
+}
+"""By the key in a record: the condition, and the figure of a probe, as a share of 1."""
+
+
+def records_with_figures(results: Results) -> list[dict[str, Any]]:
+    """Return the records of results, in which that of a method says what its tables say."""
+    there = ((result, condition) for result in results.records for condition in result.scores)
+    return [
+        record | {key: _figure(key, *each) for key in FIGURES}
+        for record, each in zip(results.to_records(), there, strict=True)
+    ]
+
+
+def _figure(key: str, result: Result, condition: Condition) -> float | None:
+    """Return the mean over probes of what a key says; None: it is of another condition."""
+    of, figure = FIGURES[key]
+    seeds = result.scores[condition].seeds
+    return mean(figure(result, seed) for seed in seeds) if of is condition else None
 
 
 def method_records(results: Results) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sentprobe.errors import UsageError, suggest
 from sentprobe.lengths import Lengths, bins_of
 from sentprobe.probes.dataset import TRAINED
+from sentprobe.probes.report.figures import figure_of
 from sentprobe.probes.runs.item_table import LENGTH, ItemTable, item_tables
 from sentprobe.probes.runs.results import Condition, Result, SeedScore, make_score, pack, renumber
 from sentprobe.probes.statistics import Interval, compare_draws, difference_interval
@@ -234,8 +235,9 @@ class GeneralizationGap:
 def gap_of(parts: Mapping[str, Sequence[Result]], condition: Condition) -> GeneralizationGap | None:
     """Return the generalisation gap, if the parts are what was trained and what was held out.
 
-    Of one draw the interval is of the choice of the test items, which are others in both parts; of
-    several it is Student's t over the draws.
+    Of one draw the interval is of the choice of the test items, which are others in both parts; so
+    it is of several that have the same items, as datasets in files do. Else it is Student's t over
+    the draws.
     """
     if len(parts) != 2 or TRAINED not in parts or len({*map(len, parts.values())}) > 1:
         return None
@@ -244,12 +246,20 @@ def gap_of(parts: Mapping[str, Sequence[Result]], condition: Condition) -> Gener
     known = [pair for pair in pairs if all(condition in each.scores for each in pair)]
     if not known:
         return None
+    if len({one.dataset_fingerprint for one, _ in known}) == 1:
+        return _of_same_items(known, condition)
     scores = [(one.scores[condition], two.scores[condition]) for one, two in known]
-    if len(scores) == 1:
-        ((one, two),) = scores
-        ends = ((each.accuracy, each.interval) for each in (one, two))
-        return GeneralizationGap(one.accuracy - two.accuracy, difference_interval(*ends))
     first, second = zip(*((one.accuracy, two.accuracy) for one, two in scores), strict=True)
     fewest = min(each.total for pair in scores for each in pair)
     paired = compare_draws(first, second, items=fewest)
     return GeneralizationGap(paired.difference, paired.interval)
+
+
+def _of_same_items(
+    draws: Sequence[tuple[Result, Result]], condition: Condition
+) -> GeneralizationGap:
+    """Return the gap by the figures of both parts, whose intervals are of the choice of items."""
+    figures = (figure_of(part, condition) for part in zip(*draws, strict=True))
+    one, two = (each for each in figures if each is not None)
+    ends = (one.accuracy, one.interval), (two.accuracy, two.interval)
+    return GeneralizationGap(one.accuracy - two.accuracy, difference_interval(*ends))

@@ -2,7 +2,8 @@
 
 The first group of a column are the encoders that the paired test does not tell apart from the best;
 the next group is found among the rest in the same way. It is the test by which figures are marked
-(:mod:`.marks`): a figure is marked if it is above its control and the first group is itself alone.
+(:mod:`.marks`): a figure is marked if it is above its control and no other encoder is in the first
+group.
 """
 
 from collections import Counter

@@ -1,19 +1,12 @@
 """Sentences of which an encoder read the beginning alone, and vectors that were cut or rounded."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from sentprobe.probes.report.asked_specs import asked_spec
 from sentprobe.probes.report.draws import cells
+from sentprobe.probes.report.variants import cuts_of
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
 from sentprobe.probes.runs.results import Result, Results
-
-CUTS: Mapping[str, tuple[str, ...]] = {
-    "dims": (),
-    "quantize": (),
-    "erase": (),
-    "dim": ("st", "openai"),
-}
-"""The options of a spec by which a vector loses something, and the kinds that have it; (): all."""
 
 
 def cut_input(table: Results) -> Iterator[ClaimFinding]:
@@ -55,8 +48,5 @@ def _cut(table: Results) -> Iterator[ClaimFinding]:
 
 def _lost(record: Result) -> str:
     spec = asked_spec(record)
-    if spec is None:
-        return ""
-    kinds = {name: CUTS[name] or (spec.kind,) for name, _ in spec.options if name in CUTS}
-    lost = ((name, value) for name, value in spec.options if spec.kind in kinds.get(name, ()))
+    lost = [] if spec is None else cuts_of(spec)
     return ", ".join(f"{name}={value}" for name, value in lost)

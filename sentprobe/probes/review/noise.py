@@ -8,6 +8,7 @@ import numpy as np
 
 from sentprobe.probes.report.comparisons import LEVEL, Comparison, compare_results, match_draws
 from sentprobe.probes.report.draws import cells
+from sentprobe.probes.report.variants import are_one
 from sentprobe.probes.review import power
 from sentprobe.probes.review.beyond_control import tested
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
@@ -17,13 +18,16 @@ from sentprobe.probes.runs.results import Condition, Result, Results
 def inside_noise(table: Results) -> Iterator[ClaimFinding]:
     """Find on each task the encoders that the best is not told apart from, though it looks better.
 
-    The tests and their correction are those of ``probe compare``.
+    The tests and their correction are those of ``probe compare``: an encoder and its own vectors
+    that were cut or rounded are not held against each other.
     """
     ranked = sorted(cells(table), key=_accuracy, reverse=True)
     pairs = [
         matched
         for first, second in combinations(ranked, 2)
-        if first[0].task == second[0].task and (matched := match_draws(first, second))
+        if first[0].task == second[0].task
+        and not are_one(first[0].encoder, second[0].encoder)
+        and (matched := match_draws(first, second))
     ]
     compared = compare_results(pairs)
     for task in table.tasks:
@@ -44,9 +48,9 @@ def _finding(
     best = ties[0].first
     return ClaimFinding(
         severity=Severity.WARNING,
-        says=f"{best.encoder} has the best figure, and is not told apart from all others: of the "
-        f"{of_task} differences on this task {significant} {'is' if significant == 1 else 'are'} "
-        f"significant (p < {LEVEL:g}, corrected for {count} in the table).",
+        says=f"{best.encoder} has the best figure, and is not told apart from all others: "
+        f"{_told(significant, of_task)} significant (p < {LEVEL:g}, corrected for {count} in the "
+        "table).",
         figures=tuple(_figure(each, level=LEVEL / count) for each in ties),
         advice="Say that they are not told apart, which does not mean that they are equal. With "
         f"such numbers a difference of that size would be found {power.POWER:.0%} of the time; do "
@@ -54,6 +58,18 @@ def _finding(
         task=best.task,
         encoder=best.encoder,
     )
+
+
+def _told(significant: int, count: int) -> str:
+    """Begin to say how many of some differences are significant.
+
+    >>> _told(0, 1), _told(1, 3)
+    ('the one difference on this task is not', 'of the 3 differences on this task 1 is')
+    """
+    if count == 1:
+        return f"the one difference on this task is{'' if significant else ' not'}"
+    verb = "is" if significant == 1 else "are"
+    return f"of the {count} differences on this task {significant} {verb}"
 
 
 def _figure(tie: Comparison, *, level: float) -> str:

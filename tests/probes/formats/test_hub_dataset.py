@@ -135,8 +135,12 @@ def test_what_others_put_there_is_not_lost(tmp_path: Path, place: str) -> None:
     ("options", "message"),
     [
         (["--format", "splits", "--license", "mit"], "--license is for --format hub, not for spl"),
-        (["--format", "hub", "--license", "MIT, or so"], "--license 'MIT, or so': the hub's names"),
-        (["--format", "hub", "--license", ""], "--license '': the hub's names of licences are in"),
+        (["--format", "hub", "--license", "MIT, or so"], "--license 'MIT, or so': the hub has no"),
+        (
+            ["--format", "hub", "--license", ""],
+            "--license '': the hub has no licence of that name;",
+        ),
+        (["--format", "hub", "--license", "CC-BY-4"], "of that name (did you mean 'cc-by-4.0'?);"),
     ],
 )
 def test_a_licence_that_cannot_be(

@@ -2,9 +2,11 @@
 
 from dataclasses import replace
 
+import pytest
 from probe_strategies import sample_result
 
-from sentprobe.probes.report.methods import method_tables
+from sentprobe.probes.report.geometry import all_records
+from sentprobe.probes.report.methods import FIGURES, method_tables
 from sentprobe.probes.runs.results import Condition, Result, Results, make_score
 from sentprobe.probes.trainer.readings import Reading
 
@@ -16,6 +18,25 @@ def with_portions(encoder: str, *ats: int) -> Result:
     (seed,) = result.scores[Condition.PROBE].seeds
     made = make_score([replace(seed, readings=readings, information=(0.5,) * 1000)], ())
     return replace(result, scores={**result.scores, Condition.PORTIONS: made})
+
+
+def test_records_have_what_the_tables_say() -> None:
+    result = with_portions("bow?dim=1", 4, 8)
+    plain, seed = result.scores[Condition.PROBE], result.scores[Condition.PORTIONS].seeds[0]
+    control = make_score([replace(plain.seeds[0], accuracy=0.45)], ())
+    widths = make_score([replace(seed, readings=(Reading(at=0, correct=550),))], ())
+    more = {Condition.CONTROL_TASK: control, Condition.WIDTHS: widths}
+    found = Results((replace(result, scores={**result.scores, **more}),))
+    figures = {
+        record["condition"]: {key: record[key] for key in FIGURES if record[key] is not None}
+        for record in all_records(found, ())
+    }
+    assert figures.pop("control-task") == pytest.approx({"selectivity": 0.15})
+    assert figures.pop("widths") == pytest.approx({"gap": 0.05})
+    assert figures.pop("portions") == pytest.approx(
+        {"description_length": 6.0, "compression": 8 / 6, "information": 0.5, "area": 0.5}
+    )
+    assert not any(figures.values())
 
 
 def test_a_row_without_a_probe_of_as_many_portions_is_empty() -> None:

@@ -15,6 +15,7 @@ from thoroughness import examples
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import STRUCTURE, TRAINED, structure_part
+from sentprobe.probes.report.figures import figure_of
 from sentprobe.probes.report.part_tables import GAP, by_fingerprint, part_records, part_sections
 from sentprobe.probes.report.parts import (
     BINS,
@@ -29,7 +30,13 @@ from sentprobe.probes.report.tables import CellStyle
 from sentprobe.probes.runs.data_facts import DataFacts
 from sentprobe.probes.runs.item_table import ItemTable
 from sentprobe.probes.runs.results import Condition, Result, Results, make_score
-from sentprobe.probes.statistics import Interval, accuracy_interval, difference_interval, wilson
+from sentprobe.probes.statistics import (
+    Interval,
+    accuracy_interval,
+    compare_draws,
+    difference_interval,
+    wilson,
+)
 
 numbers = st.integers(-99, 99).map(str) | st.floats(-9, 9).map("{:.2f}".format)
 texts = st.sampled_from(["active", "passive", "", "main", "3"])
@@ -195,6 +202,22 @@ def test_draws_are_one_table_and_their_gap_is_paired() -> None:
     cells = [row.cells[1].text.split(" [")[0] for row in grid.rows]
     assert cells == ["86.7 ± 5.8", "50.0 ± 10.0", "+36.7"]
     assert fmean([0.4, 0.2, 0.5]) == pytest.approx(0.3667, abs=1e-4)
+
+
+def test_the_gap_over_draws_is_student_s_t_or_of_the_items_if_these_are_the_same() -> None:
+    draws = [held_out(0, 9, 5), held_out(10, 8, 6), held_out(20, 9, 4)]
+    items = by_fingerprint(table for _, table in draws)
+    apart = gap_of(parts_of_draws([each for each, _ in draws], items, STRUCTURE), Condition.PROBE)
+    assert apart is not None
+    assert apart.interval == compare_draws([0.9, 0.8, 0.9], [0.5, 0.6, 0.4], items=10).interval
+    same = [replace(each, dataset_fingerprint="data 0") for each, _ in draws]
+    parts = parts_of_draws(same, items, STRUCTURE)
+    found = gap_of(parts, Condition.PROBE)
+    assert found is not None
+    assert found.difference == pytest.approx(apart.difference)
+    figures = [figure_of(part, Condition.PROBE) for part in parts.values()]
+    ends = [(each.accuracy, each.interval) for each in figures if each is not None]
+    assert found.interval == difference_interval(*ends)
 
 
 @given(st.integers(1, 99), st.integers(1, 99), st.data())

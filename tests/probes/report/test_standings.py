@@ -46,6 +46,25 @@ def test_what_is_marked_is_alone_in_the_first_group(right: list[int]) -> None:
     assert {*marked(results)} <= {*(first if len(first) == 1 else [])}
 
 
+def named(**right: int) -> Results:
+    found = (sample_result(n, "Order", each, 500, 500, 500) for n, each in right.items())
+    return Results(tuple(found))
+
+
+def test_an_encoder_is_not_tied_with_itself_cut() -> None:
+    results = named(**{"a": 900, "a, int8": 899, "b": 700})
+    assert [*rank_groups(results).values()] == [1, 1, 2]
+    assert marked(results) == {("a", "Order")}
+    assert marked(named(**{"a": 900, "x, int8": 899, "b": 700})) == set()
+
+
+def test_cuts_are_not_corrected_for_with_what_tells_encoders_apart() -> None:
+    """Of a difference in seven items p is 1/64: three times that is below 0.05, not six times."""
+    pair = frozenset([("a", "Order"), ("b", "Order")])
+    assert pair in told_apart(named(**{"a": 507, "a, 1 dims": 507, "a, 2 dims": 507, "b": 500}))
+    assert pair not in told_apart(named(a=507, x=507, y=507, b=500))
+
+
 def test_groups_of_three() -> None:
     results = table([900, 895, 700, 500])
     assert [*rank_groups(results).values()] == [1, 1, 2, 3]

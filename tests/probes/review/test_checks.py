@@ -138,9 +138,18 @@ def test_the_best_is_not_told_apart() -> None:
 def test_of_one_draw_it_says_how_many_items_would_tell() -> None:
     run = Results((a_draw("good", 700), a_draw("other", 699)))
     (finding,) = found_by("noise", run)
+    assert "all others: the one difference on this task is not significant (p < " in finding.says
     assert "p = 1.000 (sign test); some " in finding.figures[0]
     assert "test items would tell (here 1,000)" in finding.figures[0]
     assert found_by("noise", Results((a_draw("good", 700), a_draw("other", 700)))) == []
+
+
+def test_an_encoder_is_not_held_against_itself_cut() -> None:
+    of_one = Results((a_draw("a", 700), a_draw("a, 8 dims", 699), a_draw("a, int8", 698)))
+    assert found_by("noise", of_one) == []
+    (finding,) = found_by("noise", Results((*of_one.records, a_draw("b", 699))))
+    assert "all others: of the 3 differences on this task 0 are significant" in finding.says
+    assert [each.partition(";")[0] for each in finding.figures] == ["70.0 against b: 69.9"]
 
 
 def test_repetitions() -> None:
