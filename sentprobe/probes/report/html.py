@@ -11,7 +11,7 @@ from sentprobe.lengths import Lengths
 from sentprobe.probes.geometry.draws import geometry_tables
 from sentprobe.probes.geometry.measures import Nearness
 from sentprobe.probes.geometry.results import GeometryResult
-from sentprobe.probes.report import pictures, sanity, tables
+from sentprobe.probes.report import method_pictures, pictures, sanity, tables
 from sentprobe.probes.report.curves import Curve, curve_tables
 from sentprobe.probes.report.geometry import geometry_sections
 from sentprobe.probes.report.methods import method_tables
@@ -148,5 +148,6 @@ def _section(
             pictures.encoders_by_task(results, found),
             *pictures.layers(results),
             *pictures.lengths(results, by),
+            *method_pictures.by_method(results),
         ),
     )

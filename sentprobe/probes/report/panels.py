@@ -21,6 +21,8 @@ APART = 6
 """Between two dots of a row."""
 HEIGHT = 205
 """Of a panel of lines."""
+LETTER = 6.2
+"""As wide is a letter, on average."""
 NAMED = 4
 """Up to so many lines have their names beside them; more have a legend."""
 STEPS = (1, 2, 5, 10)
@@ -106,7 +108,7 @@ class DotRow:
     @property
     def label(self) -> str:
         """As much of the name as there is room for."""
-        return shorten(self.encoder, limit=22)
+        return shorten(self.encoder, limit=20)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +161,7 @@ class Line:
     @property
     def label(self) -> str:
         """As much of the name as there is room for."""
-        return shorten(self.name, limit=15)
+        return shorten(self.name, limit=14)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,7 +205,7 @@ class LinePanel:
     def x_ticks(self) -> list[tuple[float, str]]:
         """Return places and texts below the axis."""
         if self.places:
-            return [(self.x.at(place), text) for place, text in self.places]
+            return _with_room((self.x.at(place), text) for place, text in self.places)
         return self.x.ticks()
 
     def shift(self, line: Line) -> float:
@@ -215,6 +217,22 @@ class LinePanel:
         ends = sorted(((self.y.at(line.points[-1].y), line) for line in self.lines), key=_height)
         heights = _apart([height for height, _ in ends], least=12)
         yield from ((line, height) for (_, line), height in zip(ends, heights, strict=True))
+
+
+def _with_room(ticks: Iterable[tuple[float, str]]) -> list[tuple[float, str]]:
+    """Leave texts out that would touch the next one that stays; the last stays.
+
+    >>> _with_room([(50, "256"), (60, "300"), (90, "400")])
+    [(60, '300'), (90, '400')]
+    """
+    kept: list[tuple[float, str]] = []
+    free = float("inf")
+    for place, text in sorted(ticks, reverse=True):
+        half = LETTER * len(text) / 2
+        if place + half <= free:
+            kept.append((place, text))
+            free = place - half - LETTER
+    return kept[::-1]
 
 
 def _height(end: tuple[float, Line]) -> float:

@@ -21,7 +21,7 @@ from sentprobe.probes.runs.results import Condition, Result, Results
 from sentprobe.probes.statistics import take_apart
 
 MOST = 12
-"""So many encoders are drawn by length, the best."""
+"""So many encoders are drawn as lines, the best."""
 
 ENCODERS = pn.PagePicture(
     title="Accuracy by task",
@@ -99,7 +99,7 @@ def layers(results: Results) -> Iterator[pn.PagePicture]:
             low=low,
             high=100,
             named=len(marks) <= pn.NAMED,
-            references=_chances(each for each in records if each.task == task),
+            references=chances(each for each in records if each.task == task),
         )
         for task in dict.fromkeys(each.task for each in records)
     ]
@@ -127,7 +127,8 @@ def _layer_point(results: Results, record: Result) -> pn.LinePoint:
     )
 
 
-def _chances(records: Iterable[Result]) -> tuple[float, ...]:
+def chances(records: Iterable[Result]) -> tuple[float, ...]:
+    """Return the shares of the commonest label in percent, each once."""
     return tuple(sorted({round(100 * each.majority, 2) for each in records}))
 
 
@@ -136,8 +137,7 @@ def lengths(results: Results, by: Lengths) -> Iterator[pn.PagePicture]:
     tasks = tasks_with_series(results)
     if not tasks:
         return
-    drawn = _best(results)
-    marks = pn.marks_of(drawn)
+    marks = pn.marks_of(best((each.encoder, each.accuracy) for each in results.records))
     panels = [
         panel
         for norms in (False, True)
@@ -147,13 +147,17 @@ def lengths(results: Results, by: Lengths) -> Iterator[pn.PagePicture]:
     yield replace(LENGTHS, panels=tuple(panels), legend=pn.legend_of(marks))
 
 
-def _best(results: Results) -> list[str]:
-    """Return the encoders that are drawn, in the order of the table."""
-    by_encoder: dict[str, list[float]] = {}
-    for each in results.records:
-        by_encoder.setdefault(each.encoder, []).append(each.accuracy)
-    best = sorted(by_encoder, key=lambda name: fmean(by_encoder[name]), reverse=True)[:MOST]
-    return [name for name in by_encoder if name in best]
+def best(accuracies: Iterable[tuple[str, float]]) -> list[str]:
+    """Return the names that are drawn, given each with its accuracies, in the order of the table.
+
+    >>> best([("a", 0.5), ("b", 0.75), ("a", 0.25)])
+    ['a', 'b']
+    """
+    by_name: dict[str, list[float]] = {}
+    for name, accuracy in accuracies:
+        by_name.setdefault(name, []).append(accuracy)
+    drawn = sorted(by_name, key=lambda name: fmean(by_name[name]), reverse=True)[:MOST]
+    return [name for name in by_name if name in drawn]
 
 
 def _length_panels(
@@ -170,7 +174,7 @@ def _length_panels(
     scale = 1 if norms else 100
     lines = tuple(_by_length(name, found[name], marks[name], places, scale) for name in found)
     values = [point.y for line in lines for point in line.points]
-    chance = () if norms else _chances(r for r in results.records if r.task == task)
+    chance = () if norms else chances(r for r in results.records if r.task == task)
     yield pn.LinePanel(
         title=visible(task),
         across="tokens",

@@ -163,6 +163,8 @@ def _check_readings(condition: Condition, score: SeedScore) -> None:
     if len(ats) < 2 or not all(left < right for left, right in pairwise(ats)):
         raise ValueError(f"{condition} without its probes")
     portions = condition is Condition.PORTIONS
+    if ats[0] < 0:
+        raise ValueError(f"{condition} with a probe of {ats[0]}")
     if portions and (ats[0] < 1 or len(score.information) != score.total):
         raise ValueError(f"{condition} without what each item costs")
     if max(each.correct for each in score.readings) > score.total:

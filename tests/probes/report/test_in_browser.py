@@ -39,6 +39,12 @@ told.title = document.title;
 told.images = document.images.length;
 told.overflow = document.documentElement.scrollWidth - innerWidth;
 told.width = innerWidth;
+const wide = document.querySelector(".wide"), left = (it) => it.getBoundingClientRect().left;
+wide.style.width = "200px";
+told.more = wide.scrollWidth - wide.clientWidth;
+told.edge = getComputedStyle(wide).backgroundAttachment;
+wide.scrollLeft = told.more;
+told.moved = [wide.scrollLeft, left(wide.querySelector("tbody th:not([colspan])")) - left(wide)];
 return told;
 """
 
@@ -95,6 +101,12 @@ def test_hostile_names_are_text(told: dict[str, Any]) -> None:
 def test_a_narrow_window_shows_it(told: dict[str, Any]) -> None:
     assert told["width"] == 400
     assert told["overflow"] <= 0
+
+
+def test_a_table_that_is_too_wide_says_so_at_its_edge(told: dict[str, Any]) -> None:
+    assert told["more"] > 0
+    assert told["edge"] == "local, scroll"  # at the end, what scrolls along covers the shadow
+    assert told["moved"] == [told["more"], 0]  # names stay where they are
 
 
 def test_the_script_that_the_page_allows_is_its_own(tmp_path: Path) -> None:

@@ -101,6 +101,7 @@ BAD_RESULTS = [
     (with_seed(right="wrong"), "non-hexadecimal number"),
     (with_portions("4 4", EACH), "portions without its probes"),
     (with_portions("0 4", EACH), "portions without what each item costs"),
+    (with_portions("-1 4", EACH), "portions with a probe of -1"),
     (with_portions("4 8", ""), "portions without what each item costs"),
     (with_portions("4 8", EACH.replace("0.5", "nan")), "information[0] must be a number"),
     (with_portions("4 8", EACH, "500 1001"), "portions with more right answers than items"),
