@@ -34,7 +34,7 @@ SET_UP := $(if $(filter test test-slow lint figures picture,$(MAKECMDGOALS)),$(S
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: demo figures picture docs test test-slow lint clean help
+.PHONY: demo figures picture docs docs-links test test-slow lint clean help
 
 help: ## say what the targets are
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST)
@@ -60,6 +60,8 @@ picture: $(DEVELOPER_STAMP) ## make the README's picture anew from what make fig
 docs: $(DOCS_STAMP) ## make the site of the documentation in site/; a link that leads nowhere fails
 	$(BIN)/sphinx-build -q -W --keep-going -c docs -d $(VENV)/doctrees . site
 
+docs-links: $(DOCS_STAMP) ## ask the network whether the links to other sites lead somewhere
+	$(BIN)/sphinx-build -q --keep-going -b linkcheck -c docs -d $(VENV)/doctrees . $(VENV)/linkcheck
 
 # Mypy uses one core for a minute: it is beside the tests, and what it says is shown after them.
 test: $(DEVELOPER_STAMP) ## run the tests but the slow ones, and beside them what lint does

@@ -28,6 +28,11 @@ autodoc_typehints_format = "short"
 add_module_names = False
 python_use_unqualified_type_names = True
 
+# `make docs-links`, which needs the network; the tests look at the form of the links alone.
+linkcheck_timeout = 30
+linkcheck_retries = 2
+linkcheck_anchors = False  # many sites make theirs by scripts
+
 html_theme = "pydata_sphinx_theme"
 html_title = "sentprobe"
 html_extra_path = ["index.html"]

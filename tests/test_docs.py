@@ -5,6 +5,7 @@ import re
 import tomllib
 from pathlib import Path
 from pkgutil import resolve_name
+from urllib.parse import urlsplit
 
 import pytest
 from shared import ROOT
@@ -52,6 +53,17 @@ def test_links_lead_somewhere(page: Path) -> None:
         path = page.parent / target if target else page
         assert path.exists(), target
         assert not heading or heading in headings(path), f"{target}#{heading}"
+
+
+@every_page
+def test_links_to_other_sites_are_of_the_right_form(page: Path) -> None:
+    """Whether they lead somewhere only the network knows: make docs-links."""
+    text = page.read_text("utf-8")
+    for link in re.findall(r"\]\((https?:[^)]*)\)|<(https?:[^>]*)>", text):
+        address = urlsplit("".join(link))
+        assert (address.scheme, address.username, address.port) == ("https", None, None), link
+        assert re.fullmatch(r"([a-z0-9-]+\.)+[a-z]{2,}", address.netloc), link
+        assert re.fullmatch(r"[\w./~%+:@=-]*", address.path), link
 
 
 def test_python_in_the_page_on_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,13 @@ import typer
 
 from sentprobe.commands import completion as offer
 from sentprobe.commands import options as opt
-from sentprobe.commands.mirror_sentences import mirror_materials, parse_sentences, refuse_drawing
+from sentprobe.commands.given_triplets import divide, refuse_of_drawn, triplet_materials
+from sentprobe.commands.mirror_sentences import (
+    mirror_materials,
+    parse_sentences,
+    refuse_drawing,
+    refuse_tasks,
+)
 from sentprobe.commands.stopping import goes_on, stopping
 from sentprobe.commands.table_files import find_caption, find_table_format
 from sentprobe.errors import UsageError, counted, told
@@ -47,8 +53,9 @@ def geometry(
         list[str] | None,
         typer.Argument(
             metavar="compeval|PATH...",
-            help="In place of drawn triplets, the test sentences of SemRole, Order and Negation: "
-            "of compeval, or of datasets. What probes in --out have on them stands beside.",
+            help="In place of drawn triplets, those of files of gen pairs; or the test sentences "
+            "of SemRole, Order and Negation, of compeval or of datasets, with what probes in --out "
+            "have on them beside.",
             autocompletion=offer.complete_suite,
         ),
     ] = None,
@@ -111,7 +118,10 @@ def geometry(
     if grouped is not None:
         tables.check_grouped(shown)
     check_count("threads", threads)
-    refuse_drawing(opt.options_given(context), sentences or (), task or ())
+    files, others = divide(sentences or ())
+    refuse_of_drawn(files, {"--by": by is not None, "--held-out": bool(source.held_out)})
+    refuse_tasks(task or (), others)
+    refuse_drawing(opt.options_given(context), sentences or ())
     specs = parse_encoders(encoder or USUAL_ENCODERS)
     side = parse_side(source.held_out or (), held_out=True)
     words = load_lexicon(source.lexicon)
@@ -126,14 +136,16 @@ def geometry(
         held_out=side.values if side else (),
     )
     check_variants(variants)
-    targets = parse_sentences(sentences, task or (), source, seed=seed) if sentences else None
-    spaces = [] if targets else find_spaces(words, contrast or (), drawing)
+    targets = parse_sentences(others, task or (), source, seed=seed) if others else None
+    read = triplet_materials(files, seed=seed)
+    spaces = [] if sentences else find_spaces(words, contrast or (), drawing)
     if out is not None:
         check_directory(out)
     encoders = [made for spec in specs for made in vector_encoders(spec, seed)]
     materials: list[TripletMaterial] = [GeometryMaterial(each, drawing) for each in spaces]
     if targets:
         materials = mirror_materials(targets, words, drawing, command=opt.command_line())
+    materials += read
     behind = background(words, drawing)
     encoders = placed_encoders(encoders, [behind, *(each.sentences for each in materials)])
     if out is not None:

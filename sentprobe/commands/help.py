@@ -8,13 +8,14 @@ import inspect
 import re
 import textwrap
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import Any, ClassVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from sentprobe.commands.given_twice import long_name, refuse_twice
 from sentprobe.screen import wrap
 
 HELP_ALL = "--help-all"
@@ -47,7 +48,10 @@ class Folding:
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the command line, and whether all of the help is asked for."""
         ctx.meta[HELP_ALL] = HELP_ALL in args
+        given = [*args]  # which reading uses up
         rest: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
+        if not ctx.resilient_parsing:
+            refuse_twice(self, ctx, given)
         return rest
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -67,7 +71,7 @@ def _write_help(command: Any, ctx: Any, formatter: Any, *, folded: Iterable[str]
     """Write examples, usage, what the command does, its panels, and what stands at the end."""
     panels = _panels(command, ctx)
     more = [
-        _wrap(f"{each}: {', '.join(_named(panels.pop(each)))}", formatter.width - GAP)
+        _wrap(f"{each}: {', '.join(map(long_name, panels.pop(each)))}", formatter.width - GAP)
         for each in folded
         if each in panels
     ]
@@ -91,11 +95,6 @@ def _panels(command: Any, ctx: Any) -> dict[str, list[Any]]:
             usual = f"{each.param_type_name}s".capitalize()
             found.setdefault(getattr(each, "rich_help_panel", None) or usual, []).append(each)
     return found
-
-
-def _named(options: Iterable[Any]) -> Iterator[str]:
-    for each in options:
-        yield max(each.opts, key=len)
 
 
 def _row(parameter: Any, ctx: Any) -> tuple[str, str]:

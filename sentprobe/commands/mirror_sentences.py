@@ -26,14 +26,22 @@ OF_TRIPLETS = {
 """By parameter, the options that say which triplets are drawn."""
 
 
-def refuse_drawing(given: Sequence[str], words: Sequence[str], tasks: Sequence[str]) -> None:
-    """Refuse options about drawn triplets where sentences are there, and about tasks where not.
+def refuse_tasks(tasks: Sequence[str], words: Sequence[str]) -> None:
+    """Refuse tasks where nothing is named that has some.
+
+    Raises:
+        UsageError: there are tasks, and no suite or datasets.
+    """
+    if tasks and not words:
+        raise UsageError("--task is for the sentences of compeval or of datasets: name these first")
+
+
+def refuse_drawing(given: Sequence[str], words: Sequence[str]) -> None:
+    """Refuse options about drawn triplets where sentences are there.
 
     Raises:
         UsageError: there is one.
     """
-    if tasks and not words:
-        raise UsageError("--task is for the sentences of compeval or of datasets: name these first")
     for name in given if words else ():
         if name in OF_TRIPLETS:
             raise UsageError(

@@ -239,6 +239,8 @@ def _what(results: Sequence[GeometryResult]) -> str:
             f"The anchors are test sentences (mirror pairs: {told}): the positive has a clause in "
             "the other voice, the negatives are of the mirror"
         )
+    if not results[0].drawing.vocabulary:
+        return f"{_counts(results)} triplets of a file each, and their mirrors"
     words = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {', '.join(map(str, seeds))}"
     of = [f"{_counts(results)} triplets each and their mirrors", *told_held_out(results[0].drawing)]
     return ", ".join([*of, words])

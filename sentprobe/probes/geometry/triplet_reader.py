@@ -16,7 +16,10 @@ from sentprobe.values import BadSyntaxError, parse_json
 CONTENT = ("NOUN", "VERB")
 """The words that make triplets belong together: those of the same nouns and verbs do."""
 
-_FIELDS = ("contrast", *SIDES, "annotation")
+_FIELDS = ("contrast", *(side.value for side in SIDES), "annotation")
+
+_OF_PAIRS = frozenset({"anchor", "premise", "sentence_good"})
+"""Fields of which files of gen pairs have one: triplets, --nli, and minimal pairs."""
 
 
 class ReadTriplet(NamedTuple):
@@ -31,16 +34,47 @@ class ReadTriplet(NamedTuple):
 def is_triplets(path: Path) -> bool:
     """Say whether a file looks like triplets: by its columns, or the fields of its first line."""
     try:
-        if path.suffix == ".parquet":
-            return set(_FIELDS) <= set(_parquet(path).schema_arrow.names)
-        first = next(_values(path), None) if path.suffix == ".jsonl" else None
+        return set(_FIELDS) <= _fields(path)
     except SentprobeError:
         return False
-    return isinstance(first, Mapping) and set(_FIELDS) <= set(first)
 
 
-def read_triplets(path: Path) -> TripletMaterial:
-    """Read triplets of one contrast, from JSONL or Parquet.
+def is_of_pairs(path: Path) -> bool:
+    """Say whether a file is one that ``gen pairs`` may have written, also one without annotation.
+
+    No dataset is a Parquet file by itself.
+    """
+    try:
+        known = path.suffix == ".parquet" or not _OF_PAIRS.isdisjoint(_fields(path))
+    except SentprobeError:
+        return False
+    return known and path.is_file()
+
+
+def check_annotated(path: Path) -> None:
+    """Refuse a file that lacks what is needed to measure triplets.
+
+    Raises:
+        FormatError: it does; or it is damaged.
+    """
+    if missing := [name for name in _FIELDS if name not in _fields(path)]:
+        raise FormatError(
+            f"{path}: no triplets that can be measured: {', '.join(missing)} "
+            f"{'is' if len(missing) == 1 else 'are'} missing; gen pairs writes them with their "
+            "annotation, as JSONL or Parquet, without --for training"
+        )
+
+
+def _fields(path: Path) -> set[str]:
+    """Return the columns of a file or, of lines of JSON, the fields of the first."""
+    if path.suffix == ".parquet":
+        return set(_parquet(path).schema_arrow.names)
+    first = next(_values(path), None) if path.suffix == ".jsonl" else None
+    return set(first) if isinstance(first, Mapping) else set()
+
+
+def read_triplets(path: Path, *, seed: int = 0) -> TripletMaterial:
+    """Read triplets of one contrast, from JSONL or Parquet; *seed* is that of encoders.
 
     Raises:
         FormatError: the file is damaged, or of several contrasts; says where.
@@ -55,7 +89,7 @@ def read_triplets(path: Path) -> TripletMaterial:
     units = [numbers.setdefault(each.content, len(numbers)) for each in found]
     return TripletMaterial(
         find_contrast(contrasts[0]).name,
-        Drawing(vocabulary="", templates=(), n=len(found), variants=0),
+        Drawing(vocabulary="", templates=(), n=len(found), variants=0, seed=seed),
         columns=list(zip(*(each.sides for each in found), strict=True)),
         units=np.array(units, np.int64),
         groups={},

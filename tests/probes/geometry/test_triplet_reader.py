@@ -13,7 +13,12 @@ from sentprobe.generator.triplet_files import TripletFormat, write_triplets
 from sentprobe.generator.triplets import SIDES, TripletSpace
 from sentprobe.lexicon import english
 from sentprobe.probes.geometry.material import Drawing, GeometryMaterial
-from sentprobe.probes.geometry.triplet_reader import is_triplets, read_triplets
+from sentprobe.probes.geometry.triplet_reader import (
+    check_annotated,
+    is_of_pairs,
+    is_triplets,
+    read_triplets,
+)
 from sentprobe.probes.runs.results import renumber
 
 SPACE = TripletSpace(english(), "role", vocabulary="compeval", templates=["transitive"])
@@ -82,6 +87,22 @@ def test_files_that_are_damaged(tmp_path: Path) -> None:
     pq.write_table(pa.Table.from_pylist([line()]), path)  # as JSONL has it, with "tokens"
     with pytest.raises(FormatError, match=r"t\.parquet: "):
         read_triplets(path)
+
+
+def test_what_is_needed_is_named(tmp_path: Path) -> None:
+    lines = tmp_path / "t.jsonl"
+    lines.write_text(json.dumps({"anchor": "a", "positive": "b", "negative": "c"}), "utf-8")
+    columns = tmp_path / "t.parquet"
+    pq.write_table(pa.Table.from_pylist([{**line(), "annotation": "x"}]).drop(["anchor"]), columns)
+    for path, missing in (
+        (lines, "contrast, hard_negative, annotation are missing"),
+        (columns, "anchor is missing"),
+    ):
+        assert is_of_pairs(path)
+        with pytest.raises(FormatError) as caught:
+            check_annotated(path)
+        assert f"{path}: no triplets that can be measured: {missing}; " in str(caught.value)
+    assert not is_of_pairs(tmp_path / "none.parquet")
 
 
 def test_other_files_are_no_triplets(tmp_path: Path) -> None:
