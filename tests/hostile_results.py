@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import made_audits
 import mutations as mu
 import pyarrow as pa
 from hostile_datasets import toy
@@ -12,6 +13,7 @@ from hostile_files import HostileReader, text_file
 from natural_tables import made_up, write_head, write_table
 from probe_strategies import sample_result, seed_score
 
+from sentprobe.probes.audit.read import read_audits
 from sentprobe.probes.corpus.chunks import find_head, read_rows
 from sentprobe.probes.corpus.queries import open_corpus
 from sentprobe.probes.corpus.recipe import Recipe
@@ -33,6 +35,7 @@ from sentprobe.probes.report.distance_comparisons import compare_geometry, geome
 from sentprobe.probes.report.downstream import read_scores
 from sentprobe.probes.report.geometry import geometry_sections
 from sentprobe.probes.report.mistakes import mistake_lines, mistakes_of
+from sentprobe.probes.report.page_audits import page_audits
 from sentprobe.probes.report.parts import accuracy_by
 from sentprobe.probes.report.tables import explain
 from sentprobe.probes.runs.item_annotation import make_item_table
@@ -69,6 +72,15 @@ def _marker(folder: Path) -> Path:
 def _read_marker(path: Path) -> object:
     prepare_directory(path.parent)
     return read_results(path.parent)
+
+
+def _audit_file(folder: Path) -> Path:
+    return made_audits.audit_file(folder / "audit.json", made_audits.made_audit(leaks=True))
+
+
+def _read_audit(path: Path) -> object:
+    found, results = read_audits(path), Results((sample_result("bow", "Order", 510),))
+    return [each for audit in found for each in page_audits(results, [audit]).audits]
 
 
 def _geometry_file(folder: Path) -> Path:
@@ -188,6 +200,7 @@ OF_RESULTS: dict[str, HostileReader] = {
     "result": HostileReader(make=_result_file, read=_read_result, ways=mu.JSON),
     "items": HostileReader(make=_items_file, read=_read_items, ways=mu.PARQUET, most=300),
     "run.json": HostileReader(make=_marker, read=_read_marker, ways=mu.JSON),
+    "audit": HostileReader(make=_audit_file, read=_read_audit, ways=mu.JSON),
     "geometry": HostileReader(make=_geometry_file, read=_read_geometry, ways=mu.JSON),
     "table.json": HostileReader(make=_table, read=_read_table, ways=mu.JSON),
     "shard": HostileReader(make=_shard, read=_read_shard, ways=mu.PARQUET, most=300),

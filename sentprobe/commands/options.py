@@ -91,6 +91,15 @@ ByLengthOption = Annotated[
     ),
 ]
 
+AuditsOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--audit",
+        metavar="FILE",
+        help="Add to the page what probe audit --format json found of the data; repeatable.",
+    ),
+]
+
 ForceOption = Annotated[bool, typer.Option("--force", help="Redo what is there.")]
 
 

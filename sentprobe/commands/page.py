@@ -27,6 +27,7 @@ def report(
     published: opt.PublishedOption = False,
     by_length: opt.ByLengthOption = None,
     nearness: opt.NearnessOption = "cosine",
+    audits: opt.AuditsOption = None,
 ) -> None:
     """Write one or more runs as a page: its table, sanity runs, plots, how to do it again.
 
@@ -48,5 +49,6 @@ def report(
         published=published,
         by_length=by_length,
         nearness=nearness,
+        audits=audits,
     )
     show(**usual | asked)

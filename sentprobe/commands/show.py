@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -32,6 +32,9 @@ from sentprobe.probes.runs.results import Result, Results
 from sentprobe.screen import print_table, say
 from sentprobe.specs import choose
 
+if TYPE_CHECKING:
+    from sentprobe.probes.audit import Audit
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
@@ -47,6 +50,8 @@ class View:
     """What is known of encoders in training, by step, shown below."""
     items: tuple[ItemTable, ...] = ()
     """Test items of which some have a structure that was held out; the gap is shown below."""
+    audits: "tuple[Audit, ...]" = ()
+    """What surface cues achieve on the data, for the page."""
 
 
 @opt.with_groups
@@ -73,6 +78,7 @@ def show(
     ] = None,
     by_length: opt.ByLengthOption = None,
     nearness: opt.NearnessOption = "cosine",
+    audits: opt.AuditsOption = None,
     *,
     items: opt.ItemViewOptions,
     latex: opt.LatexOptions,
@@ -93,7 +99,11 @@ def show(
         raise UsageError(f"{', '.join(map(str, runs))}: no results yet")
     near = choose(Nearness, nearness, what="nearness")
     check_distances(distances, near)
-    asked = {"--by-length": lengths is not None, "--published": published}
+    asked = {
+        "--by-length": lengths is not None,
+        "--published": published,
+        "--audit": bool(audits),
+    }
     _check_probed(results, {**asked, items.asked: bool(items.asked)})
     if items.asked:
         _check_alone(items.asked, {**asked, "--plot": plot is not None, "--sources": sources})
@@ -106,6 +116,8 @@ def show(
         save_plot(results, plot, lengths, distances, near)
     in_tables = lengths is None and style not in FLAT and style is not tw.TableFormat.HTML
     shown = CellStyle(intervals=intervals, sources=sources, all_rows=all_rows, published=published)
+    if audits and style is not tw.TableFormat.HTML:
+        raise UsageError("--audit is of the page: add --format html, or leave it out")
     view = View(
         style=shown,
         by_length=lengths,
@@ -113,6 +125,7 @@ def show(
         distances=distances,
         nearness=near,
         items=_held_out_items(results) if in_tables else (),
+        audits=_read_audits(audits or ()),
     )
     if style not in FLAT and (lengths is None or style is tw.TableFormat.HTML):
         results, view = without_curves(results, view)
@@ -141,6 +154,15 @@ def _check_alone(view: str, asked: Mapping[str, bool]) -> None:
     for option, given in asked.items():
         if given:
             raise UsageError(f"{option} does not go with {view}: leave one of them out")
+
+
+def _read_audits(paths: Sequence[Path]) -> "tuple[Audit, ...]":
+    """Read the audits of several files."""
+    if not paths:
+        return ()
+    from sentprobe.probes.audit.read import read_audits  # noqa: PLC0415 - slow, seldom asked for
+
+    return tuple(audit for path in paths for audit in read_audits(path))
 
 
 def _kept_items(results: Results) -> tuple[ItemTable, ...]:
@@ -221,6 +243,7 @@ def to_text(results: Results, view: View, fmt: tw.TableFormat) -> str:
             curves=view.curves,
             nearness=view.nearness,
             items=_kept_items(results),
+            audits=view.audits,
         )
     return write_sections(list(_tables(results, view)), fmt, caption=view.caption)
 

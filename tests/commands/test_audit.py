@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from in_process import Command
 from probe_strategies import learnable
-from read_audit import from_json
 
 from sentprobe.lexicon import english
+from sentprobe.probes.audit.read import from_json
 from sentprobe.probes.compeval import TASKS, build
 from sentprobe.probes.dataset import ProbeDataset, Size
 from sentprobe.probes.formats import read_dataset, write_dataset

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from in_process import Command
+from made_audits import audit_file, made_audit
 from probe_strategies import sample_result
 from shown_runs import LAYERS, Tags, a_run
 
@@ -46,6 +47,30 @@ def test_a_report_is_a_page(first: Path, tmp_path: Path, command: Command) -> No
         "report.md: a report is a page, .html; probe show writes other formats\n"
     )
     assert not out.exists()
+
+
+def test_an_audit_is_on_the_page(first: Path, tmp_path: Path, command: Command) -> None:
+    audit = audit_file(tmp_path / "audit.json", made_audit(leaks=True))
+    out = tmp_path / "report.html"
+    assert command("report", first, "--audit", audit, "--out", out) == (0, "", "")
+    page = out.read_text("utf-8")
+    assert command("show", first, "--audit", audit, "-f", "html")[1] == page
+    assert "<h2>What surface cues achieve</h2>" in page
+    assert "Order: LEAK: length and probe gives 62.0%" in page
+    tags = Tags()
+    tags.feed(page)
+    assert tags.open == []
+
+
+def test_an_audit_that_is_none(first: Path, tmp_path: Path, command: Command) -> None:
+    audit = tmp_path / "audit.json"
+    audit.write_text("[{}]")
+    said = f"probe: {audit}: not what probe audit --format json writes ('format')\n"
+    assert command("report", first, "--audit", audit) == (1, "", said)
+    said = "probe: --audit is of the page: add --format html, or leave it out\n"
+    assert command("show", first, "--audit", audit) == (2, "", said)
+    asked = command("show", first, "--audit", audit, "--by", "label")
+    assert asked == (2, "", "probe: --audit does not go with --by: leave one of them out\n")
 
 
 def test_a_failed_sanity_run_stands_at_the_top(tmp_path: Path, command: Command) -> None:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from io import StringIO
-from typing import Any
+from typing import Any, TypeAlias
 
 from rich.console import Console
 from rich.table import Table
@@ -114,8 +114,8 @@ _STYLES = {
 def table(audit: Audit) -> Table:
     """Return the cues as a table for a terminal, in percent; the chosen classifier's in bold."""
     drawn = empty_table(HEADER, left=[len(HEADER) - 1])
-    drawn.title, drawn.title_justify = _title(audit), "left"
-    for row, finding in _rows(audit):
+    drawn.title, drawn.title_justify = title(audit), "left"
+    for row, finding in cue_rows(audit):
         cells = [Text(cell) for cell in row]
         if finding is not None:
             cells[-1].stylize(_STYLES[finding.verdict])
@@ -199,16 +199,18 @@ def _figure(finding: Finding, *, probed: bool) -> str:
     return f"{CUES[finding.cue].name(probed=probed)} gives {_percent(finding.score.accuracy)}%"
 
 
-def _title(audit: Audit) -> str:
+def title(audit: Audit) -> str:
+    """Return what stands above the table: the task, its items, and chance."""
     counts = ", ".join(f"{count} {split}" for split, count in audit.items.items())
     units = "" if audit.units == audit.items[Split.TEST] else f" in {audit.units} units"
     return f"{audit.task} ({counts} items{units}; chance {_percent(audit.chance)}%)"
 
 
-AuditRow = tuple[tuple[str, ...], Finding | None]
+AuditRow: TypeAlias = tuple[tuple[str, ...], Finding | None]
 
 
-def _rows(audit: Audit) -> Iterator[AuditRow]:
+def cue_rows(audit: Audit) -> Iterator[AuditRow]:
+    """Yield the rows of the table below HEADER, each with what was found of its cue."""
     score = audit.majority
     blank = ("",) * len(Classifier)
     yield ("majority", _percent(score.accuracy), _interval(score), *blank, ""), None
@@ -273,10 +275,10 @@ def _markdown(audits: Sequence[Audit]) -> str:
 
 
 def _markdown_of(audit: Audit) -> str:
-    rows = ([in_markdown(text) for text in row] for row, _ in _rows(audit))
+    rows = ([in_markdown(text) for text in row] for row, _ in cue_rows(audit))
     body = markdown_table(HEADER, rows, left=[len(HEADER) - 1])
     notes = write_notes(explain(audit), TableFormat.MARKDOWN)
-    return f"## {in_markdown(_title(audit))}\n\n{body}{notes}"
+    return f"## {in_markdown(title(audit))}\n\n{body}{notes}"
 
 
 def _json(audits: Sequence[Audit]) -> str:

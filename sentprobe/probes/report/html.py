@@ -4,6 +4,7 @@ import base64
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
@@ -26,6 +27,10 @@ from sentprobe.probes.runs.item_table import ItemTable
 from sentprobe.probes.runs.results import Results
 from sentprobe.probes.trainer.presets import short_name
 from sentprobe.table_writers import Grid
+
+if TYPE_CHECKING:
+    from sentprobe.probes.audit.audit import Audit
+    from sentprobe.probes.report.page_audits import PageAudits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,12 +73,14 @@ def report(
     curves: Sequence[Curve] = (),
     nearness: Nearness = Nearness.COSINE,
     items: Sequence[ItemTable] = (),
+    audits: "Sequence[Audit]" = (),
 ) -> str:
     """Return the page; all texts are escaped.
 
     It loads nothing from elsewhere, and browsers are told to load nothing. *distances* are results
     of geometry, by *nearness*, whose part comes after that of probes; *curves* are after that. *by*
-    says how lengths of sentences are put together in plots.
+    says how lengths of sentences are put together in plots. *audits* are of the datasets of the
+    results; of those of other data a line says that they are left out.
     """
     sections = tuple(
         _section(each, style or tables.CellStyle(), title=title, folders=folders, by=by)
@@ -87,11 +94,20 @@ def report(
         gaps=tuple(structure_sections(results, kept, style or tables.CellStyle())),
         mistakes=tuple(page_mistakes(results, kept)),
         methods=tuple(method_tables(results)),
+        audits=_audits(results, audits),
         classifiers=tuple(tables.classifiers(results)),
         redo=how_to_redo(results, distances, curves),
         script=Markup(script),  # a file of the package, into which nothing is put
         script_digest=_digest(script),
     )
+
+
+def _audits(results: Results, audits: "Sequence[Audit]") -> "PageAudits | None":
+    if not audits:
+        return None
+    from sentprobe.probes.report.page_audits import page_audits  # noqa: PLC0415 - slow, seldom
+
+    return page_audits(results, audits)
 
 
 def _digest(script: str) -> str:

@@ -97,13 +97,15 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class DotRow:
-    """The dots of one encoder."""
+    """The dots of one encoder, or of what is beside encoders."""
 
     encoder: str
     """Its name, as it may be shown."""
     dots: tuple[Dot, ...]
     reference: float
     """What they are to be right of."""
+    is_encoder: bool = True
+    """Whether it is one; else it stays when encoders are filtered."""
 
     @property
     def label(self) -> str:
@@ -271,6 +273,8 @@ class PagePicture:
     panels: tuple[DotPanel | LinePanel, ...] = ()
     legend: tuple[tuple[str, int], ...] = ()
     """Names, and which of the shapes and colours each has."""
+    of_encoders: bool = True
+    """Whether these are names of encoders; else they stay when encoders are filtered."""
     missing: str = ""
 
 

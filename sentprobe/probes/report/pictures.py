@@ -48,6 +48,7 @@ CONTRASTS = pn.PagePicture(
     caption="How often the positive is nearer to the anchor than the negative, in percent, with "
     "its 95% interval; of several draws, their mean. Dotted: chance, and what a bag of "
     "words has in the positive's form where both are of the same words.",
+    of_encoders=False,
 )
 MOMENTS = pn.PagePicture(
     title="Accuracy by step",

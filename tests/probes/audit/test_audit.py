@@ -10,7 +10,6 @@ from compeval_checks import dataset
 from hypothesis import given
 from hypothesis import strategies as st
 from probe_strategies import datasets, learnable, to_items
-from read_audit import from_json
 from shared import SHARED, needs_shared
 from thoroughness import examples
 
@@ -31,6 +30,7 @@ from sentprobe.probes.audit import (
     verdict_lines,
 )
 from sentprobe.probes.audit.classify import ModelScore, TrialItems, sample, score, try_classifiers
+from sentprobe.probes.audit.read import from_json
 from sentprobe.probes.dataset import Card, Items, ProbeDataset, Split
 from sentprobe.probes.formats import read_datasets
 from sentprobe.probes.statistics import Interval, wilson

@@ -7,7 +7,6 @@ from random import Random
 import pytest
 from in_process import Command
 from probe_strategies import learnable, to_items
-from read_audit import from_json
 
 from sentprobe.probes.audit import (
     Audit,
@@ -19,6 +18,7 @@ from sentprobe.probes.audit import (
     to_json,
     verdict_lines,
 )
+from sentprobe.probes.audit.read import from_json
 from sentprobe.probes.dataset import Card, ProbeDataset, Split
 from sentprobe.probes.formats import read_dataset, write_dataset
 from sentprobe.probes.natural.catalogue import TASKS

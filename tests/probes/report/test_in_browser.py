@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from browser import Seen, ask, needs_chromium, see
+from made_audits import made_audit
 from probe_strategies import sample_result
 from shown_runs import LAYERS
 
@@ -34,6 +35,7 @@ const box = document.querySelector(".tools input");
 const type = (text) => { box.value = text; box.dispatchEvent(new Event("input")); };
 type("LAYER 2"); told.filtered = shown();
 told.faded = document.querySelectorAll("svg g.hidden").length;
+told.cues = [...document.querySelectorAll("figure")].at(-1).querySelectorAll(".hidden").length;
 type(""); told.all = shown();
 told.title = document.title;
 told.images = document.images.length;
@@ -58,7 +60,8 @@ def page() -> str:
         sample_result("only", "SemRole", 600, 500, 500, 500),
     ]
     lengths = (6,) * 500 + (10,) * 500
-    return report(Results(tuple(replace(each, lengths=lengths) for each in (*LAYERS, *others))))
+    results = Results(tuple(replace(each, lengths=lengths) for each in (*LAYERS, *others)))
+    return report(results, audits=[made_audit(leaks=True), made_audit(HOSTILE, "1")])
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +93,7 @@ def test_columns_are_sorted(told: dict[str, Any]) -> None:
 def test_encoders_are_filtered(told: dict[str, Any]) -> None:
     assert told["filtered"] == ["hf:m", "layer 2"]
     assert told["faded"] > 0
+    assert told["cues"] == 0
 
 
 def test_hostile_names_are_text(told: dict[str, Any]) -> None:
