@@ -1,0 +1,111 @@
+"""What a sentence model may learn: an objective a file, and the table of them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any
+
+from sentprobe.errors import UsageError, suggest
+
+if TYPE_CHECKING:
+    from sentprobe.probes.encoders.sentence_model import SentenceModel
+    from sentprobe.probes.pretraining.objective import Prepared
+
+
+class TextKind(StrEnum):
+    """What an objective is learned from; each has its reader in ``texts``."""
+
+    SENTENCES = "sentences"
+    PARALLEL = "parallel text"
+    NLI = "pairs with a label"
+    TRIPLETS = "triplets"
+    TREES = "trees"
+    EVENTS = "sentences with events"
+    """The generator makes them; there is no corpus."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectiveOptions:
+    """What may be chosen of an objective, whichever it is."""
+
+    batch: int = 256
+    """Items of a step."""
+    codes: int = 8000
+    """Codes of what a decoder says; Conneau et al. 2018 have 40,000."""
+    decoder_hidden: int = 512
+    decoder_layers: int = 2
+    decoder_inputs: int = 300
+    """Width of the vectors of codes."""
+    dropout: float = 0.0
+    """The share of numbers that are left out, in a decoder or a classifier."""
+    classes_hidden: int = 512
+    """Units of the classifier of ``nli``; Conneau et al. 2018 settled on 100."""
+    temperature: float = 0.05
+    """Of ``contrastive``."""
+    max_length: int = 50
+    """Tokens of the longest sentence."""
+    validation: int = 1000
+    """Items that are held out of training, at most a tenth of all."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("batch", "codes", "decoder_hidden", "decoder_layers", "validation"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name}={getattr(self, name)}: at least 1 is wanted")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectiveKind:
+    """A row of the table of objectives."""
+
+    name: str
+    summary: str
+    texts: TextKind
+    prepare: str = ""
+    """``module:function`` of (texts, model, options); empty: nothing is learned."""
+
+
+_HERE = "sentprobe.probes.pretraining.objectives"
+
+_ROWS = (
+    ObjectiveKind(
+        name="none",
+        summary="nothing: the model stays as it is drawn",
+        texts=TextKind.SENTENCES,
+    ),
+    ObjectiveKind(
+        name="nli",
+        summary="whether a premise entails a hypothesis, contradicts it, or neither",
+        texts=TextKind.NLI,
+        prepare=f"{_HERE}.nli:prepare",
+    ),
+    ObjectiveKind(
+        name="contrastive",
+        summary="a positive nearer to its anchor than negatives, of gen pairs --for training",
+        texts=TextKind.TRIPLETS,
+        prepare=f"{_HERE}.contrastive:prepare",
+    ),
+)
+
+OBJECTIVES: Mapping[str, ObjectiveKind] = {each.name: each for each in _ROWS}
+
+
+def find_objective(name: str) -> ObjectiveKind:
+    """Return an objective by name.
+
+    Raises:
+        UsageError: there is none; names the nearest.
+    """
+    if name not in OBJECTIVES:
+        near, known = suggest(name, OBJECTIVES), ", ".join(OBJECTIVES)
+        raise UsageError(f"there is no objective {name!r}{near}; known: {known}")
+    return OBJECTIVES[name]
+
+
+def prepare(
+    kind: ObjectiveKind, texts: Any, model: "SentenceModel", options: ObjectiveOptions
+) -> "Prepared":
+    """Return an objective over texts of its kind, ready to be trained."""
+    make: Callable[..., Prepared] = resolve_name(kind.prepare)
+    return make(texts, model, options)
