@@ -256,7 +256,7 @@ def train(
     ],
     out: Annotated[
         Path,
-        opt.out_to("Folder of the encoder; a run goes on there."),
+        opt.out_to("Its folder, where a run goes on."),
     ],
     seed: Annotated[int, opt.seed_of("weights, batches and probes")] = 0,
     seeds: Annotated[int, typer.Option(help="Encoders each, of seeds --seed and up.")] = 1,
