@@ -4,58 +4,30 @@ No file is a pickle. What config.json says decides how large the others may be, 
 folder is refused before memory is asked for.
 """
 
-import json
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import safetensors
 import torch
 from safetensors import torch as tensor_files
 
 from sentprobe import files
-from sentprobe.errors import FormatError, SentprobeError, UsageError, first_line, part_error
+from sentprobe.errors import FormatError, UsageError, first_line, part_error
 from sentprobe.probes.encoders import sentence_model as models
-from sentprobe.probes.encoders.networks.architecture import Architecture
-from sentprobe.probes.encoders.networks.network import MOST_WEIGHTS
+from sentprobe.probes.encoders.model_config import (
+    CONFIG,
+    ModelConfig,
+    read_config,
+    read_part,
+    write_config,
+)
 from sentprobe.probes.encoders.protocol import EncoderError
-from sentprobe.values import parse_json
 
-CONFIG, WORDS, WEIGHTS = "config.json", "words.txt", "model.safetensors"
-
-FORMAT = "sentprobe sentence model 1"
-"""What config.json says that it is."""
+WORDS, WEIGHTS = "words.txt", "model.safetensors"
 
 MOST_HEADER = 2**20
 """Bytes that model.safetensors may have besides its numbers."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelConfig:
-    """What config.json says."""
-
-    architecture: Architecture
-    words: int
-    """How many there are in words.txt."""
-    lower: bool
-    frozen: bool
-    record: Mapping[str, Any]
-    """What its maker wants to be known of it, such as the step of its training."""
-
-    def __post_init__(self) -> None:
-        models.check_size(self.architecture, words=self.words)
-
-
-def is_model_folder(path: Path) -> bool:
-    """Say whether a folder is one of a sentence model, as far as config.json tells.
-
-    One with a damaged config.json is; one of a model of another library is not.
-    """
-    try:
-        return FORMAT[:-2] in (path / CONFIG).read_text("utf-8")[:1000]
-    except (OSError, ValueError):
-        return False
 
 
 def save_sentence_model(
@@ -91,16 +63,15 @@ def write_sentence_model(
         OSError: one cannot be written.
     """
     vocabulary = model.vocabulary
-    head = {
-        "format": FORMAT,
-        "architecture": asdict(model.architecture),
-        "words": len(vocabulary.words),
-        "lower": vocabulary.lower,
-        "frozen": model.frozen,
-        "record": dict(record),
-    }
+    config = ModelConfig(
+        architecture=model.architecture,
+        words=len(vocabulary.words),
+        lower=vocabulary.lower,
+        frozen=model.frozen,
+        record=record,
+    )
+    write_config(config, folder)
     text = "".join(f"{word}\n" for word in vocabulary.words)
-    (folder / CONFIG).write_text(json.dumps(head, indent=2) + "\n", "utf-8", newline="\n")
     (folder / WORDS).write_text(text, "utf-8", newline="\n")
     weights = {name: each.float().cpu() for name, each in model.state_dict().items()}
     (folder / WEIGHTS).write_bytes(tensor_files.save(weights))
@@ -114,78 +85,15 @@ def load_sentence_model(folder: Path) -> models.SentenceModel:
         EncoderError: a file is missing or damaged, or they do not fit together.
     """
     config = read_config(folder)
+    models.check_size(config.architecture, words=config.words)
     _check_bytes(folder / WEIGHTS, config)
-    vocabulary = _read(folder / WORDS, lambda text: _vocabulary(text, config))
+    vocabulary = read_part(folder / WORDS, lambda text: _vocabulary(text, config))
     with torch.device("meta"):
         model = models.SentenceModel(vocabulary, config.architecture, frozen=config.frozen)
-    weights = _read(folder / WEIGHTS, lambda content: _weights(content, model))
+    weights = read_part(folder / WEIGHTS, lambda content: _weights(content, model))
     model.load_state_dict(weights, assign=True)
     model.words.weight.requires_grad_(not config.frozen)
     return model.eval()
-
-
-def read_config(folder: Path) -> ModelConfig:
-    """Return what config.json says.
-
-    Raises:
-        UsageError: there is no such folder, or it may not be read.
-        EncoderError: it is missing or damaged.
-    """
-    if not folder.is_dir():
-        raise UsageError(f"{folder}: there is no such folder of a trained encoder")
-    return _read(folder / CONFIG, _config)
-
-
-Found = TypeVar("Found")
-
-
-def _read(path: Path, read: Callable[[bytes], Found]) -> Found:
-    try:
-        return read(path.read_bytes())
-    except OSError as error:
-        raise part_error(path, "cannot read it", error, damaged=EncoderError) from None
-    except SentprobeError as error:
-        raise EncoderError(f"{path}: {error}") from None
-
-
-def _config(text: bytes) -> ModelConfig:
-    found = parse_json(text)
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise FormatError(f"the format is not {FORMAT!r}")
-    return ModelConfig(
-        architecture=_architecture(_field(found, "architecture", dict)),
-        words=_size(found, "words", least=0),
-        lower=_field(found, "lower", bool),
-        frozen=_field(found, "frozen", bool),
-        record=_field(found, "record", dict),
-    )
-
-
-def _architecture(found: Mapping[str, Any]) -> Architecture:
-    sizes = {name: _size(found, name, least=1) for name in ("hidden", "layers", "inputs")}
-    return Architecture(kind=_field(found, "kind", str), **sizes)
-
-
-def _field(found: Mapping[str, Any], name: str, kind: type[Found]) -> Found:
-    value = found.get(name)
-    if type(value) is not kind:
-        raise FormatError(f"{name!r} must be {_WANTED[kind]}")
-    return value
-
-
-_WANTED: Mapping[type, str] = {
-    dict: "an object",
-    bool: "true or false",
-    int: "a whole number",
-    str: "a text",
-}
-
-
-def _size(found: Mapping[str, Any], name: str, *, least: int) -> int:
-    size = _field(found, name, int)
-    if not least <= size <= MOST_WEIGHTS:
-        raise FormatError(f"{name!r} must be from {least} to {MOST_WEIGHTS:,}")
-    return size
 
 
 def _vocabulary(content: bytes, config: ModelConfig) -> models.KnownWords:

@@ -87,9 +87,9 @@ class SentenceModel(nn.Module):
     def word_vectors(self, words: Sequence[str]) -> Vectors:
         """Return the vectors by which words are read, (n, inputs) float32.
 
-        A word that is not in the vocabulary has the one of all unknown words.
+        A word that is not in the vocabulary has zeros, not the vector of all unknown words.
         """
-        rows = [self.vocabulary.rows.get(word, UNKNOWN) for word in words]
+        rows = [self.vocabulary.rows.get(word, PADDING) for word in words]
         found: Vectors = self.words.weight.detach()[rows].cpu().float().numpy()
         return found
 

@@ -89,6 +89,10 @@ class Untrained:
                 out[rows] = self.network(stacked, lengths).numpy()
         return out
 
+    def word_vectors(self, texts: Sequence[str]) -> Vectors:
+        """Return the word vectors of texts, (n, width) float32; 0 where there is none."""
+        return self._words.of_words(texts)
+
 
 def batches_of_one_length(lengths: Sequence[int], *, size: int) -> Iterator[list[int]]:
     """Yield the places of sentences of one length together, so many at a time at most."""

@@ -66,8 +66,9 @@ class GatedConvolutions(Network):
         for layer in self.convolutions:
             assert isinstance(layer, nn.Conv1d)
             gaussian(layer.weight, 0, math.sqrt(4 / (KERNEL * self.dim)), generator=generator)
-            nn.init.zeros_(layer.bias)
-        nn.init.zeros_(self.projection.bias)
+        for name, bias in self.named_parameters():
+            if name.endswith("bias"):
+                nn.init.zeros_(bias)
         if isinstance(self.positions, LearnedPositions):
             gaussian(self.positions.weight, 0, SPREAD, generator=generator)
 
