@@ -1,0 +1,78 @@
+"""Sentences and their translations, from two files of lines, columns, TMX, gettext or SWORD."""
+
+from collections.abc import Iterator
+from itertools import zip_longest
+from pathlib import Path
+from typing import TypeAlias
+
+from sentprobe.errors import FormatError, counted
+from sentprobe.probes.pretraining.texts import sieve as sv
+from sentprobe.probes.pretraining.texts import text_files
+from sentprobe.probes.pretraining.texts.corpora import SentencePairs
+
+_Pairs: TypeAlias = Iterator[tuple[str, str]]
+
+COLUMNS = ("source", "target")
+"""The columns of a sentence and its translation, unless others are named."""
+
+
+def read_parallel(
+    path: Path | str,
+    other: Path | str | None = None,
+    *,
+    columns: tuple[str, str] | None = None,
+    options: sv.TextOptions = sv.TextOptions(),  # noqa: B008 - frozen
+) -> SentencePairs:
+    """Read sentences and their translations; a pair is left out if one of the two is.
+
+    With *other*, each line of the one file is the translation of that line of the other. *columns*
+    name the two in a file that has columns; a TSV file without names has them first.
+
+    Raises:
+        UsageError: a file is not there, of no known format, or lacks a column; or there are fewer
+            than two pairs.
+        SentprobeError: a file is damaged, or two have not as many lines; says where.
+    """
+    sieve = sv.Sieve(options)
+    kept: list[tuple[str, str]] = []
+    for source, target in _pairs(str(path), other and str(other), columns, sieve):
+        pair = sieve.sentence(source), sieve.sentence(target)
+        if sieve.keeps(*pair):
+            kept.append(pair)
+    where = f"{path} and {other}" if other else str(path)
+    sv.check_enough(where, kept, "pair", sieve.omissions())
+    sources, targets = zip(*kept, strict=True)
+    return SentencePairs(sources, targets, sieve.omissions())
+
+
+def _pairs(
+    name: str, other: str | None, columns: tuple[str, str] | None, sieve: sv.Sieve
+) -> _Pairs:
+    if other:
+        return _line_by_line(name, other, sieve.options.encoding)
+    style = text_files.find_format(name, text_files.SUFFIXES)
+    return _of_columns(name, style, columns, sieve.options.encoding)
+
+
+def _line_by_line(name: str, other: str, encoding: str) -> _Pairs:
+    """Yield the lines of two files, each with its partner."""
+    lines = zip_longest(text_files.lines_of(name, encoding), text_files.lines_of(other, encoding))
+    for number, (source, target) in enumerate(lines, 1):
+        if source is None or target is None:
+            short, long = (name, other) if source is None else (other, name)
+            has = f"has only {counted(number - 1, 'line')}" if number > 1 else "is empty"
+            raise FormatError(f"{long}, line {number}: has no partner: {short} {has}")
+        yield source, target
+
+
+def _of_columns(name: str, style: str, columns: tuple[str, str] | None, encoding: str) -> _Pairs:
+    if style == "tsv" and columns is None:
+        yield from text_files.tab_pairs(name, encoding)
+        return
+    wanted = columns or COLUMNS
+    for number, row in enumerate(text_files.rows_of(name, style, wanted, encoding), 1):
+        source, target = (
+            text_files.text_value(f"{name}, row {number}", column, value)
+            for column, value in zip(wanted, row, strict=True)
+        )
+        yield source, target
