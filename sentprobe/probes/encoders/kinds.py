@@ -49,16 +49,10 @@ def _bow(spec: Spec, seed: int) -> list[Encoder]:
     return [build_bow(spec, seed=seed)]
 
 
-def _bilstm(spec: Spec, seed: int) -> list[Encoder]:
-    from sentprobe.probes.encoders.untrained import build_bilstm  # noqa: PLC0415
+def _untrained(spec: Spec, seed: int) -> list[Encoder]:
+    from sentprobe.probes.encoders.untrained import build_untrained  # noqa: PLC0415
 
-    return [build_bilstm(spec, seed=seed)]
-
-
-def _gated_conv(spec: Spec, seed: int) -> list[Encoder]:
-    from sentprobe.probes.encoders.untrained import build_gated_conv  # noqa: PLC0415
-
-    return [build_gated_conv(spec, seed=seed)]
+    return [build_untrained(spec, seed=seed)]
 
 
 def _precomputed(spec: Spec, seed: int) -> list[Encoder]:  # noqa: ARG001
@@ -121,11 +115,20 @@ ENCODERS = (
         extra_for="binary files",
     ),
     EncoderKind(
+        "lstm",
+        "lstm",
+        "untrained LSTM, its last state; over random words or a file",
+        SpecArgument.OPTIONAL,
+        _untrained,
+        extra="probe",
+        module="torch",
+    ),
+    EncoderKind(
         "bilstm-last",
         "bilstm-last",
         "untrained BiLSTM, last state of each direction; over random words or a file",
         SpecArgument.OPTIONAL,
-        _bilstm,
+        _untrained,
         extra="probe",
         module="torch",
     ),
@@ -134,7 +137,7 @@ ENCODERS = (
         "bilstm-max",
         "untrained BiLSTM with max pooling; over random words or a file",
         SpecArgument.OPTIONAL,
-        _bilstm,
+        _untrained,
         extra="probe",
         module="torch",
     ),
@@ -143,7 +146,25 @@ ENCODERS = (
         "gated-conv",
         "untrained gated convolutions with max pooling; over random words or a file",
         SpecArgument.OPTIONAL,
-        _gated_conv,
+        _untrained,
+        extra="probe",
+        module="torch",
+    ),
+    EncoderKind(
+        "gru-uni",
+        "gru-uni",
+        "untrained GRU, its last state; over random words or a file",
+        SpecArgument.OPTIONAL,
+        _untrained,
+        extra="probe",
+        module="torch",
+    ),
+    EncoderKind(
+        "gru-bi",
+        "gru-bi",
+        "untrained bidirectional GRU, last state of each direction; over random words or a file",
+        SpecArgument.OPTIONAL,
+        _untrained,
         extra="probe",
         module="torch",
     ),
