@@ -22,8 +22,14 @@ class Batch:
     """How many answers are asked for: tokens of a decoder, or an answer an item."""
 
     def to(self, device: torch.device) -> "Batch":
-        """Return the same on another device."""
-        moved = {name: each.to(device, non_blocking=True) for name, each in self.tensors.items()}
+        """Return the same on another device; how long sentences are stays known here.
+
+        Those are the tensors whose names end in ``lengths``: networks ask for them on the CPU.
+        """
+        moved = {
+            name: each if name.endswith("lengths") else each.to(device, non_blocking=True)
+            for name, each in self.tensors.items()
+        }
         return Batch(moved, self.items, self.targets)
 
 
