@@ -75,6 +75,12 @@ _ROWS = (
         texts=TextKind.SENTENCES,
     ),
     ObjectiveKind(
+        name="autoencoder",
+        summary="the sentence again",
+        texts=TextKind.SENTENCES,
+        prepare=f"{_HERE}.autoencoder:prepare",
+    ),
+    ObjectiveKind(
         name="nli",
         summary="whether a premise entails a hypothesis, contradicts it, or neither",
         texts=TextKind.NLI,
