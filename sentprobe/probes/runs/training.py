@@ -9,15 +9,14 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
-import numpy as np
-import torch
-
 from sentprobe import files, progress, versions
 from sentprobe.errors import SentprobeError, UsageError, path_error
 from sentprobe.locks import locked
+from sentprobe.probes.encoders import model_config as config
 from sentprobe.probes.encoders import model_folder as folders
 from sentprobe.probes.encoders import sentence_model as models
 from sentprobe.probes.encoders.networks.architecture import Architecture
+from sentprobe.probes.encoders.trained import TrainedEncoder, TrainedOptions
 from sentprobe.probes.encoders.word_files import read_word_vectors
 from sentprobe.probes.pretraining import checkpoint, loop, objectives
 from sentprobe.probes.pretraining.objectives import ObjectiveKind, ObjectiveOptions, TextKind
@@ -129,7 +128,7 @@ def _check_free(folder: Path) -> None:
     Raises:
         UsageError: it does.
     """
-    ours = {folders.CONFIG, folders.WORDS, folders.WEIGHTS, checkpoint.FOLDER, PROBES}
+    ours = {config.CONFIG, folders.WORDS, folders.WEIGHTS, checkpoint.FOLDER, PROBES}
     try:
         there = {each.name for each in folder.iterdir() if not each.name.startswith(".")}
     except OSError as error:
@@ -215,9 +214,9 @@ def _found(plan: TrainingPlan, identity: checkpoint.Identity) -> Trained | None:
         why = stored.state.ended(plan.settings.limits)
         is_over = bool(why) and stored.state.is_validated
         return Trained(plan.out, stored.state, why, was_done=True) if is_over else None
-    if not folders.is_model_folder(plan.out):
+    if not config.is_model_folder(plan.out):
         return None
-    record = folders.read_config(plan.out).record
+    record = config.read_config(plan.out).record
     checkpoint.check_same(plan.out, record.get("identity", {}), identity)
     return None if plan.kind.prepare else Trained(plan.out, None, "nothing to learn", was_done=True)
 
@@ -319,7 +318,7 @@ def save_model(
         with part_of(plan.out / "model", folder=True) as part:
             folders.write_sentence_model(model, part, record)
             files.sync_folder(part)
-            for name in (folders.WORDS, folders.WEIGHTS, folders.CONFIG):
+            for name in (folders.WORDS, folders.WEIGHTS, config.CONFIG):
                 (part / name).replace(plan.out / name)
     except OSError as error:
         raise path_error(plan.out, "cannot write the model", error) from error
@@ -340,18 +339,7 @@ def _looker(plan: TrainingPlan) -> Callable[[loop.Point], None]:
     )
 
     def look(point: loop.Point) -> None:
-        scorer(partial(encode, point.model), step=point.step, epoch=point.epoch)
+        encoder = TrainedEncoder(point.model, TrainedOptions(), name=plan.name)
+        scorer(encoder, step=point.step, epoch=point.epoch)
 
     return look
-
-
-def encode(model: models.SentenceModel, sentences: list[str]) -> Any:
-    """Return the vectors of sentences by a model in training, (n, dim)."""
-    device = next(model.parameters()).device
-    found = []
-    with torch.inference_mode():
-        for start in range(0, len(sentences), 256):
-            rows = [model.vocabulary.ids(each) or [1] for each in sentences[start : start + 256]]
-            ids, lengths = models.padded(rows)
-            found.append(model(ids.to(device), lengths).float().cpu().numpy())
-    return np.concatenate(found)
