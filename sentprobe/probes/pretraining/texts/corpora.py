@@ -28,6 +28,8 @@ class Omissions:
     """Their annotators did not agree on a label."""
     untranslated: int = 0
     """One of the languages is missing, or the translation is marked as unsure."""
+    unparsed: int = 0
+    """They have no tree."""
 
     @property
     def total(self) -> int:
@@ -50,6 +52,7 @@ _REASONS = {
     "long": "too long",
     "unlabelled": "without a label",
     "untranslated": "not translated",
+    "unparsed": "without a tree",
 }
 
 

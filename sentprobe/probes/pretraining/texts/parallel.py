@@ -5,15 +5,20 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TypeAlias
 
-from sentprobe.errors import FormatError, counted
+from sentprobe.errors import FormatError, UsageError, counted
 from sentprobe.probes.pretraining.texts import sieve as sv
-from sentprobe.probes.pretraining.texts import text_files
+from sentprobe.probes.pretraining.texts import sword, text_files
 from sentprobe.probes.pretraining.texts.corpora import SentencePairs
+from sentprobe.probes.pretraining.texts.gettext_files import gettext_pairs
+from sentprobe.probes.pretraining.texts.tmx import tmx_pairs
 
 _Pairs: TypeAlias = Iterator[tuple[str, str]]
 
 COLUMNS = ("source", "target")
 """The columns of a sentence and its translation, unless others are named."""
+
+SUFFIXES = {**text_files.SUFFIXES, ".tmx": "tmx", ".po": "po"}
+"""The format of one file that has both, by its suffix."""
 
 
 def read_parallel(
@@ -26,7 +31,9 @@ def read_parallel(
     """Read sentences and their translations; a pair is left out if one of the two is.
 
     With *other*, each line of the one file is the translation of that line of the other. *columns*
-    name the two in a file that has columns; a TSV file without names has them first.
+    are the two columns of a file that has names for them, or the two languages of TMX; without
+    them, TSV has no names, and the two come first. Two Bibles of SWORD (:mod:`.sword`) are read
+    verse by verse.
 
     Raises:
         UsageError: a file is not there, of no known format, or lacks a column; or there are fewer
@@ -35,7 +42,7 @@ def read_parallel(
     """
     sieve = sv.Sieve(options)
     kept: list[tuple[str, str]] = []
-    for source, target in _pairs(str(path), other and str(other), columns, sieve):
+    for source, target in _pairs(str(path), None if other is None else str(other), columns, sieve):
         pair = sieve.sentence(source), sieve.sentence(target)
         if sieve.keeps(*pair):
             kept.append(pair)
@@ -48,9 +55,18 @@ def read_parallel(
 def _pairs(
     name: str, other: str | None, columns: tuple[str, str] | None, sieve: sv.Sieve
 ) -> _Pairs:
+    if name.startswith(sword.PREFIX):
+        if other is None or not other.startswith(sword.PREFIX):
+            raise UsageError(f"{name}: needs another module of SWORD, with the translation")
+        return sword.verse_pairs(name, other, sieve)
     if other:
         return _line_by_line(name, other, sieve.options.encoding)
-    style = text_files.find_format(name, text_files.SUFFIXES)
+    also = "; or name a second file, with the translation of each of its lines"
+    style = text_files.find_format(name, SUFFIXES, otherwise=also)
+    if style == "tmx":
+        return tmx_pairs(name, columns, sieve)
+    if style == "po":
+        return gettext_pairs(name, sieve)
     return _of_columns(name, style, columns, sieve.options.encoding)
 
 
@@ -71,8 +87,8 @@ def _of_columns(name: str, style: str, columns: tuple[str, str] | None, encoding
         return
     wanted = columns or COLUMNS
     for number, row in enumerate(text_files.rows_of(name, style, wanted, encoding), 1):
-        source, target = (
-            text_files.text_value(f"{name}, row {number}", column, value)
-            for column, value in zip(wanted, row, strict=True)
+        where = f"{name}, row {number}"
+        yield (
+            text_files.text_value(where, wanted[0], row[0]),
+            text_files.text_value(where, wanted[1], row[1]),
         )
-        yield source, target

@@ -5,19 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from sentprobe.errors import FormatError, UsageError, suggest
+from sentprobe.errors import UsageError, suggest
 from sentprobe.files import is_table
 from sentprobe.probes.corpus import text_formats as tf
 from sentprobe.probes.corpus.recipe import find_punkt, load_splitter
 from sentprobe.probes.corpus.table import open_table
+from sentprobe.probes.pretraining.texts import parses, text_files
 from sentprobe.probes.pretraining.texts import sieve as sv
-from sentprobe.probes.pretraining.texts import text_files
 from sentprobe.probes.pretraining.texts.corpora import Sentences
-from sentprobe.probes.syntax.trees import Mistake, Parsed, Tree
+from sentprobe.probes.pretraining.texts.parses import BREAK
 from sentprobe.probes.syntax.typography import straighten
-
-BREAK = None
-"""Stands between two sentences of which the second does not follow the first."""
 
 _Texts: TypeAlias = Iterator[str | None]
 
@@ -137,26 +134,11 @@ def _column(style: str) -> Callable[[_File], _Texts]:
 
 
 def _parses(style: str) -> Callable[[_File], _Texts]:
-    form = tf.FORMATS[style]
-
     def read(file: _File) -> _Texts:
-        for piece in form.split(line + "\n" for line in file.lines()):
-            if isinstance(piece, Mistake):
-                raise FormatError(f"{file.name}, {piece}")
-            if piece.text.startswith("# newdoc"):
-                yield BREAK
-            for parsed in form.read(piece, tf.RecordFields()):
-                yield _words(file.name, parsed)
+        for parsed in parses.parses_of(file.name, style, file.options.encoding):
+            yield BREAK if parsed is None else parses.words_of(parsed)
 
     return read
-
-
-def _words(name: str, parsed: tf.ReadPiece) -> str:
-    if isinstance(parsed, Mistake):
-        raise FormatError(f"{name}, {parsed}")
-    tree = parsed.tree if isinstance(parsed, Parsed) else None
-    words = tree.words if isinstance(tree, Tree) else getattr(parsed, "tokens", ())
-    return " ".join("_".join(word.split()) for word in words)
 
 
 def _analysed(file: _File) -> _Texts:
@@ -178,7 +160,7 @@ FORMATS: Mapping[str, _Form] = {
     "text": _Form(_running_text),
     "tokens": _Form(_lines, tokens=True),
     **{name: _Form(_column(name)) for name in ("jsonl", "parquet", "tsv")},
-    **{name: _Form(_parses(name), tokens=True) for name in ("trees", "conllu")},
+    **{name: _Form(_parses(name), tokens=True) for name in parses.FORMATS},
 }
 """The formats by name, as ``probe analyze`` has them."""
 
@@ -187,6 +169,6 @@ SUFFIXES: Mapping[str, str] = {
     ".text": "lines",
     ".tok": "tokens",
     **text_files.SUFFIXES,
-    **{suffix: name for name in ("trees", "conllu") for suffix in tf.FORMATS[name].suffixes},
+    **parses.SUFFIXES,
 }
 """The format of a file by its suffix; running text has no suffix of its own."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.pretraining.texts.corpora import Omissions
+from sentprobe.probes.pretraining.texts.text_files import text_value
 from sentprobe.probes.pretraining.texts.word_tokens import tokens_of
 
 
@@ -51,6 +52,15 @@ class Sieve:
             words = tokens_of(text)
         line = " ".join(words)
         return line.lower() if self.options.lower else line
+
+    def row(self, where: str, columns: Sequence[str], values: Sequence[object]) -> list[str]:
+        """Return the sentences in the columns of a row, which is *where*.
+
+        Raises:
+            FormatError: a value is no text.
+        """
+        pairs = zip(columns, values, strict=False)  # what follows the texts is no text
+        return [self.sentence(text_value(where, column, value)) for column, value in pairs]
 
     def keeps(self, *sentences: str) -> bool:
         """Say whether sentences that belong together are neither empty nor too long."""

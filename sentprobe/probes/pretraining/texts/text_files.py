@@ -38,8 +38,8 @@ def suffix_of(name: str) -> str:
     return dot + suffix if folder and "/" not in suffix else ""
 
 
-def find_format(name: str, known: Mapping[str, str]) -> str:
-    """Return the format that the suffix of a file stands for.
+def find_format(name: str, known: Mapping[str, str], *, otherwise: str = "") -> str:
+    """Return the format that the suffix of a file stands for; *otherwise* says what else would do.
 
     Raises:
         UsageError: it is not known; names those that are.
@@ -49,7 +49,7 @@ def find_format(name: str, known: Mapping[str, str]) -> str:
         near = suggest(suffix, known) if suffix else ""
         raise UsageError(
             f"{name}: nothing says what format it has{near}; known suffixes: {', '.join(known)}, "
-            f"each of them packed or not ({', '.join(PACKED_SUFFIXES)})"
+            f"each of them packed or not ({', '.join(PACKED_SUFFIXES)}){otherwise}"
         )
     return known[suffix]
 

@@ -64,7 +64,7 @@ def _remembered(text: str) -> tuple[str, ...]:
 @lru_cache(1 << 17)
 def _inner(word: str) -> tuple[str, ...]:
     """Return the tokens of a word between others."""
-    if word.isascii() and word.isalpha() and not _contracted(word):
+    if word.isalpha() and straight_word(word) == word and not _contracted(word):
         return (word,)
     return _tokenised(f"{_NEIGHBOUR} {word} {_NEIGHBOUR}")[1:-1]
 

@@ -79,7 +79,7 @@ def test_files_that_do_not_fit(tmp_path: Path, one: str, other: str, said: str) 
     [
         ("t.tsv", "a\tA\nb\n", "t.tsv, line 2: expected at least 2 columns with a tab"),
         ("t.jsonl", '{"source": "a"}\n', "there is no column 'target'; its columns: 'source'"),
-        ("t.txt", "a\nb\n", "t.txt: nothing says what format it has; known suffixes: .jsonl"),
+        ("t.txt", "a\nb\n", "; or name a second file, with the translation of each"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said(tmp_path: Path, name: str, content: str, said: str) -> None:
