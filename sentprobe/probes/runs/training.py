@@ -16,11 +16,12 @@ from sentprobe.probes.encoders import model_config as config
 from sentprobe.probes.encoders import model_folder as folders
 from sentprobe.probes.encoders import sentence_model as models
 from sentprobe.probes.encoders.networks.architecture import Architecture
-from sentprobe.probes.encoders.trained import TrainedEncoder, TrainedOptions
+from sentprobe.probes.encoders.trained import TrainedEncoder, TrainedOptions, TrainingPoint
 from sentprobe.probes.encoders.word_files import read_word_vectors
 from sentprobe.probes.pretraining import checkpoint, loop, objectives
 from sentprobe.probes.pretraining.objectives import ObjectiveKind, ObjectiveOptions, TextKind
 from sentprobe.probes.pretraining.schedule import TrainingState
+from sentprobe.probes.pretraining.texts import sword
 from sentprobe.probes.pretraining.texts.sieve import TextOptions
 from sentprobe.probes.pretraining.vocabulary import learn_vocabulary
 from sentprobe.probes.runs.scorer import Scorer
@@ -193,6 +194,7 @@ def identify(plan: TrainingPlan) -> checkpoint.Identity:
 
 
 def _digest(path: Path) -> str:
+    path = Path(str(path).removeprefix(sword.PREFIX))
     try:
         if path.is_dir():
             return versions.folder_digest(path)
@@ -247,8 +249,8 @@ _TEXTS = "sentprobe.probes.pretraining.texts"
 _READERS: Mapping[TextKind, str] = {
     TextKind.SENTENCES: f"{_TEXTS}.sentences:read_sentences",
     TextKind.PARALLEL: f"{_TEXTS}.parallel:read_parallel",
-    TextKind.NLI: f"{_TEXTS}.pairs:read_nli",
-    TextKind.TRIPLETS: f"{_TEXTS}.pairs:read_triplets",
+    TextKind.NLI: f"{_TEXTS}.nli:read_nli",
+    TextKind.TRIPLETS: f"{_TEXTS}.triplets:read_triplets",
     TextKind.TREES: f"{_TEXTS}.trees:read_trees",
 }
 
@@ -339,7 +341,13 @@ def _looker(plan: TrainingPlan) -> Callable[[loop.Point], None]:
     )
 
     def look(point: loop.Point) -> None:
-        encoder = TrainedEncoder(point.model, TrainedOptions(), name=plan.name)
+        encoder = probed_encoder(point.model, plan.name)
         scorer(encoder, step=point.step, epoch=point.epoch)
 
     return look
+
+
+def probed_encoder(model: models.SentenceModel, name: str) -> TrainedEncoder:
+    """Return a model in training as an encoder, where it is."""
+    options = TrainedOptions(device=str(model.words.weight.device))
+    return TrainedEncoder(model, options, name=name, point=TrainingPoint())
