@@ -34,6 +34,8 @@ class KnownWords:
     words: tuple[str, ...]
     lower: bool = False
     """Whether sentences are read in lower case."""
+    reverse: bool = False
+    """Whether they are read from the last word to the first (Adi et al. 2017, appendix I)."""
     rows: Mapping[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -50,8 +52,9 @@ class KnownWords:
         return [self.rows.get(word, UNKNOWN) for word in self.tokens(sentence)]
 
     def tokens(self, sentence: str) -> list[str]:
-        """Return the words as they are looked up."""
-        return (sentence.lower() if self.lower else sentence).split()
+        """Return the words as they are looked up, in the order in which they are read."""
+        words = (sentence.lower() if self.lower else sentence).split()
+        return words[::-1] if self.reverse else words
 
 
 class SentenceModel(nn.Module):

@@ -68,11 +68,15 @@ class Validation:
     """Mean over the targets, in nats."""
 
     def betters(self, other: "Validation | None") -> bool:
-        """Say whether it is better than another, or the first."""
+        """Say whether it is better than another, or the first; of equals, by the loss.
+
+        At first BLEU and accuracy are 0 for a while, and yet something is learned.
+        """
         if other is None:
             return True
-        gain = self.value - other.value
-        return gain > 0 if self.higher_is_better else gain < 0
+        if self.value == other.value:
+            return self.loss < other.loss
+        return (self.value > other.value) is self.higher_is_better
 
 
 @dataclass(frozen=True, slots=True)

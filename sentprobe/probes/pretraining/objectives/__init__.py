@@ -43,6 +43,12 @@ class ObjectiveOptions:
     """Units of the classifier of ``nli``; Conneau et al. 2018 settled on 100."""
     temperature: float = 0.05
     """Of ``contrastive``."""
+    neighbours: bool = False
+    """Of ``skipthought``: whether the sentence before is said too, by a decoder of its own."""
+    drop: float = 0.1
+    """Of ``denoising``: the share of words that are left out (Hill et al. 2016)."""
+    swap: float = 0.1
+    """Of ``denoising``: the share of pairs of words that change places."""
     max_length: int = 50
     """Tokens of the longest sentence."""
     validation: int = 1000
@@ -81,10 +87,40 @@ _ROWS = (
         prepare=f"{_HERE}.autoencoder:prepare",
     ),
     ObjectiveKind(
+        name="denoising",
+        summary="the sentence, of what is left when words are left out and swapped",
+        texts=TextKind.SENTENCES,
+        prepare=f"{_HERE}.denoising:prepare",
+    ),
+    ObjectiveKind(
+        name="skipthought",
+        summary="the next sentence, or both neighbours",
+        texts=TextKind.SENTENCES,
+        prepare=f"{_HERE}.skipthought:prepare",
+    ),
+    ObjectiveKind(
+        name="nmt",
+        summary="the sentence in another language",
+        texts=TextKind.PARALLEL,
+        prepare=f"{_HERE}.nmt:prepare",
+    ),
+    ObjectiveKind(
+        name="seq2tree",
+        summary="its constituents, as symbols in a line",
+        texts=TextKind.TREES,
+        prepare=f"{_HERE}.seq2tree:prepare",
+    ),
+    ObjectiveKind(
         name="nli",
         summary="whether a premise entails a hypothesis, contradicts it, or neither",
         texts=TextKind.NLI,
         prepare=f"{_HERE}.nli:prepare",
+    ),
+    ObjectiveKind(
+        name="meaning",
+        summary="its event, in the notation of gen: what our tasks ask for",
+        texts=TextKind.EVENTS,
+        prepare=f"{_HERE}.meaning:prepare",
     ),
     ObjectiveKind(
         name="contrastive",

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sentprobe.probes.encoders.sentence_model import SentenceModel
+from sentprobe.probes.encoders.sentence_model import UNKNOWN, SentenceModel
 from sentprobe.probes.pretraining import decoder as made
 from sentprobe.probes.pretraining.batches import Noise, SequencePairs
 from sentprobe.probes.pretraining.held_out import hold_out
@@ -26,6 +26,8 @@ class SequenceTask:
     """For each decoder its texts."""
     metric: Metric
     noise: Noise | None = None
+    says_sentences: bool = True
+    """Whether targets are sentences, of which none may be both trained on and held out."""
 
 
 def prepare_sequences(
@@ -38,11 +40,12 @@ def prepare_sequences(
         EncoderError: a package of the extra ``train`` is not installed.
     """
     task.metric.check()
-    division = hold_out(task.sources, *task.targets, count=options.validation, seed=options.seed)
+    sentences = [task.sources, *(task.targets if task.says_sentences else ())]
+    division = hold_out(*sentences, count=options.validation, seed=options.seed)
     told = [texts[item] for texts in task.targets for item in division.train]
     subwords = learn_subwords(told, codes=options.codes)
     train = SequencePairs(
-        sources=collect_rows(map(model.vocabulary.ids, task.sources)),
+        sources=collect_rows(model.vocabulary.ids(text) or [UNKNOWN] for text in task.sources),
         targets=tuple(map(subwords.encode, task.targets)),
         items=division.train,
         size=options.batch,
