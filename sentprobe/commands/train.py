@@ -66,13 +66,18 @@ class EncoderChoices:
     """What learns."""
 
     vectors: Annotated[
-        Path | None,
-        _option(ENCODER, "--vectors", metavar="FILE", help="Word vectors to begin with."),
+        str | None,
+        _option(
+            ENCODER,
+            "--vectors",
+            metavar="FILE|skip-gram",
+            help="Word vectors to begin with: of a file, or learned.",
+        ),
     ] = None
     frozen: Annotated[
         bool | None,
         _option(
-            ENCODER, "--frozen/--learned", help="Keep word vectors. By default those of a file."
+            ENCODER, "--frozen/--learned", help="Keep these. By default kept if --vectors is there."
         ),
     ] = None
     hidden: Annotated[
@@ -112,7 +117,12 @@ class LengthChoices:
     ] = 5
     validate_every: Annotated[
         str,
-        _option(LONG, "--validate-every", metavar="N|epoch", help="Steps between validations."),
+        _option(
+            DETAILS,
+            "--validate-every",
+            metavar="N|epoch",
+            help="Steps from one validation to the next.",
+        ),
     ] = "epoch"
     batch: Annotated[
         int | None, _option(LONG, "--batch", help="Items of a step. By default 256.")
@@ -146,7 +156,7 @@ class LookChoices:
         _option(
             LOOKED,
             "--task",
-            help="A task of compeval; repeatable. By default all five.",
+            help="A task of compeval. By default all five.",
             autocompletion=offer.complete_task,
         ),
     ] = None
@@ -160,8 +170,10 @@ class LookChoices:
             autocompletion=offer.complete_contrast,
         ),
     ] = None
-    train: Annotated[int, _option(DETAILS, "--train", help="Training items of a probe.")] = 1000
-    test: Annotated[int, _option(DETAILS, "--test", help="Test items of a probe.")] = 500
+    items: Annotated[
+        int,
+        _option(DETAILS, "--items", help="Training items of a probe; test items are half."),
+    ] = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,6 +188,18 @@ class DetailChoices:
         int, _option(DETAILS, "--classes-hidden", help="Units of the classifier of nli.")
     ] = 512
     dropout: Annotated[float, _option(DETAILS, "--dropout", help="Of decoder and classifier.")] = 0
+    neighbours: Annotated[
+        bool, _option(DETAILS, "--neighbours", help="Of skipthought: say the one before, too.")
+    ] = False
+    drop: Annotated[
+        float, _option(DETAILS, "--drop", help="Of denoising: the share of words left out.")
+    ] = 0.1
+    swap: Annotated[
+        float, _option(DETAILS, "--swap", help="Of denoising: the share of pairs that swap.")
+    ] = 0.1
+    events: Annotated[
+        int, _option(DETAILS, "--events", help="Of meaning: the events that are drawn.")
+    ] = 100_000
     temperature: Annotated[float, _option(DETAILS, "--temperature", help="Of contrastive.")] = 0.05
     validation: Annotated[
         int, _option(DETAILS, "--validation", help="Items held out, at most a tenth.")
@@ -327,7 +351,8 @@ def _plan(kind: str, objective: str, seed: int, choices: tuple[Any, ...]) -> "Tr
 
     texts, encoder, length, looks, details, where = choices
     adi = is_adi(length.preset)
-    inputs = encoder.inputs or (_width(encoder.vectors) if encoder.vectors else None)
+    vectors = encoder.vectors or usual_vectors(kind, objective)
+    inputs = encoder.inputs or (_width(vectors) if vectors else None)
     chosen = objectives.ObjectiveOptions(
         batch=length.batch or (32 if adi else 256),
         codes=details.codes,
@@ -336,7 +361,9 @@ def _plan(kind: str, objective: str, seed: int, choices: tuple[Any, ...]) -> "Tr
         dropout=details.dropout or (0.1 if adi else 0.0),
         classes_hidden=details.classes_hidden,
         temperature=details.temperature,
-        max_length=texts.longest,
+        neighbours=details.neighbours,
+        drop=details.drop,
+        swap=details.swap,
         validation=details.validation,
         seed=seed,
     )
@@ -349,6 +376,7 @@ def _plan(kind: str, objective: str, seed: int, choices: tuple[Any, ...]) -> "Tr
             options=TextOptions(
                 tokenised=texts.tokenised, lower=texts.lower, longest=texts.longest
             ),
+            events=details.events,
         ),
         model=training.ModelPlan(
             architecture=Architecture(
@@ -358,8 +386,8 @@ def _plan(kind: str, objective: str, seed: int, choices: tuple[Any, ...]) -> "Tr
                 inputs=inputs or (encoder.hidden if adi else 300),
             ),
             words=encoder.words,
-            vectors=encoder.vectors,
-            frozen=encoder.vectors is not None if encoder.frozen is None else encoder.frozen,
+            vectors=vectors,
+            frozen=bool(vectors) if encoder.frozen is None else encoder.frozen,
             reverse=adi,
         ),
         options=chosen,
@@ -398,10 +426,20 @@ def is_adi(preset: str | None) -> bool:
     return preset == "adi"
 
 
-def _width(vectors: Path) -> int:
-    from sentprobe.probes.encoders.word_files import read_word_vectors  # noqa: PLC0415 - NumPy
+def usual_vectors(kind: str, objective: str) -> str:
+    """Return the word vectors of an encoder for which none are named.
 
-    return read_word_vectors(vectors).dim
+    The average of Adi et al. 2017 is of skip-gram's, and nothing else learns.
+    """
+    return "skip-gram" if (kind, objective) == ("cbow", "none") else ""
+
+
+def _width(vectors: str) -> int | None:
+    """Return how wide word vectors of a file are; None: they are not of a file."""
+    from sentprobe.probes.encoders.word_files import read_word_vectors  # noqa: PLC0415 - NumPy
+    from sentprobe.probes.pretraining.skip_gram import SKIP_GRAM  # noqa: PLC0415
+
+    return None if vectors == SKIP_GRAM else read_word_vectors(Path(vectors)).dim
 
 
 def _optimizer(kind: str, details: DetailChoices, *, adi: bool) -> "OptimizerSettings":
@@ -426,8 +464,8 @@ def _probing(looks: LookChoices) -> "ProbingPlan | None":
     return ProbingPlan(
         tasks=tuple(looks.task or ([] if looks.contrast else TASKS)),
         contrasts=tuple(looks.contrast or ()),
-        train=looks.train,
-        test=looks.test,
+        train=looks.items,
+        test=looks.items // 2,
     )
 
 

@@ -28,6 +28,7 @@ class ModelConfig:
     words: int
     """How many there are in words.txt."""
     lower: bool
+    reverse: bool
     frozen: bool
     record: Mapping[str, Any]
     """What its maker wants to be known of it, such as the step of its training."""
@@ -93,6 +94,7 @@ def _config(text: bytes) -> ModelConfig:
         architecture=_architecture(_field(found, "architecture", dict)),
         words=_size(found, "words", least=0),
         lower=_field(found, "lower", bool),
+        reverse=_field(found, "reverse", bool),
         frozen=_field(found, "frozen", bool),
         record=_field(found, "record", dict),
     )

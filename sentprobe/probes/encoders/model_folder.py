@@ -67,6 +67,7 @@ def write_sentence_model(
         architecture=model.architecture,
         words=len(vocabulary.words),
         lower=vocabulary.lower,
+        reverse=vocabulary.reverse,
         frozen=model.frozen,
         record=record,
     )
@@ -100,7 +101,7 @@ def _vocabulary(content: bytes, config: ModelConfig) -> models.KnownWords:
     lines = tuple(files.decode_lines(content.split(b"\n")))
     if len(lines) - 1 != config.words or lines[-1]:
         raise FormatError(f"{len(lines) - 1} lines; {CONFIG} says {config.words} words")
-    return models.KnownWords(lines[:-1], lower=config.lower)
+    return models.KnownWords(lines[:-1], lower=config.lower, reverse=config.reverse)
 
 
 def _check_bytes(path: Path, config: ModelConfig) -> None:

@@ -116,7 +116,8 @@ def fingerprint_of(model: SentenceModel) -> str:
         content.update(weight.cpu().numpy().tobytes())
     vocabulary = model.vocabulary
     sizes = asdict(model.architecture).items()
-    return digest("trained", *sizes, vocabulary.lower, *vocabulary.words, content.hexdigest())
+    reading = (vocabulary.lower, vocabulary.reverse)
+    return digest("trained", *sizes, *reading, *vocabulary.words, content.hexdigest())
 
 
 def build_trained(spec: Spec) -> TrainedEncoder:

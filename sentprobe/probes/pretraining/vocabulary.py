@@ -7,11 +7,13 @@ from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.sentence_model import KnownWords
 
 
-def learn_vocabulary(texts: Iterable[str], *, words: int, lower: bool = False) -> KnownWords:
+def learn_vocabulary(
+    texts: Iterable[str], *, words: int, lower: bool = False, reverse: bool = False
+) -> KnownWords:
     """Return the most frequent words of texts; of equally frequent ones, those that come first.
 
     - words: how many at most
-    - lower: whether sentences will be read in lower case; the texts are then, already
+    - lower, reverse: how sentences will be read; texts are in lower case then, already
 
     >>> learn_vocabulary(["a dog saw a cat", "a cat"], words=2).words
     ('a', 'cat')
@@ -24,4 +26,6 @@ def learn_vocabulary(texts: Iterable[str], *, words: int, lower: bool = False) -
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update(text.split())
-    return KnownWords(tuple(word for word, _ in counts.most_common(words)), lower=lower)
+    return KnownWords(
+        tuple(word for word, _ in counts.most_common(words)), lower=lower, reverse=reverse
+    )

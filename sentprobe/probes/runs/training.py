@@ -1,12 +1,11 @@
 """A training as it is asked for: texts and an architecture become the folder of an encoder."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from hashlib import file_digest
 from itertools import chain
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import Any
 
 from sentprobe import files, progress, versions
@@ -18,11 +17,16 @@ from sentprobe.probes.encoders import sentence_model as models
 from sentprobe.probes.encoders.networks.architecture import Architecture
 from sentprobe.probes.encoders.trained import TrainedEncoder, TrainedOptions, TrainingPoint
 from sentprobe.probes.encoders.word_files import read_word_vectors
+from sentprobe.probes.encoders.word_vectors import WordVectors
 from sentprobe.probes.pretraining import checkpoint, loop, objectives
-from sentprobe.probes.pretraining.objectives import ObjectiveKind, ObjectiveOptions, TextKind
+from sentprobe.probes.pretraining.objectives import ObjectiveKind, ObjectiveOptions
 from sentprobe.probes.pretraining.schedule import TrainingState
-from sentprobe.probes.pretraining.texts import sword
+from sentprobe.probes.pretraining.skip_gram import SKIP_GRAM, learn_skip_gram
+from sentprobe.probes.pretraining.texts import sentences, sword
+from sentprobe.probes.pretraining.texts.meanings import draw_meanings
+from sentprobe.probes.pretraining.texts.open_texts import TextKind, open_texts
 from sentprobe.probes.pretraining.texts.sieve import TextOptions
+from sentprobe.probes.pretraining.texts.text_files import SUFFIXES, suffix_of
 from sentprobe.probes.pretraining.vocabulary import learn_vocabulary
 from sentprobe.probes.runs.scorer import Scorer
 from sentprobe.scratch import part_of
@@ -39,6 +43,8 @@ class TextPlan:
     parallel: Path | None = None
     """The translation of the corpus, line by line."""
     options: TextOptions = field(default_factory=TextOptions)
+    events: int = 100_000
+    """Events that are drawn, where no text is read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +54,8 @@ class ModelPlan:
     architecture: Architecture
     words: int = 50_000
     """Words that have a vector; Adi et al. 2017 have as many."""
-    vectors: Path | None = None
-    """A file of what word vectors are at first."""
+    vectors: str = ""
+    """A file of what word vectors are at first, or SKIP_GRAM; empty: they are drawn."""
     frozen: bool = False
     reverse: bool = False
     """Whether sentences are read from the last word to the first."""
@@ -138,7 +144,13 @@ def _check_free(folder: Path) -> None:
         raise UsageError(f"{folder}: holds something else ({min(others)}); choose another folder")
 
 
-_COLUMNS = (".jsonl", ".ndjson", ".parquet", ".tsv", ".tmx", ".po")
+_WANTED: Mapping[TextKind, str] = {
+    TextKind.SENTENCES: "sentences",
+    TextKind.PARALLEL: "sentences and their translations",
+    TextKind.NLI: "pairs with a label",
+    TextKind.TRIPLETS: "triplets, as gen pairs --for training writes them",
+    TextKind.TREES: "trees",
+}
 
 
 def check_texts(plan: TrainingPlan) -> None:
@@ -148,20 +160,36 @@ def check_texts(plan: TrainingPlan) -> None:
         UsageError: it is so, or there is no such objective.
     """
     kind, texts = plan.kind, plan.texts
-    parallel = kind.texts is TextKind.PARALLEL
-    if not texts.corpus and kind.texts is not TextKind.EVENTS:
-        raise UsageError(f"--objective {kind.name} learns from {kind.texts}: --corpus is missing")
-    if texts.parallel and not parallel:
+    option = f"--objective {kind.name}"
+    if kind.texts is TextKind.EVENTS:
+        if texts.corpus:
+            raise UsageError(f"{option} learns from what the generator draws, not from --corpus")
+        return
+    if not texts.corpus:
+        raise UsageError(f"{option} learns from {_WANTED[kind.texts]}: --corpus is missing")
+    if kind.texts not in (TextKind.SENTENCES, TextKind.TREES):
+        _check_one(option, texts)
+    if kind.texts is TextKind.PARALLEL:
+        _check_parallel(option, texts)
+    elif texts.parallel:
         raise UsageError(f"--parallel is for --objective nmt, not for {kind.name}")
-    if parallel and texts.parallel is None and not _has_columns(texts.corpus[0]):
+
+
+def _check_parallel(option: str, texts: TextPlan) -> None:
+    corpus = texts.corpus[0]
+    if texts.parallel is None and suffix_of(str(corpus)) in sentences.SUFFIXES.keys() - SUFFIXES:
         raise UsageError(
-            f"--objective {kind.name} learns from {kind.texts}: --parallel is missing, the file "
-            f"with the translation of each line of {texts.corpus[0]}"
+            f"{option} learns from {_WANTED[TextKind.PARALLEL]}: --parallel is missing, the file "
+            f"with the translation of each line of {corpus}"
         )
 
 
-def _has_columns(path: Path) -> bool:
-    return path.is_dir() or any(suffix in _COLUMNS for suffix in path.suffixes)
+def _check_one(option: str, texts: TextPlan) -> None:
+    """Refuse several files where a reader takes one."""
+    if len(texts.corpus) > 1:
+        raise UsageError(
+            f"{option} learns from one file: --corpus is there {len(texts.corpus)} times"
+        )
 
 
 def identify(plan: TrainingPlan) -> checkpoint.Identity:
@@ -181,8 +209,10 @@ def identify(plan: TrainingPlan) -> checkpoint.Identity:
         "corpus": " ".join(map(_digest, sources)),
         "tokenised": texts.options.tokenised,
         "lower": texts.options.lower,
+        "longest": texts.options.longest,
+        "events": texts.events,
         "words": model.words,
-        "vectors": _digest(model.vectors) if model.vectors else "drawn",
+        "vectors": _identify_vectors(model.vectors),
         "frozen": model.frozen,
         "reverse": model.reverse,
         "optimizer": optimizer.kind.value,
@@ -191,6 +221,10 @@ def identify(plan: TrainingPlan) -> checkpoint.Identity:
         "clip": optimizer.clip,
     }
     return found | asdict(plan.options)
+
+
+def _identify_vectors(vectors: str) -> str:
+    return _digest(Path(vectors)) if vectors not in ("", SKIP_GRAM) else vectors or "drawn"
 
 
 def _digest(path: Path) -> str:
@@ -227,7 +261,7 @@ def _trained(
     plan: TrainingPlan, identity: checkpoint.Identity, reporter: progress.Reporter
 ) -> Trained:
     reporter.begin("read the texts", 1)
-    texts = read_texts(plan.kind, plan.texts)
+    texts = read_texts(plan.kind, plan.texts, seed=plan.options.seed)
     model = make_model(plan, texts)
     reporter.advance()
     save = partial(save_model, plan, identity)
@@ -244,26 +278,16 @@ def _trained(
     return Trained(plan.out, state, state.ended(plan.settings.limits), was_done=False)
 
 
-_TEXTS = "sentprobe.probes.pretraining.texts"
-
-_READERS: Mapping[TextKind, str] = {
-    TextKind.SENTENCES: f"{_TEXTS}.sentences:read_sentences",
-    TextKind.PARALLEL: f"{_TEXTS}.parallel:read_parallel",
-    TextKind.NLI: f"{_TEXTS}.nli:read_nli",
-    TextKind.TRIPLETS: f"{_TEXTS}.triplets:read_triplets",
-    TextKind.TREES: f"{_TEXTS}.trees:read_trees",
-}
-
-
-def read_texts(kind: ObjectiveKind, plan: TextPlan) -> Any:
+def read_texts(kind: ObjectiveKind, plan: TextPlan, *, seed: int) -> Any:
     """Return what an objective learns from.
 
     Raises:
         UsageError, SentprobeError: a file is not there or damaged, or there is too little in it.
     """
-    reader: Callable[..., Any] = resolve_name(_READERS[kind.texts])
+    if kind.texts is TextKind.EVENTS:
+        return draw_meanings(plan.events, seed=seed)
     others = [plan.parallel] if plan.parallel else []
-    return reader(*plan.corpus, *others, options=plan.options)
+    return open_texts(kind.texts, *plan.corpus, *others, options=plan.options)
 
 
 _INPUTS: Mapping[TextKind, tuple[str, ...]] = {
@@ -272,6 +296,7 @@ _INPUTS: Mapping[TextKind, tuple[str, ...]] = {
     TextKind.NLI: ("premises", "hypotheses"),
     TextKind.TRIPLETS: ("anchors", "positives", "negatives"),
     TextKind.TREES: ("sentences",),
+    TextKind.EVENTS: ("sentences",),
 }
 """What of the texts the encoder reads."""
 
@@ -282,16 +307,23 @@ def make_model(plan: TrainingPlan, texts: Any) -> models.SentenceModel:
     Raises:
         UsageError: the word vectors are of another width.
     """
-    model = plan.model
-    inputs: Iterable[str] = chain.from_iterable(getattr(texts, n) for n in _INPUTS[plan.kind.texts])
-    vocabulary = learn_vocabulary(inputs, words=model.words, lower=plan.texts.options.lower)
+    model, lower = plan.model, plan.texts.options.lower
+    read = [*chain.from_iterable(getattr(texts, name) for name in _INPUTS[plan.kind.texts])]
     return models.make_sentence_model(
         model.architecture,
-        vocabulary,
-        vectors=read_word_vectors(model.vectors) if model.vectors else None,
+        learn_vocabulary(read, words=model.words, lower=lower, reverse=model.reverse),
+        vectors=_vectors(plan, read),
         frozen=model.frozen,
         seed=plan.options.seed,
     )
+
+
+def _vectors(plan: TrainingPlan, texts: Sequence[str]) -> WordVectors | None:
+    model = plan.model
+    if model.vectors == SKIP_GRAM:
+        dim, seed = model.architecture.inputs, plan.options.seed
+        return learn_skip_gram(texts, dim=dim, words=model.words, seed=seed)
+    return read_word_vectors(Path(model.vectors)) if model.vectors else None
 
 
 def save_model(

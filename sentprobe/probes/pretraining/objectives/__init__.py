@@ -2,27 +2,15 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from sentprobe.errors import UsageError, suggest
+from sentprobe.probes.pretraining.texts.open_texts import TextKind
 
 if TYPE_CHECKING:
     from sentprobe.probes.encoders.sentence_model import SentenceModel
     from sentprobe.probes.pretraining.objective import Prepared
-
-
-class TextKind(StrEnum):
-    """What an objective is learned from; each has its reader in ``texts``."""
-
-    SENTENCES = "sentences"
-    PARALLEL = "parallel text"
-    NLI = "pairs with a label"
-    TRIPLETS = "triplets"
-    TREES = "trees"
-    EVENTS = "sentences with events"
-    """The generator makes them; there is no corpus."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +37,6 @@ class ObjectiveOptions:
     """Of ``denoising``: the share of words that are left out (Hill et al. 2016)."""
     swap: float = 0.1
     """Of ``denoising``: the share of pairs of words that change places."""
-    max_length: int = 50
-    """Tokens of the longest sentence."""
     validation: int = 1000
     """Items that are held out of training, at most a tenth of all."""
     seed: int = 0

@@ -25,6 +25,8 @@ class TextKind(StrEnum):
     NLI = "nli"
     TRIPLETS = "triplets"
     TREES = "trees"
+    EVENTS = "events"
+    """Sentences with their events: the generator draws them (:mod:`.meanings`), none is read."""
 
 
 READERS: Mapping[TextKind, Callable[..., Texts]] = {
