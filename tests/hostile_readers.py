@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from hostile_corpora import OF_TEXTS
 from hostile_datasets import OF_DATASETS
 from hostile_files import HostileReader
+from hostile_learned import OF_LEARNED
 from hostile_results import OF_RESULTS
 from hostile_vectors import OF_VECTORS
 
-READERS: Mapping[str, HostileReader] = OF_RESULTS | OF_DATASETS | OF_TEXTS | OF_VECTORS
+READERS: Mapping[str, HostileReader] = OF_RESULTS | OF_DATASETS | OF_TEXTS | OF_VECTORS | OF_LEARNED

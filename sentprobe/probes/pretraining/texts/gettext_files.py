@@ -5,7 +5,7 @@ from typing import Any
 
 from sentprobe.errors import FormatError, first_line
 from sentprobe.extras import load
-from sentprobe.probes.pretraining.texts.sieve import Sieve
+from sentprobe.probes.pretraining.texts.sieves import Sieve
 from sentprobe.probes.pretraining.texts.text_files import lines_of
 
 

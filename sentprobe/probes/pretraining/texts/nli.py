@@ -7,9 +7,7 @@ import numpy as np
 
 from sentprobe.errors import FormatError, suggest
 from sentprobe.generator.nli import NliLabel
-from sentprobe.probes.pretraining.texts import sieve as sv
-from sentprobe.probes.pretraining.texts import text_files
-from sentprobe.probes.pretraining.texts.corpora import NliPairs
+from sentprobe.probes.pretraining.texts import corpora, sieves, text_files
 
 PUBLISHED = ("sentence1", "sentence2", "gold_label")
 """The columns of SNLI and MultiNLI as they are published."""
@@ -28,8 +26,8 @@ _NONE = ("-", "", None, -1)
 def read_nli(
     path: Path | str,
     *,
-    options: sv.TextOptions = sv.TextOptions(),  # noqa: B008 - frozen
-) -> NliPairs:
+    options: sieves.TextOptions = sieves.TextOptions(),  # noqa: B008 - frozen
+) -> corpora.NliPairs:
     """Read pairs with a label; those without one are left out, and those of which one text is.
 
     Raises:
@@ -41,7 +39,7 @@ def read_nli(
     style = text_files.find_format(name, text_files.SUFFIXES)
     known = text_files.column_names(name, style, options.encoding)
     wanted = PUBLISHED if PUBLISHED[-1] in known else COLUMNS
-    sieve = sv.Sieve(options)
+    sieve = sieves.Sieve(options)
     kept: list[tuple[str, str, int]] = []
     rows = text_files.rows_of(name, style, wanted, options.encoding)
     for number, (*texts, value) in enumerate(rows, 1):
@@ -52,9 +50,9 @@ def read_nli(
             sieve.omit("unlabelled")
         elif sieve.keeps(premise, hypothesis):
             kept.append((premise, hypothesis, label))
-    sv.check_enough(name, kept, "pair", sieve.omissions())
+    sieves.check_enough(name, kept, "pair", sieve.omissions())
     premises, hypotheses, labels = zip(*kept, strict=True)
-    return NliPairs(premises, hypotheses, np.array(labels, np.int64), sieve.omissions())
+    return corpora.NliPairs(premises, hypotheses, np.array(labels, np.int64), sieve.omissions())
 
 
 def _label(where: str, value: object) -> NliLabel | None:

@@ -5,15 +5,16 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from sentprobe.probes.pretraining.texts import corpora as cp
-from sentprobe.probes.pretraining.texts import sieve as sv
+from sentprobe.probes.pretraining.texts import corpora, sieves
 from sentprobe.probes.pretraining.texts.nli import read_nli
 from sentprobe.probes.pretraining.texts.parallel import read_parallel
 from sentprobe.probes.pretraining.texts.sentences import read_sentences
 from sentprobe.probes.pretraining.texts.trees import read_trees
 from sentprobe.probes.pretraining.texts.triplets import read_triplets
 
-Texts: TypeAlias = cp.Sentences | cp.SentencePairs | cp.NliPairs | cp.Triplets | cp.Trees
+LearnedTexts: TypeAlias = (
+    corpora.Sentences | corpora.SentencePairs | corpora.NliPairs | corpora.Triplets | corpora.Trees
+)
 """Anything that an encoder learns from."""
 
 
@@ -29,7 +30,7 @@ class TextKind(StrEnum):
     """Sentences with their events: the generator draws them (:mod:`.meanings`), none is read."""
 
 
-READERS: Mapping[TextKind, Callable[..., Texts]] = {
+READERS: Mapping[TextKind, Callable[..., LearnedTexts]] = {
     TextKind.SENTENCES: read_sentences,
     TextKind.PARALLEL: read_parallel,
     TextKind.NLI: read_nli,
@@ -41,9 +42,9 @@ READERS: Mapping[TextKind, Callable[..., Texts]] = {
 def open_texts(
     kind: TextKind,
     *paths: Path | str,
-    options: sv.TextOptions = sv.TextOptions(),  # noqa: B008 - frozen
+    options: sieves.TextOptions = sieves.TextOptions(),  # noqa: B008 - frozen
     **others: Any,
-) -> Texts:
+) -> LearnedTexts:
     """Read texts of a kind; *others* are what its reader takes besides.
 
     Raises:

@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import TypeAlias
 
 from sentprobe.errors import FormatError, UsageError, counted
-from sentprobe.probes.pretraining.texts import sieve as sv
-from sentprobe.probes.pretraining.texts import sword, text_files
-from sentprobe.probes.pretraining.texts.corpora import SentencePairs
-from sentprobe.probes.pretraining.texts.gettext_files import gettext_pairs
-from sentprobe.probes.pretraining.texts.tmx import tmx_pairs
+from sentprobe.probes.pretraining.texts import (
+    corpora,
+    gettext_files,
+    sieves,
+    sword,
+    text_files,
+    tmx,
+)
 
 _Pairs: TypeAlias = Iterator[tuple[str, str]]
 
@@ -26,8 +29,8 @@ def read_parallel(
     other: Path | str | None = None,
     *,
     columns: tuple[str, str] | None = None,
-    options: sv.TextOptions = sv.TextOptions(),  # noqa: B008 - frozen
-) -> SentencePairs:
+    options: sieves.TextOptions = sieves.TextOptions(),  # noqa: B008 - frozen
+) -> corpora.SentencePairs:
     """Read sentences and their translations; a pair is left out if one of the two is.
 
     With *other*, each line of the one file is the translation of that line of the other. *columns*
@@ -40,20 +43,20 @@ def read_parallel(
             than two pairs.
         SentprobeError: a file is damaged, or two have not as many lines; says where.
     """
-    sieve = sv.Sieve(options)
+    sieve = sieves.Sieve(options)
     kept: list[tuple[str, str]] = []
     for source, target in _pairs(str(path), None if other is None else str(other), columns, sieve):
         pair = sieve.sentence(source), sieve.sentence(target)
         if sieve.keeps(*pair):
             kept.append(pair)
     where = f"{path} and {other}" if other else str(path)
-    sv.check_enough(where, kept, "pair", sieve.omissions())
+    sieves.check_enough(where, kept, "pair", sieve.omissions())
     sources, targets = zip(*kept, strict=True)
-    return SentencePairs(sources, targets, sieve.omissions())
+    return corpora.SentencePairs(sources, targets, sieve.omissions())
 
 
 def _pairs(
-    name: str, other: str | None, columns: tuple[str, str] | None, sieve: sv.Sieve
+    name: str, other: str | None, columns: tuple[str, str] | None, sieve: sieves.Sieve
 ) -> _Pairs:
     if name.startswith(sword.PREFIX):
         if other is None or not other.startswith(sword.PREFIX):
@@ -64,9 +67,9 @@ def _pairs(
     also = "; or name a second file, with the translation of each of its lines"
     style = text_files.find_format(name, SUFFIXES, otherwise=also)
     if style == "tmx":
-        return tmx_pairs(name, columns, sieve)
+        return tmx.tmx_pairs(name, columns, sieve)
     if style == "po":
-        return gettext_pairs(name, sieve)
+        return gettext_files.gettext_pairs(name, sieve)
     return _of_columns(name, style, columns, sieve.options.encoding)
 
 

@@ -10,10 +10,7 @@ from sentprobe.files import is_table
 from sentprobe.probes.corpus import text_formats as tf
 from sentprobe.probes.corpus.recipe import find_punkt, load_splitter
 from sentprobe.probes.corpus.table import open_table
-from sentprobe.probes.pretraining.texts import parses, text_files
-from sentprobe.probes.pretraining.texts import sieve as sv
-from sentprobe.probes.pretraining.texts.corpora import Sentences
-from sentprobe.probes.pretraining.texts.parses import BREAK
+from sentprobe.probes.pretraining.texts import corpora, parses, sieves, text_files
 from sentprobe.probes.syntax.typography import straighten
 
 _Texts: TypeAlias = Iterator[str | None]
@@ -34,8 +31,8 @@ class SentenceFiles:
 def read_sentences(
     *paths: Path | str,
     files: SentenceFiles = SentenceFiles(),
-    options: sv.TextOptions = sv.TextOptions(),  # noqa: B008 - frozen
-) -> Sentences:
+    options: sieves.TextOptions = sieves.TextOptions(),  # noqa: B008 - frozen
+) -> corpora.Sentences:
     """Read sentences; an empty line, a sentence left out, or the end of a file ends a document.
 
     Plain text has a sentence a line; with the format ``text`` it is running text, and split into
@@ -49,11 +46,11 @@ def read_sentences(
     if files.format is not None and files.format not in FORMATS:
         near = suggest(files.format, FORMATS)
         raise UsageError(f"there is no format {files.format!r}{near}; known: {', '.join(FORMATS)}")
-    sieve = sv.Sieve(options)
+    sieve = sieves.Sieve(options)
     names = [*map(str, paths)]
     texts, documents = _gathered(found for name in names for found in _kept(name, files, sieve))
-    sv.check_enough(", ".join(names), texts, "sentence", sieve.omissions())
-    return Sentences(tuple(texts), tuple(documents), sieve.omissions())
+    sieves.check_enough(", ".join(names), texts, "sentence", sieve.omissions())
+    return corpora.Sentences(tuple(texts), tuple(documents), sieve.omissions())
 
 
 def _gathered(found: Iterable[str | None]) -> tuple[list[str], list[int]]:
@@ -62,7 +59,7 @@ def _gathered(found: Iterable[str | None]) -> tuple[list[str], list[int]]:
     documents: list[int] = []
     begins = True
     for sentence in found:
-        if sentence is BREAK:
+        if sentence is parses.BREAK:
             begins = True
             continue
         if begins:
@@ -72,13 +69,13 @@ def _gathered(found: Iterable[str | None]) -> tuple[list[str], list[int]]:
     return texts, documents
 
 
-def _kept(name: str, files: SentenceFiles, sieve: sv.Sieve) -> _Texts:
+def _kept(name: str, files: SentenceFiles, sieve: sieves.Sieve) -> _Texts:
     """Yield the sentences of a file that are kept, and a break for each other, and at its end."""
     form = _TABLE if Path(name).is_dir() and is_table(Path(name)) else _form(name, files)
     for text in form.read(_File(name, files, sieve.options)):
-        sentence = BREAK if text is BREAK else sieve.sentence(text, tokens=form.tokens)
-        yield sentence if sentence is not BREAK and sieve.keeps(sentence) else BREAK
-    yield BREAK
+        sentence = None if text is parses.BREAK else sieve.sentence(text, tokens=form.tokens)
+        yield sentence if sentence is not None and sieve.keeps(sentence) else parses.BREAK
+    yield parses.BREAK
 
 
 class _File(NamedTuple):
@@ -86,7 +83,7 @@ class _File(NamedTuple):
 
     name: str
     files: SentenceFiles
-    options: sv.TextOptions
+    options: sieves.TextOptions
 
     def lines(self) -> Iterator[str]:
         return text_files.lines_of(self.name, self.options.encoding)
@@ -104,7 +101,7 @@ def _form(name: str, files: SentenceFiles) -> _Form:
 
 
 def _lines(file: _File) -> _Texts:
-    return (line if line.strip() else BREAK for line in file.lines())
+    return (line if line.strip() else parses.BREAK for line in file.lines())
 
 
 def _running_text(file: _File) -> _Texts:
@@ -126,7 +123,7 @@ def _column(style: str) -> Callable[[_File], _Texts]:
         rows = text_files.rows_of(file.name, style, wanted, file.options.encoding)
         for number, (value, *marks) in enumerate(rows, 1):
             if marks != document:
-                yield BREAK
+                yield parses.BREAK
             document = marks
             yield text_files.text_value(f"{file.name}, row {number}", wanted[0], value)
 
@@ -136,7 +133,7 @@ def _column(style: str) -> Callable[[_File], _Texts]:
 def _parses(style: str) -> Callable[[_File], _Texts]:
     def read(file: _File) -> _Texts:
         for parsed in parses.parses_of(file.name, style, file.options.encoding):
-            yield BREAK if parsed is None else parses.words_of(parsed)
+            yield parses.BREAK if parsed is None else parses.words_of(parsed)
 
     return read
 
@@ -148,7 +145,7 @@ def _analysed(file: _File) -> _Texts:
         columns = ("text", "source", "place")
         for text, source, place in text_files.rows_of(shard, "parquet", columns, "utf-8"):
             if (source, place - 1) != last:
-                yield BREAK
+                yield parses.BREAK
             last = source, place
             yield text
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from sentprobe.errors import FormatError, SentprobeError, UsageError, first_line, suggest
 from sentprobe.extras import load
-from sentprobe.probes.pretraining.texts.sieve import Sieve
+from sentprobe.probes.pretraining.texts.sieves import Sieve
 
 PREFIX = "sword:"
 

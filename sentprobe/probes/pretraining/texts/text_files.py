@@ -9,16 +9,10 @@ from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 from sentprobe.errors import FormatError, UsageError, first_line, suggest
-from sentprobe.probes.corpus.sources import (
-    PACKED_SUFFIXES,
-    Opened,
-    decoded_lines,
-    find_sources,
-    open_source,
-)
+from sentprobe.probes.corpus import sources
 from sentprobe.values import BadSyntaxError, parse_json
 
-Row: TypeAlias = tuple[Any, ...]
+Cells: TypeAlias = tuple[Any, ...]
 """The values of the columns that are wanted."""
 
 SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".tsv": "tsv"}
@@ -32,7 +26,7 @@ def suffix_of(name: str) -> str:
     '.txt'
     """
     stem = name.lower()
-    for packed in PACKED_SUFFIXES:
+    for packed in sources.PACKED_SUFFIXES:
         stem = stem.removesuffix(packed)
     folder, dot, suffix = stem.rpartition(".")
     return dot + suffix if folder and "/" not in suffix else ""
@@ -49,21 +43,21 @@ def find_format(name: str, known: Mapping[str, str], *, otherwise: str = "") -> 
         near = suggest(suffix, known) if suffix else ""
         raise UsageError(
             f"{name}: nothing says what format it has{near}; known suffixes: {', '.join(known)}, "
-            f"each of them packed or not ({', '.join(PACKED_SUFFIXES)}){otherwise}"
+            f"each of them packed or not ({', '.join(sources.PACKED_SUFFIXES)}){otherwise}"
         )
     return known[suffix]
 
 
 @contextmanager
-def opened_file(name: str, style: str) -> Iterator[Opened]:
+def opened_file(name: str, style: str) -> Iterator[sources.Opened]:
     """Open a file as its format wants it: Parquet is not unpacked.
 
     Raises:
         UsageError: it is not there, or a folder.
         SourceError: it cannot be read.
     """
-    (source,) = find_sources([name], format="parquet" if style == "parquet" else "lines")
-    with open_source(source) as opened:
+    (source,) = sources.find_sources([name], format="parquet" if style == "parquet" else "lines")
+    with sources.open_source(source) as opened:
         yield opened
 
 
@@ -74,11 +68,11 @@ def lines_of(name: str, encoding: str) -> Iterator[str]:
         UsageError, SourceError: it cannot be read; says where.
     """
     with opened_file(name, "lines") as opened:
-        for line in decoded_lines(opened, encoding):
+        for line in sources.decoded_lines(opened, encoding):
             yield line.removesuffix("\n").removesuffix("\r")
 
 
-def rows_of(name: str, style: str, wanted: Sequence[str], encoding: str) -> Iterator[Row]:
+def rows_of(name: str, style: str, wanted: Sequence[str], encoding: str) -> Iterator[Cells]:
     """Yield the values of the wanted columns of each row.
 
     Raises:
@@ -104,7 +98,7 @@ def column_names(name: str, style: str, encoding: str) -> list[str]:
 
 
 def check_columns(name: str, wanted: Iterable[str], known: Sequence[str]) -> None:
-    """Refuse a file that lacks a column.
+    """Refuse a file that lacks a column, or has two of one name.
 
     Raises:
         UsageError: it does; names the nearest that it has.
@@ -112,6 +106,8 @@ def check_columns(name: str, wanted: Iterable[str], known: Sequence[str]) -> Non
     for each in wanted:
         if each not in known:
             raise UsageError(_lacking(name, each, known))
+        if known.count(each) > 1:
+            raise UsageError(f"{name}: there is more than one column {each!r}")
 
 
 def _lacking(where: str, column: str, known: Iterable[str]) -> str:
@@ -120,7 +116,7 @@ def _lacking(where: str, column: str, known: Iterable[str]) -> str:
     return f"{where}: there is no column {column!r}{suggest(column, known)}; its columns: {has}"
 
 
-def _json_rows(name: str, lines: Iterable[str], wanted: Sequence[str]) -> Iterator[Row]:
+def _json_rows(name: str, lines: Iterable[str], wanted: Sequence[str]) -> Iterator[Cells]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -143,7 +139,7 @@ def _record(name: str, number: int, line: str) -> Mapping[str, Any]:
     return record
 
 
-def _tsv_rows(name: str, lines: Iterable[str], wanted: Sequence[str]) -> Iterator[Row]:
+def _tsv_rows(name: str, lines: Iterable[str], wanted: Sequence[str]) -> Iterator[Cells]:
     """Yield the columns that the first line names; see :func:`tab_pairs` for files without."""
     rows = enumerate(lines, 1)
     header = next(rows, (1, ""))[1].split("\t")
@@ -176,7 +172,7 @@ def tab_pairs(name: str, encoding: str) -> Iterator[tuple[str, str]]:
             yield source, target
 
 
-def _parquet_rows(name: str, wanted: Sequence[str]) -> Iterator[Row]:
+def _parquet_rows(name: str, wanted: Sequence[str]) -> Iterator[Cells]:
     with opened_file(name, "parquet") as opened, _arrow_errors(name):
         file = _parquet(opened)
         check_columns(name, wanted, file.schema_arrow.names)
@@ -185,7 +181,7 @@ def _parquet_rows(name: str, wanted: Sequence[str]) -> Iterator[Row]:
             yield from zip(*columns, strict=True)
 
 
-def _parquet(opened: Opened) -> Any:
+def _parquet(opened: sources.Opened) -> Any:
     import pyarrow.parquet as pq  # noqa: PLC0415 - slow import
 
     return pq.ParquetFile(opened.stream)
@@ -202,7 +198,7 @@ def _arrow_errors(name: str) -> Iterator[None]:
 
 
 def text_value(where: str, column: str, value: object) -> str:
-    """Return a value as a text: nothing is an empty one, a list of texts are its tokens.
+    """Return a value as a text; nothing is an empty one.
 
     Raises:
         FormatError: it is something else.
@@ -211,6 +207,4 @@ def text_value(where: str, column: str, value: object) -> str:
         return value
     if value is None:
         return ""
-    if isinstance(value, list) and all(isinstance(word, str) for word in value):
-        return " ".join("_".join(word.split()) for word in value)
     raise FormatError(f"{where}: {column!r} holds no text, but {type(value).__name__}")

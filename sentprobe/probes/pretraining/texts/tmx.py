@@ -8,7 +8,7 @@ from typing import Any
 
 from sentprobe.errors import FormatError, UsageError, suggest
 from sentprobe.extras import load
-from sentprobe.probes.pretraining.texts.sieve import Sieve
+from sentprobe.probes.pretraining.texts.sieves import Sieve
 from sentprobe.probes.pretraining.texts.text_files import opened_file
 
 _CODES = {"bpt": "", "ept": "", "ph": " ", "it": " ", "ut": " "}

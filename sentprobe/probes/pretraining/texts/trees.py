@@ -6,10 +6,7 @@ from pathlib import Path
 from sentprobe.errors import FormatError, UsageError
 from sentprobe.files import is_table
 from sentprobe.probes.corpus.table import open_table
-from sentprobe.probes.pretraining.texts import parses, text_files
-from sentprobe.probes.pretraining.texts import sieve as sv
-from sentprobe.probes.pretraining.texts.corpora import Trees
-from sentprobe.probes.pretraining.texts.linear import linearise
+from sentprobe.probes.pretraining.texts import corpora, linear, parses, sieves, text_files
 from sentprobe.probes.syntax.trees import Parsed, Tree, TreeError, read_tree
 
 COLUMN = "tree"
@@ -21,8 +18,8 @@ SUFFIXES = {**parses.SUFFIXES, **text_files.SUFFIXES}
 
 def read_trees(
     *paths: Path | str,
-    options: sv.TextOptions = sv.TextOptions(),  # noqa: B008 - frozen
-) -> Trees:
+    options: sieves.TextOptions = sieves.TextOptions(),  # noqa: B008 - frozen
+) -> corpora.Trees:
     """Read trees; sentences are their words, so that nothing is tokenised.
 
     A folder is the table of an analysed corpus; files with columns have the trees in ``tree``.
@@ -32,7 +29,7 @@ def read_trees(
             fewer than two trees.
         SentprobeError: a file is damaged; says where.
     """
-    sieve = sv.Sieve(options)
+    sieve = sieves.Sieve(options)
     names = [*map(str, paths)]
     kept: list[tuple[str, str]] = []
     for tree in (tree for name in names for tree in _trees(name, options.encoding)):
@@ -41,10 +38,10 @@ def read_trees(
             continue
         sentence = sieve.sentence(parses.words_of(Parsed(tree=tree)), tokens=True)
         if sieve.keeps(sentence):
-            kept.append((sentence, linearise(tree)))
-    sv.check_enough(", ".join(names), kept, "tree", sieve.omissions())
+            kept.append((sentence, linear.linearise(tree)))
+    sieves.check_enough(", ".join(names), kept, "tree", sieve.omissions())
     sentences, trees = zip(*kept, strict=True)
-    return Trees(sentences, trees, sieve.omissions())
+    return corpora.Trees(sentences, trees, sieve.omissions())
 
 
 def _trees(name: str, encoding: str) -> Iterator[Tree | None]:

@@ -1,11 +1,9 @@
-"""Triplets of an anchor, a sentence near to it and one that is not."""
+"""corpora.Triplets of an anchor, a sentence near to it and one that is not."""
 
 from pathlib import Path
 
 from sentprobe.generator import training
-from sentprobe.probes.pretraining.texts import sieve as sv
-from sentprobe.probes.pretraining.texts import text_files
-from sentprobe.probes.pretraining.texts.corpora import Triplets
+from sentprobe.probes.pretraining.texts import corpora, sieves, text_files
 
 COLUMNS = tuple(map(str, training.COLUMNS))
 """The columns that ``gen pairs`` writes."""
@@ -14,8 +12,8 @@ COLUMNS = tuple(map(str, training.COLUMNS))
 def read_triplets(
     path: Path | str,
     *,
-    options: sv.TextOptions = sv.TextOptions(),  # noqa: B008 - frozen
-) -> Triplets:
+    options: sieves.TextOptions = sieves.TextOptions(),  # noqa: B008 - frozen
+) -> corpora.Triplets:
     """Read triplets, as ``gen pairs`` writes them; one is left out if one of its texts is.
 
     Raises:
@@ -23,11 +21,11 @@ def read_triplets(
             than two triplets.
         SentprobeError: it is damaged; says where.
     """
-    name, sieve = str(path), sv.Sieve(options)
+    name, sieve = str(path), sieves.Sieve(options)
     style = text_files.find_format(name, text_files.SUFFIXES)
     rows = text_files.rows_of(name, style, COLUMNS, options.encoding)
     found = (sieve.row(f"{name}, row {number}", COLUMNS, row) for number, row in enumerate(rows, 1))
     kept = [triplet for triplet in found if sieve.keeps(*triplet)]
-    sv.check_enough(name, kept, "triplet", sieve.omissions())
+    sieves.check_enough(name, kept, "triplet", sieve.omissions())
     anchors, positives, negatives = zip(*kept, strict=True)
-    return Triplets(anchors, positives, negatives, sieve.omissions())
+    return corpora.Triplets(anchors, positives, negatives, sieve.omissions())

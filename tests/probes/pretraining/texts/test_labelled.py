@@ -17,7 +17,7 @@ from sentprobe.generator.nli import NliColumns, NliLabel
 from sentprobe.generator.training_files import nli_table, write_training
 from sentprobe.generator.triplet_files import TripletFormat
 from sentprobe.probes.pretraining.texts.nli import read_nli
-from sentprobe.probes.pretraining.texts.sieve import TextOptions
+from sentprobe.probes.pretraining.texts.sieves import TextOptions
 from sentprobe.probes.pretraining.texts.triplets import read_triplets
 
 AS_IS = TextOptions(tokenised=True)

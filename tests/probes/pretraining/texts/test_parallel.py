@@ -14,7 +14,7 @@ from thoroughness import examples
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.pretraining.texts.corpora import SentencePairs
 from sentprobe.probes.pretraining.texts.parallel import read_parallel
-from sentprobe.probes.pretraining.texts.sieve import TextOptions
+from sentprobe.probes.pretraining.texts.sieves import TextOptions
 
 AS_IS = TextOptions(tokenised=True)
 

@@ -15,7 +15,7 @@ from thoroughness import examples
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.pretraining.texts.corpora import Sentences
 from sentprobe.probes.pretraining.texts.sentences import SentenceFiles, read_sentences
-from sentprobe.probes.pretraining.texts.sieve import TextOptions
+from sentprobe.probes.pretraining.texts.sieves import TextOptions
 
 AS_IS = TextOptions(tokenised=True)
 
@@ -125,6 +125,7 @@ def test_parses_are_sentences_in_tokens(tmp_path: Path) -> None:
         ("t.jsonl", '{"text": 1}\n', "t.jsonl, row 1: 'text' holds no text, but int"),
         ("t.tsv", "id\ttext\n1\ta\n2\n", "t.tsv, line 3: expected at least 2 columns"),
         ("t.tsv", "id\ttxt\n1\ta\n", "no column 'text' (did you mean 'txt'?)"),
+        ("t.tsv", "text\ttext\na\tb\n", "t.tsv: there is more than one column 'text'"),
         ("t.mrg", "(S (X a))\n(S (X a)\n", "t.mrg, line 2: a bracket is not closed"),
         ("t.conllu", "1\ta\n", "t.conllu, line 1: "),
         ("t.txt.gz", b"\x1f\x8b\x08 no", "t.txt.gz: cannot read it: "),

@@ -4,15 +4,18 @@ import json
 from pathlib import Path
 
 import pytest
+from corpus_strategies import make_table
 from hypothesis import given
 from nltk.tree import Tree as NltkTree
 from shared import SHARED, needs_shared
 from thoroughness import examples
 from tree_strategies import nltk_trees
 
-from sentprobe.errors import SentprobeError
+from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.probes.corpus.recipe import Recipe
 from sentprobe.probes.pretraining.texts.linear import linearise, tree_of
 from sentprobe.probes.pretraining.texts.open_texts import TextKind, open_texts
+from sentprobe.probes.pretraining.texts.sentences import read_sentences
 from sentprobe.probes.pretraining.texts.trees import read_trees
 from sentprobe.probes.syntax.trees import TreeError, read_tree
 
@@ -79,3 +82,25 @@ def test_a_treebank() -> None:
     assert len(found) == 1525
     symbols = {symbol for tree in found.trees for symbol in tree.split()}
     assert {"(ROOT", ")NP", "NN"} < symbols
+
+
+def test_the_table_of_a_corpus(tmp_path: Path) -> None:
+    """It has each sentence once: where it left one out, two that were apart are neighbours."""
+    bank = tmp_path / "t.mrg"
+    words = ("one", "two", "one", "three", "four")
+    bank.write_text("".join(f"(S (NP (NN {word})) (. .))\n" for word in words), "utf-8")
+    table = make_table([bank], tmp_path / "table")
+    found = read_trees(table.path)
+    assert found.sentences == ("one .", "two .", "three .", "four .")
+    assert set(found.trees) == {"(ROOT (S (NP NN )NP . )S )ROOT"}
+    sentences = read_sentences(table.path)
+    assert sentences.texts == found.sentences
+    assert sentences.documents == (0, 2)
+
+
+def test_a_table_without_constituents(tmp_path: Path) -> None:
+    text = tmp_path / "t.tok"
+    text.write_text("a b\nc d\n", "utf-8")
+    table = make_table([text], tmp_path / "table", recipe=Recipe(parser="none"))
+    with pytest.raises(UsageError, match="its sentences have no constituents"):
+        read_trees(table.path)

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sentprobe.errors import UsageError
+from sentprobe.probes.pretraining.texts import text_files, word_tokens
 from sentprobe.probes.pretraining.texts.corpora import Omissions
-from sentprobe.probes.pretraining.texts.text_files import text_value
-from sentprobe.probes.pretraining.texts.word_tokens import tokens_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +48,7 @@ class Sieve:
         # A text too long by its words alone is not tokenised: it will not be kept.
         tokens = tokens or self.options.tokenised
         if not tokens and len(words) <= self.options.longest:
-            words = tokens_of(text)
+            words = word_tokens.tokens_of(text)
         line = " ".join(words)
         return line.lower() if self.options.lower else line
 
@@ -60,7 +59,9 @@ class Sieve:
             FormatError: a value is no text.
         """
         pairs = zip(columns, values, strict=False)  # what follows the texts is no text
-        return [self.sentence(text_value(where, column, value)) for column, value in pairs]
+        return [
+            self.sentence(text_files.text_value(where, column, value)) for column, value in pairs
+        ]
 
     def keeps(self, *sentences: str) -> bool:
         """Say whether sentences that belong together are neither empty nor too long."""
