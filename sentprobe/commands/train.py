@@ -345,7 +345,7 @@ def _plans(
 def _plan(kind: str, objective: str, seed: int, choices: tuple[Any, ...]) -> "TrainingPlan":
     from sentprobe.probes.encoders.networks.architecture import Architecture  # noqa: PLC0415
     from sentprobe.probes.pretraining import loop, objectives, schedule  # noqa: PLC0415 - PyTorch
-    from sentprobe.probes.pretraining.texts.sieve import TextOptions  # noqa: PLC0415
+    from sentprobe.probes.pretraining.texts.sieves import TextOptions  # noqa: PLC0415
     from sentprobe.probes.runs import training  # noqa: PLC0415
     from sentprobe.specs import choose  # noqa: PLC0415
 

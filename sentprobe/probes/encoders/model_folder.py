@@ -6,7 +6,6 @@ folder is refused before memory is asked for.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import safetensors
 import torch
@@ -14,14 +13,8 @@ from safetensors import torch as tensor_files
 
 from sentprobe import files
 from sentprobe.errors import FormatError, UsageError, first_line, part_error
+from sentprobe.probes.encoders import model_config as configs
 from sentprobe.probes.encoders import sentence_model as models
-from sentprobe.probes.encoders.model_config import (
-    CONFIG,
-    ModelConfig,
-    read_config,
-    read_part,
-    write_config,
-)
 from sentprobe.probes.encoders.protocol import EncoderError
 
 WORDS, WEIGHTS = "words.txt", "model.safetensors"
@@ -31,7 +24,7 @@ MOST_HEADER = 2**20
 
 
 def save_sentence_model(
-    model: models.SentenceModel, folder: Path, record: Mapping[str, Any]
+    model: models.SentenceModel, folder: Path, record: Mapping[str, object]
 ) -> None:
     """Write the folder of a model whole or not at all; one that is there is replaced.
 
@@ -49,13 +42,13 @@ def save_sentence_model(
 def _check_ours(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder}: is a file; a folder is wanted")
-    others = {path.name for path in folder.glob("*")} - {CONFIG, WORDS, WEIGHTS}
+    others = {path.name for path in folder.glob("*")} - {configs.CONFIG, WORDS, WEIGHTS}
     if others:
         raise UsageError(f"{folder}: holds something else ({min(others)}); choose another folder")
 
 
 def write_sentence_model(
-    model: models.SentenceModel, folder: Path, record: Mapping[str, Any]
+    model: models.SentenceModel, folder: Path, record: Mapping[str, object]
 ) -> None:
     """Write the three files into a folder, which is there.
 
@@ -63,7 +56,7 @@ def write_sentence_model(
         OSError: one cannot be written.
     """
     vocabulary = model.vocabulary
-    config = ModelConfig(
+    config = configs.ModelConfig(
         architecture=model.architecture,
         words=len(vocabulary.words),
         lower=vocabulary.lower,
@@ -71,7 +64,7 @@ def write_sentence_model(
         frozen=model.frozen,
         record=record,
     )
-    write_config(config, folder)
+    configs.write_config(config, folder)
     text = "".join(f"{word}\n" for word in vocabulary.words)
     (folder / WORDS).write_text(text, "utf-8", newline="\n")
     weights = {name: each.float().cpu() for name, each in model.state_dict().items()}
@@ -85,26 +78,26 @@ def load_sentence_model(folder: Path) -> models.SentenceModel:
         UsageError: there is no such folder, or it may not be read.
         EncoderError: a file is missing or damaged, or they do not fit together.
     """
-    config = read_config(folder)
+    config = configs.read_config(folder)
     models.check_size(config.architecture, words=config.words)
     _check_bytes(folder / WEIGHTS, config)
-    vocabulary = read_part(folder / WORDS, lambda text: _vocabulary(text, config))
+    vocabulary = configs.read_part(folder / WORDS, lambda text: _vocabulary(text, config))
     with torch.device("meta"):
         model = models.SentenceModel(vocabulary, config.architecture, frozen=config.frozen)
-    weights = read_part(folder / WEIGHTS, lambda content: _weights(content, model))
+    weights = configs.read_part(folder / WEIGHTS, lambda content: _weights(content, model))
     model.load_state_dict(weights, assign=True)
     model.words.weight.requires_grad_(not config.frozen)
     return model.eval()
 
 
-def _vocabulary(content: bytes, config: ModelConfig) -> models.KnownWords:
+def _vocabulary(content: bytes, config: configs.ModelConfig) -> models.KnownWords:
     lines = tuple(files.decode_lines(content.split(b"\n")))
     if len(lines) - 1 != config.words or lines[-1]:
-        raise FormatError(f"{len(lines) - 1} lines; {CONFIG} says {config.words} words")
+        raise FormatError(f"{len(lines) - 1} lines; {configs.CONFIG} says {config.words} words")
     return models.KnownWords(lines[:-1], lower=config.lower, reverse=config.reverse)
 
 
-def _check_bytes(path: Path, config: ModelConfig) -> None:
+def _check_bytes(path: Path, config: configs.ModelConfig) -> None:
     """Refuse weights that are more or fewer than the configuration says, by their file's size."""
     try:
         size = path.stat().st_size
@@ -113,7 +106,7 @@ def _check_bytes(path: Path, config: ModelConfig) -> None:
     wanted = 4 * models.count_weights(config.architecture, words=config.words)
     if not wanted < size <= wanted + MOST_HEADER:
         raise EncoderError(
-            f"{path}: {size:,} bytes; what {CONFIG} says takes {wanted:,} and a head"
+            f"{path}: {size:,} bytes; what {configs.CONFIG} says takes {wanted:,} and a head"
         )
 
 
@@ -129,5 +122,5 @@ def _weights(content: bytes, model: models.SentenceModel) -> dict[str, torch.Ten
             wanted = f"{empty.dtype} of shape {tuple(empty.shape)}"
             raise FormatError(f"the weights {name!r} are {what}; wanted: {wanted}")
     if more := found.keys() - model.state_dict().keys():
-        raise FormatError(f"weights {min(more)!r}, which {CONFIG} does not know")
+        raise FormatError(f"weights {min(more)!r}, which {configs.CONFIG} does not know")
     return found

@@ -9,7 +9,6 @@ from torch import nn
 
 from sentprobe.errors import FormatError, UsageError
 from sentprobe.probes.encoders.networks import network as networks
-from sentprobe.probes.encoders.networks.architecture import Architecture
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors
 from sentprobe.probes.encoders.word_vectors import WordVectors
 
@@ -63,7 +62,9 @@ class SentenceModel(nn.Module):
     It is made without weights on the device ``meta``; see :func:`make_sentence_model`.
     """
 
-    def __init__(self, vocabulary: KnownWords, architecture: Architecture, *, frozen: bool) -> None:
+    def __init__(
+        self, vocabulary: KnownWords, architecture: networks.Architecture, *, frozen: bool
+    ) -> None:
         super().__init__()
         self.vocabulary = vocabulary
         self.architecture = architecture
@@ -112,7 +113,7 @@ def padded(rows: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def make_sentence_model(
-    architecture: Architecture,
+    architecture: networks.Architecture,
     vocabulary: KnownWords,
     *,
     vectors: WordVectors | None = None,
@@ -144,13 +145,13 @@ def make_sentence_model(
     return model
 
 
-def count_weights(architecture: Architecture, *, words: int) -> int:
+def count_weights(architecture: networks.Architecture, *, words: int) -> int:
     """Return how many weights a model has, those of its word vectors counted."""
     network = networks.NETWORKS[architecture.kind].count(architecture)
     return network + (words + SPECIAL) * architecture.inputs
 
 
-def check_size(architecture: Architecture, *, words: int) -> None:
+def check_size(architecture: networks.Architecture, *, words: int) -> None:
     """Refuse a model that no memory holds.
 
     Raises:

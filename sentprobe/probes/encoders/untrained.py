@@ -6,11 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import nn
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.networks import convolutions, network
-from sentprobe.probes.encoders.networks.architecture import USUAL_LAYERS
 from sentprobe.probes.encoders.protocol import Vectors, digest
 from sentprobe.probes.encoders.word_files import word_vectors
 from sentprobe.probes.encoders.word_vectors import WordVectors
@@ -25,8 +23,8 @@ class UntrainedOptions:
     """Width of the random word vectors; a file has its own."""
     hidden: int = 512
     """Units: of each direction, or of each convolution."""
-    layers: int = 1
-    """Layers, each over the states of the one before."""
+    layers: int = 0
+    """Layers, each over the states of the one before; 0: as many as are usual."""
     batch: int = 256
     """Sentences that are encoded together, at most."""
     seed: Natural
@@ -42,16 +40,14 @@ class WordInputs:
     options: UntrainedOptions
 
 
-def read_inputs(spec: Spec, *, seed: int, layers: int = 1) -> WordInputs:
+def read_inputs(spec: Spec, *, seed: int) -> WordInputs:
     """Return the word vectors, of a file or random, and the options of a spec.
-
-    *layers* is how many there are when the spec does not say.
 
     Raises:
         UsageError: an option, or its value, is not known.
         EncoderError: the file cannot be read.
     """
-    default = UntrainedOptions(seed=Natural(seed), layers=layers)
+    default = UntrainedOptions(seed=Natural(seed))
     options = read_options(spec, default)
     words = word_vectors(spec.argument, seed=options.seed, dim=options.dim)
     return WordInputs(spec.name, words, options)
@@ -105,16 +101,16 @@ def batches_of_one_length(lengths: Sequence[int], *, size: int) -> Iterator[list
 
 def _architecture(inputs: WordInputs, kind: str) -> network.Architecture:
     options = inputs.options
-    architecture = network.Architecture(
+    made = network.Architecture(
         kind=kind, hidden=options.hidden, layers=options.layers, inputs=inputs.words.dim
     )
-    count = network.NETWORKS[kind].count(architecture)
+    count = network.NETWORKS[kind].count(made)
     if count > network.MOST_WEIGHTS:
         raise UsageError(
-            f"encoder {inputs.name}: {options.hidden} units in {options.layers} layers have "
+            f"encoder {inputs.name}: {made.hidden} units in {made.layers} layers have "
             f"{count:.1e} weights; at most {network.MOST_WEIGHTS:,} are made"
         )
-    return architecture
+    return made
 
 
 def _fingerprint(inputs: WordInputs, made: network.Architecture) -> str:
@@ -134,7 +130,7 @@ def _network(inputs: WordInputs, architecture: network.Architecture) -> network.
     return made.eval()
 
 
-class DrawnPositions(nn.Module):
+class DrawnPositions(torch.nn.Module):
     """A random vector for each place, however far; it depends on the place and the seed alone.
 
     It is Gaussian, and as large as the word vectors are on average, whatever their file.
@@ -155,5 +151,4 @@ class DrawnPositions(nn.Module):
 
 def build_untrained(spec: Spec, *, seed: int) -> Untrained:
     """Return the encoder of a spec such as ``bilstm-max``, with a file or without."""
-    inputs = read_inputs(spec, seed=seed, layers=USUAL_LAYERS[spec.kind])
-    return Untrained(inputs, kind=spec.kind)
+    return Untrained(read_inputs(spec, seed=seed), kind=spec.kind)

@@ -25,7 +25,7 @@ from sentprobe.probes.pretraining.skip_gram import SKIP_GRAM, learn_skip_gram
 from sentprobe.probes.pretraining.texts import sentences, sword
 from sentprobe.probes.pretraining.texts.meanings import draw_meanings
 from sentprobe.probes.pretraining.texts.open_texts import TextKind, open_texts
-from sentprobe.probes.pretraining.texts.sieve import TextOptions
+from sentprobe.probes.pretraining.texts.sieves import TextOptions
 from sentprobe.probes.pretraining.texts.text_files import SUFFIXES, suffix_of
 from sentprobe.probes.pretraining.vocabulary import learn_vocabulary
 from sentprobe.probes.runs.scorer import Scorer

@@ -6,17 +6,15 @@ An encoder that does not say how it reads words encodes the word alone, as a sen
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 import numpy as np
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.probes import encoders
 from sentprobe.probes.dataset import ONE_HOT, OWN_WORDS
+from sentprobe.probes.encoders import erasure, storage
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.encoders.embed import embed
-from sentprobe.probes.encoders.erasure import ErasedEncoder
-from sentprobe.probes.encoders.storage import StoredEncoder
 from sentprobe.probes.encoders.word_vectors import SHOWN, Bow
 from sentprobe.specs import Spec
 
@@ -53,19 +51,16 @@ class WordSource:
         return encoder is not None and input_words(encoder) is not None
 
 
-InputWords: TypeAlias = Callable[[Sequence[str]], encoders.Vectors]
-"""Gives the vectors by which an encoder reads words; see :class:`encoders.Encoder`."""
-
-
-def input_words(encoder: encoders.Encoder) -> InputWords | None:
+def input_words(
+    encoder: encoders.Encoder,
+) -> Callable[[Sequence[str]], encoders.Vectors] | None:
     """Return what gives the vectors by which an encoder reads words; None: it does not say."""
-    found: InputWords | None = getattr(plain_encoder(encoder), "word_vectors", None)
-    return found if callable(found) else None
+    return getattr(plain_encoder(encoder), "word_vectors", None)
 
 
 def plain_encoder(encoder: encoders.Encoder) -> encoders.Encoder:
     """Return the encoder whose vectors are neither cut, rounded nor erased."""
-    while isinstance(encoder, StoredEncoder | ErasedEncoder):
+    while isinstance(encoder, storage.StoredEncoder | erasure.ErasedEncoder):
         encoder = encoder.whole
     return encoder
 
@@ -121,8 +116,8 @@ def encode_words(
         return _encoded_alone(encoder, words, cache=cache)
     vectors = encoders.check_vectors(read(words), sentences=words, encoder=encoder.name)
     known = np.asarray(vectors.any(axis=1))
-    _warn(encoder, [words[place] for place in np.flatnonzero(~known)], words)
-    if not isinstance(encoder, StoredEncoder):
+    _warn(encoder, [words[place] for place in np.flatnonzero(~known).tolist()], words)
+    if not isinstance(encoder, storage.StoredEncoder):
         return vectors
     stored = _stored(encoder, vectors[known])
     out = np.zeros((len(words), stored.shape[1]), dtype=np.float32)
@@ -160,7 +155,7 @@ def _warn(encoder: encoders.Encoder, unknown: Sequence[str], words: Sequence[str
         )
 
 
-def _stored(encoder: StoredEncoder, vectors: encoders.Vectors) -> encoders.Vectors:
+def _stored(encoder: storage.StoredEncoder, vectors: encoders.Vectors) -> encoders.Vectors:
     """Return word vectors as sentence vectors are stored; narrower ones are not cut."""
     dims = min(encoder.way.dims, vectors.shape[1])
     return replace(encoder, way=replace(encoder.way, dims=dims)).stored(vectors)

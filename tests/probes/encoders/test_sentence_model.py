@@ -48,7 +48,7 @@ def test_gradients_reach_all_but_what_is_frozen(kind: str, frozen: bool) -> None
     model = tiny_sentence_model(kind, frozen=frozen)
     vectors = encode(model, *TEXTS)
     if vectors.requires_grad:
-        vectors.square().sum().backward()
+        torch.autograd.backward(vectors.square().sum())
     for name, weight in model.named_parameters():
         assert (weight.grad is None) == (frozen and name == "words.weight"), name
         assert weight.grad is None or weight.grad.any(), name
@@ -128,7 +128,7 @@ def test_what_is_read_back_is_equal(tmp_path: Path, kind: str, frozen: bool) -> 
 def test_a_model_that_was_read_learns_on(tmp_path: Path) -> None:
     model_folder.save_sentence_model(tiny_sentence_model("bilstm-max"), tmp_path / "enc", {})
     read = model_folder.load_sentence_model(tmp_path / "enc")
-    encode(read, *TEXTS).sum().backward()
+    torch.autograd.backward(encode(read, *TEXTS).sum())
     assert all(weight.grad is not None for weight in read.parameters())
 
 
