@@ -67,6 +67,10 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "sentprobe.commands.run:app",
             "Build or read the tasks, encode their sentences, train probes, and print the table.",
         ),
+        "train": (
+            "sentprobe.commands.train:app",
+            "Train an encoder of the papers on your texts, and probe it on the way.",
+        ),
         "show": (
             "sentprobe.commands.show:show",
             "Print the table of one or more runs, and those of probe geometry.",

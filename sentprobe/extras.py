@@ -15,6 +15,9 @@ PROBE = {
 }
 """What the extra ``probe`` installs, by the name that is imported."""
 
+TRAIN = {"defusedxml": "defusedxml", "polib": "polib", "pysword": "pysword"}
+"""What the extra ``train`` installs besides."""
+
 _OF_THE_SYSTEM = {"lightgbm": "the OpenMP library of the system, libgomp (of macOS: libomp)"}
 """What a library needs besides, that pip does not install."""
 
@@ -39,7 +42,7 @@ def need(*libraries: str) -> None:
 
 
 def load(module: str) -> Any:
-    """Import a module of one of the libraries of the extra ``probe``.
+    """Import a module of one of the libraries of the extras ``probe`` and ``train``.
 
     >>> load("scipy.stats").__name__
     'scipy.stats'
@@ -60,8 +63,9 @@ def load(module: str) -> Any:
 
 
 def _missing(library: str) -> MissingError:
+    extra, names = ("train", TRAIN) if library in TRAIN else ("probe", PROBE)
     return MissingError(
-        f"this needs {PROBE[library]}, which is not installed: pip install 'sentprobe[probe]'"
+        f"this needs {names[library]}, which is not installed: pip install 'sentprobe[{extra}]'"
     )
 
 

@@ -9,8 +9,11 @@ from collections.abc import Mapping
 from hostile_corpora import OF_TEXTS
 from hostile_datasets import OF_DATASETS
 from hostile_files import HostileReader
+from hostile_learned import OF_LEARNED
 from hostile_results import OF_RESULTS
 from hostile_vectors import OF_VECTORS
 from hostile_weights import OF_WEIGHTS
 
-READERS: Mapping[str, HostileReader] = OF_RESULTS | OF_DATASETS | OF_TEXTS | OF_VECTORS | OF_WEIGHTS
+PARTS = (OF_RESULTS, OF_DATASETS, OF_TEXTS, OF_VECTORS, OF_WEIGHTS, OF_LEARNED)
+
+READERS: Mapping[str, HostileReader] = {name: one for part in PARTS for name, one in part.items()}

@@ -11,7 +11,7 @@ import numpy as np
 from hostile_files import HostileReader, text_file
 from model_files import tiny_model
 
-from sentprobe.probes.encoders import cache_upkeep, make_encoder, openai
+from sentprobe.probes.encoders import cache_upkeep, make_encoder, model_folder, openai
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.encoders.embed import embed
 from sentprobe.probes.encoders.vector_files import read_vectors, write_vectors
@@ -129,6 +129,20 @@ def _model(file: str) -> Callable[[Path], Path]:
     return make
 
 
+def _trained(file: str) -> Callable[[Path], Path]:
+    def make(folder: Path) -> Path:
+        from sentence_models import tiny_sentence_model
+
+        model_folder.write_sentence_model(tiny_sentence_model("gru-bi"), folder, {"step": 1})
+        return folder / file
+
+    return make
+
+
+def _read_trained(path: Path) -> object:
+    return make_encoder(f"trained:{path.parent}").encode(["the man", "duck"])
+
+
 def _read_hf(path: Path) -> object:
     return make_encoder(f"hf:{path.parent}", seed=0).encode(["a man"])
 
@@ -165,6 +179,15 @@ OF_VECTORS: dict[str, HostileReader] = {
         make=_model("model.safetensors"), read=_read_hf, ways=mu.TENSORS, most=200
     ),
     "pytorch_model.bin": HostileReader(make=_model("pytorch_model.bin"), read=_read_hf, most=200),
+    "config.json, trained": HostileReader(
+        make=_trained("config.json"), read=_read_trained, ways=mu.JSON
+    ),
+    "words.txt, trained": HostileReader(
+        make=_trained("words.txt"), read=_read_trained, ways=mu.TEXT
+    ),
+    "model.safetensors, trained": HostileReader(
+        make=_trained("model.safetensors"), read=_read_trained, ways=mu.TENSORS
+    ),
     "modules.json": HostileReader(
         make=_model("modules.json"), read=_read_st, ways=mu.JSON, most=200
     ),

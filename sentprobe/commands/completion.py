@@ -88,12 +88,26 @@ def _columns() -> Iterable[str]:
     return ASKED
 
 
+def _architectures() -> Iterable[str]:
+    from sentprobe.probes.encoders.networks.architecture import USUAL_LAYERS  # noqa: PLC0415
+
+    return USUAL_LAYERS
+
+
+def _objectives() -> Iterable[str]:
+    from sentprobe.probes.pretraining.objectives import OBJECTIVES  # noqa: PLC0415
+
+    return OBJECTIVES
+
+
 def _probe_vectors() -> Iterable[str]:
     from sentprobe.probes.dataset import ONE_HOT, OWN_WORDS  # noqa: PLC0415 - NumPy
 
     return (ONE_HOT, OWN_WORDS, *_encoders())
 
 
+complete_architecture = among(_architectures)
+complete_objective = among(_objectives)
 complete_contrast = among(_contrasts)
 complete_encoder = among(_encoders)
 complete_task = among(_tasks)

@@ -13,13 +13,13 @@ from sentprobe.commands.stopping import stopping
 from sentprobe.errors import FormatError, UsageError, told
 from sentprobe.files import cache_directory, check_apart, decode_lines
 from sentprobe.lexicon.read import load_lexicon
-from sentprobe.probes.encoders import find_kind, make_encoder
+from sentprobe.probes.encoders import find_kind, make_encoder, read_spec
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.encoders.embed import embed as encode
 from sentprobe.probes.encoders.vector_files import format_of, write_vectors
 from sentprobe.processes import check_count, limit_threads
 from sentprobe.progress import Reporter, Silent, bars
-from sentprobe.specs import Spec, parse_spec
+from sentprobe.specs import Spec
 
 SUITE = "compeval"
 """The source that is built and not read."""
@@ -60,7 +60,7 @@ def embed(
     ] = None,
 ) -> None:
     """Write the vectors of a dataset's sentences to a file, for use elsewhere."""
-    spec = parse_spec(encoder)
+    spec = read_spec(encoder)
     find_kind(spec)
     form = format_of(out, format_)
     check_place(out, source, spec)

@@ -54,7 +54,7 @@ def offered(
         ("probe run compeval --preset a", ["adi"]),
         ("probe run compeval --pre", ["--preset"]),
         ("probe show --format m", ["markdown", "mteb"]),
-        ("probe embed data -e t", ["tfidf"]),
+        ("probe embed data -e t", ["trained:", "tfidf"]),
     ],
 )
 def test_what_is_offered(

@@ -10,6 +10,7 @@ from sentprobe.probes.encoders.kinds import (
     make_encoder,
     make_encoders,
     parse_encoders,
+    read_spec,
 )
 from sentprobe.probes.encoders.protocol import (
     Baseline,
@@ -33,4 +34,5 @@ __all__ = [
     "make_encoder",
     "make_encoders",
     "parse_encoders",
+    "read_spec",
 ]

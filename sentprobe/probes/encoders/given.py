@@ -10,11 +10,11 @@ from typing import Any, TypeAlias, TypeVar
 
 from sentprobe.errors import GivenError
 from sentprobe.probes.encoders.erasure import NOTHING, erase_each, with_erasure
-from sentprobe.probes.encoders.kinds import SpecArgument, find_kind, make_encoders
+from sentprobe.probes.encoders.kinds import SpecArgument, find_kind, make_encoders, read_spec
 from sentprobe.probes.encoders.protocol import Baseline, Encoder, digest
 from sentprobe.probes.encoders.python import PythonEncoder, as_array, style_of, wrap
 from sentprobe.probes.encoders.storage import StorageOptions, store, with_storage
-from sentprobe.specs import Spec, check_names, parse_spec
+from sentprobe.specs import Spec, check_names
 
 OneGiven: TypeAlias = Encoder | Baseline | Spec | str | Callable[..., Any]
 """A spec, an encoder, a function of a list of sentences, or an object with ``encode``."""
@@ -112,7 +112,7 @@ def _several(given: object) -> list[object]:
 
 def _known(given: object) -> Known:
     if isinstance(given, str):
-        given = parse_spec(given)
+        given = read_spec(given)
     if isinstance(given, Spec):
         find_kind(given)
         return given

@@ -4,9 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from importlib.util import find_spec
+from pathlib import Path
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.probes.encoders.erasure import ERASE, NOTHING, erase_each, split_erase
+from sentprobe.probes.encoders.model_config import is_model_folder
 from sentprobe.probes.encoders.protocol import Baseline, Encoder, missing_extra
 from sentprobe.probes.encoders.storage import NAMES, WHOLE, split_spec, store
 from sentprobe.specs import Spec, check_names, parse_spec
@@ -49,16 +51,16 @@ def _bow(spec: Spec, seed: int) -> list[Encoder]:
     return [build_bow(spec, seed=seed)]
 
 
-def _bilstm(spec: Spec, seed: int) -> list[Encoder]:
-    from sentprobe.probes.encoders.untrained import build_bilstm  # noqa: PLC0415
+def _untrained(spec: Spec, seed: int) -> list[Encoder]:
+    from sentprobe.probes.encoders.untrained import build_untrained  # noqa: PLC0415
 
-    return [build_bilstm(spec, seed=seed)]
+    return [build_untrained(spec, seed=seed)]
 
 
-def _gated_conv(spec: Spec, seed: int) -> list[Encoder]:
-    from sentprobe.probes.encoders.untrained import build_gated_conv  # noqa: PLC0415
+def _trained(spec: Spec, seed: int) -> list[Encoder]:  # noqa: ARG001
+    from sentprobe.probes.encoders.trained import build_trained  # noqa: PLC0415
 
-    return [build_gated_conv(spec, seed=seed)]
+    return [build_trained(spec)]
 
 
 def _precomputed(spec: Spec, seed: int) -> list[Encoder]:  # noqa: ARG001
@@ -139,11 +141,20 @@ ENCODERS = (
         extra_for="binary files",
     ),
     EncoderKind(
+        "lstm",
+        "lstm",
+        "untrained LSTM, its last state; over random words or a file",
+        SpecArgument.OPTIONAL,
+        _untrained,
+        extra="probe",
+        module="torch",
+    ),
+    EncoderKind(
         "bilstm-last",
         "bilstm-last",
         "untrained BiLSTM, last state of each direction; over random words or a file",
         SpecArgument.OPTIONAL,
-        _bilstm,
+        _untrained,
         extra="probe",
         module="torch",
     ),
@@ -152,7 +163,7 @@ ENCODERS = (
         "bilstm-max",
         "untrained BiLSTM with max pooling; over random words or a file",
         SpecArgument.OPTIONAL,
-        _bilstm,
+        _untrained,
         extra="probe",
         module="torch",
     ),
@@ -161,7 +172,34 @@ ENCODERS = (
         "gated-conv",
         "untrained gated convolutions with max pooling; over random words or a file",
         SpecArgument.OPTIONAL,
-        _gated_conv,
+        _untrained,
+        extra="probe",
+        module="torch",
+    ),
+    EncoderKind(
+        "gru-uni",
+        "gru-uni",
+        "untrained GRU, its last state; over random words or a file",
+        SpecArgument.OPTIONAL,
+        _untrained,
+        extra="probe",
+        module="torch",
+    ),
+    EncoderKind(
+        "gru-bi",
+        "gru-bi",
+        "untrained bidirectional GRU, last state of each direction; over random words or a file",
+        SpecArgument.OPTIONAL,
+        _untrained,
+        extra="probe",
+        module="torch",
+    ),
+    EncoderKind(
+        "trained",
+        "trained:enc/",
+        "an encoder that probe train made, by its folder; the folder alone is enough",
+        SpecArgument.REQUIRED,
+        _trained,
         extra="probe",
         module="torch",
     ),
@@ -263,6 +301,15 @@ USUAL_ENCODERS = ("bow", "bilstm-max")
 """The specs of the encoders that are probed when none are named."""
 
 
+def read_spec(text: str) -> Spec:
+    """Read the spec of an encoder; the folder of one that was trained here is a spec, too."""
+    spec = parse_spec(text)
+    path = f"{spec.kind}:{spec.argument}" if spec.argument else spec.kind
+    if spec.kind in {kind.name for kind in ENCODERS} or not is_model_folder(Path(path)):
+        return spec
+    return Spec("trained", path, spec.options)
+
+
 def make_encoders(spec: Spec | str, *, seed: int = 0) -> list[Encoder | Baseline]:
     """Return the encoders that *spec* asks for; *seed* decides what is random in them.
 
@@ -270,7 +317,7 @@ def make_encoders(spec: Spec | str, *, seed: int = 0) -> list[Encoder | Baseline
         UsageError: the spec is wrong.
         EncoderError: an extra is not installed; a model or file cannot be read.
     """
-    spec = parse_spec(spec) if isinstance(spec, str) else spec
+    spec = read_spec(spec) if isinstance(spec, str) else spec
     kind = find_kind(spec)
     if not (kind.installed or kind.extra_for):
         colon = ":..." if kind.argument is SpecArgument.REQUIRED else ""
@@ -319,7 +366,7 @@ def find_kind(spec: Spec | str) -> EncoderKind:
     Raises:
         UsageError: there is none of that name; its argument is missing, or it takes none.
     """
-    parsed = parse_spec(spec) if isinstance(spec, str) else spec
+    parsed = read_spec(spec) if isinstance(spec, str) else spec
     kinds = {kind.name: kind for kind in ENCODERS}
     if parsed.kind not in kinds:
         near = suggest(parsed.kind, kinds)
@@ -338,7 +385,7 @@ def parse_encoders(texts: Sequence[str]) -> list[Spec]:
     Raises:
         UsageError: one is not right; two are of one name.
     """
-    specs = [parse_spec(text) for text in texts]
+    specs = [read_spec(text) for text in texts]
     check_names(specs)
     for spec in specs:
         find_kind(spec)

@@ -22,8 +22,14 @@ class Batch:
     """How many answers are asked for: tokens of a decoder, or an answer an item."""
 
     def to(self, device: torch.device) -> "Batch":
-        """Return the same on another device."""
-        moved = {name: each.to(device, non_blocking=True) for name, each in self.tensors.items()}
+        """Return the same on another device; how long sentences are stays known here.
+
+        Those are the tensors whose names end in ``lengths``: networks ask for them on the CPU.
+        """
+        moved = {
+            name: each if name.endswith("lengths") else each.to(device, non_blocking=True)
+            for name, each in self.tensors.items()
+        }
         return Batch(moved, self.items, self.targets)
 
 
@@ -62,11 +68,15 @@ class Validation:
     """Mean over the targets, in nats."""
 
     def betters(self, other: "Validation | None") -> bool:
-        """Say whether it is better than another, or the first."""
+        """Say whether it is better than another, or the first; of equals, by the loss.
+
+        At first BLEU and accuracy are 0 for a while, and yet something is learned.
+        """
         if other is None:
             return True
-        gain = self.value - other.value
-        return gain > 0 if self.higher_is_better else gain < 0
+        if self.value == other.value:
+            return self.loss < other.loss
+        return (self.value > other.value) is self.higher_is_better
 
 
 @dataclass(frozen=True, slots=True)

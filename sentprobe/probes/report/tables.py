@@ -88,6 +88,18 @@ def _word_vectors(results: Results) -> Iterator[str]:
         if name not in ("", ONE_HOT):
             whose = "the encoder's own of each word" if name == OWN_WORDS else f"those of {name}"
             yield f"Probe words are word vectors: {whose}."
+    yield from _own_words(results)
+
+
+def _own_words(results: Results) -> Iterator[str]:
+    """Say which of an encoder's own vectors those of probe words are."""
+    own = [record for record in results.records if record.probe_vectors == OWN_WORDS]
+    read = dict.fromkeys(record.encoder for record in own if record.input_words)
+    alone = dict.fromkeys(record.encoder for record in own if not record.input_words)
+    if read:
+        yield f"Of {', '.join(read)} they are the vectors by which it reads words (input vectors)."
+    if alone:
+        yield f"Of {', '.join(alone)} they are what it makes of the word alone."
 
 
 def _precision(scores: Sequence[Score]) -> Iterator[str]:

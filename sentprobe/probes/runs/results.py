@@ -245,6 +245,8 @@ class Result:
     """
     probe_fingerprint: str = ""
     """Of the probe words' vectors; empty when there are none."""
+    input_words: bool = False
+    """Whether these are those by which an encoder reads words; false: it encoded each alone."""
     scores: Mapping[Condition, Score] = field(hash=False)
     seed: int
     """The run's seed: that of random vectors and words; probes count up from it."""

@@ -80,6 +80,7 @@ def _filled(found: Result, blank: Result) -> Result:
         lengths=blank.lengths,
         balanced_probes=blank.balanced_probes,
         probe_vectors=blank.probe_vectors,
+        input_words=blank.input_words,
     )
 
 
@@ -204,6 +205,7 @@ def _blank(task: Task, encoder: Encoder | Baseline, *, run: Run) -> Result:
         balanced_probes=task.balanced_probes,
         probe_vectors=words,
         probe_fingerprint=words_fingerprint,
+        input_words=bool(words) and isinstance(encoder, Encoder) and task.words.are_input(encoder),
         scores={},
         seed=run.seed,
         preset=task.preset,

@@ -1,18 +1,22 @@
-"""What stands for a probe word: one-hot, or the vector that an encoder gives to the word alone."""
+"""What stands for a probe word: one-hot, or the vector by which an encoder reads the word.
+
+An encoder that does not say how it reads words encodes the word alone, as a sentence.
+"""
 
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.probes import encoders
 from sentprobe.probes.dataset import ONE_HOT, OWN_WORDS
+from sentprobe.probes.encoders import erasure, storage
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.encoders.embed import embed
 from sentprobe.probes.encoders.word_vectors import SHOWN, Bow
-from sentprobe.specs import Spec, parse_spec
+from sentprobe.specs import Spec
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +38,31 @@ class WordSource:
     def fingerprint(self, probed: encoders.Encoder) -> str:
         """Return a digest of all that the words' vectors depend on; empty: they are one-hot."""
         encoder = self.encoder(probed)
-        return "" if encoder is None else encoders.digest("probe words", encoder.fingerprint)
+        if encoder is None:
+            return ""
+        # Of a bag of words, both are the same.
+        bag = isinstance(plain_encoder(encoder), Bow)
+        what = "probe words" if bag or input_words(encoder) is None else "input words"
+        return encoders.digest(what, encoder.fingerprint)
+
+    def are_input(self, probed: encoders.Encoder) -> bool:
+        """Say whether they are the vectors by which an encoder reads words."""
+        encoder = self.encoder(probed)
+        return encoder is not None and input_words(encoder) is not None
+
+
+def input_words(
+    encoder: encoders.Encoder,
+) -> Callable[[Sequence[str]], encoders.Vectors] | None:
+    """Return what gives the vectors by which an encoder reads words; None: it does not say."""
+    return getattr(plain_encoder(encoder), "word_vectors", None)
+
+
+def plain_encoder(encoder: encoders.Encoder) -> encoders.Encoder:
+    """Return the encoder whose vectors are neither cut, rounded nor erased."""
+    while isinstance(encoder, storage.StoredEncoder | erasure.ErasedEncoder):
+        encoder = encoder.whole
+    return encoder
 
 
 def parse_source(text: str) -> Spec | str:
@@ -43,16 +71,16 @@ def parse_source(text: str) -> Spec | str:
     Raises:
         UsageError: it is none; its message names what is near.
     """
+    if text in (ONE_HOT, OWN_WORDS):
+        return text
     kinds = [ONE_HOT, OWN_WORDS, *(kind.name for kind in encoders.ENCODERS)]
     name = text.partition("?")[0].partition(":")[0]
-    if name not in kinds:
+    spec = encoders.read_spec(text) if name else None
+    if spec is None or spec.kind not in kinds:
         raise UsageError(
             f"unknown probe vectors {text!r}{suggest(name, kinds)}; "
             f"wanted: {ONE_HOT}, {OWN_WORDS}, or the spec of an encoder, as in bow:glove.txt"
         )
-    if text in (ONE_HOT, OWN_WORDS):
-        return text
-    spec = parse_spec(text)
     encoders.find_kind(spec)
     return spec
 
@@ -76,12 +104,44 @@ def encode_words(
 ) -> encoders.Vectors:
     """Return the vectors of single words, (words, dim) float32.
 
-    Where an encoder averages word vectors, a word without a vector is 0, and a warning says so.
+    They are those by which the encoder reads words, stored as its sentence vectors are; nothing is
+    erased from them. A word without one is 0, and a warning says so. An encoder that does not say
+    how it reads words encodes each word alone.
 
     Raises:
         EncoderError: no word has a vector; the encoder failed.
     """
-    unknown = _unknown(encoder, words)
+    read = input_words(encoder)
+    if read is None:
+        return _encoded_alone(encoder, words, cache=cache)
+    vectors = encoders.check_vectors(read(words), sentences=words, encoder=encoder.name)
+    known = np.asarray(vectors.any(axis=1))
+    _warn(encoder, [words[place] for place in np.flatnonzero(~known).tolist()], words)
+    if not isinstance(encoder, storage.StoredEncoder):
+        return vectors
+    stored = _stored(encoder, vectors[known])
+    out = np.zeros((len(words), stored.shape[1]), dtype=np.float32)
+    out[known] = stored
+    return out
+
+
+def _encoded_alone(
+    encoder: encoders.Encoder, words: Sequence[str], *, cache: Cache | None
+) -> encoders.Vectors:
+    try:
+        return embed(encoder, words, cache=cache)
+    except encoders.EncoderError as error:
+        raise encoders.EncoderError(
+            f"probe words: {error}; --probe-vectors one-hot needs none"
+        ) from error
+
+
+def _warn(encoder: encoders.Encoder, unknown: Sequence[str], words: Sequence[str]) -> None:
+    """Say which words have no vector.
+
+    Raises:
+        EncoderError: none has.
+    """
     if len(unknown) == len(words):
         raise encoders.EncoderError(
             f"{encoder.name}: none of the {len(words)} probe words has a vector; "
@@ -93,28 +153,9 @@ def encode_words(
             "%d of %d probe words have no vector in %s and are all 0: %s",
             *(len(unknown), len(words), encoder.name, some),
         )
-    missing = set(unknown)
-    known = [word for word in words if word not in missing]
-    try:
-        vectors = embed(encoder, known, cache=cache)
-    except encoders.EncoderError as error:
-        raise encoders.EncoderError(
-            f"probe words: {error}; --probe-vectors one-hot needs none"
-        ) from error
-    if not unknown:
-        return vectors
-    return _filled(vectors, [word not in missing for word in words])
 
 
-def _unknown(encoder: encoders.Encoder, words: Sequence[str]) -> list[str]:
-    if not isinstance(encoder, Bow):
-        return []
-    find = encoder.words.find
-    return [word for word in words if all(find(part) is None for part in word.split())]
-
-
-def _filled(vectors: encoders.Vectors, known: Sequence[bool]) -> encoders.Vectors:
-    """Put the vectors in the places that are known, and zeros in the others."""
-    out = np.zeros((len(known), vectors.shape[1]), dtype=np.float32)
-    out[np.array(known)] = vectors
-    return out
+def _stored(encoder: storage.StoredEncoder, vectors: encoders.Vectors) -> encoders.Vectors:
+    """Return word vectors as sentence vectors are stored; narrower ones are not cut."""
+    dims = min(encoder.way.dims, vectors.shape[1])
+    return replace(encoder, way=replace(encoder.way, dims=dims)).stored(vectors)

@@ -15,6 +15,7 @@ from thoroughness import examples
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders import Encoder, make_encoder
+from sentprobe.probes.encoders.networks import gru
 from sentprobe.probes.encoders.protocol import digest
 
 Array = NDArray[np.float64]
@@ -30,7 +31,8 @@ def one_thread() -> Iterator[None]:
 
 
 SMALL = "dim=8&hidden=6&batch=3"
-UNTRAINED = tuple(f"{kind}?{SMALL}" for kind in ("bilstm-last", "bilstm-max", "gated-conv"))
+KINDS = ("lstm", "bilstm-last", "bilstm-max", "gated-conv", "gru-uni", "gru-bi")
+UNTRAINED = tuple(f"{kind}?{SMALL}" for kind in KINDS)
 SPECS = ("bow?dim=8", *UNTRAINED)
 
 
@@ -107,7 +109,15 @@ def test_no_global_randomness_is_used(spec: str) -> None:
 
 @pytest.mark.parametrize(
     ("spec", "width"),
-    [("bow", 300), ("bilstm-last", 1024), ("bilstm-max", 1024), ("gated-conv", 512)],
+    [
+        ("bow", 300),
+        ("bilstm-last", 1024),
+        ("bilstm-max", 1024),
+        ("gated-conv", 512),
+        ("lstm", 512),
+        ("gru-uni?hidden=2400", 2400),
+        ("gru-bi?hidden=1200", 2400),
+    ],
 )
 def test_widths_of_the_paper(spec: str, width: int) -> None:
     encoder = make_encoder(spec, seed=0)
@@ -120,7 +130,7 @@ def test_averages_are_not_worth_caching() -> None:
     assert make_encoder("bow", seed=0).cacheable is False  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("kind", ["bilstm-last", "bilstm-max", "gated-conv"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_over_word_vectors_of_a_file(
     tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -144,16 +154,19 @@ def sigmoid(x: Array) -> Array:
     return np.asarray(1 / (1 + np.exp(-x)))
 
 
-def lstm_states(encoder: object, inputs: Array, *, suffix: str, layer: int = 0) -> Array:
+def cells_of(encoder: object, layer: int, side: str) -> tuple[Array, ...]:
+    """The weights and biases of one direction: of what it reads, then of its state."""
+    state = encoder.network.layers[layer].state_dict()  # type: ignore[attr-defined]
+    names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+    return tuple(state[f"{side}.{name}_l0"].double().numpy() for name in names)
+
+
+def lstm_states(weights: tuple[Array, ...], inputs: Array) -> Array:
     """The states of one direction, in the order in which it reads; gates input, forget, cell, out.
 
     Hochreiter & Schmidhuber 1997 with forget gates, as PyTorch's documentation writes it.
     """
-    state = encoder._lstm.state_dict()  # type: ignore[attr-defined]
-    w_in, w_rec, b_in, b_rec = (
-        state[f"{name}_l{layer}{suffix}"].double().numpy()
-        for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-    )
+    w_in, w_rec, b_in, b_rec = weights
     size = w_rec.shape[1]
     hidden, cell = np.zeros(size), np.zeros(size)
     found = []
@@ -166,11 +179,31 @@ def lstm_states(encoder: object, inputs: Array, *, suffix: str, layer: int = 0) 
     return np.stack(found)
 
 
+def gru_states(weights: tuple[Array, ...], inputs: Array) -> Array:
+    """The same of a GRU (Cho et al. 2014); gates reset, update, candidate, as PyTorch has them."""
+    w_in, w_rec, b_in, b_rec = weights
+    size = w_rec.shape[1]
+    hidden = np.zeros(size)
+    found = []
+    for vector in inputs:
+        new, old = w_in @ vector + b_in, w_rec @ hidden + b_rec
+        r, z = (sigmoid((new + old)[k * size : (k + 1) * size]) for k in range(2))
+        n = np.tanh(new[2 * size :] + r * old[2 * size :])
+        hidden = (1 - z) * n + z * hidden
+        found.append(hidden)
+    return np.stack(found)
+
+
 def both_directions(encoder: object, inputs: Array) -> tuple[Array, Array]:
     """The states of the last layer, each direction in the order in which it reads."""
-    for layer in range(encoder._lstm.num_layers):  # type: ignore[attr-defined]
-        forwards = lstm_states(encoder, inputs, suffix="", layer=layer)
-        backwards = lstm_states(encoder, inputs[::-1], suffix="_reverse", layer=layer)
+    network = encoder.network  # type: ignore[attr-defined]
+    states = gru_states if isinstance(network, (gru.GruUni, gru.GruBi)) else lstm_states
+    for layer in range(len(network.layers)):
+        forwards = states(cells_of(encoder, layer, "forth"), inputs)
+        if network.directions == 1:
+            backwards = np.zeros((len(inputs), 0))
+        else:
+            backwards = states(cells_of(encoder, layer, "back"), inputs[::-1])
         inputs = np.concatenate([forwards, backwards[::-1]], axis=1)
     return forwards, backwards
 
@@ -186,12 +219,13 @@ def greatest_states(encoder: object, inputs: Array) -> Array:
 
 
 def gated_convolutions(encoder: object, inputs: Array) -> Array:
-    weights = encoder._weights  # type: ignore[attr-defined]
+    network = encoder.network  # type: ignore[attr-defined]
     seeds = (int(digest("position", 5, place), 16) for place in range(len(inputs)))
     places = [np.random.default_rng(n).standard_normal(8, dtype=np.float32) for n in seeds]
-    state = (inputs + np.array(places)) @ weights.projection.double().numpy().T
-    for tensor in weights.convolutions:
-        kernel = tensor.double().numpy()  # (2 * hidden, hidden, 3)
+    weights = {name: each.double().numpy() for name, each in network.state_dict().items()}
+    state = (inputs + np.array(places)) @ weights["projection.weight"].T
+    for layer in range(len(network.convolutions)):
+        kernel = weights[f"convolutions.{layer}.weight"]  # (2 * hidden, hidden, 3)
         padded = np.pad(state, ((1, 1), (0, 0)))
         gated = []
         for time in range(len(inputs)):
@@ -209,6 +243,11 @@ REFERENCES: list[tuple[str, Callable[[object, Array], Array]]] = [
     ("bilstm-last?layers=2", last_states),
     ("bilstm-max?layers=3", greatest_states),
     ("gated-conv?layers=2", gated_convolutions),
+    ("lstm", last_states),
+    ("lstm?layers=2", last_states),
+    ("gru-uni", last_states),
+    ("gru-bi", last_states),
+    ("gru-bi?layers=2", last_states),
 ]
 
 
@@ -228,7 +267,8 @@ def test_as_a_slow_reference(
 )
 def test_weights_of_a_bilstm_are_as_many_as_the_page_says(spec: str, millions: float) -> None:
     encoder = make_encoder(spec, seed=0)
-    count = sum(each.numel() for each in encoder._lstm.parameters())  # type: ignore[attr-defined]
+    weights = encoder.network.parameters()  # type: ignore[attr-defined]
+    count = sum(each.numel() for each in weights)
     assert count / 1e6 == pytest.approx(millions, abs=0.05)
 
 
@@ -263,5 +303,5 @@ def test_positions_are_as_large_as_the_word_vectors(tmp_path: Path) -> None:
     lines = (f"w{i} {' '.join(map(str, row))}\n" for i, row in enumerate(rows))
     path.write_text("".join(lines), encoding="utf-8")
     encoder = make_encoder(f"gated-conv:{path}?hidden=6", seed=0)
-    positions = encoder._position_vectors(200)  # type: ignore[attr-defined]
+    positions = encoder.network.positions(200)  # type: ignore[attr-defined]
     assert positions.std() == pytest.approx(rows.std(), rel=0.1)

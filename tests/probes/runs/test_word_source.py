@@ -88,6 +88,37 @@ def test_an_encoder_at_hand() -> None:
     assert record.probe_vectors == "bow?dim=4"
 
 
+@pytest.mark.parametrize("kind", ["lstm", "bilstm-max", "gated-conv", "gru-bi"])
+def test_words_are_the_vectors_by_which_an_encoder_reads_them(given: list[Any], kind: str) -> None:
+    encoder = make_encoder(f"{kind}?dim=5&hidden=4", seed=2)
+    made = run([DATA], [encoder], preset=FAST, probe_vectors="encoder", controls=False)
+    expected = make_encoder("bow?dim=5", seed=2).encode(DATA.probe_words)
+    for each in given:
+        np.testing.assert_array_equal(each, expected)
+    assert [record.input_words for record in made.records] == [True]
+    assert f"Of {encoder.name} they are the vectors by which it reads words" in explain(made)
+
+
+def test_those_of_an_encoder_that_does_not_say_are_of_the_word_alone() -> None:
+    made = run(
+        [DATA], [Counting(bow()), bow(9)], preset=FAST, probe_vectors="encoder", controls=False
+    )
+    assert [record.input_words for record in made.records] == [False, True]
+    told = explain(made)
+    assert f"Of {made.records[0].encoder} they are what it makes of the word alone." in told
+    assert "Of bow?dim=9 they are the vectors by which it reads words (input vectors)." in told
+    assert len(settings(made)) == 1
+
+
+def test_words_of_stored_vectors_are_cut_where_they_are_wider() -> None:
+    words = ["w0", "w1"]
+    whole = make_encoder("bow?dim=5").encode(words)
+    for spec, width in (("dim=5&dims=3", 3), ("dim=5&hidden=4&dims=7", 5)):
+        kind = "bow" if width == 3 else "bilstm-max"
+        found = encode_words(make_encoder(f"{kind}?{spec}"), words)
+        np.testing.assert_array_equal(found, whole[:, :width])
+
+
 def test_one_hot_is_what_is_used_and_said_otherwise(given: list[Any]) -> None:
     (record,) = run([DATA], [bow()], preset=FAST).records
     assert len(given) == 4  # bow is what the bag of words is, and stands for both

@@ -1,0 +1,503 @@
+"""The command ``probe train``: encoders of the papers, trained on texts of the user's."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import typer
+
+from sentprobe import progress
+from sentprobe.commands import completion as offer
+from sentprobe.commands import options as opt
+from sentprobe.commands.help import HelpfulCommand
+from sentprobe.commands.stopping import goes_on, stopping
+from sentprobe.errors import UsageError, counted
+from sentprobe.processes import check_count, in_order, limit_threads, workers
+from sentprobe.screen import say
+
+if TYPE_CHECKING:
+    from sentprobe.probes.pretraining.optimizers import OptimizerSettings
+    from sentprobe.probes.runs.training import ProbingPlan, Trained, TrainingPlan
+
+TEXTS, ENCODER, LONG = "What it learns from", "The encoder", "How it learns"
+LOOKED, DETAILS = "What is looked at on the way", "Details"
+
+
+class FoldsDetails(HelpfulCommand):
+    """Its help folds what few need."""
+
+    folded: ClassVar = (DETAILS, opt.MACHINE)
+
+
+app = typer.Typer(add_completion=False)
+
+
+def _option(panel: str, *names: str, **more: Any) -> Any:
+    return typer.Option(*names, rich_help_panel=panel, **more)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextChoices:
+    """What is learned from."""
+
+    corpus: Annotated[
+        list[Path] | None,
+        _option(TEXTS, "--corpus", metavar="FILE", help="Texts, a sentence a line; repeatable."),
+    ] = None
+    parallel: Annotated[
+        Path | None,
+        _option(TEXTS, "--parallel", metavar="FILE", help="Of nmt: the translation, line by line."),
+    ] = None
+    tokenised: Annotated[
+        bool, _option(TEXTS, "--tokenised", help="Texts have spaces between tokens already.")
+    ] = False
+    lower: Annotated[bool, _option(TEXTS, "--lower", help="Read all in lower case.")] = False
+    longest: Annotated[
+        int, _option(DETAILS, "--longest", metavar="N", help="Leave out what has more tokens.")
+    ] = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncoderChoices:
+    """What learns."""
+
+    vectors: Annotated[
+        str | None,
+        _option(
+            ENCODER,
+            "--vectors",
+            metavar="FILE|skip-gram",
+            help="Word vectors to begin with: of a file, or learned.",
+        ),
+    ] = None
+    frozen: Annotated[
+        bool | None,
+        _option(
+            ENCODER, "--frozen/--learned", help="Keep these. By default kept if --vectors is there."
+        ),
+    ] = None
+    hidden: Annotated[
+        int, _option(ENCODER, "--hidden", help="Units of each direction or convolution.")
+    ] = 512
+    layers: Annotated[
+        int, _option(ENCODER, "--layers", help="By default 1, of gated-conv 8.", show_default=False)
+    ] = 0
+    inputs: Annotated[
+        int | None,
+        _option(ENCODER, "--inputs", help="Width of word vectors. By default 300, or the file's."),
+    ] = None
+    words: Annotated[
+        int, _option(DETAILS, "--words", help="Words that have a vector, the most frequent.")
+    ] = 50_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LengthChoices:
+    """How long is learned."""
+
+    steps: Annotated[int | None, _option(LONG, "--steps", help="End after so many steps.")] = None
+    epochs: Annotated[
+        int | None, _option(LONG, "--epochs", help="End after so many times all texts.")
+    ] = None
+    minutes: Annotated[
+        float | None,
+        _option(
+            LONG,
+            "--minutes",
+            metavar="N",
+            help="End after so long: where that is, depends on the machine.",
+        ),
+    ] = None
+    patience: Annotated[
+        int, _option(LONG, "--patience", help="End after so many validations without a gain.")
+    ] = 5
+    validate_every: Annotated[
+        str,
+        _option(
+            DETAILS,
+            "--validate-every",
+            metavar="N|epoch",
+            help="Steps from one validation to the next.",
+        ),
+    ] = "epoch"
+    batch: Annotated[
+        int | None, _option(LONG, "--batch", help="Items of a step. By default 256.")
+    ] = None
+    preset: Annotated[
+        str | None,
+        _option(
+            LONG,
+            "--preset",
+            metavar="adi",
+            help="As Adi et al.: AdaGrad, batches of 32, one decoder layer, sentences reversed.",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookChoices:
+    """What is looked at on the way."""
+
+    probe_every: Annotated[
+        str | None,
+        _option(
+            LOOKED,
+            "--probe-every",
+            metavar="N|epoch",
+            help="Probe the encoder so often, into OUT/probes: probe show draws the curve.",
+        ),
+    ] = None
+    task: Annotated[
+        list[str] | None,
+        _option(
+            LOOKED,
+            "--task",
+            help="A task of compeval. By default all five.",
+            autocompletion=offer.complete_task,
+        ),
+    ] = None
+    contrast: Annotated[
+        list[str] | None,
+        _option(
+            LOOKED,
+            "--contrast",
+            "-c",
+            help="A contrast of probe geometry, too; repeatable.",
+            autocompletion=offer.complete_contrast,
+        ),
+    ] = None
+    items: Annotated[
+        int,
+        _option(DETAILS, "--items", help="Training items of a probe; test items are half."),
+    ] = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DetailChoices:
+    """What few choose."""
+
+    codes: Annotated[
+        int,
+        _option(DETAILS, "--codes", help="Codes of a decoder; 40000 as in the paper are slower."),
+    ] = 8000
+    classes_hidden: Annotated[
+        int, _option(DETAILS, "--classes-hidden", help="Units of the classifier of nli.")
+    ] = 512
+    dropout: Annotated[float, _option(DETAILS, "--dropout", help="Of decoder and classifier.")] = 0
+    neighbours: Annotated[
+        bool, _option(DETAILS, "--neighbours", help="Of skipthought: say the one before, too.")
+    ] = False
+    drop: Annotated[
+        float, _option(DETAILS, "--drop", help="Of denoising: the share of words left out.")
+    ] = 0.1
+    swap: Annotated[
+        float, _option(DETAILS, "--swap", help="Of denoising: the share of pairs that swap.")
+    ] = 0.1
+    events: Annotated[
+        int, _option(DETAILS, "--events", help="Of meaning: the events that are drawn.")
+    ] = 100_000
+    temperature: Annotated[float, _option(DETAILS, "--temperature", help="Of contrastive.")] = 0.05
+    validation: Annotated[
+        int, _option(DETAILS, "--validation", help="Items held out, at most a tenth.")
+    ] = 1000
+    optimizer: Annotated[
+        str | None,
+        _option(
+            DETAILS, "--optimizer", help="adam, sgd or adagrad. By default adam, gated-conv sgd."
+        ),
+    ] = None
+    rate: Annotated[
+        float | None,
+        _option(DETAILS, "--rate", help="Learning rate. By default the optimizer's."),
+    ] = None
+    clip: Annotated[
+        float | None, _option(DETAILS, "--clip", help="Greatest norm of the gradient.")
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineChoices:
+    """Where it runs."""
+
+    jobs: Annotated[
+        int,
+        typer.Option(
+            help="Models that are trained side by side, one thread each.",
+            rich_help_panel=opt.MACHINE,
+        ),
+    ] = 1
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            help="PyTorch's threads. By default as many as there are cores.",
+            rich_help_panel=opt.MACHINE,
+        ),
+    ] = None
+    device: Annotated[
+        str,
+        typer.Option(
+            metavar="auto|cpu|cuda|mps",
+            help="Where it is trained.",
+            rich_help_panel=opt.MACHINE,
+            autocompletion=offer.complete_device,
+        ),
+    ] = "cpu"
+    devices: Annotated[
+        int, typer.Option(help="How many of these.", rich_help_panel=opt.MACHINE)
+    ] = 1
+    precision: Annotated[
+        str,
+        typer.Option(
+            help="auto, float32 or bfloat16. auto is bfloat16 where that is fast.",
+            rich_help_panel=opt.MACHINE,
+        ),
+    ] = "auto"
+
+
+@app.command("train", cls=FoldsDetails)
+@opt.with_groups
+def train(
+    architecture: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="ARCHITECTURE",
+            help="lstm, bilstm-last, bilstm-max, gated-conv, gru-uni, gru-bi or cbow.",
+            autocompletion=offer.complete_architecture,
+        ),
+    ],
+    objective: Annotated[
+        str,
+        typer.Option(
+            "--objective",
+            help="none, autoencoder, denoising, skipthought, nmt, seq2tree, nli, meaning or "
+            "contrastive.",
+            autocompletion=offer.complete_objective,
+        ),
+    ],
+    out: Annotated[
+        Path,
+        opt.out_to("Its folder, where a run goes on."),
+    ],
+    seed: Annotated[int, opt.seed_of("weights, batches and probes")] = 0,
+    seeds: Annotated[int, typer.Option(help="Encoders each, of seeds --seed and up.")] = 1,
+    *,
+    texts: TextChoices,
+    encoder: EncoderChoices,
+    length: LengthChoices,
+    looks: LookChoices,
+    details: DetailChoices,
+    where: MachineChoices,
+) -> None:
+    """Train an encoder on your texts; probe run --encoder OUT then probes it."""
+    check_count("seeds", seeds)
+    check_count("jobs", where.jobs)
+    check_count("threads", where.threads)
+    plans = [
+        *_plans(
+            architecture,
+            objective,
+            out,
+            range(seed, seed + seeds),
+            choices=(texts, encoder, length, looks, details, where),
+        )
+    ]
+    with stopping(goes_on(out)):
+        for done in _train_all(plans, jobs=min(where.jobs, len(plans)), threads=where.threads):
+            say(_told(done))
+
+
+def _plans(
+    architectures: Sequence[str],
+    objective: str,
+    out: Path,
+    seeds: Sequence[int],
+    *,
+    choices: tuple[Any, ...],
+) -> Iterator["TrainingPlan"]:
+    """Yield what is trained: each architecture with each seed, in a folder of its own.
+
+    Raises:
+        UsageError: something that is asked for cannot be; see the messages.
+    """
+    from sentprobe.probes.runs.training import check_texts  # noqa: PLC0415 - PyTorch is slow
+
+    if len(set(architectures)) < len(architectures):
+        raise UsageError("an architecture is asked for twice")
+    pairs = [*product(architectures, seeds)]
+    for kind, seed in pairs:
+        varied = ([kind] if len(architectures) > 1 else []) + (
+            [f"seed{seed}"] if len(seeds) > 1 else []
+        )
+        plan = _plan(kind, objective, seed, choices)
+        plan = replace(
+            plan,
+            out=out / "-".join(varied) if varied else out,
+            name=f"{plan.name} seed {seed}" if len(seeds) > 1 else plan.name,
+        )
+        check_texts(plan)
+        yield plan
+
+
+def _plan(kind: str, objective: str, seed: int, choices: tuple[Any, ...]) -> "TrainingPlan":
+    from sentprobe.probes.encoders.networks.architecture import Architecture  # noqa: PLC0415
+    from sentprobe.probes.pretraining import loop, objectives, schedule  # noqa: PLC0415 - PyTorch
+    from sentprobe.probes.pretraining.texts.sieves import TextOptions  # noqa: PLC0415
+    from sentprobe.probes.runs import training  # noqa: PLC0415
+    from sentprobe.specs import choose  # noqa: PLC0415
+
+    texts, encoder, length, looks, details, where = choices
+    adi = is_adi(length.preset)
+    vectors = encoder.vectors or usual_vectors(kind, objective)
+    inputs = encoder.inputs or (_width(vectors) if vectors else None)
+    chosen = objectives.ObjectiveOptions(
+        batch=length.batch or (32 if adi else 256),
+        codes=details.codes,
+        decoder_hidden=encoder.hidden if adi else 512,
+        decoder_layers=1 if adi else 2,
+        dropout=details.dropout or (0.1 if adi else 0.0),
+        classes_hidden=details.classes_hidden,
+        temperature=details.temperature,
+        neighbours=details.neighbours,
+        drop=details.drop,
+        swap=details.swap,
+        validation=details.validation,
+        seed=seed,
+    )
+    return training.TrainingPlan(
+        name=f"{kind} {objectives.find_objective(objective).name}",
+        objective=objective,
+        texts=training.TextPlan(
+            corpus=tuple(texts.corpus or ()),
+            parallel=texts.parallel,
+            options=TextOptions(
+                tokenised=texts.tokenised, lower=texts.lower, longest=texts.longest
+            ),
+            events=details.events,
+        ),
+        model=training.ModelPlan(
+            architecture=Architecture(
+                kind=kind,
+                hidden=encoder.hidden,
+                layers=encoder.layers,
+                inputs=inputs or (encoder.hidden if adi else 300),
+            ),
+            words=encoder.words,
+            vectors=vectors,
+            frozen=bool(vectors) if encoder.frozen is None else encoder.frozen,
+            reverse=adi,
+        ),
+        options=chosen,
+        settings=loop.TrainingSettings(
+            seed=seed,
+            optimizer=_optimizer(kind, details, adi=adi),
+            limits=schedule.Limits(
+                steps=length.steps,
+                epochs=length.epochs,
+                minutes=length.minutes,
+                patience=length.patience,
+            ),
+            validate_every=schedule.parse_every(length.validate_every, "--validate-every"),
+            point_every=looks.probe_every
+            and schedule.parse_every(looks.probe_every, "--probe-every"),
+            machine=loop.TrainingMachine(
+                device=where.device,
+                devices=where.devices,
+                precision=choose(loop.TrainingPrecision, where.precision, what="precision"),
+            ),
+        ),
+        out=Path(),
+        probing=_probing(looks),
+        command=opt.command_line(),
+    )
+
+
+def is_adi(preset: str | None) -> bool:
+    """Say whether the preset is the one that there is.
+
+    Raises:
+        UsageError: it is another.
+    """
+    if preset not in (None, "adi"):
+        raise UsageError(f"there is no preset {preset!r} of a training; known: adi")
+    return preset == "adi"
+
+
+def usual_vectors(kind: str, objective: str) -> str:
+    """Return the word vectors of an encoder for which none are named.
+
+    The average of Adi et al. 2017 is of skip-gram's, and nothing else learns.
+    """
+    return "skip-gram" if (kind, objective) == ("cbow", "none") else ""
+
+
+def _width(vectors: str) -> int | None:
+    """Return how wide word vectors of a file are; None: they are not of a file."""
+    from sentprobe.probes.encoders.word_files import read_word_vectors  # noqa: PLC0415 - NumPy
+    from sentprobe.probes.pretraining.skip_gram import SKIP_GRAM  # noqa: PLC0415
+
+    return None if vectors == SKIP_GRAM else read_word_vectors(Path(vectors)).dim
+
+
+def _optimizer(kind: str, details: DetailChoices, *, adi: bool) -> "OptimizerSettings":
+    from sentprobe.probes.pretraining import optimizers as known  # noqa: PLC0415 - PyTorch
+    from sentprobe.specs import choose  # noqa: PLC0415
+
+    usual = known.ADAGRAD if adi else known.usual_optimizer(kind)
+    if details.optimizer is not None:
+        usual = known.USUAL[choose(known.OptimizerKind, details.optimizer, what="optimizer")]
+    given = {name: getattr(details, name) for name in ("rate", "clip")}
+    return replace(usual, **{name: each for name, each in given.items() if each is not None})
+
+
+def _probing(looks: LookChoices) -> "ProbingPlan | None":
+    from sentprobe.probes.compeval.tasks import TASKS  # noqa: PLC0415 - NumPy
+    from sentprobe.probes.runs.training import ProbingPlan  # noqa: PLC0415
+
+    if looks.probe_every is None:
+        if looks.task or looks.contrast:
+            raise UsageError("--task and --contrast say what --probe-every looks at: add that")
+        return None
+    return ProbingPlan(
+        tasks=tuple(looks.task or ([] if looks.contrast else TASKS)),
+        contrasts=tuple(looks.contrast or ()),
+        train=looks.items,
+        test=looks.items // 2,
+    )
+
+
+def _train_all(
+    plans: "Sequence[TrainingPlan]", *, jobs: int, threads: int | None
+) -> Iterator["Trained"]:
+    """Yield what each training came to, in their order."""
+    if jobs == 1:
+        for plan in plans:
+            yield train_one(plan, threads=threads)
+        return
+    with workers(jobs) as pool:
+        assert pool is not None
+        work = partial(train_one, threads=threads or 1, beside=True)
+        yield from in_order(work, plans, pool=pool, ahead=len(plans))
+
+
+def train_one(plan: "TrainingPlan", *, threads: int | None, beside: bool = False) -> "Trained":
+    """Train an encoder; *beside* others, it tells in lines how far it is."""
+    from sentprobe.probes.runs.training import run_training  # noqa: PLC0415 - PyTorch is slow
+
+    shown = progress.lines(sys.stderr, shares=True) if beside else progress.bars(notes=True)
+    with limit_threads(threads), shown as reporter:
+        return run_training(plan, progress.Named(plan.out.name, reporter) if beside else reporter)
+
+
+def _told(done: "Trained") -> str:
+    """Return what is said of a training that is over."""
+    state = done.state
+    if state is None:
+        return f"{done.out}: {done.why}"
+    best = f"; best: {state.best}" if state.best else ""
+    already = "was over already, after" if done.was_done else "over after"
+    seen = counted(state.step, "step")
+    return f"{done.out}: {already} {seen} ({done.why}){best}"

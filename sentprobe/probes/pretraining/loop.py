@@ -1,0 +1,428 @@
+"""The loop: a learner is trained on lightning-fabric, validated, kept, and gone on with.
+
+Each step draws from a generator seeded by the training's seed and the step's number, and batches
+are decided by the seed and the epoch. So the weights after a step depend on nothing else: neither
+on where the training was stopped before, nor on what looked at the model in between.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from itertools import islice
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from sentprobe import progress
+from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.probes.encoders.protocol import digest, missing_extra
+from sentprobe.probes.encoders.sentence_model import SentenceModel
+from sentprobe.probes.pretraining import checkpoint as kept
+from sentprobe.probes.pretraining.objective import Batch, Prepared, Validation
+from sentprobe.probes.pretraining.optimizers import OptimizerSettings, make_optimizer
+from sentprobe.probes.pretraining.schedule import Every, Limits, TrainingState
+from sentprobe.probes.trainer.bank import fast_bfloat16
+from sentprobe.versions import versions
+
+
+class TrainingPrecision(StrEnum):
+    """In what products are made; weights are float32 always."""
+
+    AUTO = "auto"
+    """bfloat16 where the processor or the GPU has instructions for it."""
+    FLOAT32 = "float32"
+    BFLOAT16 = "bfloat16"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingMachine:
+    """Where the loop runs; lightning-fabric does the rest."""
+
+    device: str = "cpu"
+    """auto, cpu, cuda or mps."""
+    devices: int = 1
+    """How many of them; each takes its share of the batches."""
+    precision: TrainingPrecision = TrainingPrecision.AUTO
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingSettings:
+    """How a training goes, whatever is learned."""
+
+    seed: int
+    optimizer: OptimizerSettings
+    limits: Limits = field(default_factory=Limits)
+    validate_every: Every = field(default_factory=Every)
+    point_every: Every | None = None
+    """How often the model is looked at; it is at the start and at the end, too. None: never."""
+    machine: TrainingMachine = field(default_factory=TrainingMachine)
+    keep_seconds: float = 300.0
+    """A checkpoint is written so often, after each validation, and at the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A moment of a training at which the model is looked at."""
+
+    step: int
+    epoch: float
+    model: SentenceModel
+
+
+class DivergedError(SentprobeError):
+    """The loss is no number any more; the message says at which step."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingStore:
+    """Where a training is kept, and what is said of it there."""
+
+    folder: Path
+    identity: kept.Identity
+    save_best: Callable[[SentenceModel, TrainingState], None]
+    """Writes the best model so far."""
+
+
+def _ignore(_: Point) -> None:
+    """Look at nothing."""
+
+
+def train(
+    prepared: Prepared,
+    settings: TrainingSettings,
+    store: TrainingStore,
+    *,
+    at_point: Callable[[Point], None] = _ignore,
+    reporter: progress.Reporter | None = None,
+) -> TrainingState:
+    """Train to the end, from the checkpoint in the folder if there is one.
+
+    The global random generators of PyTorch are as they were, afterwards.
+
+    Raises:
+        OtherTrainingError: the checkpoint is of something else.
+        DivergedError: the loss is not finite; what was kept before stays.
+        SentprobeError: nothing can be written (a full disk), a checkpoint is damaged.
+        EncoderError: lightning-fabric is not installed.
+    """
+    found = kept.read_state(store.folder)
+    if found is not None:
+        kept.check_same(store.folder, found.identity, store.identity)
+        if found.state.ended(settings.limits) and found.state.is_validated:
+            return found.state
+    with torch.random.fork_rng(devices=_seeded_gpus()):
+        loop = _Loop(prepared, settings, store, at_point, reporter or progress.Silent())
+        return loop.run(found and found.state)
+
+
+def _seeded_gpus() -> list[int]:
+    return list(range(torch.cuda.device_count())) if torch.cuda.is_available() else []
+
+
+class _Stepper(nn.Module):
+    """A learner as Fabric takes it: called with tensors, which it finds in dictionaries only."""
+
+    def __init__(self, learner: nn.Module) -> None:
+        super().__init__()
+        self.learner = learner
+
+    def forward(self, tensors: dict[str, torch.Tensor], items: int, targets: int) -> torch.Tensor:
+        """Return the loss of a batch."""
+        loss: torch.Tensor = self.learner(Batch(tensors, items, targets))
+        return loss
+
+
+CHECKED = 20
+"""So many losses wait to be looked at, since that makes a GPU wait."""
+
+
+class _Loop:
+    """What a training works with."""
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        settings: TrainingSettings,
+        store: TrainingStore,
+        at_point: Callable[[Point], None],
+        reporter: progress.Reporter,
+    ) -> None:
+        self._fabric = make_fabric(settings.machine)
+        self._fabric.launch()
+        self._prepared, self._settings, self._store = prepared, settings, store
+        self._at_point = at_point
+        self._learner = prepared.learner
+        optimizer = make_optimizer(settings.optimizer, self._learner)
+        self._learned = kept.Learned(self._learner, optimizer)
+        self._stepper, self._optimizer = self._fabric.setup(_Stepper(self._learner), optimizer)
+        self._steps = prepared.train.steps // self._fabric.world_size
+        if self._steps == 0:
+            raise UsageError("there are fewer batches than devices; ask for smaller ones")
+        self._state = TrainingState()
+        self._waiting: list[tuple[int, torch.Tensor, torch.Tensor]] = []
+        first = self._fabric.is_global_zero
+        self._pace = Pace(reporter if first else progress.Silent(), settings.limits, self._steps)
+
+    def run(self, state: TrainingState | None) -> TrainingState:
+        """Train from a state, whose weights are in the checkpoint, or from the start."""
+        if state is None:
+            self._look(self._settings.point_every is not None)
+        else:
+            kept.load_weights(self._store.folder, self._learned)
+            self._state = state
+        self._pace.begin(self._state)
+        while not self._is_over():
+            for batch in self._batches():
+                self._step(batch)
+                if self._is_over():
+                    break
+        self._finish()
+        return self._state
+
+    def _is_over(self) -> bool:
+        over: bool = self._fabric.broadcast(bool(self._state.ended(self._settings.limits)))
+        return over
+
+    def _batches(self) -> Iterator[Batch]:
+        """Yield what is left of the epoch, of which each device takes its share."""
+        fabric, state = self._fabric, self._state
+        start = state.batch * fabric.world_size
+        batches = self._prepared.train.batches(state.epoch, start=start)
+        share = islice(batches, fabric.global_rank, None, fabric.world_size)
+        return islice(share, self._steps - state.batch)
+
+    def _step(self, batch: Batch) -> None:
+        step = self._state.step + 1
+        torch.manual_seed(step_seed(self._settings.seed, step, self._fabric.global_rank))
+        self._stepper.train()
+        batch = batch.to(self._fabric.device)
+        loss = self._stepper(dict(batch.tensors), batch.items, batch.targets)
+        self._optimizer.zero_grad(set_to_none=True)
+        self._fabric.backward(loss)
+        norm = self._fabric.clip_gradients(
+            self._stepper,
+            self._optimizer,
+            max_norm=self._settings.optimizer.clip,
+            error_if_nonfinite=False,
+        )
+        self._optimizer.step()
+        self._waiting.append((step, loss.detach(), norm.detach()))
+        self._state = self._pace.count(self._state.stepped(self._steps), batch)
+        self._after_step()
+
+    def _after_step(self) -> None:
+        state, settings = self._state, self._settings
+        epoch_over = state.batch == 0
+        point, validation = (
+            every is not None and every.is_due(state.step, epoch_over=epoch_over)
+            for every in (settings.point_every, settings.validate_every)
+        )
+        keep = self._fabric.broadcast(self._pace.since_kept >= settings.keep_seconds)
+        if point or validation or keep or len(self._waiting) == CHECKED:
+            self._pace.loss = self._check()
+        self._look(point)
+        if validation:
+            self._validate()
+        if validation or keep:
+            self._keep()
+
+    def _check(self) -> float:
+        """Return the last loss.
+
+        Raises:
+            DivergedError: one of those that wait, or the gradient's norm, is not finite.
+        """
+        last = 0.0
+        for step, loss, norm in self._waiting:
+            last = float(loss)
+            if not (isfinite(last) and isfinite(float(norm))):
+                what = "the gradient" if isfinite(last) else f"the loss ({last})"
+                raise self._diverged(step, what)
+        self._waiting.clear()
+        return last
+
+    def _diverged(self, step: int, what: str) -> DivergedError:
+        best = self._state.best
+        good = f"the best model, {best}" if best else "nothing, as nothing was validated yet"
+        return DivergedError(
+            f"{what} is no number any more at step {step:,}: {self._store.folder} keeps {good}; "
+            "a lower --rate may help"
+        )
+
+    def _look(self, due: bool) -> None:  # noqa: FBT001
+        if due and self._fabric.is_global_zero:
+            with self._pace.paused():
+                model = self._learner.encoder.eval()
+                self._at_point(Point(self._state.step, self._state.epochs(self._steps), model))
+        if due:
+            self._fabric.barrier()
+
+    def _validate(self) -> None:
+        with self._pace.paused():
+            self._learner.eval()
+            found = self._prepared.validate(self._learner)
+        if not (isfinite(found.value) and isfinite(found.loss)):
+            raise self._diverged(self._state.step, f"the validation's {found.metric}")
+        self._state = self._state.validated(found, steps=self._steps)
+        self._pace.validated(found)
+        if self._state.waited == 0 and self._fabric.is_global_zero:
+            self._store.save_best(self._learner.encoder, self._state)
+
+    def _keep(self) -> None:
+        if self._fabric.is_global_zero:
+            made = versions("torch", "lightning-fabric")
+            stored = kept.StoredState(self._state, self._store.identity, made)
+            kept.write_checkpoint(self._store.folder, self._learned, stored)
+        self._pace.since_kept = 0.0
+        self._fabric.barrier()
+
+    def _finish(self) -> None:
+        """Validate where the training ends, and keep that."""
+        self._pace.loss = self._check()
+        every = self._settings.point_every
+        epoch_over = self._state.batch == 0
+        looked = every is not None and every.is_due(self._state.step, epoch_over=epoch_over)
+        self._look(every is not None and not looked)
+        if not self._state.is_validated:
+            self._validate()
+        self._keep()
+
+
+def step_seed(seed: int, step: int, rank: int) -> int:
+    """Return the seed of all that a step draws, on one of several devices.
+
+    >>> step_seed(0, 1, 0) == step_seed(0, 1, 0), step_seed(0, 1, 0) == step_seed(0, 2, 0)
+    (True, False)
+    """
+    return int(digest("step", seed, step, rank)[:15], 16)
+
+
+def make_fabric(machine: TrainingMachine) -> Any:
+    """Return what moves tensors, chooses the precision, and joins several devices.
+
+    Raises:
+        EncoderError: lightning-fabric is not installed.
+        UsageError: there is no such device, or no bfloat16 there.
+    """
+    try:
+        import lightning_fabric as lightning  # noqa: PLC0415 - it is an extra, and slow
+    except ModuleNotFoundError:
+        raise missing_extra("a training", extra="train") from None
+    on_processor = machine.device == "cpu" or not _has_accelerator()
+    precision = _PRECISIONS[_settled(machine.precision, on_processor=on_processor)]
+    try:
+        with _without_remarks():
+            return lightning.Fabric(
+                accelerator=machine.device, devices=machine.devices, precision=precision
+            )
+    except (RuntimeError, ValueError) as error:  # what Fabric raises is made of these
+        raise UsageError(f"--device {machine.device}: {error}") from None
+
+
+@contextmanager
+def _without_remarks() -> Iterator[None]:
+    """Keep from stderr what Fabric remarks on its precision."""
+    log = logging.getLogger("lightning_fabric")
+    before = log.level
+    log.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
+
+
+_PRECISIONS: Any = {
+    TrainingPrecision.FLOAT32: "32-true",
+    TrainingPrecision.BFLOAT16: "bf16-mixed",
+}
+
+
+def _has_accelerator() -> bool:
+    return torch.cuda.is_available() or torch.backends.mps.is_available()
+
+
+def _settled(wanted: TrainingPrecision, *, on_processor: bool) -> TrainingPrecision:
+    fast = fast_bfloat16() if on_processor else torch.cuda.is_available()
+    if wanted is TrainingPrecision.BFLOAT16 and not fast:
+        raise UsageError("precision bfloat16: there are no instructions for it here; use auto")
+    if wanted is TrainingPrecision.AUTO:
+        return TrainingPrecision.BFLOAT16 if fast else TrainingPrecision.FLOAT32
+    return wanted
+
+
+class Pace:
+    """How fast a training is, and how far; tells a reporter."""
+
+    def __init__(self, reporter: progress.Reporter, limits: Limits, steps: int) -> None:
+        self._reporter, self._limits, self._steps = reporter, limits, steps
+        self._told = 0
+        self._targets, self._seconds = 0, 0.0
+        self._clock = time.monotonic()
+        self._validation: Validation | None = None
+        self.since_kept = 0.0
+        self.loss = 0.0
+
+    def begin(self, state: TrainingState) -> None:
+        """Begin to tell, from a state on."""
+        limited = (self._limits.steps, self._limits.epochs, self._limits.minutes)
+        self._reporter.begin("train", UNITS if any(limited) else 0)
+        self._validation = state.last.validation if state.last else None
+        self._tell(state)
+        self._clock = time.monotonic()
+
+    def count(self, state: TrainingState, batch: Batch) -> TrainingState:
+        """Return the state with the time that its last step took."""
+        passed = self._passed()
+        self._targets += batch.targets
+        self._seconds += passed
+        self.since_kept += passed
+        state = replace(state, seconds=state.seconds + passed)
+        self._tell(state)
+        return state
+
+    def validated(self, found: Validation) -> None:
+        """Take what was found, to be told."""
+        self._validation = found
+
+    def paused(self) -> "_Pause":
+        """Let what is done meanwhile count as no training."""
+        return _Pause(self)
+
+    def resume(self) -> None:
+        """Count time from now on."""
+        self._clock = time.monotonic()
+
+    def _passed(self) -> float:
+        before, self._clock = self._clock, time.monotonic()
+        return self._clock - before
+
+    def _tell(self, state: TrainingState) -> None:
+        done = int(UNITS * state.share(self._limits, self._steps))
+        self._reporter.advance(done - self._told)
+        self._told = done
+        speed = f", {self._targets / self._seconds:,.0f} tokens/s" if self._seconds else ""
+        loss = f", loss {self.loss:.3f}" if self.loss else ""
+        found = self._validation
+        metric = f", {found.metric} {found.value:.4g}" if found else ""
+        self._reporter.note(f"step {state.step:,}{loss}{speed}{metric}")
+
+
+UNITS = 10_000
+"""A training is told of in parts of this."""
+
+
+class _Pause:
+    def __init__(self, pace: Pace) -> None:
+        self._pace = pace
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        self._pace.resume()

@@ -1,0 +1,139 @@
+"""What a sentence model may learn: an objective a file, and the table of them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any
+
+from sentprobe.errors import UsageError, suggest
+from sentprobe.probes.pretraining.texts.open_texts import TextKind
+
+if TYPE_CHECKING:
+    from sentprobe.probes.encoders.sentence_model import SentenceModel
+    from sentprobe.probes.pretraining.objective import Prepared
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectiveOptions:
+    """What may be chosen of an objective, whichever it is."""
+
+    batch: int = 256
+    """Items of a step."""
+    codes: int = 8000
+    """Codes of what a decoder says; Conneau et al. 2018 have 40,000."""
+    decoder_hidden: int = 512
+    decoder_layers: int = 2
+    decoder_inputs: int = 300
+    """Width of the vectors of codes."""
+    dropout: float = 0.0
+    """The share of numbers that are left out, in a decoder or a classifier."""
+    classes_hidden: int = 512
+    """Units of the classifier of ``nli``; Conneau et al. 2018 settled on 100."""
+    temperature: float = 0.05
+    """Of ``contrastive``."""
+    neighbours: bool = False
+    """Of ``skipthought``: whether the sentence before is said too, by a decoder of its own."""
+    drop: float = 0.1
+    """Of ``denoising``: the share of words that are left out (Hill et al. 2016)."""
+    swap: float = 0.1
+    """Of ``denoising``: the share of pairs of words that change places."""
+    validation: int = 1000
+    """Items that are held out of training, at most a tenth of all."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("batch", "codes", "decoder_hidden", "decoder_layers", "validation"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name}={getattr(self, name)}: at least 1 is wanted")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectiveKind:
+    """A row of the table of objectives."""
+
+    name: str
+    summary: str
+    texts: TextKind
+    prepare: str = ""
+    """``module:function`` of (texts, model, options); empty: nothing is learned."""
+
+
+_HERE = "sentprobe.probes.pretraining.objectives"
+
+_ROWS = (
+    ObjectiveKind(
+        name="none",
+        summary="nothing: the model stays as it is drawn",
+        texts=TextKind.SENTENCES,
+    ),
+    ObjectiveKind(
+        name="autoencoder",
+        summary="the sentence again",
+        texts=TextKind.SENTENCES,
+        prepare=f"{_HERE}.autoencoder:prepare",
+    ),
+    ObjectiveKind(
+        name="denoising",
+        summary="the sentence, of what is left when words are left out and swapped",
+        texts=TextKind.SENTENCES,
+        prepare=f"{_HERE}.denoising:prepare",
+    ),
+    ObjectiveKind(
+        name="skipthought",
+        summary="the next sentence, or both neighbours",
+        texts=TextKind.SENTENCES,
+        prepare=f"{_HERE}.skipthought:prepare",
+    ),
+    ObjectiveKind(
+        name="nmt",
+        summary="the sentence in another language",
+        texts=TextKind.PARALLEL,
+        prepare=f"{_HERE}.nmt:prepare",
+    ),
+    ObjectiveKind(
+        name="seq2tree",
+        summary="its constituents, as symbols in a line",
+        texts=TextKind.TREES,
+        prepare=f"{_HERE}.seq2tree:prepare",
+    ),
+    ObjectiveKind(
+        name="nli",
+        summary="whether a premise entails a hypothesis, contradicts it, or neither",
+        texts=TextKind.NLI,
+        prepare=f"{_HERE}.nli:prepare",
+    ),
+    ObjectiveKind(
+        name="meaning",
+        summary="its event, in the notation of gen: what our tasks ask for",
+        texts=TextKind.EVENTS,
+        prepare=f"{_HERE}.meaning:prepare",
+    ),
+    ObjectiveKind(
+        name="contrastive",
+        summary="a positive nearer to its anchor than negatives, of gen pairs --for training",
+        texts=TextKind.TRIPLETS,
+        prepare=f"{_HERE}.contrastive:prepare",
+    ),
+)
+
+OBJECTIVES: Mapping[str, ObjectiveKind] = {each.name: each for each in _ROWS}
+
+
+def find_objective(name: str) -> ObjectiveKind:
+    """Return an objective by name.
+
+    Raises:
+        UsageError: there is none; names the nearest.
+    """
+    if name not in OBJECTIVES:
+        near, known = suggest(name, OBJECTIVES), ", ".join(OBJECTIVES)
+        raise UsageError(f"there is no objective {name!r}{near}; known: {known}")
+    return OBJECTIVES[name]
+
+
+def prepare(
+    kind: ObjectiveKind, texts: Any, model: "SentenceModel", options: ObjectiveOptions
+) -> "Prepared":
+    """Return an objective over texts of its kind, ready to be trained."""
+    make: Callable[..., Prepared] = resolve_name(kind.prepare)
+    return make(texts, model, options)

@@ -1,0 +1,51 @@
+"""Word vectors that are learned from the texts themselves: skip-gram, by gensim."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sentprobe.probes.encoders.protocol import Vectors, digest, missing_extra
+from sentprobe.probes.encoders.word_vectors import WordVectors
+
+SKIP_GRAM = "skip-gram"
+"""What stands for such vectors in place of a file."""
+
+WINDOW = 5
+EPOCHS = 5
+
+
+def learn_skip_gram(texts: Sequence[str], *, dim: int, words: int, seed: int) -> WordVectors:
+    """Return vectors of the most frequent words, (dim,) each.
+
+    Hierarchical softmax and a window of 5 words are those of Adi et al. 2017, appendix I; five
+    times all texts, gensim's own. One thread learns, so that the same seed gives the same vectors.
+
+    Raises:
+        EncoderError: gensim is not installed.
+    """
+    try:
+        from gensim.models import Word2Vec  # noqa: PLC0415 - it is an extra
+    except ImportError:
+        raise missing_extra("word vectors of skip-gram", extra="train") from None
+    learned = Word2Vec(
+        sentences=[text.split() for text in texts],
+        vector_size=dim,
+        window=WINDOW,
+        sg=1,
+        hs=1,
+        negative=0,
+        min_count=1,
+        max_final_vocab=words,
+        epochs=EPOCHS,
+        workers=1,
+        seed=seed % 2**32,
+    ).wv
+    scale = float(np.sqrt(np.square(learned.vectors, dtype=np.float64).mean()))
+
+    def find(word: str) -> Vectors | None:
+        row = learned.key_to_index.get(word)
+        return None if row is None else learned.vectors[row]
+
+    return WordVectors(
+        SKIP_GRAM, dim, digest(SKIP_GRAM, seed, learned.vectors.tobytes()), find, scale
+    )

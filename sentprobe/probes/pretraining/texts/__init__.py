@@ -1,0 +1,1 @@
+"""Files of anybody's, read to texts that an encoder learns from."""

@@ -1,0 +1,385 @@
+"""A training as it is asked for: texts and an architecture become the folder of an encoder."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from hashlib import file_digest
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from sentprobe import files, progress, versions
+from sentprobe.errors import SentprobeError, UsageError, path_error
+from sentprobe.locks import locked
+from sentprobe.probes.encoders import model_config as config
+from sentprobe.probes.encoders import model_folder as folders
+from sentprobe.probes.encoders import sentence_model as models
+from sentprobe.probes.encoders.networks.architecture import Architecture
+from sentprobe.probes.encoders.trained import TrainedEncoder, TrainedOptions, TrainingPoint
+from sentprobe.probes.encoders.word_files import read_word_vectors
+from sentprobe.probes.encoders.word_vectors import WordVectors
+from sentprobe.probes.pretraining import checkpoint, loop, objectives
+from sentprobe.probes.pretraining.objectives import ObjectiveKind, ObjectiveOptions
+from sentprobe.probes.pretraining.schedule import TrainingState
+from sentprobe.probes.pretraining.skip_gram import SKIP_GRAM, learn_skip_gram
+from sentprobe.probes.pretraining.texts import sentences, sword
+from sentprobe.probes.pretraining.texts.meanings import draw_meanings
+from sentprobe.probes.pretraining.texts.open_texts import TextKind, open_texts
+from sentprobe.probes.pretraining.texts.sieves import TextOptions
+from sentprobe.probes.pretraining.texts.text_files import SUFFIXES, suffix_of
+from sentprobe.probes.pretraining.vocabulary import learn_vocabulary
+from sentprobe.probes.runs.scorer import Scorer
+from sentprobe.scratch import part_of
+
+PROBES = "probes"
+"""The folder of results in the folder of an encoder."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextPlan:
+    """What is learned from."""
+
+    corpus: tuple[Path, ...]
+    parallel: Path | None = None
+    """The translation of the corpus, line by line."""
+    options: TextOptions = field(default_factory=TextOptions)
+    events: int = 100_000
+    """Events that are drawn, where no text is read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelPlan:
+    """What learns."""
+
+    architecture: Architecture
+    words: int = 50_000
+    """Words that have a vector; Adi et al. 2017 have as many."""
+    vectors: str = ""
+    """A file of what word vectors are at first, or SKIP_GRAM; empty: they are drawn."""
+    frozen: bool = False
+    reverse: bool = False
+    """Whether sentences are read from the last word to the first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbingPlan:
+    """What is looked at on the way."""
+
+    tasks: tuple[str, ...]
+    contrasts: tuple[str, ...]
+    train: int
+    test: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingPlan:
+    """All that a training is made of; it can be sent to another process."""
+
+    name: str
+    """What results call the encoder."""
+    objective: str
+    texts: TextPlan
+    model: ModelPlan
+    options: ObjectiveOptions
+    settings: loop.TrainingSettings
+    out: Path
+    probing: ProbingPlan | None = None
+    command: str = ""
+
+    @property
+    def kind(self) -> ObjectiveKind:
+        """The objective.
+
+        Raises:
+            UsageError: there is none of that name.
+        """
+        return objectives.find_objective(self.objective)
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """What a training came to."""
+
+    out: Path
+    state: TrainingState | None
+    """None: nothing was to be learned."""
+    why: str
+    """Why it is over."""
+    was_done: bool
+    """Whether it was before it was asked for."""
+
+
+def run_training(plan: TrainingPlan, reporter: progress.Reporter) -> Trained:
+    """Train an encoder, from where its folder stands.
+
+    Raises:
+        UsageError: the folder is of something else; the texts do not fit the objective.
+        SentprobeError: see :func:`sentprobe.probes.pretraining.loop.train`.
+    """
+    check_texts(plan)
+    files.make_folder_of(plan.out / "model")
+    _check_free(plan.out)
+    identity = identify(plan)
+    try:
+        with locked(plan.out, wait=False) as ours:
+            if not ours:
+                raise SentprobeError(f"{plan.out}: another process trains there")
+            return _found(plan, identity) or _trained(plan, identity, reporter)
+    except OSError as error:
+        raise path_error(plan.out, "cannot write there", error) from error
+
+
+def _check_free(folder: Path) -> None:
+    """Refuse a folder that holds something else.
+
+    Raises:
+        UsageError: it does.
+    """
+    ours = {config.CONFIG, folders.WORDS, folders.WEIGHTS, checkpoint.FOLDER, PROBES}
+    try:
+        there = {each.name for each in folder.iterdir() if not each.name.startswith(".")}
+    except OSError as error:
+        raise path_error(folder, "cannot write there", error) from error
+    if others := there - ours:
+        raise UsageError(f"{folder}: holds something else ({min(others)}); choose another folder")
+
+
+_WANTED: Mapping[TextKind, str] = {
+    TextKind.SENTENCES: "sentences",
+    TextKind.PARALLEL: "sentences and their translations",
+    TextKind.NLI: "pairs with a label",
+    TextKind.TRIPLETS: "triplets, as gen pairs --for training writes them",
+    TextKind.TREES: "trees",
+}
+
+
+def check_texts(plan: TrainingPlan) -> None:
+    """Refuse texts that the objective cannot be learned from, before any is read.
+
+    Raises:
+        UsageError: it is so, or there is no such objective.
+    """
+    kind, texts = plan.kind, plan.texts
+    option = f"--objective {kind.name}"
+    if kind.texts is TextKind.EVENTS:
+        if texts.corpus:
+            raise UsageError(f"{option} learns from what the generator draws, not from --corpus")
+        return
+    if not texts.corpus:
+        raise UsageError(f"{option} learns from {_WANTED[kind.texts]}: --corpus is missing")
+    if kind.texts not in (TextKind.SENTENCES, TextKind.TREES):
+        _check_one(option, texts)
+    if kind.texts is TextKind.PARALLEL:
+        _check_parallel(option, texts)
+    elif texts.parallel:
+        raise UsageError(f"--parallel is for --objective nmt, not for {kind.name}")
+
+
+def _check_parallel(option: str, texts: TextPlan) -> None:
+    corpus = texts.corpus[0]
+    if texts.parallel is None and suffix_of(str(corpus)) in sentences.SUFFIXES.keys() - SUFFIXES:
+        raise UsageError(
+            f"{option} learns from {_WANTED[TextKind.PARALLEL]}: --parallel is missing, the file "
+            f"with the translation of each line of {corpus}"
+        )
+
+
+def _check_one(option: str, texts: TextPlan) -> None:
+    """Refuse several files where a reader takes one."""
+    if len(texts.corpus) > 1:
+        raise UsageError(
+            f"{option} learns from one file: --corpus is there {len(texts.corpus)} times"
+        )
+
+
+def identify(plan: TrainingPlan) -> checkpoint.Identity:
+    """Return what decides the weights, by name.
+
+    Raises:
+        UsageError: a file is not there.
+    """
+    model, texts, optimizer = plan.model, plan.texts, plan.settings.optimizer
+    sources = (*texts.corpus, *([texts.parallel] if texts.parallel else []))
+    found: dict[str, str | int | float | bool] = {
+        "architecture": model.architecture.kind,
+        "hidden": model.architecture.hidden,
+        "layers": model.architecture.layers,
+        "inputs": model.architecture.inputs,
+        "objective": plan.objective,
+        "corpus": " ".join(map(_digest, sources)),
+        "tokenised": texts.options.tokenised,
+        "lower": texts.options.lower,
+        "longest": texts.options.longest,
+        "events": texts.events,
+        "words": model.words,
+        "vectors": _identify_vectors(model.vectors),
+        "frozen": model.frozen,
+        "reverse": model.reverse,
+        "optimizer": optimizer.kind.value,
+        "rate": optimizer.rate,
+        "momentum": optimizer.momentum,
+        "clip": optimizer.clip,
+    }
+    return found | asdict(plan.options)
+
+
+def _identify_vectors(vectors: str) -> str:
+    return _digest(Path(vectors)) if vectors not in ("", SKIP_GRAM) else vectors or "drawn"
+
+
+def _digest(path: Path) -> str:
+    path = Path(str(path).removeprefix(sword.PREFIX))
+    try:
+        if path.is_dir():
+            return versions.folder_digest(path)
+        with path.open("rb") as file:
+            return file_digest(file, "sha256").hexdigest()[:16]
+    except OSError as error:
+        raise path_error(path, "cannot read it", error) from error
+
+
+def _found(plan: TrainingPlan, identity: checkpoint.Identity) -> Trained | None:
+    """Return what is in the folder if it is all that is asked for.
+
+    Raises:
+        OtherTrainingError: it is something else.
+    """
+    stored = checkpoint.read_state(plan.out)
+    if stored is not None:
+        checkpoint.check_same(plan.out, stored.identity, identity)
+        why = stored.state.ended(plan.settings.limits)
+        is_over = bool(why) and stored.state.is_validated
+        return Trained(plan.out, stored.state, why, was_done=True) if is_over else None
+    if not config.is_model_folder(plan.out):
+        return None
+    record = config.read_config(plan.out).record
+    checkpoint.check_same(plan.out, record.get("identity", {}), identity)
+    return None if plan.kind.prepare else Trained(plan.out, None, "nothing to learn", was_done=True)
+
+
+def _trained(
+    plan: TrainingPlan, identity: checkpoint.Identity, reporter: progress.Reporter
+) -> Trained:
+    reporter.begin("read the texts", 1)
+    texts = read_texts(plan.kind, plan.texts, seed=plan.options.seed)
+    model = make_model(plan, texts)
+    reporter.advance()
+    save = partial(save_model, plan, identity)
+    look = _looker(plan)
+    if not plan.kind.prepare:
+        save(model.eval(), None)
+        look(loop.Point(0, 0.0, model))
+        return Trained(plan.out, None, "nothing to learn", was_done=False)
+    reporter.begin("prepare the objective", 1)
+    prepared = objectives.prepare(plan.kind, texts, model, plan.options)
+    reporter.advance()
+    store = loop.TrainingStore(plan.out, identity, save)
+    state = loop.train(prepared, plan.settings, store, at_point=look, reporter=reporter)
+    return Trained(plan.out, state, state.ended(plan.settings.limits), was_done=False)
+
+
+def read_texts(kind: ObjectiveKind, plan: TextPlan, *, seed: int) -> Any:
+    """Return what an objective learns from.
+
+    Raises:
+        UsageError, SentprobeError: a file is not there or damaged, or there is too little in it.
+    """
+    if kind.texts is TextKind.EVENTS:
+        return draw_meanings(plan.events, seed=seed)
+    others = [plan.parallel] if plan.parallel else []
+    return open_texts(kind.texts, *plan.corpus, *others, options=plan.options)
+
+
+_INPUTS: Mapping[TextKind, tuple[str, ...]] = {
+    TextKind.SENTENCES: ("texts",),
+    TextKind.PARALLEL: ("sources",),
+    TextKind.NLI: ("premises", "hypotheses"),
+    TextKind.TRIPLETS: ("anchors", "positives", "negatives"),
+    TextKind.TREES: ("sentences",),
+    TextKind.EVENTS: ("sentences",),
+}
+"""What of the texts the encoder reads."""
+
+
+def make_model(plan: TrainingPlan, texts: Any) -> models.SentenceModel:
+    """Return the model before it has learned anything.
+
+    Raises:
+        UsageError: the word vectors are of another width.
+    """
+    model, lower = plan.model, plan.texts.options.lower
+    read = [*chain.from_iterable(getattr(texts, name) for name in _INPUTS[plan.kind.texts])]
+    return models.make_sentence_model(
+        model.architecture,
+        learn_vocabulary(read, words=model.words, lower=lower, reverse=model.reverse),
+        vectors=_vectors(plan, read),
+        frozen=model.frozen,
+        seed=plan.options.seed,
+    )
+
+
+def _vectors(plan: TrainingPlan, texts: Sequence[str]) -> WordVectors | None:
+    model = plan.model
+    if model.vectors == SKIP_GRAM:
+        dim, seed = model.architecture.inputs, plan.options.seed
+        return learn_skip_gram(texts, dim=dim, words=model.words, seed=seed)
+    return read_word_vectors(Path(model.vectors)) if model.vectors else None
+
+
+def save_model(
+    plan: TrainingPlan,
+    identity: checkpoint.Identity,
+    model: models.SentenceModel,
+    state: TrainingState | None,
+) -> None:
+    """Write the model into its folder, beside what else is there.
+
+    Raises:
+        SentprobeError: it cannot be written; the one before stays.
+    """
+    record = {
+        "family": plan.name,
+        "step": state.step if state else 0,
+        "epoch": state.best.epoch if state and state.best else 0.0,
+        "seed": plan.options.seed,
+        "objective": plan.objective,
+        "validation": asdict(state.best) if state and state.best else None,
+        "identity": dict(identity),
+        "command": plan.command,
+        "versions": {"sentprobe": versions.own_version()} | versions.versions("torch"),
+    }
+    try:
+        with part_of(plan.out / "model", folder=True) as part:
+            folders.write_sentence_model(model, part, record)
+            files.sync_folder(part)
+            for name in (folders.WORDS, folders.WEIGHTS, config.CONFIG):
+                (part / name).replace(plan.out / name)
+    except OSError as error:
+        raise path_error(plan.out, "cannot write the model", error) from error
+
+
+def _looker(plan: TrainingPlan) -> Callable[[loop.Point], None]:
+    """Return what probes the model, into the folder of results beside it."""
+    if plan.probing is None:
+        return lambda point: None  # noqa: ARG005
+    scorer = Scorer(
+        contrasts=plan.probing.contrasts,
+        tasks=plan.probing.tasks,
+        train=plan.probing.train,
+        test=plan.probing.test,
+        out=plan.out / PROBES,
+        name=plan.name,
+        seed=plan.options.seed,
+    )
+
+    def look(point: loop.Point) -> None:
+        encoder = probed_encoder(point.model, plan.name)
+        scorer(encoder, step=point.step, epoch=point.epoch)
+
+    return look
+
+
+def probed_encoder(model: models.SentenceModel, name: str) -> TrainedEncoder:
+    """Return a model in training as an encoder, where it is."""
+    options = TrainedOptions(device=str(model.words.weight.device))
+    return TrainedEncoder(model, options, name=name, point=TrainingPoint())

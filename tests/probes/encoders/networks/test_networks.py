@@ -1,0 +1,109 @@
+"""The networks: padding changes no vector, every weight learns, a seed decides the first ones."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from thoroughness import examples
+
+from sentprobe.errors import UsageError
+from sentprobe.probes.encoders.networks import network as networks
+
+KINDS = tuple(networks.NETWORKS)
+
+
+def make(kind: str, *, layers: int = 2, seed: int = 1) -> networks.Network:
+    architecture = networks.Architecture(kind=kind, hidden=4, layers=layers, inputs=3)
+    return networks.make_network(architecture, generator=torch.Generator().manual_seed(seed))
+
+
+def sentences_of(lengths: list[int], *, seed: int) -> list[torch.Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    return [torch.randn(length, 3, generator=generator) for length in lengths]
+
+
+def together(sentences: list[torch.Tensor], *, beyond: float, more: int) -> torch.Tensor:
+    """The sentences as one batch, with some number where no words are."""
+    time = max(map(len, sentences)) + more
+    batch = torch.full((len(sentences), time, 3), beyond)
+    for row, sentence in enumerate(sentences):
+        batch[row, : len(sentence)] = sentence
+    return batch
+
+
+@examples(60)
+@given(
+    kind=st.sampled_from(KINDS),
+    lengths=st.lists(st.integers(1, 7), min_size=1, max_size=5),
+    more=st.integers(0, 3),
+    beyond=st.sampled_from([0.0, 9.0, -1e3]),
+    seed=st.integers(0, 99),
+)
+def test_nothing_beyond_the_end_changes_a_vector(
+    kind: str, lengths: list[int], more: int, beyond: float, seed: int
+) -> None:
+    network, sentences = make(kind, layers=3), sentences_of(lengths, seed=seed)
+    found = network(together(sentences, beyond=beyond, more=more), torch.tensor(lengths))
+    alone = [network(each[None], torch.tensor([len(each)]))[0] for each in sentences]
+    torch.testing.assert_close(found, torch.stack(alone), rtol=1e-5, atol=1e-6)
+
+
+def learns(weight: torch.nn.Parameter) -> bool:
+    return weight.grad is not None and bool(weight.grad.any())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_gradients_reach_every_weight_and_no_padding(kind: str) -> None:
+    network, sentences = make(kind), sentences_of([5, 2], seed=0)
+    batch = together(sentences, beyond=0.5, more=1).requires_grad_()
+    network(batch, torch.tensor([5, 2])).square().sum().backward()
+    assert [name for name, each in network.named_parameters() if not learns(each)] == []
+    assert batch.grad is not None
+    assert not batch.grad[0, 5:].any() and not batch.grad[1, 2:].any()
+    assert batch.grad[0, :5].any()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_seed_decides_the_weights_and_nothing_else_does(kind: str) -> None:
+    torch.manual_seed(0)
+    before = torch.get_rng_state().clone()
+    first, again, other = (make(kind, seed=seed).state_dict() for seed in (1, 1, 2))
+    assert torch.equal(before, torch.get_rng_state())
+    assert all(torch.equal(each, again[name]) for name, each in first.items())
+    assert kind == "cbow" or any(not torch.equal(first[name], other[name]) for name in first)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("layers", [1, 3])
+def test_weights_are_counted_without_making_them(kind: str, layers: int) -> None:
+    network = make(kind, layers=layers)
+    count = networks.NETWORKS[kind].count(network.architecture)
+    assert count == sum(each.numel() for each in network.parameters())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_width_is_as_said(kind: str) -> None:
+    network = make(kind)
+    vectors = network(torch.zeros(2, 4, 3), torch.tensor([4, 1]))
+    assert vectors.shape == (2, network.dim)
+
+
+def test_a_place_beyond_the_last_has_the_vector_of_the_last() -> None:
+    positions = make("gated-conv").positions
+    assert isinstance(positions, torch.nn.Module)
+    found = positions(1030)
+    assert torch.equal(found[1023:], found[1023].expand(7, 3))
+    assert not torch.equal(found[1022], found[1023])
+
+
+def test_an_unknown_architecture_is_told_the_nearest() -> None:
+    with pytest.raises(
+        UsageError, match=r"no architecture 'bilstm-mx' \(did you mean 'bilstm-max'"
+    ):
+        networks.Architecture(kind="bilstm-mx")
+
+
+@pytest.mark.parametrize("size", ["hidden", "inputs", "layers"])
+def test_a_size_below_one_is_refused(size: str) -> None:
+    with pytest.raises(UsageError, match=f"lstm: {size}=-1: at least 1 is wanted"):
+        networks.Architecture(kind="lstm", **{size: -1})

@@ -1,0 +1,74 @@
+"""A checkpoint is whole or the one before, and a damaged one is refused."""
+
+import json
+from pathlib import Path
+
+import faults
+import pytest
+from small_trainings import SmallTraining, same, until
+
+from sentprobe.errors import SentprobeError
+from sentprobe.probes.pretraining import checkpoint
+
+pytest.importorskip("lightning_fabric", reason="the extra train is not installed")
+
+
+def test_a_full_disk_in_the_middle_of_a_checkpoint_keeps_the_one_before(tmp_path: Path) -> None:
+    whole = SmallTraining(tmp_path / "whole", until(3))
+    whole.run()
+    SmallTraining(tmp_path / "enc", until(2)).run()
+    number = 0
+    while True:
+        number += 1
+        part = SmallTraining(tmp_path / "enc", until(3))
+        try:
+            with faults.watched(tmp_path / "enc", faults.full(number)):
+                part.run()
+            break
+        except SentprobeError as error:
+            assert "No space left on device" in str(error)
+            stored = checkpoint.read_state(tmp_path / "enc")
+            assert stored is not None
+            assert stored.state.step in (2, 3)
+    assert number > 3
+    assert same(part.weights, whole.weights)
+
+
+def stored_training(folder: Path) -> Path:
+    SmallTraining(folder, until(2)).run()
+    return folder / checkpoint.FOLDER
+
+
+@pytest.mark.parametrize("name", [checkpoint.WEIGHTS, checkpoint.OPTIMIZER, checkpoint.STATE])
+@pytest.mark.parametrize("damage", [b"", b"{", b"\xff" * 40])
+def test_a_damaged_checkpoint_is_refused(tmp_path: Path, name: str, damage: bytes) -> None:
+    path = stored_training(tmp_path / "enc") / name
+    path.write_bytes(damage)
+    with pytest.raises(checkpoint.CheckpointError) as caught:
+        SmallTraining(tmp_path / "enc", until(4)).run()
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("state", {}), ("state", {"step": 1}), ("identity", 3), ("format", "x"), ("more", 1)],
+)
+def test_a_state_of_other_fields_is_refused(tmp_path: Path, field: str, value: object) -> None:
+    path = stored_training(tmp_path / "enc") / checkpoint.STATE
+    path.write_text(json.dumps(json.loads(path.read_text()) | {field: value}))
+    with pytest.raises(checkpoint.CheckpointError):
+        checkpoint.read_state(tmp_path / "enc")
+
+
+def test_a_state_of_a_wrong_kind_is_refused(tmp_path: Path) -> None:
+    path = stored_training(tmp_path / "enc") / checkpoint.STATE
+    found = json.loads(path.read_text())
+    found["state"]["step"] = "two"
+    path.write_text(json.dumps(found))
+    with pytest.raises(checkpoint.CheckpointError, match="step must be a whole number"):
+        checkpoint.read_state(tmp_path / "enc")
+
+
+def test_nothing_is_a_pickle(tmp_path: Path) -> None:
+    names = {path.name for path in stored_training(tmp_path / "enc").iterdir()}
+    assert names == {checkpoint.STATE, checkpoint.WEIGHTS, checkpoint.OPTIMIZER}

@@ -1,0 +1,183 @@
+"""The loop goes on where it was stopped, bit by bit, and says what went wrong."""
+
+import os
+import random
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import killed_trainings
+import pytest
+import torch
+from processes import ENVIRONMENT
+from small_trainings import (
+    SETTINGS,
+    STEPS,
+    SmallTraining,
+    no_better,
+    prepare,
+    same,
+    until,
+)
+
+from sentprobe.errors import UsageError
+from sentprobe.probes.pretraining import checkpoint, loop, optimizers
+from sentprobe.probes.pretraining.optimizers import ADAGRAD, ADAM, SGD, OptimizerSettings
+from sentprobe.probes.pretraining.schedule import Every, Limits
+
+pytest.importorskip("lightning_fabric", reason="the extra train is not installed")
+
+
+@pytest.mark.parametrize("optimizer", [ADAM, SGD, ADAGRAD], ids=lambda each: each.kind.value)
+def test_a_training_that_is_interrupted_goes_on_bit_by_bit(
+    tmp_path: Path, optimizer: OptimizerSettings
+) -> None:
+    whole = SmallTraining(tmp_path / "whole", until(12, optimizer))
+    whole.run()
+    stops = {3, STEPS, 9}  # in the middle of an epoch, and where one ends
+    settings = replace(until(12, optimizer), point_every=Every(1))
+    while True:
+        part = SmallTraining(tmp_path / "part", settings)
+        try:
+            state = part.run(lambda point: interrupt(point, stops))
+            break
+        except KeyboardInterrupt:
+            continue
+    assert not stops
+    assert state.step == 12
+    assert same(part.weights, whole.weights)
+    assert state.best == whole.run().best
+
+
+def interrupt(point: loop.Point, stops: set[int]) -> None:
+    if point.step in stops:
+        stops.remove(point.step)
+        raise KeyboardInterrupt
+
+
+def test_the_steps_are_limited_by_what_is_asked_for(tmp_path: Path) -> None:
+    training = SmallTraining(tmp_path / "enc", until(12))
+    first = SmallTraining(tmp_path / "enc", until(3))
+    assert first.run().step == 3
+    assert training.run().step == 12
+    epochs = SmallTraining(tmp_path / "epochs", replace(SETTINGS, limits=Limits(epochs=2)))
+    assert epochs.run().step == 2 * STEPS
+    minutes = replace(SETTINGS, limits=Limits(minutes=1e-9))
+    assert SmallTraining(tmp_path / "minutes", minutes).run().step == 1
+
+
+def test_a_training_that_is_over_does_nothing(tmp_path: Path) -> None:
+    first = SmallTraining(tmp_path / "enc")
+    state = first.run()
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
+    again = SmallTraining(tmp_path / "enc")
+    assert again.run() == state
+    assert again.best == []
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
+
+
+def test_it_ends_when_validation_gets_no_better(tmp_path: Path) -> None:
+    limits = Limits(patience=2)
+    training = SmallTraining(
+        tmp_path / "enc",
+        replace(SETTINGS, limits=limits),
+        prepared=prepare(validate=no_better),
+    )
+    state = training.run()
+    assert (state.step, state.waited, training.best) == (12, 2, [4])
+    assert state.ended(limits) == "no better accuracy in 2 validations"
+
+
+def test_the_best_by_validation_is_written_and_the_last_is_kept(tmp_path: Path) -> None:
+    training = SmallTraining(tmp_path / "enc", until(40))
+    state = training.run()
+    assert state.best is not None
+    assert training.best[-1] == state.best.step
+    other = prepare()
+    optimizer = optimizers.make_optimizer(ADAM, other.learner)
+    checkpoint.load_weights(tmp_path / "enc", checkpoint.Learned(other.learner, optimizer))
+    assert same(other.learner.state_dict(), training.weights)
+
+
+def test_whoever_looks_changes_nothing(tmp_path: Path) -> None:
+    def look(point: loop.Point) -> None:
+        torch.rand(random.randrange(9))
+        point.model.eval()
+
+    alone = SmallTraining(tmp_path / "alone")
+    alone.run()
+    seen = SmallTraining(tmp_path / "seen", replace(SETTINGS, point_every=Every(5)))
+    seen.run(look)
+    assert seen.points == [0, 5, 10, 12]
+    assert same(seen.weights, alone.weights)
+    epochs = SmallTraining(tmp_path / "epochs", replace(until(STEPS), point_every=Every()))
+    epochs.run()
+    assert epochs.points == [0, STEPS]
+
+
+def test_global_random_numbers_are_as_they_were(tmp_path: Path) -> None:
+    training = SmallTraining(tmp_path / "enc", until(2))
+    before = torch.get_rng_state()
+    training.run()
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_word_vectors_that_are_frozen_stay(tmp_path: Path) -> None:
+    training = SmallTraining(tmp_path / "enc")
+    model = training.prepared.learner.encoder
+    model.words.weight.requires_grad_(False)
+    before = training.weights
+    training.run()
+    moved = {name for name, each in training.weights.items() if not torch.equal(each, before[name])}
+    assert moved == before.keys() - {"encoder.words.weight"}
+
+
+@pytest.mark.parametrize("bad", [0, 2])
+def test_a_loss_that_is_no_number_stops_it_and_keeps_what_was_good(
+    tmp_path: Path, bad: int
+) -> None:
+    settings = replace(SETTINGS, keep_seconds=300, validate_every=Every(2))
+    training = SmallTraining(tmp_path / "enc", settings, prepared=prepare(bad=bad))
+    with pytest.raises(loop.DivergedError) as caught:
+        training.run()
+    folder = tmp_path / "enc"
+    good = "the best model, loss" if bad else "nothing, as nothing was validated yet"
+    assert f"the loss (nan) is no number any more at step {bad + 1}: " in str(caught.value)
+    assert good in str(caught.value)
+    assert training.best == ([2] if bad else [])
+    stored = checkpoint.read_state(folder)
+    assert (stored and stored.state.step) == (2 if bad else None)
+
+
+def test_another_training_is_not_gone_on_with(tmp_path: Path) -> None:
+    SmallTraining(tmp_path / "enc", until(2)).run()
+    other = SmallTraining(tmp_path / "enc", until(4), identity={"seed": 8})
+    with pytest.raises(checkpoint.OtherTrainingError, match="has seed 7, not 8; choose another"):
+        other.run()
+
+
+def test_a_device_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    if torch.cuda.is_available():
+        pytest.skip("there is one")
+    machine = loop.TrainingMachine(device="cuda")
+    with pytest.raises(UsageError, match="--device cuda: "):
+        SmallTraining(tmp_path / "enc", replace(SETTINGS, machine=machine)).run()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_training_that_is_killed_20_times_goes_on_bit_by_bit(tmp_path: Path) -> None:
+    script = Path(killed_trainings.__file__)
+    line = [sys.executable, str(script), str(tmp_path / "enc"), "20", "0"]
+    done = subprocess.run(line, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    whole = SmallTraining(tmp_path / "whole", until(killed_trainings.STEPS))
+    whole.run()
+    found, wanted = (
+        (tmp_path / name / checkpoint.FOLDER / file).read_bytes()
+        for file in (checkpoint.WEIGHTS,)
+        for name in ("enc", "whole")
+    )
+    assert found == wanted
+    assert len(set(done.stdout.split())) > 10  # it was at work when it was killed

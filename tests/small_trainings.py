@@ -1,0 +1,124 @@
+"""Trainings of a model with a few weights, on which everything about the loop can be tried."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from sentprobe.probes.encoders import sentence_model as models
+from sentprobe.probes.encoders.networks.architecture import Architecture
+from sentprobe.probes.pretraining import loop
+from sentprobe.probes.pretraining.objective import Batch, Learner, Prepared, Validation
+from sentprobe.probes.pretraining.optimizers import ADAM, OptimizerSettings
+from sentprobe.probes.pretraining.schedule import Every, Limits, TrainingState
+
+WORDS = tuple("abcdefgh")
+STEPS = 5
+"""Of an epoch."""
+
+
+class LengthLearner(Learner):
+    """Learns how many words a sentence has, and forgets some of each vector at random."""
+
+    def __init__(self, encoder: models.SentenceModel) -> None:
+        super().__init__(encoder)
+        self.dropout = nn.Dropout(0.3)
+        self.out = nn.Linear(encoder.dim, 1)
+        nn.init.constant_(self.out.weight, 0.1)
+        nn.init.zeros_(self.out.bias)
+
+    def forward(self, batch: Batch) -> torch.Tensor:
+        lengths = batch.tensors["lengths"]
+        vectors = self.encoder(batch.tensors["ids"], lengths)
+        errors = self.out(self.dropout(vectors)).squeeze(1) - lengths * batch.tensors["scale"]
+        return (errors**2).mean()
+
+
+@dataclass(frozen=True)
+class LengthExamples:
+    """Batches that the epoch decides; from the step *bad* of the first epoch on, no numbers."""
+
+    steps: int = STEPS
+    bad: int | None = None
+
+    def batches(self, epoch: int, *, start: int = 0) -> Iterator[Batch]:
+        for place in range(start, self.steps):
+            scale = float("nan") if self.bad is not None and place >= self.bad else 1.0
+            yield make_batch(1000 * epoch + place, scale)
+
+
+def make_batch(seed: int, scale: float = 1.0) -> Batch:
+    generator = torch.Generator().manual_seed(seed)
+    lengths = torch.randint(1, 6, (4,), generator=generator)
+    ids = torch.randint(2, 2 + len(WORDS), (4, 5), generator=generator)
+    ids[torch.arange(5) >= lengths[:, None]] = models.PADDING
+    return Batch({"ids": ids, "lengths": lengths, "scale": torch.tensor(scale)}, 4, 4)
+
+
+def validate(learner: Learner) -> Validation:
+    with torch.no_grad():
+        loss = float(learner(make_batch(-1)))
+    return Validation("loss", loss, higher_is_better=False, loss=loss)
+
+
+def no_better(_: Learner) -> Validation:
+    return Validation("accuracy", 0.5, higher_is_better=True, loss=1.0)
+
+
+def prepare(
+    *, bad: int | None = None, validate: Callable[[Learner], Validation] = validate
+) -> Prepared:
+    model = models.make_sentence_model(
+        Architecture(kind="lstm", hidden=3, inputs=2), models.KnownWords(WORDS), seed=1
+    )
+    return Prepared(LengthLearner(model), LengthExamples(bad=bad), validate)
+
+
+SETTINGS = loop.TrainingSettings(
+    seed=7,
+    optimizer=ADAM,
+    limits=Limits(steps=12),
+    validate_every=Every(4),
+    keep_seconds=0,  # after each step
+)
+
+
+@dataclass
+class SmallTraining:
+    """A training in a folder, and what it did."""
+
+    folder: Path
+    settings: loop.TrainingSettings = SETTINGS
+    prepared: Prepared = field(default_factory=prepare)
+    identity: dict[str, str | int | float | bool] = field(default_factory=lambda: {"seed": 7})
+    best: list[int] = field(default_factory=list)
+    """The steps after which the best model was written."""
+    points: list[int] = field(default_factory=list)
+    """The steps after which the model was looked at."""
+
+    def run(self, look: Callable[[loop.Point], None] = lambda _: None) -> TrainingState:
+        self.folder.mkdir(exist_ok=True)
+        store = loop.TrainingStore(self.folder, self.identity, self._save)
+
+        def at_point(point: loop.Point) -> None:
+            self.points.append(point.step)
+            look(point)
+
+        return loop.train(self.prepared, self.settings, store, at_point=at_point)
+
+    def _save(self, _: models.SentenceModel, state: TrainingState) -> None:
+        self.best.append(state.step)
+
+    @property
+    def weights(self) -> dict[str, torch.Tensor]:
+        return {name: each.clone() for name, each in self.prepared.learner.state_dict().items()}
+
+
+def until(steps: int, optimizer: OptimizerSettings = ADAM) -> loop.TrainingSettings:
+    return replace(SETTINGS, limits=Limits(steps=steps), optimizer=optimizer)
+
+
+def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(one[each], other[each]) for each in one)
