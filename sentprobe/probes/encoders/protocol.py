@@ -34,6 +34,8 @@ class Encoder(Protocol):
     - ``notes: tuple[str, ...]``: what a user should know of what was encoded so far, in sentences
     - ``truncated(sentences)``: returns of how many of the sentences it reads the beginning only;
       None: it cannot say
+    - ``word_vectors(texts)``: returns the vectors by which it reads words, (n, width) float32: of a
+      text of several words their average, of one that it does not know zeros
     - ``in_order(sentences)``: returns the encoder to be used when these are all the sentences that
       will be asked for, each once, in the order of the datasets
     """

@@ -56,6 +56,18 @@ class WordVectors:
             log.warning("%s", notes[0])
         return [self._matrix(sentence) for sentence in sentences]
 
+    def of_words(self, texts: Sequence[str]) -> Vectors:
+        """Return the vector of each word, (n, dim) float32; of several in a text, the average.
+
+        Unknown words are left out; a text of them alone is 0. The sums are as in :class:`Bow`.
+        """
+        out = np.zeros((len(texts), self.dim), dtype=np.float32)
+        for row, text in enumerate(texts):
+            known = [each for each in map(self.find, sorted(text.split())) if each is not None]
+            if known:
+                out[row] = np.stack(known).mean(axis=0, dtype=np.float64)
+        return out
+
     @property
     def notes(self) -> tuple[str, ...]:
         """One sentence on the unknown words so far, if there are more than the warning said."""
@@ -124,6 +136,10 @@ class Bow:
         for row, matrix in enumerate(self.words.look_up(sorted_words)):
             out[row] = matrix.mean(axis=0, dtype=np.float64)
         return out
+
+    def word_vectors(self, texts: Sequence[str]) -> Vectors:
+        """Return the word vectors of texts, (n, dim) float32; 0 where there is none."""
+        return self.words.of_words(texts)
 
 
 def random_vectors(*, seed: int, dim: int) -> WordVectors:

@@ -99,6 +99,11 @@ class InferSent(Published):
     habits: _Habits
     padding: InferSentPadding
 
+    @property
+    def inputs(self) -> WordVectors:
+        """The vectors by which it reads words."""
+        return self.words
+
     def _forward(self, sentences: Sequence[str]) -> torch.Tensor:
         matrices = self.words.look_up([self.habits.frame(sentence) for sentence in sentences])
         states, _ = self.lstm(recurrent.pack(matrices, self.lstm))

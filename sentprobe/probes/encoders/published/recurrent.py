@@ -56,6 +56,19 @@ class Published(ABC):
             vectors: Vectors = torch.cat(parts).cpu().numpy()
         return vectors
 
+    def word_vectors(self, texts: Sequence[str]) -> Vectors:
+        """Return the word vectors of texts, (n, width) float32; 0 where there is none."""
+        return self.inputs.of_words(texts)
+
+    def truncated(self, sentences: Sequence[str]) -> int:  # noqa: ARG002
+        """Return 0: all of a sentence is read."""
+        return 0
+
+    @property
+    @abstractmethod
+    def inputs(self) -> WordVectors:
+        """The vectors by which it reads words."""
+
     @abstractmethod
     def _forward(self, sentences: Sequence[str]) -> torch.Tensor:
         """Return the vectors of the sentences, (n, dim)."""

@@ -14,6 +14,7 @@ from sentprobe.probes.encoders.published.numbered_words import NumberedWords, re
 from sentprobe.probes.encoders.published.recurrent import Published, PublishedOptions
 from sentprobe.probes.encoders.published.sentence_words import Divide, division, punctuation
 from sentprobe.probes.encoders.published.theano_gru import read_gru
+from sentprobe.probes.encoders.word_vectors import WordVectors
 from sentprobe.specs import Spec, read_options
 
 END, UNKNOWN = 0, 1
@@ -57,6 +58,11 @@ class Sdae(Published):
     gru: nn.GRU
     table: Vectors  # (words, inputs)
     divide: Divide
+
+    @property
+    def inputs(self) -> WordVectors:
+        """The vectors by which it reads words."""
+        return self.words.vectors([self.table])
 
     def _forward(self, sentences: Sequence[str]) -> torch.Tensor:
         numbers = [[*self.words.look_up(self.divide(each)), END] for each in sentences]

@@ -16,6 +16,7 @@ from sentprobe.probes.encoders.published.numbered_words import NumberedWords, re
 from sentprobe.probes.encoders.published.recurrent import Published, PublishedOptions
 from sentprobe.probes.encoders.published.sentence_words import Divide, division, treebank
 from sentprobe.probes.encoders.published.theano_gru import read_gru
+from sentprobe.probes.encoders.word_vectors import WordVectors
 from sentprobe.specs import Spec, read_options
 
 
@@ -60,10 +61,10 @@ DICTIONARY = "dictionary.txt"
 UNKNOWN, END = "UNK", "<eos>"
 
 CONVERT = (
-    "in its folder, python -c \"import numpy as n; n.save('{name}', n.array([r.ravel() for r in "
-    "n.load('{name}', allow_pickle=True, encoding='latin1')], 'f4'))\""
+    'in its folder, python -c "import numpy as n; [n.save(p, n.array([r.ravel() for r in n.load(p, '
+    "allow_pickle=True, encoding='latin1')], 'f4')) for p in {names}]\""
 )
-"""How a table of objects, as it was published, becomes one of numbers."""
+"""How tables of objects, as they were published, become tables of numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,6 +90,11 @@ class SkipThought(Published):
     models: tuple[_Model, ...]
     divide: Divide
     options: SkipThoughtOptions
+
+    @property
+    def inputs(self) -> WordVectors:
+        """The vectors by which it reads words, those of both models side by side."""
+        return self.words.vectors([model.table for model in self.models])
 
     def _forward(self, sentences: Sequence[str]) -> torch.Tensor:
         numbers = [self._numbers(sentence) for sentence in sentences]
@@ -117,7 +123,11 @@ def build_skipthought(spec: Spec) -> SkipThought:
         raise UsageError(f"skipthought: there is no folder {folder}")
     words = _read_words(folder / DICTIONARY, eos=options.eos)
     files = MODES[options.mode]
-    models = tuple(_read_model(folder, each, words, device=options.device) for each in files)
+    tables = _read_tables(folder, [each.table for each in files])
+    models = tuple(
+        _read_model(folder, each, table, words, device=options.device)
+        for each, table in zip(files, tables, strict=True)
+    )
     used = (DICTIONARY, *(name for each in files for name in (each.weights, each.table)))
     made_of = (options.mode, options.eos, options.normalize, options.words)
     contents = [weight_files.content_digest(folder / name) for name in used]
@@ -140,13 +150,18 @@ def _read_words(path: Path, *, eos: bool) -> NumberedWords:
     return NumberedWords(str(path), numbers, numbers[UNKNOWN])
 
 
-def _read_model(folder: Path, files: _Files, words: NumberedWords, *, device: str) -> _Model:
-    path = folder / files.table
+def _read_tables(folder: Path, names: Sequence[str]) -> list[Vectors]:
+    convert = CONVERT.format(names=tuple(names))  # all at once, as all were published alike
+    return [weight_files.read_table(folder / name, convert=convert) for name in names]
+
+
+def _read_model(
+    folder: Path, files: _Files, table: Vectors, words: NumberedWords, *, device: str
+) -> _Model:
     gru = read_gru(folder / files.weights, files.layers, device=device)
-    table = weight_files.read_table(path, convert=CONVERT.format(name=files.table))
     if table.shape != (words.rows, gru.input_size):
         raise EncoderError(
-            f"{path}: vectors (words, dim) of shape {table.shape}; {(words.rows, gru.input_size)} "
-            f"is wanted by {DICTIONARY} and {files.weights}"
+            f"{folder / files.table}: vectors (words, dim) of shape {table.shape}; "
+            f"{(words.rows, gru.input_size)} is wanted by {DICTIONARY} and {files.weights}"
         )
     return _Model(gru, table)
