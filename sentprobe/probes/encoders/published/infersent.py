@@ -7,16 +7,11 @@ from enum import StrEnum
 from pathlib import Path
 
 import torch
-from torch import nn
-from torch.nn.utils.rnn import pad_packed_sequence
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.encoders.protocol import EncoderError, digest
+from sentprobe.probes.encoders import protocol, word_files, word_vectors
 from sentprobe.probes.encoders.published import recurrent, weight_files
-from sentprobe.probes.encoders.published.recurrent import Published, PublishedOptions
-from sentprobe.probes.encoders.published.sentence_words import Divide, division, moses, treebank
-from sentprobe.probes.encoders.word_files import read_word_vectors
-from sentprobe.probes.encoders.word_vectors import WordVectors
+from sentprobe.probes.encoders.published import sentence_words as words_of
 from sentprobe.specs import Spec, read_options
 
 
@@ -38,7 +33,7 @@ class InferSentPadding(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InferSentOptions(PublishedOptions):
+class InferSentOptions(recurrent.PublishedOptions):
     """Options of ``infersent``."""
 
     vectors: str = ""
@@ -53,7 +48,7 @@ class _Habits:
 
     begin: str
     end: str
-    divide: Divide
+    divide: words_of.Divide
 
     def frame(self, sentence: str) -> str:
         """Return the words of a sentence between the marks, with spaces between them."""
@@ -61,8 +56,8 @@ class _Habits:
 
 
 HABITS = {
-    InferSentVersion.GLOVE: _Habits("<s>", "</s>", treebank),
-    InferSentVersion.FASTTEXT: _Habits("<p>", "</p>", moses),
+    InferSentVersion.GLOVE: _Habits("<s>", "</s>", words_of.treebank),
+    InferSentVersion.FASTTEXT: _Habits("<p>", "</p>", words_of.moses),
 }
 
 VECTORS = {
@@ -87,23 +82,28 @@ CONVERT = (
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class InferSent(Published):
+class InferSent(recurrent.Published):
     """A BiLSTM over word vectors, and the maximum over time of its states.
 
     Conneau et al. 2017, section 3.2.2; 2,048 units a direction as published. A word without a
     vector is left out, as in their code, and so is a mark of begin or end without one.
     """
 
-    words: WordVectors
-    lstm: nn.LSTM
+    words: word_vectors.WordVectors
+    lstm: torch.nn.LSTM
     habits: _Habits
     padding: InferSentPadding
 
+    @property
+    def inputs(self) -> word_vectors.WordVectors:
+        """The vectors by which it reads words."""
+        return self.words
+
     def _forward(self, sentences: Sequence[str]) -> torch.Tensor:
         matrices = self.words.look_up([self.habits.frame(sentence) for sentence in sentences])
-        states, _ = self.lstm(recurrent.pack(matrices, self.lstm))
-        filled, _ = pad_packed_sequence(states, padding_value=-torch.inf)  # (time, n, 2 * units)
-        highest = filled.amax(dim=0)  # (n, 2 * units)
+        packed, _ = self.lstm(recurrent.pack(matrices, self.lstm))
+        states = recurrent.unpack(packed, filled=-torch.inf)  # (time, n, 2 * units)
+        highest = states.amax(dim=0)  # (n, 2 * units)
         return highest.relu() if self.padding is InferSentPadding.ZEROS else highest
 
 
@@ -121,14 +121,15 @@ def build_infersent(spec: Spec) -> InferSent:
         raise UsageError(f"infersent: vectors=FILE is wanted: {VECTORS[version]}")
     lstm = _read_lstm(path, device=options.device)
     words = _read_words(options.vectors, lstm, path)
+    habits = HABITS[version]
     made_of = (version, options.padding, options.words, words.fingerprint)
     return InferSent(
         name=spec.name,
-        fingerprint=digest("infersent", *made_of, weight_files.content_digest(path)),
+        fingerprint=protocol.digest("infersent", *made_of, weight_files.content_digest(path)),
         words=words,
         batch=options.batch,
         lstm=lstm,
-        habits=replace(HABITS[version], divide=division(options.words, HABITS[version].divide)),
+        habits=replace(habits, divide=words_of.division(options.words, habits.divide)),
         padding=options.padding,
     )
 
@@ -144,7 +145,7 @@ def _version(path: Path, asked: InferSentVersion) -> InferSentVersion:
     return InferSentVersion(found[1])
 
 
-def _read_lstm(path: Path, *, device: str) -> nn.LSTM:
+def _read_lstm(path: Path, *, device: str) -> torch.nn.LSTM:
     found = weight_files.read_state_dict(
         path,
         [f"{LAYER}{name}" for name in WEIGHTS],
@@ -157,17 +158,17 @@ def _read_lstm(path: Path, *, device: str) -> nn.LSTM:
         for name in (f"{LAYER}weight_ih_l0", f"{LAYER}weight_hh_l0")
     )
     with torch.device("meta"):  # without weights, so that no global generator is touched
-        lstm = nn.LSTM(inputs, units, bidirectional=True)
+        lstm = torch.nn.LSTM(inputs, units, bidirectional=True)
     for name, parameter in lstm.named_parameters():
         weight_files.check_shape(f"{LAYER}{name}", found[f"{LAYER}{name}"], parameter.shape, path)
     weights = {name.removeprefix(LAYER): tensor for name, tensor in found.items()}
     return recurrent.with_weights(lstm, weights, device=device)
 
 
-def _read_words(file: str, lstm: nn.LSTM, path: Path) -> WordVectors:
-    words = read_word_vectors(Path(file).expanduser())
+def _read_words(file: str, lstm: torch.nn.LSTM, path: Path) -> word_vectors.WordVectors:
+    words = word_files.read_word_vectors(Path(file).expanduser())
     if words.dim != lstm.input_size:
-        raise EncoderError(
+        raise protocol.EncoderError(
             f"{words.source}: vectors of width {words.dim}; {path} wants {lstm.input_size}"
         )
     return words

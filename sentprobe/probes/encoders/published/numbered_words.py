@@ -4,10 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+
 from sentprobe.errors import FormatError, path_error
 from sentprobe.files import decode_lines
-from sentprobe.probes.encoders.protocol import EncoderError
-from sentprobe.probes.encoders.word_vectors import SHOWN
+from sentprobe.probes.encoders.protocol import EncoderError, Vectors
+from sentprobe.probes.encoders.word_vectors import SHOWN, WordVectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,17 @@ class NumberedWords:
     def rows(self) -> int:
         """How many rows a table wants to have one for each number."""
         return max(self.numbers.values()) + 1
+
+    def vectors(self, tables: Sequence[Vectors]) -> WordVectors:
+        """Return the word vectors of tables, side by side; none for a word without a number."""
+
+        def find(word: str) -> Vectors | None:
+            number = self.numbers.get(word)
+            if number is None:
+                return None
+            return np.concatenate([table[number] for table in tables], dtype=np.float32)
+
+        return WordVectors(self.source, sum(table.shape[1] for table in tables), "", find)
 
     @property
     def notes(self) -> tuple[str, ...]:

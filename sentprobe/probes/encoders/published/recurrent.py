@@ -7,23 +7,21 @@ from typing import TypeVar
 
 import numpy as np
 import torch
-from torch import nn
-from torch.nn.utils.rnn import PackedSequence, pack_sequence
+from torch.nn.utils import rnn
 
 from sentprobe.probes.encoders import models
 from sentprobe.probes.encoders.protocol import Vectors
-from sentprobe.probes.encoders.published.numbered_words import NumberedWords
-from sentprobe.probes.encoders.published.sentence_words import WordDivision
+from sentprobe.probes.encoders.published import numbered_words, sentence_words
 from sentprobe.probes.encoders.word_vectors import WordVectors
 
-Recurrent = TypeVar("Recurrent", nn.LSTM, nn.GRU)
+Recurrent = TypeVar("Recurrent", torch.nn.LSTM, torch.nn.GRU)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedOptions:
     """Options of all published encoders."""
 
-    words: WordDivision = WordDivision.OWN
+    words: sentence_words.WordDivision = sentence_words.WordDivision.OWN
     """How a sentence is divided into words: as the model's own code does, or at spaces."""
     batch: int = 64
     """Sentences that are encoded together, at most."""
@@ -40,7 +38,7 @@ class Published(ABC):
 
     name: str
     fingerprint: str
-    words: WordVectors | NumberedWords
+    words: WordVectors | numbered_words.NumberedWords
     batch: int
 
     @property
@@ -56,20 +54,39 @@ class Published(ABC):
             vectors: Vectors = torch.cat(parts).cpu().numpy()
         return vectors
 
+    def word_vectors(self, texts: Sequence[str]) -> Vectors:
+        """Return the word vectors of texts, (n, width) float32; 0 where there is none."""
+        return self.inputs.of_words(texts)
+
+    def truncated(self, sentences: Sequence[str]) -> int:  # noqa: ARG002
+        """Return 0: all of a sentence is read."""
+        return 0
+
+    @property
+    @abstractmethod
+    def inputs(self) -> WordVectors:
+        """The vectors by which it reads words."""
+
     @abstractmethod
     def _forward(self, sentences: Sequence[str]) -> torch.Tensor:
         """Return the vectors of the sentences, (n, dim)."""
 
 
-def pack(matrices: Sequence[Vectors], network: nn.LSTM | nn.GRU) -> PackedSequence:
+def pack(matrices: Sequence[Vectors], network: torch.nn.LSTM | torch.nn.GRU) -> rnn.PackedSequence:
     """Return matrices (words, dim) of any numbers of words for a network, unpadded."""
     device = next(network.parameters()).device
     arrays = (np.asarray(matrix, dtype=np.float32) for matrix in matrices)
     tensors = [torch.from_numpy(array).to(device) for array in arrays]
-    return pack_sequence(tensors, enforce_sorted=False)
+    return rnn.pack_sequence(tensors, enforce_sorted=False)
 
 
-def last_states(gru: nn.GRU, matrices: Sequence[Vectors]) -> torch.Tensor:
+def unpack(packed: rnn.PackedSequence, *, filled: float) -> torch.Tensor:
+    """Return states (time, n, units); behind the words of a sentence is what is *filled* in."""
+    states, _ = rnn.pad_packed_sequence(packed, padding_value=filled)
+    return states
+
+
+def last_states(gru: torch.nn.GRU, matrices: Sequence[Vectors]) -> torch.Tensor:
     """Return the last state of each direction, side by side: (n, units) or (n, 2 * units).
 
     The last one backwards is that after the first word.

@@ -5,15 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from torch import nn
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.encoders.protocol import EncoderError, Vectors, digest
-from sentprobe.probes.encoders.published import recurrent, weight_files
-from sentprobe.probes.encoders.published.numbered_words import NumberedWords, read_word_numbers
-from sentprobe.probes.encoders.published.recurrent import Published, PublishedOptions
-from sentprobe.probes.encoders.published.sentence_words import Divide, division, punctuation
-from sentprobe.probes.encoders.published.theano_gru import read_gru
+from sentprobe.probes.encoders import protocol, word_vectors
+from sentprobe.probes.encoders.published import numbered_words, recurrent, theano_gru, weight_files
+from sentprobe.probes.encoders.published import sentence_words as words_of
 from sentprobe.specs import Spec, read_options
 
 END, UNKNOWN = 0, 1
@@ -37,7 +33,7 @@ CONVERT_WORDS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SdaeOptions(PublishedOptions):
+class SdaeOptions(recurrent.PublishedOptions):
     """Options of ``sdae``."""
 
     dictionary: str = ""
@@ -47,16 +43,21 @@ class SdaeOptions(PublishedOptions):
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Sdae(Published):
-    """The last state of the GRU, after the words and the mark of the end (Hill et al. 2016, 2.2).
+class Sdae(recurrent.Published):
+    """The last state of the GRU, after the words and the mark of the end.
 
     Sentences are not made noisy, as they are in training.
     """
 
-    words: NumberedWords
-    gru: nn.GRU
-    table: Vectors  # (words, inputs)
-    divide: Divide
+    words: numbered_words.NumberedWords
+    gru: torch.nn.GRU
+    table: protocol.Vectors  # (words, inputs)
+    divide: words_of.Divide
+
+    @property
+    def inputs(self) -> word_vectors.WordVectors:
+        """The vectors by which it reads words."""
+        return self.words.vectors([self.table])
 
     def _forward(self, sentences: Sequence[str]) -> torch.Tensor:
         numbers = [[*self.words.look_up(self.divide(each)), END] for each in sentences]
@@ -75,7 +76,7 @@ def build_sdae(spec: Spec) -> Sdae:
         raise UsageError("sdae: dictionary=FILE is wanted: lines of a word, a tab and its number")
     path = Path(spec.argument).expanduser()
     weight_files.refuse_pickle(path, CONVERT_MODEL)
-    gru = read_gru(path, (LAYER,), device=options.device)
+    gru = theano_gru.read_gru(path, (LAYER,), device=options.device)
     table = _read_table(path, options.vectors, width=gru.input_size)
     words = _read_words(Path(options.dictionary).expanduser(), rows=len(table))
     used = (
@@ -85,16 +86,16 @@ def build_sdae(spec: Spec) -> Sdae:
     contents = map(weight_files.content_digest, used)
     return Sdae(
         name=spec.name,
-        fingerprint=digest("sdae", options.words, *contents),
+        fingerprint=protocol.digest("sdae", options.words, *contents),
         words=words,
         batch=options.batch,
         gru=gru,
         table=table,
-        divide=division(options.words, punctuation),
+        divide=words_of.division(options.words, words_of.punctuation),
     )
 
 
-def _read_table(path: Path, vectors: str, *, width: int) -> Vectors:
+def _read_table(path: Path, vectors: str, *, width: int) -> protocol.Vectors:
     """Return the vectors of the words, (words, width)."""
     if vectors:
         path = Path(vectors).expanduser()
@@ -102,18 +103,17 @@ def _read_table(path: Path, vectors: str, *, width: int) -> Vectors:
     else:
         table = weight_files.read_arrays(path, (TABLE,))[TABLE].numpy()
     if table.ndim != 2 or len(table) <= UNKNOWN or table.shape[1] != width:
-        raise EncoderError(
+        raise protocol.EncoderError(
             f"{path}: word vectors of shape {table.shape}; at least two of width {width} are wanted"
         )
     return table
 
 
-def _read_words(path: Path, *, rows: int) -> NumberedWords:
+def _read_words(path: Path, *, rows: int) -> numbered_words.NumberedWords:
     """Return the words that have a row; their code takes those from the last one on for unknown."""
     weight_files.refuse_pickle(path, CONVERT_WORDS.format(name=path.name))
-    numbers = {
-        word: number for word, number in read_word_numbers(path).items() if number < rows - 1
-    }
+    found = numbered_words.read_word_numbers(path)
+    numbers = {word: number for word, number in found.items() if number < rows - 1}
     if not numbers:
-        raise EncoderError(f"{path}: no word has a number below {rows - 1}")
-    return NumberedWords(str(path), numbers, UNKNOWN)
+        raise protocol.EncoderError(f"{path}: no word has a number below {rows - 1}")
+    return numbered_words.NumberedWords(str(path), numbers, UNKNOWN)

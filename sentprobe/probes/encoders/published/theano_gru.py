@@ -4,20 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
-from torch import nn
 
-from sentprobe.probes.encoders.published.recurrent import with_weights
-from sentprobe.probes.encoders.published.weight_files import (
-    check_shape,
-    read_arrays,
-    shape_of_matrix,
-)
+from sentprobe.probes.encoders.published import recurrent, weight_files
 
 GRU_ARRAYS = ("W", "b", "U", "Wx", "bx", "Ux")
 """Weights of a GRU in Theano code of Kiros, Cho and others, behind the name of the layer."""
 
 
-def read_gru(path: Path, layers: Sequence[str], *, device: str) -> nn.GRU:
+def read_gru(path: Path, layers: Sequence[str], *, device: str) -> torch.nn.GRU:
     """Return the GRU of an npz file, with a direction for each of *layers*.
 
     W (inputs, 2 * units), b and U (units, 2 * units) are those of the reset gate and, beside it,
@@ -31,21 +25,21 @@ def read_gru(path: Path, layers: Sequence[str], *, device: str) -> nn.GRU:
         EncoderError: it is damaged, lacks an array, or has arrays that do not fit together.
     """
     names = [f"{layer}_{array}" for layer in layers for array in GRU_ARRAYS]
-    arrays = read_arrays(path, names)
+    arrays = weight_files.read_arrays(path, names)
     matrix = f"{layers[0]}_Wx"
-    inputs, units = shape_of_matrix(matrix, arrays[matrix], path)
+    inputs, units = weight_files.shape_of_matrix(matrix, arrays[matrix], path)
     wanted = {
         "W": (inputs, 2 * units), "b": (2 * units,), "U": (units, 2 * units),
         "Wx": (inputs, units), "bx": (units,), "Ux": (units, units),
     }  # fmt: skip
     for name, array in arrays.items():
-        check_shape(name, array, wanted[name.rpartition("_")[2]], path)
+        weight_files.check_shape(name, array, wanted[name.rpartition("_")[2]], path)
     with torch.device("meta"):  # without weights, so that no global generator is touched
-        gru = nn.GRU(inputs, units, bidirectional=len(layers) == 2)
+        gru = torch.nn.GRU(inputs, units, bidirectional=len(layers) == 2)
     weights: dict[str, torch.Tensor] = {}
     for layer, ending in zip(layers, ("", "_reverse"), strict=False):
         weights |= {f"{name}_l0{ending}": made for name, made in _of_layer(arrays, layer).items()}
-    return with_weights(gru, weights, device=device)
+    return recurrent.with_weights(gru, weights, device=device)
 
 
 def _of_layer(arrays: dict[str, torch.Tensor], layer: str) -> dict[str, torch.Tensor]:

@@ -100,8 +100,13 @@ def test_padding_with_zeros_is_a_zero_in_the_maximum(files: Files) -> None:
 def test_unknown_words_are_left_out_and_told(files: Files, version: int) -> None:
     made = encoder(files)
     made.encode(["the man"])
+    assert made.notes == ()  # type: ignore[attr-defined]
     some = made.encode(["the grue man"])[0]
     np.testing.assert_allclose(some, by_hand(["the", "man"], version), atol=1e-5)
+    known, unknown = made.word_vectors(["man", "grue"])  # type: ignore[attr-defined]
+    np.testing.assert_allclose(known, pm.word_rows((*pm.WORDS, *MARKS[version]))["man"], atol=1e-6)
+    assert not unknown.any()
+    assert made.truncated(["the grue man"]) == 0  # type: ignore[attr-defined]
 
 
 def test_a_mark_without_a_vector_is_left_out(tmp_path: Path) -> None:

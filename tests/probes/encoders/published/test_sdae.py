@@ -54,6 +54,11 @@ def test_words_are_divided_as_their_code_does(files: Files) -> None:
     assert "2 of 7 different words are not in" in made.notes[0]  # type: ignore[attr-defined]
 
 
+def test_word_vectors_are_of_its_own_table(files: Files) -> None:
+    made = encoder(files).word_vectors(["dogs", "grue"])  # type: ignore[attr-defined]
+    np.testing.assert_allclose(made, [pm.word_rows(pm.SDAE_WORDS)["dogs"], np.zeros(5)], atol=1e-6)
+
+
 def test_word_vectors_beside_the_model(files: Files, tmp_path: Path) -> None:
     """Of a model that learned over fixed ones, whose own table says nothing."""
     with np.load(files[0]) as arrays:

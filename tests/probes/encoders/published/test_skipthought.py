@@ -69,6 +69,13 @@ def test_the_end_may_be_marked_and_lengths_kept(folder: Path) -> None:
     np.testing.assert_allclose(kept, wanted, atol=1e-5)
 
 
+def test_word_vectors_are_those_of_both_models(folder: Path) -> None:
+    tables = [pm.word_rows(pm.SKIP_WORDS, seed) for seed in (0, 1)]
+    known = np.concatenate([rows["dogs"] for rows in tables])
+    made = encoder(folder).word_vectors(["dogs", "grue"])  # type: ignore[attr-defined]
+    np.testing.assert_allclose(made, [known, np.zeros(10)], atol=1e-6)
+
+
 def test_words_are_divided_as_the_treebank_does(folder: Path) -> None:
     made = encoder(folder).encode(["the man didn't sleep."])[0]
     words = ["the", "man", "did", "n't", "sleep", "."]
@@ -110,7 +117,7 @@ def test_arrays_that_python_2_wrote(folder: Path, tmp_path: Path) -> None:
     assert (encoder(other).encode(["dogs ran"]) == encoder(folder).encode(["dogs ran"])).all()
 
 
-def objects(folder: Path, name: str = "utable.npy") -> None:
+def objects(folder: Path, name: str) -> None:
     """The table as it was published: an array of arrays, pickled."""
     rows = np.load(folder / name)
     array = np.empty(len(rows), dtype=object)
@@ -123,7 +130,8 @@ def test_a_table_of_objects_is_refused_and_the_sentence_says_what_converts_it(
     folder: Path, tmp_path: Path
 ) -> None:
     other = pm.copied(folder, tmp_path / "other")
-    objects(other)
+    objects(other, "utable.npy")
+    objects(other, "btable.npy")
     with pytest.raises(SentprobeError, match=r"utable.npy: only unpickling reads this") as caught:
         encoder(other)
     code = str(caught.value).partition('python -c "')[2].removesuffix('"')
