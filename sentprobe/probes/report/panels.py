@@ -110,7 +110,7 @@ class DotRow:
     @property
     def label(self) -> str:
         """As much of the name as there is room for."""
-        return shorten(self.encoder, limit=20)
+        return shorten(self.encoder, limit=21)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ import pytest
 from probe_strategies import sample_result
 
 from sentprobe.probes.report.geometry import all_records
+from sentprobe.probes.report.html import report
 from sentprobe.probes.report.methods import FIGURES, method_tables
 from sentprobe.probes.runs.results import Condition, Result, Results, make_score
 from sentprobe.probes.trainer.readings import Reading
@@ -47,3 +48,14 @@ def test_a_row_without_a_probe_of_as_many_portions_is_empty() -> None:
         "bow?dim=1": ["50.0", "50.0"],
         "bow?dim=2": ["-", "-"],
     }
+
+
+def test_on_the_page_a_note_stands_once_below_the_tables_that_it_is_of() -> None:
+    one = with_portions("bow", 4, 8)
+    page = report(Results((one, replace(one, task="SemRole"))))
+    tables = [page.index(f"<h3>Description length, {task}</h3>") for task in ("Order", "SemRole")]
+    assert (
+        page.count("<h2>Methods</h2>") == page.count("<p>Online code of the training labels") == 1
+    )
+    assert page.index("<h2>Methods</h2>") < min(tables)
+    assert max(tables) < page.index("<p>Online code") < page.index("<h3>Accuracy by training items")

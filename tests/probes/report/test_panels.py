@@ -83,7 +83,7 @@ def test_rows_are_below_each_other() -> None:
 
 def test_a_long_name_keeps_its_end() -> None:
     (row,) = dots("st:" + "x" * 50 + "/minilm").rows
-    assert len(row.label) == 20
+    assert len(row.label) == 21
     assert row.label.endswith("/minilm")
 
 
