@@ -30,7 +30,7 @@ def encode(model: models.SentenceModel, *texts: str) -> torch.Tensor:
     return vectors
 
 
-@examples(40)
+@examples(20)
 @given(
     st.sampled_from(KINDS),
     st.lists(st.lists(st.sampled_from((*WORDS, "x")), min_size=1, max_size=6), min_size=1),

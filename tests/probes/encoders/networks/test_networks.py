@@ -33,7 +33,7 @@ def together(sentences: list[torch.Tensor], *, beyond: float, more: int) -> torc
     return batch
 
 
-@examples(60)
+@examples(32)
 @given(
     kind=st.sampled_from(KINDS),
     lengths=st.lists(st.integers(1, 7), min_size=1, max_size=5),
