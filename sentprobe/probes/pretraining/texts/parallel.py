@@ -6,14 +6,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from sentprobe.errors import FormatError, UsageError, counted
-from sentprobe.probes.pretraining.texts import (
-    corpora,
-    gettext_files,
-    sieves,
-    sword,
-    text_files,
-    tmx,
-)
+from sentprobe.probes.pretraining.texts import gettext_files, sieves, sword, text_files, tmx
+from sentprobe.probes.pretraining.texts.corpora import SentencePairs
 
 _Pairs: TypeAlias = Iterator[tuple[str, str]]
 
@@ -30,7 +24,7 @@ def read_parallel(
     *,
     columns: tuple[str, str] | None = None,
     options: sieves.TextOptions = sieves.TextOptions(),  # noqa: B008 - frozen
-) -> corpora.SentencePairs:
+) -> SentencePairs:
     """Read sentences and their translations; a pair is left out if one of the two is.
 
     With *other*, each line of the one file is the translation of that line of the other. *columns*
@@ -52,7 +46,7 @@ def read_parallel(
     where = f"{path} and {other}" if other else str(path)
     sieves.check_enough(where, kept, "pair", sieve.omissions())
     sources, targets = zip(*kept, strict=True)
-    return corpora.SentencePairs(sources, targets, sieve.omissions())
+    return SentencePairs(sources, targets, sieve.omissions())
 
 
 def _pairs(

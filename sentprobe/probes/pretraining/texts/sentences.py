@@ -47,7 +47,7 @@ def read_sentences(
         near = suggest(files.format, FORMATS)
         raise UsageError(f"there is no format {files.format!r}{near}; known: {', '.join(FORMATS)}")
     sieve = sieves.Sieve(options)
-    names = [*map(str, paths)]
+    names = text_files.find_files(paths)
     texts, documents = _gathered(found for name in names for found in _kept(name, files, sieve))
     sieves.check_enough(", ".join(names), texts, "sentence", sieve.omissions())
     return corpora.Sentences(tuple(texts), tuple(documents), sieve.omissions())
@@ -71,7 +71,7 @@ def _gathered(found: Iterable[str | None]) -> tuple[list[str], list[int]]:
 
 def _kept(name: str, files: SentenceFiles, sieve: sieves.Sieve) -> _Texts:
     """Yield the sentences of a file that are kept, and a break for each other, and at its end."""
-    form = _TABLE if Path(name).is_dir() and is_table(Path(name)) else _form(name, files)
+    form = _TABLE if is_table(Path(name)) else _form(name, files)
     for text in form.read(_File(name, files, sieve.options)):
         sentence = None if text is parses.BREAK else sieve.sentence(text, tokens=form.tokens)
         yield sentence if sentence is not None and sieve.keeps(sentence) else parses.BREAK

@@ -6,9 +6,11 @@ an error that says where.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from sentprobe.errors import FormatError, UsageError, first_line, suggest
+from sentprobe.files import is_table
 from sentprobe.probes.corpus import sources
 from sentprobe.values import BadSyntaxError, parse_json
 
@@ -17,6 +19,8 @@ Cells: TypeAlias = tuple[Any, ...]
 
 SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".tsv": "tsv"}
 """The formats with columns, by suffix."""
+
+_BINARY = "parquet"
 
 
 def suffix_of(name: str) -> str:
@@ -48,6 +52,21 @@ def find_format(name: str, known: Mapping[str, str], *, otherwise: str = "") -> 
     return known[suffix]
 
 
+def find_files(paths: Sequence[Path | str]) -> list[str]:
+    """Return the files that names and patterns stand for; the table of a corpus is one of them.
+
+    Raises:
+        UsageError: nothing is there, or it is another folder.
+    """
+    tables = {str(path) for path in paths if is_table(Path(path))}
+    found = [_found(str(path)) if str(path) not in tables else [str(path)] for path in paths]
+    return [name for names in found for name in names] or _found()
+
+
+def _found(*patterns: str) -> list[str]:
+    return [source.name for source in sources.find_sources(patterns, format="lines")]
+
+
 @contextmanager
 def opened_file(name: str, style: str) -> Iterator[sources.Opened]:
     """Open a file as its format wants it: Parquet is not unpacked.
@@ -56,7 +75,9 @@ def opened_file(name: str, style: str) -> Iterator[sources.Opened]:
         UsageError: it is not there, or a folder.
         SourceError: it cannot be read.
     """
-    (source,) = sources.find_sources([name], format="parquet" if style == "parquet" else "lines")
+    source, *others = sources.find_sources([name], format=_BINARY if style == _BINARY else "lines")
+    if others:
+        raise UsageError(f"{name}: stands for {len(others) + 1} files; name one")
     with sources.open_source(source) as opened:
         yield opened
 
@@ -79,7 +100,7 @@ def rows_of(name: str, style: str, wanted: Sequence[str], encoding: str) -> Iter
         FormatError: a row is damaged or lacks a column; says which.
         UsageError: the file has no such column; names the nearest.
     """
-    if style == "parquet":
+    if style == _BINARY:
         yield from _parquet_rows(name, wanted)
         return
     lines = lines_of(name, encoding)
@@ -88,7 +109,7 @@ def rows_of(name: str, style: str, wanted: Sequence[str], encoding: str) -> Iter
 
 def column_names(name: str, style: str, encoding: str) -> list[str]:
     """Return the columns that a file has; of JSONL, the keys of the first line."""
-    if style == "parquet":
+    if style == _BINARY:
         with opened_file(name, style) as opened, _arrow_errors(name):
             return [*_parquet(opened).schema_arrow.names]
     for number, line in enumerate(lines_of(name, encoding), 1):
@@ -173,7 +194,7 @@ def tab_pairs(name: str, encoding: str) -> Iterator[tuple[str, str]]:
 
 
 def _parquet_rows(name: str, wanted: Sequence[str]) -> Iterator[Cells]:
-    with opened_file(name, "parquet") as opened, _arrow_errors(name):
+    with opened_file(name, _BINARY) as opened, _arrow_errors(name):
         file = _parquet(opened)
         check_columns(name, wanted, file.schema_arrow.names)
         for batch in file.iter_batches(columns=[*wanted]):

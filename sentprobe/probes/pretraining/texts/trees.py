@@ -30,7 +30,7 @@ def read_trees(
         SentprobeError: a file is damaged; says where.
     """
     sieve = sieves.Sieve(options)
-    names = [*map(str, paths)]
+    names = text_files.find_files(paths)
     kept: list[tuple[str, str]] = []
     for tree in (tree for name in names for tree in _trees(name, options.encoding)):
         if tree is None:
@@ -46,7 +46,7 @@ def read_trees(
 
 def _trees(name: str, encoding: str) -> Iterator[Tree | None]:
     """Yield the trees of a file, and None for a sentence without."""
-    if Path(name).is_dir() and is_table(Path(name)):
+    if is_table(Path(name)):
         for shard in _shards(name):
             yield from _of_column(shard, "parquet", encoding)
         return

@@ -45,7 +45,7 @@ def test_pairs_as_snli_has_them(tmp_path: Path) -> None:
     )
 
 
-@examples(30)
+@examples(20)
 @given(st.lists(st.tuples(sentences, sentences, st.sampled_from(NliLabel)), min_size=2, max_size=5))
 def test_pairs_are_read_as_gen_writes_them(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, NliLabel]]
@@ -60,7 +60,7 @@ def test_pairs_are_read_as_gen_writes_them(
         assert [*zip(found.premises, found.hypotheses, found.labels, strict=True)] == rows
 
 
-@examples(30)
+@examples(20)
 @given(st.lists(st.tuples(sentences, sentences, sentences), min_size=2, max_size=5))
 def test_triplets_are_read_as_gen_writes_them(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, str]]

@@ -25,7 +25,7 @@ def pairs_of(found: SentencePairs) -> list[tuple[str, str]]:
     return [*zip(found.sources, found.targets, strict=True)]
 
 
-@examples(60)
+@examples(30)
 @given(pairs)
 def test_pairs_are_read_as_written(
     tmp_path_factory: pytest.TempPathFactory, texts: list[tuple[str, str]]

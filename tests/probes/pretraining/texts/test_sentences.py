@@ -14,6 +14,7 @@ from thoroughness import examples
 
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.pretraining.texts.corpora import Sentences
+from sentprobe.probes.pretraining.texts.parallel import read_parallel
 from sentprobe.probes.pretraining.texts.sentences import SentenceFiles, read_sentences
 from sentprobe.probes.pretraining.texts.sieves import TextOptions
 
@@ -29,7 +30,7 @@ def write(path: Path, text: str | bytes) -> Path:
     return path
 
 
-@examples(100)
+@examples(60)
 @given(documents)
 def test_lines_are_read_as_written(
     tmp_path_factory: pytest.TempPathFactory, texts: list[list[str]]
@@ -39,7 +40,7 @@ def test_lines_are_read_as_written(
     assert documents_of(read_sentences(path, options=AS_IS)) == texts
 
 
-@examples(60)
+@examples(30)
 @given(documents)
 def test_columns_are_read_as_written(
     tmp_path_factory: pytest.TempPathFactory, texts: list[list[str]]
@@ -157,7 +158,18 @@ def test_formats_have_names(tmp_path: Path) -> None:
         read_sentences(path, files=SentenceFiles(format="line"))
 
 
+def test_patterns_stand_for_files(tmp_path: Path) -> None:
+    for name in ("b", "a"):
+        write(tmp_path / f"{name}.txt", f"{name}\n")
+    found = read_sentences(tmp_path / "*.txt")
+    assert documents_of(found) == [["a"], ["b"]]
+    with pytest.raises(UsageError, match=r"\*.txt: stands for 2 files; name one"):
+        read_parallel(tmp_path / "*.txt", tmp_path / "a.txt")
+
+
 def test_nothing_is_there(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"name at least one file"):
+        read_sentences()
     with pytest.raises(UsageError, match=r"there is no such file"):
         read_sentences(tmp_path / "none.txt")
     with pytest.raises(UsageError, match=r"is a folder"):

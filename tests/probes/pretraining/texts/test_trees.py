@@ -22,7 +22,7 @@ from sentprobe.probes.syntax.trees import TreeError, read_tree
 LINE = "(S (NP-SBJ (PRP We)) (VP (VBD did) (RB n't)) (-LRB- -LRB-))"
 
 
-@examples(100)
+@examples(60)
 @given(nltk_trees())
 def test_a_line_of_symbols_and_the_words_are_the_tree(drawn: NltkTree) -> None:
     tree = read_tree(str(drawn))
