@@ -9,14 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sentprobe.commands import completion as offer
+from sentprobe.commands import mirror_sentences as mirrors
 from sentprobe.commands import options as opt
 from sentprobe.commands.given_triplets import divide, refuse_of_drawn, triplet_materials
-from sentprobe.commands.mirror_sentences import (
-    mirror_materials,
-    parse_sentences,
-    refuse_drawing,
-    refuse_tasks,
-)
 from sentprobe.commands.stopping import goes_on, stopping
 from sentprobe.commands.table_files import find_caption, find_table_format
 from sentprobe.errors import UsageError, counted, told
@@ -120,8 +115,8 @@ def geometry(
     check_count("threads", threads)
     files, others = divide(sentences or ())
     refuse_of_drawn(files, {"--by": by is not None, "--held-out": bool(source.held_out)})
-    refuse_tasks(task or (), others)
-    refuse_drawing(opt.options_given(context), sentences or ())
+    mirrors.refuse_tasks(task or (), others)
+    mirrors.refuse_drawing(opt.options_given(context), sentences or ())
     specs = parse_encoders(encoder or USUAL_ENCODERS)
     side = parse_side(source.held_out or (), held_out=True)
     words = load_lexicon(source.lexicon)
@@ -136,7 +131,7 @@ def geometry(
         held_out=side.values if side else (),
     )
     check_variants(variants)
-    targets = parse_sentences(others, task or (), source, seed=seed) if others else None
+    targets = mirrors.parse_sentences(others, task or (), source, seed=seed) if others else None
     read = triplet_materials(files, seed=seed)
     spaces = [] if sentences else find_spaces(words, contrast or (), drawing)
     if out is not None:
@@ -144,7 +139,7 @@ def geometry(
     encoders = [made for spec in specs for made in vector_encoders(spec, seed)]
     materials: list[TripletMaterial] = [GeometryMaterial(each, drawing) for each in spaces]
     if targets:
-        materials = mirror_materials(targets, words, drawing, command=opt.command_line())
+        materials = mirrors.mirror_materials(targets, words, drawing, command=opt.command_line())
     materials += read
     behind = background(words, drawing)
     encoders = placed_encoders(encoders, [behind, *(each.sentences for each in materials)])

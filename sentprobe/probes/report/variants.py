@@ -44,11 +44,18 @@ def whole_name(encoder: str) -> str:
     >>> whole_name("bow?dim=64"), whole_name("bow?erase=sets%2FTense")
     ('bow?dim=64', 'bow')
     """
-    spec = known_spec(encoder)
+    spec = known_spec(encoder) if _may_be_cut(encoder) else None
     if spec is None:
         return _SUFFIX.sub("", encoder)
     cuts = cuts_of(spec)
     return str(replace(spec, options=tuple(each for each in spec.options if each not in cuts)))
+
+
+def _may_be_cut(encoder: str) -> bool:
+    """Say whether a name may be a spec with such an option; most are not worth parsing again."""
+    return any(
+        f"{name}=" in encoder and encoder.startswith(kinds or "") for name, kinds in CUTS.items()
+    )
 
 
 def are_one(first: str, second: str) -> bool:
