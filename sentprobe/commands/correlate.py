@@ -10,14 +10,7 @@ from sentprobe.commands import options as opt
 from sentprobe.commands.given_runs import read_probed_runs, sides_of
 from sentprobe.commands.table_files import find_caption, find_table_format, print_or_write
 from sentprobe.errors import told
-from sentprobe.probes.report.correlations import (
-    Correlations,
-    correlate,
-    correlation_grid,
-    correlation_records,
-    explain_correlations,
-    too_few_encoders,
-)
+from sentprobe.probes.report import correlations
 from sentprobe.probes.report.downstream import read_scores
 from sentprobe.probes.report.plots import check_suffix
 from sentprobe.probes.report.view import to_text as write_sections
@@ -59,7 +52,7 @@ def correlate_command(
     if plot is not None:
         check_suffix(plot)
     results, named = read_probed_runs(runs), ", ".join(map(str, runs))
-    found = correlate(
+    found = correlations.correlate(
         sides_of(results, named, table),
         read_scores(with_),
         source=named,
@@ -69,19 +62,22 @@ def correlate_command(
     )
     if plot is not None:
         _save_plot(found, plot)
-    grid, notes = correlation_grid(found), explain_correlations(found, correction=corrected)
+    grid, notes = (
+        correlations.correlation_grid(found),
+        correlations.explain_correlations(found, correction=corrected),
+    )
     if style is TableFormat.TEXT and out is None:
         print_table(draw(grid))
         say(notes, end="")
     elif style in (TableFormat.CSV, TableFormat.JSON):  # which have no lines below
-        if warning := too_few_encoders(found):
+        if warning := correlations.too_few_encoders(found):
             print(told(f"probe: warning: {warning}"), file=sys.stderr)
-        print_or_write(write_records(correlation_records(found), style), out)
+        print_or_write(write_records(correlations.correlation_records(found), style), out)
     else:
         print_or_write(write_sections([("", grid, notes)], style, caption=caption), out)
 
 
-def _save_plot(found: Correlations, path: Path) -> None:
+def _save_plot(found: correlations.Correlations, path: Path) -> None:
     from sentprobe.probes.report.heat_map import draw_heat_map  # noqa: PLC0415 - optional
     from sentprobe.probes.report.plots import save_figure  # noqa: PLC0415 - optional
 

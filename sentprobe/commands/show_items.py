@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from sentprobe import table_writers as tw
 from sentprobe.commands.options import ItemViewOptions
 from sentprobe.commands.table_files import FLAT, find_table_format, print_or_write
 from sentprobe.probes.report import mistakes
@@ -13,14 +14,6 @@ from sentprobe.probes.report.view import ShownTable, to_text
 from sentprobe.probes.runs.item_table import item_tables
 from sentprobe.probes.runs.results import Results
 from sentprobe.screen import print_table, say
-from sentprobe.table_writers import (
-    NO_CAPTION,
-    Caption,
-    TableFormat,
-    draw,
-    write_records,
-    write_title,
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +22,7 @@ class ItemView:
 
     options: ItemViewOptions
     style: CellStyle = CellStyle()  # noqa: RUF009 - frozen
-    caption: Caption = NO_CAPTION
+    caption: tw.Caption = tw.NO_CAPTION
     out: Path | None = None
 
 
@@ -47,32 +40,34 @@ def show_items(results: Results, view: ItemView, format_: str | None) -> None:
         found = mistakes.all_mistakes(results, items, options.wrong, column=options.by)
         _show_mistakes(found, view, fmt)
     elif fmt in FLAT:
-        print_or_write(write_records(part_records(results, items, options.by or ""), fmt), view.out)
+        print_or_write(
+            tw.write_records(part_records(results, items, options.by or ""), fmt), view.out
+        )
     else:
         _show_parts(results, items, view, fmt)
 
 
-def _show_parts(results: Results, items: ItemsOf, view: ItemView, fmt: TableFormat) -> None:
+def _show_parts(results: Results, items: ItemsOf, view: ItemView, fmt: tw.TableFormat) -> None:
     shown = list(part_sections(results, items, view.options.by or "", view.style))
-    if fmt is TableFormat.TEXT and view.out is None:
+    if fmt is tw.TableFormat.TEXT and view.out is None:
         for title, grid, notes in shown:
-            say(write_title(title, TableFormat.TEXT), end="")
-            print_table(draw(grid))
+            say(tw.write_title(title, tw.TableFormat.TEXT), end="")
+            print_table(tw.draw(grid))
             say(notes, end="")
     else:
         print_or_write(to_text(shown, fmt, caption=view.caption), view.out)
 
 
-def _show_mistakes(found: list[mistakes.WrongItems], view: ItemView, fmt: TableFormat) -> None:
+def _show_mistakes(found: list[mistakes.WrongItems], view: ItemView, fmt: tw.TableFormat) -> None:
     if fmt in FLAT:
-        print_or_write(write_records(mistakes.mistake_records(found), fmt), view.out)
-    elif fmt is TableFormat.TEXT:
+        print_or_write(tw.write_records(mistakes.mistake_records(found), fmt), view.out)
+    elif fmt is tw.TableFormat.TEXT:
         text = "\n\n".join("\n".join(mistakes.mistake_lines(each)) for each in found)
         if view.out is None:
             say(text)
         else:
             print_or_write(f"{text}\n", view.out)
-    elif fmt is TableFormat.MARKDOWN:
+    elif fmt is tw.TableFormat.MARKDOWN:
         print_or_write("\n".join(map(mistakes.mistakes_in_markdown, found)), view.out)
     else:
         shown: list[ShownTable] = [(e.title, mistakes.mistake_grid(e), "") for e in found]

@@ -8,19 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from sentprobe.errors import suggest
-from sentprobe.lexicon.draft import (
-    ALL,
-    ARTICLE,
-    EXCEPT,
-    FLAGS,
-    KINDS,
-    Draft,
-    DraftWord,
-    everything,
-    is_vocabulary,
-    resolve,
-    strings,
-)
+from sentprobe.lexicon import draft as drafts
 from sentprobe.lexicon.problems import Problem
 from sentprobe.lexicon.source import VOCABULARY, LexiconEntry
 from sentprobe.lexicon.words import FORMS, OPEN_KINDS, VERBS, Flag, Form, Kind, Word
@@ -37,26 +25,26 @@ RESERVED = frozenset(
 ARTICLES = ("a", "an")
 
 
-def unknown_kind(draft: Draft) -> Iterator[LexiconFinding]:
+def unknown_kind(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Name each section after a kind of word or a vocabulary."""
     for section in draft.document.sections:
-        if section.name not in KINDS and not is_vocabulary(section):
+        if section.name not in drafts.KINDS and not drafts.is_vocabulary(section):
             hint = nearest(section.name, [*Kind, VOCABULARY])
             expected = f"{listed(Kind)} or {VOCABULARY}.NAME"
             yield section.line, f"[{section.name}], expected {expected}{hint}"
 
 
-def duplicate_lemma(draft: Draft) -> Iterator[LexiconFinding]:
+def duplicate_lemma(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Write a lemma once in its section, and once in a list of a vocabulary."""
     for place, first in draft.document.repeated:
         yield place.first, f"{place.key!r} in [{place.section}] is on line {first.first} already"
     for entry in vocabulary_entries(draft):
-        for lemma in sorted(repeats(strings(entry.value))):
+        for lemma in sorted(repeats(drafts.strings(entry.value))):
             line = draft.document.line_of(lemma, after=entry.line)
             yield line, f"{lemma!r} stands more than once in the list of {entry.key!r}"
 
 
-def missing_form(draft: Draft) -> Iterator[LexiconFinding]:
+def missing_form(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """State the inflected forms that are not found by inflecting the lemma."""
     for item in draft.items:
         kind, forms, stated = item.word.kind, item.word.forms, item.stated
@@ -66,7 +54,7 @@ def missing_form(draft: Draft) -> Iterator[LexiconFinding]:
             yield item.entry.line, f'{word} lacks {listed(missing)}, expected "{missing[0]}" = ...'
 
 
-def form_clash(draft: Draft) -> Iterator[LexiconFinding]:
+def form_clash(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Choose words whose inflected forms tell the word, its number and its tense."""
     yield from reserved_words(draft)
     yield from shared_forms(draft)
@@ -78,14 +66,14 @@ def form_clash(draft: Draft) -> Iterator[LexiconFinding]:
             yield line, f'the past of {lemma!r} equals its plain form: flags = ["{Flag.SYNCRETIC}"]'
 
 
-def reserved_words(draft: Draft) -> Iterator[LexiconFinding]:
+def reserved_words(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Yield the words that look like one of the grammar's own."""
     for item in draft.items:
         for text in sorted(RESERVED & frozenset(item.word.forms.values())):
             yield item.entry.line, f"{text!r} of {item.word.lemma!r} is a word of the grammar"
 
 
-def shared_forms(draft: Draft) -> Iterator[LexiconFinding]:
+def shared_forms(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Yield the forms of two words, save one verb's with and without an object."""
     owners = {text: word for word in draft.inherited for text in word.forms.values()}
     for item in draft.items:
@@ -96,59 +84,63 @@ def shared_forms(draft: Draft) -> Iterator[LexiconFinding]:
                 yield item.entry.line, f"{ours} is also a form of {other.kind} {other.lemma!r}"
 
 
-def unknown_key(draft: Draft) -> Iterator[LexiconFinding]:
+def unknown_key(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Use the keys that entries of the kind have."""
     for item in draft.items:
         yield from unexpected(item.stated, item_keys(item.word.kind), item.entry.line)
     for section in draft.vocabularies:
         for entry in section.entries:
-            yield from unexpected([entry.key], (*OPEN_KINDS, EXCEPT), entry.line)
+            yield from unexpected([entry.key], (*OPEN_KINDS, drafts.EXCEPT), entry.line)
 
 
-def bad_flag(draft: Draft) -> Iterator[LexiconFinding]:
+def bad_flag(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Give a verb the flags that are true of it."""
     for item in draft.items:
-        for flag in strings(item.stated.get(FLAGS)):
+        for flag in drafts.strings(item.stated.get(drafts.FLAGS)):
             if flag not in frozenset(Flag):
                 yield item.entry.line, f"{flag!r}, expected {listed(Flag)}{nearest(flag, Flag)}"
         if Flag.SYNCRETIC in item.word.flags and not is_syncretic(item.word):
             yield item.entry.line, f"the past of {item.word.lemma!r} differs from its plain form"
 
 
-def unknown_word(draft: Draft) -> Iterator[LexiconFinding]:
+def unknown_word(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Choose the words of a vocabulary from those of the lexicon."""
     known = [(word.kind, word.lemma) for word in draft.words]
     for entry in vocabulary_entries(draft):
-        kinds = KINDS if entry.key == EXCEPT else {entry.key}
+        kinds = drafts.KINDS if entry.key == drafts.EXCEPT else {entry.key}
         lemmas = dict.fromkeys(lemma for kind, lemma in known if kind in kinds)
-        for lemma in dict.fromkeys(strings(entry.value)):
+        for lemma in dict.fromkeys(drafts.strings(entry.value)):
             if lemma not in lemmas:
                 line = draft.document.line_of(lemma, after=entry.line)
                 yield line, f"there is no {kind_name(entry)} {lemma!r}{nearest(lemma, lemmas)}"
 
 
-def not_a_token(draft: Draft) -> Iterator[LexiconFinding]:
+def not_a_token(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Write a lemma or a form as one token of lower-case letters."""
     for item in draft.items:
         stated = [value for key, value in item.stated.items() if key in frozenset(Form)]
-        for text in dict.fromkeys([item.entry.key, *filter(None, strings(stated))]):
+        for text in dict.fromkeys([item.entry.key, *filter(None, drafts.strings(stated))]):
             if not is_token(text):
                 yield item.entry.line, f"{text!r}"
 
 
-def empty_vocabulary(draft: Draft) -> Iterator[LexiconFinding]:
+def empty_vocabulary(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Give a vocabulary nouns and verbs, and a word of each kind it lists."""
-    for section in draft.vocabularies or (everything(draft),):
-        chosen = resolve(section, draft)
+    for section in draft.vocabularies or (drafts.everything(draft),):
+        chosen = drafts.resolve(section, draft)
         if not chosen[Kind.NOUN] or not any(chosen[kind] for kind in VERBS):
             lacking = "verb" if chosen[Kind.NOUN] else Kind.NOUN
             yield section.line, f"[{section.name}] has no {lacking}"
         for entry in section.entries:
-            if entry.key in OPEN_KINDS and entry.value in ([], ALL) and not chosen[Kind(entry.key)]:
+            if (
+                entry.key in OPEN_KINDS
+                and entry.value in ([], drafts.ALL)
+                and not chosen[Kind(entry.key)]
+            ):
                 yield entry.line, f"{entry.key!r} is empty; leave out the key"
 
 
-def wrong_type(draft: Draft) -> Iterator[LexiconFinding]:
+def wrong_type(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Write each value in the type that its key asks for."""
     for section in draft.document.sections:
         if not section.is_table:
@@ -156,25 +148,25 @@ def wrong_type(draft: Draft) -> Iterator[LexiconFinding]:
     for item in draft.items:
         yield from wrong_values(item)
     for entry in vocabulary_entries(draft):
-        if not is_strings(entry.value) and entry.value != ALL:
-            yield entry.line, f'{entry.key!r}, expected a list of lemmas or "{ALL}"'
+        if not is_strings(entry.value) and entry.value != drafts.ALL:
+            yield entry.line, f'{entry.key!r}, expected a list of lemmas or "{drafts.ALL}"'
 
 
-def wrong_values(item: DraftWord) -> Iterator[LexiconFinding]:
+def wrong_values(item: drafts.DraftWord) -> Iterator[LexiconFinding]:
     """Yield the values of the wrong type in a word's entry."""
     line, lemma = item.entry.line, item.word.lemma
     if not isinstance(item.entry.value, dict):
         yield line, f"{lemma!r}, expected a table such as {{}}"
     for key, value in item.stated.items():
-        if key == FLAGS and not is_strings(value):
+        if key == drafts.FLAGS and not is_strings(value):
             yield line, f"{key!r} of {lemma!r}, expected a list of strings"
-        elif key == ARTICLE and value not in ARTICLES:
+        elif key == drafts.ARTICLE and value not in ARTICLES:
             yield line, f"{key!r} of {lemma!r}, expected {listed(ARTICLES)}"
         elif key in frozenset(Form) and not isinstance(value, str):
             yield line, f"{key!r} of {lemma!r}, expected a string"
 
 
-LexiconCheck = Callable[[Draft], Iterator[LexiconFinding]]
+LexiconCheck = Callable[[drafts.Draft], Iterator[LexiconFinding]]
 
 
 CHECKS: Mapping[str, LexiconCheck] = {
@@ -192,7 +184,7 @@ CHECKS: Mapping[str, LexiconCheck] = {
 """The checks by code; L010, not TOML or not UTF-8, is found before there is a draft."""
 
 
-def problems(draft: Draft) -> tuple[Problem, ...]:
+def problems(draft: drafts.Draft) -> tuple[Problem, ...]:
     """Return everything that is wrong with a draft, in the order of the lines."""
     found = []
     for code, check in CHECKS.items():
@@ -224,12 +216,12 @@ def is_token(text: str) -> bool:
 
 def is_strings(value: object) -> bool:
     """Return whether a value is a list of strings only."""
-    return isinstance(value, list) and len(strings(value)) == len(value)
+    return isinstance(value, list) and len(drafts.strings(value)) == len(value)
 
 
 def item_keys(kind: Kind) -> tuple[str, ...]:
     """Return the keys that an entry of a kind may have."""
-    extra = (FLAGS,) if kind in VERBS else (ARTICLE,) if kind is Kind.NOUN else ()
+    extra = (drafts.FLAGS,) if kind in VERBS else (drafts.ARTICLE,) if kind is Kind.NOUN else ()
     return (*FORMS[kind], *extra)
 
 
@@ -240,15 +232,15 @@ def unexpected(keys: Iterable[str], known: tuple[str, ...], line: int) -> Iterat
             yield line, f"{key!r}, expected {listed(known)}{nearest(key, known)}"
 
 
-def vocabulary_entries(draft: Draft) -> list[LexiconEntry]:
+def vocabulary_entries(draft: drafts.Draft) -> list[LexiconEntry]:
     """Return the lists of all vocabularies that have a known key."""
     entries = [entry for section in draft.vocabularies for entry in section.entries]
-    return [entry for entry in entries if entry.key in (*OPEN_KINDS, EXCEPT)]
+    return [entry for entry in entries if entry.key in (*OPEN_KINDS, drafts.EXCEPT)]
 
 
 def kind_name(entry: LexiconEntry) -> str:
     """Return what a member of a vocabulary's list is called."""
-    return "word" if entry.key == EXCEPT else entry.key
+    return "word" if entry.key == drafts.EXCEPT else entry.key
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from sentprobe import table_writers as tw
 from sentprobe.probes.audit.audit import CONFIDENCE, FORMAT, Audit, Bound, Finding, Verdict
 from sentprobe.probes.audit.classify import Classifier, ModelScore
 from sentprobe.probes.audit.features import CUES
@@ -18,13 +19,6 @@ from sentprobe.probes.known_task import Cue
 from sentprobe.probes.statistics import Interval
 from sentprobe.probes.suites import redundancy_of
 from sentprobe.screen import print_lines, print_table
-from sentprobe.table_writers import (
-    TableFormat,
-    empty_table,
-    in_markdown,
-    markdown_table,
-    write_notes,
-)
 
 
 def to_json(audit: Audit) -> dict[str, Any]:
@@ -113,7 +107,7 @@ _STYLES = {
 
 def table(audit: Audit) -> Table:
     """Return the cues as a table for a terminal, in percent; the chosen classifier's in bold."""
-    drawn = empty_table(HEADER, left=[len(HEADER) - 1])
+    drawn = tw.empty_table(HEADER, left=[len(HEADER) - 1])
     drawn.title, drawn.title_justify = title(audit), "left"
     for row, finding in cue_rows(audit):
         cells = [Text(cell) for cell in row]
@@ -271,14 +265,14 @@ def _text(audits: Sequence[Audit]) -> str:
 
 def _markdown(audits: Sequence[Audit]) -> str:
     parts = [_markdown_of(audit) for audit in audits]
-    return "\n".join(parts) + write_notes(legend(audits), TableFormat.MARKDOWN)
+    return "\n".join(parts) + tw.write_notes(legend(audits), tw.TableFormat.MARKDOWN)
 
 
 def _markdown_of(audit: Audit) -> str:
-    rows = ([in_markdown(text) for text in row] for row, _ in cue_rows(audit))
-    body = markdown_table(HEADER, rows, left=[len(HEADER) - 1])
-    notes = write_notes(explain(audit), TableFormat.MARKDOWN)
-    return f"## {in_markdown(title(audit))}\n\n{body}{notes}"
+    rows = ([tw.in_markdown(text) for text in row] for row, _ in cue_rows(audit))
+    body = tw.markdown_table(HEADER, rows, left=[len(HEADER) - 1])
+    notes = tw.write_notes(explain(audit), tw.TableFormat.MARKDOWN)
+    return f"## {tw.in_markdown(title(audit))}\n\n{body}{notes}"
 
 
 def _json(audits: Sequence[Audit]) -> str:

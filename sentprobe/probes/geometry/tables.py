@@ -9,14 +9,7 @@ from typing import TypeAlias
 
 from sentprobe.errors import UsageError
 from sentprobe.generator.contrasts import CONTRASTS
-from sentprobe.probes.geometry.draws import (
-    TripletFigure,
-    accuracy_of,
-    by_cell,
-    cell_of,
-    paired_of,
-    seeds_of,
-)
+from sentprobe.probes.geometry import draws as drawn
 from sentprobe.probes.geometry.material import Drawing
 from sentprobe.probes.geometry.measures import Nearness, NegativeKind
 from sentprobe.probes.geometry.results import GeometryResult
@@ -80,11 +73,11 @@ def encoders_of(results: Sequence[GeometryResult]) -> list[str]:
 def _sections(
     results: Sequence[GeometryResult], nearness: Nearness, *, intervals: bool, beside: Beside
 ) -> Iterator[tuple[str, CellOf]]:
-    for name, figure in (("accuracy", accuracy_of), ("paired", paired_of)):
+    for name, figure in (("accuracy", drawn.accuracy_of), ("paired", drawn.paired_of)):
         for kind, title in KINDS.items():
             found = partial(figure, kind=kind, nearness=nearness)
             yield f"{name}, {title}", _ShareCell(found, intervals)
-        if beside and figure is accuracy_of:
+        if beside and figure is drawn.accuracy_of:
             yield PROBED, partial(_beside, beside=beside)
     for kind, title in KINDS.items():
         yield f"margin, {title}", partial(_margin, kind=kind, nearness=nearness)
@@ -104,7 +97,7 @@ PROBED = "accuracy, a probe on the same sentences"
 class _ShareCell:
     """Shows a share in percent, or that it was not measured."""
 
-    find: Callable[[Draws], TripletFigure | None]
+    find: Callable[[Draws], drawn.TripletFigure | None]
     intervals: bool
 
     def __call__(self, draws: Draws) -> str:
@@ -112,7 +105,7 @@ class _ShareCell:
         return NONE if found is None else show_share(found, intervals=self.intervals)
 
 
-def show_share(figure: TripletFigure, *, intervals: bool) -> str:
+def show_share(figure: drawn.TripletFigure, *, intervals: bool) -> str:
     """Write a share in percent, with its spread, and with its 95% interval if asked for."""
     low, high = 100 * figure.interval.low, 100 * figure.interval.high
     spread = "" if figure.spread is None else f" ± {100 * figure.spread:.1f}"
@@ -120,7 +113,7 @@ def show_share(figure: TripletFigure, *, intervals: bool) -> str:
 
 
 def _beside(draws: Draws, beside: Beside) -> str:
-    return beside.get(cell_of(draws[0]), NONE)
+    return beside.get(drawn.cell_of(draws[0]), NONE)
 
 
 def _margin(draws: Draws, kind: NegativeKind, nearness: Nearness) -> str:
@@ -131,7 +124,9 @@ def _margin(draws: Draws, kind: NegativeKind, nearness: Nearness) -> str:
 
 def _left(draws: Draws, kind: NegativeKind) -> str:
     """Return the share of what is missing to 100% that is missing after whitening, too."""
-    before, after = (accuracy_of(draws, kind, n) for n in (Nearness.COSINE, Nearness.WHITENED))
+    before, after = (
+        drawn.accuracy_of(draws, kind, n) for n in (Nearness.COSINE, Nearness.WHITENED)
+    )
     left = None if before is None or after is None else gap_left(before.mean, after.mean)
     return NONE if left is None else f"{left:.2f}"
 
@@ -156,7 +151,7 @@ def _first(draws: Draws) -> str:
 def _section(title: str, results: Sequence[GeometryResult], cell: CellOf) -> Iterator[GridRow]:
     names = contrasts_of(results)
     yield GridRow(title, title, tuple(GridCell("") for _ in names), heading=True)
-    cells = by_cell(results)
+    cells = drawn.by_cell(results)
     for encoder in encoders_of(results):
         own = [cells.get((encoder, name)) for name in names]
         texts = [cell(draws) if draws else NONE for draws in own]
@@ -188,7 +183,7 @@ def _groups(
     own = {e.contrast: e.find(kind, by=by.value) for e in results if e.encoder == encoder}
     for group in sorted({group for found in own.values() for group in found}):
         there = [own.get(name, {}).get(group) for name in names]
-        figures = [m and TripletFigure(m.accuracy, None, m.accuracy_interval) for m in there]
+        figures = [m and drawn.TripletFigure(m.accuracy, None, m.accuracy_interval) for m in there]
         texts = [show_share(f, intervals=intervals) if f else NONE for f in figures]
         yield GridRow(group, title, tuple(map(GridCell, texts)))
 
@@ -230,7 +225,7 @@ def explain(
 
 def _what(results: Sequence[GeometryResult]) -> str:
     """Say what the triplets are."""
-    seeds = seeds_of(results)
+    seeds = drawn.seeds_of(results)
     if results[0].dataset:
         pairs = {name: _counts(e for e in results if e.contrast == name) for name in
                  contrasts_of(results)}  # fmt: skip
@@ -256,13 +251,13 @@ def _counts(results: Iterable[GeometryResult]) -> str:
 
 
 def _over(results: Sequence[GeometryResult]) -> str:
-    draws = len(seeds_of(results))
+    draws = len(drawn.seeds_of(results))
     return f", mean ± standard deviation over {draws} draws" if draws > 1 else ""
 
 
 def _intervals(results: Sequence[GeometryResult]) -> Iterator[str]:
     """Say what the intervals of several draws speak of."""
-    if len(seeds_of(results)) > 1:
+    if len(drawn.seeds_of(results)) > 1:
         materials = {(each.contrast, each.material) for each in results}
         same = len(materials) == len(contrasts_of(results))
         kind = "Wilson's, for the choice of sentences" if same else "Student's t, for other draws"

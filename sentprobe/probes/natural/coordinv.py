@@ -12,20 +12,11 @@ from enum import IntEnum
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.formats.entries import Entry
 from sentprobe.probes.known_task import Cue, why
+from sentprobe.probes.natural import pairs as pairing
 from sentprobe.probes.natural import select
-from sentprobe.probes.natural.pairs import (
-    DOUBLE_QUOTES,
-    INVERTED,
-    NO_QUOTES,
-    ORIGINAL,
-    ChangedPair,
-    is_word,
-    new_pairs,
-    versions_of,
-)
 from sentprobe.probes.natural.task import NaturalTask, Said, TableNeed
 
-ANSWER = f"CASE WHEN {select.LENGTHS} AND {NO_QUOTES} AND tokens[-1] = '.' THEN clauses END"
+ANSWER = f"CASE WHEN {select.LENGTHS} AND {pairing.NO_QUOTES} AND tokens[-1] = '.' THEN clauses END"
 """No quotations: no double quotes and no end but a full stop, as in the published data."""
 
 _COLUMNS = (
@@ -84,11 +75,14 @@ def coordination_inversion(draw: select.Draw) -> select.Selection:
     equal = select.share_out(len(pairs[Longer.NEITHER]) // 2, unequal) or dict.fromkeys(wanted, 0)
     entries = _entries(pairs, unequal=unequal, equal=equal)
     notes = _notes(draw, select.Share(wanted, unequal), select.Share(unequal, equal))
-    return select.Selection((ORIGINAL, INVERTED), tuple(entries), notes, counts)
+    return select.Selection((pairing.ORIGINAL, pairing.INVERTED), tuple(entries), notes, counts)
 
 
 def _entries(
-    pairs: dict[Longer, list[ChangedPair]], *, unequal: dict[Split, int], equal: dict[Split, int]
+    pairs: dict[Longer, list[pairing.ChangedPair]],
+    *,
+    unequal: dict[Split, int],
+    equal: dict[Split, int],
 ) -> list[Entry]:
     rest = {longer: iter(found) for longer, found in pairs.items()}
     entries: list[Entry] = []
@@ -96,7 +90,9 @@ def _entries(
         for longer in Longer:
             number = equal[split] if longer is Longer.NEITHER else most
             chosen = [next(rest[longer]) for _ in range(2 * number)]
-            entries += versions_of(chosen, split, labels=(ORIGINAL, INVERTED))
+            entries += pairing.versions_of(
+                chosen, split, labels=(pairing.ORIGINAL, pairing.INVERTED)
+            )
     return entries
 
 
@@ -115,13 +111,13 @@ def _notes(draw: select.Draw, unequal: select.Share, equal: select.Share) -> tup
     return tuple(notes)
 
 
-def _pairs_by_length(draw: select.Draw) -> dict[Longer, list[ChangedPair]]:
+def _pairs_by_length(draw: select.Draw) -> dict[Longer, list[pairing.ChangedPair]]:
     """Return the pairs by which clause of the original is longer."""
     pool = draw.pool(f"SELECT digest, 0 AS label, 0 AS form FROM {select.asked(ANSWER)}")
     found = _coordinated(draw.corpus.columns(pool.handles, _COLUMNS))
     changes = {text: render(parts, inverted=True) for text, parts in found.items()}
-    pairs: dict[Longer, list[ChangedPair]] = {longer: [] for longer in Longer}
-    for pair in new_pairs(draw, changes):
+    pairs: dict[Longer, list[pairing.ChangedPair]] = {longer: [] for longer in Longer}
+    for pair in pairing.new_pairs(draw, changes):
         pairs[found[pair.original].longer].append(pair)
     return pairs
 
@@ -147,7 +143,9 @@ def part(text: str, tags: Sequence[str], spans: Sequence[int]) -> Coordinated | 
     start, end, other_start, other_end = spans
     before, after = tokens[:start], tokens[other_end:]
     clauses = [*tokens[start:end], *tokens[other_start:other_end]]
-    if any(map(is_word, [*before, *after])) or not set(DOUBLE_QUOTES).isdisjoint(clauses):
+    if any(map(pairing.is_word, [*before, *after])) or not set(pairing.DOUBLE_QUOTES).isdisjoint(
+        clauses
+    ):
         return None
     inside = list(tokens)
     inside[start] = _inside(tokens[start], tags[start])

@@ -9,16 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sentprobe.errors import UsageError, counted
+from sentprobe.probes.report import rank_correlation as ranks
 from sentprobe.probes.report.comparisons import LEVEL, Side
 from sentprobe.probes.report.downstream import Scores, match_names
 from sentprobe.probes.report.figures import figure_of
-from sentprobe.probes.report.rank_correlation import (
-    LEAST,
-    ORDERS,
-    RESAMPLES,
-    RankCorrelation,
-    rank_correlation,
-)
 from sentprobe.probes.runs.results import Condition
 from sentprobe.probes.statistics import Correction, correct
 from sentprobe.table_writers import Grid, GridCell, GridRow
@@ -33,7 +27,7 @@ class Correlation:
 
     task: str
     score: str
-    found: RankCorrelation | None
+    found: ranks.RankCorrelation | None
     """None where fewer than three encoders have both, or all are equal in one."""
     p: float | None = None
     """Corrected for the number of pairs."""
@@ -85,12 +79,12 @@ def correlate(
     """
     probed = {side.encoder: _accuracies(side) for side in sides}
     names = match_names(list(probed), list(scores))
-    if len(names) < LEAST:
+    if len(names) < ranks.LEAST:
         known = ", ".join(scores)
         raise UsageError(
             f"{with_} has scores of {len(names)} of the {len(probed)} encoders of {source}"
-            f"{_among(names)}; a correlation needs {LEAST}; its encoders (each of which must fit "
-            f"one): {known or 'none'}"
+            f"{_among(names)}; a correlation needs {ranks.LEAST}; its encoders (each of which must "
+            f"fit one): {known or 'none'}"
         )
     tasks = dict.fromkeys(task for own in probed.values() for task in own)
     others = dict.fromkeys(task for name in names.values() for task in scores[name])
@@ -127,9 +121,9 @@ def _accuracies(side: Side) -> dict[str, float]:
 
 def _over(
     first: Sequence[float | None], second: Sequence[float | None], *, seed: int
-) -> RankCorrelation | None:
+) -> ranks.RankCorrelation | None:
     both = [(a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None]
-    return rank_correlation(*zip(*both, strict=True), seed=seed) if both else None
+    return ranks.rank_correlation(*zip(*both, strict=True), seed=seed) if both else None
 
 
 def _corrected(pairs: Sequence[Correlation], correction: Correction) -> Iterator[Correlation]:
@@ -184,14 +178,14 @@ def _lines(found: Correlations, correction: Correction) -> Iterator[str]:
             "name)."
         )
     yield (
-        f"95% intervals by bootstrap over the encoders ({RESAMPLES:,} resamples, seed "
-        f"{found.seed}); p-values by permutation (all orders, or {ORDERS:,})."
+        f"95% intervals by bootstrap over the encoders ({ranks.RESAMPLES:,} resamples, seed "
+        f"{found.seed}); p-values by permutation (all orders, or {ranks.ORDERS:,})."
     )
     told = "not corrected" if correction is Correction.NONE else f"corrected ({correction})"
     count = sum(pair.found is not None for pair in found.pairs)
     yield f"Bold, or with a *: p < {LEVEL}, {told} for {count} pairs."
     if any(pair.found is None for pair in found.pairs):
-        yield f"Empty: fewer than {LEAST} encoders have both, or all are equal in one."
+        yield f"Empty: fewer than {ranks.LEAST} encoders have both, or all are equal in one."
     if warning := too_few_encoders(found):
         yield f"{warning}."
 

@@ -4,15 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sentprobe.probes.dataset import STRUCTURE
+from sentprobe.probes.report import parts as division
 from sentprobe.probes.report.draws import draws_of
 from sentprobe.probes.report.figures import figure_of
-from sentprobe.probes.report.parts import (
-    GeneralizationGap,
-    ItemsOf,
-    check_column,
-    gap_of,
-    parts_of_draws,
-)
 from sentprobe.probes.report.sanity import NAMES, shared_by
 from sentprobe.probes.report.tables import CellStyle, settings, show_score, titles
 from sentprobe.probes.report.view import ShownTable
@@ -44,13 +38,13 @@ ASKED = {
 """What a column says, where it is ours."""
 
 
-def by_fingerprint(items: Iterable[ItemTable]) -> ItemsOf:
+def by_fingerprint(items: Iterable[ItemTable]) -> division.ItemsOf:
     """Return test items by their dataset."""
     return {each.fingerprint: each for each in items}
 
 
 def part_sections(
-    results: Results, items: ItemsOf, column: str, style: CellStyle
+    results: Results, items: division.ItemsOf, column: str, style: CellStyle
 ) -> Iterator[ShownTable]:
     """Yield a table for each task, setting by setting, with what stands above it and below.
 
@@ -59,7 +53,7 @@ def part_sections(
     Raises:
         UsageError: see :func:`check_column`.
     """
-    check_column(items.values(), column)
+    division.check_column(items.values(), column)
     tables = settings(results)
     for title, each in zip(titles(tables), tables, strict=True):
         grids = [_grid(task, each, items, column, style) for task in each.tasks]
@@ -71,7 +65,9 @@ def part_sections(
             yield title if number == 1 else "", grid, notes
 
 
-def structure_sections(results: Results, items: ItemsOf, style: CellStyle) -> Iterator[ShownTable]:
+def structure_sections(
+    results: Results, items: division.ItemsOf, style: CellStyle
+) -> Iterator[ShownTable]:
     """Yield tables of what was trained and what was held out, where something was."""
     found = (r for r in results.records if has_held_out(r) and r.dataset_fingerprint in items)
     held_out = Results(tuple(found))
@@ -92,7 +88,7 @@ def _notes(column: str, without: Sequence[str]) -> Iterator[str]:
 
 
 def _grid(
-    task: str, results: Results, items: ItemsOf, column: str, style: CellStyle
+    task: str, results: Results, items: division.ItemsOf, column: str, style: CellStyle
 ) -> Grid | None:
     here = [each for each in results.records if each.task == task]
     if any(column not in items[each.dataset_fingerprint].columns for each in here):
@@ -115,7 +111,7 @@ class _Column:
     def __init__(self, parts: Mapping[str, Sequence[Result]], condition: Condition) -> None:
         self.parts = parts
         self.condition = condition
-        self.gap = gap_of(parts, condition)
+        self.gap = division.gap_of(parts, condition)
 
     def text(self, part: str) -> str:
         """Return the accuracy on a part with its interval."""
@@ -129,7 +125,7 @@ class _Column:
 
 
 def _columns(
-    results: Results, here: Sequence[Result], items: ItemsOf, column: str, style: CellStyle
+    results: Results, here: Sequence[Result], items: division.ItemsOf, column: str, style: CellStyle
 ) -> Iterator[tuple[str, _Column]]:
     """Yield what stands below each name: encoders first, then what encoders of a width share."""
     for condition in USUAL if style.all_rows else SHOWN:
@@ -139,7 +135,7 @@ def _columns(
             if condition in record.scores and name not in seen:
                 seen.add(name)
                 draws = draws_of(results, record)
-                yield name, _Column(parts_of_draws(draws, items, column), condition)
+                yield name, _Column(division.parts_of_draws(draws, items, column), condition)
 
 
 def _name(record: Result, condition: Condition) -> str:
@@ -154,12 +150,12 @@ def _cells(part: str, first: _Column, columns: Sequence[_Column]) -> tuple[GridC
     return tuple(map(GridCell, (first.count(part), *(each.text(part) for each in columns))))
 
 
-def _show_gap(gap: GeneralizationGap) -> str:
+def _show_gap(gap: division.GeneralizationGap) -> str:
     low, high = 100 * gap.interval.low, 100 * gap.interval.high
     return f"{100 * gap.difference:+.1f} [{low:.1f}, {high:.1f}]"
 
 
-def part_records(results: Results, items: ItemsOf, column: str) -> list[dict[str, Any]]:
+def part_records(results: Results, items: division.ItemsOf, column: str) -> list[dict[str, Any]]:
     """Return a flat dictionary for each result, condition and part, all with the same keys.
 
     Of a structure that is held out there is one more, whose part is ``gap``: its accuracy is the
@@ -168,20 +164,20 @@ def part_records(results: Results, items: ItemsOf, column: str) -> list[dict[str
     Raises:
         UsageError: see :func:`check_column`.
     """
-    check_column(items.values(), column)
+    division.check_column(items.values(), column)
     with_it = (r for r in results.records if column in items[r.dataset_fingerprint].columns)
     return [record for each in with_it for record in _records(each, items, column)]
 
 
-def _records(result: Result, items: ItemsOf, column: str) -> Iterator[dict[str, Any]]:
-    parts = parts_of_draws([result], items, column)
+def _records(result: Result, items: division.ItemsOf, column: str) -> Iterator[dict[str, Any]]:
+    parts = division.parts_of_draws([result], items, column)
     for condition in [each for each in USUAL if each in result.scores]:
         for name, (each,) in parts.items():
             score = each.scores[condition]
             row = {"part": name, "items": score.total, "accuracy": score.accuracy}
             row |= {"spread": score.spread, "low": score.interval.low, "high": score.interval.high}
             yield _record(result, condition, column, row | {"majority": each.majority})
-        gap = gap_of(parts, condition)
+        gap = division.gap_of(parts, condition)
         if gap is not None:
             row = {"part": GAP, "items": None, "accuracy": gap.difference, "spread": None}
             row |= {"low": gap.interval.low, "high": gap.interval.high, "majority": None}

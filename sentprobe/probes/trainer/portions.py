@@ -10,14 +10,8 @@ import numpy as np
 import torch
 
 from sentprobe.probes.encoders import Vectors
+from sentprobe.probes.trainer import fit as fitting
 from sentprobe.probes.trainer.classifier import Preset
-from sentprobe.probes.trainer.fit import (
-    Fit,
-    TrainedProbe,
-    TrainingProblem,
-    make_problem,
-    shared_time,
-)
 from sentprobe.probes.trainer.presets import careful
 from sentprobe.probes.trainer.readings import Reading, pointwise, portions_of
 from sentprobe.probes.trainer.training import costs
@@ -29,7 +23,7 @@ DECIMALS = 4
 
 def fit_portions(
     vectors: Vectors, *, preset: Preset, seeds: Sequence[int], threads: int | None, **given: Any
-) -> tuple[Fit, ...]:
+) -> tuple[fitting.Fit, ...]:
     """Train a probe on each portion for each seed; return the Fits of the last, which has all.
 
     It is given what :func:`.fit.fit` is. Portions take the training items in their order.
@@ -39,15 +33,15 @@ def fit_portions(
     """
     start = time.perf_counter()
     with limit_threads(threads), torch.inference_mode():
-        problem = make_problem(vectors, preset=careful(preset), **given)
+        problem = fitting.make_problem(vectors, preset=careful(preset), **given)
         fits = _fits(problem, seeds)
-    return shared_time(fits, time.perf_counter() - start)
+    return fitting.shared_time(fits, time.perf_counter() - start)
 
 
-def _fits(problem: TrainingProblem, seeds: Sequence[int]) -> list[Fit]:
+def _fits(problem: fitting.TrainingProblem, seeds: Sequence[int]) -> list[fitting.Fit]:
     readings: list[list[Reading]] = [[] for _ in seeds]
-    probes: list[TrainedProbe] = []
-    fits: list[Fit] = []
+    probes: list[fitting.TrainedProbe] = []
+    fits: list[fitting.Fit] = []
     for size, end in _portions(problem):
         probes = replace(problem, train=problem.train.part(0, size)).probes(seeds)
         fits = [each.fit(problem) for each in probes]
@@ -60,18 +54,22 @@ def _fits(problem: TrainingProblem, seeds: Sequence[int]) -> list[Fit]:
     ]
 
 
-def _portions(problem: TrainingProblem) -> Iterator[tuple[int, int]]:
+def _portions(problem: fitting.TrainingProblem) -> Iterator[tuple[int, int]]:
     """Yield the size of each portion, and that of the next; after the last nothing comes."""
     sizes = portions_of(len(problem.train), labels=problem.shape.labels)
     return pairwise((*sizes, sizes[-1]))
 
 
-def _bits(probe: TrainedProbe, problem: TrainingProblem, first: int, last: int) -> float:
+def _bits(
+    probe: fitting.TrainedProbe, problem: fitting.TrainingProblem, first: int, last: int
+) -> float:
     """Return what the labels from *first* to before *last* cost."""
     return sum(costs(probe.banks, problem.train.part(first, last))) if first < last else 0.0
 
 
-def _information(probe: TrainedProbe, problem: TrainingProblem) -> tuple[float, ...]:
+def _information(
+    probe: fitting.TrainedProbe, problem: fitting.TrainingProblem
+) -> tuple[float, ...]:
     targets = problem.test.targets.tolist()
     counts = np.bincount(problem.train.targets.cpu().numpy(), minlength=problem.shape.labels)
     found = pointwise(targets, costs(probe.banks, problem.test), counts.tolist())
