@@ -16,6 +16,16 @@ from sentprobe.probes.pretraining.seq2seq import Seq2Seq
 from sentprobe.probes.pretraining.subwords import learn_subwords
 from sentprobe.probes.pretraining.token_rows import collect_rows
 
+__all__ = [
+    "Metric",
+    "Noise",
+    "ObjectiveOptions",
+    "Prepared",
+    "SentenceModel",
+    "SequenceTask",
+    "prepare_sequences",
+]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SequenceTask:
