@@ -62,10 +62,11 @@ def prepare_sequences(
         seed=options.seed,
         noise=task.noise,
     )
+    decoders = _decoders(len(task.targets), len(subwords), model.dim, options)
     return Prepared(
-        learner=Seq2Seq(model, _decoders(len(task.targets), len(subwords), model.dim, options)),
+        learner=Seq2Seq(model, decoders, subwords),
         train=train,
-        validate=SaidTexts(replace(train, items=division.validation), subwords, task.metric),
+        validate=SaidTexts(replace(train, items=division.validation), task.metric),
     )
 
 
