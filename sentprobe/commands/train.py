@@ -172,7 +172,7 @@ class LookChoices:
     ] = None
     items: Annotated[
         int,
-        _option(DETAILS, "--items", help="Training items of a probe; test items are half."),
+        _option(DETAILS, "--items", help="Training items of a probe; test items are half, triplets a fifth."),
     ] = 1000
 
 
@@ -464,6 +464,7 @@ def _probing(looks: LookChoices) -> "ProbingPlan | None":
     return ProbingPlan(
         tasks=tuple(looks.task or ([] if looks.contrast else TASKS)),
         contrasts=tuple(looks.contrast or ()),
+        triplets=max(1, looks.items // 5),
         train=looks.items,
         test=looks.items // 2,
     )

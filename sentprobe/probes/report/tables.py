@@ -373,7 +373,16 @@ def _contradict(one: Result, other: Result) -> bool:
         return True
     if one.task == other.task and one.dataset_fingerprint != other.dataset_fingerprint:
         return True
-    return one.encoder == other.encoder and one.encoder_fingerprint != other.encoder_fingerprint
+    same = one.encoder == other.encoder
+    return same and (
+        one.encoder_fingerprint != other.encoder_fingerprint or _other_words(one, other)
+    )
+
+
+def _other_words(one: Result, other: Result) -> bool:
+    """Say whether an encoder's vectors of probe words changed, as from an older version's."""
+    prints = {one.probe_fingerprint, other.probe_fingerprint} - {""}
+    return len(prints) > 1
 
 
 def _words(record: Result) -> tuple[str, str]:

@@ -67,6 +67,8 @@ class ProbingPlan:
 
     tasks: tuple[str, ...]
     contrasts: tuple[str, ...]
+    triplets: int
+    """Of each contrast."""
     train: int
     test: int
 
@@ -365,6 +367,7 @@ def _looker(plan: TrainingPlan) -> Callable[[loop.Point], None]:
     scorer = Scorer(
         contrasts=plan.probing.contrasts,
         tasks=plan.probing.tasks,
+        triplets=plan.probing.triplets,
         train=plan.probing.train,
         test=plan.probing.test,
         out=plan.out / PROBES,

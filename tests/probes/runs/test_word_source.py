@@ -110,6 +110,14 @@ def test_those_of_an_encoder_that_does_not_say_are_of_the_word_alone() -> None:
     assert len(settings(made)) == 1
 
 
+def test_results_of_an_older_version_with_words_encoded_alone_are_another_table() -> None:
+    encoder = make_encoder("lstm?dim=5&hidden=4")
+    (new,) = run([DATA], [encoder], preset=FAST, probe_vectors="encoder", controls=False).records
+    old = replace(new, probe_fingerprint="0" * 64, input_words=False)
+    assert len(settings(Results((old, new)))) == 2
+    assert len(settings(Results((new, new)))) == 1
+
+
 def test_words_of_stored_vectors_are_cut_where_they_are_wider() -> None:
     words = ["w0", "w1"]
     whole = make_encoder("bow?dim=5").encode(words)

@@ -1,9 +1,11 @@
 """The networks: padding changes no vector, every weight learns, a seed decides the first ones."""
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from thoroughness import examples
 
 from sentprobe.errors import UsageError
@@ -86,6 +88,39 @@ def test_the_width_is_as_said(kind: str) -> None:
     network = make(kind)
     vectors = network(torch.zeros(2, 4, 3), torch.tensor([4, 1]))
     assert vectors.shape == (2, network.dim)
+
+
+def by_hand(network: networks.Network, sentence: torch.Tensor) -> NDArray[np.float64]:
+    """Gated convolutions with learned positions and biases, in NumPy (Gehring et al. 2017)."""
+    w = {name: each.double().numpy() for name, each in network.state_dict().items()}
+    inputs = sentence.double().numpy() + w["positions.weight"][: len(sentence)]
+    state = inputs @ w["projection.weight"].T + w["projection.bias"]
+    for layer in range(network.architecture.layers):
+        kernel, bias = (w[f"convolutions.{layer}.{name}"] for name in ("weight", "bias"))
+        around = np.pad(state, ((1, 1), (0, 0)))
+        parts = [around[at : at + len(state)] @ kernel[:, :, at].T for at in range(3)]
+        values, gates = np.split(np.sum(parts, axis=0) + bias, 2, axis=1)
+        state = (state + values / (1 + np.exp(-gates))) / np.sqrt(2)
+    return np.asarray(state.max(axis=0))
+
+
+def test_learned_positions_and_biases_count_as_by_hand() -> None:
+    network, lengths = make("gated-conv"), [4, 1, 6]
+    generator = torch.Generator().manual_seed(5)
+    with torch.no_grad():
+        for weight in network.parameters():
+            weight.normal_(generator=generator)
+    sentences = sentences_of(lengths, seed=3)
+    found = network(together(sentences, beyond=7.0, more=0), torch.tensor(lengths))
+    wanted = np.stack([by_hand(network, each) for each in sentences])
+    np.testing.assert_allclose(found.detach().numpy(), wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_the_average_is_that_of_the_words() -> None:
+    sentences = sentences_of([4, 1, 6], seed=3)
+    batch = together(sentences, beyond=7.0, more=2)
+    found = make("cbow")(batch, torch.tensor([4, 1, 6])).numpy()
+    np.testing.assert_allclose(found, [each.numpy().mean(axis=0) for each in sentences], rtol=1e-5)
 
 
 def test_a_place_beyond_the_last_has_the_vector_of_the_last() -> None:

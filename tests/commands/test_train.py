@@ -1,0 +1,266 @@
+"""``probe train``: the folder of an encoder, the curve on the way, and what is refused."""
+
+import json
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import faults
+import pytest
+from in_process import Command
+
+from sentprobe.generator.training import training_columns
+from sentprobe.generator.triplets import TripletSpace
+from sentprobe.lexicon import english
+
+pytest.importorskip("lightning_fabric", reason="the extra train is not installed")
+
+Train = Callable[..., tuple[int, str, str]]
+"""Runs ``probe train`` with the sizes of a tiny encoder."""
+
+TINY = {
+    "--hidden": 4,
+    "--inputs": 3,
+    "--batch": 8,
+    "--steps": 4,
+    "--validate-every": 2,
+    "--precision": "float32",
+}
+"""What is asked for where a test does not."""
+
+
+@pytest.fixture
+def train(command: Command) -> Train:
+    return partial(_train, command)
+
+
+def _train(command: Command, *given: object) -> tuple[int, str, str]:
+    usual = [each for option in TINY.items() if option[0] not in given for each in option]
+    return command("train", *given, *usual)
+
+
+@pytest.fixture(scope="module")
+def triplets(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("texts") / "triplets.jsonl"
+    space = TripletSpace(english(), "role", templates=["transitive"])
+    columns = training_columns(space.sample(40, seed=1))
+    rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "text.txt"
+    path.write_text("The dog saw a cat .\nIt ran .\nThe cat did not .\n")
+    return path
+
+
+def contents(folder: Path, *names: str) -> list[bytes]:
+    return [(folder / name).read_bytes() for name in names]
+
+
+WEIGHTS = ("model.safetensors", "words.txt", "checkpoint/weights.safetensors")
+
+
+def test_an_encoder_is_trained_and_says_how(train: Train, triplets: Path, tmp_path: Path) -> None:
+    enc = tmp_path / "enc"
+    code, out, err = train("lstm", "--objective", "contrastive", "--corpus", triplets, "-o", enc)
+    assert code == 0, err
+    assert out.startswith(f"{enc}: over after 4 steps (4 steps); best: accuracy ")
+    assert "train: 100%, step 4, loss " in err
+    assert " tokens/s" in err
+    config = json.loads((enc / "config.json").read_text())
+    record = config["record"]
+    assert config["architecture"] == {"kind": "lstm", "hidden": 4, "layers": 1, "inputs": 3}
+    assert (record["family"], record["objective"]) == ("lstm contrastive", "contrastive")
+    assert record["step"] == record["validation"]["step"]
+    assert record["command"].startswith("probe train lstm --objective contrastive")
+    assert set(record["versions"]) == {"sentprobe", "python", "torch"}
+    assert sorted(path.name for path in enc.iterdir()) == [
+        "checkpoint",
+        "config.json",
+        "model.safetensors",
+        "words.txt",
+    ]
+
+
+def test_the_same_command_finds_it_done_and_more_steps_go_on(
+    train: Train, triplets: Path, tmp_path: Path
+) -> None:
+    given = ("lstm", "--objective", "contrastive", "--corpus", triplets, "-o")
+    assert train(*given, tmp_path / "whole")[0] == 0
+    assert train(*given, tmp_path / "part", "--steps", 1)[0] == 0
+    assert train(*given, tmp_path / "part", "--steps", 3)[0] == 0
+    assert train(*given, tmp_path / "part")[0] == 0
+    last = "checkpoint/weights.safetensors"
+    assert contents(tmp_path / "part", last) == contents(tmp_path / "whole", last)
+    before = contents(tmp_path / "part", *WEIGHTS)
+    code, out, _ = train(*given, tmp_path / "part")
+    assert (code, "was over already, after 4 steps" in out) == (0, True)
+    assert contents(tmp_path / "part", *WEIGHTS) == before
+
+
+def test_who_looks_on_the_way_changes_nothing_and_has_a_curve(
+    train: Train, command: Command, triplets: Path, tmp_path: Path
+) -> None:
+    given = ("lstm", "--objective", "contrastive", "--corpus", triplets, "-o")
+    assert train(*given, tmp_path / "alone")[0] == 0
+    assert train(*given, tmp_path / "seen", "--probe-every", 3, "-c", "role")[0] == 0
+    assert contents(tmp_path / "seen", *WEIGHTS) == contents(tmp_path / "alone", *WEIGHTS)
+    code, out, _ = command("show", tmp_path / "seen" / "probes")
+    assert code == 0
+    assert "lstm contrastive in training" in out
+    assert [line.split()[1] for line in out.splitlines() if line.startswith("│ ")][1:4] == list(
+        "034"
+    )
+
+
+@pytest.mark.slow
+def test_tasks_are_probed_on_the_way_and_the_encoder_after(
+    train: Train, command: Command, triplets: Path, tmp_path: Path
+) -> None:
+    enc = tmp_path / "enc"
+    looks = ("--probe-every", "epoch", "--items", 200)
+    given = ("bilstm-max", "--objective", "contrastive", "--corpus", triplets)
+    assert train(*given, "-o", enc, *looks)[0] == 0
+    found = json.loads(command("show", enc / "probes", "--format", "json")[1])
+    tasks = {each["task"] for each in found}
+    assert tasks == {"Content1Probe", "Content2Probe", "SemRole", "Order", "Negation"}
+    items = ("--task", "SemRole", "--train", 200, "--test", 100, "--no-cache")
+    code, out, _ = command("run", "compeval", "--encoder", enc, *items)
+    assert code == 0
+    assert "SemRole" in out
+
+
+@pytest.mark.slow
+def test_several_are_trained_side_by_side(train: Train, triplets: Path, tmp_path: Path) -> None:
+    given = ("lstm", "cbow", "--objective", "contrastive", "--corpus", triplets, "--seeds", 2)
+    code, out, err = train(*given, "-o", tmp_path / "beside", "--jobs", 2)
+    assert code == 0, err
+    names = ["lstm-seed0", "lstm-seed1", "cbow-seed0", "cbow-seed1"]
+    assert [line.partition(":")[0] for line in out.splitlines()] == [
+        str(tmp_path / "beside" / name) for name in names
+    ]
+    assert train(*given, "-o", tmp_path / "one")[0] == 0
+    for name in names:
+        beside, alone = (contents(tmp_path / each / name, *WEIGHTS) for each in ("beside", "one"))
+        assert beside == alone
+
+
+def test_nothing_is_learned_with_none(train: Train, text: Path, tmp_path: Path) -> None:
+    given = ("lstm", "--objective", "none", "--corpus", text, "-o", tmp_path / "enc")
+    code, out, _ = train(*given)
+    assert (code, out) == (0, f"{tmp_path / 'enc'}: nothing to learn\n")
+    before = contents(tmp_path / "enc", *WEIGHTS[:2])
+    assert train(*given)[0] == 0
+    assert contents(tmp_path / "enc", *WEIGHTS[:2]) == before
+    assert not (tmp_path / "enc" / "checkpoint").exists()
+
+
+def test_the_average_is_of_vectors_that_skip_gram_learned(
+    train: Train, text: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("gensim")
+    given = ("cbow", "--objective", "none", "--corpus", text, "-o")
+    for name in ("one", "other"):
+        assert train(*given, tmp_path / name)[0] == 0
+    one, other = (contents(tmp_path / name, *WEIGHTS[:2]) for name in ("one", "other"))
+    assert one == other
+    record = json.loads((tmp_path / "one" / "config.json").read_text())["record"]
+    assert record["identity"]["vectors"] == "skip-gram"
+
+
+def test_the_preset_of_adi(train: Train, triplets: Path, tmp_path: Path) -> None:
+    given = ("lstm", "--objective", "contrastive", "--corpus", triplets, "-o", tmp_path / "enc")
+    assert train(*given, "--preset", "adi")[0] == 0
+    config = json.loads((tmp_path / "enc" / "config.json").read_text())
+    identity = config["record"]["identity"]
+    assert config["reverse"]
+    assert (identity["optimizer"], identity["rate"], identity["dropout"]) == ("adagrad", 0.01, 0.1)
+    assert (identity["decoder_layers"], identity["decoder_hidden"]) == (1, 4)
+
+
+def test_a_full_disk_keeps_the_model_of_before(
+    train: Train, triplets: Path, tmp_path: Path
+) -> None:
+    enc = tmp_path / "enc"
+    given = ("lstm", "--objective", "contrastive", "--corpus", triplets, "-o", enc)
+    assert train(*given, "--steps", 2)[0] == 0
+    for number in range(1, 40, 3):
+        with faults.watched(enc, faults.full(number)):
+            code, _, err = train(*given, "--patience", 9)
+        if code == 0:
+            break
+        assert (code, "No space left on device" in err) == (1, True)
+        assert all(contents(enc, *WEIGHTS))
+    assert code == 0
+    assert number > 1
+
+
+BAD = [
+    ("lstmm --objective none --corpus TEXT", "there is no architecture 'lstmm' (did you mean 'lst"),
+    ("lstm --objective nmtt --corpus TEXT", "there is no objective 'nmtt' (did you mean 'nmt'?)"),
+    ("lstm --objective none", "--objective none learns from sentences: --corpus is missing"),
+    ("lstm --objective none --corpus EMPTY", "EMPTY: has no sentence to learn from"),
+    ("lstm --objective none --corpus ONE", "ONE: has only one sentence to learn from"),
+    ("lstm --objective none --corpus none.txt", "none.txt: "),
+    ("lstm --objective nmt --corpus TEXT", "--parallel is missing, the file with the translation"),
+    ("lstm --objective none --corpus TEXT --parallel TEXT", "--parallel is for --objective nmt"),
+    ("lstm --objective nli --corpus TEXT", "TEXT: "),
+    (
+        "lstm --objective nli --corpus TEXT --corpus ONE",
+        "learns from one file: --corpus is there 2",
+    ),
+    ("lstm --objective meaning --corpus TEXT", "learns from what the generator draws, not from"),
+    ("lstm --objective none --corpus TEXT --vectors VECTORS", "word vectors of width 2; the model"),
+    ("lstm --objective none --corpus TEXT --preset ady", "there is no preset 'ady'"),
+    ("lstm --objective none --corpus TEXT --task SemRole", "add that"),
+    ("lstm --objective none --corpus TEXT --probe-every 0", "--probe-every 0: a number of steps"),
+    ("lstm --objective none --corpus TEXT --optimizer adma", "(did you mean 'adam'?)"),
+    ("lstm --objective none --corpus TEXT --rate 0", "rate=0.0: a number above 0 is wanted"),
+    ("lstm --objective none --corpus TEXT --minutes 0", "minutes=0.0: a number above 0 is wanted"),
+    ("lstm lstm --objective none --corpus TEXT", "an architecture is asked for twice"),
+    ("lstm --objective none --corpus TEXT --jobs 0", "the number of jobs must be positive"),
+    ("lstm --objective none --corpus TEXT --precision half", "there is no precision 'half'"),
+    ("lstm --objective none --corpus TEXT --words 0", "words=0: at least 1 is wanted"),
+]
+
+
+@pytest.mark.parametrize(("line", "said"), BAD, ids=[line for line, _ in BAD])
+def test_what_cannot_be_is_refused_in_a_sentence(
+    train: Train, text: Path, tmp_path: Path, line: str, said: str
+) -> None:
+    places = {name: tmp_path / f"{name}.txt" for name in ("EMPTY", "ONE", "VECTORS")}
+    places["EMPTY"].write_text("")
+    places["ONE"].write_text("The dog saw a cat .\n")
+    places["VECTORS"].write_text("The 1.0 2.0\ndog 3.0 4.0\n")
+    places["TEXT"] = text
+    words = [str(places.get(word, word)) for word in line.split()]
+    code, out, err = train(*words, "-o", tmp_path / "enc")
+    assert (code, out) == (2, "")
+    for name, path in places.items():
+        said = said.replace(name, str(path))
+    last = err.splitlines()[-1]
+    assert last.startswith("probe: ")
+    assert said in last
+
+
+def test_a_folder_of_another_training_is_refused(
+    train: Train, triplets: Path, text: Path, tmp_path: Path
+) -> None:
+    enc = tmp_path / "enc"
+    given = ("--corpus", triplets, "-o", enc, "--objective", "contrastive")
+    assert train("lstm", *given)[0] == 0
+    for words, said in (
+        (("gru-uni", *given), "architecture 'lstm', not 'gru-uni'"),
+        (("lstm", *given, "--rate", 0.5), "rate 0.001, not 0.5"),
+        (("lstm", "--objective", "none", "--corpus", text, "-o", enc), "objective 'contrastive'"),
+    ):
+        code, _, err = train(*words)
+        assert (code, said in err) == (2, True), err
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "letter.txt").write_text("Dear Sir")
+    code, _, err = train("lstm", *given[:2], "-o", other, *given[4:])
+    assert (code, "holds something else (letter.txt)" in err) == (2, True)
