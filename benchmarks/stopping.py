@@ -34,7 +34,7 @@ from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.encoders.embed import embed
 from sentprobe.probes.runs.controls import carve
 from sentprobe.probes.trainer.bank import Bank, Design, gradients, logits, make_bank, settle
-from sentprobe.probes.trainer.batches import Dropout, Prepared, passes, prepare
+from sentprobe.probes.trainer.batches import Dropout, PreparedItems, passes, prepare
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.fit import MOST_WEIGHTS
 from sentprobe.probes.trainer.presets import BankShape, GridPoint, find_preset, override, points_of
@@ -70,9 +70,9 @@ class Watched:
 class Material:
     """Items for the trainer, on its device."""
 
-    train: Prepared
-    validation: Prepared | None
-    test: Prepared
+    train: PreparedItems
+    validation: PreparedItems | None
+    test: PreparedItems
 
 
 def watch(
@@ -110,7 +110,7 @@ def watch(
 
 
 def _pass(
-    updates: Updates, items: Prepared, batches: Sequence[torch.Tensor], dropout: Dropout
+    updates: Updates, items: PreparedItems, batches: Sequence[torch.Tensor], dropout: Dropout
 ) -> list[float]:
     bank = updates.bank
     total = torch.zeros(len(bank.points))
@@ -200,7 +200,7 @@ def _trained(
     )
     held = torch.from_numpy(scaled(vectors, learn.rows, scaling=preset.scaling))
 
-    def put(items: Items) -> Prepared:
+    def put(items: Items) -> PreparedItems:
         return prepare(held, items, shape)
 
     material = Material(

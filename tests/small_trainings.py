@@ -33,7 +33,8 @@ class LengthLearner(Learner):
         lengths = batch.tensors["lengths"]
         vectors = self.encoder(batch.tensors["ids"], lengths)
         errors = self.out(self.dropout(vectors)).squeeze(1) - lengths * batch.tensors["scale"]
-        return (errors**2).mean()
+        loss: torch.Tensor = (errors**2).mean()
+        return loss
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What the tutorial and the page on layers show is printed; ``...`` stands for lines left out."""
+"""What the tutorial and two pages show is printed; ``...`` stands for lines left out."""
 
 import re
 import shlex
@@ -24,6 +24,7 @@ def steps(page: str) -> list[tuple[list[str], str]]:
 
 GENERATE, *TUTORIAL = steps("tutorial")
 LAYERS = steps("layers")
+TRAIN = steps("train")
 
 
 @pytest.mark.parametrize(
@@ -40,8 +41,8 @@ def test_what_agrees(shown: str, printed: str, same: bool) -> None:
 
 
 def test_each_step_is_a_command() -> None:
-    assert (len(TUTORIAL), len(LAYERS)) == (7, 3)
-    for (program, name, *rest), _ in (*TUTORIAL, *LAYERS):
+    assert (len(TUTORIAL), len(LAYERS), len(TRAIN)) == (7, 3, 3)
+    for (program, name, *rest), _ in (*TUTORIAL, *LAYERS, *TRAIN):
         cli.load_command(program, name).make_context(name, rest)
 
 
@@ -69,7 +70,7 @@ def test_the_first_step(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("found", [TUTORIAL, LAYERS], ids=["tutorial", "layers"])
+@pytest.mark.parametrize("found", [TUTORIAL, LAYERS, TRAIN], ids=["tutorial", "layers", "train"])
 def test_all_steps(
     found: list[tuple[list[str], str]],
     tmp_path: Path,

@@ -21,7 +21,7 @@ from sentprobe.screen import say
 
 if TYPE_CHECKING:
     from sentprobe.probes.pretraining.optimizers import OptimizerSettings
-    from sentprobe.probes.runs.training import ProbingPlan, Trained, TrainingPlan
+    from sentprobe.probes.runs.training import ProbingPlan, TrainingPlan, TrainingReport
 
 TEXTS, ENCODER, LONG = "What it learns from", "The encoder", "How it learns"
 LOOKED, DETAILS = "What is looked at on the way", "Details"
@@ -172,7 +172,11 @@ class LookChoices:
     ] = None
     items: Annotated[
         int,
-        _option(DETAILS, "--items", help="Training items of a probe; test items are half, triplets a fifth."),
+        _option(
+            DETAILS,
+            "--items",
+            help="Training items of a probe; test items are half, triplets a fifth.",
+        ),
     ] = 1000
 
 
@@ -292,7 +296,7 @@ def train(
     details: DetailChoices,
     where: MachineChoices,
 ) -> None:
-    """Train an encoder on your texts; probe run --encoder OUT then probes it."""
+    """Train an encoder of the papers on your texts, and probe it on the way."""
     check_count("seeds", seeds)
     check_count("jobs", where.jobs)
     check_count("threads", where.threads)
@@ -472,7 +476,7 @@ def _probing(looks: LookChoices) -> "ProbingPlan | None":
 
 def _train_all(
     plans: "Sequence[TrainingPlan]", *, jobs: int, threads: int | None
-) -> Iterator["Trained"]:
+) -> Iterator["TrainingReport"]:
     """Yield what each training came to, in their order."""
     if jobs == 1:
         for plan in plans:
@@ -484,7 +488,9 @@ def _train_all(
         yield from in_order(work, plans, pool=pool, ahead=len(plans))
 
 
-def train_one(plan: "TrainingPlan", *, threads: int | None, beside: bool = False) -> "Trained":
+def train_one(
+    plan: "TrainingPlan", *, threads: int | None, beside: bool = False
+) -> "TrainingReport":
     """Train an encoder; *beside* others, it tells in lines how far it is."""
     from sentprobe.probes.runs.training import run_training  # noqa: PLC0415 - PyTorch is slow
 
@@ -493,7 +499,7 @@ def train_one(plan: "TrainingPlan", *, threads: int | None, beside: bool = False
         return run_training(plan, progress.Named(plan.out.name, reporter) if beside else reporter)
 
 
-def _told(done: "Trained") -> str:
+def _told(done: "TrainingReport") -> str:
     """Return what is said of a training that is over."""
     state = done.state
     if state is None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sentprobe.generator import columns
 from sentprobe.generator.boxes import IndexArray
 from sentprobe.generator.sentence import Sentence
-from sentprobe.generator.space import Batch, Batched
+from sentprobe.generator.space import Batched, EventBatch
 
 CHUNK = 65_536
 """How many sentences are decoded at a time."""
@@ -82,7 +82,7 @@ class Decoder:
         for first in range(0, len(chunk), PART):
             yield self._part(chunk, first)
 
-    def _layout(self, batch: Batch) -> columns.LayoutColumns:
+    def _layout(self, batch: EventBatch) -> columns.LayoutColumns:
         key = id(batch.layout)
         if key not in self._layouts:
             self._layouts[key] = columns.LayoutColumns(
@@ -90,7 +90,7 @@ class Decoder:
             )
         return self._layouts[key]
 
-    def _fill(self, chunk: SentenceChunk, batch: Batch) -> None:
+    def _fill(self, chunk: SentenceChunk, batch: EventBatch) -> None:
         layout = self._layout(batch)
         keys, which = _different(layout.shape_keys(batch.values))
         shapes = [self._shape(id(batch.layout), layout, key) for key in keys.tolist()]

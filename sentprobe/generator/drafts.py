@@ -15,7 +15,7 @@ from sentprobe.errors import UsageError
 from sentprobe.generator import event as ev
 from sentprobe.generator.constraints import Words
 from sentprobe.generator.layout import NEGATIONS, Layout, event_of, make_layout
-from sentprobe.generator.space import Batch
+from sentprobe.generator.space import EventBatch
 from sentprobe.generator.templates import ClausePattern, pattern_of
 
 ValueColumn: TypeAlias = NDArray[np.int64]
@@ -55,7 +55,7 @@ class EventDraft:
 
 
 def draft_of(
-    batch: Batch, words: Words, *, barred: frozenset[int], salts: NDArray[np.uint64]
+    batch: EventBatch, words: Words, *, barred: frozenset[int], salts: NDArray[np.uint64]
 ) -> EventDraft:
     """Return the events of a batch as a draft."""
     pattern, sites = batch.layout.pattern, batch.layout.clauses

@@ -166,7 +166,7 @@ def _progressive(states: dict[Kind, Allowed], layout: Layout) -> list[Restrictio
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class EventBatch:
     """Events of one layout: their places in the request, and the value indices by variable."""
 
     layout: Layout
@@ -183,7 +183,7 @@ class Batched(Protocol):
     def count(self) -> int:
         """Return how many there are."""
 
-    def batches(self, indices: IndexArray) -> Iterator[Batch]:
+    def batches(self, indices: IndexArray) -> Iterator[EventBatch]:
         """Yield the values of the events of these numbers, those of one layout together."""
 
 
@@ -314,7 +314,7 @@ class Space:
             )
         return pass_over(apart, draw_distinct(count, left, np.random.default_rng(seed)))
 
-    def batches(self, indices: IndexArray) -> Iterator[Batch]:
+    def batches(self, indices: IndexArray) -> Iterator[EventBatch]:
         """Yield the values of the events at *indices*, those of one layout together."""
         small = self.count() < 2**63
         numbers = np.asarray(indices, dtype=np.int64 if small else object)
@@ -328,13 +328,13 @@ class Space:
         few = len(ends) <= np.iinfo(np.uint16).max  # small numbers are sorted by their digits
         order = np.argsort(owners.astype(np.uint16) if few else owners, kind="stable")
         bounds = np.flatnonzero(np.diff(owners[order], prepend=-1, append=-1))
-        parts: dict[int, list[Batch]] = {}
+        parts: dict[int, list[EventBatch]] = {}
         for first, last in pairwise(bounds.tolist()):
             places = order[first:last]
             which = int(owners[places[0]])
             layout, cell = self._cells[which]
             values = cell.decode(numbers[places] - (self._ends[which] - cell.size))
-            parts.setdefault(id(layout), []).append(Batch(layout, places, values))
+            parts.setdefault(id(layout), []).append(EventBatch(layout, places, values))
         yield from map(join_batches, parts.values())
 
     def _explain(self, rules: Sequence[Rule]) -> str:
@@ -375,13 +375,13 @@ class Space:
             yield name, _layouts(self.templates, words, choices)
 
 
-def join_batches(batches: Sequence[Batch]) -> Batch:
+def join_batches(batches: Sequence[EventBatch]) -> EventBatch:
     """Return batches of one layout as one."""
     layout = batches[0].layout
     places = np.concatenate([batch.places for batch in batches])
     names = [variable.name for variable in layout.variables]
     values = {name: np.concatenate([batch.values[name] for batch in batches]) for name in names}
-    return Batch(layout, places, values)
+    return EventBatch(layout, places, values)
 
 
 def _layouts(templates: tuple[str, ...], words: Words, choices: Choices) -> tuple[Layout, ...]:

@@ -22,7 +22,7 @@ from sentprobe.generator import event as ev
 from sentprobe.generator.boxes import IndexArray, draw_distinct
 from sentprobe.generator.bulk import Renderer
 from sentprobe.generator.constraints import Choices, Constraints, Words, choose_words
-from sentprobe.generator.space import MOST_SENTENCES, Batch, Space, join_batches
+from sentprobe.generator.space import MOST_SENTENCES, EventBatch, Space, join_batches
 from sentprobe.generator.split import SplitSide
 from sentprobe.generator.templates import Pattern, find_patterns
 from sentprobe.lexicon import Flag, Kind, Lexicon
@@ -185,7 +185,7 @@ class TripletSpace:
         values = {name: np.empty_like(column) for name, column in batch.values.items()}
         for name, column in batch.values.items():
             values[name][batch.places] = column
-        batch = Batch(batch.layout, np.arange(len(numbers)), values)
+        batch = EventBatch(batch.layout, np.arange(len(numbers)), values)
         salts = mixed(numbers, seed)
         return drafts.draft_of(batch, self.words, barred=self.barred, salts=salts)
 
@@ -410,12 +410,12 @@ class TripletRows:
         step = len(self._triplets)
         return [lines[first : first + step] for first in range(0, self.count(), step)]
 
-    def batches(self, indices: IndexArray) -> Iterator[Batch]:
+    def batches(self, indices: IndexArray) -> Iterator[EventBatch]:
         """Yield the values of the sentences of these rows."""
         rows = np.asarray(indices, dtype=np.int64)
         where = np.full(self.count(), -1)
         where[rows] = np.arange(len(rows))
-        found: dict[int, list[Batch]] = {}
+        found: dict[int, list[EventBatch]] = {}
         for number, column in enumerate(self._columns):
             for part in self._triplets.parts:
                 wanted = where[part.places + number * len(self._triplets)]
@@ -423,7 +423,7 @@ class TripletRows:
                 if chosen.any():
                     draft = column(part)
                     values = {name: each[chosen] for name, each in draft.values.items()}
-                    batch = Batch(draft.layout(), wanted[chosen], values)
+                    batch = EventBatch(draft.layout(), wanted[chosen], values)
                     found.setdefault(id(batch.layout), []).append(batch)
         yield from map(join_batches, found.values())
 
@@ -452,7 +452,7 @@ class _TextWriter:
         """Return how many rows there are."""
         return self._rows.count() if self._rows else 0
 
-    def batches(self, indices: IndexArray) -> Iterator[Batch]:
+    def batches(self, indices: IndexArray) -> Iterator[EventBatch]:
         """Yield the values of these rows."""
         yield from self._rows.batches(indices) if self._rows else ()
 

@@ -118,7 +118,7 @@ def train(
             return found.state
     with torch.random.fork_rng(devices=_seeded_gpus()):
         loop = _Loop(prepared, settings, store, at_point, reporter or progress.Silent())
-        return loop.run(found and found.state)
+        return loop.run(found.state if found else None)
 
 
 def _seeded_gpus() -> list[int]:
@@ -167,7 +167,9 @@ class _Loop:
         self._state = TrainingState()
         self._waiting: list[tuple[int, torch.Tensor, torch.Tensor]] = []
         first = self._fabric.is_global_zero
-        self._pace = Pace(reporter if first else progress.Silent(), settings.limits, self._steps)
+        self._pace = TrainingPace(
+            reporter if first else progress.Silent(), settings.limits, self._steps
+        )
 
     def run(self, state: TrainingState | None) -> TrainingState:
         """Train from a state, whose weights are in the checkpoint, or from the start."""
@@ -356,7 +358,7 @@ def _settled(wanted: TrainingPrecision, *, on_processor: bool) -> TrainingPrecis
     return wanted
 
 
-class Pace:
+class TrainingPace:
     """How fast a training is, and how far; tells a reporter."""
 
     def __init__(self, reporter: progress.Reporter, limits: Limits, steps: int) -> None:
@@ -418,7 +420,7 @@ UNITS = 10_000
 
 
 class _Pause:
-    def __init__(self, pace: Pace) -> None:
+    def __init__(self, pace: TrainingPace) -> None:
         self._pace = pace
 
     def __enter__(self) -> None:

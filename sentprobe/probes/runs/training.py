@@ -99,7 +99,7 @@ class TrainingPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Trained:
+class TrainingReport:
     """What a training came to."""
 
     out: Path
@@ -111,7 +111,7 @@ class Trained:
     """Whether it was before it was asked for."""
 
 
-def run_training(plan: TrainingPlan, reporter: progress.Reporter) -> Trained:
+def run_training(plan: TrainingPlan, reporter: progress.Reporter) -> TrainingReport:
     """Train an encoder, from where its folder stands.
 
     Raises:
@@ -240,7 +240,7 @@ def _digest(path: Path) -> str:
         raise path_error(path, "cannot read it", error) from error
 
 
-def _found(plan: TrainingPlan, identity: checkpoint.Identity) -> Trained | None:
+def _found(plan: TrainingPlan, identity: checkpoint.Identity) -> TrainingReport | None:
     """Return what is in the folder if it is all that is asked for.
 
     Raises:
@@ -251,17 +251,21 @@ def _found(plan: TrainingPlan, identity: checkpoint.Identity) -> Trained | None:
         checkpoint.check_same(plan.out, stored.identity, identity)
         why = stored.state.ended(plan.settings.limits)
         is_over = bool(why) and stored.state.is_validated
-        return Trained(plan.out, stored.state, why, was_done=True) if is_over else None
+        return TrainingReport(plan.out, stored.state, why, was_done=True) if is_over else None
     if not config.is_model_folder(plan.out):
         return None
     record = config.read_config(plan.out).record
     checkpoint.check_same(plan.out, record.get("identity", {}), identity)
-    return None if plan.kind.prepare else Trained(plan.out, None, "nothing to learn", was_done=True)
+    return (
+        None
+        if plan.kind.prepare
+        else TrainingReport(plan.out, None, "nothing to learn", was_done=True)
+    )
 
 
 def _trained(
     plan: TrainingPlan, identity: checkpoint.Identity, reporter: progress.Reporter
-) -> Trained:
+) -> TrainingReport:
     reporter.begin("read the texts", 1)
     texts = read_texts(plan.kind, plan.texts, seed=plan.options.seed)
     model = make_model(plan, texts)
@@ -271,13 +275,13 @@ def _trained(
     if not plan.kind.prepare:
         save(model.eval(), None)
         look(loop.Point(0, 0.0, model))
-        return Trained(plan.out, None, "nothing to learn", was_done=False)
+        return TrainingReport(plan.out, None, "nothing to learn", was_done=False)
     reporter.begin("prepare the objective", 1)
     prepared = objectives.prepare(plan.kind, texts, model, plan.options)
     reporter.advance()
     store = loop.TrainingStore(plan.out, identity, save)
     state = loop.train(prepared, plan.settings, store, at_point=look, reporter=reporter)
-    return Trained(plan.out, state, state.ended(plan.settings.limits), was_done=False)
+    return TrainingReport(plan.out, state, state.ended(plan.settings.limits), was_done=False)
 
 
 def read_texts(kind: ObjectiveKind, plan: TextPlan, *, seed: int) -> Any:

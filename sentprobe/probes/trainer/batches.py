@@ -52,7 +52,7 @@ class Dropout:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedItems:
     """Items for a bank, on its device.
 
     - table: (sentences, dim) float32
@@ -68,11 +68,11 @@ class Prepared:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def part(self, first: int, last: int | None = None) -> "Prepared":
+    def part(self, first: int, last: int | None = None) -> "PreparedItems":
         """Return the items from *first* to before *last*, in order."""
         kept = slice(first, last)
         words = ProbeWords(self.words.numbers[kept], self.words.lexicon)
-        return Prepared(self.table, self.rows[kept], words, self.targets[kept])
+        return PreparedItems(self.table, self.rows[kept], words, self.targets[kept])
 
     def batch(self, places: Tensor, *, labels: int) -> tuple[BatchInputs, Tensor]:
         """Return the items at *places* (b,), and their targets (b, labels) float32, one-hot."""
@@ -87,13 +87,13 @@ class Prepared:
 
 def prepare(
     table: Tensor, items: Items, shape: BankShape, *, lexicon: Tensor | None = None
-) -> Prepared:
+) -> PreparedItems:
     """Put items on the device of *table*, where the word vectors *lexicon* are too."""
     step = 0 if shape.word_dim else shape.words
     words = items.probes + step * np.arange(items.slots, dtype=np.int64)
     arrays = (items.rows.copy(), words, items.targets.copy())
     rows, numbers, targets = (torch.from_numpy(array).to(table.device) for array in arrays)
-    return Prepared(table, rows, ProbeWords(numbers, lexicon), targets)
+    return PreparedItems(table, rows, ProbeWords(numbers, lexicon), targets)
 
 
 def passes(

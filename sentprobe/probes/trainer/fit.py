@@ -14,7 +14,7 @@ from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import Indices, Items
 from sentprobe.probes.encoders import Vectors
 from sentprobe.probes.trainer.bank import Bank, Design, settle
-from sentprobe.probes.trainer.batches import Prepared, prepare
+from sentprobe.probes.trainer.batches import PreparedItems, prepare
 from sentprobe.probes.trainer.classifier import Optimizer, Precision, Preset
 from sentprobe.probes.trainer.logreg import solve
 from sentprobe.probes.trainer.presets import BankShape, GridPoint, points_of
@@ -180,9 +180,9 @@ class TrainingProblem:
 
     shape: BankShape
     preset: Preset
-    train: Prepared
-    validation: Prepared | None
-    test: Prepared
+    train: PreparedItems
+    validation: PreparedItems | None
+    test: PreparedItems
 
     @property
     def design(self) -> Design:

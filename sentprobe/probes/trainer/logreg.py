@@ -9,7 +9,7 @@ from torch.nn import functional
 
 from sentprobe.extras import load
 from sentprobe.probes.trainer.bank import Bank, Design
-from sentprobe.probes.trainer.batches import Prepared
+from sentprobe.probes.trainer.batches import PreparedItems
 from sentprobe.probes.trainer.classifier import Penalty, Preset
 from sentprobe.probes.trainer.one_hot import add_words, word_gradients
 from sentprobe.probes.trainer.presets import BankShape, GridPoint
@@ -35,7 +35,9 @@ class Objective:
     column of weights, more have one each, as in scikit-learn. Products are float32.
     """
 
-    def __init__(self, items: Prepared, shape: BankShape, *, l2: float, penalty: Penalty) -> None:
+    def __init__(
+        self, items: PreparedItems, shape: BankShape, *, l2: float, penalty: Penalty
+    ) -> None:
         self.columns = 1 if shape.labels == 2 else shape.labels
         self.size = self.columns * (shape.inputs + 1)
         self.device = items.table.device
@@ -113,7 +115,7 @@ LOSSES = {True: _two_labels, False: _more_labels}
 """The loss by whether there is one column."""
 
 
-def solve(point: GridPoint, design: Design, preset: Preset, *, items: Prepared) -> Solution:
+def solve(point: GridPoint, design: Design, preset: Preset, *, items: PreparedItems) -> Solution:
     """Begin with weights of 0 and go on until the gradient is as small as is asked for."""
     minimize = load("scipy.optimize").minimize
     problem = Objective(items, design.shape, l2=point.l2, penalty=preset.penalty)

@@ -16,7 +16,7 @@ from torch import Tensor
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.dataset import Indices
 from sentprobe.probes.trainer.bank import Bank, Design, gradients, logits, make_bank
-from sentprobe.probes.trainer.batches import Dropout, Prepared, passes
+from sentprobe.probes.trainer.batches import Dropout, PreparedItems, passes
 from sentprobe.probes.trainer.classifier import Optimizer, Penalty, Preset, Stop
 from sentprobe.probes.trainer.presets import GridPoint
 
@@ -269,8 +269,8 @@ def train_points(
     design: Design,
     preset: Preset,
     *,
-    items: Prepared,
-    validation: Prepared | None,
+    items: PreparedItems,
+    validation: PreparedItems | None,
 ) -> list[Trained]:
     """Train a probe at each point; each stops by itself, and the others go on without it.
 
@@ -294,7 +294,7 @@ def train_points(
 
 
 def _take_pass(
-    state: _Pass, items: Prepared, batches: Sequence[Tensor], *, dropout: Dropout
+    state: _Pass, items: PreparedItems, batches: Sequence[Tensor], *, dropout: Dropout
 ) -> None:
     updates = state.updates
     bank = updates.bank
@@ -309,7 +309,7 @@ def _take_pass(
         state.courses[number].add_pass(loss)
 
 
-def checks(bank: Bank, validation: Prepared | None) -> list[ValidationCheck]:
+def checks(bank: Bank, validation: PreparedItems | None) -> list[ValidationCheck]:
     """Return accuracy and loss of each probe on validation."""
     if validation is None:
         return [ValidationCheck() for _ in bank.points]
@@ -324,7 +324,7 @@ def checks(bank: Bank, validation: Prepared | None) -> list[ValidationCheck]:
     return [ValidationCheck(good / len(validation), bad / len(validation)) for good, bad in pairs]
 
 
-def predict(banks: Sequence[Bank], items: Prepared) -> Indices:
+def predict(banks: Sequence[Bank], items: PreparedItems) -> Indices:
     """Return the label of each item by the first probes of the banks together, (n,) int64.
 
     It is that with the largest mean of their probabilities.
@@ -336,7 +336,7 @@ def predict(banks: Sequence[Bank], items: Prepared) -> Indices:
     return best.cpu().numpy().astype(np.int64)
 
 
-def costs(banks: Sequence[Bank], items: Prepared) -> list[float]:
+def costs(banks: Sequence[Bank], items: PreparedItems) -> list[float]:
     """Return what the label of each item costs by the mean of the banks' probabilities, in bits."""
     found = [torch.log_softmax(_scores(bank, items).double(), dim=1) for bank in banks]
     mean = torch.logsumexp(torch.stack(found), dim=0) - math.log(len(found))  # (n, labels)
@@ -344,7 +344,7 @@ def costs(banks: Sequence[Bank], items: Prepared) -> list[float]:
     return bits
 
 
-def _scores(bank: Bank, items: Prepared) -> Tensor:
+def _scores(bank: Bank, items: PreparedItems) -> Tensor:
     """Return the logits of the first probe, (n, labels) float32."""
     labels = bank.design.shape.labels
     batches = (items.batch(part, labels=labels)[0] for part in items.parts(PART))

@@ -10,7 +10,7 @@ from torch import nn
 from sentprobe.probes.encoders.networks.architecture import Architecture
 from sentprobe.probes.encoders.networks.sequences import Network, backwards
 
-Cells: TypeAlias = Callable[..., nn.RNNBase]
+CellMaker: TypeAlias = Callable[..., nn.RNNBase]
 """``nn.LSTM`` or ``nn.GRU``."""
 
 
@@ -21,7 +21,7 @@ class RecurrentLayer(nn.Module):
     it. PyTorch's packed sequences do the same, and take 1.6 times as long on a processor.
     """
 
-    def __init__(self, cells: Cells, inputs: int, hidden: int, *, directions: int) -> None:
+    def __init__(self, cells: CellMaker, inputs: int, hidden: int, *, directions: int) -> None:
         super().__init__()
         self.forth = cells(inputs, hidden, batch_first=True)
         self.back = cells(inputs, hidden, batch_first=True) if directions == 2 else None
@@ -41,7 +41,7 @@ class Recurrent(Network):
     The weights are PyTorch's default, uniform in +-1/sqrt(hidden).
     """
 
-    cells: ClassVar[Cells]
+    cells: ClassVar[CellMaker]
     gates: ClassVar[int]
     """Rows of each weight matrix, for each unit."""
     directions: ClassVar[int]

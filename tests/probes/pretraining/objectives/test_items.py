@@ -11,7 +11,7 @@ from sentprobe.generator.nli import NliSpace
 from sentprobe.generator.training import training_columns
 from sentprobe.generator.triplets import TripletSpace
 from sentprobe.lexicon import english
-from sentprobe.probes.pretraining.objective import Prepared
+from sentprobe.probes.pretraining.objective import Batch, Prepared
 from sentprobe.probes.pretraining.objectives import OBJECTIVES, ObjectiveOptions, nli, prepare
 from sentprobe.probes.pretraining.objectives.contrastive import ContrastiveLearner
 from sentprobe.probes.pretraining.objectives.nli import NliLearner
@@ -100,11 +100,12 @@ def right(made: Prepared) -> float:
     return found / count
 
 
-def _right(made: Prepared, batch: object) -> torch.Tensor:
+def _right(made: Prepared, batch: Batch) -> torch.Tensor:
     learner = made.learner
     with torch.no_grad():
         if isinstance(learner, NliLearner):
-            return learner.logits(batch).argmax(dim=1) == batch.tensors["labels"]
+            chosen: torch.Tensor = learner.logits(batch).argmax(dim=1)
+            return chosen == batch.tensors["labels"]
         assert isinstance(learner, ContrastiveLearner)
         anchors, others = learner.vectors(batch)
         return (anchors @ others.T).argmax(dim=1) == torch.arange(len(anchors))
