@@ -7,10 +7,13 @@
 
 The first measures the model, the last the copy that was trained by the trainer of
 sentence-transformers (which needs the package accelerate); a seed decides the triplets, their order
-and dropout. What was stopped goes on.
+and dropout. The natural tasks are built of the parsed novels in shared/data, or of
+--parsed FILE; with --bibles FOLDER, verses are looked for in another translation (see verses.py).
+What was stopped goes on.
 """
 
 import argparse
+import json
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,11 +21,17 @@ from pathlib import Path
 from statistics import mean, stdev
 
 from measure import machine, sections, table
+from verses import VERSES, found_at_once, same_verses
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from shared import SHARED
 
 from sentprobe.generator.contrasts import CONTRASTS
 from sentprobe.probes.compeval.tasks import TASKS
 from sentprobe.probes.geometry.measures import Nearness, NegativeKind
 from sentprobe.probes.geometry.results import GeometryResult, read_geometry
+from sentprobe.probes.natural.catalogue import find_tasks
+from sentprobe.probes.runs.results import Result
 from sentprobe.probes.runs.store import read_results
 
 STEPS, BATCH, RATE = 45, 32, 2e-4
@@ -33,6 +42,9 @@ SIDE = ("-v", "english", "--held-out", "0.3")
 """All structures are tested, on held-out words."""
 FEW = ("--variants", "0")
 SIZES = ("--train", "1000", "--test", "400", "--no-controls", "--set", "enough=0.01")
+NATURAL = ("--train", "1000", "--validation", "200", "--test", "500")
+FOUND = ("--sequences", "5", "--frequency-band", "1-5000", "--no-audit")
+"""What a small corpus can give: see docs/natural.md."""
 BEFORE = "before"
 
 
@@ -79,13 +91,30 @@ def tune(folder: Path, model: str, seed: int) -> None:
     tuned.save(str(folder / f"tuned-{seed}"))
 
 
-def test(folder: Path, name: str, path: str) -> None:
-    """Measure a model."""
+def test(folder: Path, name: str, path: str, tasks: Path) -> None:
+    """Measure a model; *tasks* are the natural ones."""
     encoder, out = ("-e", f"st:{path}?name={name}"), ("-o", str(folder / f"results-{name}"))
     others = [word for each in CONTRASTS if each != "role" for word in ("-c", each)]
     sentprobe("probe", "geometry", *encoder, "-c", "role", "-n", "400", *SIDE, *FEW, *out)
     sentprobe("probe", "geometry", *encoder, *others, "-n", "100", *SIDE, *FEW, *out)
     sentprobe("probe", "run", "compeval", *encoder, *SIDE, *SIZES, *out)
+    sentprobe("probe", "run", str(tasks), *encoder, "--no-controls", *out)
+
+
+def build_natural(folder: Path, parsed: Path) -> Path:
+    """Build the natural tasks, once; return their folder."""
+    table, tasks = folder / "table", folder / "natural"
+    if not (tasks / "README.md").exists():  # it is written last
+        sentprobe("probe", "analyze", str(parsed), "-o", str(table))
+        sentprobe("probe", "build", "natural", str(table), *NATURAL, *FOUND, "-o", str(tasks))
+    return tasks
+
+
+def find_verses(folder: Path, name: str, path: str, bibles: Path) -> None:
+    """Keep how many verses a model finds in another translation."""
+    (folder / f"verses-{name}.json").write_text(
+        json.dumps(found_at_once(path, same_verses(bibles)))
+    )
 
 
 def contrast_rows(folder: Path) -> Iterable[list[str]]:
@@ -94,11 +123,11 @@ def contrast_rows(folder: Path) -> Iterable[list[str]]:
     for name in CONTRASTS:
         mine = {each.encoder: each for each in found if each.contrast == name}
         for kind in NegativeKind:
-            yield shown(name, kind, {e: accuracy(each, kind) for e, each in mine.items()})
+            yield shown([name, kind], {e: accuracy(each, kind) for e, each in mine.items()})
             if name == "role":
                 for what, new in (("held-out words", False), ("held-out structure", True)):
                     values = {e: part(each, kind, new=new) for e, each in mine.items()}
-                    yield shown(f"- {what}", kind, values)
+                    yield shown([f"- {what}", kind], values)
 
 
 def accuracy(result: GeometryResult, kind: NegativeKind) -> float:
@@ -117,33 +146,75 @@ def part(result: GeometryResult, kind: NegativeKind, *, new: bool) -> float:
     )
 
 
-def shown(name: str, kind: str, values: Mapping[str, float]) -> list[str]:
-    """Return a row: before, after (the mean over seeds and their standard deviation)."""
+def shown(heads: Sequence[str], values: Mapping[str, float]) -> list[str]:
+    """Return a row: its heads, before, after (the mean over seeds and their standard deviation)."""
     after = [100 * value for encoder, value in values.items() if encoder != BEFORE]
     spread = f" ± {stdev(after):.1f}" if len(after) > 1 else ""
-    return [name, kind, f"{100 * values[BEFORE]:.1f}", f"{mean(after):.1f}{spread}"]
+    return [*heads, f"{100 * values[BEFORE]:.1f}", f"{mean(after):.1f}{spread}"]
+
+
+def read_tasks(folder: Path, names: Iterable[str]) -> dict[str, dict[str, Result]]:
+    """Return the results by task and encoder."""
+    found = [each for path in folder.glob("results-*") for each in read_results(path).records]
+    return {name: {each.encoder: each for each in found if each.task == name} for name in names}
 
 
 def task_rows(folder: Path) -> Iterable[list[str]]:
     """Yield a row for each task of compeval."""
-    found = [each for path in folder.glob("results-*") for each in read_results(path).records]
-    for name in TASKS:
-        values = {each.encoder: each.accuracy for each in found if each.task == name}
-        yield shown(name, "", values)
+    for name, found in read_tasks(folder, TASKS).items():
+        yield shown([name], accuracies(found))
+
+
+def natural_rows(folder: Path) -> Iterable[list[str]]:
+    """Yield a row for each natural task: its test items and chance, too."""
+    for name, found in read_tasks(folder, [task.name for task in find_tasks()]).items():
+        one = found[BEFORE]
+        yield shown([name, str(len(one.lengths)), f"{100 * one.majority:.1f}"], accuracies(found))
+
+
+def accuracies(found: Mapping[str, Result]) -> dict[str, float]:
+    """Return the accuracy of each encoder."""
+    return {encoder: each.accuracy for encoder, each in found.items()}
+
+
+def verse_rows(folder: Path) -> Iterable[list[str]]:
+    """Yield the row of the verses, if they were looked for before and after."""
+    files = [*folder.glob("verses-*.json")]
+    found = {file.stem.removeprefix("verses-"): json.loads(file.read_text()) for file in files}
+    if found.keys() > {BEFORE}:
+        yield shown(["verses found"], found)
 
 
 def report(folder: Path) -> str:
     """Return the page."""
     seeds = len([*folder.glob("tuned-*")])
-    note = (
+    distances = (
         f"{STEPS} steps of {BATCH} role triplets, rate {RATE:g}, {seeds} seeds: before, and after "
         "(mean ± standard deviation over seeds). Form: the negative in the positive's form; "
         "anchor: in the anchor's. Held-out structure: transitive-rc, which no triplet had."
     )
-    heads = ("contrast", "negative", "before", "after")
-    whole = f"{note}\n\n{table(heads, [*contrast_rows(folder)])}"
-    tasks = [[name, before, after] for name, _, before, after in task_rows(folder)]
-    return sections({"Distances": whole, "Probes": table(("task", "before", "after"), tasks)})
+    natural = (
+        "The ten tasks of Conneau et al., of sentences from novels: accuracy of one probe each, "
+        f"{NATURAL[1]} training items or as many as there are. Chance: the commonest label."
+    )
+    retrieval = (
+        f"Of {VERSES} verses of one translation, those that are nearest, by cosine, to themselves "
+        "among as many of another (benchmarks/verses.py says which)."
+    )
+    tables = {
+        "Distances": (distances, ("contrast", "negative"), contrast_rows(folder)),
+        "Probes": ("", ("task",), task_rows(folder)),
+        "Natural tasks": (natural, ("task", "test items", "chance"), natural_rows(folder)),
+        "Retrieval": (retrieval, ("what",), verse_rows(folder)),
+    }
+    written = {name: shown_table(*each) for name, each in tables.items()}
+    return sections({name: text for name, text in written.items() if text})
+
+
+def shown_table(note: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table under its note; nothing if there are no rows."""
+    filled = [*rows]
+    return f"{note}\n\n{table((*heads, 'before', 'after'), filled)}".strip() if filled else ""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -153,12 +224,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--model", default="all-MiniLM-L6-v2")
     parser.add_argument("--seed", type=int)
+    parser.add_argument("--parsed", type=Path, default=SHARED / "novels" / "parsed.mrg.xz")
+    parser.add_argument("--bibles", type=Path)
     given = parser.parse_args(arguments)
     name = BEFORE if given.seed is None else f"tuned-{given.seed}"
+    path = given.model if name == BEFORE else str(given.folder / name)
     if given.what == "tune":
         tune(given.folder, given.model, given.seed or 0)
     elif given.what == "test":
-        test(given.folder, name, given.model if name == BEFORE else str(given.folder / name))
+        test(given.folder, name, path, build_natural(given.folder, given.parsed))
+        if given.bibles:
+            find_verses(given.folder, name, path, given.bibles)
     else:
         packages = ["torch", "sentence-transformers"]
         print(f"# Training on role triplets\n\n{machine(packages)}\n\n{report(given.folder)}")
