@@ -264,3 +264,21 @@ def test_a_folder_of_another_training_is_refused(
     (other / "letter.txt").write_text("Dear Sir")
     code, _, err = train("lstm", *given[:2], "-o", other, *given[4:])
     assert (code, "holds something else (letter.txt)" in err) == (2, True)
+
+
+def test_a_pattern_names_the_files_of_a_corpus(train: Train, text: Path, tmp_path: Path) -> None:
+    (tmp_path / "other.txt").write_text("A dog came .\nNobody saw it .\n")
+    pattern = text.parent / "*.txt"
+    code, _, err = train("lstm", "--objective", "none", "--corpus", pattern, "-o", tmp_path / "enc")
+    assert code == 0, err
+    assert "Nobody" in (tmp_path / "enc" / "words.txt").read_text().split()
+
+
+def test_two_bibles_are_learned_from(train: Train, tmp_path: Path) -> None:
+    modules = pytest.importorskip("sword_modules", reason="pysword is not installed")
+    verses = {("Genesis", 1, number): f"The verse {number}." for number in range(1, 8)}
+    both = [modules.write_module(tmp_path / "sword", name, verses) for name in ("one", "two")]
+    named = ("--corpus", both[0], "--parallel", both[1])
+    code, out, err = train("lstm", "--objective", "nmt", *named, "-o", tmp_path / "enc")
+    assert code == 0, err
+    assert "over after 4 steps" in out

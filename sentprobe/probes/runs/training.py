@@ -22,11 +22,10 @@ from sentprobe.probes.pretraining import checkpoint, loop, objectives
 from sentprobe.probes.pretraining.objectives import ObjectiveKind, ObjectiveOptions
 from sentprobe.probes.pretraining.schedule import TrainingState
 from sentprobe.probes.pretraining.skip_gram import SKIP_GRAM, learn_skip_gram
-from sentprobe.probes.pretraining.texts import sentences, sword
+from sentprobe.probes.pretraining.texts import sentences, sword, text_files
 from sentprobe.probes.pretraining.texts.meanings import draw_meanings
 from sentprobe.probes.pretraining.texts.open_texts import TextKind, open_texts
 from sentprobe.probes.pretraining.texts.sieves import TextOptions
-from sentprobe.probes.pretraining.texts.text_files import SUFFIXES, suffix_of
 from sentprobe.probes.pretraining.vocabulary import learn_vocabulary
 from sentprobe.probes.runs.scorer import Scorer
 from sentprobe.scratch import part_of
@@ -179,7 +178,8 @@ def check_texts(plan: TrainingPlan) -> None:
 
 def _check_parallel(option: str, texts: TextPlan) -> None:
     corpus = texts.corpus[0]
-    if texts.parallel is None and suffix_of(str(corpus)) in sentences.SUFFIXES.keys() - SUFFIXES:
+    unpaired = sentences.SUFFIXES.keys() - text_files.SUFFIXES
+    if texts.parallel is None and text_files.suffix_of(str(corpus)) in unpaired:
         raise UsageError(
             f"{option} learns from {_WANTED[TextKind.PARALLEL]}: --parallel is missing, the file "
             f"with the translation of each line of {corpus}"
@@ -208,7 +208,7 @@ def identify(plan: TrainingPlan) -> checkpoint.Identity:
         "layers": model.architecture.layers,
         "inputs": model.architecture.inputs,
         "objective": plan.objective,
-        "corpus": " ".join(map(_digest, sources)),
+        "corpus": " ".join(each for source in sources for each in _digests(source)),
         "tokenised": texts.options.tokenised,
         "lower": texts.options.lower,
         "longest": texts.options.longest,
@@ -229,8 +229,15 @@ def _identify_vectors(vectors: str) -> str:
     return _digest(Path(vectors)) if vectors not in ("", SKIP_GRAM) else vectors or "drawn"
 
 
+def _digests(source: Path) -> list[str]:
+    """Return a digest of each file that something to learn from stands for."""
+    text = str(source)
+    if text.startswith(sword.PREFIX):
+        return [_digest(Path(text.removeprefix(sword.PREFIX)).parent)]  # its name is no file's
+    return [_digest(Path(name)) for name in text_files.find_files([source])]
+
+
 def _digest(path: Path) -> str:
-    path = Path(str(path).removeprefix(sword.PREFIX))
     try:
         if path.is_dir():
             return versions.folder_digest(path)
