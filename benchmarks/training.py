@@ -141,7 +141,8 @@ def main() -> None:
         f"Target tokens a second of the processor, one thread, {precision}, auto-encoder, batches "
         f"of 256, 8,000 codes unless it says more; the median of {given.rounds} rounds of "
         f"{given.steps} steps in turns. {len(texts.texts):,} sentences of novels; Python "
-        f"{platform.python_version()}, PyTorch {torch.__version__}. Made by `python benchmarks/training.py`.\n"
+        f"{platform.python_version()}, PyTorch {torch.__version__}. "
+        "Made by `python benchmarks/training.py`.\n"
     )
     print("| model | bare loop | probe train | ratio |\n|---|---:|---:|---:|")
     for case in CASES:
