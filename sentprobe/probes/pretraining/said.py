@@ -14,7 +14,6 @@ from sentprobe.probes.encoders.protocol import missing_extra
 from sentprobe.probes.pretraining.batches import SequencePairs
 from sentprobe.probes.pretraining.objective import Learner, Validation
 from sentprobe.probes.pretraining.seq2seq import Seq2Seq
-from sentprobe.probes.pretraining.subwords import Subwords
 
 
 class Metric(Enum):
@@ -48,7 +47,6 @@ class SaidTexts:
     """Measures a learner on items that were held out; the noise on them is always the same."""
 
     pairs: SequencePairs
-    subwords: Subwords
     metric: Metric
 
     def __call__(self, learner: Learner) -> Validation:
@@ -84,8 +82,8 @@ class SaidTexts:
         for rows in replace(self.pairs, items=chosen).plan(0):
             batch = self.pairs.make(rows, 0).to(_device(learner))
             said = learner.say(batch, longest=longest).tolist()
-            wanted = self.subwords.decode(targets[row] for row in rows)
-            found += map(SaidText, wanted, self.subwords.decode(said))
+            wanted = learner.subwords.decode(targets[row] for row in rows)
+            found += map(SaidText, wanted, learner.subwords.decode(said))
         return found
 
 

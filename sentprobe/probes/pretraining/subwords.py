@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from sentprobe.errors import FormatError, UsageError, first_line
+from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.protocol import missing_extra
 from sentprobe.probes.pretraining.token_rows import TokenRows, collect_rows
 
@@ -61,7 +61,7 @@ class Subwords:
         return [str(text) for text in self._tokenizer.decode_batch(plain)]
 
     def to_json(self) -> str:
-        """Return them as a text that :func:`read_subwords` reads."""
+        """Return them in the form of the package tokenizers; the same texts teach the same."""
         return str(self._tokenizer.to_str())
 
 
@@ -96,19 +96,6 @@ def learn_subwords(texts: Sequence[str], *, codes: int) -> Subwords:
     )
     tokenizer.train_from_iterator(texts[:: -(-len(texts) // TEXTS)], trainer)
     return Subwords(tokenizer)
-
-
-def read_subwords(text: str) -> Subwords:
-    """Return the codes that were written as JSON.
-
-    Raises:
-        FormatError: the text is damaged.
-        EncoderError: the package tokenizers is not installed.
-    """
-    try:
-        return Subwords(_tokenizers().Tokenizer.from_str(text))
-    except Exception as error:  # the package raises no narrower one
-        raise FormatError(f"these are no subwords: {first_line(error)}") from None
 
 
 def _tokenizers() -> Any:

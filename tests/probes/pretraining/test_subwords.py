@@ -2,14 +2,13 @@
 
 import sys
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pretraining_pieces import sentences
 from thoroughness import examples
 
-from sentprobe.errors import FormatError, UsageError
+from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.probes.pretraining import subwords as sw
 
@@ -50,13 +49,6 @@ def test_frequent_words_are_one_code_and_special_codes_say_nothing() -> None:
 
 def test_the_same_texts_teach_the_same() -> None:
     assert sw.learn_subwords(TEXTS, codes=300).to_json() == LEARNED.to_json()
-
-
-def test_what_is_written_is_read() -> None:
-    again = sw.read_subwords(LEARNED.to_json())
-    assert np.array_equal(again.encode(TEXTS).tokens, LEARNED.encode(TEXTS).tokens)
-    with pytest.raises(FormatError, match="these are no subwords"):
-        sw.read_subwords(LEARNED.to_json()[:-9])
 
 
 def test_too_few_codes_are_refused() -> None:

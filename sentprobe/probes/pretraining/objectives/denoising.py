@@ -6,17 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.encoders.sentence_model import SentenceModel
-from sentprobe.probes.pretraining.objective import Prepared
-from sentprobe.probes.pretraining.objectives import ObjectiveOptions
-from sentprobe.probes.pretraining.objectives.sequences import SequenceTask, prepare_sequences
-from sentprobe.probes.pretraining.said import Metric
+from sentprobe.probes.pretraining.objectives import sequences as seq
 from sentprobe.probes.pretraining.texts.corpora import Sentences
 
 
 @dataclass(frozen=True, slots=True)
 class DropAndSwap:
-    """The noise of Hill et al. 2016, section 2.2; they have shares of 0.1 each.
+    """The noise of Hill et al. 2016; they have shares of 0.1 each.
 
     Words are left out, each by itself. Then what is left is taken in pairs, the first and second,
     the third and fourth, and each pair changes places by itself. Where nothing would be left, one
@@ -42,12 +38,14 @@ class DropAndSwap:
         return np.concatenate([turned.ravel(), left[pairs.size :]])
 
 
-def prepare(texts: Sentences, model: SentenceModel, options: ObjectiveOptions) -> Prepared:
+def prepare(
+    texts: Sentences, model: seq.SentenceModel, options: seq.ObjectiveOptions
+) -> seq.Prepared:
     """Return the objective over sentences, whatever documents they are of."""
-    task = SequenceTask(
+    task = seq.SequenceTask(
         sources=texts.texts,
         targets=[texts.texts],
-        metric=Metric.BLEU,
+        metric=seq.Metric.BLEU,
         noise=DropAndSwap(options.drop, options.swap),
     )
-    return prepare_sequences(task, model, options)
+    return seq.prepare_sequences(task, model, options)

@@ -16,6 +16,16 @@ from sentprobe.probes.pretraining.seq2seq import Seq2Seq
 from sentprobe.probes.pretraining.subwords import learn_subwords
 from sentprobe.probes.pretraining.token_rows import collect_rows
 
+__all__ = [
+    "Metric",
+    "Noise",
+    "ObjectiveOptions",
+    "Prepared",
+    "SentenceModel",
+    "SequenceTask",
+    "prepare_sequences",
+]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SequenceTask:
@@ -52,10 +62,11 @@ def prepare_sequences(
         seed=options.seed,
         noise=task.noise,
     )
+    decoders = _decoders(len(task.targets), len(subwords), model.dim, options)
     return Prepared(
-        learner=Seq2Seq(model, _decoders(len(task.targets), len(subwords), model.dim, options)),
+        learner=Seq2Seq(model, decoders, subwords),
         train=train,
-        validate=SaidTexts(replace(train, items=division.validation), subwords, task.metric),
+        validate=SaidTexts(replace(train, items=division.validation), task.metric),
     )
 
 

@@ -1,15 +1,13 @@
 """``skipthought``: the sentence that follows is to be said, or both neighbours."""
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.encoders.sentence_model import SentenceModel
-from sentprobe.probes.pretraining.objective import Prepared
-from sentprobe.probes.pretraining.objectives import ObjectiveOptions
-from sentprobe.probes.pretraining.objectives.sequences import SequenceTask, prepare_sequences
-from sentprobe.probes.pretraining.said import Metric
+from sentprobe.probes.pretraining.objectives import sequences as seq
 from sentprobe.probes.pretraining.texts.corpora import Sentences
 
 
-def prepare(texts: Sentences, model: SentenceModel, options: ObjectiveOptions) -> Prepared:
+def prepare(
+    texts: Sentences, model: seq.SentenceModel, options: seq.ObjectiveOptions
+) -> seq.Prepared:
     """Return the objective over sentences in reading order.
 
     Conneau et al. 2018, section 3.2, have the next sentence said. With ``neighbours``, a second
@@ -26,12 +24,12 @@ def prepare(texts: Sentences, model: SentenceModel, options: ObjectiveOptions) -
             f"{texts} have too few neighbours: skipthought reads sentences in their order, and "
             "an empty line ends a document"
         )
-    task = SequenceTask(
+    task = seq.SequenceTask(
         sources=[texts.texts[place] for place in middles],
         targets=[[texts.texts[place + shift] for place in middles] for shift in shifts],
-        metric=Metric.PERPLEXITY,
+        metric=seq.Metric.PERPLEXITY,
     )
-    return prepare_sequences(task, model, options)
+    return seq.prepare_sequences(task, model, options)
 
 
 def _middles(texts: Sentences, *, before: bool) -> list[int]:

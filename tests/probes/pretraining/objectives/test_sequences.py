@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 import torch
 from pretraining_pieces import TINY, model_of, sentences, teach
+from safetensors.torch import load, save
 
-from sentprobe.errors import UsageError
+from sentprobe.errors import FormatError, UsageError
 from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.probes.pretraining import said
 from sentprobe.probes.pretraining.batches import LENGTHS, SOURCES, SequencePairs
@@ -73,6 +74,17 @@ def test_the_seed_decides_first_weights_and_batches() -> None:
     weights = [each.learner.state_dict()["decoders.0.out.weight"] for each in (once, again, other)]
     assert torch.equal(weights[0], weights[1])
     assert not torch.equal(weights[0], weights[2])
+
+
+def test_codes_are_saved_with_the_weights_and_others_are_refused() -> None:
+    once, again = prepared(), prepared()
+    teach(once, epochs=1)
+    again.learner.load_state_dict(load(save(dict(once.learner.state_dict()))))
+    assert again.validate(again.learner) == once.validate(once.learner)
+    texts = tuple(text.upper() for text in sentences(50))
+    other = prepare(OBJECTIVES["autoencoder"], Sentences(texts, (0,)), model_of(texts), TINY)
+    with pytest.raises(FormatError, match=r"decoder are of other codes than its texts have$"):
+        other.learner.load_state_dict(once.learner.state_dict())
 
 
 def test_sources_are_reversed_where_the_model_reads_backwards() -> None:

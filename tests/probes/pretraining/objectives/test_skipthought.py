@@ -14,6 +14,7 @@ from sentprobe.probes.pretraining.batches import SequencePairs
 from sentprobe.probes.pretraining.objective import Prepared
 from sentprobe.probes.pretraining.objectives import OBJECTIVES, prepare
 from sentprobe.probes.pretraining.said import SaidTexts
+from sentprobe.probes.pretraining.seq2seq import Seq2Seq
 from sentprobe.probes.pretraining.texts.corpora import Sentences
 
 pytest.importorskip("tokenizers")
@@ -32,10 +33,10 @@ def prepared(texts: Sentences, *, neighbours: bool) -> Prepared:
 
 def read_and_said(made: Prepared) -> list[list[int]]:
     """Return the numbers of the sentences of each item: what is read, and what is said of it."""
-    assert isinstance(made.validate, SaidTexts)
+    assert isinstance(made.learner, Seq2Seq)
     assert isinstance(made.train, SequencePairs)
     words = made.learner.encoder.vocabulary.words
-    said = made.validate.subwords
+    said = made.learner.subwords
     return [
         [
             int(words[made.train.sources[item][0] - 2][1:]),
