@@ -139,9 +139,10 @@ def main() -> None:
     print("# How fast encoders are trained\n")
     print(
         f"Target tokens a second of the processor, one thread, {precision}, auto-encoder, batches "
-        f"of 256, 8,000 codes; the median of {given.rounds} rounds of {given.steps} steps in "
-        f"turns. {len(texts.texts):,} sentences of novels; Python {platform.python_version()}, "
-        f"PyTorch {torch.__version__}. Made by `python benchmarks/training.py`.\n"
+        f"of 256, 8,000 codes unless it says more; the median of {given.rounds} rounds of "
+        f"{given.steps} steps in turns. {len(texts.texts):,} sentences of novels; Python "
+        f"{platform.python_version()}, PyTorch {torch.__version__}. "
+        "Made by `python benchmarks/training.py`.\n"
     )
     print("| model | bare loop | probe train | ratio |\n|---|---:|---:|---:|")
     for case in CASES:

@@ -309,9 +309,12 @@ def train(
             choices=(texts, encoder, length, looks, details, where),
         )
     ]
+    from sentprobe.probes.pretraining.loop import is_first_process  # noqa: PLC0415 - PyTorch
+
     with stopping(goes_on(out)):
         for done in _train_all(plans, jobs=min(where.jobs, len(plans)), threads=where.threads):
-            say(_told(done))
+            if is_first_process():
+                say(_told(done))
 
 
 def _plans(

@@ -1,6 +1,8 @@
 """``probe train``: the folder of an encoder, the curve on the way, and what is refused."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -8,6 +10,7 @@ from pathlib import Path
 import faults
 import pytest
 from in_process import Command
+from processes import ENVIRONMENT
 
 from sentprobe.generator.training import training_columns
 from sentprobe.generator.triplets import TripletSpace
@@ -146,6 +149,31 @@ def test_several_are_trained_side_by_side(train: Train, triplets: Path, tmp_path
     for name in names:
         beside, alone = (contents(tmp_path / each / name, *WEIGHTS) for each in ("beside", "one"))
         assert beside == alone
+
+
+@pytest.mark.slow
+def test_two_devices_share_the_batches_and_go_on(triplets: Path, tmp_path: Path) -> None:
+    """In processes of their own, as Fabric starts the command once more for each device."""
+    sizes = [str(each) for option in (TINY | {"--steps": 6}).items() for each in option]
+    given = ["lstm", "--objective", "contrastive", "--corpus", str(triplets), "--devices", "2"]
+    script = tmp_path / "probe.py"
+    script.write_text("from sentprobe.cli import probe; probe()\n")
+    for name, steps in (("whole", ()), ("part", ("--epochs", "1")), ("part", ())):
+        line = [
+            sys.executable,
+            str(script),
+            "train",
+            *given,
+            *sizes,
+            *steps,
+            "-o",
+            str(tmp_path / name),
+        ]
+        done = subprocess.run(line, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.count("\n") == 1
+    last = "checkpoint/weights.safetensors"
+    assert contents(tmp_path / "part", last) == contents(tmp_path / "whole", last)
 
 
 def test_nothing_is_learned_with_none(train: Train, text: Path, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ on where the training was stopped before, nor on what looked at the model in bet
 """
 
 import logging
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -154,7 +155,8 @@ class _Loop:
         reporter: progress.Reporter,
     ) -> None:
         self._fabric = make_fabric(settings.machine)
-        self._fabric.launch()
+        with _without_remarks():
+            self._fabric.launch()
         self._prepared, self._settings, self._store = prepared, settings, store
         self._at_point = at_point
         self._learner = prepared.learner
@@ -303,6 +305,11 @@ def step_seed(seed: int, step: int, rank: int) -> int:
     (True, False)
     """
     return int(digest("step", seed, step, rank)[:15], 16)
+
+
+def is_first_process() -> bool:
+    """Say whether this is no process that Fabric started for another device."""
+    return os.environ.get("LOCAL_RANK", "0") == "0"
 
 
 def make_fabric(machine: TrainingMachine) -> Any:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from math import isfinite
 
-from sentprobe.errors import UsageError, check_whole
+from sentprobe.errors import UsageError, check_whole, counted
 from sentprobe.probes.pretraining.objective import Validation
 
 EPOCH = "epoch"
@@ -151,9 +151,9 @@ class TrainingState:
     def ended(self, limits: Limits) -> str:
         """Return why the training is over; empty: it is not."""
         if limits.steps is not None and self.step >= limits.steps:
-            return f"{self.step:,} steps"
+            return counted(self.step, "step")
         if limits.epochs is not None and self.epoch >= limits.epochs:
-            return f"{self.epoch:,} epochs"
+            return counted(self.epoch, "epoch")
         if limits.minutes is not None and self.seconds >= 60 * limits.minutes:
             return f"{limits.minutes:g} minutes"
         if self.best is not None and self.waited >= limits.patience:

@@ -123,7 +123,7 @@ def run_training(plan: TrainingPlan, reporter: progress.Reporter) -> TrainingRep
     identity = identify(plan)
     try:
         with locked(plan.out, wait=False) as ours:
-            if not ours:
+            if not ours and loop.is_first_process():
                 raise SentprobeError(f"{plan.out}: another process trains there")
             return _found(plan, identity) or _trained(plan, identity, reporter)
     except OSError as error:

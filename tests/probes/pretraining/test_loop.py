@@ -90,7 +90,7 @@ def test_it_ends_when_validation_gets_no_better(tmp_path: Path) -> None:
 
 
 def test_the_best_by_validation_is_written_and_the_last_is_kept(tmp_path: Path) -> None:
-    training = SmallTraining(tmp_path / "enc", until(40))
+    training = SmallTraining(tmp_path / "enc", until(16))
     state = training.run()
     assert state.best is not None
     assert training.best[-1] == state.best.step
