@@ -201,7 +201,7 @@ def test_the_extra_is_what_the_table_says() -> None:
     assert not names & {Requirement(each).name for each in PROJECT["dependencies"]}
 
 
-OF_TORCH = {"trainer", "networks", "pretraining", "objectives"}
+OF_TORCH = {"trainer", "networks", "published", "pretraining", "objectives"}
 """Folders of modules that import PyTorch: what is asked for before them names the extra."""
 
 TORCH_ALONE = {
