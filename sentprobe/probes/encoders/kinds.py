@@ -1,6 +1,6 @@
 """The table of encoder kinds, and the encoders that a spec asks for."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from importlib.util import find_spec
@@ -369,14 +369,27 @@ def find_kind(spec: Spec | str) -> EncoderKind:
     parsed = read_spec(spec) if isinstance(spec, str) else spec
     kinds = {kind.name: kind for kind in ENCODERS}
     if parsed.kind not in kinds:
-        near = suggest(parsed.kind, kinds)
-        raise UsageError(f"unknown encoder {parsed.kind!r}{near}; known: {', '.join(kinds)}")
+        raise _unknown(parsed, kinds)
     kind = kinds[parsed.kind]
     if kind.argument is SpecArgument.REQUIRED and not parsed.argument:
         raise UsageError(f"encoder {kind.name!r} wants an argument, as in {kind.example}")
     if kind.argument is SpecArgument.NONE and parsed.argument:
         raise UsageError(f"encoder {kind.name!r} takes no argument, but has {parsed.argument!r}")
     return kind
+
+
+def _unknown(spec: Spec, known: Iterable[str]) -> UsageError:
+    path = Path(f"{spec.kind}:{spec.argument}" if spec.argument else spec.kind)
+    if path.is_dir():
+        there = sorted(each.name for each in path.iterdir() if is_model_folder(each))
+        inside = f"; in it are {', '.join(there)}: name one of them" if there else ""
+        return UsageError(f"{path}: not the folder of an encoder that probe train made{inside}")
+    if "/" in spec.kind:
+        return UsageError(f"{path}: there is no such folder")
+    names = list(known)
+    return UsageError(
+        f"unknown encoder {spec.kind!r}{suggest(spec.kind, names)}; known: {', '.join(names)}"
+    )
 
 
 def parse_encoders(texts: Sequence[str]) -> list[Spec]:

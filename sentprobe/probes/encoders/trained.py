@@ -53,7 +53,7 @@ class TrainedEncoder:
         self.family, self.step, self.epoch = point.family, point.step, point.epoch
         self._batch = options.batch
         self._words = WordVectors(name, model.words.embedding_dim, "", self._find)
-        self._device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
+        self._device = options.device or models.usual_device()
         self._model: SentenceModel = models.place(
             model, device=self._device, precision=models.ModelPrecision.FLOAT32
         )

@@ -83,12 +83,12 @@ def _of_widths(results: Results) -> Iterator[pn.PagePicture]:
     families: dict[str, list[Result]] = {}
     for each in results.records:
         if each.dim > 0:  # a baseline has no vectors
-            families.setdefault(whole_name(each), []).append(each)
+            families.setdefault(without_width(each), []).append(each)
     cut = [each for name, own in families.items() if _is_cut(name, own) for each in own]
-    marks = pn.marks_of(pictures.best((whole_name(each), each.accuracy) for each in cut))
+    marks = pn.marks_of(pictures.best((without_width(each), each.accuracy) for each in cut))
     points: dict[tuple[str, str], Points] = {}
     for each in cut:
-        if (name := whole_name(each)) in marks:
+        if (name := without_width(each)) in marks:
             points.setdefault((each.task, name), {})[each.dim] = _figure(results, each)
     yield from _drawn(DIMS, points, marks, across="numbers in a vector", records=cut)
 
@@ -99,7 +99,7 @@ def _is_cut(name: str, records: Sequence[Result]) -> bool:
     return cut and len({each.dim for each in records}) > 1
 
 
-def whole_name(record: Result) -> str:
+def without_width(record: Result) -> str:
     """Return the name of the encoder that a result's vectors are of, if they were not cut."""
     width = str(record.dim)
     if (found := _LABELLED.fullmatch(record.encoder)) and found["width"] == width:

@@ -140,3 +140,19 @@ def test_checkpoints_are_a_curve(command: Command, tmp_path: Path) -> None:
     assert code == 0
     assert "enc in training" in out
     assert [line.split()[1] for line in out.splitlines() if line.startswith("│")] == ["1", "20"]
+
+
+def test_a_path_that_is_no_trained_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for seed in (0, 1):
+        trained(tmp_path / "both" / f"seed{seed}", seed=seed)
+    (tmp_path / "empty").mkdir()
+    made = "not the folder of an encoder that probe train made"
+    for spec, message in (
+        ("both/", f"both: {made}; in it are seed0, seed1: name one of them"),
+        ("empty", f"empty: {made}"),
+        ("nosuch/", "nosuch: there is no such folder"),
+    ):
+        with pytest.raises(UsageError) as caught:
+            make_encoder(spec)
+        assert str(caught.value) == message

@@ -6,7 +6,7 @@ from math import log2
 import pytest
 from probe_strategies import sample_result
 
-from sentprobe.probes.report.method_pictures import DIMS, ITEMS, SIZES, by_method, whole_name
+from sentprobe.probes.report.method_pictures import DIMS, ITEMS, SIZES, by_method, without_width
 from sentprobe.probes.report.panels import LinePanel, PagePicture
 from sentprobe.probes.report.pictures import MOST
 from sentprobe.probes.runs.results import Condition, Result, Results
@@ -101,4 +101,4 @@ def test_cut_vectors_are_a_line() -> None:
     ],
 )
 def test_the_whole_of_cut_vectors(name: str, dim: int, whole: str) -> None:
-    assert whole_name(cut(name, dim, 500)) == whole
+    assert without_width(cut(name, dim, 500)) == whole
