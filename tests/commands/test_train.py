@@ -12,6 +12,7 @@ import pytest
 from in_process import Command
 from processes import ENVIRONMENT
 
+from sentprobe.errors import SentprobeError
 from sentprobe.generator.training import training_columns
 from sentprobe.generator.triplets import TripletSpace
 from sentprobe.lexicon import english
@@ -184,6 +185,22 @@ def test_nothing_is_learned_with_none(train: Train, text: Path, tmp_path: Path) 
     assert train(*given)[0] == 0
     assert contents(tmp_path / "enc", *WEIGHTS[:2]) == before
     assert not (tmp_path / "enc" / "checkpoint").exists()
+
+
+def test_a_look_that_is_interrupted_is_made_again(
+    train: Train, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = ("lstm", "--objective", "none", "--corpus", text, "-o", tmp_path / "enc")
+    looks = (*given, "--probe-every", "epoch", "-c", "role")
+    with monkeypatch.context() as patch:
+        patch.setattr("sentprobe.probes.runs.scorer.measure", _fail)
+        assert train(*looks)[0] == 1
+    assert train(*looks)[0] == 0
+    assert any((tmp_path / "enc" / "probes").rglob("*.json"))
+
+
+def _fail(*_: object) -> None:
+    raise SentprobeError("it is stopped here")
 
 
 def test_the_average_is_of_vectors_that_skip_gram_learned(

@@ -233,7 +233,7 @@ class _Loop:
         self._look(point)
         if validation:
             self._validate()
-        if validation or keep:
+        if (validation or keep) and not self._is_over():  # the end is kept once it was looked at
             self._keep()
 
     def _check(self) -> float:
@@ -287,7 +287,7 @@ class _Loop:
         self._fabric.barrier()
 
     def _finish(self) -> None:
-        """Validate where the training ends, and keep that."""
+        """Look at where the training ends, validate there, and keep that, as it is all done."""
         self._pace.loss = self._check()
         every = self._settings.point_every
         epoch_over = self._state.batch == 0

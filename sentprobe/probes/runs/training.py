@@ -280,8 +280,8 @@ def _trained(
     save = partial(save_model, plan, identity)
     look = _looker(plan)
     if not plan.kind.prepare:
-        save(model.eval(), None)
-        look(loop.Point(0, 0.0, model))
+        look(loop.Point(0, 0.0, model.eval()))
+        save(model, None)  # what is there is done, and never looked at again
         return TrainingReport(plan.out, None, "nothing to learn", was_done=False)
     reporter.begin("prepare the objective", 1)
     prepared = objectives.prepare(plan.kind, texts, model, plan.options)

@@ -116,6 +116,20 @@ def test_whoever_looks_changes_nothing(tmp_path: Path) -> None:
     assert epochs.points == [0, STEPS]
 
 
+def test_the_last_look_is_not_lost_when_it_is_interrupted(tmp_path: Path) -> None:
+    """The last step is one that validates, after which all else is done."""
+    for every, points in ((5, [0, 5, 10, 12]), (4, [0, 4, 8, 12])):
+        stops = {12}
+        settings = replace(SETTINGS, point_every=Every(every))
+        training = SmallTraining(tmp_path / str(every), settings)
+        with pytest.raises(KeyboardInterrupt):
+            training.run(lambda point, stops=stops: interrupt(point, stops))  # type: ignore[misc]
+        again = SmallTraining(tmp_path / str(every), settings)
+        assert again.run().step == 12
+        assert sorted({*training.points, *again.points}) == points
+        assert again.points[-1] == 12
+
+
 def test_global_random_numbers_are_as_they_were(tmp_path: Path) -> None:
     training = SmallTraining(tmp_path / "enc", until(2))
     before = torch.get_rng_state()
