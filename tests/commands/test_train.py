@@ -300,6 +300,7 @@ def test_a_folder_of_another_training_is_refused(
     for words, said in (
         (("gru-uni", *given), "architecture 'lstm', not 'gru-uni'"),
         (("lstm", *given, "--rate", 0.5), "rate 0.001, not 0.5"),
+        (("lstm", *given, "--devices", 2), "devices 1, not 2"),
         (("lstm", "--objective", "none", "--corpus", text, "-o", enc), "objective 'contrastive'"),
     ):
         code, _, err = train(*words)

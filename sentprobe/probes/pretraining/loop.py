@@ -179,7 +179,7 @@ class _Loop:
             self._look(self._settings.point_every is not None)
         else:
             kept.load_weights(self._store.folder, self._learned)
-            self._state = state
+            self._state = self._checked(state)
         self._pace.begin(self._state)
         while not self._is_over():
             for batch in self._batches():
@@ -188,6 +188,14 @@ class _Loop:
                     break
         self._finish()
         return self._state
+
+    def _checked(self, state: TrainingState) -> TrainingState:
+        if not 0 <= state.batch < self._steps:
+            path = self._store.folder / kept.FOLDER / kept.STATE
+            raise kept.CheckpointError(
+                f"{path}: {state.batch:,} batches of an epoch are over, which has {self._steps:,}"
+            )
+        return state
 
     def _is_over(self) -> bool:
         over: bool = self._fabric.broadcast(bool(self._state.ended(self._settings.limits)))

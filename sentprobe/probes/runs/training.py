@@ -221,6 +221,7 @@ def identify(plan: TrainingPlan) -> checkpoint.Identity:
         "rate": optimizer.rate,
         "momentum": optimizer.momentum,
         "clip": optimizer.clip,
+        "devices": plan.settings.machine.devices,
     }
     return found | asdict(plan.options)
 
