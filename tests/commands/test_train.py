@@ -312,6 +312,24 @@ def test_a_folder_of_another_training_is_refused(
     assert (code, "holds something else (letter.txt)" in err) == (2, True)
 
 
+def test_the_precision_that_is_settled_is_what_is_gone_on_with(
+    train: Train, triplets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = ("lstm", "--objective", "contrastive", "--corpus", triplets, "-o", tmp_path / "enc")
+    given = (*given, "--device", "cpu")
+    assert train(*given, "--steps", 2)[0] == 0
+    record = json.loads((tmp_path / "enc" / "config.json").read_text())["record"]
+    assert record["identity"]["precision"] == "float32"
+    monkeypatch.setattr("sentprobe.probes.pretraining.loop.fast_bfloat16", lambda: False)
+    assert train(*given, "--steps", 3, "--precision", "auto")[0] == 0
+    code, _, err = train(*given, "--precision", "bfloat16")
+    assert (code, "no instructions for it here; use auto" in err) == (2, True)
+    monkeypatch.setattr("sentprobe.probes.pretraining.loop.fast_bfloat16", lambda: True)
+    for precision in ("auto", "bfloat16"):
+        code, _, err = train(*given, "--precision", precision)
+        assert (code, "precision 'float32', not 'bfloat16'" in err) == (2, True), err
+
+
 def test_a_pattern_names_the_files_of_a_corpus(train: Train, text: Path, tmp_path: Path) -> None:
     (tmp_path / "other.txt").write_text("A dog came .\nNobody saw it .\n")
     pattern = text.parent / "*.txt"

@@ -331,8 +331,7 @@ def make_fabric(machine: TrainingMachine) -> Any:
         import lightning_fabric as lightning  # noqa: PLC0415 - it is an extra, and slow
     except ModuleNotFoundError:
         raise missing_extra("a training", extra="train") from None
-    on_processor = machine.device == "cpu" or not _has_accelerator()
-    precision = _PRECISIONS[_settled(machine.precision, on_processor=on_processor)]
+    precision = _PRECISIONS[settled_precision(machine)]
     try:
         with _without_remarks():
             return lightning.Fabric(
@@ -364,13 +363,19 @@ def _has_accelerator() -> bool:
     return torch.cuda.is_available() or torch.backends.mps.is_available()
 
 
-def _settled(wanted: TrainingPrecision, *, on_processor: bool) -> TrainingPrecision:
+def settled_precision(machine: TrainingMachine) -> TrainingPrecision:
+    """Return what a machine makes products in, which is never AUTO.
+
+    Raises:
+        UsageError: bfloat16 is asked for, and there are no instructions for it.
+    """
+    on_processor = machine.device == "cpu" or not _has_accelerator()
     fast = fast_bfloat16() if on_processor else torch.cuda.is_available()
-    if wanted is TrainingPrecision.BFLOAT16 and not fast:
+    if machine.precision is TrainingPrecision.BFLOAT16 and not fast:
         raise UsageError("precision bfloat16: there are no instructions for it here; use auto")
-    if wanted is TrainingPrecision.AUTO:
+    if machine.precision is TrainingPrecision.AUTO:
         return TrainingPrecision.BFLOAT16 if fast else TrainingPrecision.FLOAT32
-    return wanted
+    return machine.precision
 
 
 class TrainingPace:

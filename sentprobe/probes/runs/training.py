@@ -198,8 +198,9 @@ def identify(plan: TrainingPlan) -> checkpoint.Identity:
     """Return what decides the weights, by name.
 
     Raises:
-        UsageError: a file is not there.
+        UsageError: a file is not there, or no bfloat16 where it is asked for.
     """
+    machine = plan.settings.machine
     model, texts, optimizer = plan.model, plan.texts, plan.settings.optimizer
     sources = (*texts.corpus, *([texts.parallel] if texts.parallel else []))
     found: dict[str, str | int | float | bool] = {
@@ -221,7 +222,8 @@ def identify(plan: TrainingPlan) -> checkpoint.Identity:
         "rate": optimizer.rate,
         "momentum": optimizer.momentum,
         "clip": optimizer.clip,
-        "devices": plan.settings.machine.devices,
+        "devices": machine.devices,
+        "precision": loop.settled_precision(machine).value,
     }
     return found | asdict(plan.options)
 
