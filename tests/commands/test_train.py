@@ -9,6 +9,7 @@ from pathlib import Path
 
 import faults
 import pytest
+import torch
 from in_process import Command
 from processes import ENVIRONMENT
 
@@ -156,7 +157,7 @@ def test_several_are_trained_side_by_side(train: Train, triplets: Path, tmp_path
 def test_two_devices_share_the_batches_and_go_on(triplets: Path, tmp_path: Path) -> None:
     """In processes of their own, as Fabric starts the command once more for each device."""
     sizes = [str(each) for option in (TINY | {"--steps": 6}).items() for each in option]
-    given = ["lstm", "--objective", "contrastive", "--corpus", str(triplets), "--devices", "2"]
+    given = ["--objective", "contrastive", "--corpus", str(triplets), "--devices", "2"]
     script = tmp_path / "probe.py"
     script.write_text("from sentprobe.cli import probe; probe()\n")
     for name, steps in (("whole", ()), ("part", ("--epochs", "1")), ("part", ())):
@@ -164,6 +165,7 @@ def test_two_devices_share_the_batches_and_go_on(triplets: Path, tmp_path: Path)
             sys.executable,
             str(script),
             "train",
+            "bilstm-max",
             *given,
             *sizes,
             *steps,
@@ -224,6 +226,18 @@ def test_the_preset_of_adi(train: Train, triplets: Path, tmp_path: Path) -> None
     assert config["reverse"]
     assert (identity["optimizer"], identity["rate"], identity["dropout"]) == ("adagrad", 0.01, 0.1)
     assert (identity["decoder_layers"], identity["decoder_hidden"]) == (1, 4)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@pytest.mark.parametrize("optimizer", ["adam", "sgd", "adagrad"])
+def test_each_optimizer_learns_and_goes_on_on_a_gpu(
+    train: Train, triplets: Path, tmp_path: Path, optimizer: str
+) -> None:
+    given = ("bilstm-max", "--objective", "contrastive", "--corpus", triplets, "-o", tmp_path)
+    for steps in (2, 4):
+        wanted = ("--device", "cuda", "--optimizer", optimizer, "--steps", steps)
+        code, _, err = train(*given, *wanted)
+        assert code == 0, err
 
 
 def test_a_full_disk_keeps_the_model_of_before(

@@ -134,8 +134,12 @@ class _Stepper(nn.Module):
         self.learner = learner
 
     def forward(self, tensors: dict[str, torch.Tensor], items: int, targets: int) -> torch.Tensor:
-        """Return the loss of a batch."""
-        loss: torch.Tensor = self.learner(Batch(tensors, items, targets))
+        """Return the loss of a batch.
+
+        On several devices Fabric moves each tensor there, also how long sentences are.
+        """
+        batch = Batch(tensors, items, targets).to(next(self.parameters()).device)
+        loss: torch.Tensor = self.learner(batch)
         return loss
 
 
@@ -159,7 +163,8 @@ class _Loop:
             self._fabric.launch()
         self._prepared, self._settings, self._store = prepared, settings, store
         self._at_point = at_point
-        self._learner = prepared.learner
+        # Adagrad makes its numbers at once, where the weights are.
+        self._learner = prepared.learner.to(self._fabric.device)
         optimizer = make_optimizer(settings.optimizer, self._learner)
         self._learned = kept.Learned(self._learner, optimizer)
         self._stepper, self._optimizer = self._fabric.setup(_Stepper(self._learner), optimizer)

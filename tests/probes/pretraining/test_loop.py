@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import killed_trainings
 import pytest
@@ -23,6 +24,7 @@ from small_trainings import (
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.pretraining import checkpoint, loop, optimizers
+from sentprobe.probes.pretraining.objective import Batch
 from sentprobe.probes.pretraining.optimizers import ADAGRAD, ADAM, SGD, OptimizerSettings
 from sentprobe.probes.pretraining.schedule import Every, Limits
 
@@ -177,6 +179,36 @@ def test_a_device_that_is_not_there_is_refused(tmp_path: Path) -> None:
     machine = loop.TrainingMachine(device="cuda")
     with pytest.raises(UsageError, match="--device cuda: "):
         SmallTraining(tmp_path / "enc", replace(SETTINGS, machine=machine)).run()
+
+
+def test_the_optimizer_is_made_where_the_weights_learn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    training = SmallTraining(tmp_path / "enc", until(1))
+    move, make = training.prepared.learner.to, loop.make_optimizer
+
+    def moved(*given: Any, **named: Any) -> Any:
+        done.append("move")
+        return move(*given, **named)
+
+    def made(*given: Any) -> Any:
+        done.append("make")
+        return make(*given)
+
+    monkeypatch.setattr(training.prepared.learner, "to", moved)
+    monkeypatch.setattr(loop, "make_optimizer", made)
+    training.run()
+    assert done[:2] == ["move", "make"]
+
+
+def test_how_long_sentences_are_is_known_on_the_processor() -> None:
+    tensors = {name: torch.ones(2, device="meta") for name in ("ids", "lengths", "more_lengths")}
+    batch = Batch(tensors, 2, 2)
+    with pytest.raises(NotImplementedError, match="out of meta"):  # they are brought here
+        batch.to(torch.device("meta"))
+    del tensors["lengths"], tensors["more_lengths"]
+    assert batch.to(torch.device("meta")).tensors["ids"].device.type == "meta"
 
 
 @pytest.mark.slow
