@@ -12,11 +12,14 @@ import pytest
 import torch
 from in_process import Command
 from processes import ENVIRONMENT
+from safetensors import safe_open
 
 from sentprobe.errors import SentprobeError
 from sentprobe.generator.training import training_columns
 from sentprobe.generator.triplets import TripletSpace
 from sentprobe.lexicon import english
+from sentprobe.probes.encoders import model_config, model_folder
+from sentprobe.probes.encoders.protocol import EncoderError
 
 pytest.importorskip("lightning_fabric", reason="the extra train is not installed")
 
@@ -253,8 +256,20 @@ def test_a_full_disk_keeps_the_model_of_before(
             break
         assert (code, "No space left on device" in err) == (1, True)
         assert all(contents(enc, *WEIGHTS))
+        assert is_one_model(enc)
     assert code == 0
     assert number > 1
+
+
+def is_one_model(folder: Path) -> bool:
+    """Say whether a folder is loaded, as one whose files are of different steps never is."""
+    step = model_config.read_config(folder).record["step"]
+    try:
+        model_folder.load_sentence_model(folder)
+    except EncoderError as error:
+        return f"{model_config.CONFIG} is of step {step}: the training was stopped" in str(error)
+    with safe_open(folder / model_folder.WEIGHTS, framework="pt") as weights:
+        return bool(weights.metadata() == {"step": str(step)})
 
 
 BAD = [
