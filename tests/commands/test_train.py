@@ -9,12 +9,17 @@ from pathlib import Path
 
 import faults
 import pytest
+import torch
 from in_process import Command
 from processes import ENVIRONMENT
+from safetensors import safe_open
 
+from sentprobe.errors import SentprobeError
 from sentprobe.generator.training import training_columns
 from sentprobe.generator.triplets import TripletSpace
 from sentprobe.lexicon import english
+from sentprobe.probes.encoders import model_config, model_folder
+from sentprobe.probes.encoders.protocol import EncoderError
 
 pytest.importorskip("lightning_fabric", reason="the extra train is not installed")
 
@@ -155,7 +160,7 @@ def test_several_are_trained_side_by_side(train: Train, triplets: Path, tmp_path
 def test_two_devices_share_the_batches_and_go_on(triplets: Path, tmp_path: Path) -> None:
     """In processes of their own, as Fabric starts the command once more for each device."""
     sizes = [str(each) for option in (TINY | {"--steps": 6}).items() for each in option]
-    given = ["lstm", "--objective", "contrastive", "--corpus", str(triplets), "--devices", "2"]
+    given = ["--objective", "contrastive", "--corpus", str(triplets), "--devices", "2"]
     script = tmp_path / "probe.py"
     script.write_text("from sentprobe.cli import probe; probe()\n")
     for name, steps in (("whole", ()), ("part", ("--epochs", "1")), ("part", ())):
@@ -163,6 +168,7 @@ def test_two_devices_share_the_batches_and_go_on(triplets: Path, tmp_path: Path)
             sys.executable,
             str(script),
             "train",
+            "bilstm-max",
             *given,
             *sizes,
             *steps,
@@ -184,6 +190,22 @@ def test_nothing_is_learned_with_none(train: Train, text: Path, tmp_path: Path) 
     assert train(*given)[0] == 0
     assert contents(tmp_path / "enc", *WEIGHTS[:2]) == before
     assert not (tmp_path / "enc" / "checkpoint").exists()
+
+
+def test_a_look_that_is_interrupted_is_made_again(
+    train: Train, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = ("lstm", "--objective", "none", "--corpus", text, "-o", tmp_path / "enc")
+    looks = (*given, "--probe-every", "epoch", "-c", "role")
+    with monkeypatch.context() as patch:
+        patch.setattr("sentprobe.probes.runs.scorer.measure", _fail)
+        assert train(*looks)[0] == 1
+    assert train(*looks)[0] == 0
+    assert any((tmp_path / "enc" / "probes").rglob("*.json"))
+
+
+def _fail(*_: object) -> None:
+    raise SentprobeError("it is stopped here")
 
 
 def test_the_average_is_of_vectors_that_skip_gram_learned(
@@ -209,6 +231,18 @@ def test_the_preset_of_adi(train: Train, triplets: Path, tmp_path: Path) -> None
     assert (identity["decoder_layers"], identity["decoder_hidden"]) == (1, 4)
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@pytest.mark.parametrize("optimizer", ["adam", "sgd", "adagrad"])
+def test_each_optimizer_learns_and_goes_on_on_a_gpu(
+    train: Train, triplets: Path, tmp_path: Path, optimizer: str
+) -> None:
+    given = ("bilstm-max", "--objective", "contrastive", "--corpus", triplets, "-o", tmp_path)
+    for steps in (2, 4):
+        wanted = ("--device", "cuda", "--optimizer", optimizer, "--steps", steps)
+        code, _, err = train(*given, *wanted)
+        assert code == 0, err
+
+
 def test_a_full_disk_keeps_the_model_of_before(
     train: Train, triplets: Path, tmp_path: Path
 ) -> None:
@@ -222,8 +256,20 @@ def test_a_full_disk_keeps_the_model_of_before(
             break
         assert (code, "No space left on device" in err) == (1, True)
         assert all(contents(enc, *WEIGHTS))
+        assert is_one_model(enc)
     assert code == 0
     assert number > 1
+
+
+def is_one_model(folder: Path) -> bool:
+    """Say whether a folder is loaded, as one whose files are of different steps never is."""
+    step = model_config.read_config(folder).record["step"]
+    try:
+        model_folder.load_sentence_model(folder)
+    except EncoderError as error:
+        return f"{model_config.CONFIG} is of step {step}: the training was stopped" in str(error)
+    with safe_open(folder / model_folder.WEIGHTS, framework="pt") as weights:
+        return bool(weights.metadata() == {"step": str(step)})
 
 
 BAD = [
@@ -283,6 +329,7 @@ def test_a_folder_of_another_training_is_refused(
     for words, said in (
         (("gru-uni", *given), "architecture 'lstm', not 'gru-uni'"),
         (("lstm", *given, "--rate", 0.5), "rate 0.001, not 0.5"),
+        (("lstm", *given, "--devices", 2), "devices 1, not 2"),
         (("lstm", "--objective", "none", "--corpus", text, "-o", enc), "objective 'contrastive'"),
     ):
         code, _, err = train(*words)
@@ -292,6 +339,24 @@ def test_a_folder_of_another_training_is_refused(
     (other / "letter.txt").write_text("Dear Sir")
     code, _, err = train("lstm", *given[:2], "-o", other, *given[4:])
     assert (code, "holds something else (letter.txt)" in err) == (2, True)
+
+
+def test_the_precision_that_is_settled_is_what_is_gone_on_with(
+    train: Train, triplets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = ("lstm", "--objective", "contrastive", "--corpus", triplets, "-o", tmp_path / "enc")
+    given = (*given, "--device", "cpu")
+    assert train(*given, "--steps", 2)[0] == 0
+    record = json.loads((tmp_path / "enc" / "config.json").read_text())["record"]
+    assert record["identity"]["precision"] == "float32"
+    monkeypatch.setattr("sentprobe.probes.pretraining.loop.fast_bfloat16", lambda: False)
+    assert train(*given, "--steps", 3, "--precision", "auto")[0] == 0
+    code, _, err = train(*given, "--precision", "bfloat16")
+    assert (code, "no instructions for it here; use auto" in err) == (2, True)
+    monkeypatch.setattr("sentprobe.probes.pretraining.loop.fast_bfloat16", lambda: True)
+    for precision in ("auto", "bfloat16"):
+        code, _, err = train(*given, "--precision", precision)
+        assert (code, "precision 'float32', not 'bfloat16'" in err) == (2, True), err
 
 
 def test_a_pattern_names_the_files_of_a_corpus(train: Train, text: Path, tmp_path: Path) -> None:

@@ -16,8 +16,15 @@ from sentprobe.errors import FormatError, UsageError, first_line, part_error
 from sentprobe.probes.encoders import model_config as configs
 from sentprobe.probes.encoders import sentence_model as models
 from sentprobe.probes.encoders.protocol import EncoderError
+from sentprobe.values import parse_json
 
 WORDS, WEIGHTS = "words.txt", "model.safetensors"
+
+STEP = "step"
+"""Of the training, in config.json's record and in the head of the weights.
+
+A training replaces file by file, and may be killed in between.
+"""
 
 MOST_HEADER = 2**20
 """Bytes that model.safetensors may have besides its numbers."""
@@ -68,7 +75,8 @@ def write_sentence_model(
     text = "".join(f"{word}\n" for word in vocabulary.words)
     (folder / WORDS).write_text(text, "utf-8", newline="\n")
     weights = {name: each.float().cpu() for name, each in model.state_dict().items()}
-    (folder / WEIGHTS).write_bytes(tensor_files.save(weights))
+    head = {name: str(record[name]) for name in [STEP] if name in record}
+    (folder / WEIGHTS).write_bytes(tensor_files.save(weights, metadata=head or None))
 
 
 def load_sentence_model(folder: Path) -> models.SentenceModel:
@@ -84,7 +92,7 @@ def load_sentence_model(folder: Path) -> models.SentenceModel:
     vocabulary = configs.read_part(folder / WORDS, lambda text: _vocabulary(text, config))
     with torch.device("meta"):
         model = models.SentenceModel(vocabulary, config.architecture, frozen=config.frozen)
-    weights = configs.read_part(folder / WEIGHTS, lambda content: _weights(content, model))
+    weights = configs.read_part(folder / WEIGHTS, lambda content: _weights(content, model, config))
     model.load_state_dict(weights, assign=True)
     model.words.weight.requires_grad_(not config.frozen)
     return model.eval()
@@ -110,7 +118,9 @@ def _check_bytes(path: Path, config: configs.ModelConfig) -> None:
         )
 
 
-def _weights(content: bytes, model: models.SentenceModel) -> dict[str, torch.Tensor]:
+def _weights(
+    content: bytes, model: models.SentenceModel, config: configs.ModelConfig
+) -> dict[str, torch.Tensor]:
     try:
         found = tensor_files.load(content)
     except (safetensors.SafetensorError, ValueError, KeyError) as error:
@@ -123,4 +133,17 @@ def _weights(content: bytes, model: models.SentenceModel) -> dict[str, torch.Ten
             raise FormatError(f"the weights {name!r} are {what}; wanted: {wanted}")
     if more := found.keys() - model.state_dict().keys():
         raise FormatError(f"weights {min(more)!r}, which {configs.CONFIG} does not know")
+    _check_step(content, config)
     return found
+
+
+def _check_step(content: bytes, config: configs.ModelConfig) -> None:
+    """Refuse weights of another moment than config.json tells of; not all say of which they are."""
+    end = 8 + int.from_bytes(content[:8], "little")  # as safetensors found it
+    step = parse_json(content[8:end]).get("__metadata__", {}).get(STEP)
+    told = config.record.get(STEP)
+    if step is not None and told is not None and step != str(told):
+        raise FormatError(
+            f"the weights are of step {step}, {configs.CONFIG} is of step {told}: the training was "
+            "stopped between the two; the same command goes on with it"
+        )

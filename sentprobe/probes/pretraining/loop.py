@@ -134,8 +134,12 @@ class _Stepper(nn.Module):
         self.learner = learner
 
     def forward(self, tensors: dict[str, torch.Tensor], items: int, targets: int) -> torch.Tensor:
-        """Return the loss of a batch."""
-        loss: torch.Tensor = self.learner(Batch(tensors, items, targets))
+        """Return the loss of a batch.
+
+        On several devices Fabric moves each tensor there, also how long sentences are.
+        """
+        batch = Batch(tensors, items, targets).to(next(self.parameters()).device)
+        loss: torch.Tensor = self.learner(batch)
         return loss
 
 
@@ -159,7 +163,8 @@ class _Loop:
             self._fabric.launch()
         self._prepared, self._settings, self._store = prepared, settings, store
         self._at_point = at_point
-        self._learner = prepared.learner
+        # Adagrad makes its numbers at once, where the weights are.
+        self._learner = prepared.learner.to(self._fabric.device)
         optimizer = make_optimizer(settings.optimizer, self._learner)
         self._learned = kept.Learned(self._learner, optimizer)
         self._stepper, self._optimizer = self._fabric.setup(_Stepper(self._learner), optimizer)
@@ -179,7 +184,7 @@ class _Loop:
             self._look(self._settings.point_every is not None)
         else:
             kept.load_weights(self._store.folder, self._learned)
-            self._state = state
+            self._state = self._checked(state)
         self._pace.begin(self._state)
         while not self._is_over():
             for batch in self._batches():
@@ -188,6 +193,14 @@ class _Loop:
                     break
         self._finish()
         return self._state
+
+    def _checked(self, state: TrainingState) -> TrainingState:
+        if not 0 <= state.batch < self._steps:
+            path = self._store.folder / kept.FOLDER / kept.STATE
+            raise kept.CheckpointError(
+                f"{path}: {state.batch:,} batches of an epoch are over, which has {self._steps:,}"
+            )
+        return state
 
     def _is_over(self) -> bool:
         over: bool = self._fabric.broadcast(bool(self._state.ended(self._settings.limits)))
@@ -233,7 +246,7 @@ class _Loop:
         self._look(point)
         if validation:
             self._validate()
-        if validation or keep:
+        if (validation or keep) and not self._is_over():  # the end is kept once it was looked at
             self._keep()
 
     def _check(self) -> float:
@@ -287,7 +300,7 @@ class _Loop:
         self._fabric.barrier()
 
     def _finish(self) -> None:
-        """Validate where the training ends, and keep that."""
+        """Look at where the training ends, validate there, and keep that, as it is all done."""
         self._pace.loss = self._check()
         every = self._settings.point_every
         epoch_over = self._state.batch == 0
@@ -323,8 +336,7 @@ def make_fabric(machine: TrainingMachine) -> Any:
         import lightning_fabric as lightning  # noqa: PLC0415 - it is an extra, and slow
     except ModuleNotFoundError:
         raise missing_extra("a training", extra="train") from None
-    on_processor = machine.device == "cpu" or not _has_accelerator()
-    precision = _PRECISIONS[_settled(machine.precision, on_processor=on_processor)]
+    precision = _PRECISIONS[settled_precision(machine)]
     try:
         with _without_remarks():
             return lightning.Fabric(
@@ -356,13 +368,19 @@ def _has_accelerator() -> bool:
     return torch.cuda.is_available() or torch.backends.mps.is_available()
 
 
-def _settled(wanted: TrainingPrecision, *, on_processor: bool) -> TrainingPrecision:
+def settled_precision(machine: TrainingMachine) -> TrainingPrecision:
+    """Return what a machine makes products in, which is never AUTO.
+
+    Raises:
+        UsageError: bfloat16 is asked for, and there are no instructions for it.
+    """
+    on_processor = machine.device == "cpu" or not _has_accelerator()
     fast = fast_bfloat16() if on_processor else torch.cuda.is_available()
-    if wanted is TrainingPrecision.BFLOAT16 and not fast:
+    if machine.precision is TrainingPrecision.BFLOAT16 and not fast:
         raise UsageError("precision bfloat16: there are no instructions for it here; use auto")
-    if wanted is TrainingPrecision.AUTO:
+    if machine.precision is TrainingPrecision.AUTO:
         return TrainingPrecision.BFLOAT16 if fast else TrainingPrecision.FLOAT32
-    return wanted
+    return machine.precision
 
 
 class TrainingPace:

@@ -22,12 +22,12 @@ class Batch:
     """How many answers are asked for: tokens of a decoder, or an answer an item."""
 
     def to(self, device: torch.device) -> "Batch":
-        """Return the same on another device; how long sentences are stays known here.
+        """Return the same on another device; how long sentences are is known here.
 
         Those are the tensors whose names end in ``lengths``: networks ask for them on the CPU.
         """
         moved = {
-            name: each if name.endswith("lengths") else each.to(device, non_blocking=True)
+            name: each.cpu() if name.endswith("lengths") else each.to(device, non_blocking=True)
             for name, each in self.tensors.items()
         }
         return Batch(moved, self.items, self.targets)

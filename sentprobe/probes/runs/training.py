@@ -198,8 +198,9 @@ def identify(plan: TrainingPlan) -> checkpoint.Identity:
     """Return what decides the weights, by name.
 
     Raises:
-        UsageError: a file is not there.
+        UsageError: a file is not there, or no bfloat16 where it is asked for.
     """
+    machine = plan.settings.machine
     model, texts, optimizer = plan.model, plan.texts, plan.settings.optimizer
     sources = (*texts.corpus, *([texts.parallel] if texts.parallel else []))
     found: dict[str, str | int | float | bool] = {
@@ -221,6 +222,8 @@ def identify(plan: TrainingPlan) -> checkpoint.Identity:
         "rate": optimizer.rate,
         "momentum": optimizer.momentum,
         "clip": optimizer.clip,
+        "devices": machine.devices,
+        "precision": loop.settled_precision(machine).value,
     }
     return found | asdict(plan.options)
 
@@ -280,8 +283,8 @@ def _trained(
     save = partial(save_model, plan, identity)
     look = _looker(plan)
     if not plan.kind.prepare:
-        save(model.eval(), None)
-        look(loop.Point(0, 0.0, model))
+        look(loop.Point(0, 0.0, model.eval()))
+        save(model, None)  # what is there is done, and never looked at again
         return TrainingReport(plan.out, None, "nothing to learn", was_done=False)
     reporter.begin("prepare the objective", 1)
     prepared = objectives.prepare(plan.kind, texts, model, plan.options)

@@ -239,6 +239,21 @@ def test_weights_of_other_names_shapes_and_types(tmp_path: Path) -> None:
             model_folder.load_sentence_model(folder)
 
 
+def test_weights_of_another_step_are_refused(tmp_path: Path) -> None:
+    model = tiny_sentence_model("lstm")
+    for step in (2, 4):
+        model_folder.save_sentence_model(model, tmp_path / str(step), {"step": step})
+        model_folder.load_sentence_model(tmp_path / str(step))
+    path = tmp_path / "2" / model_folder.WEIGHTS
+    (tmp_path / "4" / model_folder.WEIGHTS).replace(path)
+    with pytest.raises(EncoderError) as caught:
+        model_folder.load_sentence_model(tmp_path / "2")
+    said = "the weights are of step 4, config.json is of step 2: the training was stopped between"
+    assert str(caught.value).startswith(f"{path}: {said}")
+    save_file(load_file(path), path)  # says of no step
+    model_folder.load_sentence_model(tmp_path / "2")
+
+
 @pytest.mark.parametrize("name", ["config.json", "words.txt", "model.safetensors"])
 def test_a_file_that_is_missing(tmp_path: Path, name: str) -> None:
     model_folder.save_sentence_model(tiny_sentence_model("lstm"), tmp_path / "enc", {})

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import faults
 import pytest
-from small_trainings import SmallTraining, same, until
+from small_trainings import STEPS, SmallTraining, same, until
 
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.pretraining import checkpoint
@@ -67,6 +67,17 @@ def test_a_state_of_a_wrong_kind_is_refused(tmp_path: Path) -> None:
     path.write_text(json.dumps(found))
     with pytest.raises(checkpoint.CheckpointError, match="step must be a whole number"):
         checkpoint.read_state(tmp_path / "enc")
+
+
+@pytest.mark.parametrize("batch", [-1, STEPS, 99])
+def test_a_state_beyond_the_end_of_an_epoch_is_refused(tmp_path: Path, batch: int) -> None:
+    path = stored_training(tmp_path / "enc") / checkpoint.STATE
+    found = json.loads(path.read_text())
+    found["state"]["batch"] = batch
+    path.write_text(json.dumps(found))
+    said = f"{batch} batches of an epoch are over, which has {STEPS}"
+    with pytest.raises(checkpoint.CheckpointError, match=said):
+        SmallTraining(tmp_path / "enc", until(4)).run()
 
 
 def test_nothing_is_a_pickle(tmp_path: Path) -> None:

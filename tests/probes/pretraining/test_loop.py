@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import killed_trainings
 import pytest
@@ -23,6 +24,7 @@ from small_trainings import (
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.pretraining import checkpoint, loop, optimizers
+from sentprobe.probes.pretraining.objective import Batch
 from sentprobe.probes.pretraining.optimizers import ADAGRAD, ADAM, SGD, OptimizerSettings
 from sentprobe.probes.pretraining.schedule import Every, Limits
 
@@ -116,6 +118,20 @@ def test_whoever_looks_changes_nothing(tmp_path: Path) -> None:
     assert epochs.points == [0, STEPS]
 
 
+def test_the_last_look_is_not_lost_when_it_is_interrupted(tmp_path: Path) -> None:
+    """The last step is one that validates, after which all else is done."""
+    for every, points in ((5, [0, 5, 10, 12]), (4, [0, 4, 8, 12])):
+        stops = {12}
+        settings = replace(SETTINGS, point_every=Every(every))
+        training = SmallTraining(tmp_path / str(every), settings)
+        with pytest.raises(KeyboardInterrupt):
+            training.run(lambda point, stops=stops: interrupt(point, stops))  # type: ignore[misc]
+        again = SmallTraining(tmp_path / str(every), settings)
+        assert again.run().step == 12
+        assert sorted({*training.points, *again.points}) == points
+        assert again.points[-1] == 12
+
+
 def test_global_random_numbers_are_as_they_were(tmp_path: Path) -> None:
     training = SmallTraining(tmp_path / "enc", until(2))
     before = torch.get_rng_state()
@@ -163,6 +179,36 @@ def test_a_device_that_is_not_there_is_refused(tmp_path: Path) -> None:
     machine = loop.TrainingMachine(device="cuda")
     with pytest.raises(UsageError, match="--device cuda: "):
         SmallTraining(tmp_path / "enc", replace(SETTINGS, machine=machine)).run()
+
+
+def test_the_optimizer_is_made_where_the_weights_learn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    training = SmallTraining(tmp_path / "enc", until(1))
+    move, make = training.prepared.learner.to, loop.make_optimizer
+
+    def moved(*given: Any, **named: Any) -> Any:
+        done.append("move")
+        return move(*given, **named)
+
+    def made(*given: Any) -> Any:
+        done.append("make")
+        return make(*given)
+
+    monkeypatch.setattr(training.prepared.learner, "to", moved)
+    monkeypatch.setattr(loop, "make_optimizer", made)
+    training.run()
+    assert done[:2] == ["move", "make"]
+
+
+def test_how_long_sentences_are_is_known_on_the_processor() -> None:
+    tensors = {name: torch.ones(2, device="meta") for name in ("ids", "lengths", "more_lengths")}
+    batch = Batch(tensors, 2, 2)
+    with pytest.raises(NotImplementedError, match="out of meta"):  # they are brought here
+        batch.to(torch.device("meta"))
+    del tensors["lengths"], tensors["more_lengths"]
+    assert batch.to(torch.device("meta")).tensors["ids"].device.type == "meta"
 
 
 @pytest.mark.slow
