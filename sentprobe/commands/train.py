@@ -15,7 +15,7 @@ from sentprobe.commands import completion as offer
 from sentprobe.commands import options as opt
 from sentprobe.commands.help import HelpfulCommand
 from sentprobe.commands.stopping import goes_on, stopping
-from sentprobe.errors import UsageError, counted
+from sentprobe.errors import UsageError, counted, told
 from sentprobe.processes import check_count, in_order, limit_threads, workers
 from sentprobe.screen import say
 
@@ -511,7 +511,16 @@ def train_one(
 
     shown = progress.lines(sys.stderr, shares=True) if beside else progress.bars(notes=True)
     with limit_threads(threads), shown as reporter:
-        return run_training(plan, progress.Named(plan.out.name, reporter) if beside else reporter)
+        named = progress.Named(plan.out.name, reporter) if beside else reporter
+        return run_training(plan, named, tell=_tell)
+
+
+def _tell(text: str) -> None:
+    """Say something on the way, once for all devices."""
+    from sentprobe.probes.pretraining.loop import is_first_process  # noqa: PLC0415 - PyTorch
+
+    if is_first_process():
+        print(told(text), file=sys.stderr)
 
 
 def _told(done: "TrainingReport") -> str:

@@ -313,6 +313,15 @@ def test_a_folder_of_another_training_is_refused(
     assert (code, "holds something else (letter.txt)" in err) == (2, True)
 
 
+def test_what_was_left_out_is_said_and_recorded(train: Train, text: Path, tmp_path: Path) -> None:
+    enc = tmp_path / "enc"
+    given = ("lstm", "--objective", "none", "--corpus", text, "--longest", 5, "-o", enc)
+    code, _, err = train(*given)
+    read = "2 sentences in 1 document; 1 was left out: 1 too long"
+    assert (code, f"{enc}: read {read}\n" in err) == (0, True), err
+    assert json.loads((enc / "config.json").read_text())["record"]["texts"] == read
+
+
 def test_a_pattern_names_the_files_of_a_corpus(train: Train, text: Path, tmp_path: Path) -> None:
     (tmp_path / "other.txt").write_text("A dog came .\nNobody saw it .\n")
     pattern = text.parent / "*.txt"
