@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
 import typer
 
@@ -15,7 +15,7 @@ from sentprobe.commands import completion as offer
 from sentprobe.commands import options as opt
 from sentprobe.commands.help import HelpfulCommand
 from sentprobe.commands.stopping import goes_on, stopping
-from sentprobe.errors import UsageError, counted
+from sentprobe.errors import UsageError, counted, told
 from sentprobe.processes import check_count, in_order, limit_threads, workers
 from sentprobe.screen import say
 
@@ -34,6 +34,8 @@ class FoldsDetails(HelpfulCommand):
 
 
 app = typer.Typer(add_completion=False)
+
+_Number = TypeVar("_Number", int, float)
 
 
 def _option(panel: str, *names: str, **more: Any) -> Any:
@@ -191,7 +193,12 @@ class DetailChoices:
     classes_hidden: Annotated[
         int, _option(DETAILS, "--classes-hidden", help="Units of the classifier of nli.")
     ] = 512
-    dropout: Annotated[float, _option(DETAILS, "--dropout", help="Of decoder and classifier.")] = 0
+    dropout: Annotated[
+        float | None,
+        _option(
+            DETAILS, "--dropout", help="Of decoder and classifier. By default 0, of the preset 0.1."
+        ),
+    ] = None
     neighbours: Annotated[
         bool, _option(DETAILS, "--neighbours", help="Of skipthought: say the one before, too.")
     ] = False
@@ -359,13 +366,13 @@ def _plan(kind: str, objective: str, seed: int, choices: tuple[Any, ...]) -> "Tr
     texts, encoder, length, looks, details, where = choices
     adi = is_adi(length.preset)
     vectors = encoder.vectors or usual_vectors(kind, objective)
-    inputs = encoder.inputs or (_width(vectors) if vectors else None)
+    inputs = _width(vectors) if vectors and encoder.inputs is None else encoder.inputs
     chosen = objectives.ObjectiveOptions(
-        batch=length.batch or (32 if adi else 256),
+        batch=_given(length.batch, 32 if adi else 256),
         codes=details.codes,
         decoder_hidden=encoder.hidden if adi else 512,
         decoder_layers=1 if adi else 2,
-        dropout=details.dropout or (0.1 if adi else 0.0),
+        dropout=_given(details.dropout, 0.1 if adi else 0.0),
         classes_hidden=details.classes_hidden,
         temperature=details.temperature,
         neighbours=details.neighbours,
@@ -390,7 +397,7 @@ def _plan(kind: str, objective: str, seed: int, choices: tuple[Any, ...]) -> "Tr
                 kind=kind,
                 hidden=encoder.hidden,
                 layers=encoder.layers,
-                inputs=inputs or (encoder.hidden if adi else 300),
+                inputs=_given(inputs, encoder.hidden if adi else 300),
             ),
             words=encoder.words,
             vectors=vectors,
@@ -420,6 +427,11 @@ def _plan(kind: str, objective: str, seed: int, choices: tuple[Any, ...]) -> "Tr
         probing=_probing(looks),
         command=opt.command_line(),
     )
+
+
+def _given(value: _Number | None, usual: _Number) -> _Number:
+    """Return what was given, be it zero, or what is usual."""
+    return usual if value is None else value
 
 
 def is_adi(preset: str | None) -> bool:
@@ -499,7 +511,16 @@ def train_one(
 
     shown = progress.lines(sys.stderr, shares=True) if beside else progress.bars(notes=True)
     with limit_threads(threads), shown as reporter:
-        return run_training(plan, progress.Named(plan.out.name, reporter) if beside else reporter)
+        named = progress.Named(plan.out.name, reporter) if beside else reporter
+        return run_training(plan, named, tell=_tell)
+
+
+def _tell(text: str) -> None:
+    """Say something on the way, once for all devices."""
+    from sentprobe.probes.pretraining.loop import is_first_process  # noqa: PLC0415 - PyTorch
+
+    if is_first_process():
+        print(told(text), file=sys.stderr)
 
 
 def _told(done: "TrainingReport") -> str:

@@ -229,6 +229,8 @@ def test_the_preset_of_adi(train: Train, triplets: Path, tmp_path: Path) -> None
     assert config["reverse"]
     assert (identity["optimizer"], identity["rate"], identity["dropout"]) == ("adagrad", 0.01, 0.1)
     assert (identity["decoder_layers"], identity["decoder_hidden"]) == (1, 4)
+    code, _, err = train(*given, "--preset", "adi", "--dropout", 0)
+    assert (code, "dropout 0.1, not 0.0" in err) == (2, True)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
@@ -298,18 +300,35 @@ BAD = [
     ("lstm --objective none --corpus TEXT --jobs 0", "the number of jobs must be positive"),
     ("lstm --objective none --corpus TEXT --precision half", "there is no precision 'half'"),
     ("lstm --objective none --corpus TEXT --words 0", "words=0: at least 1 is wanted"),
+    ("lstm --objective none --corpus TEXT --batch 0", "batch=0: at least 1 is wanted"),
+    ("lstm --objective none --corpus TEXT --inputs 0", "lstm: inputs=0: at least 1 is wanted"),
+    ("lstm --objective autoencoder --corpus TEXT --dropout 2", "dropout=2.0: a share from 0 to"),
+    ("lstm --objective autoencoder --corpus TEXT --dropout -1", "dropout=-1.0: a share from 0 to"),
+    ("lstm --objective autoencoder --corpus TEXT --dropout 1", "dropout=1.0: a share from 0 to"),
+    ("lstm --objective nli --corpus TEXT --classes-hidden 0", "classes_hidden=0: at least 1 is"),
+    ("lstm --objective nli --corpus TEXT --classes-hidden -1", "classes_hidden=-1: at least 1 is"),
+    ("lstm --objective contrastive --corpus TEXT --temperature 0", "temperature=0.0: a number"),
+    ("lstm --objective contrastive --corpus TEXT --temperature -1", "temperature=-1.0: a number"),
+    ("lstm --objective contrastive --corpus TEXT --temperature nan", "temperature=nan: a number"),
+    ("cbow --objective contrastive --corpus TRIPLETS --frozen", "nothing but word vectors, and"),
+    ("cbow --objective autoencoder --corpus TEXT --frozen", "say --learned, or --objective none"),
 ]
+
+
+@pytest.fixture
+def places(text: Path, triplets: Path, tmp_path: Path) -> dict[str, Path]:
+    """Return the files that BAD names."""
+    found = {name: tmp_path / f"{name}.txt" for name in ("EMPTY", "ONE", "VECTORS")}
+    found["EMPTY"].write_text("")
+    found["ONE"].write_text("The dog saw a cat .\n")
+    found["VECTORS"].write_text("The 1.0 2.0\ndog 3.0 4.0\n")
+    return found | {"TEXT": text, "TRIPLETS": triplets}
 
 
 @pytest.mark.parametrize(("line", "said"), BAD, ids=[line for line, _ in BAD])
 def test_what_cannot_be_is_refused_in_a_sentence(
-    train: Train, text: Path, tmp_path: Path, line: str, said: str
+    train: Train, places: dict[str, Path], tmp_path: Path, line: str, said: str
 ) -> None:
-    places = {name: tmp_path / f"{name}.txt" for name in ("EMPTY", "ONE", "VECTORS")}
-    places["EMPTY"].write_text("")
-    places["ONE"].write_text("The dog saw a cat .\n")
-    places["VECTORS"].write_text("The 1.0 2.0\ndog 3.0 4.0\n")
-    places["TEXT"] = text
     words = [str(places.get(word, word)) for word in line.split()]
     code, out, err = train(*words, "-o", tmp_path / "enc")
     assert (code, out) == (2, "")
@@ -357,6 +376,15 @@ def test_the_precision_that_is_settled_is_what_is_gone_on_with(
     for precision in ("auto", "bfloat16"):
         code, _, err = train(*given, "--precision", precision)
         assert (code, "precision 'float32', not 'bfloat16'" in err) == (2, True), err
+
+
+def test_what_was_left_out_is_said_and_recorded(train: Train, text: Path, tmp_path: Path) -> None:
+    enc = tmp_path / "enc"
+    given = ("lstm", "--objective", "none", "--corpus", text, "--longest", 5, "-o", enc)
+    code, _, err = train(*given)
+    read = "2 sentences in 1 document; 1 was left out: 1 too long"
+    assert (code, f"{enc}: read {read}\n" in err) == (0, True), err
+    assert json.loads((enc / "config.json").read_text())["record"]["texts"] == read
 
 
 def test_a_pattern_names_the_files_of_a_corpus(train: Train, text: Path, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from enum import Enum
 from importlib.util import find_spec
 from typing import NamedTuple
 
+import numpy as np
 import torch
 
 from sentprobe.probes.encoders.protocol import missing_extra
@@ -36,7 +37,7 @@ class Metric(Enum):
 
 
 DECODED = 300
-"""So many of the texts held out are said, at most."""
+"""So many of the texts held out are said, at most, evenly spread over the corpus."""
 
 SPARE = 5
 """So many codes more than the longest of them may be said."""
@@ -75,7 +76,9 @@ class SaidTexts:
 
     def texts(self, learner: Seq2Seq) -> list["SaidText"]:
         """Return what was to be said, and what the likeliest codes say."""
-        chosen = self.pairs.items[:DECODED]
+        held = self.pairs.items
+        places = np.linspace(0, len(held) - 1, min(len(held), DECODED)).round()
+        chosen = held[places.astype(np.int64)]
         targets = self.pairs.targets[0]
         longest = int(targets.lengths[chosen].max()) + SPARE
         found: list[SaidText] = []

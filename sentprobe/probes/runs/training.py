@@ -110,8 +110,10 @@ class TrainingReport:
     """Whether it was before it was asked for."""
 
 
-def run_training(plan: TrainingPlan, reporter: progress.Reporter) -> TrainingReport:
-    """Train an encoder, from where its folder stands.
+def run_training(
+    plan: TrainingPlan, reporter: progress.Reporter, *, tell: Callable[[str], None] = lambda _: None
+) -> TrainingReport:
+    """Train an encoder, from where its folder stands; *tell* what was read of the texts.
 
     Raises:
         UsageError: the folder is of something else; the texts do not fit the objective.
@@ -125,7 +127,7 @@ def run_training(plan: TrainingPlan, reporter: progress.Reporter) -> TrainingRep
         with locked(plan.out, wait=False) as ours:
             if not ours and loop.is_first_process():
                 raise SentprobeError(f"{plan.out}: another process trains there")
-            return _found(plan, identity) or _trained(plan, identity, reporter)
+            return _found(plan, identity) or _trained(plan, identity, reporter, tell)
     except OSError as error:
         raise path_error(plan.out, "cannot write there", error) from error
 
@@ -274,13 +276,17 @@ def _found(plan: TrainingPlan, identity: checkpoint.Identity) -> TrainingReport 
 
 
 def _trained(
-    plan: TrainingPlan, identity: checkpoint.Identity, reporter: progress.Reporter
+    plan: TrainingPlan,
+    identity: checkpoint.Identity,
+    reporter: progress.Reporter,
+    tell: Callable[[str], None],
 ) -> TrainingReport:
     reporter.begin("read the texts", 1)
     texts = read_texts(plan.kind, plan.texts, seed=plan.options.seed)
+    tell(f"{plan.out}: read {describe(texts)}")
     model = make_model(plan, texts)
     reporter.advance()
-    save = partial(save_model, plan, identity)
+    save = partial(save_model, plan, identity, describe(texts))
     look = _looker(plan)
     if not plan.kind.prepare:
         look(loop.Point(0, 0.0, model.eval()))
@@ -304,6 +310,12 @@ def read_texts(kind: ObjectiveKind, plan: TextPlan, *, seed: int) -> Any:
         return draw_meanings(plan.events, seed=seed)
     others = [plan.parallel] if plan.parallel else []
     return open_texts(kind.texts, *plan.corpus, *others, options=plan.options)
+
+
+def describe(texts: Any) -> str:
+    """Return what was read, and what of it was left out; what is drawn leaves out nothing."""
+    omitted = getattr(texts, "omitted", None)
+    return f"{texts}; {omitted}" if omitted else str(texts)
 
 
 _INPUTS: Mapping[TextKind, tuple[str, ...]] = {
@@ -345,10 +357,13 @@ def _vectors(plan: TrainingPlan, texts: Sequence[str]) -> WordVectors | None:
 def save_model(
     plan: TrainingPlan,
     identity: checkpoint.Identity,
+    texts: str,
     model: models.SentenceModel,
     state: TrainingState | None,
 ) -> None:
     """Write the model into its folder, beside what else is there.
+
+    - texts: what was read, in words
 
     Raises:
         SentprobeError: it cannot be written; the one before stays.
@@ -359,6 +374,7 @@ def save_model(
         "epoch": state.best.epoch if state and state.best else 0.0,
         "seed": plan.options.seed,
         "objective": plan.objective,
+        "texts": texts,
         "validation": asdict(state.best) if state and state.best else None,
         "identity": dict(identity),
         "command": plan.command,

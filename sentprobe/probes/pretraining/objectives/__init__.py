@@ -1,5 +1,6 @@
 """What a sentence model may learn: an objective a file, and the table of them."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pkgutil import resolve_name
@@ -42,9 +43,24 @@ class ObjectiveOptions:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("batch", "codes", "decoder_hidden", "decoder_layers", "validation"):
+        for name in _COUNTS:
             if getattr(self, name) < 1:
                 raise UsageError(f"{name}={getattr(self, name)}: at least 1 is wanted")
+        if not 0 <= self.dropout < 1:
+            raise UsageError(f"dropout={self.dropout}: a share from 0 to less than 1 is wanted")
+        if not 0 < self.temperature < math.inf:
+            raise UsageError(f"temperature={self.temperature}: a number above 0 is wanted")
+
+
+_COUNTS = (
+    "batch",
+    "codes",
+    "decoder_hidden",
+    "decoder_layers",
+    "decoder_inputs",
+    "classes_hidden",
+    "validation",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +150,15 @@ def find_objective(name: str) -> ObjectiveKind:
 def prepare(
     kind: ObjectiveKind, texts: Any, model: "SentenceModel", options: ObjectiveOptions
 ) -> "Prepared":
-    """Return an objective over texts of its kind, ready to be trained."""
+    """Return an objective over texts of its kind, ready to be trained.
+
+    Raises:
+        UsageError: nothing of the model learns, or there are too few texts.
+    """
+    if not any(each.requires_grad for each in model.parameters()):
+        raise UsageError(
+            f"{model.architecture.kind} has nothing but word vectors, and these are kept: say "
+            "--learned, or --objective none"
+        )
     make: Callable[..., Prepared] = resolve_name(kind.prepare)
     return make(texts, model, options)

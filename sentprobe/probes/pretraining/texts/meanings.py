@@ -22,7 +22,8 @@ class Meanings:
         return len(self.sentences)
 
     def __str__(self) -> str:
-        return counted(len(self), "sentence with its event")
+        own = "its event" if len(self) == 1 else "their events"
+        return f"{counted(len(self), 'sentence')} with {own}"
 
 
 def draw_meanings(count: int, *, seed: int, lexicon: Lexicon | None = None) -> Meanings:

@@ -14,6 +14,7 @@ from sentprobe.probes.pretraining import said
 from sentprobe.probes.pretraining.batches import LENGTHS, SOURCES, SequencePairs
 from sentprobe.probes.pretraining.objective import Prepared
 from sentprobe.probes.pretraining.objectives import OBJECTIVES, ObjectiveOptions, prepare
+from sentprobe.probes.pretraining.seq2seq import Seq2Seq
 from sentprobe.probes.pretraining.texts.corpora import Sentences
 
 pytest.importorskip("tokenizers")
@@ -36,6 +37,17 @@ def test_what_is_held_out_improves_though_it_is_not_trained_on() -> None:
     assert (after.metric, after.higher_is_better) == ("BLEU", True)
     assert after.loss < before.loss
     assert after.betters(before)
+
+
+def test_what_is_said_is_spread_over_all_that_is_held_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = prepared(120, replace(TINY, validation=12))
+    assert isinstance(made.validate, said.SaidTexts)
+    held = [sentences(120)[item] for item in made.validate.pairs.items]
+    assert isinstance(made.learner, Seq2Seq)
+    assert {each.wanted for each in made.validate.texts(made.learner)} == set(held)
+    monkeypatch.setattr(said, "DECODED", 4)
+    chosen = sorted(held.index(each.wanted) for each in made.validate.texts(made.learner))
+    assert chosen == [0, 4, 7, 11]
 
 
 def test_validation_leaves_the_learner_and_the_generators() -> None:

@@ -12,6 +12,7 @@ from sentprobe.probes.pretraining.texts.meanings import draw_meanings
 def test_an_event_is_read_back_and_realized_as_its_sentence() -> None:
     drawn = draw_meanings(30, seed=1)
     assert len(drawn) == len(set(drawn.events)) == 30
+    assert str(drawn) == "30 sentences with their events"
     for sentence, notation in zip(drawn.sentences, drawn.events, strict=True):
         event = read_event(notation)
         assert realize(event, english()).text == sentence
