@@ -104,6 +104,7 @@ def train(
 ) -> TrainingState:
     """Train to the end, from the checkpoint in the folder if there is one.
 
+    One that is over is looked at again where it ended, if it is to be looked at.
     The global random generators of PyTorch are as they were, afterwards.
 
     Raises:
@@ -115,7 +116,8 @@ def train(
     found = kept.read_state(store.folder)
     if found is not None:
         kept.check_same(store.folder, found.identity, store.identity)
-        if found.state.ended(settings.limits) and found.state.is_validated:
+        is_over = found.state.ended(settings.limits) and found.state.is_validated
+        if is_over and settings.point_every is None:
             return found.state
     with torch.random.fork_rng(devices=_seeded_gpus()):
         loop = _Loop(prepared, settings, store, at_point, reporter or progress.Silent())
@@ -172,6 +174,7 @@ class _Loop:
         if self._steps == 0:
             raise UsageError("there are fewer batches than devices; ask for smaller ones")
         self._state = TrainingState()
+        self._looked: int | None = None  # the last step after which it was looked at
         self._waiting: list[tuple[int, torch.Tensor, torch.Tensor]] = []
         first = self._fabric.is_global_zero
         self._pace = TrainingPace(
@@ -278,6 +281,7 @@ class _Loop:
                 model = self._learner.encoder.eval()
                 self._at_point(Point(self._state.step, self._state.epochs(self._steps), model))
         if due:
+            self._looked = self._state.step
             self._fabric.barrier()
 
     def _validate(self) -> None:
@@ -302,10 +306,8 @@ class _Loop:
     def _finish(self) -> None:
         """Look at where the training ends, validate there, and keep that, as it is all done."""
         self._pace.loss = self._check()
-        every = self._settings.point_every
-        epoch_over = self._state.batch == 0
-        looked = every is not None and every.is_due(self._state.step, epoch_over=epoch_over)
-        self._look(every is not None and not looked)
+        wanted = self._settings.point_every is not None
+        self._look(wanted and self._looked != self._state.step)
         if not self._state.is_validated:
             self._validate()
         self._keep()
