@@ -280,13 +280,9 @@ def _is_probed(plan: TrainingPlan, step: int) -> bool:
     if plan.probing is None:
         return True
     folder = plan.out / PROBES
-    results = (*store.sound_results(folder), *geometry.read_geometry(folder))
-    there = {
-        each.contrast if isinstance(each, geometry.GeometryResult) else each.task
-        for each in results
-        if each.step == step
-    }
-    return there.issuperset((*plan.probing.tasks, *plan.probing.contrasts))
+    tasks = {each.task for each in store.sound_results(folder) if each.step == step}
+    contrasts = {each.contrast for each in geometry.read_geometry(folder) if each.step == step}
+    return tasks.issuperset(plan.probing.tasks) and contrasts.issuperset(plan.probing.contrasts)
 
 
 def _trained(
