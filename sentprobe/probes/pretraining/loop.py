@@ -7,10 +7,9 @@ on where the training was stopped before, nor on what looked at the model in bet
 
 import logging
 import os
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import islice
 from math import isfinite
@@ -25,8 +24,9 @@ from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.encoders.protocol import digest, missing_extra
 from sentprobe.probes.encoders.sentence_model import SentenceModel
 from sentprobe.probes.pretraining import checkpoint as kept
-from sentprobe.probes.pretraining.objective import Batch, Prepared, Validation
+from sentprobe.probes.pretraining.objective import Batch, Prepared
 from sentprobe.probes.pretraining.optimizers import OptimizerSettings, make_optimizer
+from sentprobe.probes.pretraining.pace import TrainingPace
 from sentprobe.probes.pretraining.schedule import Every, Limits, TrainingState
 from sentprobe.probes.trainer.bank import fast_bfloat16
 from sentprobe.versions import versions
@@ -383,75 +383,3 @@ def settled_precision(machine: TrainingMachine) -> TrainingPrecision:
     if machine.precision is TrainingPrecision.AUTO:
         return TrainingPrecision.BFLOAT16 if fast else TrainingPrecision.FLOAT32
     return machine.precision
-
-
-class TrainingPace:
-    """How fast a training is, and how far; tells a reporter."""
-
-    def __init__(self, reporter: progress.Reporter, limits: Limits, steps: int) -> None:
-        self._reporter, self._limits, self._steps = reporter, limits, steps
-        self._told = 0
-        self._targets, self._seconds = 0, 0.0
-        self._clock = time.monotonic()
-        self._validation: Validation | None = None
-        self.since_kept = 0.0
-        self.loss = 0.0
-
-    def begin(self, state: TrainingState) -> None:
-        """Begin to tell, from a state on."""
-        limited = (self._limits.steps, self._limits.epochs, self._limits.minutes)
-        self._reporter.begin("train", UNITS if any(limited) else 0)
-        self._validation = state.last.validation if state.last else None
-        self._tell(state)
-        self._clock = time.monotonic()
-
-    def count(self, state: TrainingState, batch: Batch) -> TrainingState:
-        """Return the state with the time that its last step took."""
-        passed = self._passed()
-        self._targets += batch.targets
-        self._seconds += passed
-        self.since_kept += passed
-        state = replace(state, seconds=state.seconds + passed)
-        self._tell(state)
-        return state
-
-    def validated(self, found: Validation) -> None:
-        """Take what was found, to be told."""
-        self._validation = found
-
-    def paused(self) -> "_Pause":
-        """Let what is done meanwhile count as no training."""
-        return _Pause(self)
-
-    def resume(self) -> None:
-        """Count time from now on."""
-        self._clock = time.monotonic()
-
-    def _passed(self) -> float:
-        before, self._clock = self._clock, time.monotonic()
-        return self._clock - before
-
-    def _tell(self, state: TrainingState) -> None:
-        done = int(UNITS * state.share(self._limits, self._steps))
-        self._reporter.advance(done - self._told)
-        self._told = done
-        speed = f", {self._targets / self._seconds:,.0f} tokens/s" if self._seconds else ""
-        loss = f", loss {self.loss:.3f}" if self.loss else ""
-        found = self._validation
-        metric = f", {found.metric} {found.value:.4g}" if found else ""
-        self._reporter.note(f"step {state.step:,}{loss}{speed}{metric}")
-
-
-UNITS = 10_000
-"""A training is told of in parts of this."""
-
-
-class _Pause:
-    def __init__(self, pace: TrainingPace) -> None:
-        self._pace = pace
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *_: object) -> None:
-        self._pace.resume()
