@@ -20,6 +20,7 @@ from sentprobe.generator.triplets import TripletSpace
 from sentprobe.lexicon import english
 from sentprobe.probes.encoders import model_config, model_folder
 from sentprobe.probes.encoders.protocol import EncoderError
+from sentprobe.probes.geometry import results as geometry
 
 pytest.importorskip("lightning_fabric", reason="the extra train is not installed")
 
@@ -122,6 +123,28 @@ def test_who_looks_on_the_way_changes_nothing_and_has_a_curve(
     assert [line.split()[1] for line in out.splitlines() if line.startswith("│ ")][1:4] == list(
         "034"
     )
+
+
+def test_what_is_over_is_probed_where_that_is_asked_for_later(
+    train: Train, triplets: Path, tmp_path: Path
+) -> None:
+    enc = tmp_path / "enc"
+    for objective in ("none", "contrastive"):
+        corpus = triplets if objective == "contrastive" else triplets.with_suffix(".txt")
+        corpus.exists() or corpus.write_text("The dog saw a cat .\nIt ran .\n")
+        given = ("lstm", "--objective", objective, "--corpus", corpus, "-o", enc / objective)
+        enc.mkdir(exist_ok=True)
+        for looks in ((), ("-c", "role"), ("-c", "role", "-c", "tense")):
+            every = ("--probe-every", "epoch") if looks else ()
+            assert train(*given, *every, *looks)[0] == 0
+            found = geometry.read_geometry(enc / objective / "probes")
+            step = 4 if objective == "contrastive" else 0
+            assert {(each.contrast, each.step) for each in found} == {
+                (name, step) for name in looks if name != "-c"
+            }
+        before = {path: path.stat().st_mtime_ns for path in enc.rglob("*.json")}
+        assert train(*given, "--probe-every", "epoch", "-c", "role")[0] == 0
+        assert {path: path.stat().st_mtime_ns for path in enc.rglob("*.json")} == before
 
 
 @pytest.mark.slow
@@ -363,8 +386,8 @@ def test_a_folder_of_another_training_is_refused(
 def test_the_precision_that_is_settled_is_what_is_gone_on_with(
     train: Train, triplets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given = ("lstm", "--objective", "contrastive", "--corpus", triplets, "-o", tmp_path / "enc")
-    given = (*given, "--device", "cpu")
+    what = ("--objective", "contrastive", "--corpus", triplets, "-o", tmp_path / "enc")
+    given = ("lstm", *what, "--device", "cpu")
     assert train(*given, "--steps", 2)[0] == 0
     record = json.loads((tmp_path / "enc" / "config.json").read_text())["record"]
     assert record["identity"]["precision"] == "float32"

@@ -7,10 +7,9 @@ on where the training was stopped before, nor on what looked at the model in bet
 
 import logging
 import os
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import islice
 from math import isfinite
@@ -25,8 +24,9 @@ from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.encoders.protocol import digest, missing_extra
 from sentprobe.probes.encoders.sentence_model import SentenceModel
 from sentprobe.probes.pretraining import checkpoint as kept
-from sentprobe.probes.pretraining.objective import Batch, Prepared, Validation
+from sentprobe.probes.pretraining.objective import Batch, Prepared
 from sentprobe.probes.pretraining.optimizers import OptimizerSettings, make_optimizer
+from sentprobe.probes.pretraining.pace import TrainingPace
 from sentprobe.probes.pretraining.schedule import Every, Limits, TrainingState
 from sentprobe.probes.trainer.bank import fast_bfloat16
 from sentprobe.versions import versions
@@ -104,6 +104,7 @@ def train(
 ) -> TrainingState:
     """Train to the end, from the checkpoint in the folder if there is one.
 
+    One that is over is looked at again where it ended, if it is to be looked at.
     The global random generators of PyTorch are as they were, afterwards.
 
     Raises:
@@ -115,7 +116,8 @@ def train(
     found = kept.read_state(store.folder)
     if found is not None:
         kept.check_same(store.folder, found.identity, store.identity)
-        if found.state.ended(settings.limits) and found.state.is_validated:
+        is_over = found.state.ended(settings.limits) and found.state.is_validated
+        if is_over and settings.point_every is None:
             return found.state
     with torch.random.fork_rng(devices=_seeded_gpus()):
         loop = _Loop(prepared, settings, store, at_point, reporter or progress.Silent())
@@ -172,6 +174,7 @@ class _Loop:
         if self._steps == 0:
             raise UsageError("there are fewer batches than devices; ask for smaller ones")
         self._state = TrainingState()
+        self._looked: int | None = None  # the last step after which it was looked at
         self._waiting: list[tuple[int, torch.Tensor, torch.Tensor]] = []
         first = self._fabric.is_global_zero
         self._pace = TrainingPace(
@@ -278,6 +281,7 @@ class _Loop:
                 model = self._learner.encoder.eval()
                 self._at_point(Point(self._state.step, self._state.epochs(self._steps), model))
         if due:
+            self._looked = self._state.step
             self._fabric.barrier()
 
     def _validate(self) -> None:
@@ -302,10 +306,8 @@ class _Loop:
     def _finish(self) -> None:
         """Look at where the training ends, validate there, and keep that, as it is all done."""
         self._pace.loss = self._check()
-        every = self._settings.point_every
-        epoch_over = self._state.batch == 0
-        looked = every is not None and every.is_due(self._state.step, epoch_over=epoch_over)
-        self._look(every is not None and not looked)
+        wanted = self._settings.point_every is not None
+        self._look(wanted and self._looked != self._state.step)
         if not self._state.is_validated:
             self._validate()
         self._keep()
@@ -381,75 +383,3 @@ def settled_precision(machine: TrainingMachine) -> TrainingPrecision:
     if machine.precision is TrainingPrecision.AUTO:
         return TrainingPrecision.BFLOAT16 if fast else TrainingPrecision.FLOAT32
     return machine.precision
-
-
-class TrainingPace:
-    """How fast a training is, and how far; tells a reporter."""
-
-    def __init__(self, reporter: progress.Reporter, limits: Limits, steps: int) -> None:
-        self._reporter, self._limits, self._steps = reporter, limits, steps
-        self._told = 0
-        self._targets, self._seconds = 0, 0.0
-        self._clock = time.monotonic()
-        self._validation: Validation | None = None
-        self.since_kept = 0.0
-        self.loss = 0.0
-
-    def begin(self, state: TrainingState) -> None:
-        """Begin to tell, from a state on."""
-        limited = (self._limits.steps, self._limits.epochs, self._limits.minutes)
-        self._reporter.begin("train", UNITS if any(limited) else 0)
-        self._validation = state.last.validation if state.last else None
-        self._tell(state)
-        self._clock = time.monotonic()
-
-    def count(self, state: TrainingState, batch: Batch) -> TrainingState:
-        """Return the state with the time that its last step took."""
-        passed = self._passed()
-        self._targets += batch.targets
-        self._seconds += passed
-        self.since_kept += passed
-        state = replace(state, seconds=state.seconds + passed)
-        self._tell(state)
-        return state
-
-    def validated(self, found: Validation) -> None:
-        """Take what was found, to be told."""
-        self._validation = found
-
-    def paused(self) -> "_Pause":
-        """Let what is done meanwhile count as no training."""
-        return _Pause(self)
-
-    def resume(self) -> None:
-        """Count time from now on."""
-        self._clock = time.monotonic()
-
-    def _passed(self) -> float:
-        before, self._clock = self._clock, time.monotonic()
-        return self._clock - before
-
-    def _tell(self, state: TrainingState) -> None:
-        done = int(UNITS * state.share(self._limits, self._steps))
-        self._reporter.advance(done - self._told)
-        self._told = done
-        speed = f", {self._targets / self._seconds:,.0f} tokens/s" if self._seconds else ""
-        loss = f", loss {self.loss:.3f}" if self.loss else ""
-        found = self._validation
-        metric = f", {found.metric} {found.value:.4g}" if found else ""
-        self._reporter.note(f"step {state.step:,}{loss}{speed}{metric}")
-
-
-UNITS = 10_000
-"""A training is told of in parts of this."""
-
-
-class _Pause:
-    def __init__(self, pace: TrainingPace) -> None:
-        self._pace = pace
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *_: object) -> None:
-        self._pace.resume()

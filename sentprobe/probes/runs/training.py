@@ -18,6 +18,7 @@ from sentprobe.probes.encoders.networks.architecture import Architecture
 from sentprobe.probes.encoders.trained import TrainedEncoder, TrainedOptions, TrainingPoint
 from sentprobe.probes.encoders.word_files import read_word_vectors
 from sentprobe.probes.encoders.word_vectors import WordVectors
+from sentprobe.probes.geometry import results as geometry
 from sentprobe.probes.pretraining import checkpoint, loop, objectives
 from sentprobe.probes.pretraining.objectives import ObjectiveKind, ObjectiveOptions
 from sentprobe.probes.pretraining.schedule import TrainingState
@@ -27,6 +28,7 @@ from sentprobe.probes.pretraining.texts.meanings import draw_meanings
 from sentprobe.probes.pretraining.texts.open_texts import TextKind, open_texts
 from sentprobe.probes.pretraining.texts.sieves import TextOptions
 from sentprobe.probes.pretraining.vocabulary import learn_vocabulary
+from sentprobe.probes.runs import store
 from sentprobe.probes.runs.scorer import Scorer
 from sentprobe.scratch import part_of
 
@@ -262,7 +264,7 @@ def _found(plan: TrainingPlan, identity: checkpoint.Identity) -> TrainingReport 
     if stored is not None:
         checkpoint.check_same(plan.out, stored.identity, identity)
         why = stored.state.ended(plan.settings.limits)
-        is_over = bool(why) and stored.state.is_validated
+        is_over = why and stored.state.is_validated and _is_probed(plan, stored.state.step)
         return TrainingReport(plan.out, stored.state, why, was_done=True) if is_over else None
     if not config.is_model_folder(plan.out):
         return None
@@ -270,9 +272,19 @@ def _found(plan: TrainingPlan, identity: checkpoint.Identity) -> TrainingReport 
     checkpoint.check_same(plan.out, record.get("identity", {}), identity)
     return (
         None
-        if plan.kind.prepare
+        if plan.kind.prepare or not _is_probed(plan, 0)
         else TrainingReport(plan.out, None, "nothing to learn", was_done=True)
     )
+
+
+def _is_probed(plan: TrainingPlan, step: int) -> bool:
+    """Say whether all that is to be looked at after a step was."""
+    if plan.probing is None:
+        return True
+    folder = plan.out / PROBES
+    tasks = {each.task for each in store.sound_results(folder) if each.step == step}
+    contrasts = {each.contrast for each in geometry.read_geometry(folder) if each.step == step}
+    return tasks.issuperset(plan.probing.tasks) and contrasts.issuperset(plan.probing.contrasts)
 
 
 def _trained(
@@ -295,8 +307,8 @@ def _trained(
     reporter.begin("prepare the objective", 1)
     prepared = objectives.prepare(plan.kind, texts, model, plan.options)
     reporter.advance()
-    store = loop.TrainingStore(plan.out, identity, save)
-    state = loop.train(prepared, plan.settings, store, at_point=look, reporter=reporter)
+    kept = loop.TrainingStore(plan.out, identity, save)
+    state = loop.train(prepared, plan.settings, kept, at_point=look, reporter=reporter)
     return TrainingReport(plan.out, state, state.ended(plan.settings.limits), was_done=False)
 
 

@@ -132,6 +132,15 @@ def test_the_last_look_is_not_lost_when_it_is_interrupted(tmp_path: Path) -> Non
         assert again.points[-1] == 12
 
 
+def test_a_training_that_is_over_is_looked_at_where_it_ended(tmp_path: Path) -> None:
+    first = SmallTraining(tmp_path / "enc")
+    state = first.run()
+    again = SmallTraining(tmp_path / "enc", replace(SETTINGS, point_every=Every()))
+    seen: list[bool] = []
+    assert again.run(lambda _: seen.append(same(again.weights, first.weights))) == state
+    assert (again.points, seen, again.best) == ([12], [True], [])
+
+
 def test_global_random_numbers_are_as_they_were(tmp_path: Path) -> None:
     training = SmallTraining(tmp_path / "enc", until(2))
     before = torch.get_rng_state()
@@ -186,7 +195,7 @@ def test_the_optimizer_is_made_where_the_weights_learn(
 ) -> None:
     done: list[str] = []
     training = SmallTraining(tmp_path / "enc", until(1))
-    move, make = training.prepared.learner.to, loop.make_optimizer
+    move, make = training.prepared.learner.to, optimizers.make_optimizer
 
     def moved(*given: Any, **named: Any) -> Any:
         done.append("move")
