@@ -58,6 +58,43 @@ class TextChoices:
         bool, _option(TEXTS, "--tokenised", help="Texts have spaces between tokens already.")
     ] = False
     lower: Annotated[bool, _option(TEXTS, "--lower", help="Read all in lower case.")] = False
+    format: Annotated[
+        str | None,
+        opt.format_among(
+            "lines, text, tokens, jsonl, parquet, tsv, trees or conllu (of sentences). By default "
+            "as the suffix says.",
+            DETAILS,
+        ),
+    ] = None
+    column: Annotated[
+        list[str] | None,
+        _option(
+            DETAILS,
+            "--column",
+            metavar="NAME",
+            help="The column of sentences, by default text. Of nmt, twice: two columns, or the "
+            "languages of TMX.",
+        ),
+    ] = None
+    document: Annotated[
+        str | None,
+        _option(
+            DETAILS,
+            "--document",
+            metavar="NAME",
+            help="The column that says which document a sentence is from.",
+        ),
+    ] = None
+    encoding: Annotated[str, _option(DETAILS, "--encoding", help="Of the files' text.")] = "utf-8"
+    punkt: Annotated[
+        Path | None,
+        _option(
+            DETAILS,
+            "--punkt",
+            metavar="DIR",
+            help="Parameters of Punkt, which splits running text. By default NLTK's.",
+        ),
+    ] = None
     longest: Annotated[
         int, _option(DETAILS, "--longest", metavar="N", help="Leave out what has more tokens.")
     ] = 50
@@ -387,8 +424,15 @@ def _plan(kind: str, objective: str, seed: int, choices: tuple[Any, ...]) -> "Tr
         texts=training.TextPlan(
             corpus=tuple(texts.corpus or ()),
             parallel=texts.parallel,
+            format=texts.format,
+            columns=tuple(texts.column or ()),
+            document=texts.document,
             options=TextOptions(
-                tokenised=texts.tokenised, lower=texts.lower, longest=texts.longest
+                tokenised=texts.tokenised,
+                lower=texts.lower,
+                longest=texts.longest,
+                encoding=texts.encoding,
+                punkt=texts.punkt,
             ),
             events=details.events,
         ),

@@ -323,6 +323,17 @@ BAD = [
     ("lstm --objective none --corpus TEXT --jobs 0", "the number of jobs must be positive"),
     ("lstm --objective none --corpus TEXT --precision half", "there is no precision 'half'"),
     ("lstm --objective none --corpus TEXT --words 0", "words=0: at least 1 is wanted"),
+    ("lstm --objective none --corpus TEXT --format texd", "there is no format 'texd' (did you"),
+    ("lstm --objective none --corpus TEXT --encoding utf-9", "there is no encoding 'utf-9'"),
+    ("lstm --objective nli --corpus TEXT --format tsv", "--format is of files of sentences: --obj"),
+    ("lstm --objective nli --corpus TEXT --document d", "--document is of files of sentences"),
+    ("lstm --objective nli --corpus TEXT --column a", "wants no column named: --column is there 1"),
+    ("lstm --objective none --corpus TEXT --column a --column b", "wants 1 column named"),
+    ("lstm --objective nmt --corpus TEXT --parallel TEXT --column a", "wants 2 columns named"),
+    (
+        "lstm --objective nmt --corpus TEXT --parallel TEXT --column a --column b",
+        "--column is of one file that holds both",
+    ),
     ("lstm --objective none --corpus TEXT --batch 0", "batch=0: at least 1 is wanted"),
     ("lstm --objective none --corpus TEXT --inputs 0", "lstm: inputs=0: at least 1 is wanted"),
     ("lstm --objective autoencoder --corpus TEXT --dropout 2", "dropout=2.0: a share from 0 to"),
@@ -408,6 +419,28 @@ def test_what_was_left_out_is_said_and_recorded(train: Train, text: Path, tmp_pa
     read = "2 sentences in 1 document; 1 was left out: 1 too long"
     assert (code, f"{enc}: read {read}\n" in err) == (0, True), err
     assert json.loads((enc / "config.json").read_text())["record"]["texts"] == read
+
+
+def test_a_file_is_read_as_it_is_said_to_be(train: Train, tmp_path: Path) -> None:
+    path, enc = tmp_path / "texts.dat", tmp_path / "enc"
+    rows = ["said\tbook", "Olé .\tone", "It ran .\tone", "Nobody saw it .\ttwo"]
+    path.write_text("".join(f"{row}\n" for row in rows), "latin-1")
+    given = ("lstm", "--objective", "none", "--corpus", path, "-o", enc)
+    said = ("--format", "tsv", "--column", "said", "--document", "book", "--encoding", "latin-1")
+    code, _, err = train(*given, *said)
+    assert (code, "read 3 sentences in 2 documents; none was left out" in err) == (0, True), err
+    assert "Olé" in (enc / "words.txt").read_text("utf-8").split()
+    code, _, err = train(*given, *said[:-1], "cp1252")
+    assert (code, "encoding 'latin-1', not 'cp1252'" in err) == (2, True), err
+
+
+def test_translations_are_of_the_columns_that_are_named(train: Train, tmp_path: Path) -> None:
+    path, enc = tmp_path / "texts.tsv", tmp_path / "enc"
+    path.write_text("id\tspanish\tenglish\n1\tuno\tone\n2\tdos\ttwo\n3\ttres\tthree\n")
+    given = ("lstm", "--objective", "nmt", "--corpus", path, "--codes", 300, "--steps", 1)
+    code, _, err = train(*given, "--column", "english", "--column", "spanish", "-o", enc)
+    assert (code, "read 3 pairs; none was left out" in err) == (0, True), err
+    assert sorted((enc / "words.txt").read_text().split()) == ["one", "three", "two"]
 
 
 def test_a_pattern_names_the_files_of_a_corpus(train: Train, text: Path, tmp_path: Path) -> None:

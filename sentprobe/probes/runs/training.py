@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sentprobe import files, progress, versions
-from sentprobe.errors import SentprobeError, UsageError, path_error
+from sentprobe.errors import SentprobeError, UsageError, counted, path_error
 from sentprobe.locks import locked
 from sentprobe.probes.encoders import model_config as config
 from sentprobe.probes.encoders import model_folder as folders
@@ -43,6 +43,12 @@ class TextPlan:
     corpus: tuple[Path, ...]
     parallel: Path | None = None
     """The translation of the corpus, line by line."""
+    format: str | None = None
+    """Of files of sentences; none: as the suffix says."""
+    columns: tuple[str, ...] = ()
+    """The column of sentences, or the two of a translation: of TMX, the languages."""
+    document: str | None = None
+    """The column that says which document a sentence is from."""
     options: TextOptions = field(default_factory=TextOptions)
     events: int = 100_000
     """Events that are drawn, where no text is read."""
@@ -172,6 +178,7 @@ def check_texts(plan: TrainingPlan) -> None:
         return
     if not texts.corpus:
         raise UsageError(f"{option} learns from {_WANTED[kind.texts]}: --corpus is missing")
+    _check_columns(option, kind.texts, texts)
     if kind.texts not in (TextKind.SENTENCES, TextKind.TREES):
         _check_one(option, texts)
     if kind.texts is TextKind.PARALLEL:
@@ -188,6 +195,22 @@ def _check_parallel(option: str, texts: TextPlan) -> None:
             f"{option} learns from {_WANTED[TextKind.PARALLEL]}: --parallel is missing, the file "
             f"with the translation of each line of {corpus}"
         )
+
+
+def _check_columns(option: str, kind: TextKind, texts: TextPlan) -> None:
+    """Refuse what is said of files that the objective does not read so."""
+    given = {"--format": texts.format, "--document": texts.document}
+    if kind is not TextKind.SENTENCES and (idle := [name for name in given if given[name]]):
+        raise UsageError(
+            f"{idle[0]} is of files of sentences: {option} learns from {_WANTED[kind]}"
+        )
+    wanted = {TextKind.SENTENCES: 1, TextKind.PARALLEL: 2}.get(kind, 0)
+    if texts.columns and len(texts.columns) != wanted:
+        number = counted(wanted, "column") if wanted else "no column"
+        given_times = counted(len(texts.columns), "time")
+        raise UsageError(f"{option} wants {number} named: --column is there {given_times}")
+    if texts.columns and texts.parallel:
+        raise UsageError("--column is of one file that holds both: leave out it or --parallel")
 
 
 def _check_one(option: str, texts: TextPlan) -> None:
@@ -217,6 +240,11 @@ def identify(plan: TrainingPlan) -> checkpoint.Identity:
         "tokenised": texts.options.tokenised,
         "lower": texts.options.lower,
         "longest": texts.options.longest,
+        "encoding": texts.options.encoding,
+        "punkt": _digest(texts.options.punkt) if texts.options.punkt else "",
+        "format": texts.format or "",
+        "columns": " ".join(texts.columns),
+        "document": texts.document or "",
         "events": texts.events,
         "words": model.words,
         "vectors": _identify_vectors(model.vectors),
@@ -321,7 +349,18 @@ def read_texts(kind: ObjectiveKind, plan: TextPlan, *, seed: int) -> Any:
     if kind.texts is TextKind.EVENTS:
         return draw_meanings(plan.events, seed=seed)
     others = [plan.parallel] if plan.parallel else []
-    return open_texts(kind.texts, *plan.corpus, *others, options=plan.options)
+    said = _said_of_files(kind.texts, plan)
+    return open_texts(kind.texts, *plan.corpus, *others, options=plan.options, **said)
+
+
+def _said_of_files(kind: TextKind, plan: TextPlan) -> dict[str, Any]:
+    """Return what a reader is told of its files."""
+    if kind is TextKind.PARALLEL:
+        return {"columns": plan.columns or None}
+    if kind is not TextKind.SENTENCES:
+        return {}
+    column = dict(zip(("column",), plan.columns, strict=False))
+    return {"files": sentences.SentenceFiles(format=plan.format, document=plan.document, **column)}
 
 
 def describe(texts: Any) -> str:

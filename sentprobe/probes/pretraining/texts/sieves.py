@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sentprobe.errors import UsageError
+from sentprobe.probes.corpus import sources
 from sentprobe.probes.pretraining.texts import text_files, word_tokens
 from sentprobe.probes.pretraining.texts.corpora import Omissions
 
@@ -23,6 +24,9 @@ class TextOptions:
     encoding: str = "utf-8"
     punkt: Path | None = None
     """A folder of Punkt's parameters, to split running text; none: NLTK's own for English."""
+
+    def __post_init__(self) -> None:
+        sources.check_encoding(self.encoding)
 
 
 FEWEST = 2

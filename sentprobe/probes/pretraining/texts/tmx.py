@@ -64,7 +64,7 @@ def _two(name: str, source: str, known: Sequence[str]) -> Sequence[str]:
     if len(others) > 1:
         raise UsageError(
             f"{name}: has more than two languages ({', '.join(known)}); name the two that are "
-            f"wanted, such as {first} and {others[0]}"
+            f"wanted, such as {first} and {others[0]} (--column, twice)"
         )
     return first, *others
 
