@@ -18,7 +18,7 @@ from sentprobe.lengths import Lengths
 from sentprobe.probes.geometry.draws import geometry_tables
 from sentprobe.probes.geometry.measures import Nearness
 from sentprobe.probes.geometry.results import GeometryResult
-from sentprobe.probes.report.curves import Curve, apart, curve_tables, curves_of, in_training
+from sentprobe.probes.report.curves import Curve, apart, curve_tables
 from sentprobe.probes.report.geometry import all_records, geometry_sections
 from sentprobe.probes.report.methods import method_records, method_tables
 from sentprobe.probes.report.part_tables import by_fingerprint, structure_sections
@@ -137,9 +137,8 @@ def show(
 
 def without_curves(results: Results, view: View) -> tuple[Results, View]:
     """Return what is in no training, and a view that has what is as curves."""
-    plain, trained = apart(results)
-    still = tuple(each for each in view.distances if not in_training(each))
-    return plain, replace(view, distances=still, curves=curves_of(trained, view.distances))
+    parts = apart(results, view.distances)
+    return parts.plain, replace(view, distances=parts.still, curves=parts.curves)
 
 
 def _check_probed(results: Results, asked: Mapping[str, bool]) -> None:
@@ -206,7 +205,7 @@ def save_plot(
     if by_length is not None:
         save_series_plot(results, path, by=by_length)
         return
-    trained = curves_of(apart(results)[1], distances)
+    trained = apart(results, distances).curves
     layered = [each for each in single_draws(results) if families(each)]
     if trained and not layered:
         save_curve(trained, path)

@@ -19,7 +19,7 @@ import sentprobe
 from sentprobe.commands.given_runs import read_distances
 from sentprobe.probes.report.curve_plots import axis_of, draw_curve
 from sentprobe.probes.report.curves import Curve, columns_of, curves_of
-from sentprobe.probes.runs.results import Result, Results
+from sentprobe.probes.runs.results import Result
 
 
 def at(step: int | None, correct: int, **others: Any) -> Result:
@@ -89,9 +89,22 @@ def test_without_epochs_there_is_no_column_of_them(tmp_path: Path, command: Comm
     assert rows(command("show", run)[1]) == [["epoch", "Order"], ["1", "50.0"], ["2", "60.0"]]
 
 
+def twice(correct: int, **changes: Any) -> tuple[Result, Result]:
+    """Results of two moments of a training."""
+    return at(5, correct, **changes), at(10, correct, **changes)
+
+
+def test_one_moment_is_no_curve(tmp_path: Path, command: Command) -> None:
+    run = a_run(tmp_path / "run", at(5, 500), at(7, 510, family="other"))
+    _, stdout, _ = command("show", run)
+    assert "in training" not in stdout
+    assert [row[1:] for row in rows(stdout)] == [["Order"], ["50.0"], ["51.0"]]
+
+
 def test_a_training_each_by_name_seed_and_folder(tmp_path: Path, command: Command) -> None:
-    one = a_run(tmp_path / "one", at(5, 500), at(5, 510, family="other"), at(5, 520, seed=3))
-    two = a_run(tmp_path / "two", at(5, 600))
+    other, third = twice(510, family="other"), twice(520, seed=3)
+    one = a_run(tmp_path / "one", *twice(500), *other, *third)
+    two = a_run(tmp_path / "two", *twice(600))
     _, stdout, _ = command("show", one, two)
     assert [line for line in stdout.splitlines() if "in training" in line] == [
         f"mine in training, seed 0, from {one}",
@@ -103,7 +116,7 @@ def test_a_training_each_by_name_seed_and_folder(tmp_path: Path, command: Comman
 
 def test_other_data_of_the_same_task_has_a_column_of_its_own() -> None:
     records = (at(5, 500), at(5, 600, dataset_fingerprint="other"))
-    (curve,) = curves_of(Results(records))
+    (curve,) = curves_of(records)
     assert [*columns_of(curve)] == ["Order", "Order (2)"]
 
 
@@ -145,7 +158,7 @@ def test_a_plot_by_step(trained: Path, tmp_path: Path, command: Command) -> None
 
 def curve(*records: Result, of: Sequence[Path] = ()) -> Curve:
     """The one curve of results."""
-    (found,) = curves_of(Results(records), read_distances(of, probed=False))
+    (found,) = curves_of(records, read_distances(of, probed=False))
     return found
 
 
@@ -166,7 +179,7 @@ def test_over_epochs_where_a_step_is_not_known() -> None:
 
 
 def test_a_plot_is_of_one_training(tmp_path: Path, command: Command) -> None:
-    run = a_run(tmp_path / "run", at(5, 500), at(5, 510, family="other"))
+    run = a_run(tmp_path / "run", *twice(500), *twice(510, family="other"))
     plot = tmp_path / "plot.svg"
     code, _, stderr = command("show", run, "--plot", plot)
     assert (code, plot.exists()) == (2, False)

@@ -74,33 +74,60 @@ class Curve:
         return [line for line in self.lines if line.kind is kind]
 
 
-def in_training(result: Result | GeometryResult) -> bool:
-    """Say whether a result is of an encoder at a moment of its training."""
-    return result.step is not None or result.epoch is not None
+CurveKey = tuple[str, int, str]
+"""Of what a curve is: a family of encoders, the seed of the data, and the results' folder."""
 
 
-def apart(results: Results) -> tuple[Results, Results]:
-    """Return the results of encoders that are in no training, and of those that are."""
+def _key(result: Result | GeometryResult) -> CurveKey:
+    seed = result.seed if isinstance(result, Result) else result.drawing.seed
+    return (result.family or result.encoder, seed, result.source)
+
+
+def _in_training(results: Iterable[Result | GeometryResult]) -> frozenset[CurveKey]:
+    """Return of what there are several moments of a training; one alone is no curve."""
+    moments: dict[CurveKey, set[tuple[int | None, float | None]]] = {}
+    for each in results:
+        if each.step is not None or each.epoch is not None:
+            moments.setdefault(_key(each), set()).add((each.step, each.epoch))
+    return frozenset(key for key, several in moments.items() if len(several) > 1)
+
+
+@dataclass(frozen=True, slots=True)
+class InTraining:
+    """Results, and those among them that are of encoders at several moments of a training."""
+
+    plain: Results
+    still: tuple[GeometryResult, ...]
+    """Those of distances that are in no training."""
+    curves: "tuple[Curve, ...]"
+
+
+def apart(results: Results, measured: Sequence[GeometryResult] = ()) -> InTraining:
+    """Tell results of encoders in training, as curves, from those of others."""
+    keys = _in_training([*results.records, *measured])
     parts: tuple[list[Result], list[Result]] = ([], [])
     for record in results.records:
-        parts[in_training(record)].append(record)
-    return Results(tuple(parts[0])), Results(tuple(parts[1]))
+        parts[_key(record) in keys].append(record)
+    return InTraining(
+        plain=Results(tuple(parts[0])),
+        still=tuple(each for each in measured if _key(each) not in keys),
+        curves=curves_of(parts[1], [each for each in measured if _key(each) in keys]),
+    )
 
 
-def curves_of(probed: Results, measured: Iterable[GeometryResult] = ()) -> tuple[Curve, ...]:
-    """Return the curves of results in training, in the order of their names.
-
-    *probed* are those of probes, all in training; of *measured*, of distances, those that are.
-    """
-    curves: dict[tuple[str, int, str], dict[CurveLine, list[CurvePoint]]] = {}
-    versions: dict[tuple[str, int, str], list[Mapping[str, str]]] = {}
-    for record in probed.records:
-        key = (record.family or record.encoder, record.seed, record.source)
+def curves_of(
+    probed: Iterable[Result], measured: Iterable[GeometryResult] = ()
+) -> tuple[Curve, ...]:
+    """Return the curves of results in training, of probes and of distances, in order of name."""
+    curves: dict[CurveKey, dict[CurveLine, list[CurvePoint]]] = {}
+    versions: dict[CurveKey, list[Mapping[str, str]]] = {}
+    for record in probed:
+        key = _key(record)
         lines = curves.setdefault(key, {})
         lines.setdefault(_probe_line(record), []).append(_probe_point(record))
         versions.setdefault(key, []).append(record.versions)
-    for found in sorted(filter(in_training, measured), key=_by_contrast):
-        key = (found.family or found.encoder, found.drawing.seed, found.source)
+    for found in sorted(measured, key=_by_contrast):
+        key = _key(found)
         lines = curves.setdefault(key, {})
         for kind in NegativeKind:
             lines.setdefault(_distance_line(found, kind), []).append(_distance_point(found, kind))
