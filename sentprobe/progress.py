@@ -147,6 +147,8 @@ class Lines:
         note = f", {self._note}" if self._note else ""
         if self._shares and self._total:
             return f"{100 * self._done // self._total}%{note}"
+        if self._note and not self._total and not self._done:
+            return self._note  # nobody knows how much there is, and the note says how far it is
         return f"{self._done:,}{f' of {self._total:,}' if self._total else ''}{note}"
 
     def _write(self, line: str) -> None:

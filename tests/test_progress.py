@@ -76,11 +76,14 @@ def test_lines_of_shares_and_of_work_of_unknown_size() -> None:
     reporter.tell()
     reporter.begin("read", 0)
     reporter.advance(3)
+    reporter.begin("train", 0)
+    reporter.note("step 7")
     reporter.end()
     assert out.getvalue().splitlines() == [
         "analyse: 25%, 12 sentences after 10 s, about 30 s left",
         "analyse: 25%, 12 sentences in 10 s",
         "read: 3 in 0 s",
+        "train: step 7 in 0 s",
     ]
 
 

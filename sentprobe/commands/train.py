@@ -18,6 +18,7 @@ from sentprobe.commands.stopping import goes_on, stopping
 from sentprobe.errors import UsageError, counted, told
 from sentprobe.processes import check_count, in_order, limit_threads, workers
 from sentprobe.screen import say
+from sentprobe.specs import check_distinct
 
 if TYPE_CHECKING:
     from sentprobe.probes.pretraining.optimizers import OptimizerSettings
@@ -376,8 +377,7 @@ def _plans(
     """
     from sentprobe.probes.runs.training import check_texts  # noqa: PLC0415 - PyTorch is slow
 
-    if len(set(architectures)) < len(architectures):
-        raise UsageError("an architecture is asked for twice")
+    check_distinct("architecture", architectures)
     pairs = [*product(architectures, seeds)]
     for kind, seed in pairs:
         varied = ([kind] if len(architectures) > 1 else []) + (

@@ -208,7 +208,10 @@ def test_two_devices_share_the_batches_and_go_on(triplets: Path, tmp_path: Path)
 def test_nothing_is_learned_with_none(train: Train, text: Path, tmp_path: Path) -> None:
     given = ("lstm", "--objective", "none", "--corpus", text, "-o", tmp_path / "enc")
     code, out, _ = train(*given)
-    assert (code, out) == (0, f"{tmp_path / 'enc'}: nothing to learn\n")
+    assert (code, out) == (
+        0,
+        f"{tmp_path / 'enc'}: saved as it was drawn; --objective none trains nothing\n",
+    )
     before = contents(tmp_path / "enc", *WEIGHTS[:2])
     assert train(*given)[0] == 0
     assert contents(tmp_path / "enc", *WEIGHTS[:2]) == before
@@ -319,7 +322,7 @@ BAD = [
     ("lstm --objective none --corpus TEXT --optimizer adma", "(did you mean 'adam'?)"),
     ("lstm --objective none --corpus TEXT --rate 0", "rate=0.0: a number above 0 is wanted"),
     ("lstm --objective none --corpus TEXT --minutes 0", "minutes=0.0: a number above 0 is wanted"),
-    ("lstm lstm --objective none --corpus TEXT", "an architecture is asked for twice"),
+    ("lstm lstm --objective none --corpus TEXT", "architecture 'lstm' is asked for twice"),
     ("lstm --objective none --corpus TEXT --jobs 0", "the number of jobs must be positive"),
     ("lstm --objective none --corpus TEXT --precision half", "there is no precision 'half'"),
     ("lstm --objective none --corpus TEXT --words 0", "words=0: at least 1 is wanted"),
@@ -459,3 +462,14 @@ def test_two_bibles_are_learned_from(train: Train, tmp_path: Path) -> None:
     code, out, err = train("lstm", "--objective", "nmt", *named, "-o", tmp_path / "enc")
     assert code == 0, err
     assert "over after 4 steps" in out
+
+
+def test_words_without_a_vector_are_told(
+    train: Train, text: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    vectors = tmp_path / "v.vec"
+    vectors.write_text("The 1 2 3\ncat 4 5 6\n")
+    given = ("--objective", "none", "--corpus", text, "--vectors", vectors, "-o", tmp_path / "enc")
+    code, _, err = train("lstm", *given)
+    assert code == 0, err
+    assert f"8 of 10 words have no vector in {vectors} and are drawn: " in caplog.text

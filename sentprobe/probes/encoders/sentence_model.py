@@ -1,5 +1,6 @@
 """A vocabulary, word vectors and a network: all of an encoder that is trained here."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -10,7 +11,9 @@ from torch import nn
 from sentprobe.errors import FormatError, UsageError
 from sentprobe.probes.encoders.networks import network as networks
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors
-from sentprobe.probes.encoders.word_vectors import WordVectors
+from sentprobe.probes.encoders.word_vectors import SHOWN, WordVectors
+
+log = logging.getLogger(__name__)
 
 PADDING, UNKNOWN = 0, 1
 """The rows of word vectors that are no word's: 0 is what follows the end of a sentence."""
@@ -185,5 +188,11 @@ def _known(vocabulary: KnownWords, vectors: WordVectors) -> tuple[list[int], Vec
     if not found:
         raise EncoderError(
             f"{vectors.source}: none of the {len(vocabulary.words)} words has a vector"
+        )
+    if lacking := [word for word in vocabulary.words if vectors.find(word) is None]:
+        some = ", ".join(lacking[:SHOWN]) + (", ..." if len(lacking) > SHOWN else "")
+        log.warning(
+            "%d of %d words have no vector in %s and are drawn: %s",
+            *(len(lacking), len(vocabulary.words), vectors.source, some),
         )
     return [row for row, _ in found], np.stack([vector for _, vector in found])

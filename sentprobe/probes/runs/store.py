@@ -392,7 +392,9 @@ def read_results(directory: Path | str) -> Results:
     directory = Path(directory)
     with _failing(directory, "cannot read results"):
         if not (directory / MARKER).exists():
-            raise UsageError(f"{directory}: not a directory of sentprobe's results")
+            there = sorted(each.name for each in directory.glob("*") if (each / MARKER).exists())
+            hint = f"; {directory / there[0]} is one" if there else ""
+            raise UsageError(f"{directory}: not a directory of sentprobe's results{hint}")
         found = (parse_result(p.read_text("utf-8"), source=str(p)) for p in result_files(directory))
         return Results(tuple(replace(each, source=str(directory)) for each in found))
 

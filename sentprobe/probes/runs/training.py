@@ -32,6 +32,8 @@ from sentprobe.probes.runs import store
 from sentprobe.probes.runs.scorer import Scorer
 from sentprobe.scratch import part_of
 
+UNTRAINED = "saved as it was drawn; --objective none trains nothing"
+
 PROBES = "probes"
 """The folder of results in the folder of an encoder."""
 
@@ -301,7 +303,7 @@ def _found(plan: TrainingPlan, identity: checkpoint.Identity) -> TrainingReport 
     return (
         None
         if plan.kind.prepare or not _is_probed(plan, 0)
-        else TrainingReport(plan.out, None, "nothing to learn", was_done=True)
+        else TrainingReport(plan.out, None, UNTRAINED, was_done=True)
     )
 
 
@@ -331,7 +333,7 @@ def _trained(
     if not plan.kind.prepare:
         look(loop.Point(0, 0.0, model.eval()))
         save(model, None)  # what is there is done, and never looked at again
-        return TrainingReport(plan.out, None, "nothing to learn", was_done=False)
+        return TrainingReport(plan.out, None, UNTRAINED, was_done=False)
     reporter.begin("prepare the objective", 1)
     prepared = objectives.prepare(plan.kind, texts, model, plan.options)
     reporter.advance()

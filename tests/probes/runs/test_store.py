@@ -72,6 +72,13 @@ def test_directory_that_is_not_ours(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
+def test_a_directory_that_holds_one_of_ours(tmp_path: Path) -> None:
+    prepare_directory(tmp_path / "probes")
+    with pytest.raises(UsageError) as caught:
+        read_results(tmp_path)
+    assert str(caught.value).endswith(f"sentprobe's results; {tmp_path / 'probes'} is one")
+
+
 def test_foreign_marker(tmp_path: Path) -> None:
     (tmp_path / MARKER).write_text("{}")
     with pytest.raises(UsageError, match="not made by sentprobe"):
