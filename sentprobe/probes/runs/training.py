@@ -302,7 +302,7 @@ def _found(plan: TrainingPlan, identity: checkpoint.Identity) -> TrainingReport 
     checkpoint.check_same(plan.out, record.get("identity", {}), identity)
     return (
         None
-        if plan.kind.prepare or not _is_probed(plan, 0)
+        if plan.kind.learns or not _is_probed(plan, 0)
         else TrainingReport(plan.out, None, UNTRAINED, was_done=True)
     )
 
@@ -330,7 +330,7 @@ def _trained(
     reporter.advance()
     save = partial(save_model, plan, identity, describe(texts))
     look = _looker(plan)
-    if not plan.kind.prepare:
+    if not plan.kind.learns:
         look(loop.Point(0, 0.0, model.eval()))
         save(model, None)  # what is there is done, and never looked at again
         return TrainingReport(plan.out, None, UNTRAINED, was_done=False)

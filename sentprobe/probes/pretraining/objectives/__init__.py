@@ -63,73 +63,26 @@ _COUNTS = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class ObjectiveKind:
     """A row of the table of objectives."""
 
     name: str
-    summary: str
+    """That of its module, too, where something is learned."""
     texts: TextKind
-    prepare: str = ""
-    """``module:function`` of (texts, model, options); empty: nothing is learned."""
+    learns: bool = True
 
-
-_HERE = "sentprobe.probes.pretraining.objectives"
 
 _ROWS = (
-    ObjectiveKind(
-        name="none",
-        summary="nothing: the model stays as it is drawn",
-        texts=TextKind.SENTENCES,
-    ),
-    ObjectiveKind(
-        name="autoencoder",
-        summary="the sentence again",
-        texts=TextKind.SENTENCES,
-        prepare=f"{_HERE}.autoencoder:prepare",
-    ),
-    ObjectiveKind(
-        name="denoising",
-        summary="the sentence, of what is left when words are left out and swapped",
-        texts=TextKind.SENTENCES,
-        prepare=f"{_HERE}.denoising:prepare",
-    ),
-    ObjectiveKind(
-        name="skipthought",
-        summary="the next sentence, or both neighbours",
-        texts=TextKind.SENTENCES,
-        prepare=f"{_HERE}.skipthought:prepare",
-    ),
-    ObjectiveKind(
-        name="nmt",
-        summary="the sentence in another language",
-        texts=TextKind.PARALLEL,
-        prepare=f"{_HERE}.nmt:prepare",
-    ),
-    ObjectiveKind(
-        name="seq2tree",
-        summary="its constituents, as symbols in a line",
-        texts=TextKind.TREES,
-        prepare=f"{_HERE}.seq2tree:prepare",
-    ),
-    ObjectiveKind(
-        name="nli",
-        summary="whether a premise entails a hypothesis, contradicts it, or neither",
-        texts=TextKind.NLI,
-        prepare=f"{_HERE}.nli:prepare",
-    ),
-    ObjectiveKind(
-        name="meaning",
-        summary="its event, in the notation of gen: what our tasks ask for",
-        texts=TextKind.EVENTS,
-        prepare=f"{_HERE}.meaning:prepare",
-    ),
-    ObjectiveKind(
-        name="contrastive",
-        summary="a positive nearer to its anchor than negatives, of gen pairs --for training",
-        texts=TextKind.TRIPLETS,
-        prepare=f"{_HERE}.contrastive:prepare",
-    ),
+    ObjectiveKind("none", TextKind.SENTENCES, learns=False),
+    ObjectiveKind("autoencoder", TextKind.SENTENCES),
+    ObjectiveKind("denoising", TextKind.SENTENCES),
+    ObjectiveKind("skipthought", TextKind.SENTENCES),
+    ObjectiveKind("nmt", TextKind.PARALLEL),
+    ObjectiveKind("seq2tree", TextKind.TREES),
+    ObjectiveKind("nli", TextKind.NLI),
+    ObjectiveKind("meaning", TextKind.EVENTS),
+    ObjectiveKind("contrastive", TextKind.TRIPLETS),
 )
 
 OBJECTIVES: Mapping[str, ObjectiveKind] = {each.name: each for each in _ROWS}
@@ -160,5 +113,5 @@ def prepare(
             f"{model.architecture.kind} has nothing but word vectors, and these are kept: say "
             "--learned, or --objective none"
         )
-    make: Callable[..., Prepared] = resolve_name(kind.prepare)
+    make: Callable[..., Prepared] = resolve_name(f"{__name__}.{kind.name}:prepare")
     return make(texts, model, options)
