@@ -499,10 +499,10 @@ def usual_vectors(kind: str, objective: str) -> str:
 
 def _width(vectors: str) -> int | None:
     """Return how wide word vectors of a file are; None: they are not of a file."""
-    from sentprobe.probes.encoders.word_files import read_word_vectors  # noqa: PLC0415 - NumPy
     from sentprobe.probes.pretraining.skip_gram import SKIP_GRAM  # noqa: PLC0415
+    from sentprobe.probes.runs.training import vectors_of  # noqa: PLC0415 - PyTorch is slow
 
-    return None if vectors == SKIP_GRAM else read_word_vectors(Path(vectors)).dim
+    return None if vectors == SKIP_GRAM else vectors_of(vectors).dim
 
 
 def _optimizer(kind: str, details: DetailChoices, *, adi: bool) -> "OptimizerSettings":

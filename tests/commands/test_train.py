@@ -20,6 +20,8 @@ from sentprobe.generator.triplets import TripletSpace
 from sentprobe.lexicon import english
 from sentprobe.probes.encoders import model_config, model_folder
 from sentprobe.probes.encoders.protocol import EncoderError
+from sentprobe.probes.encoders.word_files import read_word_vectors
+from sentprobe.probes.encoders.word_vectors import WordVectors
 from sentprobe.probes.geometry import results as geometry
 
 pytest.importorskip("lightning_fabric", reason="the extra train is not installed")
@@ -473,3 +475,19 @@ def test_words_without_a_vector_are_told(
     code, _, err = train("lstm", *given)
     assert code == 0, err
     assert f"8 of 10 words have no vector in {vectors} and are drawn: " in caplog.text
+
+
+def test_a_file_of_vectors_is_read_once(
+    command: Command, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors, read = tmp_path / "v.vec", []
+    vectors.write_text("The 1 2 3\ncat 4 5 6\n")
+
+    def counted(path: Path) -> WordVectors:
+        read.append(path)
+        return read_word_vectors(path)
+
+    monkeypatch.setattr("sentprobe.probes.runs.training.read_word_vectors", counted)
+    given = ("--objective", "none", "--corpus", text, "--vectors", vectors, "--hidden", 4)
+    code, _, err = command("train", "lstm", *given, "--seeds", 2, "-o", tmp_path / "enc")
+    assert (code, read) == (0, [vectors]), err

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import file_digest
 from itertools import chain
 from pathlib import Path
@@ -404,7 +404,22 @@ def _vectors(plan: TrainingPlan, texts: Sequence[str]) -> WordVectors | None:
     if model.vectors == SKIP_GRAM:
         dim, seed = model.architecture.inputs, plan.options.seed
         return learn_skip_gram(texts, dim=dim, words=model.words, seed=seed)
-    return read_word_vectors(Path(model.vectors)) if model.vectors else None
+    return vectors_of(model.vectors) if model.vectors else None
+
+
+def vectors_of(name: str) -> WordVectors:
+    """Read a file of word vectors: once, for its width and for each training of this process.
+
+    Raises:
+        EncoderError: see :func:`sentprobe.probes.encoders.word_files.read_word_vectors`.
+    """
+    path = Path(name)
+    return _read_once(path, path.stat().st_mtime_ns) if path.is_file() else read_word_vectors(path)
+
+
+@lru_cache(maxsize=1)
+def _read_once(path: Path, changed: int) -> WordVectors:  # noqa: ARG001 - another file since then
+    return read_word_vectors(path)
 
 
 def save_model(
