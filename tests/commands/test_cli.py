@@ -12,7 +12,7 @@ from sentprobe.cli import COMMANDS, load_command
 EVERY = [(program, name) for program, commands in COMMANDS.items() for name in commands]
 SHARED = {
     "completion", "gen_options", "given_runs", "given_twice", "help", "options", "stopping",
-    "table_files",
+    "table_files", "train_options",
 }  # fmt: skip
 """What is no command, and used by several."""
 BUILDERS = ("run", "build", "sentences", "geometry")
