@@ -23,8 +23,9 @@ from sentprobe.specs import check_distinct
 
 if TYPE_CHECKING:
     from sentprobe.probes.pretraining.optimizers import OptimizerSettings
+    from sentprobe.probes.runs.probing_plan import ProbingPlan
     from sentprobe.probes.runs.training import TrainingReport
-    from sentprobe.probes.runs.training_plan import ProbingPlan, TrainingPlan
+    from sentprobe.probes.runs.training_plan import TrainingPlan
 
 
 class FoldsDetails(HelpfulCommand):
@@ -248,20 +249,13 @@ def _optimizer(kind: str, details: asked.DetailChoices, *, adi: bool) -> "Optimi
 
 
 def _probing(looks: asked.LookChoices) -> "ProbingPlan | None":
-    from sentprobe.probes.compeval.tasks import TASKS  # noqa: PLC0415 - NumPy
-    from sentprobe.probes.runs.training_plan import ProbingPlan  # noqa: PLC0415
+    from sentprobe.probes.runs.probing_plan import plan_probing  # noqa: PLC0415 - NumPy
 
     if looks.probe_every is None:
         if looks.task or looks.contrast:
             raise UsageError("--task and --contrast say what --probe-every looks at: add that")
         return None
-    return ProbingPlan(
-        tasks=tuple(looks.task or ([] if looks.contrast else TASKS)),
-        contrasts=tuple(looks.contrast or ()),
-        triplets=max(1, looks.items // 5),
-        train=looks.items,
-        test=looks.items // 2,
-    )
+    return plan_probing(looks.task or (), looks.contrast or (), items=looks.items)
 
 
 def _train_all(

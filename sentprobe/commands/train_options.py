@@ -170,7 +170,8 @@ class LookChoices:
         _option(
             LOOKED,
             "--task",
-            help="A task of compeval. By default all five.",
+            metavar="NAME|PATH",
+            help="A task of compeval, or datasets that are there. By default the five of compeval.",
             autocompletion=offer.complete_task,
         ),
     ] = None

@@ -1,9 +1,8 @@
-"""``probe train``: the folder of an encoder, the curve on the way, and what is refused."""
+"""``probe train``: the folder of an encoder, and what is refused."""
 
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -13,65 +12,29 @@ import torch
 from in_process import Command
 from processes import ENVIRONMENT
 from safetensors import safe_open
+from train_command import TINY, WEIGHTS, Train, contents, run_train, write_text, write_triplets
 
-from sentprobe.errors import SentprobeError
-from sentprobe.generator.training import training_columns
-from sentprobe.generator.triplets import TripletSpace
-from sentprobe.lexicon import english
 from sentprobe.probes.encoders import model_config, model_folder
 from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.probes.encoders.word_files import read_word_vectors
 from sentprobe.probes.encoders.word_vectors import WordVectors
-from sentprobe.probes.geometry import results as geometry
 
 pytest.importorskip("lightning_fabric", reason="the extra train is not installed")
-
-Train = Callable[..., tuple[int, str, str]]
-"""Runs ``probe train`` with the sizes of a tiny encoder."""
-
-TINY = {
-    "--hidden": 4,
-    "--inputs": 3,
-    "--batch": 8,
-    "--steps": 4,
-    "--validate-every": 2,
-    "--precision": "float32",
-}
-"""What is asked for where a test does not."""
 
 
 @pytest.fixture
 def train(command: Command) -> Train:
-    return partial(_train, command)
-
-
-def _train(command: Command, *given: object) -> tuple[int, str, str]:
-    usual = [each for option in TINY.items() if option[0] not in given for each in option]
-    return command("train", *given, *usual)
+    return partial(run_train, command)
 
 
 @pytest.fixture(scope="module")
 def triplets(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("texts") / "triplets.jsonl"
-    space = TripletSpace(english(), "role", templates=["transitive"])
-    columns = training_columns(space.sample(40, seed=1))
-    rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
+    return write_triplets(tmp_path_factory.mktemp("texts"))
 
 
 @pytest.fixture
 def text(tmp_path: Path) -> Path:
-    path = tmp_path / "text.txt"
-    path.write_text("The dog saw a cat .\nIt ran .\nThe cat did not .\n")
-    return path
-
-
-def contents(folder: Path, *names: str) -> list[bytes]:
-    return [(folder / name).read_bytes() for name in names]
-
-
-WEIGHTS = ("model.safetensors", "words.txt", "checkpoint/weights.safetensors")
+    return write_text(tmp_path)
 
 
 def test_an_encoder_is_trained_and_says_how(train: Train, triplets: Path, tmp_path: Path) -> None:
@@ -110,60 +73,6 @@ def test_the_same_command_finds_it_done_and_more_steps_go_on(
     code, out, _ = train(*given, tmp_path / "part")
     assert (code, "was over already, after 4 steps" in out) == (0, True)
     assert contents(tmp_path / "part", *WEIGHTS) == before
-
-
-def test_who_looks_on_the_way_changes_nothing_and_has_a_curve(
-    train: Train, command: Command, triplets: Path, tmp_path: Path
-) -> None:
-    given = ("lstm", "--objective", "contrastive", "--corpus", triplets, "-o")
-    assert train(*given, tmp_path / "alone")[0] == 0
-    assert train(*given, tmp_path / "seen", "--probe-every", 3, "-c", "role")[0] == 0
-    assert contents(tmp_path / "seen", *WEIGHTS) == contents(tmp_path / "alone", *WEIGHTS)
-    code, out, _ = command("show", tmp_path / "seen" / "probes")
-    assert code == 0
-    assert "lstm contrastive in training" in out
-    assert [line.split()[1] for line in out.splitlines() if line.startswith("│ ")][1:4] == list(
-        "034"
-    )
-
-
-def test_what_is_over_is_probed_where_that_is_asked_for_later(
-    train: Train, triplets: Path, tmp_path: Path
-) -> None:
-    enc = tmp_path / "enc"
-    for objective in ("none", "contrastive"):
-        corpus = triplets if objective == "contrastive" else triplets.with_suffix(".txt")
-        corpus.exists() or corpus.write_text("The dog saw a cat .\nIt ran .\n")
-        given = ("lstm", "--objective", objective, "--corpus", corpus, "-o", enc / objective)
-        enc.mkdir(exist_ok=True)
-        for looks in ((), ("-c", "role"), ("-c", "role", "-c", "tense")):
-            every = ("--probe-every", "epoch") if looks else ()
-            assert train(*given, *every, *looks)[0] == 0
-            found = geometry.read_geometry(enc / objective / "probes")
-            step = 4 if objective == "contrastive" else 0
-            assert {(each.contrast, each.step) for each in found} == {
-                (name, step) for name in looks if name != "-c"
-            }
-        before = {path: path.stat().st_mtime_ns for path in enc.rglob("*.json")}
-        assert train(*given, "--probe-every", "epoch", "-c", "role")[0] == 0
-        assert {path: path.stat().st_mtime_ns for path in enc.rglob("*.json")} == before
-
-
-@pytest.mark.slow
-def test_tasks_are_probed_on_the_way_and_the_encoder_after(
-    train: Train, command: Command, triplets: Path, tmp_path: Path
-) -> None:
-    enc = tmp_path / "enc"
-    looks = ("--probe-every", "epoch", "--items", 200)
-    given = ("bilstm-max", "--objective", "contrastive", "--corpus", triplets)
-    assert train(*given, "-o", enc, *looks)[0] == 0
-    found = json.loads(command("show", enc / "probes", "--format", "json")[1])
-    tasks = {each["task"] for each in found}
-    assert tasks == {"Content1Probe", "Content2Probe", "SemRole", "Order", "Negation"}
-    items = ("--task", "SemRole", "--train", 200, "--test", 100, "--no-cache")
-    code, out, _ = command("run", "compeval", "--encoder", enc, *items)
-    assert code == 0
-    assert "SemRole" in out
 
 
 @pytest.mark.slow
@@ -218,22 +127,6 @@ def test_nothing_is_learned_with_none(train: Train, text: Path, tmp_path: Path) 
     assert train(*given)[0] == 0
     assert contents(tmp_path / "enc", *WEIGHTS[:2]) == before
     assert not (tmp_path / "enc" / "checkpoint").exists()
-
-
-def test_a_look_that_is_interrupted_is_made_again(
-    train: Train, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    given = ("lstm", "--objective", "none", "--corpus", text, "-o", tmp_path / "enc")
-    looks = (*given, "--probe-every", "epoch", "-c", "role")
-    with monkeypatch.context() as patch:
-        patch.setattr("sentprobe.probes.runs.scorer.measure", _fail)
-        assert train(*looks)[0] == 1
-    assert train(*looks)[0] == 0
-    assert any((tmp_path / "enc" / "probes").rglob("*.json"))
-
-
-def _fail(*_: object) -> None:
-    raise SentprobeError("it is stopped here")
 
 
 def test_the_average_is_of_vectors_that_skip_gram_learned(

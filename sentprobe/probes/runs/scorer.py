@@ -25,6 +25,7 @@ from sentprobe.probes.geometry.measures import NegativeKind
 from sentprobe.probes.geometry.results import WHOLE, GeometryResult, write_geometry
 from sentprobe.probes.geometry.run import measure
 from sentprobe.probes.runs.built_suites import ItemCounts, make_compeval
+from sentprobe.probes.runs.probing_plan import names_of
 from sentprobe.probes.runs.results import Result
 from sentprobe.probes.runs.runner import run_tasks
 from sentprobe.probes.runs.settings import Run, make_run
@@ -77,7 +78,7 @@ class ScoreSettings:
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the tasks."""
-        return tuple(each if isinstance(each, str) else each.name for each in self.tasks)
+        return names_of(self.tasks)
 
     @property
     def keys(self) -> tuple[str, ...]:

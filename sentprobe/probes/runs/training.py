@@ -178,7 +178,7 @@ def _is_probed(plan: TrainingPlan, step: int) -> bool:
     folder = plan.out / PROBES
     tasks = {each.task for each in store.sound_results(folder) if each.step == step}
     contrasts = {each.contrast for each in geometry.read_geometry(folder) if each.step == step}
-    return tasks.issuperset(plan.probing.tasks) and contrasts.issuperset(plan.probing.contrasts)
+    return tasks.issuperset(plan.probing.names) and contrasts.issuperset(plan.probing.contrasts)
 
 
 def _trained(

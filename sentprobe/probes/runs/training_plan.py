@@ -10,6 +10,7 @@ from sentprobe.probes.pretraining import loop, objectives
 from sentprobe.probes.pretraining.texts import sentences, text_files
 from sentprobe.probes.pretraining.texts.open_texts import TextKind
 from sentprobe.probes.pretraining.texts.sieves import TextOptions
+from sentprobe.probes.runs.probing_plan import ProbingPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,18 +43,6 @@ class ModelPlan:
     frozen: bool = False
     reverse: bool = False
     """Whether sentences are read from the last word to the first."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProbingPlan:
-    """What is looked at on the way."""
-
-    tasks: tuple[str, ...]
-    contrasts: tuple[str, ...]
-    triplets: int
-    """Of each contrast."""
-    train: int
-    test: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

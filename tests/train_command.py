@@ -1,0 +1,54 @@
+"""``probe train``, of tiny encoders on texts of a few lines."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from in_process import Command
+
+from sentprobe.generator.training import training_columns
+from sentprobe.generator.triplets import TripletSpace
+from sentprobe.lexicon import english
+
+Train = Callable[..., tuple[int, str, str]]
+"""Runs ``probe train`` with the sizes of a tiny encoder."""
+
+TINY = {
+    "--hidden": 4,
+    "--inputs": 3,
+    "--batch": 8,
+    "--steps": 4,
+    "--validate-every": 2,
+    "--precision": "float32",
+}
+"""What is asked for where a test does not."""
+
+WEIGHTS = ("model.safetensors", "words.txt", "checkpoint/weights.safetensors")
+
+
+def run_train(command: Command, *given: object) -> tuple[int, str, str]:
+    """Run ``probe train`` and return its exit code, stdout and stderr."""
+    usual = [each for option in TINY.items() if option[0] not in given for each in option]
+    return command("train", *given, *usual)
+
+
+def write_triplets(folder: Path) -> Path:
+    """Write 40 triplets to learn from, and return their file."""
+    path = folder / "triplets.jsonl"
+    space = TripletSpace(english(), "role", templates=["transitive"])
+    columns = training_columns(space.sample(40, seed=1))
+    rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def write_text(folder: Path) -> Path:
+    """Write three sentences, and return their file."""
+    path = folder / "text.txt"
+    path.write_text("The dog saw a cat .\nIt ran .\nThe cat did not .\n")
+    return path
+
+
+def contents(folder: Path, *names: str) -> list[bytes]:
+    """Return what files of a folder hold."""
+    return [(folder / name).read_bytes() for name in names]
