@@ -31,15 +31,24 @@ from sentprobe.probes.geometry.results import (
     to_records,
     write_geometry,
 )
+from sentprobe.probes.report.curves import curve_tables, curves_of
 from sentprobe.probes.report.distance_comparisons import compare_geometry, geometry_comparison_grid
 from sentprobe.probes.report.downstream import read_scores
 from sentprobe.probes.report.geometry import geometry_sections
 from sentprobe.probes.report.mistakes import mistake_lines, mistakes_of
 from sentprobe.probes.report.page_audits import page_audits
 from sentprobe.probes.report.parts import accuracy_by
+from sentprobe.probes.report.pictures import moments
 from sentprobe.probes.report.tables import explain
 from sentprobe.probes.runs.item_annotation import make_item_table
 from sentprobe.probes.runs.item_table import read_item_table, write_item_table
+from sentprobe.probes.runs.learning_curve import (
+    PLACE,
+    LearningCurve,
+    LearningPoint,
+    read_learning_curves,
+    write_learning_curve,
+)
 from sentprobe.probes.runs.results import Condition, Results, make_score
 from sentprobe.probes.runs.store import prepare_directory, read_results, write_result
 from sentprobe.probes.statistics import Interval
@@ -103,6 +112,24 @@ def _geometry_file(folder: Path) -> Path:
     )  # fmt: skip
     write_geometry(made, folder)
     return folder / "geometry" / made.name
+
+
+def _learned_file(folder: Path) -> Path:
+    learned = LearningCurve(family="x", seed=0, metric="BLEU")
+    for step in (5, 10):
+        point = LearningPoint(step=step, epoch=step / 10, value=9.5, loss=1.5)
+        learned = learned.with_point(point)
+    write_learning_curve(learned, folder)
+    return folder / PLACE
+
+
+def _read_learning_curve(path: Path) -> object:
+    """Read validations and show them with what probes read at the same steps."""
+    records = [replace(sample_result("x", "Order", 500), family="x", step=step) for step in (5, 10)]
+    folder = path.parents[1]
+    learned = read_learning_curves([folder])
+    curves = curves_of([replace(each, source=str(folder)) for each in records], (), learned)
+    return [[*curve_tables(curves, intervals=True)], [moments(curve) for curve in curves]]
 
 
 def _read_geometry(path: Path) -> object:
@@ -201,6 +228,7 @@ OF_RESULTS: dict[str, HostileReader] = {
     "items": HostileReader(make=_items_file, read=_read_items, ways=mu.PARQUET, most=300),
     "run.json": HostileReader(make=_marker, read=_read_marker, ways=mu.JSON),
     "audit": HostileReader(make=_audit_file, read=_read_audit, ways=mu.JSON),
+    "learned": HostileReader(make=_learned_file, read=_read_learning_curve, ways=mu.JSON),
     "geometry": HostileReader(make=_geometry_file, read=_read_geometry, ways=mu.JSON),
     "table.json": HostileReader(make=_table, read=_read_table, ways=mu.JSON),
     "shard": HostileReader(make=_shard, read=_read_shard, ways=mu.PARQUET, most=300),

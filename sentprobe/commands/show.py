@@ -28,6 +28,7 @@ from sentprobe.probes.report.tables import CellStyle, single_draws, titles
 from sentprobe.probes.report.view import ShownTable, in_grids, sections
 from sentprobe.probes.report.view import to_text as write_sections
 from sentprobe.probes.runs.item_table import ItemTable, has_held_out, has_items, item_tables
+from sentprobe.probes.runs.learning_curve import LearningCurve, read_learning_curves
 from sentprobe.probes.runs.results import Result, Results
 from sentprobe.screen import print_table, say
 from sentprobe.specs import choose
@@ -97,6 +98,7 @@ def show(
     distances = read_distances(runs, probed=bool(results.records))
     if not results.records and not distances:
         raise UsageError(f"{', '.join(map(str, runs))}: no results yet")
+    learned = read_learning_curves(runs)
     near = choose(Nearness, nearness, what="nearness")
     check_distances(distances, near)
     asked = {
@@ -113,7 +115,7 @@ def show(
         show_items(results, ItemView(options=items, style=cells, caption=caption, out=out), format_)
         return
     if plot is not None:
-        save_plot(results, plot, lengths, distances, near)
+        save_plot(results, plot, lengths, distances, near, learned)
     in_tables = lengths is None and style not in FLAT and style is not tw.TableFormat.HTML
     shown = CellStyle(intervals=intervals, sources=sources, all_rows=all_rows, published=published)
     if audits and style is not tw.TableFormat.HTML:
@@ -128,16 +130,18 @@ def show(
         audits=_read_audits(audits or ()),
     )
     if style not in FLAT and (lengths is None or style is tw.TableFormat.HTML):
-        results, view = without_curves(results, view)
+        results, view = without_curves(results, view, learned)
     if style is tw.TableFormat.TEXT and out is None:
         print_tables(results, view)
     else:
         print_or_write(to_text(results, view, style), out)
 
 
-def without_curves(results: Results, view: View) -> tuple[Results, View]:
+def without_curves(
+    results: Results, view: View, learned: Sequence[LearningCurve]
+) -> tuple[Results, View]:
     """Return what is in no training, and a view that has what is as curves."""
-    parts = apart(results, view.distances)
+    parts = apart(results, view.distances, learned)
     return parts.plain, replace(view, distances=parts.still, curves=parts.curves)
 
 
@@ -192,6 +196,7 @@ def save_plot(
     by_length: Lengths | None,
     distances: Sequence[GeometryResult] = (),
     nearness: Nearness = Nearness.COSINE,
+    learned: Sequence[LearningCurve] = (),
 ) -> None:
     """Write the plot of the series, of the one setting with layers, of a training, or of geometry.
 
@@ -205,7 +210,7 @@ def save_plot(
     if by_length is not None:
         save_series_plot(results, path, by=by_length)
         return
-    trained = apart(results, distances).curves
+    trained = apart(results, distances, learned).curves
     layered = [each for each in single_draws(results) if families(each)]
     if trained and not layered:
         save_curve(trained, path)

@@ -19,7 +19,15 @@ import sentprobe
 from sentprobe.commands.given_runs import read_distances
 from sentprobe.probes.report.curve_plots import axis_of, draw_curve
 from sentprobe.probes.report.curves import Curve, columns_of, curves_of
+from sentprobe.probes.runs.learning_curve import (
+    PLACE,
+    LearningCurve,
+    LearningPoint,
+    add_point,
+    read_learning_curves,
+)
 from sentprobe.probes.runs.results import Result
+from sentprobe.probes.runs.store import read_results
 
 
 def at(step: int | None, correct: int, **others: Any) -> Result:
@@ -197,3 +205,53 @@ def test_steps_are_in_order_where_they_are_compared(tmp_path: Path, command: Com
     run = a_run(tmp_path / "run", *STEPS)
     stdout = command("compare", run)[1]
     assert stdout.index("mine step 3") < stdout.index("mine step 20") < stdout.index("step 100")
+
+
+@pytest.fixture
+def learned(tmp_path: Path) -> Path:
+    """A folder with a probe at three steps, and two validations."""
+    run = a_run(tmp_path / "learned", *STEPS)
+    known = LearningCurve(family="mine", seed=STEPS[0].seed, metric="BLEU")
+    for step, epoch, value in ((20, 0.5, 3.14), (60, 0.8, 12.0)):
+        add_point(known, LearningPoint(step=step, epoch=epoch, value=value, loss=2.0), run)
+    return run
+
+
+def test_what_it_is_trained_to_do_stands_beside_what_probes_read(
+    learned: Path, command: Command
+) -> None:
+    code, stdout, _ = command("show", learned)
+    assert code == 0
+    assert rows(stdout) == [
+        ["step", "epoch", "BLEU", "Order"],
+        ["3", "0.1", "", "50.0"],
+        ["20", "0.5", "3.1", "60.0"],
+        ["100", "1", "", "70.0"],
+    ]
+    assert "BLEU: of what the training held out." in stdout
+
+
+def test_it_has_a_panel_of_its_own(learned: Path, command: Command) -> None:
+    (curve,) = curves_of(read_results(learned).records, (), read_learning_curves([learned]))
+    panel = draw_curve(curve).axes[-1]
+    assert (panel.get_title(), panel.get_ylabel()) == ("what it is trained to do", "BLEU")
+    assert np.asarray(panel.lines[0].get_xdata()).tolist() == [20, 60]
+    assert np.asarray(panel.lines[0].get_ydata()).tolist() == [3.14, 12.0]
+    code, page, _ = command("show", learned, "-f", "html")
+    tags = Tags()
+    tags.feed(page)
+    assert (code, tags.open) == (0, [])
+    assert {"what it is trained to do", "BLEU"} <= {*tags.texts}
+
+
+def test_of_another_training_it_is_not_shown(tmp_path: Path, command: Command) -> None:
+    run = a_run(tmp_path / "run", *STEPS)
+    other = LearningCurve(family="other", seed=STEPS[0].seed, metric="BLEU")
+    add_point(other, LearningPoint(step=20, epoch=0.5, value=3.0, loss=2.0), run)
+    assert "BLEU" not in command("show", run)[1]
+
+
+def test_damaged_validations_are_named(learned: Path, command: Command) -> None:
+    (learned / PLACE).write_text("{")
+    code, _, stderr = command("show", learned)
+    assert (code, str(learned / PLACE) in stderr) == (1, True)

@@ -12,6 +12,7 @@ from sentprobe.errors import SentprobeError
 from sentprobe.probes.compeval.assemble import build_task
 from sentprobe.probes.formats import write_dataset
 from sentprobe.probes.geometry import results as geometry
+from sentprobe.probes.runs.learning_curve import read_learning_curve
 from sentprobe.probes.runs.results import Condition
 from sentprobe.probes.runs.store import sound_results
 
@@ -101,6 +102,25 @@ def test_a_look_that_is_interrupted_is_made_again(
 
 def _fail(*_: object) -> None:
     raise SentprobeError("it is stopped here")
+
+
+def test_validations_are_kept_beside_what_is_looked_at(
+    train: Train, command: Command, triplets: Path, tmp_path: Path
+) -> None:
+    given = ("lstm", "--objective", "contrastive", "--corpus", triplets, "-o")
+    looks = ("--probe-every", 2, "-c", "role")
+    assert train(*given, tmp_path / "whole", *looks)[0] == 0
+    for steps in (3, 4):
+        assert train(*given, tmp_path / "part", *looks, "--steps", steps)[0] == 0
+    whole, part = (read_learning_curve(tmp_path / name / "probes") for name in ("whole", "part"))
+    assert whole is not None
+    assert part is not None
+    assert [point.step for point in whole.points] == [2, 4]
+    assert [point.step for point in part.points] == [2, 3, 4]
+    assert (whole.family, whole.metric) == ("lstm contrastive", "accuracy")
+    assert {*whole.points} <= {*part.points}
+    _, out, _ = command("show", tmp_path / "whole" / "probes")
+    assert "accuracy (%): of what the training held out." in out
 
 
 @pytest.fixture(scope="module")

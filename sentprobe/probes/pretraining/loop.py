@@ -27,7 +27,7 @@ from sentprobe.probes.pretraining import checkpoint as kept
 from sentprobe.probes.pretraining.objective import Batch, Prepared
 from sentprobe.probes.pretraining.optimizers import OptimizerSettings, make_optimizer
 from sentprobe.probes.pretraining.pace import TrainingPace
-from sentprobe.probes.pretraining.schedule import Every, Limits, TrainingState
+from sentprobe.probes.pretraining.schedule import Every, Limits, ScoredMoment, TrainingState
 from sentprobe.probes.trainer.bank import fast_bfloat16
 from sentprobe.versions import versions
 
@@ -80,6 +80,10 @@ class DivergedError(SentprobeError):
     """The loss is no number any more; the message says at which step."""
 
 
+def _forget(_: ScoredMoment) -> None:
+    """Keep nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class TrainingStore:
     """Where a training is kept, and what is said of it there."""
@@ -88,6 +92,8 @@ class TrainingStore:
     identity: kept.Identity
     save_best: Callable[[SentenceModel, TrainingState], None]
     """Writes the best model so far."""
+    keep_validation: Callable[[ScoredMoment], None] = _forget
+    """Keeps each validation, for whoever draws the curve."""
 
 
 def _ignore(_: Point) -> None:
@@ -292,6 +298,8 @@ class _Loop:
             raise self._diverged(self._state.step, f"the validation's {found.metric}")
         self._state = self._state.validated(found, steps=self._steps)
         self._pace.validated(found)
+        if self._state.last is not None and self._fabric.is_global_zero:
+            self._store.keep_validation(self._state.last)
         if self._state.waited == 0 and self._fabric.is_global_zero:
             self._store.save_best(self._learner.encoder, self._state)
 

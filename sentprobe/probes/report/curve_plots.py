@@ -5,8 +5,16 @@ from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 from sentprobe.errors import UsageError, visible
-from sentprobe.probes.report.curves import Curve, CurveLine, CurvePoint, columns_of, title_of
+from sentprobe.probes.report.curves import (
+    HELD_OUT,
+    Curve,
+    CurveLine,
+    CurvePoint,
+    columns_of,
+    title_of,
+)
 from sentprobe.probes.report.plots import MARKERS, empty_figure
+from sentprobe.probes.runs.learning_curve import LearningCurve
 from sentprobe.progress import shorten
 
 if TYPE_CHECKING:
@@ -16,16 +24,20 @@ if TYPE_CHECKING:
 def draw_curve(curve: Curve) -> "Figure":
     """Draw accuracy by step with its 95% intervals: a panel for probes, one for each negative.
 
-    Where a step is not known, it is by epoch.
+    The last has what the encoder was trained to do, if that is known. Where a step is not known,
+    all are by epoch.
 
     Raises:
         UsageError: at some moments only the step is known, at others only the epoch; matplotlib is
             not installed.
     """
     axis = axis_of(curve)
-    with empty_figure(7, 3.6 * len(curve.kinds)) as figure:
-        panels = figure.subplots(len(curve.kinds), squeeze=False, sharex=True)[:, 0]
-        for panel, kind in zip(panels, curve.kinds, strict=True):
+    number = len(curve.kinds) + (curve.learned is not None)
+    with empty_figure(7, 3.6 * number) as figure:
+        panels = figure.subplots(number, squeeze=False, sharex=True)[:, 0]
+        if curve.learned:
+            _draw_learned(panels[-1], curve.learned, axis)
+        for panel, kind in zip(panels, curve.kinds, strict=False):
             for marker, (name, line) in zip(cycle(MARKERS), _lines(curve, kind), strict=False):
                 _draw_line(panel, curve.lines[line], axis, label=name, marker=marker)
             for chance in sorted({line.chance for line in curve.of_kind(kind)}):
@@ -35,6 +47,14 @@ def draw_curve(curve: Curve) -> "Figure":
             panel.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
         panels[-1].set_xlabel(axis)
     return figure
+
+
+def _draw_learned(panel: Any, learned: LearningCurve, axis: str) -> None:
+    across = [getattr(point, axis) for point in learned.points]
+    panel.plot(across, [learned.shown(point) for point in learned.points], marker="o", markersize=4)
+    panel.set_title(HELD_OUT, fontsize="medium")
+    panel.set(ylabel=learned.told)
+    panel.set_ylim(bottom=0)
 
 
 def axis_of(curve: Curve) -> str:

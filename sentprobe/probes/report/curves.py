@@ -8,12 +8,16 @@ from sentprobe.probes.geometry.measures import NegativeKind
 from sentprobe.probes.geometry.results import WHOLE, GeometryResult
 from sentprobe.probes.geometry.tables import KINDS
 from sentprobe.probes.report.view import ShownTable
+from sentprobe.probes.runs.learning_curve import LearningCurve
 from sentprobe.probes.runs.results import Condition, Result, Results
 from sentprobe.probes.statistics import Interval
 from sentprobe.table_writers import Grid, GridCell, GridRow
 
 PROBES = "accuracy of probes"
 """What stands above the rows of tasks."""
+
+HELD_OUT = "what it is trained to do"
+"""What stands above the figures of a training itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +58,8 @@ class Curve:
     source: str
     lines: dict[CurveLine, list[CurvePoint]]
     """Of each line its points, in order."""
+    learned: LearningCurve | None = None
+    """How well it did what it was trained to do; None: nothing says."""
     versions: tuple[Mapping[str, str], ...] = ()
     """Of the packages that made its results, each once."""
 
@@ -102,7 +108,11 @@ class InTraining:
     curves: "tuple[Curve, ...]"
 
 
-def apart(results: Results, measured: Sequence[GeometryResult] = ()) -> InTraining:
+def apart(
+    results: Results,
+    measured: Sequence[GeometryResult] = (),
+    learned: Sequence[LearningCurve] = (),
+) -> InTraining:
     """Tell results of encoders in training, as curves, from those of others."""
     keys = _in_training([*results.records, *measured])
     parts: tuple[list[Result], list[Result]] = ([], [])
@@ -111,12 +121,14 @@ def apart(results: Results, measured: Sequence[GeometryResult] = ()) -> InTraini
     return InTraining(
         plain=Results(tuple(parts[0])),
         still=tuple(each for each in measured if _key(each) not in keys),
-        curves=curves_of(parts[1], [each for each in measured if _key(each) in keys]),
+        curves=curves_of(parts[1], [each for each in measured if _key(each) in keys], learned),
     )
 
 
 def curves_of(
-    probed: Iterable[Result], measured: Iterable[GeometryResult] = ()
+    probed: Iterable[Result],
+    measured: Iterable[GeometryResult] = (),
+    learned: Iterable[LearningCurve] = (),
 ) -> tuple[Curve, ...]:
     """Return the curves of results in training, of probes and of distances, in order of name."""
     curves: dict[CurveKey, dict[CurveLine, list[CurvePoint]]] = {}
@@ -135,8 +147,9 @@ def curves_of(
     for lines in curves.values():
         for points in lines.values():
             points.sort(key=lambda point: point.at)
+    held_out = {(each.family, each.seed, each.source): each for each in learned}
     return tuple(
-        Curve(*key, lines=lines, versions=_distinct(versions[key]))
+        Curve(*key, lines, learned=held_out.get(key), versions=_distinct(versions[key]))
         for key, lines in sorted(curves.items())
     )
 
@@ -206,7 +219,8 @@ def curve_grid(curve: Curve, *, intervals: bool = False) -> Grid:
     names = columns_of(curve)
     steps = any(step is not None for step, _ in curve.moments)
     epochs = any(epoch is not None for _, epoch in curve.moments)
-    header = [*(["step"] if steps else []), *(["epoch"] if epochs else []), *names]
+    first = [*(["step"] if steps else []), *(["epoch"] if epochs else [])]
+    header = [*first, *([curve.learned.metric] if curve.learned else []), *names]
     rows = [row for kind in curve.kinds for row in _part(curve, kind, header, intervals)]
     return Grid(tuple(header), tuple(rows))
 
@@ -255,8 +269,9 @@ def _part(
         found = [_find(curve, line, (step, epoch)) for line in lines]
         if any(found):
             told = {"step": _told(step), "epoch": _told(epoch)}
-            label, *first = (told[name] for name in header if name in told)
-            texts = [*first, *(_shown(point, intervals=intervals) for point in found)]
+            label, *first = (told[name] for name in header[:2] if name in told)
+            learned = [_learned(curve, step, kind)] if curve.learned else []
+            texts = [*first, *learned, *(_shown(point, intervals=intervals) for point in found)]
             yield GridRow(label, title, tuple(map(GridCell, texts)))
 
 
@@ -265,6 +280,13 @@ def _find(
 ) -> CurvePoint | None:
     points = curve.lines[line] if line else ()
     return next((each for each in points if (each.step, each.epoch) == moment), None)
+
+
+def _learned(curve: Curve, step: int | None, kind: NegativeKind | None) -> str:
+    """Return the figure of what is held out, in the first part; empty: none was found there."""
+    learned = curve.learned if kind is curve.kinds[0] else None
+    point = learned.at(step) if learned else None
+    return f"{learned.shown(point):.1f}" if learned and point else ""
 
 
 def _told(number: float | None) -> str:
@@ -289,6 +311,8 @@ def explain(curve: Curve) -> str:
     said = [f"Accuracy in %, seed {curve.seed}. {parts}."]
     if len(columns) > len({line.name for line in curve.lines}):
         said.append("Columns of one name are of other data, or of another classifier.")
+    if curve.learned:
+        said.append(f"{curve.learned.told}: of what the training held out.")
     if None in curve.kinds:
         said.append("Probes have no sanity runs here; probe run makes them.")
     return "".join(f"{line}\n" for line in said)

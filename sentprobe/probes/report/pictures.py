@@ -11,12 +11,13 @@ from sentprobe.probes.geometry.draws import GeometryTable, accuracy_of, by_cell
 from sentprobe.probes.geometry.measures import Nearness, NegativeKind
 from sentprobe.probes.report import panels as pn
 from sentprobe.probes.report.curve_plots import axis_of
-from sentprobe.probes.report.curves import Curve, columns_of, title_of
+from sentprobe.probes.report.curves import HELD_OUT, Curve, columns_of, title_of
 from sentprobe.probes.report.draws import draws_of
 from sentprobe.probes.report.figures import Figure, figure_of
 from sentprobe.probes.report.plots import families, tasks_with_series
 from sentprobe.probes.report.series import SeriesPoint, accuracy_by_length, norm_by_length
 from sentprobe.probes.report.standings import Standings
+from sentprobe.probes.runs.learning_curve import LearningCurve
 from sentprobe.probes.runs.results import Condition, Result, Results
 from sentprobe.probes.statistics import take_apart
 
@@ -286,13 +287,18 @@ def _contrast_rows(table: GeometryTable, contrast: str, nearness: Nearness) -> I
 
 
 def moments(curve: Curve) -> pn.PagePicture:
-    """Return the picture of a training: a panel for probes, and for each kind of negative."""
+    """Return the picture of a training: a panel for probes, and for each kind of negative.
+
+    The last is of what it is trained to do, if that is known.
+    """
     try:
         axis = axis_of(curve)
     except UsageError as error:
         return replace(MOMENTS, missing=str(error))
     marks = pn.marks_of(columns_of(curve))
     panels = tuple(_moment_panel(curve, kind, axis, marks) for kind in curve.kinds)
+    if curve.learned:
+        panels = (*panels, _learned_panel(curve.learned, axis))
     return replace(MOMENTS, panels=panels, legend=pn.legend_of(marks))
 
 
@@ -327,4 +333,19 @@ def _moment_panel(
         high=100,
         named=len(marks) <= pn.NAMED,
         references=tuple(chances),
+    )
+
+
+def _learned_panel(learned: LearningCurve, axis: str) -> pn.LinePanel:
+    values = [learned.shown(point) for point in learned.points]
+    places = [getattr(point, axis) for point in learned.points]
+    points = (pn.LinePoint(x=x, y=y, low=y, high=y) for x, y in zip(places, values, strict=True))
+    return pn.LinePanel(
+        title=HELD_OUT,
+        across=axis,
+        up=learned.told,
+        lines=(pn.Line(name=learned.metric, mark=0, points=tuple(points)),),
+        low=0,
+        high=max(values) or 1,
+        named=False,
     )

@@ -20,13 +20,14 @@ from sentprobe.probes.encoders.word_vectors import WordVectors
 from sentprobe.probes.geometry import results as geometry
 from sentprobe.probes.pretraining import checkpoint, loop, objectives
 from sentprobe.probes.pretraining.objectives import ObjectiveKind
-from sentprobe.probes.pretraining.schedule import TrainingState
+from sentprobe.probes.pretraining.schedule import ScoredMoment, TrainingState
 from sentprobe.probes.pretraining.skip_gram import SKIP_GRAM, learn_skip_gram
 from sentprobe.probes.pretraining.texts import sentences, sword, text_files
 from sentprobe.probes.pretraining.texts.meanings import draw_meanings
 from sentprobe.probes.pretraining.texts.open_texts import TextKind, open_texts
 from sentprobe.probes.pretraining.vocabulary import learn_vocabulary
 from sentprobe.probes.runs import store
+from sentprobe.probes.runs.learning_curve import LearningCurve, LearningPoint, add_point
 from sentprobe.probes.runs.scorer import Scorer
 from sentprobe.probes.runs.training_plan import TextPlan, TrainingPlan, check_texts
 from sentprobe.scratch import part_of
@@ -201,7 +202,7 @@ def _trained(
     reporter.begin("prepare the objective", 1)
     prepared = objectives.prepare(plan.kind, texts, model, plan.options)
     reporter.advance()
-    kept = loop.TrainingStore(plan.out, identity, save)
+    kept = loop.TrainingStore(plan.out, identity, save, _keeper(plan))
     state = loop.train(prepared, plan.settings, kept, at_point=look, reporter=reporter)
     return TrainingReport(plan.out, state, state.ended(plan.settings.limits), was_done=False)
 
@@ -342,6 +343,21 @@ def _looker(plan: TrainingPlan) -> Callable[[loop.Point], None]:
         scorer(encoder, step=point.step, epoch=point.epoch)
 
     return look
+
+
+def _keeper(plan: TrainingPlan) -> Callable[[ScoredMoment], None]:
+    """Return what keeps each validation beside the results of probes."""
+
+    def keep(found: ScoredMoment) -> None:
+        if plan.probing is None:
+            return
+        known = LearningCurve(family=plan.name, seed=plan.options.seed, metric=found.metric)
+        point = LearningPoint(
+            step=found.step, epoch=found.epoch, value=found.value, loss=found.loss
+        )
+        add_point(known, point, plan.out / PROBES)
+
+    return keep
 
 
 def probed_encoder(model: models.SentenceModel, name: str) -> TrainedEncoder:

@@ -1,0 +1,67 @@
+"""Validations of a training, in a folder of results."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from thoroughness import examples
+
+from sentprobe.errors import ResultsError
+from sentprobe.probes.runs import learning_curve as kept
+from sentprobe.probes.runs.learning_curve import LearningCurve, LearningPoint
+
+FINITE = st.floats(0, 1e9)
+POINTS = st.builds(
+    LearningPoint, step=st.integers(0, 10**9), epoch=FINITE, value=FINITE, loss=FINITE
+)
+EMPTY = LearningCurve(family="lstm autoencoder", seed=3, metric="BLEU")
+
+
+@given(points=st.lists(POINTS, min_size=1))
+@examples(50)
+def test_what_is_written_is_read(
+    tmp_path_factory: pytest.TempPathFactory, points: list[LearningPoint]
+) -> None:
+    folder = tmp_path_factory.mktemp("run")
+    known = EMPTY
+    for point in points:
+        kept.add_point(EMPTY, point, folder)
+        known = known.with_point(point)
+    found = kept.read_learning_curve(folder)
+    assert found == known
+    assert found.source == str(folder)
+    assert kept.read_learning_curves([folder, folder / "other"]) == (known,)
+
+
+@given(points=st.lists(POINTS, min_size=1))
+@examples(100)
+def test_steps_only_rise_and_the_last_point_stays(points: list[LearningPoint]) -> None:
+    """A training that was stopped goes on from a step before its last validations."""
+    known = EMPTY
+    for point in points:
+        known = known.with_point(point)
+    steps = [point.step for point in known.points]
+    assert steps == sorted(set(steps))
+    assert known.at(points[-1].step) == known.points[-1] == points[-1]
+
+
+def test_a_share_is_shown_in_percent() -> None:
+    point = LearningPoint(step=1, epoch=0.5, value=0.25, loss=1.0)
+    accuracy = LearningCurve(family="x", seed=0, metric="accuracy")
+    assert (accuracy.told, accuracy.shown(point)) == ("accuracy (%)", 25.0)
+    assert (EMPTY.told, EMPTY.shown(point)) == ("BLEU", 0.25)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}", '{"format": "sentprobe-learned 2"}', '{"format": "sentprobe-learned 1"}',
+     '{"format": "sentprobe-learned 1", "family": "x", "seed": 0, "metric": "BLEU", "points": []}'],
+)  # fmt: skip
+def test_a_damaged_file_is_named(tmp_path: Path, text: str) -> None:
+    path = tmp_path / kept.PLACE
+    path.parent.mkdir()
+    path.write_text(text)
+    with pytest.raises(ResultsError) as caught:
+        kept.read_learning_curve(tmp_path)
+    assert str(caught.value).startswith(f"{path}: not validations of a training (")
