@@ -1,6 +1,6 @@
 """Plots of curves: accuracy by step of training."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+COLOURS = 10
+"""So many lines differ in colour."""
+
+
 def draw_curve(curve: Curve) -> "Figure":
     """Draw accuracy by step with its 95% intervals: a panel for probes, one for each negative.
 
@@ -38,8 +42,8 @@ def draw_curve(curve: Curve) -> "Figure":
         if curve.learned:
             _draw_learned(panels[-1], curve.learned, axis)
         for panel, kind in zip(panels, curve.kinds, strict=False):
-            for marker, (name, line) in zip(cycle(MARKERS), _lines(curve, kind), strict=False):
-                _draw_line(panel, curve.lines[line], axis, label=name, marker=marker)
+            for marks, (name, line) in zip(_marks(), _lines(curve, kind), strict=False):
+                _draw_line(panel, curve.lines[line], axis, label=name, marks=marks)
             for chance in sorted({line.chance for line in curve.of_kind(kind)}):
                 panel.axhline(100 * chance, color="grey", linestyle=":", linewidth=1)
             panel.set_title(title_of(kind), fontsize="medium")
@@ -77,13 +81,21 @@ def _lines(curve: Curve, kind: object) -> list[tuple[str, CurveLine]]:
     return [(name, line) for name, lines in columns for line in lines if line.kind is kind]
 
 
+def _marks() -> Iterator[dict[str, str]]:
+    """Yield markers, with other strokes where matplotlib begins its colours again."""
+    return (
+        {"marker": marker, "linestyle": "-" if n < COLOURS else "--"}
+        for n, marker in enumerate(cycle(MARKERS))
+    )
+
+
 def _draw_line(
-    panel: Any, points: Sequence[CurvePoint], axis: str, *, label: str, marker: str
+    panel: Any, points: Sequence[CurvePoint], axis: str, *, label: str, marks: Mapping[str, str]
 ) -> None:
     across = [getattr(point, axis) for point in points]
     shares = [100 * point.accuracy for point in points]
     shown = shorten(visible(label))
-    line = panel.plot(across, shares, marker=marker, markersize=4, label=shown)[0]
+    line = panel.plot(across, shares, **marks, markersize=4, label=shown)[0]
     low = [100 * point.interval.low for point in points]
     high = [100 * point.interval.high for point in points]
     panel.fill_between(across, low, high, alpha=0.12, color=line.get_color(), linewidth=0)
