@@ -1,10 +1,13 @@
 """``probe train``: the folder of an encoder, and what is refused."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from functools import partial
 from pathlib import Path
+from unittest import mock
 
 import faults
 import pytest
@@ -384,3 +387,25 @@ def test_a_file_of_vectors_is_read_once(
     given = ("--objective", "none", "--corpus", text, "--vectors", vectors, "--hidden", 4)
     code, _, err = command("train", "lstm", *given, "--seeds", 2, "-o", tmp_path / "enc")
     assert (code, read) == (0, [vectors]), err
+
+
+def test_a_training_that_is_stopped_goes_on_from_its_last_step(
+    train: Train, triplets: Path, tmp_path: Path
+) -> None:
+    given = ("lstm", "--objective", "contrastive", "--corpus", triplets, "--validate-every", 4)
+    assert train(*given, "-o", tmp_path / "whole")[0] == 0
+    enc, usual = tmp_path / "enc", torch.optim.Adam.step
+
+    def stopped(optimizer: torch.optim.Adam) -> None:
+        usual(optimizer)
+        if len(optimizer.state) and next(iter(optimizer.state.values()))["step"] == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with mock.patch.object(torch.optim.Adam, "step", stopped):
+        code, out, err = train(*given, "-o", enc)
+    said = f"what is done is kept in {enc}, and the same command goes on from there"
+    assert (code, out, err.splitlines()[-1]) == (130, "", f"probe: stopped; {said}")
+    state = json.loads((enc / "checkpoint" / "state.json").read_text())["state"]
+    assert (state["step"], state["best"]) == (3, None)
+    assert train(*given, "-o", enc)[0] == 0
+    assert contents(enc, *WEIGHTS) == contents(tmp_path / "whole", *WEIGHTS)
