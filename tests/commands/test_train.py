@@ -17,10 +17,12 @@ from processes import ENVIRONMENT
 from safetensors import safe_open
 from train_command import TINY, WEIGHTS, Train, contents, run_train, write_text, write_triplets
 
+from sentprobe.cli import load_command
 from sentprobe.probes.encoders import model_config, model_folder
 from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.probes.encoders.word_files import read_word_vectors
 from sentprobe.probes.encoders.word_vectors import WordVectors
+from sentprobe.probes.pretraining import objectives
 
 pytest.importorskip("lightning_fabric", reason="the extra train is not installed")
 
@@ -145,8 +147,11 @@ def test_the_average_is_of_vectors_that_skip_gram_learned(
     assert record["identity"]["vectors"] == "skip-gram"
 
 
-def test_the_preset_of_adi(train: Train, triplets: Path, tmp_path: Path) -> None:
-    given = ("lstm", "--objective", "contrastive", "--corpus", triplets, "-o", tmp_path / "enc")
+def test_the_preset_of_adi(train: Train, tmp_path: Path) -> None:
+    pairs = tmp_path / "pairs.jsonl"
+    rows = ({"premise": f"dog {i}", "hypothesis": f"cat {i}", "label": i % 3} for i in range(12))
+    pairs.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    given = ("lstm", "--objective", "nli", "--corpus", pairs, "-o", tmp_path / "enc")
     assert train(*given, "--preset", "adi")[0] == 0
     config = json.loads((tmp_path / "enc" / "config.json").read_text())
     identity = config["record"]["identity"]
@@ -217,12 +222,15 @@ BAD = [
     ("lstm --objective none --corpus TEXT --preset ady", "there is no preset 'ady'"),
     ("lstm --objective none --corpus TEXT --task SemRole", "add that"),
     ("lstm --objective none --corpus TEXT --probe-every 0", "--probe-every 0: a number of steps"),
-    ("lstm --objective none --corpus TEXT --optimizer adma", "(did you mean 'adam'?)"),
-    ("lstm --objective none --corpus TEXT --rate 0", "rate=0.0: a number above 0 is wanted"),
-    ("lstm --objective none --corpus TEXT --minutes 0", "minutes=0.0: a number above 0 is wanted"),
+    ("lstm --objective autoencoder --corpus TEXT --optimizer adma", "(did you mean 'adam'?)"),
+    ("lstm --objective autoencoder --corpus TEXT --rate 0", "rate=0.0: a number above 0 is wanted"),
+    (
+        "lstm --objective autoencoder --corpus TEXT --minutes 0",
+        "minutes=0.0: a number above 0 is wanted",
+    ),
     ("lstm lstm --objective none --corpus TEXT", "architecture 'lstm' is asked for twice"),
     ("lstm --objective none --corpus TEXT --jobs 0", "the number of jobs must be positive"),
-    ("lstm --objective none --corpus TEXT --precision half", "there is no precision 'half'"),
+    ("lstm --objective autoencoder --corpus TEXT --precision half", "there is no precision 'half'"),
     ("lstm --objective none --corpus TEXT --words 0", "words=0: at least 1 is wanted"),
     ("lstm --objective none --corpus TEXT --format texd", "there is no format 'texd' (did you"),
     ("lstm --objective none --corpus TEXT --encoding utf-9", "there is no encoding 'utf-9'"),
@@ -235,7 +243,7 @@ BAD = [
         "lstm --objective nmt --corpus TEXT --parallel TEXT --column a --column b",
         "--column is of one file that holds both",
     ),
-    ("lstm --objective none --corpus TEXT --batch 0", "batch=0: at least 1 is wanted"),
+    ("lstm --objective autoencoder --corpus TEXT --batch 0", "batch=0: at least 1 is wanted"),
     ("lstm --objective none --corpus TEXT --inputs 0", "lstm: inputs=0: at least 1 is wanted"),
     ("lstm --objective autoencoder --corpus TEXT --dropout 2", "dropout=2.0: a share from 0 to"),
     ("lstm --objective autoencoder --corpus TEXT --dropout -1", "dropout=-1.0: a share from 0 to"),
@@ -248,6 +256,55 @@ BAD = [
     ("cbow --objective contrastive --corpus TRIPLETS --frozen", "nothing but word vectors, and"),
     ("cbow --objective autoencoder --corpus TEXT --frozen", "say --learned, or --objective none"),
 ]
+
+
+IDLE = [
+    ("autoencoder --drop 0.3", "--drop is for --objective denoising, not for autoencoder"),
+    ("skipthought --swap 0", "--swap is for --objective denoising, not for skipthought"),
+    ("nmt --neighbours", "--neighbours is for --objective skipthought, not for nmt"),
+    ("nli --temperature 1", "--temperature is for --objective contrastive, not for nli"),
+    ("nli --codes 9", "--codes is for --objective autoencoder, denoising, skipthought, nmt, seq2"),
+    ("contrastive --codes 9", "seq2tree, meaning, not for contrastive"),
+    ("none --codes 9", "seq2tree, meaning, not for none"),
+    ("contrastive --dropout 0", "seq2tree, nli, meaning, not for contrastive"),
+    ("autoencoder --classes-hidden 9", "--classes-hidden is for --objective nli, not for autoenc"),
+    ("denoising --events 9", "--events is for --objective meaning, not for denoising"),
+    ("meaning --longest 9", "--longest is for --objective none, autoencoder, denoising, skipt"),
+    ("meaning --encoding utf-8", "nli, contrastive, not for meaning"),
+    ("seq2tree --tokenised", "nmt, nli, contrastive, not for seq2tree"),
+    (
+        "nmt --punkt DIR",
+        "--punkt is for --objective none, autoencoder, denoising, skipthought, not",
+    ),
+    *(
+        (f"none {option} 2", f"{option} is of training: --objective none trains nothing")
+        for option in (
+            *("--steps", "--epochs", "--minutes", "--patience", "--validate-every", "--batch"),
+            *("--validation", "--optimizer", "--rate", "--clip", "--device", "--devices"),
+            "--precision",
+        )
+    ),
+    ("autoencoder --items 9", "--items is of what --probe-every looks at: add that"),
+    ("autoencoder --task SemRole", "--task is of what --probe-every looks at: add that"),
+    ("autoencoder -c role", "--contrast is of what --probe-every looks at: add that"),
+]
+
+
+@pytest.mark.parametrize(("line", "said"), IDLE, ids=[line for line, _ in IDLE])
+def test_what_would_do_nothing_is_refused(
+    command: Command, tmp_path: Path, line: str, said: str
+) -> None:
+    given = ("lstm", "--corpus", "none.txt", "-o", tmp_path / "enc", "--objective")
+    code, out, err = command("train", *given, *line.split())
+    assert (code, out) == (2, "")
+    assert said in err
+    assert not (tmp_path / "enc").exists()
+
+
+def test_the_table_of_objectives_names_options_that_there_are() -> None:
+    known = {each.name for each in load_command("probe", "train").params}
+    named = {option for each in objectives.OBJECTIVES.values() for option in each.options}
+    assert named | {*objectives.TRAINING} <= known
 
 
 @pytest.fixture
