@@ -116,7 +116,8 @@ def _plans(
     Raises:
         UsageError: something that is asked for cannot be; see the messages.
     """
-    from sentprobe.probes.runs.training_plan import check_texts  # noqa: PLC0415 - PyTorch is slow
+    from sentprobe.probes.pretraining import loop  # noqa: PLC0415 - PyTorch is slow
+    from sentprobe.probes.runs.training_plan import check_texts  # noqa: PLC0415
 
     check_distinct("architecture", architectures)
     pairs = [*product(architectures, seeds)]
@@ -131,6 +132,8 @@ def _plans(
             name=f"{plan.name} seed {seed}" if len(seeds) > 1 else plan.name,
         )
         check_texts(plan)
+        if plan.kind.learns:
+            loop.check_machine(plan.settings.machine)
         yield plan
 
 
@@ -240,10 +243,10 @@ def usual_vectors(kind: str, objective: str) -> str:
 
 def _width(vectors: str) -> int | None:
     """Return how wide word vectors of a file are; None: they are not of a file."""
-    from sentprobe.probes.pretraining.skip_gram import SKIP_GRAM  # noqa: PLC0415
-    from sentprobe.probes.runs.training import vectors_of  # noqa: PLC0415 - PyTorch is slow
+    from sentprobe.probes.encoders.word_files import read_width  # noqa: PLC0415 - NumPy
+    from sentprobe.probes.pretraining.skip_gram import SKIP_GRAM  # noqa: PLC0415 - PyTorch
 
-    return None if vectors == SKIP_GRAM else vectors_of(vectors).dim
+    return None if vectors == SKIP_GRAM else read_width(Path(vectors))
 
 
 def _optimizer(kind: str, details: asked.DetailChoices, *, adi: bool) -> "OptimizerSettings":

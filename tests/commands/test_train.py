@@ -18,11 +18,12 @@ from safetensors import safe_open
 from train_command import TINY, WEIGHTS, Train, contents, run_train, write_text, write_triplets
 
 from sentprobe.cli import load_command
+from sentprobe.errors import UsageError
 from sentprobe.probes.encoders import model_config, model_folder
 from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.probes.encoders.word_files import read_word_vectors
 from sentprobe.probes.encoders.word_vectors import WordVectors
-from sentprobe.probes.pretraining import objectives
+from sentprobe.probes.pretraining import loop, objectives
 
 pytest.importorskip("lightning_fabric", reason="the extra train is not installed")
 
@@ -307,6 +308,38 @@ def test_the_table_of_objectives_names_options_that_there_are() -> None:
     assert named | {*objectives.TRAINING} <= known
 
 
+MACHINES = [
+    ("--device cuda:1", "--device cuda:1: without a number; --devices says how many"),
+    ("--device gpu", "unknown device 'gpu' (did you mean 'cuda'?); known: auto, cpu, cuda, mps"),
+    ("--device cuda", "device 'cuda' cannot be used: "),
+    ("--device mps", "device 'mps' cannot be used: "),
+    ("--devices 0", "the number of devices must be positive, not 0"),
+    ("--precision bfloat16", "precision bfloat16: there are no instructions for it here; use auto"),
+]
+
+
+@pytest.mark.parametrize(("line", "said"), MACHINES, ids=[line for line, _ in MACHINES])
+def test_a_machine_that_is_not_here_is_refused_before_a_text_is_read(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, said: str
+) -> None:
+    if loop.has_accelerator() and line.endswith(("cuda", "mps")):
+        pytest.skip("there is one")
+    monkeypatch.setattr(loop, "fast_bfloat16", lambda: False)
+    given = ("lstm", "--corpus", "none.txt", "-o", tmp_path / "enc", "--objective", "autoencoder")
+    code, out, err = command("train", *given, *line.split())
+    assert (code, out) == (2, "")
+    assert said in err
+    assert not (tmp_path / "enc").exists()
+
+
+def test_more_devices_than_there_are_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "find_device", lambda _: "cuda")
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    loop.check_machine(loop.TrainingMachine(device="cuda"))
+    with pytest.raises(UsageError, match="--devices 2: there is no more than 1 of cuda"):
+        loop.check_machine(loop.TrainingMachine(device="cuda", devices=2))
+
+
 @pytest.fixture
 def places(text: Path, triplets: Path, tmp_path: Path) -> dict[str, Path]:
     """Return the files that BAD names."""
@@ -322,8 +355,9 @@ def test_what_cannot_be_is_refused_in_a_sentence(
     train: Train, places: dict[str, Path], tmp_path: Path, line: str, said: str
 ) -> None:
     words = [str(places.get(word, word)) for word in line.split()]
-    code, out, err = train(*words, "-o", tmp_path / "enc")
+    code, out, err = train(*words, "-o", tmp_path / "encs" / "enc")
     assert (code, out) == (2, "")
+    assert not (tmp_path / "encs").exists()
     for name, path in places.items():
         said = said.replace(name, str(path))
     last = err.splitlines()[-1]
@@ -444,6 +478,9 @@ def test_a_file_of_vectors_is_read_once(
     given = ("--objective", "none", "--corpus", text, "--vectors", vectors, "--hidden", 4)
     code, _, err = command("train", "lstm", *given, "--seeds", 2, "-o", tmp_path / "enc")
     assert (code, read) == (0, [vectors]), err
+    monkeypatch.setattr("sentprobe.probes.runs.training._read_once", None)
+    assert command("train", "lstm", *given, "--seeds", 2, "-o", tmp_path / "enc")[0] == 0
+    assert read == [vectors]  # all was over
 
 
 def test_a_training_that_is_stopped_goes_on_from_its_last_step(

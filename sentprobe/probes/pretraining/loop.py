@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
+from importlib.util import find_spec
 from itertools import islice
 from math import isfinite
 from pathlib import Path
@@ -30,6 +31,8 @@ from sentprobe.probes.pretraining.optimizers import OptimizerSettings, make_opti
 from sentprobe.probes.pretraining.pace import TrainingPace
 from sentprobe.probes.pretraining.schedule import Every, Limits, TrainingState
 from sentprobe.probes.trainer.bank import fast_bfloat16
+from sentprobe.probes.trainer.devices import find_device
+from sentprobe.processes import check_count
 from sentprobe.versions import versions
 
 
@@ -359,6 +362,25 @@ def is_first_process() -> bool:
     return os.environ.get("LOCAL_RANK", "0") == "0"
 
 
+def check_machine(machine: TrainingMachine) -> None:
+    """Refuse a machine that is not here, before anything is read for it.
+
+    Raises:
+        EncoderError: lightning-fabric is not installed.
+        UsageError: there is no such device, or not so many, or no bfloat16 there.
+    """
+    if find_spec("lightning_fabric") is None:
+        raise missing_extra("a training", extra="train")
+    check_count("devices", machine.devices)
+    if ":" in machine.device:
+        raise UsageError(f"--device {machine.device}: without a number; --devices says how many")
+    device = find_device(machine.device)
+    there = {"cuda": torch.cuda.device_count(), "mps": 1}.get(device, machine.devices)
+    if machine.devices > there:
+        raise UsageError(f"--devices {machine.devices}: there is no more than {there} of {device}")
+    settled_precision(machine)
+
+
 def make_fabric(machine: TrainingMachine) -> Any:
     """Return what moves tensors, chooses the precision, and joins several devices.
 
@@ -398,7 +420,8 @@ _PRECISIONS: Any = {
 }
 
 
-def _has_accelerator() -> bool:
+def has_accelerator() -> bool:
+    """Say whether there is a GPU of any kind."""
     return torch.cuda.is_available() or torch.backends.mps.is_available()
 
 
@@ -408,7 +431,7 @@ def settled_precision(machine: TrainingMachine) -> TrainingPrecision:
     Raises:
         UsageError: bfloat16 is asked for, and there are no instructions for it.
     """
-    on_processor = machine.device == "cpu" or not _has_accelerator()
+    on_processor = machine.device == "cpu" or not has_accelerator()
     fast = fast_bfloat16() if on_processor else torch.cuda.is_available()
     if machine.precision is TrainingPrecision.BFLOAT16 and not fast:
         raise UsageError("precision bfloat16: there are no instructions for it here; use auto")

@@ -60,7 +60,13 @@ def run_training(
         SentprobeError: see :func:`sentprobe.probes.pretraining.loop.train`.
     """
     check_texts(plan)
-    files.make_folder_of(plan.out / "model")
+    with files.folder_for(plan.out):
+        return _run(plan, reporter, tell)
+
+
+def _run(
+    plan: TrainingPlan, reporter: progress.Reporter, tell: Callable[[str], None]
+) -> TrainingReport:
     _check_free(plan.out)
     identity = identify(plan)
     try:
@@ -268,11 +274,11 @@ def _vectors(plan: TrainingPlan, texts: Sequence[str]) -> WordVectors | None:
     if model.vectors == SKIP_GRAM:
         dim, seed = model.architecture.inputs, plan.options.seed
         return learn_skip_gram(texts, dim=dim, words=model.words, seed=seed)
-    return vectors_of(model.vectors) if model.vectors else None
+    return _vectors_of(model.vectors) if model.vectors else None
 
 
-def vectors_of(name: str) -> WordVectors:
-    """Read a file of word vectors: once, for its width and for each training of this process.
+def _vectors_of(name: str) -> WordVectors:
+    """Read a file of word vectors: once for all trainings of this process.
 
     Raises:
         EncoderError: see :func:`sentprobe.probes.encoders.word_files.read_word_vectors`.
