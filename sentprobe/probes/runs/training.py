@@ -1,12 +1,13 @@
 """A training as it is asked for: texts and an architecture become the folder of an encoder."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
+from enum import Enum
 from functools import lru_cache, partial
 from hashlib import file_digest
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from sentprobe import files, progress, versions
 from sentprobe.errors import SentprobeError, UsageError, path_error
@@ -99,37 +100,46 @@ def identify(plan: TrainingPlan) -> checkpoint.Identity:
     Raises:
         UsageError: a file is not there, or no bfloat16 where it is asked for.
     """
-    machine = plan.settings.machine
-    model, texts, optimizer = plan.model, plan.texts, plan.settings.optimizer
+    machine, texts, model = plan.settings.machine, plan.texts, plan.model
     sources = (*texts.corpus, *([texts.parallel] if texts.parallel else []))
-    found: dict[str, str | int | float | bool] = {
-        "architecture": model.architecture.kind,
-        "hidden": model.architecture.hidden,
-        "layers": model.architecture.layers,
-        "inputs": model.architecture.inputs,
-        "objective": plan.objective,
-        "corpus": " ".join(each for source in sources for each in _digests(source)),
-        "tokenised": texts.options.tokenised,
-        "lower": texts.options.lower,
-        "longest": texts.options.longest,
-        "encoding": texts.options.encoding,
-        "punkt": _digest(texts.options.punkt) if texts.options.punkt else "",
-        "format": texts.format or "",
-        "columns": " ".join(texts.columns),
-        "document": texts.document or "",
-        "events": texts.events,
-        "words": model.words,
-        "vectors": _identify_vectors(model.vectors),
-        "frozen": model.frozen,
-        "reverse": model.reverse,
-        "optimizer": optimizer.kind.value,
-        "rate": optimizer.rate,
-        "momentum": optimizer.momentum,
-        "clip": optimizer.clip,
-        "devices": machine.devices,
-        "precision": loop.settled_precision(machine).value,
-    }
-    return found | asdict(plan.options)
+    return (
+        _flat(model.architecture, kind="architecture")
+        | {
+            "objective": plan.objective,
+            "corpus": " ".join(each for source in sources for each in _digests(source)),
+        }
+        | _flat(texts.options)
+        | _flat(texts, without=("corpus", "parallel", "options"))
+        | _flat(model, without=("architecture",))
+        | {"vectors": _identify_vectors(model.vectors)}
+        | _flat(plan.settings.optimizer, kind="optimizer")
+        | {"devices": machine.devices, "precision": loop.settled_precision(machine).value}
+        | _flat(plan.options)
+    )
+
+
+Value: TypeAlias = str | int | float | bool
+
+
+def _flat(values: Any, *, without: Sequence[str] = (), **renamed: str) -> dict[str, Value]:
+    """Return the fields of a value by name, as an identity has them; some have another name."""
+    names = (each.name for each in fields(values) if each.name not in without)
+    return {renamed.get(name, name): _plain(getattr(values, name)) for name in names}
+
+
+def _plain(value: Any) -> Value:
+    """Return a value as JSON has it: of a file or folder, a digest; of nothing, no text."""
+    match value:
+        case None:
+            return ""
+        case Path():
+            return _digest(value)
+        case Enum():
+            return str(value.value)
+        case tuple():
+            return " ".join(value)
+    plain: Value = value
+    return plain
 
 
 def _identify_vectors(vectors: str) -> str:
