@@ -23,7 +23,7 @@ from sentprobe.probes.encoders import model_config, model_folder
 from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.probes.encoders.word_files import read_word_vectors
 from sentprobe.probes.encoders.word_vectors import WordVectors
-from sentprobe.probes.pretraining import loop, objectives
+from sentprobe.probes.pretraining import checkpoint, loop, objectives
 
 pytest.importorskip("lightning_fabric", reason="the extra train is not installed")
 
@@ -120,6 +120,37 @@ def test_two_devices_share_the_batches_and_go_on(triplets: Path, tmp_path: Path)
         assert done.stdout.count("over after") == 1  # once for both devices
     last = "checkpoint/weights.safetensors"
     assert contents(tmp_path / "part", last) == contents(tmp_path / "whole", last)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals there")
+def test_those_that_are_trained_side_by_side_are_kept_when_they_are_stopped(
+    triplets: Path, tmp_path: Path
+) -> None:
+    sizes = [
+        str(each) for name in ("--hidden", "--inputs", "--batch") for each in (name, TINY[name])
+    ]
+    script = tmp_path / "probe.py"
+    script.write_text(
+        "if __name__ == '__main__':\n    from sentprobe.cli import probe\n    probe()\n"
+    )
+    given = ["--objective", "contrastive", "--corpus", str(triplets), "--validate-every", "999999"]
+    line = [sys.executable, str(script), "train", "lstm", *given, *sizes, "--seeds", "2"]
+    line += ["--jobs", "2", "-o", str(tmp_path / "enc")]
+    with subprocess.Popen(line, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True) as work:
+        assert work.stderr is not None
+        learning: set[str] = set()
+        while len(learning) < 2:
+            told = work.stderr.readline()
+            if ", loss " in told:
+                learning.add(told.partition(":")[0])
+        work.send_signal(signal.SIGINT)
+        assert "stopped; what is done is kept in" in work.stderr.read()
+    assert work.returncode == 130
+    for seed in range(2):
+        stored = checkpoint.read_state(tmp_path / "enc" / f"seed{seed}")
+        assert stored is not None
+        assert stored.state.step > 0
 
 
 def test_nothing_is_learned_with_none(train: Train, text: Path, tmp_path: Path) -> None:
