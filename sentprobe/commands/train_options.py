@@ -162,7 +162,7 @@ class LookChoices:
             LOOKED,
             "--probe-every",
             metavar="N|epoch",
-            help="Probe it so often, into OUT/probes; see probe show.",
+            help="Probe it so often, into OUT/probes (probe show).",
         ),
     ] = None
     task: Annotated[
