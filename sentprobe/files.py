@@ -4,7 +4,7 @@ import errno
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 
@@ -141,6 +141,24 @@ def make_folder_of(path: Path) -> None:
         pass
     except OSError as error:
         raise path_error(path, "cannot write there", error) from error
+
+
+@contextmanager
+def folder_for(work: Path) -> Iterator[None]:
+    """Make a folder for some work, with those above it; those left empty by a failure go again.
+
+    Raises:
+        UsageError: it cannot be made.
+    """
+    fresh = [each for each in (work, *work.parents) if not each.exists()]
+    make_folder_of(work / "any")
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):  # it is not empty: nor are those above it
+            for each in fresh:
+                each.rmdir()
+        raise
 
 
 def local_path(path: Path) -> str:

@@ -127,11 +127,20 @@ class Processes(Executor):
                 self._stopped = True
                 for worker in self._running:
                     worker.process.terminate()
-        self._threads.shutdown(wait, cancel_futures=cancel_futures)
+        try:
+            self._threads.shutdown(wait, cancel_futures=cancel_futures)
+        except BaseException:  # Ctrl-C once more: what they would still keep is not waited for
+            self._kill()
+            raise
         for worker in self._idle:
             worker.pipe.close()
         for worker in self._idle:
             worker.process.join()
+
+    def _kill(self) -> None:
+        with self._lock:
+            for worker in self._running:
+                worker.process.kill()
 
     def _do(self, work: Callable[[], Value]) -> Value:
         message = pickle.dumps(work)

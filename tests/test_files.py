@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sentprobe.files import cache_directory
+from sentprobe.files import cache_directory, folder_for
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,21 @@ def test_a_user_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(Path, "expanduser", fail)
     assert cache_directory() == Path("/.cache/sentprobe")
+
+
+@pytest.mark.parametrize("there", [".", "above", "above/work"])
+def test_a_failure_leaves_no_empty_folder_that_was_not_there(tmp_path: Path, there: str) -> None:
+    (tmp_path / there).mkdir(parents=True, exist_ok=True)
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(KeyboardInterrupt), folder_for(tmp_path / "above" / "work"):
+        assert (tmp_path / "above" / "work").is_dir()
+        raise KeyboardInterrupt
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_failure_leaves_what_was_made(tmp_path: Path) -> None:
+    file = tmp_path / "above" / "work" / "file"
+    with pytest.raises(KeyboardInterrupt), folder_for(file.parent):
+        file.touch()
+        raise KeyboardInterrupt
+    assert file.exists()

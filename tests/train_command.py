@@ -23,12 +23,16 @@ TINY = {
 }
 """What is asked for where a test does not."""
 
+OF_ENCODER = ("--hidden", "--inputs")
+"""The options of these that mean something where nothing is learned."""
+
 WEIGHTS = ("model.safetensors", "words.txt", "checkpoint/weights.safetensors")
 
 
 def run_train(command: Command, *given: object) -> tuple[int, str, str]:
     """Run ``probe train`` and return its exit code, stdout and stderr."""
-    usual = [each for option in TINY.items() if option[0] not in given for each in option]
+    tiny = {name: TINY[name] for name in OF_ENCODER} if "none" in given else TINY
+    usual = [each for option in tiny.items() if option[0] not in given for each in option]
     return command("train", *given, *usual)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import typer
 
 from sentprobe.commands.given_runs import read_distances, read_runs, sides_of
-from sentprobe.commands.options import options_given
+from sentprobe.commands.options import given_as_written
 from sentprobe.errors import UsageError, counted
 from sentprobe.probes.mteb.result_files import mteb_results, write_mteb_results
 
@@ -37,7 +37,6 @@ def write_for_mteb(runs: Sequence[Path], out: Path | None, context: typer.Contex
 
 
 def _refuse_options_of_tables(context: typer.Context) -> None:
-    written = {each.name: each.opts[0] for each in context.command.params}
-    for name in options_given(context):
+    for name, written in given_as_written(context).items():
         if name not in _MEANT:
-            raise UsageError(f"{written[name]} is of tables, and --format mteb writes none")
+            raise UsageError(f"{written} is of tables, and --format mteb writes none")

@@ -488,6 +488,12 @@ def options_given(context: typer.Context) -> tuple[str, ...]:
     return tuple(name for name, each in sources.items() if each and each.name in given)
 
 
+def given_as_written(context: typer.Context) -> dict[str, str]:
+    """Return how each parameter that is given is written, by its name."""
+    written = {each.name: each.opts[0] for each in context.command.params}
+    return {name: written[name] for name in options_given(context)}
+
+
 def _of_suites(*groups: Any) -> Iterator[tuple[str, tuple[str, tuple[str, ...]]]]:
     for group in groups:
         for name, kind in get_type_hints(group, include_extras=True).items():

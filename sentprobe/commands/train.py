@@ -42,6 +42,7 @@ _Number = TypeVar("_Number", int, float)
 @app.command("train", cls=FoldsDetails)
 @opt.with_groups
 def train(
+    context: typer.Context,
     architecture: Annotated[
         list[str],
         typer.Argument(
@@ -77,6 +78,7 @@ def train(
     check_count("seeds", seeds)
     check_count("jobs", where.jobs)
     check_count("threads", where.threads)
+    _refuse_idle(objective, context)
     plans = [
         *_plans(
             architecture,
@@ -94,6 +96,13 @@ def train(
                 say(_told(done))
 
 
+def _refuse_idle(objective: str, context: typer.Context) -> None:
+    from sentprobe.probes.pretraining import objectives  # noqa: PLC0415 - PyTorch is slow
+
+    given = opt.given_as_written(context)
+    objectives.refuse_idle(objectives.find_objective(objective), given)
+
+
 def _plans(
     architectures: Sequence[str],
     objective: str,
@@ -107,7 +116,8 @@ def _plans(
     Raises:
         UsageError: something that is asked for cannot be; see the messages.
     """
-    from sentprobe.probes.runs.training_plan import check_texts  # noqa: PLC0415 - PyTorch is slow
+    from sentprobe.probes.pretraining import loop  # noqa: PLC0415 - PyTorch is slow
+    from sentprobe.probes.runs.training_plan import check_texts  # noqa: PLC0415
 
     check_distinct("architecture", architectures)
     pairs = [*product(architectures, seeds)]
@@ -122,6 +132,8 @@ def _plans(
             name=f"{plan.name} seed {seed}" if len(seeds) > 1 else plan.name,
         )
         check_texts(plan)
+        if plan.kind.learns:
+            loop.check_machine(plan.settings.machine)
         yield plan
 
 
@@ -231,10 +243,10 @@ def usual_vectors(kind: str, objective: str) -> str:
 
 def _width(vectors: str) -> int | None:
     """Return how wide word vectors of a file are; None: they are not of a file."""
-    from sentprobe.probes.pretraining.skip_gram import SKIP_GRAM  # noqa: PLC0415
-    from sentprobe.probes.runs.training import vectors_of  # noqa: PLC0415 - PyTorch is slow
+    from sentprobe.probes.encoders.word_files import read_width  # noqa: PLC0415 - NumPy
+    from sentprobe.probes.pretraining.skip_gram import SKIP_GRAM  # noqa: PLC0415 - PyTorch
 
-    return None if vectors == SKIP_GRAM else vectors_of(vectors).dim
+    return None if vectors == SKIP_GRAM else read_width(Path(vectors))
 
 
 def _optimizer(kind: str, details: asked.DetailChoices, *, adi: bool) -> "OptimizerSettings":
@@ -252,10 +264,24 @@ def _probing(looks: asked.LookChoices) -> "ProbingPlan | None":
     from sentprobe.probes.runs.probing_plan import plan_probing  # noqa: PLC0415 - NumPy
 
     if looks.probe_every is None:
-        if looks.task or looks.contrast:
-            raise UsageError("--task and --contrast say what --probe-every looks at: add that")
+        _refuse_looks(looks)
         return None
-    return plan_probing(looks.task or (), looks.contrast or (), items=looks.items)
+    plan = plan_probing(looks.task or (), looks.contrast or (), items=_given(looks.items, 1000))
+    if looks.items is not None and not (plan.contrasts or any(map(_is_built, plan.tasks))):
+        raise UsageError("--items is of tasks that are built: datasets are looked at with all")
+    return plan
+
+
+def _is_built(task: Any) -> bool:
+    return isinstance(task, str)
+
+
+def _refuse_looks(looks: asked.LookChoices) -> None:
+    """Refuse options of what is looked at, where nothing is."""
+    given = {"--task": looks.task, "--contrast": looks.contrast, "--items": looks.items}
+    for option, value in given.items():
+        if value is not None:
+            raise UsageError(f"{option} is of what --probe-every looks at: add that")
 
 
 def _train_all(

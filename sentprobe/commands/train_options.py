@@ -162,7 +162,7 @@ class LookChoices:
             LOOKED,
             "--probe-every",
             metavar="N|epoch",
-            help="Probe the encoder so often, into OUT/probes: probe show draws the curve.",
+            help="Probe it so often, into OUT/probes (probe show).",
         ),
     ] = None
     task: Annotated[
@@ -186,13 +186,13 @@ class LookChoices:
         ),
     ] = None
     items: Annotated[
-        int,
+        int | None,
         _option(
             DETAILS,
             "--items",
-            help="Training items of a probe; test items are half, triplets a fifth.",
+            help="Training items of a probe, by default 1000; for testing half, triplets a fifth.",
         ),
-    ] = 1000
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,10 +1,13 @@
 """``probe train``: the folder of an encoder, and what is refused."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from functools import partial
 from pathlib import Path
+from unittest import mock
 
 import faults
 import pytest
@@ -14,10 +17,13 @@ from processes import ENVIRONMENT
 from safetensors import safe_open
 from train_command import TINY, WEIGHTS, Train, contents, run_train, write_text, write_triplets
 
+from sentprobe.cli import load_command
+from sentprobe.errors import UsageError
 from sentprobe.probes.encoders import model_config, model_folder
 from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.probes.encoders.word_files import read_word_vectors
 from sentprobe.probes.encoders.word_vectors import WordVectors
+from sentprobe.probes.pretraining import checkpoint, loop, objectives
 
 pytest.importorskip("lightning_fabric", reason="the extra train is not installed")
 
@@ -116,6 +122,37 @@ def test_two_devices_share_the_batches_and_go_on(triplets: Path, tmp_path: Path)
     assert contents(tmp_path / "part", last) == contents(tmp_path / "whole", last)
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals there")
+def test_those_that_are_trained_side_by_side_are_kept_when_they_are_stopped(
+    triplets: Path, tmp_path: Path
+) -> None:
+    sizes = [
+        str(each) for name in ("--hidden", "--inputs", "--batch") for each in (name, TINY[name])
+    ]
+    script = tmp_path / "probe.py"
+    script.write_text(
+        "if __name__ == '__main__':\n    from sentprobe.cli import probe\n    probe()\n"
+    )
+    given = ["--objective", "contrastive", "--corpus", str(triplets), "--validate-every", "999999"]
+    line = [sys.executable, str(script), "train", "lstm", *given, *sizes, "--seeds", "2"]
+    line += ["--jobs", "2", "-o", str(tmp_path / "enc")]
+    with subprocess.Popen(line, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True) as work:
+        assert work.stderr is not None
+        learning: set[str] = set()
+        while len(learning) < 2:
+            told = work.stderr.readline()
+            if ", loss " in told:
+                learning.add(told.partition(":")[0])
+        work.send_signal(signal.SIGINT)
+        assert "stopped; what is done is kept in" in work.stderr.read()
+    assert work.returncode == 130
+    for seed in range(2):
+        stored = checkpoint.read_state(tmp_path / "enc" / f"seed{seed}")
+        assert stored is not None
+        assert stored.state.step > 0
+
+
 def test_nothing_is_learned_with_none(train: Train, text: Path, tmp_path: Path) -> None:
     given = ("lstm", "--objective", "none", "--corpus", text, "-o", tmp_path / "enc")
     code, out, _ = train(*given)
@@ -142,8 +179,11 @@ def test_the_average_is_of_vectors_that_skip_gram_learned(
     assert record["identity"]["vectors"] == "skip-gram"
 
 
-def test_the_preset_of_adi(train: Train, triplets: Path, tmp_path: Path) -> None:
-    given = ("lstm", "--objective", "contrastive", "--corpus", triplets, "-o", tmp_path / "enc")
+def test_the_preset_of_adi(train: Train, tmp_path: Path) -> None:
+    pairs = tmp_path / "pairs.jsonl"
+    rows = ({"premise": f"dog {i}", "hypothesis": f"cat {i}", "label": i % 3} for i in range(12))
+    pairs.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    given = ("lstm", "--objective", "nli", "--corpus", pairs, "-o", tmp_path / "enc")
     assert train(*given, "--preset", "adi")[0] == 0
     config = json.loads((tmp_path / "enc" / "config.json").read_text())
     identity = config["record"]["identity"]
@@ -214,12 +254,15 @@ BAD = [
     ("lstm --objective none --corpus TEXT --preset ady", "there is no preset 'ady'"),
     ("lstm --objective none --corpus TEXT --task SemRole", "add that"),
     ("lstm --objective none --corpus TEXT --probe-every 0", "--probe-every 0: a number of steps"),
-    ("lstm --objective none --corpus TEXT --optimizer adma", "(did you mean 'adam'?)"),
-    ("lstm --objective none --corpus TEXT --rate 0", "rate=0.0: a number above 0 is wanted"),
-    ("lstm --objective none --corpus TEXT --minutes 0", "minutes=0.0: a number above 0 is wanted"),
+    ("lstm --objective autoencoder --corpus TEXT --optimizer adma", "(did you mean 'adam'?)"),
+    ("lstm --objective autoencoder --corpus TEXT --rate 0", "rate=0.0: a number above 0 is wanted"),
+    (
+        "lstm --objective autoencoder --corpus TEXT --minutes 0",
+        "minutes=0.0: a number above 0 is wanted",
+    ),
     ("lstm lstm --objective none --corpus TEXT", "architecture 'lstm' is asked for twice"),
     ("lstm --objective none --corpus TEXT --jobs 0", "the number of jobs must be positive"),
-    ("lstm --objective none --corpus TEXT --precision half", "there is no precision 'half'"),
+    ("lstm --objective autoencoder --corpus TEXT --precision half", "there is no precision 'half'"),
     ("lstm --objective none --corpus TEXT --words 0", "words=0: at least 1 is wanted"),
     ("lstm --objective none --corpus TEXT --format texd", "there is no format 'texd' (did you"),
     ("lstm --objective none --corpus TEXT --encoding utf-9", "there is no encoding 'utf-9'"),
@@ -232,7 +275,7 @@ BAD = [
         "lstm --objective nmt --corpus TEXT --parallel TEXT --column a --column b",
         "--column is of one file that holds both",
     ),
-    ("lstm --objective none --corpus TEXT --batch 0", "batch=0: at least 1 is wanted"),
+    ("lstm --objective autoencoder --corpus TEXT --batch 0", "batch=0: at least 1 is wanted"),
     ("lstm --objective none --corpus TEXT --inputs 0", "lstm: inputs=0: at least 1 is wanted"),
     ("lstm --objective autoencoder --corpus TEXT --dropout 2", "dropout=2.0: a share from 0 to"),
     ("lstm --objective autoencoder --corpus TEXT --dropout -1", "dropout=-1.0: a share from 0 to"),
@@ -245,6 +288,87 @@ BAD = [
     ("cbow --objective contrastive --corpus TRIPLETS --frozen", "nothing but word vectors, and"),
     ("cbow --objective autoencoder --corpus TEXT --frozen", "say --learned, or --objective none"),
 ]
+
+
+IDLE = [
+    ("autoencoder --drop 0.3", "--drop is for --objective denoising, not for autoencoder"),
+    ("skipthought --swap 0", "--swap is for --objective denoising, not for skipthought"),
+    ("nmt --neighbours", "--neighbours is for --objective skipthought, not for nmt"),
+    ("nli --temperature 1", "--temperature is for --objective contrastive, not for nli"),
+    ("nli --codes 9", "--codes is for --objective autoencoder, denoising, skipthought, nmt, seq2"),
+    ("contrastive --codes 9", "seq2tree, meaning, not for contrastive"),
+    ("none --codes 9", "seq2tree, meaning, not for none"),
+    ("contrastive --dropout 0", "seq2tree, nli, meaning, not for contrastive"),
+    ("autoencoder --classes-hidden 9", "--classes-hidden is for --objective nli, not for autoenc"),
+    ("denoising --events 9", "--events is for --objective meaning, not for denoising"),
+    ("meaning --longest 9", "--longest is for --objective none, autoencoder, denoising, skipt"),
+    ("meaning --encoding utf-8", "nli, contrastive, not for meaning"),
+    ("seq2tree --tokenised", "nmt, nli, contrastive, not for seq2tree"),
+    (
+        "nmt --punkt DIR",
+        "--punkt is for --objective none, autoencoder, denoising, skipthought, not",
+    ),
+    *(
+        (f"none {option} 2", f"{option} is of training: --objective none trains nothing")
+        for option in (
+            *("--steps", "--epochs", "--minutes", "--patience", "--validate-every", "--batch"),
+            *("--validation", "--optimizer", "--rate", "--clip", "--device", "--devices"),
+            "--precision",
+        )
+    ),
+    ("autoencoder --items 9", "--items is of what --probe-every looks at: add that"),
+    ("autoencoder --task SemRole", "--task is of what --probe-every looks at: add that"),
+    ("autoencoder -c role", "--contrast is of what --probe-every looks at: add that"),
+]
+
+
+@pytest.mark.parametrize(("line", "said"), IDLE, ids=[line for line, _ in IDLE])
+def test_what_would_do_nothing_is_refused(
+    command: Command, tmp_path: Path, line: str, said: str
+) -> None:
+    given = ("lstm", "--corpus", "none.txt", "-o", tmp_path / "enc", "--objective")
+    code, out, err = command("train", *given, *line.split())
+    assert (code, out) == (2, "")
+    assert said in err
+    assert not (tmp_path / "enc").exists()
+
+
+def test_the_table_of_objectives_names_options_that_there_are() -> None:
+    known = {each.name for each in load_command("probe", "train").params}
+    named = {option for each in objectives.OBJECTIVES.values() for option in each.options}
+    assert named | {*objectives.TRAINING} <= known
+
+
+MACHINES = [
+    ("--device cuda:1", "--device cuda:1: without a number; --devices says how many"),
+    ("--device gpu", "unknown device 'gpu' (did you mean 'cuda'?); known: auto, cpu, cuda, mps"),
+    ("--device cuda", "device 'cuda' cannot be used: "),
+    ("--device mps", "device 'mps' cannot be used: "),
+    ("--devices 0", "the number of devices must be positive, not 0"),
+    ("--precision bfloat16", "precision bfloat16: there are no instructions for it here; use auto"),
+]
+
+
+@pytest.mark.parametrize(("line", "said"), MACHINES, ids=[line for line, _ in MACHINES])
+def test_a_machine_that_is_not_here_is_refused_before_a_text_is_read(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, said: str
+) -> None:
+    if loop.has_accelerator() and line.endswith(("cuda", "mps")):
+        pytest.skip("there is one")
+    monkeypatch.setattr(loop, "fast_bfloat16", lambda: False)
+    given = ("lstm", "--corpus", "none.txt", "-o", tmp_path / "enc", "--objective", "autoencoder")
+    code, out, err = command("train", *given, *line.split())
+    assert (code, out) == (2, "")
+    assert said in err
+    assert not (tmp_path / "enc").exists()
+
+
+def test_more_devices_than_there_are_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "find_device", lambda _: "cuda")
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    loop.check_machine(loop.TrainingMachine(device="cuda"))
+    with pytest.raises(UsageError, match="--devices 2: there is no more than 1 of cuda"):
+        loop.check_machine(loop.TrainingMachine(device="cuda", devices=2))
 
 
 @pytest.fixture
@@ -262,8 +386,9 @@ def test_what_cannot_be_is_refused_in_a_sentence(
     train: Train, places: dict[str, Path], tmp_path: Path, line: str, said: str
 ) -> None:
     words = [str(places.get(word, word)) for word in line.split()]
-    code, out, err = train(*words, "-o", tmp_path / "enc")
+    code, out, err = train(*words, "-o", tmp_path / "encs" / "enc")
     assert (code, out) == (2, "")
+    assert not (tmp_path / "encs").exists()
     for name, path in places.items():
         said = said.replace(name, str(path))
     last = err.splitlines()[-1]
@@ -384,3 +509,28 @@ def test_a_file_of_vectors_is_read_once(
     given = ("--objective", "none", "--corpus", text, "--vectors", vectors, "--hidden", 4)
     code, _, err = command("train", "lstm", *given, "--seeds", 2, "-o", tmp_path / "enc")
     assert (code, read) == (0, [vectors]), err
+    monkeypatch.setattr("sentprobe.probes.runs.training._read_once", None)
+    assert command("train", "lstm", *given, "--seeds", 2, "-o", tmp_path / "enc")[0] == 0
+    assert read == [vectors]  # all was over
+
+
+def test_a_training_that_is_stopped_goes_on_from_its_last_step(
+    train: Train, triplets: Path, tmp_path: Path
+) -> None:
+    given = ("lstm", "--objective", "contrastive", "--corpus", triplets, "--validate-every", 4)
+    assert train(*given, "-o", tmp_path / "whole")[0] == 0
+    enc, usual = tmp_path / "enc", torch.optim.Adam.step
+
+    def stopped(optimizer: torch.optim.Adam) -> None:
+        usual(optimizer)
+        if len(optimizer.state) and next(iter(optimizer.state.values()))["step"] == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with mock.patch.object(torch.optim.Adam, "step", stopped):
+        code, out, err = train(*given, "-o", enc)
+    said = f"what is done is kept in {enc}, and the same command goes on from there"
+    assert (code, out, err.splitlines()[-1]) == (130, "", f"probe: stopped; {said}")
+    state = json.loads((enc / "checkpoint" / "state.json").read_text())["state"]
+    assert (state["step"], state["best"]) == (3, None)
+    assert train(*given, "-o", enc)[0] == 0
+    assert contents(enc, *WEIGHTS) == contents(tmp_path / "whole", *WEIGHTS)

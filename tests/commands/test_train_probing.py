@@ -161,6 +161,7 @@ BAD = [
     ("--task NOTHING", "NOTHING: there is no dataset in it"),
     ("--task DATASETS --task SemRole", "task 'SemRole' is asked for twice"),
     ("--task Order --task Order", "task 'Order' is asked for twice"),
+    ("--task DATASETS --items 9", "--items is of tasks that are built: datasets are looked at"),
     ("-c rolle", "there is no contrast 'rolle' (did you mean 'role'?)"),
     ("-c role -c role", "contrast 'role' is asked for twice"),
 ]

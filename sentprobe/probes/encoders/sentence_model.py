@@ -101,20 +101,6 @@ class SentenceModel(nn.Module):
         return found
 
 
-def padded(rows: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return ids, (b, time) int64 with PADDING behind, and their lengths, (b,) int64.
-
-    >>> padded([[2, 3, 4], [5]])
-    (tensor([[2, 3, 4],
-            [5, 0, 0]]), tensor([3, 1]))
-    """
-    lengths = torch.tensor([len(row) for row in rows])
-    ids = torch.full((len(rows), int(lengths.max())), PADDING)
-    for place, row in enumerate(rows):
-        ids[place, : len(row)] = torch.tensor(row)
-    return ids, lengths
-
-
 def make_sentence_model(
     architecture: networks.Architecture,
     vocabulary: KnownWords,

@@ -212,6 +212,25 @@ def word_format(path: Path) -> WordFormat:
     return WordFormat.TEXT
 
 
+def read_width(path: Path) -> int:
+    """Return how wide the vectors of a file are, by its first lines alone.
+
+    Raises:
+        EncoderError: it is not such a file, as far as they tell.
+    """
+    if word_format(path) is WordFormat.FASTTEXT:
+        with open_plain(path) as file:
+            return int.from_bytes(file.read(12)[8:], "little")  # after magic and version
+    for number, line in _lines(path):
+        fields = line.split()
+        if not (number == 1 and is_header(fields)):
+            _entry(fields, len(fields) - 1, place=f"{path}, line {number}")
+            return len(fields) - 1
+        if width := int(fields[1]):
+            return width
+    raise EncoderError(f"{path}: no word vectors in this file")
+
+
 def _is_binary(sample: bytes) -> bool:
     return not CONTROLS.isdisjoint(sample)
 

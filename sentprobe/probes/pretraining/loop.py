@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
+from importlib.util import find_spec
 from itertools import islice
 from math import isfinite
 from pathlib import Path
@@ -24,11 +25,14 @@ from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.encoders.protocol import digest, missing_extra
 from sentprobe.probes.encoders.sentence_model import SentenceModel
 from sentprobe.probes.pretraining import checkpoint as kept
+from sentprobe.probes.pretraining.interrupts import Interrupts
 from sentprobe.probes.pretraining.objective import Batch, Prepared
 from sentprobe.probes.pretraining.optimizers import OptimizerSettings, make_optimizer
 from sentprobe.probes.pretraining.pace import TrainingPace
 from sentprobe.probes.pretraining.schedule import Every, Limits, ScoredMoment, TrainingState
 from sentprobe.probes.trainer.bank import fast_bfloat16
+from sentprobe.probes.trainer.devices import find_device
+from sentprobe.processes import check_count
 from sentprobe.versions import versions
 
 
@@ -64,7 +68,7 @@ class TrainingSettings:
     """How often the model is looked at; it is at the start and at the end, too. None: never."""
     machine: TrainingMachine = field(default_factory=TrainingMachine)
     keep_seconds: float = 300.0
-    """A checkpoint is written so often, after each validation, and at the end."""
+    """A checkpoint is written so often, after each validation, when it is stopped, at the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +114,8 @@ def train(
 ) -> TrainingState:
     """Train to the end, from the checkpoint in the folder if there is one.
 
-    One that is over is looked at again where it ended, if it is to be looked at.
+    One that is over is looked at again where it ended, if it is to be looked at. One that is
+    stopped (Ctrl-C, SIGTERM) is kept as it was after the last step that it made whole.
     The global random generators of PyTorch are as they were, afterwards.
 
     Raises:
@@ -179,7 +184,8 @@ class _Loop:
         self._steps = prepared.train.steps // self._fabric.world_size
         if self._steps == 0:
             raise UsageError("there are fewer batches than devices; ask for smaller ones")
-        self._state = TrainingState()
+        self._state = self._kept = TrainingState()
+        self._interrupts = Interrupts()
         self._looked: int | None = None  # the last step after which it was looked at
         self._waiting: list[tuple[int, torch.Tensor, torch.Tensor]] = []
         first = self._fabric.is_global_zero
@@ -189,19 +195,27 @@ class _Loop:
 
     def run(self, state: TrainingState | None) -> TrainingState:
         """Train from a state, whose weights are in the checkpoint, or from the start."""
-        if state is None:
-            self._look(self._settings.point_every is not None)
-        else:
+        if state is not None:
             kept.load_weights(self._store.folder, self._learned)
-            self._state = self._checked(state)
+            self._state = self._kept = self._checked(state)
+        with self._interrupts:
+            try:
+                self._train()
+            # PyTorch raises the last of these where another process that trains was stopped.
+            except (KeyboardInterrupt, SystemExit, RuntimeError):
+                self._keep_whole()
+                raise
+        return self._state
+
+    def _train(self) -> None:
         self._pace.begin(self._state)
+        self._observe()
         while not self._is_over():
             for batch in self._batches():
                 self._step(batch)
                 if self._is_over():
                     break
         self._finish()
-        return self._state
 
     def _checked(self, state: TrainingState) -> TrainingState:
         if not 0 <= state.batch < self._steps:
@@ -237,26 +251,36 @@ class _Loop:
             max_norm=self._settings.optimizer.clip,
             error_if_nonfinite=False,
         )
-        self._optimizer.step()
-        self._waiting.append((step, loss.detach(), norm.detach()))
-        self._state = self._pace.count(self._state.stepped(self._steps), batch)
+        with self._interrupts.waiting():
+            self._optimizer.step()
+            self._waiting.append((step, loss.detach(), norm.detach()))
+            self._state = self._pace.count(self._state.stepped(self._steps), batch)
         self._after_step()
 
     def _after_step(self) -> None:
-        state, settings = self._state, self._settings
-        epoch_over = state.batch == 0
-        point, validation = (
-            every is not None and every.is_due(state.step, epoch_over=epoch_over)
-            for every in (settings.point_every, settings.validate_every)
-        )
-        keep = self._fabric.broadcast(self._pace.since_kept >= settings.keep_seconds)
+        point, validation = self._due()
+        keep = self._fabric.broadcast(self._pace.since_kept >= self._settings.keep_seconds)
         if point or validation or keep or len(self._waiting) == CHECKED:
             self._pace.loss = self._check()
-        self._look(point)
-        if validation:
-            self._validate()
+        self._observe()
         if (validation or keep) and not self._is_over():  # the end is kept once it was looked at
             self._keep()
+
+    def _due(self) -> tuple[bool, bool]:
+        """Say whether it is to be looked at and validated where it is."""
+        state, settings = self._state, self._settings
+        point, validation = (
+            every is not None and every.is_due(state.step, epoch_over=state.batch == 0)
+            for every in (settings.point_every, settings.validate_every)
+        )
+        return point, validation and state.step > 0
+
+    def _observe(self) -> None:
+        """Look and validate where that is due; where it was stopped at that, once more."""
+        point, validation = self._due()
+        self._look(point)
+        if validation and not self._state.is_validated:
+            self._validate()
 
     def _check(self) -> float:
         """Return the last loss.
@@ -296,20 +320,31 @@ class _Loop:
             found = self._prepared.validate(self._learner)
         if not (isfinite(found.value) and isfinite(found.loss)):
             raise self._diverged(self._state.step, f"the validation's {found.metric}")
-        self._state = self._state.validated(found, steps=self._steps)
+        state = self._state.validated(found, steps=self._steps)
         self._pace.validated(found)
-        if self._state.last is not None and self._fabric.is_global_zero:
-            self._store.keep_validation(self._state.last)
-        if self._state.waited == 0 and self._fabric.is_global_zero:
-            self._store.save_best(self._learner.encoder, self._state)
+        if state.last is not None and self._fabric.is_global_zero:
+            self._store.keep_validation(state.last)
+        if state.waited == 0 and self._fabric.is_global_zero:
+            self._store.save_best(self._learner.encoder, state)
+        self._state = state  # now, or what is stopped while it saves would never be saved
 
     def _keep(self) -> None:
+        self._write()
+        self._pace.since_kept = 0.0
+        self._fabric.barrier()
+
+    def _keep_whole(self) -> None:
+        """Keep what is stopped, if it is whole, waiting for no other process: it may be gone."""
+        if self._interrupts.may_keep and self._state != self._kept:
+            self._check()
+            self._write()
+
+    def _write(self) -> None:
         if self._fabric.is_global_zero:
             made = versions("torch", "lightning-fabric")
             stored = kept.StoredState(self._state, self._store.identity, made)
             kept.write_checkpoint(self._store.folder, self._learned, stored)
-        self._pace.since_kept = 0.0
-        self._fabric.barrier()
+        self._kept = self._state
 
     def _finish(self) -> None:
         """Look at where the training ends, validate there, and keep that, as it is all done."""
@@ -333,6 +368,25 @@ def step_seed(seed: int, step: int, rank: int) -> int:
 def is_first_process() -> bool:
     """Say whether this is no process that Fabric started for another device."""
     return os.environ.get("LOCAL_RANK", "0") == "0"
+
+
+def check_machine(machine: TrainingMachine) -> None:
+    """Refuse a machine that is not here, before anything is read for it.
+
+    Raises:
+        EncoderError: lightning-fabric is not installed.
+        UsageError: there is no such device, or not so many, or no bfloat16 there.
+    """
+    if find_spec("lightning_fabric") is None:
+        raise missing_extra("a training", extra="train")
+    check_count("devices", machine.devices)
+    if ":" in machine.device:
+        raise UsageError(f"--device {machine.device}: without a number; --devices says how many")
+    device = find_device(machine.device)
+    there = {"cuda": torch.cuda.device_count(), "mps": 1}.get(device, machine.devices)
+    if machine.devices > there:
+        raise UsageError(f"--devices {machine.devices}: there is no more than {there} of {device}")
+    settled_precision(machine)
 
 
 def make_fabric(machine: TrainingMachine) -> Any:
@@ -374,7 +428,8 @@ _PRECISIONS: Any = {
 }
 
 
-def _has_accelerator() -> bool:
+def has_accelerator() -> bool:
+    """Say whether there is a GPU of any kind."""
     return torch.cuda.is_available() or torch.backends.mps.is_available()
 
 
@@ -384,7 +439,7 @@ def settled_precision(machine: TrainingMachine) -> TrainingPrecision:
     Raises:
         UsageError: bfloat16 is asked for, and there are no instructions for it.
     """
-    on_processor = machine.device == "cpu" or not _has_accelerator()
+    on_processor = machine.device == "cpu" or not has_accelerator()
     fast = fast_bfloat16() if on_processor else torch.cuda.is_available()
     if machine.precision is TrainingPrecision.BFLOAT16 and not fast:
         raise UsageError("precision bfloat16: there are no instructions for it here; use auto")

@@ -56,6 +56,10 @@ class Examples(Protocol):
         """Yield an epoch's batches from the batch *start* on: the same ones at each call."""
 
 
+_FORMATS: Mapping[str, str] = {"BLEU": ".1f", "accuracy": ".1%"}
+"""How figures are told that are of 100, or are shares; others have four digits."""
+
+
 @dataclass(frozen=True, slots=True)
 class Validation:
     """How well an objective is met on what was held out of the training."""
@@ -66,6 +70,14 @@ class Validation:
     higher_is_better: bool
     loss: float
     """Mean over the targets, in nats."""
+
+    def __str__(self) -> str:
+        """Return the figure as it is told.
+
+        >>> print(Validation("accuracy", 0.93, higher_is_better=True, loss=0.2))
+        accuracy 93.0%
+        """
+        return f"{self.metric} {self.value:{_FORMATS.get(self.metric, ',.4g')}}"
 
     def betters(self, other: "Validation | None") -> bool:
         """Say whether it is better than another, or the first; of equals, by the loss.

@@ -61,7 +61,7 @@ class TrainingPace:
         speed = f", {self._targets / self._seconds:,.0f} tokens/s" if self._seconds else ""
         loss = f", loss {self.loss:.3f}" if self.loss else ""
         found = self._validation
-        metric = f", {found.metric} {found.value:.4g}" if found else ""
+        metric = f", {found}" if found else ""
         self._reporter.note(f"step {state.step:,}{loss}{speed}{metric}")
 
 

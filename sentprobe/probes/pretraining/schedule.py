@@ -80,7 +80,7 @@ class ScoredMoment:
         return Validation(self.metric, self.value, self.higher_is_better, self.loss)
 
     def __str__(self) -> str:
-        return f"{self.metric} {self.value:.4g} at step {self.step:,}"
+        return f"{self.validation} at step {self.step:,}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,12 +1,13 @@
 """A training as it is asked for: texts and an architecture become the folder of an encoder."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
+from enum import Enum
 from functools import lru_cache, partial
 from hashlib import file_digest
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from sentprobe import files, progress, versions
 from sentprobe.errors import SentprobeError, UsageError, path_error
@@ -61,7 +62,13 @@ def run_training(
         SentprobeError: see :func:`sentprobe.probes.pretraining.loop.train`.
     """
     check_texts(plan)
-    files.make_folder_of(plan.out / "model")
+    with files.folder_for(plan.out):
+        return _run(plan, reporter, tell)
+
+
+def _run(
+    plan: TrainingPlan, reporter: progress.Reporter, tell: Callable[[str], None]
+) -> TrainingReport:
     _check_free(plan.out)
     identity = identify(plan)
     try:
@@ -94,37 +101,46 @@ def identify(plan: TrainingPlan) -> checkpoint.Identity:
     Raises:
         UsageError: a file is not there, or no bfloat16 where it is asked for.
     """
-    machine = plan.settings.machine
-    model, texts, optimizer = plan.model, plan.texts, plan.settings.optimizer
+    machine, texts, model = plan.settings.machine, plan.texts, plan.model
     sources = (*texts.corpus, *([texts.parallel] if texts.parallel else []))
-    found: dict[str, str | int | float | bool] = {
-        "architecture": model.architecture.kind,
-        "hidden": model.architecture.hidden,
-        "layers": model.architecture.layers,
-        "inputs": model.architecture.inputs,
-        "objective": plan.objective,
-        "corpus": " ".join(each for source in sources for each in _digests(source)),
-        "tokenised": texts.options.tokenised,
-        "lower": texts.options.lower,
-        "longest": texts.options.longest,
-        "encoding": texts.options.encoding,
-        "punkt": _digest(texts.options.punkt) if texts.options.punkt else "",
-        "format": texts.format or "",
-        "columns": " ".join(texts.columns),
-        "document": texts.document or "",
-        "events": texts.events,
-        "words": model.words,
-        "vectors": _identify_vectors(model.vectors),
-        "frozen": model.frozen,
-        "reverse": model.reverse,
-        "optimizer": optimizer.kind.value,
-        "rate": optimizer.rate,
-        "momentum": optimizer.momentum,
-        "clip": optimizer.clip,
-        "devices": machine.devices,
-        "precision": loop.settled_precision(machine).value,
-    }
-    return found | asdict(plan.options)
+    return (
+        _flat(model.architecture, kind="architecture")
+        | {
+            "objective": plan.objective,
+            "corpus": " ".join(each for source in sources for each in _digests(source)),
+        }
+        | _flat(texts.options)
+        | _flat(texts, without=("corpus", "parallel", "options"))
+        | _flat(model, without=("architecture",))
+        | {"vectors": _identify_vectors(model.vectors)}
+        | _flat(plan.settings.optimizer, kind="optimizer")
+        | {"devices": machine.devices, "precision": loop.settled_precision(machine).value}
+        | _flat(plan.options)
+    )
+
+
+Value: TypeAlias = str | int | float | bool
+
+
+def _flat(values: Any, *, without: Sequence[str] = (), **renamed: str) -> dict[str, Value]:
+    """Return the fields of a value by name, as an identity has them; some have another name."""
+    names = (each.name for each in fields(values) if each.name not in without)
+    return {renamed.get(name, name): _plain(getattr(values, name)) for name in names}
+
+
+def _plain(value: Any) -> Value:
+    """Return a value as JSON has it: of a file or folder, a digest; of nothing, no text."""
+    match value:
+        case None:
+            return ""
+        case Path():
+            return _digest(value)
+        case Enum():
+            return str(value.value)
+        case tuple():
+            return " ".join(value)
+    plain: Value = value
+    return plain
 
 
 def _identify_vectors(vectors: str) -> str:
@@ -269,11 +285,11 @@ def _vectors(plan: TrainingPlan, texts: Sequence[str]) -> WordVectors | None:
     if model.vectors == SKIP_GRAM:
         dim, seed = model.architecture.inputs, plan.options.seed
         return learn_skip_gram(texts, dim=dim, words=model.words, seed=seed)
-    return vectors_of(model.vectors) if model.vectors else None
+    return _vectors_of(model.vectors) if model.vectors else None
 
 
-def vectors_of(name: str) -> WordVectors:
-    """Read a file of word vectors: once, for its width and for each training of this process.
+def _vectors_of(name: str) -> WordVectors:
+    """Read a file of word vectors: once for all trainings of this process.
 
     Raises:
         EncoderError: see :func:`sentprobe.probes.encoders.word_files.read_word_vectors`.

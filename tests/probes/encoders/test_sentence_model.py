@@ -10,7 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
-from sentence_models import WORDS, tiny_sentence_model
+from sentence_models import WORDS, padded, tiny_sentence_model
 from thoroughness import examples
 
 from sentprobe.errors import FormatError, SentprobeError, UsageError
@@ -26,7 +26,7 @@ TEXTS = ("the man slept", "duck", "man slept the man the")
 
 
 def encode(model: models.SentenceModel, *texts: str) -> torch.Tensor:
-    vectors: torch.Tensor = model(*models.padded([model.vocabulary.ids(text) for text in texts]))
+    vectors: torch.Tensor = model(*padded([model.vocabulary.ids(text) for text in texts]))
     return vectors
 
 

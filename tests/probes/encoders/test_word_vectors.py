@@ -17,7 +17,12 @@ from numpy.typing import NDArray
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders import EncoderError, make_encoder
-from sentprobe.probes.encoders.word_files import WordFormat, read_word_vectors, word_format
+from sentprobe.probes.encoders.word_files import (
+    WordFormat,
+    read_width,
+    read_word_vectors,
+    word_format,
+)
 
 BODY = "the 1 2\nman 3 4\n. . . 5 6\nman 9 9\n"
 
@@ -42,6 +47,21 @@ def test_text(tmp_path: Path, header: str, write: Write) -> None:
     path = write(tmp_path / "vectors", (header + BODY).encode())
     vectors = make_encoder(f"bow:{path}", seed=0).encode(["the man", "man"])
     np.testing.assert_array_equal(vectors, [[2, 3], [3, 4]])
+    assert read_width(path) == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "no word vectors in this file"),
+        (b"3 0\n", "no word vectors in this file"),
+        (b"the\n", "line 1: a word and 1 numbers are wanted"),
+        (b"the 1 x\n", "line 1: could not convert string to float"),
+    ],
+)
+def test_a_file_without_a_width(tmp_path: Path, content: bytes, message: str) -> None:
+    with pytest.raises(EncoderError, match=message):
+        read_width(as_is(tmp_path / "vectors.txt", content))
 
 
 def test_fingerprint_of_a_file_is_its_content(tmp_path: Path) -> None:
@@ -130,7 +150,7 @@ def test_word2vec_binary(tmp_path: Path, end: bytes, write: Write) -> None:
     for word, row in zip(WORDS, ROWS, strict=True):
         np.testing.assert_array_equal(vectors.find(word), row)
     assert vectors.find("woman") is None
-    assert vectors.dim == 3
+    assert vectors.dim == read_width(path) == 3
     assert vectors.scale == pytest.approx(float(np.sqrt(np.square(ROWS).mean())))
     average = make_encoder(f"bow:{path}", seed=0).encode(["the man"])
     np.testing.assert_allclose(average, ROWS[:2].mean(axis=0, keepdims=True))
@@ -224,7 +244,7 @@ def test_fasttext_binary(fasttext: Path, tmp_path: Path, write: Write) -> None:
     assert word_format(path) is WordFormat.FASTTEXT
     wanted = load_facebook_vectors(str(fasttext))
     found = read_word_vectors(path)
-    assert found.dim == 4
+    assert found.dim == read_width(path) == 4
     for word in ("the", "man", "danced", "dancers", "unheardof"):
         np.testing.assert_array_equal(found.find(word), wanted[word])
     encoder = make_encoder(f"bow:{path}", seed=0)

@@ -70,19 +70,36 @@ class ObjectiveKind:
     name: str
     """That of its module, too, where something is learned."""
     texts: TextKind
+    options: tuple[str, ...]
+    """What may be chosen of it that means nothing for some others, by the option's name."""
     learns: bool = True
 
+    def uses(self, option: str) -> bool:
+        """Say whether an option does something, of those that not all objectives use."""
+        return option in self.options or (self.learns and option in TRAINING)
+
+
+TRAINING = (
+    *("steps", "epochs", "minutes", "patience", "validate_every", "validation", "batch"),
+    *("optimizer", "rate", "clip", "device", "devices", "precision"),
+)
+"""The options of whatever learns."""
+
+_FILES = ("encoding", "longest")
+_TEXTS = (*_FILES, "tokenised")
+_SENTENCES = (*_TEXTS, "punkt")
+_DECODER = ("codes", "dropout")
 
 _ROWS = (
-    ObjectiveKind("none", TextKind.SENTENCES, learns=False),
-    ObjectiveKind("autoencoder", TextKind.SENTENCES),
-    ObjectiveKind("denoising", TextKind.SENTENCES),
-    ObjectiveKind("skipthought", TextKind.SENTENCES),
-    ObjectiveKind("nmt", TextKind.PARALLEL),
-    ObjectiveKind("seq2tree", TextKind.TREES),
-    ObjectiveKind("nli", TextKind.NLI),
-    ObjectiveKind("meaning", TextKind.EVENTS),
-    ObjectiveKind("contrastive", TextKind.TRIPLETS),
+    ObjectiveKind("none", TextKind.SENTENCES, _SENTENCES, learns=False),
+    ObjectiveKind("autoencoder", TextKind.SENTENCES, (*_SENTENCES, *_DECODER)),
+    ObjectiveKind("denoising", TextKind.SENTENCES, (*_SENTENCES, *_DECODER, "drop", "swap")),
+    ObjectiveKind("skipthought", TextKind.SENTENCES, (*_SENTENCES, *_DECODER, "neighbours")),
+    ObjectiveKind("nmt", TextKind.PARALLEL, (*_TEXTS, *_DECODER)),
+    ObjectiveKind("seq2tree", TextKind.TREES, (*_FILES, *_DECODER)),
+    ObjectiveKind("nli", TextKind.NLI, (*_TEXTS, "classes_hidden", "dropout")),
+    ObjectiveKind("meaning", TextKind.EVENTS, (*_DECODER, "events")),
+    ObjectiveKind("contrastive", TextKind.TRIPLETS, (*_TEXTS, "temperature")),
 )
 
 OBJECTIVES: Mapping[str, ObjectiveKind] = {each.name: each for each in _ROWS}
@@ -98,6 +115,21 @@ def find_objective(name: str) -> ObjectiveKind:
         near, known = suggest(name, OBJECTIVES), ", ".join(OBJECTIVES)
         raise UsageError(f"there is no objective {name!r}{near}; known: {known}")
     return OBJECTIVES[name]
+
+
+def refuse_idle(kind: ObjectiveKind, given: Mapping[str, str]) -> None:
+    """Refuse options that do nothing for an objective; *given* by name, as they are written.
+
+    Raises:
+        UsageError: one is of other objectives, or of training where nothing is trained.
+    """
+    for name, written in given.items():
+        users = [each.name for each in _ROWS if each.uses(name)]
+        if not users or kind.uses(name):
+            continue
+        if name in TRAINING:
+            raise UsageError(f"{written} is of training: --objective {kind.name} trains nothing")
+        raise UsageError(f"{written} is for --objective {', '.join(users)}, not for {kind.name}")
 
 
 def prepare(
