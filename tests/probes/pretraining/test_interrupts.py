@@ -154,10 +154,18 @@ def test_what_is_kept_is_the_last_step_that_is_whole(
     check_same(found, whole)
 
 
+@pytest.fixture
+def usual_end() -> Iterator[None]:
+    """Have the system end this process by SIGTERM, which a command that ran in it may take."""
+    before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+@pytest.mark.usefixtures("usual_end")
 def test_a_signal_that_ends_a_process_at_once_ends_it_with_its_code(
     whole: Stopped, tmp_path: Path
 ) -> None:
-    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     found = Stopped(tmp_path / "enc", {"optimizer": {6}, "step": {9}}, signal.SIGTERM).run()
     assert found.codes == [143, 143]
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
