@@ -490,7 +490,10 @@ def options_given(context: typer.Context) -> tuple[str, ...]:
 
 def given_as_written(context: typer.Context) -> dict[str, str]:
     """Return how each parameter that is given is written, by its name."""
-    written = {each.name: each.opts[0] for each in context.command.params}
+    written = {
+        each.name: "/".join([*each.opts[:1], *each.secondary_opts[:1]])
+        for each in context.command.params
+    }
     return {name: written[name] for name in options_given(context)}
 
 

@@ -86,6 +86,7 @@ def train(
             out,
             range(seed, seed + seeds),
             choices=(texts, encoder, length, looks, details, where),
+            probing=_probing(looks),
         )
     ]
     from sentprobe.probes.pretraining.loop import is_first_process  # noqa: PLC0415 - PyTorch
@@ -110,6 +111,7 @@ def _plans(
     seeds: Sequence[int],
     *,
     choices: tuple[Any, ...],
+    probing: "ProbingPlan | None",
 ) -> Iterator["TrainingPlan"]:
     """Yield what is trained: each architecture with each seed, in a folder of its own.
 
@@ -130,6 +132,7 @@ def _plans(
             plan,
             out=out / "-".join(varied) if varied else out,
             name=f"{plan.name} seed {seed}" if len(seeds) > 1 else plan.name,
+            probing=probing,
         )
         check_texts(plan)
         if plan.kind.learns:
@@ -212,7 +215,6 @@ def _plan(kind: str, objective: str, seed: int, choices: tuple[Any, ...]) -> "Tr
             ),
         ),
         out=Path(),
-        probing=_probing(looks),
         command=opt.command_line(),
     )
 
@@ -267,13 +269,9 @@ def _probing(looks: asked.LookChoices) -> "ProbingPlan | None":
         _refuse_looks(looks)
         return None
     plan = plan_probing(looks.task or (), looks.contrast or (), items=_given(looks.items, 1000))
-    if looks.items is not None and not (plan.contrasts or any(map(_is_built, plan.tasks))):
+    if looks.items is not None and not plan.builds:
         raise UsageError("--items is of tasks that are built: datasets are looked at with all")
     return plan
-
-
-def _is_built(task: Any) -> bool:
-    return isinstance(task, str)
 
 
 def _refuse_looks(looks: asked.LookChoices) -> None:

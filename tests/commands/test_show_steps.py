@@ -226,6 +226,7 @@ def test_what_it_is_trained_to_do_stands_beside_what_probes_read(
         ["step", "epoch", "BLEU", "Order"],
         ["3", "0.1", "", "50.0"],
         ["20", "0.5", "3.1", "60.0"],
+        ["60", "0.8", "12.0", ""],
         ["100", "1", "", "70.0"],
     ]
     assert "BLEU: of what the training held out." in stdout

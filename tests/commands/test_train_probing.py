@@ -10,8 +10,9 @@ from train_command import WEIGHTS, Train, contents, run_train, write_text, write
 
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.compeval.assemble import build_task
-from sentprobe.probes.formats import write_dataset
+from sentprobe.probes.formats import read_datasets, write_dataset
 from sentprobe.probes.geometry import results as geometry
+from sentprobe.probes.runs import probing_plan
 from sentprobe.probes.runs.learning_curve import read_learning_curve
 from sentprobe.probes.runs.results import Condition
 from sentprobe.probes.runs.store import sound_results
@@ -44,9 +45,9 @@ def test_who_looks_on_the_way_changes_nothing_and_has_a_curve(
     code, out, _ = command("show", tmp_path / "seen" / "probes")
     assert code == 0
     assert "lstm contrastive in training" in out
-    assert [line.split()[1] for line in out.splitlines() if line.startswith("│ ")][1:4] == list(
-        "034"
-    )
+    assert [line.split()[1] for line in out.splitlines() if line.startswith("│ ")][1:5] == list(
+        "0234"
+    )  # and the validation after the second
 
 
 def test_what_is_over_is_probed_where_that_is_asked_for_later(
@@ -155,6 +156,33 @@ def test_datasets_that_are_there_are_looked_at_beside_tasks_that_are_built(
     assert contents(enc, *WEIGHTS) == before
 
 
+def test_other_items_of_the_same_name_are_looked_at_anew(
+    train: Train, triplets: Path, tmp_path: Path
+) -> None:
+    enc, data = tmp_path / "enc", tmp_path / "data"
+    given = ("lstm", "--objective", "contrastive", "--corpus", triplets, "-o", enc)
+    made = []
+    for seed in (0, 0, 1):
+        write_dataset(build_task("Order", train=40, test=20, seed=seed), data)
+        assert train(*given, "--probe-every", 4, "--task", data)[0] == 0
+        made.append({(e.step, e.dataset_fingerprint) for e in sound_results(enc / "probes")})
+    assert made[0] == made[1] < made[2]
+    assert {step for step, _ in made[2] - made[0]} == {4}
+
+
+def test_datasets_are_read_once_for_all_encoders(
+    train: Train, datasets: Path, triplets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[Path] = []
+    monkeypatch.setattr(
+        probing_plan, "read_datasets", lambda path: read.append(path) or read_datasets(path)
+    )
+    given = ("lstm", "cbow", "--objective", "contrastive", "--corpus", triplets, "--seeds", 2)
+    looks = ("--probe-every", 4, "--task", datasets)
+    assert train(*given, "-o", tmp_path, *looks, "--steps", 1)[0] == 0
+    assert read == [datasets]
+
+
 BAD = [
     ("--task SemRolle", "there is no task 'SemRolle' of compeval (did you mean 'SemRole'?), nor"),
     ("--task none.jsonl", "nor such a file or directory of datasets; the tasks are Content1Probe"),
@@ -162,6 +190,9 @@ BAD = [
     ("--task DATASETS --task SemRole", "task 'SemRole' is asked for twice"),
     ("--task Order --task Order", "task 'Order' is asked for twice"),
     ("--task DATASETS --items 9", "--items is of tasks that are built: datasets are looked at"),
+    ("--items 7 --task SemRole", "must be a positive multiple of 2, so that labels balance, not 7"),
+    ("--items 0", "items=0: at least 2 are wanted"),
+    ("--items -5", "items=-5: at least 2 are wanted"),
     ("-c rolle", "there is no contrast 'rolle' (did you mean 'role'?)"),
     ("-c role -c role", "contrast 'role' is asked for twice"),
 ]

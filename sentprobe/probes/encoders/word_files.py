@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
+from importlib.util import find_spec
 from io import BufferedReader
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
@@ -48,10 +49,7 @@ def read_binary(path: Path, *, fasttext: bool) -> WordVectors:
     Raises:
         EncoderError: the extra ``gensim`` is not installed; the file cannot be read or is damaged.
     """
-    try:
-        import gensim  # noqa: F401, PLC0415
-    except ImportError:
-        raise missing_extra(f"the binary word vectors {path}", extra="gensim") from None
+    _check_gensim(path)
     try:
         # What overflows is not finite, and found afterwards.
         with _unzipped(path) as plain, np.errstate(all="ignore"):
@@ -63,6 +61,28 @@ def read_binary(path: Path, *, fasttext: bool) -> WordVectors:
     except (OSError, EOFError, zlib.error) as error:
         raise cannot_read(path, error) from None
     return _word_vectors(vectors, source=str(path), fingerprint=fingerprint)
+
+
+def binary_width(path: Path, *, fasttext: bool) -> int:
+    """Return how wide binary word vectors are, by what stands before them.
+
+    Raises:
+        EncoderError: see :func:`read_binary`; what is wrong with the vectors themselves is not
+            seen.
+    """
+    _check_gensim(path)
+    try:
+        with _unzipped(path) as plain:
+            return _fasttext_width(plain) if fasttext else _word2vec_width(plain)
+    except DamagedError as error:
+        raise EncoderError(f"{path}: {error}") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise cannot_read(path, error) from None
+
+
+def _check_gensim(path: Path) -> None:
+    if find_spec("gensim") is None:
+        raise missing_extra(f"the binary word vectors {path}", extra="gensim")
 
 
 def _word_vectors(vectors: Any, *, source: str, fingerprint: str) -> WordVectors:
@@ -102,14 +122,7 @@ def _unzipped(path: Path) -> Iterator[Path]:
 def _word2vec(path: Path) -> Any:
     from gensim.models import KeyedVectors  # noqa: PLC0415
 
-    with path.open("rb") as file:
-        fields = file.readline().split()
-    if not is_header(fields):
-        raise DamagedError("the first line is not word2vec's number of words and width")
-    words, dim = map(int, fields)
-    if not (words and dim):
-        raise DamagedError("no word vectors in this file")
-    _check_size(path, words * (4 * dim + 2))
+    _word2vec_width(path)
     try:
         return KeyedVectors.load_word2vec_format(str(path), binary=True, unicode_errors="replace")
     except Exception as error:  # gensim has no exception of its own for a damaged file
@@ -118,14 +131,30 @@ def _word2vec(path: Path) -> Any:
         ) from None
 
 
+def _word2vec_width(path: Path) -> int:
+    with path.open("rb") as file:
+        fields = file.readline().split()
+    if not is_header(fields):
+        raise DamagedError("the first line is not word2vec's number of words and width")
+    words, dim = map(int, fields)
+    if not (words and dim):
+        raise DamagedError("no word vectors in this file")
+    _check_size(path, words * (4 * dim + 2))
+    return dim
+
+
+def _fasttext_width(path: Path) -> int:
+    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
+        try:
+            return _check_fasttext(content)
+        except (struct.error, OverflowError):
+            raise DamagedError("the fastText model is cut off") from None
+
+
 def _fasttext(path: Path) -> Any:
     from gensim.models.fasttext import load_facebook_vectors  # noqa: PLC0415
 
-    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
-        try:
-            _check_fasttext(content)
-        except (struct.error, OverflowError):
-            raise DamagedError("the fastText model is cut off") from None
+    _fasttext_width(path)
     try:
         return load_facebook_vectors(str(path))
     except Exception as error:  # see above
@@ -134,8 +163,11 @@ def _fasttext(path: Path) -> Any:
         ) from None
 
 
-def _check_fasttext(content: mmap) -> None:
-    """Walk through the model up to the end of its word vectors (``FastText::saveModel``)."""
+def _check_fasttext(content: mmap) -> int:
+    """Walk through the model up to the end of its word vectors, and return their width.
+
+    The order of what is in it is that of ``FastText::saveModel``.
+    """
     (version,) = struct.unpack_from("<i", content, 4)
     if version != FASTTEXT_VERSION:
         raise DamagedError(f"fastText's format in version {version}; {FASTTEXT_VERSION} is wanted")
@@ -158,6 +190,7 @@ def _check_fasttext(content: mmap) -> None:
         )
     if len(content) < place + 17 + 4 * rows * dim:
         raise DamagedError("the fastText model is cut off in its vectors")
+    return int(dim)
 
 
 def _check_size(path: Path, least: int) -> None:
@@ -213,14 +246,14 @@ def word_format(path: Path) -> WordFormat:
 
 
 def read_width(path: Path) -> int:
-    """Return how wide the vectors of a file are, by its first lines alone.
+    """Return how wide the vectors of a file are, without reading them all.
 
     Raises:
-        EncoderError: it is not such a file, as far as they tell.
+        EncoderError: it is not such a file, as far as its beginning tells; a binary one needs the
+            extra ``gensim``.
     """
-    if word_format(path) is WordFormat.FASTTEXT:
-        with open_plain(path) as file:
-            return int.from_bytes(file.read(12)[8:], "little")  # after magic and version
+    if (found := word_format(path)) is not WordFormat.TEXT:
+        return binary_width(path, fasttext=found is WordFormat.FASTTEXT)
     for number, line in _lines(path):
         fields = line.split()
         if not (number == 1 and is_header(fields)):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from sentprobe.generator.contrasts import CONTRASTS
 from sentprobe.probes.geometry.measures import NegativeKind
@@ -34,6 +35,10 @@ class CurveLine:
     """What was done with how many items."""
 
 
+CurveMoment: TypeAlias = tuple[int | None, float | None]
+"""A step and an epoch, as far as they are known."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurvePoint:
     """An accuracy at one moment of training, with its 95% interval."""
@@ -46,7 +51,7 @@ class CurvePoint:
     @property
     def at(self) -> tuple[float, float]:
         """What points are in order of: the step, then the epoch; what is not known is first."""
-        return (-1 if self.step is None else self.step, -1 if self.epoch is None else self.epoch)
+        return _place((self.step, self.epoch))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +69,7 @@ class Curve:
     """Of the packages that made its results, each once."""
 
     @property
-    def moments(self) -> list[tuple[int | None, float | None]]:
+    def moments(self) -> list[CurveMoment]:
         """Each step and epoch once, in order."""
         points = sorted((p for each in self.lines.values() for p in each), key=lambda p: p.at)
         return list(dict.fromkeys((point.step, point.epoch) for point in points))
@@ -91,7 +96,7 @@ def _key(result: Result | GeometryResult) -> CurveKey:
 
 def _in_training(results: Iterable[Result | GeometryResult]) -> frozenset[CurveKey]:
     """Return of what there are several moments of a training; one alone is no curve."""
-    moments: dict[CurveKey, set[tuple[int | None, float | None]]] = {}
+    moments: dict[CurveKey, set[CurveMoment]] = {}
     for each in results:
         if each.step is not None or each.epoch is not None:
             moments.setdefault(_key(each), set()).add((each.step, each.epoch))
@@ -265,19 +270,33 @@ def _part(
         yield GridRow(title, title, (GridCell(""),) * (len(header) - 1), heading=True)
     columns = columns_of(curve)
     lines = [next((e for e in columns[n] if e.kind is kind), None) for n in columns]
-    for step, epoch in curve.moments:
+    for step, epoch in _rows(curve, kind):
         found = [_find(curve, line, (step, epoch)) for line in lines]
-        if any(found):
+        learned = _learned(curve, step, kind)
+        if learned or any(found):
             told = {"step": _told(step), "epoch": _told(epoch)}
             label, *first = (told[name] for name in header[:2] if name in told)
-            learned = [_learned(curve, step, kind)] if curve.learned else []
-            texts = [*first, *learned, *(_shown(point, intervals=intervals) for point in found)]
+            own = [learned] if curve.learned else []
+            texts = [*first, *own, *(_shown(point, intervals=intervals) for point in found)]
             yield GridRow(label, title, tuple(map(GridCell, texts)))
 
 
-def _find(
-    curve: Curve, line: CurveLine | None, moment: tuple[int | None, float | None]
-) -> CurvePoint | None:
+def _rows(curve: Curve, kind: NegativeKind | None) -> list[CurveMoment]:
+    """Return the moments of a part: in the first, those of validations, too."""
+    if curve.learned is None or kind is not curve.kinds[0]:
+        return curve.moments
+    known = {step for step, _ in curve.moments}
+    own = [(each.step, each.epoch) for each in curve.learned.points if each.step not in known]
+    return sorted([*curve.moments, *own], key=_place)
+
+
+def _place(moment: CurveMoment) -> tuple[float, float]:
+    """Return what moments are in order of; what is not known is first."""
+    step, epoch = moment
+    return (-1 if step is None else step, -1 if epoch is None else epoch)
+
+
+def _find(curve: Curve, line: CurveLine | None, moment: CurveMoment) -> CurvePoint | None:
     points = curve.lines[line] if line else ()
     return next((each for each in points if (each.step, each.epoch) == moment), None)
 

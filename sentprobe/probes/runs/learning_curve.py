@@ -82,9 +82,10 @@ def write_learning_curve(learned: LearningCurve, folder: Path) -> None:
 
 
 def add_point(learned: LearningCurve, point: LearningPoint, folder: Path) -> None:
-    """Add a validation to those in a folder of results, which are of the same training."""
-    before = read_learning_curve(folder) or learned
-    write_learning_curve(before.with_point(point), folder)
+    """Add a validation to those of its training in a folder of results; others are dropped."""
+    before = read_learning_curve(folder)
+    same = before is not None and replace(before, points=()) == learned
+    write_learning_curve((before if before and same else learned).with_point(point), folder)
 
 
 def read_learning_curve(folder: Path) -> LearningCurve | None:

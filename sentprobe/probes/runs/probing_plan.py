@@ -33,6 +33,11 @@ class ProbingPlan:
         """The names of the tasks."""
         return names_of(self.tasks)
 
+    @property
+    def builds(self) -> bool:
+        """Whether anything is built; else there are datasets alone."""
+        return bool(self.contrasts) or any(isinstance(each, str) for each in self.tasks)
+
 
 def names_of(tasks: Sequence[ProbedTask]) -> tuple[str, ...]:
     """Return what tasks and datasets are called."""
@@ -46,9 +51,11 @@ def plan_probing(tasks: Sequence[str], contrasts: Sequence[str], *, items: int) 
     - items: for training, of each task that is built; for testing it are half, triplets a fifth
 
     Raises:
-        UsageError: there is no such task, file or contrast, or it is there twice.
+        UsageError: there is no such task, file or contrast, or it is there twice; too few items.
         DatasetError: a dataset is damaged.
     """
+    if items < 2:
+        raise UsageError(f"items={items}: at least 2 are wanted, of which there are tests for one")
     found = tuple(_find_tasks(tasks or ([] if contrasts else [*TASKS])))
     for what, names in (("task", names_of(found)), ("contrast", tuple(contrasts))):
         if names:

@@ -193,9 +193,11 @@ def _is_probed(plan: TrainingPlan, step: int) -> bool:
     if plan.probing is None:
         return True
     folder = plan.out / PROBES
-    tasks = {each.task for each in store.sound_results(folder) if each.step == step}
+    probed = [each for each in store.sound_results(folder) if each.step == step]
+    there = {each.task for each in probed} | {each.dataset_fingerprint for each in probed}
+    tasks = (e if isinstance(e, str) else e.fingerprint() for e in plan.probing.tasks)
     contrasts = {each.contrast for each in geometry.read_geometry(folder) if each.step == step}
-    return tasks.issuperset(plan.probing.names) and contrasts.issuperset(plan.probing.contrasts)
+    return there.issuperset(tasks) and contrasts.issuperset(plan.probing.contrasts)
 
 
 def _trained(
@@ -204,13 +206,13 @@ def _trained(
     reporter: progress.Reporter,
     tell: Callable[[str], None],
 ) -> TrainingReport:
+    look = _looker(plan)  # refuses what cannot be built before long work is done
     reporter.begin("read the texts", 1)
     texts = read_texts(plan.kind, plan.texts, seed=plan.options.seed)
     tell(f"{plan.out}: read {describe(texts)}")
     model = make_model(plan, texts)
     reporter.advance()
     save = partial(save_model, plan, identity, describe(texts))
-    look = _looker(plan)
     if not plan.kind.learns:
         look(loop.Point(0, 0.0, model.eval()))
         save(model, None)  # what is there is done, and never looked at again

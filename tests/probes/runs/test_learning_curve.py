@@ -46,6 +46,15 @@ def test_steps_only_rise_and_the_last_point_stays(points: list[LearningPoint]) -
     assert known.at(points[-1].step) == known.points[-1] == points[-1]
 
 
+def test_points_of_another_training_are_dropped(tmp_path: Path) -> None:
+    point = LearningPoint(step=1, epoch=0.5, value=0.25, loss=1.0)
+    later = LearningPoint(step=2, epoch=1.0, value=0.5, loss=0.5)
+    other = LearningCurve(family="lstm nmt", seed=3, metric="BLEU")
+    kept.add_point(EMPTY, point, tmp_path)
+    kept.add_point(other, later, tmp_path)
+    assert kept.read_learning_curve(tmp_path) == other.with_point(later)
+
+
 def test_a_share_is_shown_in_percent() -> None:
     point = LearningPoint(step=1, epoch=0.5, value=0.25, loss=1.0)
     accuracy = LearningCurve(family="x", seed=0, metric="accuracy")

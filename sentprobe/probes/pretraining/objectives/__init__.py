@@ -81,7 +81,7 @@ class ObjectiveKind:
 
 TRAINING = (
     *("steps", "epochs", "minutes", "patience", "validate_every", "validation", "batch"),
-    *("optimizer", "rate", "clip", "device", "devices", "precision"),
+    *("optimizer", "rate", "clip", "device", "devices", "precision", "frozen"),
 )
 """The options of whatever learns."""
 
