@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -91,10 +92,18 @@ def train(
     ]
     from sentprobe.probes.pretraining.loop import is_first_process  # noqa: PLC0415 - PyTorch
 
-    with stopping(goes_on(out)):
+    with stopping(lambda: _kept(plans, out)):
         for done in _train_all(plans, jobs=min(where.jobs, len(plans)), threads=where.threads):
             if is_first_process():
                 say(_told(done))
+
+
+def _kept(plans: "Sequence[TrainingPlan]", out: Path) -> str:
+    """Return what is said of what is kept where a training is stopped."""
+    from sentprobe.probes.pretraining import checkpoint  # noqa: PLC0415 - PyTorch is slow
+
+    begun = any((plan.out / checkpoint.FOLDER / checkpoint.STATE).exists() for plan in plans)
+    return goes_on(out) if begun else "no step was made yet, and nothing is kept"
 
 
 def _refuse_idle(objective: str, context: typer.Context) -> None:
@@ -150,7 +159,7 @@ def _plan(kind: str, objective: str, seed: int, choices: tuple[Any, ...]) -> "Tr
     texts, encoder, length, looks, details, where = choices
     adi = is_adi(length.preset)
     vectors = encoder.vectors or usual_vectors(kind, objective)
-    inputs = _width(vectors) if vectors and encoder.inputs is None else encoder.inputs
+    inputs = _inputs(vectors, encoder.inputs)
     chosen = objectives.ObjectiveOptions(
         batch=_given(length.batch, 32 if adi else 256),
         codes=details.codes,
@@ -243,6 +252,20 @@ def usual_vectors(kind: str, objective: str) -> str:
     return "skip-gram" if (kind, objective) == ("cbow", "none") else ""
 
 
+def _inputs(vectors: str, asked_for: int | None) -> int | None:
+    """Return how wide word vectors are; None: as is usual.
+
+    Raises:
+        UsageError: those of the file are of another width than is asked for.
+    """
+    width = _width(vectors) if vectors else None
+    if width is not None and asked_for not in (None, width):
+        raise UsageError(
+            f"--inputs {asked_for}: the word vectors of {vectors} are {width} wide; leave it out"
+        )
+    return asked_for if width is None else width
+
+
 def _width(vectors: str) -> int | None:
     """Return how wide word vectors of a file are; None: they are not of a file."""
     from sentprobe.probes.encoders.word_files import read_width  # noqa: PLC0415 - NumPy
@@ -300,9 +323,13 @@ def train_one(
     plan: "TrainingPlan", *, threads: int | None, beside: bool = False
 ) -> "TrainingReport":
     """Train an encoder; *beside* others, it tells in lines how far it is."""
+    from sentprobe.probes.pretraining.loop import is_first_process  # noqa: PLC0415 - PyTorch
     from sentprobe.probes.runs.training import run_training  # noqa: PLC0415 - PyTorch is slow
 
+    shown: AbstractContextManager[progress.Reporter]
     shown = progress.lines(sys.stderr, shares=True) if beside else progress.bars(notes=True)
+    if not is_first_process():  # of several devices one tells how far all are
+        shown = nullcontext(progress.Silent())
     with limit_threads(threads), shown as reporter:
         named = progress.Named(plan.out.name, reporter) if beside else reporter
         return run_training(plan, named, tell=_tell)

@@ -211,7 +211,12 @@ def test_steps_are_in_order_where_they_are_compared(tmp_path: Path, command: Com
 def learned(tmp_path: Path) -> Path:
     """A folder with a probe at three steps, and two validations."""
     run = a_run(tmp_path / "learned", *STEPS)
-    known = LearningCurve(family="mine", seed=STEPS[0].seed, metric="BLEU")
+    known = LearningCurve(
+        family="mine",
+        seed=STEPS[0].seed,
+        metric="BLEU",
+        command="probe train lstm --out enc",
+    )
     for step, epoch, value in ((20, 0.5, 3.14), (60, 0.8, 12.0)):
         add_point(known, LearningPoint(step=step, epoch=epoch, value=value, loss=2.0), run)
     return run
@@ -243,6 +248,7 @@ def test_it_has_a_panel_of_its_own(learned: Path, command: Command) -> None:
     tags.feed(page)
     assert (code, tags.open) == (0, [])
     assert {"what it is trained to do", "BLEU"} <= {*tags.texts}
+    assert "probe train lstm --out enc" in page
 
 
 def test_of_another_training_it_is_not_shown(tmp_path: Path, command: Command) -> None:

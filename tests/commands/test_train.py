@@ -72,7 +72,8 @@ def test_the_same_command_finds_it_done_and_more_steps_go_on(
     assert train(*given, tmp_path / "whole")[0] == 0
     assert train(*given, tmp_path / "part", "--steps", 1)[0] == 0
     assert train(*given, tmp_path / "part", "--steps", 3)[0] == 0
-    assert train(*given, tmp_path / "part")[0] == 0
+    code, _, err = train(*given, tmp_path / "part")
+    assert (code, f"{tmp_path / 'part'}: goes on after 3 steps\n" in err) == (0, True)
     last = "checkpoint/weights.safetensors"
     assert contents(tmp_path / "part", last) == contents(tmp_path / "whole", last)
     before = contents(tmp_path / "part", *WEIGHTS)
@@ -250,7 +251,10 @@ BAD = [
         "learns from one file: --corpus is there 2",
     ),
     ("lstm --objective meaning --corpus TEXT", "learns from what the generator draws, not from"),
-    ("lstm --objective none --corpus TEXT --vectors VECTORS", "word vectors of width 2; the model"),
+    (
+        "lstm --objective none --corpus TEXT --vectors VECTORS --inputs 3",
+        "--inputs 3: the word vectors of VECTORS are 2 wide; leave it out",
+    ),
     ("lstm --objective none --corpus TEXT --preset ady", "there is no preset 'ady'"),
     ("lstm --objective none --corpus TEXT --task SemRole", "add that"),
     ("lstm --objective none --corpus TEXT --probe-every 0", "--probe-every 0: a number of steps"),
@@ -415,6 +419,48 @@ def test_a_folder_of_another_training_is_refused(
     (other / "letter.txt").write_text("Dear Sir")
     code, _, err = train("lstm", *given[:2], "-o", other, *given[4:])
     assert (code, "holds something else (letter.txt)" in err) == (2, True)
+
+
+def test_other_texts_are_called_so(train: Train, triplets: Path, tmp_path: Path) -> None:
+    given = ("lstm", "--objective", "contrastive", "-o", tmp_path / "enc", "--corpus")
+    assert train(*given, triplets)[0] == 0
+    other = tmp_path / "other.jsonl"
+    other.write_text("".join(triplets.read_text().splitlines(keepends=True)[:20]))
+    code, _, err = train(*given, other)
+    assert code == 2
+    assert "what is trained there has other texts in --corpus or --parallel; choose another" in err
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt(), SystemExit(143)])
+def test_where_nothing_is_kept_it_is_not_said_to_be(
+    train: Train,
+    triplets: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    stop: BaseException,
+) -> None:
+    code = 130 if isinstance(stop, KeyboardInterrupt) else 143
+
+    def be_stopped(*_: object, **__: object) -> None:
+        raise stop
+
+    given = ("lstm", "--objective", "contrastive", "--corpus", triplets, "-o", tmp_path / "enc")
+    with monkeypatch.context() as patch:
+        patch.setattr("sentprobe.probes.runs.training.read_texts", be_stopped)
+        found, _, err = train(*given)
+    assert (found, err.splitlines()[-1]) == (
+        code,
+        "probe: stopped; no step was made yet, and nothing is kept",
+    )
+    assert train(*given)[0] == 0
+    with monkeypatch.context() as patch:
+        patch.setattr("sentprobe.probes.runs.training.read_texts", be_stopped)
+        found, _, err = train(*given, "--steps", 9)
+    assert (found, err.splitlines()[-1]) == (
+        code,
+        f"probe: stopped; what is done is kept in {tmp_path / 'enc'}, and the same command goes "
+        "on from there",
+    )
 
 
 def test_the_precision_that_is_settled_is_what_is_gone_on_with(

@@ -10,6 +10,7 @@ from train_command import WEIGHTS, Train, contents, run_train, write_text, write
 
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.compeval.assemble import build_task
+from sentprobe.probes.dataset import ProbeDataset
 from sentprobe.probes.formats import read_datasets, write_dataset
 from sentprobe.probes.geometry import results as geometry
 from sentprobe.probes.runs import probing_plan
@@ -174,9 +175,12 @@ def test_datasets_are_read_once_for_all_encoders(
     train: Train, datasets: Path, triplets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[Path] = []
-    monkeypatch.setattr(
-        probing_plan, "read_datasets", lambda path: read.append(path) or read_datasets(path)
-    )
+
+    def told(path: Path) -> list[ProbeDataset]:
+        read.append(path)
+        return read_datasets(path)
+
+    monkeypatch.setattr(probing_plan, "read_datasets", told)
     given = ("lstm", "cbow", "--objective", "contrastive", "--corpus", triplets, "--seeds", 2)
     looks = ("--probe-every", 4, "--task", datasets)
     assert train(*given, "-o", tmp_path, *looks, "--steps", 1)[0] == 0

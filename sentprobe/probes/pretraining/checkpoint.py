@@ -131,9 +131,25 @@ def check_same(folder: Path, found: Identity, wanted: Identity) -> None:
         old, new = found.get(name), wanted.get(name)
         if old != new:
             raise OtherTrainingError(
-                f"{folder}: what is trained there has {name} {old!r}, not {new!r}; "
+                f"{folder}: what is trained there has {_differs(name, old, new)}; "
                 "choose another folder, or remove that one"
             )
+
+
+def _differs(name: str, old: object, new: object) -> str:
+    """Return in what trainings differ; digests tell nobody anything."""
+    if name in DIGESTS and old and new:
+        return DIGESTS[name]
+    was, is_wanted = ("none" if value in ("", None) else repr(value) for value in (old, new))
+    return f"{name} {was}, not {is_wanted}"
+
+
+DIGESTS: Mapping[str, str] = {
+    "corpus": "other texts in --corpus or --parallel",
+    "vectors": "other word vectors (--vectors)",
+    "punkt": "other parameters of Punkt (--punkt)",
+}
+"""What differs where these do, of which a digest is kept."""
 
 
 def load_weights(folder: Path, learned: Learned) -> None:

@@ -50,15 +50,17 @@ def draw_curve(curve: Curve) -> "Figure":
             panel.set(ylabel="accuracy (%)", ylim=(-2, 102))
             panel.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
         panels[-1].set_xlabel(axis)
+        figure.suptitle(shorten(visible(curve.name)), fontsize="medium")
     return figure
 
 
 def _draw_learned(panel: Any, learned: LearningCurve, axis: str) -> None:
     across = [getattr(point, axis) for point in learned.points]
-    panel.plot(across, [learned.shown(point) for point in learned.points], marker="o", markersize=4)
+    values = [learned.shown(point) for point in learned.points]
+    panel.plot(across, values, marker="o", markersize=4, clip_on=False)
     panel.set_title(HELD_OUT, fontsize="medium")
     panel.set(ylabel=learned.told)
-    panel.set_ylim(bottom=0)
+    panel.set_ylim(0, 1.1 * max(values) or 1)
 
 
 def axis_of(curve: Curve) -> str:

@@ -1,6 +1,6 @@
 """How to do it again: the commands, versions, seeds and digests of results."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sentprobe.errors import visible
@@ -31,11 +31,16 @@ def how_to_redo(
     versions = (*(m.versions for m in made), *(v for curve in curves for v in curve.versions))
     encoded: list[Result | GeometryResult] = [*_in_order(results), *distances]
     return HowMade(
-        commands=_once(each.command for each in made),
+        commands=_once((*(each.command for each in made), *_trainings(curves))),
         versions=_once(map(_told, versions)),
         data=_once(map(_data, _in_order(results))),
         encoders=_once(map(_encoder, encoded)),
     )
+
+
+def _trainings(curves: Sequence[Curve]) -> Iterator[str]:
+    """Yield the commands that trained encoders and probed them on the way."""
+    yield from (curve.learned.command for curve in curves if curve.learned)
 
 
 def _once(lines: Iterable[str]) -> tuple[str, ...]:

@@ -43,6 +43,8 @@ class LearningCurve:
     metric: str
     """BLEU, perplexity or ACCURACY."""
     points: tuple[LearningPoint, ...] = ()
+    command: str = field(default="", compare=False)
+    """By which it is trained; that of the last validation."""
     source: str = field(default="", compare=False)
     """The folder of results; it is not stored."""
 
@@ -84,8 +86,8 @@ def write_learning_curve(learned: LearningCurve, folder: Path) -> None:
 def add_point(learned: LearningCurve, point: LearningPoint, folder: Path) -> None:
     """Add a validation to those of its training in a folder of results; others are dropped."""
     before = read_learning_curve(folder)
-    same = before is not None and replace(before, points=()) == learned
-    write_learning_curve((before if before and same else learned).with_point(point), folder)
+    points = before.points if before and replace(before, points=()) == learned else ()
+    write_learning_curve(replace(learned, points=points).with_point(point), folder)
 
 
 def read_learning_curve(folder: Path) -> LearningCurve | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from sentprobe import files, progress, versions
-from sentprobe.errors import SentprobeError, UsageError, path_error
+from sentprobe.errors import SentprobeError, UsageError, counted, path_error
 from sentprobe.locks import locked
 from sentprobe.probes.encoders import model_config as config
 from sentprobe.probes.encoders import model_folder as folders
@@ -210,6 +210,8 @@ def _trained(
     reporter.begin("read the texts", 1)
     texts = read_texts(plan.kind, plan.texts, seed=plan.options.seed)
     tell(f"{plan.out}: read {describe(texts)}")
+    if (before := checkpoint.read_state(plan.out)) is not None:
+        tell(f"{plan.out}: goes on after {counted(before.state.step, 'step')}")
     model = make_model(plan, texts)
     reporter.advance()
     save = partial(save_model, plan, identity, describe(texts))
@@ -369,7 +371,9 @@ def _keeper(plan: TrainingPlan) -> Callable[[ScoredMoment], None]:
     def keep(found: ScoredMoment) -> None:
         if plan.probing is None:
             return
-        known = LearningCurve(family=plan.name, seed=plan.options.seed, metric=found.metric)
+        known = LearningCurve(
+            family=plan.name, seed=plan.options.seed, metric=found.metric, command=plan.command
+        )
         point = LearningPoint(
             step=found.step, epoch=found.epoch, value=found.value, loss=found.loss
         )
