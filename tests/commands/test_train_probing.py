@@ -41,7 +41,9 @@ def test_who_looks_on_the_way_changes_nothing_and_has_a_curve(
 ) -> None:
     given = ("lstm", "--objective", "contrastive", "--corpus", triplets, "-o")
     assert train(*given, tmp_path / "alone")[0] == 0
-    assert train(*given, tmp_path / "seen", "--probe-every", 3, "-c", "role")[0] == 0
+    code, _, err = train(*given, tmp_path / "seen", "--probe-every", 3, "-c", "role")
+    assert code == 0
+    assert err.count(" different words are not in the vocabulary of lstm contrastive") == 1
     assert contents(tmp_path / "seen", *WEIGHTS) == contents(tmp_path / "alone", *WEIGHTS)
     code, out, _ = command("show", tmp_path / "seen" / "probes")
     assert code == 0

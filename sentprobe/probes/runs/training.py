@@ -206,7 +206,7 @@ def _trained(
     reporter: progress.Reporter,
     tell: Callable[[str], None],
 ) -> TrainingReport:
-    look = _looker(plan)  # refuses what cannot be built before long work is done
+    look = _looker(plan, tell)  # refuses what cannot be built before long work is done
     reporter.begin("read the texts", 1)
     texts = read_texts(plan.kind, plan.texts, seed=plan.options.seed)
     tell(f"{plan.out}: read {describe(texts)}")
@@ -343,8 +343,11 @@ def save_model(
         raise path_error(plan.out, "cannot write the model", error) from error
 
 
-def _looker(plan: TrainingPlan) -> Callable[[loop.Point], None]:
-    """Return what probes the model, into the folder of results beside it."""
+def _looker(plan: TrainingPlan, tell: Callable[[str], None]) -> Callable[[loop.Point], None]:
+    """Return what probes the model, into the folder of results beside it.
+
+    The words of probes that the encoder does not know are told once.
+    """
     if plan.probing is None:
         return lambda point: None  # noqa: ARG005
     scorer = Scorer(
@@ -358,9 +361,14 @@ def _looker(plan: TrainingPlan) -> Callable[[loop.Point], None]:
         seed=plan.options.seed,
     )
 
+    noted: set[str] = set()
+
     def look(point: loop.Point) -> None:
         encoder = probed_encoder(point.model, plan.name)
         scorer(encoder, step=point.step, epoch=point.epoch)
+        for note in set(encoder.notes) - noted:
+            tell(f"{plan.out}: {note}")
+            noted.add(note)
 
     return look
 
