@@ -115,7 +115,7 @@ class Stopped:
         return mock.patch.object(owner, name, called)
 
 
-USUAL = {
+USUAL: Mapping[int, Any] = {
     signal.SIGINT: signal.default_int_handler,
     signal.SIGTERM: signal.SIG_DFL,
     signal.SIGHUP: signal.SIG_DFL,
