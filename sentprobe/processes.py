@@ -121,21 +121,36 @@ class Processes(Executor):
         return self._threads.submit(self._do, partial(fn, *args, **kwargs))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002
-        """End the processes when the work is done; if it is cancelled, at once."""
-        if cancel_futures:
-            with self._lock:
-                self._stopped = True
-                for worker in self._running:
-                    worker.process.terminate()
+        """End the processes when the work is done; if it is cancelled, at once.
+
+        Those that are cancelled may still keep what they have; Ctrl-C once more does not wait.
+        """
         try:
+            if cancel_futures:
+                self._terminate()
             self._threads.shutdown(wait, cancel_futures=cancel_futures)
-        except BaseException:  # Ctrl-C once more: what they would still keep is not waited for
-            self._kill()
+            self._join()
+        except KeyboardInterrupt:
+            if cancel_futures:
+                self._kill()
             raise
+        except SystemExit:  # a terminal that is closed may say so twice
+            if cancel_futures:
+                self.shutdown(wait, cancel_futures=True)
+            raise
+
+    def _join(self) -> None:
         for worker in self._idle:
             worker.pipe.close()
-        for worker in self._idle:
+        # A thread that was waited for when a signal came passes for over: Python up to 3.12.
+        for worker in tuple(self._running):
             worker.process.join()
+
+    def _terminate(self) -> None:
+        with self._lock:
+            self._stopped = True
+            for worker in self._running:
+                worker.process.terminate()
 
     def _kill(self) -> None:
         with self._lock:
@@ -197,13 +212,13 @@ def _start() -> _Worker:
 
 
 def _ignore_interrupts() -> None:
-    """Let Ctrl-C not exist for this thread, nor for the processes that it starts.
+    """Let Ctrl-C and a closed terminal not exist for this thread and the processes that it starts.
 
-    So an interrupt reaches the process that started the others alone, and it ends them.
+    So they reach the process that started the others alone, and it ends them.
     """
     if hasattr(signal, "pthread_sigmask"):  # not on Windows
         resource_tracker.ensure_running()  # as it starts, it undoes the mask of the thread
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
 
 
 def _serve(pipe: "Connection[Any, Any]") -> None:
@@ -221,6 +236,8 @@ def _answer(message: bytes) -> bytes:
     """Return what the work in *message* gives, or what it raises."""
     try:
         return pickle.dumps((pickle.loads(message)(), None))
+    except SystemExit:  # a signal ended this process, which its pipe tells
+        raise
     except BaseException as error:
         return pickle.dumps((None, _to_send(error)))
 

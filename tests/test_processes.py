@@ -2,15 +2,19 @@
 
 import os
 import signal
+import sys
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import Executor, Future
 from multiprocessing import active_children
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from processes import wait_for
 
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.processes import check_jobs, cores, in_order, workers
@@ -122,3 +126,71 @@ def test_a_process_that_is_killed_in_order() -> None:
     with pytest.raises(SentprobeError, match="was killed"), workers(2) as pool:
         assert pool is not None
         list(in_order(os._exit, iter([3]), pool=pool, ahead=2))
+
+
+def test_a_process_that_a_signal_ends_in_order() -> None:
+    with pytest.raises(SentprobeError, match="was killed"), workers(2) as pool:
+        assert pool is not None
+        list(in_order(sys.exit, iter([143]), pool=pool, ahead=2))
+
+
+def hang_up(number: int) -> int:
+    signal.raise_signal(signal.SIGHUP)
+    return number
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals there")
+def test_a_closed_terminal_is_for_the_process_that_started_the_others() -> None:
+    with workers(2) as pool:
+        assert pool is not None
+        assert pool.submit(hang_up, 3).result() == 3
+
+
+def keep_when_it_is_ended(folder: Path, seconds: float) -> None:
+    """Write files that say what it is at."""
+
+    def keep(*_: object) -> None:
+        (folder / "keeping").touch()
+        time.sleep(seconds)
+        (folder / "kept").touch()
+        raise SystemExit
+
+    signal.signal(signal.SIGTERM, keep)
+    (folder / "working").touch()
+    time.sleep(600)
+
+
+@pytest.fixture
+def hung_up() -> Iterator[None]:
+    """Have a closed terminal end this process as it ends a command."""
+    before = signal.signal(signal.SIGHUP, lambda *_: sys.exit(129))
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals there")
+@pytest.mark.usefixtures("hung_up")
+@pytest.mark.parametrize(
+    ("numbers", "is_kept"),
+    [
+        ((signal.SIGINT,), True),
+        ((signal.SIGHUP, signal.SIGHUP), True),
+        ((signal.SIGINT, signal.SIGINT), False),
+    ],
+)
+def test_only_ctrl_c_once_more_ends_what_still_keeps_its_work(
+    tmp_path: Path, numbers: tuple[int, ...], is_kept: bool
+) -> None:
+    def interrupt() -> None:
+        for number, mark in zip(numbers, ("working", "keeping"), strict=False):
+            wait_for((tmp_path / mark).exists)
+            os.kill(os.getpid(), number)
+
+    sender = threading.Thread(target=interrupt)
+    with pytest.raises((KeyboardInterrupt, SystemExit)), workers(2) as pool:
+        assert pool is not None
+        pool.submit(keep_when_it_is_ended, tmp_path, 0.2 if is_kept else 600)
+        sender.start()
+    sender.join()
+    assert (tmp_path / "kept").exists() is is_kept
+    wait_for(lambda: not active_children())

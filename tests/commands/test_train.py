@@ -13,7 +13,7 @@ import faults
 import pytest
 import torch
 from in_process import Command
-from processes import ENVIRONMENT
+from processes import ENVIRONMENT, end
 from safetensors import safe_open
 from train_command import TINY, WEIGHTS, Train, contents, run_train, write_text, write_triplets
 
@@ -26,6 +26,16 @@ from sentprobe.probes.encoders.word_vectors import WordVectors
 from sentprobe.probes.pretraining import checkpoint, loop, objectives
 
 pytest.importorskip("lightning_fabric", reason="the extra train is not installed")
+
+
+HEARING = """
+import signal
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    from sentprobe.cli import probe
+    probe()
+"""
+"""A command that hears Ctrl-C, which a shell's background job ignores."""
 
 
 @pytest.fixture
@@ -125,29 +135,39 @@ def test_two_devices_share_the_batches_and_go_on(triplets: Path, tmp_path: Path)
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no signals there")
+@pytest.mark.parametrize("wanted", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_those_that_are_trained_side_by_side_are_kept_when_they_are_stopped(
-    triplets: Path, tmp_path: Path
+    triplets: Path, tmp_path: Path, wanted: str
 ) -> None:
+    """By a signal that reaches all processes, as from a terminal."""
+    number = getattr(signal, wanted)
     sizes = [
         str(each) for name in ("--hidden", "--inputs", "--batch") for each in (name, TINY[name])
     ]
     script = tmp_path / "probe.py"
-    script.write_text(
-        "if __name__ == '__main__':\n    from sentprobe.cli import probe\n    probe()\n"
-    )
+    script.write_text(HEARING)
     given = ["--objective", "contrastive", "--corpus", str(triplets), "--validate-every", "999999"]
     line = [sys.executable, str(script), "train", "lstm", *given, *sizes, "--seeds", "2"]
-    line += ["--jobs", "2", "-o", str(tmp_path / "enc")]
-    with subprocess.Popen(line, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True) as work:
-        assert work.stderr is not None
-        learning: set[str] = set()
-        while len(learning) < 2:
-            told = work.stderr.readline()
-            if ", loss " in told:
-                learning.add(told.partition(":")[0])
-        work.send_signal(signal.SIGINT)
-        assert "stopped; what is done is kept in" in work.stderr.read()
-    assert work.returncode == 130
+    line += ["--jobs", "2", "--minutes", "2", "-o", str(tmp_path / "enc")]
+    work = subprocess.Popen(
+        line, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    with work:
+        try:
+            assert work.stderr is not None
+            learning: set[str] = set()
+            while len(learning) < 2:
+                told = work.stderr.readline()
+                assert told
+                if ", loss " in told:
+                    learning.add(told.partition(":")[0])
+            os.killpg(work.pid, number)
+            said = work.stderr.read()
+            work.wait()
+        finally:
+            end(work)
+    assert ("stopped; what is done is kept in" in said) == (number == signal.SIGINT)
+    assert work.returncode == 128 + number
     for seed in range(2):
         stored = checkpoint.read_state(tmp_path / "enc" / f"seed{seed}")
         assert stored is not None

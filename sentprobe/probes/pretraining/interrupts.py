@@ -14,19 +14,22 @@ class Interrupts:
     """Takes the signals of its process until its end, and lets them stop it where it is whole.
 
     What stopped the process before does so still. A signal by which the system would have ended it
-    at once ends it by SystemExit, with the code that a shell gives it.
+    at once ends it by SystemExit, with the code that a shell gives it. Once it is being stopped,
+    only a second Ctrl-C breaks off what it still writes: a terminal that is closed, or a cluster,
+    may send several signals that mean one thing.
     """
 
     def __init__(self) -> None:
         self._before: dict[int, Any] = {}
         self._is_whole = True
         self._waiting: int | None = None
-        self._came = 0
+        self._is_stopping = False
+        self._asked = 0  # how often by Ctrl-C
 
     @property
     def may_keep(self) -> bool:
-        """Whether what is learned is whole, and nobody has asked twice to end."""
-        return self._is_whole and self._came < 2
+        """Whether what is learned is whole, and nobody has pressed Ctrl-C twice."""
+        return self._is_whole and self._asked < 2
 
     def __enter__(self) -> "Interrupts":
         """Take the signals that do not pass unheard; in a thread of its own, there are none."""
@@ -45,21 +48,28 @@ class Interrupts:
     @contextmanager
     def waiting(self) -> Iterator[None]:
         """Let signals wait until the end; what an error leaves half done stays so."""
+        self._go_on()  # had it heard what was raised before, it would not be here
         self._is_whole = False
         yield
         self._is_whole = True
-        if self._waiting is not None:
-            self._stop(self._waiting, None)
+        number, self._waiting = self._waiting, None
+        if number is not None:
+            self._stop(number, None)
 
     def _take(self, number: int, frame: FrameType | None) -> None:
-        self._came += 1
-        if self._is_whole:
+        self._asked += number == signal.SIGINT
+        if not self._is_whole:
+            self._waiting = number
+        elif not self._is_stopping or (number == signal.SIGINT and self._asked > 1):
             self._stop(number, frame)
-        self._waiting = number
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
+        self._is_stopping = True
         before: Callable[[int, FrameType | None], object] | signal.Handlers = self._before[number]
-        if callable(before):
-            before(number, frame)
-        else:
+        if not callable(before):
             raise SystemExit(128 + number)
+        before(number, frame)
+        self._go_on()  # as who took the signal returned
+
+    def _go_on(self) -> None:
+        self._is_stopping, self._asked = False, 0

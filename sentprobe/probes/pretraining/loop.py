@@ -97,7 +97,7 @@ class TrainingStore:
     save_best: Callable[[SentenceModel, TrainingState], None]
     """Writes the best model so far."""
     keep_validation: Callable[[ScoredMoment], None] = _forget
-    """Keeps each validation, for whoever draws the curve."""
+    """Keeps each validation, once the model is written, for whoever draws the curve."""
 
 
 def _ignore(_: Point) -> None:
@@ -115,7 +115,7 @@ def train(
     """Train to the end, from the checkpoint in the folder if there is one.
 
     One that is over is looked at again where it ended, if it is to be looked at. One that is
-    stopped (Ctrl-C, SIGTERM) is kept as it was after the last step that it made whole.
+    stopped (Ctrl-C, SIGTERM, SIGHUP) is kept as it was after the last step that it made whole.
     The global random generators of PyTorch are as they were, afterwards.
 
     Raises:
@@ -201,9 +201,12 @@ class _Loop:
         with self._interrupts:
             try:
                 self._train()
-            # PyTorch raises the last of these where another process that trains was stopped.
-            except (KeyboardInterrupt, SystemExit, RuntimeError):
+            except (KeyboardInterrupt, SystemExit):
                 self._keep_whole()
+                raise
+            except RuntimeError as error:  # on several devices: another may have been stopped
+                if self._fabric.world_size > 1:
+                    self._try_to_keep(error)
                 raise
         return self._state
 
@@ -322,11 +325,16 @@ class _Loop:
             raise self._diverged(self._state.step, f"the validation's {found.metric}")
         state = self._state.validated(found, steps=self._steps)
         self._pace.validated(found)
-        if state.last is not None and self._fabric.is_global_zero:
-            self._store.keep_validation(state.last)
-        if state.waited == 0 and self._fabric.is_global_zero:
+        with self._interrupts.waiting():  # several files are the model, replaced one by one
+            if self._fabric.is_global_zero:
+                self._save(state)
+            self._state = state  # now, or what is killed while it saves would never be saved
+
+    def _save(self, state: TrainingState) -> None:
+        if state.waited == 0:
             self._store.save_best(self._learner.encoder, state)
-        self._state = state  # now, or what is stopped while it saves would never be saved
+        if state.last is not None:
+            self._store.keep_validation(state.last)
 
     def _keep(self) -> None:
         self._write()
@@ -338,6 +346,13 @@ class _Loop:
         if self._interrupts.may_keep and self._state != self._kept:
             self._check()
             self._write()
+
+    def _try_to_keep(self, error: Exception) -> None:
+        """Keep what an error stopped; where that fails, the error has a note of it."""
+        try:
+            self._keep_whole()
+        except Exception as failure:
+            error.add_note(f"the last steps are not kept: {failure}")
 
     def _write(self) -> None:
         if self._fabric.is_global_zero:
