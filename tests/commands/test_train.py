@@ -166,7 +166,7 @@ def test_those_that_are_trained_side_by_side_are_kept_when_they_are_stopped(
             work.wait()
         finally:
             end(work)
-    assert ("stopped; what is done is kept in" in said) == (number == signal.SIGINT)
+    assert "stopped; what is done is kept in" in said
     assert work.returncode == 128 + number
     for seed in range(2):
         stored = checkpoint.read_state(tmp_path / "enc" / f"seed{seed}")
