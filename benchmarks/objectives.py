@@ -27,7 +27,7 @@ from generated_texts import GENERATED, Drawing
 from shared import SHARED
 
 from sentprobe.probes.encoders.networks.architecture import USUAL_LAYERS, Architecture
-from sentprobe.probes.pretraining import loop
+from sentprobe.probes.pretraining import loop, machines
 from sentprobe.probes.pretraining.objective import Validation
 from sentprobe.probes.pretraining.objectives import OBJECTIVES, ObjectiveOptions
 from sentprobe.probes.pretraining.optimizers import usual_optimizer
@@ -130,7 +130,7 @@ def figure(found: Validation) -> str:
 
 def described(given: argparse.Namespace) -> str:
     """Return what was measured, in words."""
-    precision = loop.settled_precision(loop.TrainingMachine()).value
+    precision = machines.settled_precision(machines.TrainingMachine()).value
     until = f"{given.steps} steps" if given.steps else f"{given.minutes:g} min of CPU time"
     return (
         f"{machine(['torch'])} {given.architecture} of {given.hidden} units in {precision}, word "

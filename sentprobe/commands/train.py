@@ -90,7 +90,7 @@ def train(
             probing=_probing(looks),
         )
     ]
-    from sentprobe.probes.pretraining.loop import is_first_process  # noqa: PLC0415 - PyTorch
+    from sentprobe.probes.pretraining.machines import is_first_process  # noqa: PLC0415 - PyTorch
 
     with stopping(lambda: _kept(plans, out)):
         for done in _train_all(plans, jobs=min(where.jobs, len(plans)), threads=where.threads):
@@ -127,7 +127,7 @@ def _plans(
     Raises:
         UsageError: something that is asked for cannot be; see the messages.
     """
-    from sentprobe.probes.pretraining import loop  # noqa: PLC0415 - PyTorch is slow
+    from sentprobe.probes.pretraining import machines  # noqa: PLC0415 - PyTorch is slow
     from sentprobe.probes.runs.training_plan import check_texts  # noqa: PLC0415
 
     check_distinct("architecture", architectures)
@@ -145,13 +145,13 @@ def _plans(
         )
         check_texts(plan)
         if plan.kind.learns:
-            loop.check_machine(plan.settings.machine)
+            machines.check_machine(plan.settings.machine)
         yield plan
 
 
 def _plan(kind: str, objective: str, seed: int, choices: tuple[Any, ...]) -> "TrainingPlan":
     from sentprobe.probes.encoders.networks.architecture import Architecture  # noqa: PLC0415
-    from sentprobe.probes.pretraining import loop, objectives, schedule  # noqa: PLC0415 - PyTorch
+    from sentprobe.probes.pretraining import loop, machines, objectives, schedule  # noqa: PLC0415
     from sentprobe.probes.pretraining.texts.sieves import TextOptions  # noqa: PLC0415
     from sentprobe.probes.runs import training_plan as plans  # noqa: PLC0415
     from sentprobe.specs import choose  # noqa: PLC0415
@@ -217,10 +217,10 @@ def _plan(kind: str, objective: str, seed: int, choices: tuple[Any, ...]) -> "Tr
             validate_every=schedule.parse_every(length.validate_every, "--validate-every"),
             point_every=looks.probe_every
             and schedule.parse_every(looks.probe_every, "--probe-every"),
-            machine=loop.TrainingMachine(
+            machine=machines.TrainingMachine(
                 device=where.device,
                 devices=where.devices,
-                precision=choose(loop.TrainingPrecision, where.precision, what="precision"),
+                precision=choose(machines.TrainingPrecision, where.precision, what="precision"),
             ),
         ),
         out=Path(),
@@ -323,7 +323,7 @@ def train_one(
     plan: "TrainingPlan", *, threads: int | None, beside: bool = False
 ) -> "TrainingReport":
     """Train an encoder; *beside* others, it tells in lines how far it is."""
-    from sentprobe.probes.pretraining.loop import is_first_process  # noqa: PLC0415 - PyTorch
+    from sentprobe.probes.pretraining.machines import is_first_process  # noqa: PLC0415 - PyTorch
     from sentprobe.probes.runs.training import run_training  # noqa: PLC0415 - PyTorch is slow
 
     shown: AbstractContextManager[progress.Reporter]
@@ -337,7 +337,7 @@ def train_one(
 
 def _tell(text: str) -> None:
     """Say something on the way, once for all devices."""
-    from sentprobe.probes.pretraining.loop import is_first_process  # noqa: PLC0415 - PyTorch
+    from sentprobe.probes.pretraining.machines import is_first_process  # noqa: PLC0415 - PyTorch
 
     if is_first_process():
         print(told(text), file=sys.stderr)

@@ -23,7 +23,7 @@ from sentprobe.probes.encoders import model_config, model_folder
 from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.probes.encoders.word_files import read_word_vectors
 from sentprobe.probes.encoders.word_vectors import WordVectors
-from sentprobe.probes.pretraining import checkpoint, loop, objectives
+from sentprobe.probes.pretraining import checkpoint, machines, objectives
 
 pytest.importorskip("lightning_fabric", reason="the extra train is not installed")
 
@@ -377,9 +377,9 @@ MACHINES = [
 def test_a_machine_that_is_not_here_is_refused_before_a_text_is_read(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, said: str
 ) -> None:
-    if loop.has_accelerator() and line.endswith(("cuda", "mps")):
+    if machines.has_accelerator() and line.endswith(("cuda", "mps")):
         pytest.skip("there is one")
-    monkeypatch.setattr(loop, "fast_bfloat16", lambda: False)
+    monkeypatch.setattr(machines, "fast_bfloat16", lambda: False)
     given = ("lstm", "--corpus", "none.txt", "-o", tmp_path / "enc", "--objective", "autoencoder")
     code, out, err = command("train", *given, *line.split())
     assert (code, out) == (2, "")
@@ -388,11 +388,11 @@ def test_a_machine_that_is_not_here_is_refused_before_a_text_is_read(
 
 
 def test_more_devices_than_there_are_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loop, "find_device", lambda _: "cuda")
+    monkeypatch.setattr(machines, "find_device", lambda _: "cuda")
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
-    loop.check_machine(loop.TrainingMachine(device="cuda"))
+    machines.check_machine(machines.TrainingMachine(device="cuda"))
     with pytest.raises(UsageError, match="--devices 2: there is no more than 1 of cuda"):
-        loop.check_machine(loop.TrainingMachine(device="cuda", devices=2))
+        machines.check_machine(machines.TrainingMachine(device="cuda", devices=2))
 
 
 @pytest.fixture
@@ -491,11 +491,11 @@ def test_the_precision_that_is_settled_is_what_is_gone_on_with(
     assert train(*given, "--steps", 2)[0] == 0
     record = json.loads((tmp_path / "enc" / "config.json").read_text())["record"]
     assert record["identity"]["precision"] == "float32"
-    monkeypatch.setattr("sentprobe.probes.pretraining.loop.fast_bfloat16", lambda: False)
+    monkeypatch.setattr("sentprobe.probes.pretraining.machines.fast_bfloat16", lambda: False)
     assert train(*given, "--steps", 3, "--precision", "auto")[0] == 0
     code, _, err = train(*given, "--precision", "bfloat16")
     assert (code, "no instructions for it here; use auto" in err) == (2, True)
-    monkeypatch.setattr("sentprobe.probes.pretraining.loop.fast_bfloat16", lambda: True)
+    monkeypatch.setattr("sentprobe.probes.pretraining.machines.fast_bfloat16", lambda: True)
     for precision in ("auto", "bfloat16"):
         code, _, err = train(*given, "--precision", precision)
         assert (code, "precision 'float32', not 'bfloat16'" in err) == (2, True), err

@@ -5,55 +5,27 @@ are decided by the seed and the epoch. So the weights after a step depend on not
 on where the training was stopped before, nor on what looked at the model in between.
 """
 
-import logging
-import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from enum import StrEnum
-from importlib.util import find_spec
 from itertools import islice
 from math import isfinite
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import nn
 
 from sentprobe import progress
 from sentprobe.errors import SentprobeError, UsageError
-from sentprobe.probes.encoders.protocol import digest, missing_extra
+from sentprobe.probes.encoders.protocol import digest
 from sentprobe.probes.encoders.sentence_model import SentenceModel
 from sentprobe.probes.pretraining import checkpoint as kept
+from sentprobe.probes.pretraining import machines
 from sentprobe.probes.pretraining.interrupts import Interrupts
 from sentprobe.probes.pretraining.objective import Batch, Prepared
 from sentprobe.probes.pretraining.optimizers import OptimizerSettings, make_optimizer
 from sentprobe.probes.pretraining.pace import TrainingPace
 from sentprobe.probes.pretraining.schedule import Every, Limits, ScoredMoment, TrainingState
-from sentprobe.probes.trainer.bank import fast_bfloat16
-from sentprobe.probes.trainer.devices import find_device
-from sentprobe.processes import check_count
 from sentprobe.versions import versions
-
-
-class TrainingPrecision(StrEnum):
-    """In what products are made; weights are float32 always."""
-
-    AUTO = "auto"
-    """bfloat16 where the processor or the GPU has instructions for it."""
-    FLOAT32 = "float32"
-    BFLOAT16 = "bfloat16"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingMachine:
-    """Where the loop runs; lightning-fabric does the rest."""
-
-    device: str = "cpu"
-    """auto, cpu, cuda or mps."""
-    devices: int = 1
-    """How many of them; each takes its share of the batches."""
-    precision: TrainingPrecision = TrainingPrecision.AUTO
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +38,7 @@ class TrainingSettings:
     validate_every: Every = field(default_factory=Every)
     point_every: Every | None = None
     """How often the model is looked at; it is at the start and at the end, too. None: never."""
-    machine: TrainingMachine = field(default_factory=TrainingMachine)
+    machine: machines.TrainingMachine = field(default_factory=machines.TrainingMachine)
     keep_seconds: float = 300.0
     """A checkpoint is written so often, after each validation, when it is stopped, at the end."""
 
@@ -171,8 +143,8 @@ class _Loop:
         at_point: Callable[[Point], None],
         reporter: progress.Reporter,
     ) -> None:
-        self._fabric = make_fabric(settings.machine)
-        with _without_remarks():
+        self._fabric = machines.make_fabric(settings.machine)
+        with machines.without_remarks():
             self._fabric.launch()
         self._prepared, self._settings, self._store = prepared, settings, store
         self._at_point = at_point
@@ -378,86 +350,3 @@ def step_seed(seed: int, step: int, rank: int) -> int:
     (True, False)
     """
     return int(digest("step", seed, step, rank)[:15], 16)
-
-
-def is_first_process() -> bool:
-    """Say whether this is no process that Fabric started for another device."""
-    return os.environ.get("LOCAL_RANK", "0") == "0"
-
-
-def check_machine(machine: TrainingMachine) -> None:
-    """Refuse a machine that is not here, before anything is read for it.
-
-    Raises:
-        EncoderError: lightning-fabric is not installed.
-        UsageError: there is no such device, or not so many, or no bfloat16 there.
-    """
-    if find_spec("lightning_fabric") is None:
-        raise missing_extra("a training", extra="train")
-    check_count("devices", machine.devices)
-    if ":" in machine.device:
-        raise UsageError(f"--device {machine.device}: without a number; --devices says how many")
-    device = find_device(machine.device)
-    there = {"cuda": torch.cuda.device_count(), "mps": 1}.get(device, machine.devices)
-    if machine.devices > there:
-        raise UsageError(f"--devices {machine.devices}: there is no more than {there} of {device}")
-    settled_precision(machine)
-
-
-def make_fabric(machine: TrainingMachine) -> Any:
-    """Return what moves tensors, chooses the precision, and joins several devices.
-
-    Raises:
-        EncoderError: lightning-fabric is not installed.
-        UsageError: there is no such device, or no bfloat16 there.
-    """
-    try:
-        import lightning_fabric as lightning  # noqa: PLC0415 - it is an extra, and slow
-    except ModuleNotFoundError:
-        raise missing_extra("a training", extra="train") from None
-    precision = _PRECISIONS[settled_precision(machine)]
-    try:
-        with _without_remarks():
-            return lightning.Fabric(
-                accelerator=machine.device, devices=machine.devices, precision=precision
-            )
-    except (RuntimeError, ValueError) as error:  # what Fabric raises is made of these
-        raise UsageError(f"--device {machine.device}: {error}") from None
-
-
-@contextmanager
-def _without_remarks() -> Iterator[None]:
-    """Keep from stderr what Fabric remarks on its precision."""
-    log = logging.getLogger("lightning_fabric")
-    before = log.level
-    log.setLevel(logging.WARNING)
-    try:
-        yield
-    finally:
-        log.setLevel(before)
-
-
-_PRECISIONS: Any = {
-    TrainingPrecision.FLOAT32: "32-true",
-    TrainingPrecision.BFLOAT16: "bf16-mixed",
-}
-
-
-def has_accelerator() -> bool:
-    """Say whether there is a GPU of any kind."""
-    return torch.cuda.is_available() or torch.backends.mps.is_available()
-
-
-def settled_precision(machine: TrainingMachine) -> TrainingPrecision:
-    """Return what a machine makes products in, which is never AUTO.
-
-    Raises:
-        UsageError: bfloat16 is asked for, and there are no instructions for it.
-    """
-    on_processor = machine.device == "cpu" or not has_accelerator()
-    fast = fast_bfloat16() if on_processor else torch.cuda.is_available()
-    if machine.precision is TrainingPrecision.BFLOAT16 and not fast:
-        raise UsageError("precision bfloat16: there are no instructions for it here; use auto")
-    if machine.precision is TrainingPrecision.AUTO:
-        return TrainingPrecision.BFLOAT16 if fast else TrainingPrecision.FLOAT32
-    return machine.precision

@@ -1,6 +1,8 @@
 """The pace of a training: how fast it is and how far, as it is told while it goes."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from sentprobe import progress
@@ -42,13 +44,13 @@ class TrainingPace:
         """Take what was found, to be told."""
         self._validation = found
 
-    def paused(self) -> "_Pause":
+    @contextmanager
+    def paused(self) -> Iterator[None]:
         """Let what is done meanwhile count as no training."""
-        return _Pause(self)
-
-    def resume(self) -> None:
-        """Count time from now on."""
-        self._clock = time.monotonic()
+        try:
+            yield
+        finally:
+            self._clock = time.monotonic()
 
     def _passed(self) -> float:
         before, self._clock = self._clock, time.monotonic()
@@ -67,14 +69,3 @@ class TrainingPace:
 
 UNITS = 10_000
 """A training is told of in parts of this."""
-
-
-class _Pause:
-    def __init__(self, pace: TrainingPace) -> None:
-        self._pace = pace
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *_: object) -> None:
-        self._pace.resume()

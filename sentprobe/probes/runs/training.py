@@ -19,7 +19,7 @@ from sentprobe.probes.encoders.trained import TrainedEncoder, TrainedOptions, Tr
 from sentprobe.probes.encoders.word_files import read_word_vectors
 from sentprobe.probes.encoders.word_vectors import WordVectors
 from sentprobe.probes.geometry import results as geometry
-from sentprobe.probes.pretraining import checkpoint, loop, objectives
+from sentprobe.probes.pretraining import checkpoint, loop, machines, objectives
 from sentprobe.probes.pretraining.objectives import ObjectiveKind
 from sentprobe.probes.pretraining.schedule import ScoredMoment, TrainingState
 from sentprobe.probes.pretraining.skip_gram import SKIP_GRAM, learn_skip_gram
@@ -73,7 +73,7 @@ def _run(
     identity = identify(plan)
     try:
         with locked(plan.out, wait=False) as ours:
-            if not ours and loop.is_first_process():
+            if not ours and machines.is_first_process():
                 raise SentprobeError(f"{plan.out}: another process trains there")
             return _found(plan, identity) or _trained(plan, identity, reporter, tell)
     except OSError as error:
@@ -114,7 +114,7 @@ def identify(plan: TrainingPlan) -> checkpoint.Identity:
         | _flat(model, without=("architecture",))
         | {"vectors": _identify_vectors(model.vectors)}
         | _flat(plan.settings.optimizer, kind="optimizer")
-        | {"devices": machine.devices, "precision": loop.settled_precision(machine).value}
+        | {"devices": machine.devices, "precision": machines.settled_precision(machine).value}
         | _flat(plan.options)
     )
 

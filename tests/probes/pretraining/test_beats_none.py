@@ -18,7 +18,7 @@ from generated_texts import GENERATED, Drawing
 from torch import nn
 
 from sentprobe.probes.encoders.networks.architecture import Architecture
-from sentprobe.probes.pretraining import loop
+from sentprobe.probes.pretraining import loop, machines
 from sentprobe.probes.pretraining.objective import Validation
 from sentprobe.probes.pretraining.objectives import OBJECTIVES, ObjectiveOptions
 from sentprobe.probes.pretraining.optimizers import OptimizerKind, OptimizerSettings
@@ -85,7 +85,7 @@ def plan_of(name: str, folder: Path, bout: Bout, *, seed: int = 1) -> TrainingPl
             optimizer=OptimizerSettings(kind=OptimizerKind.ADAM, rate=bout.rate, clip=5.0),
             limits=Limits(steps=bout.steps),
             validate_every=Every(bout.steps),
-            machine=loop.TrainingMachine(precision=loop.TrainingPrecision.FLOAT32),
+            machine=machines.TrainingMachine(precision=machines.TrainingPrecision.FLOAT32),
         ),
         out=folder,
     )

@@ -23,7 +23,7 @@ from small_trainings import (
 )
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.pretraining import checkpoint, loop, optimizers
+from sentprobe.probes.pretraining import checkpoint, loop, machines, optimizers
 from sentprobe.probes.pretraining.objective import Batch
 from sentprobe.probes.pretraining.optimizers import ADAGRAD, ADAM, SGD, OptimizerSettings
 from sentprobe.probes.pretraining.schedule import Every, Limits
@@ -185,7 +185,7 @@ def test_another_training_is_not_gone_on_with(tmp_path: Path) -> None:
 def test_a_device_that_is_not_there_is_refused(tmp_path: Path) -> None:
     if torch.cuda.is_available():
         pytest.skip("there is one")
-    machine = loop.TrainingMachine(device="cuda")
+    machine = machines.TrainingMachine(device="cuda")
     with pytest.raises(UsageError, match="--device cuda: "):
         SmallTraining(tmp_path / "enc", replace(SETTINGS, machine=machine)).run()
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from sentprobe.probes.encoders.networks.architecture import Architecture
-from sentprobe.probes.pretraining import loop
+from sentprobe.probes.pretraining import loop, machines
 from sentprobe.probes.pretraining.objectives import ObjectiveOptions
 from sentprobe.probes.pretraining.optimizers import SGD
 from sentprobe.probes.pretraining.texts.sieves import TextOptions
@@ -84,7 +84,7 @@ def make_plan(folder: Path, *, given: bool) -> plans.TrainingPlan:
         settings=loop.TrainingSettings(
             seed=0,
             optimizer=SGD,
-            machine=loop.TrainingMachine(precision=loop.TrainingPrecision.FLOAT32),
+            machine=machines.TrainingMachine(precision=machines.TrainingPrecision.FLOAT32),
         ),
         out=folder,
     )
