@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sentprobe.errors import ResultsError, SentprobeError, path_error
-from sentprobe.files import write_atomically
+from sentprobe.files import make_folder_of, write_atomically
 from sentprobe.values import check_record, parse_json
 
 LEARNING_FORMAT = "sentprobe-learned 1"
@@ -76,10 +76,7 @@ def write_learning_curve(learned: LearningCurve, folder: Path) -> None:
     path = folder / PLACE
     stored = {"format": LEARNING_FORMAT, **asdict(learned)}
     del stored["source"]
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise path_error(path.parent, "cannot write results here", error) from error
+    make_folder_of(path)
     write_atomically(path, json.dumps(stored, indent=1) + "\n")
 
 
