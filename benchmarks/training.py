@@ -1,9 +1,9 @@
-"""How fast encoders are trained: `probe train`'s loop beside a bare loop of PyTorch.
+"""Training speed of encoders: `probe train`'s loop against a plain PyTorch loop.
 
 python benchmarks/training.py CORPUS [--sentences N] [--steps N] [--rounds N]
 
-Both train the same model on the same batches in turns, in one process with one thread, and are
-timed in seconds of the processor, so that other work on the machine counts little.
+Both train the same model on the same batches in turns, in one process with one thread, and are timed in seconds of the
+processor, so that other work on the machine counts little.
 """
 
 import argparse
@@ -19,24 +19,24 @@ from typing import Any
 
 import torch
 
-from sentprobe.probes.encoders import sentence_model as models
 from sentprobe.probes.encoders.networks.architecture import Architecture
+from sentprobe.probes.encoders.trained import sentence_model as models
 from sentprobe.probes.pretraining import loop, objectives
-from sentprobe.probes.pretraining.objective import Batch, Learner, Prepared, Validation
+from sentprobe.probes.pretraining.objective import Batch, Learner, PreparedObjective, Validation
 from sentprobe.probes.pretraining.optimizers import ADAM, make_optimizer
-from sentprobe.probes.pretraining.schedule import Every, Limits
-from sentprobe.probes.pretraining.texts.sentences import read_sentences
-from sentprobe.probes.pretraining.texts.sieves import TextOptions
+from sentprobe.probes.pretraining.schedule import Limits, StepInterval
+from sentprobe.probes.pretraining.texts.running_text import read_sentences
+from sentprobe.probes.pretraining.texts.text_filters import TextOptions
 from sentprobe.probes.pretraining.vocabulary import learn_vocabulary
-from sentprobe.probes.trainer.bank import fast_bfloat16
+from sentprobe.probes.trainer.bank import has_fast_bfloat16
 
-WARM = 1
-"""Steps that are not timed: the first ones set things up."""
+WARM_UP_STEPS = 1
+"""Warm-up steps, which are not timed."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A model that is trained, without attention to what it learns."""
+    """A model whose training speed is measured."""
 
     name: str
     architecture: Architecture
@@ -50,45 +50,45 @@ CASES = (
 )
 
 
-def prepare(case: Case, texts: Any) -> Prepared:
-    """Return the auto-encoder of a case, and a validation that costs nothing."""
+def prepare(case: Case, texts: Any) -> PreparedObjective:
+    """Return the autoencoder of a case, with a validation that takes no time."""
     words = learn_vocabulary(texts.texts, words=50_000)
     model = models.make_sentence_model(case.architecture, words, seed=0)
     options = objectives.ObjectiveOptions(codes=case.codes)
-    made = objectives.prepare(objectives.OBJECTIVES["autoencoder"], texts, model, options)
-    return replace(made, validate=no_validation)
+    prepared = objectives.prepare(objectives.OBJECTIVES["autoencoder"], texts, model, options)
+    return replace(prepared, validate=no_validation)
 
 
 def no_validation(_: Learner) -> Validation:
     return Validation("none", 0.0, higher_is_better=True, loss=0.0)
 
 
-def of_loop(made: Prepared, steps: int, folder: Path) -> float:
-    """Return the processor's seconds of so many steps of the loop, after those that warm it."""
+def measure_loop(prepared: PreparedObjective, steps: int, folder: Path) -> float:
+    """Return the CPU seconds of *steps* steps of the loop, after warm-up."""
     times: dict[int, float] = {}
     settings = loop.TrainingSettings(
         seed=0,
         optimizer=ADAM,
-        limits=Limits(steps=WARM + steps),
-        validate_every=Every(10**9),
-        point_every=Every(1),
+        limits=Limits(steps=WARM_UP_STEPS + steps),
+        validate_every=StepInterval(10**9),
+        point_every=StepInterval(1),
     )
     store = loop.TrainingStore(folder, {}, lambda *_: None)
 
-    def note(point: loop.Point) -> None:
+    def record_time(point: loop.ProbingPoint) -> None:
         times[point.step] = time.process_time()
 
-    loop.train(made, settings, store, at_point=note)
-    return times[WARM + steps] - times[WARM]
+    loop.train(prepared, settings, store, at_point=record_time)
+    return times[WARM_UP_STEPS + steps] - times[WARM_UP_STEPS]
 
 
-def of_bare(made: Prepared, steps: int) -> float:
-    """Return the same of the shortest loop that one would write."""
-    learner, start = made.learner.train(), 0.0
+def measure_bare(prepared: PreparedObjective, steps: int) -> float:
+    """Return the CPU seconds of *steps* steps of a minimal loop, after warm-up."""
+    learner, start = prepared.learner.train(), 0.0
     optimizer = make_optimizer(ADAM, learner)
-    fast = fast_bfloat16()
-    for number, batch in enumerate(islice(made.train.batches(0), WARM + steps)):
-        if number == WARM:
+    fast = has_fast_bfloat16()
+    for number, batch in enumerate(islice(prepared.train.batches(0), WARM_UP_STEPS + steps)):
+        if number == WARM_UP_STEPS:
             start = time.process_time()
         with torch.autocast("cpu", torch.bfloat16) if fast else nullcontext():
             loss = learner(batch)
@@ -99,28 +99,28 @@ def of_bare(made: Prepared, steps: int) -> float:
     return time.process_time() - start
 
 
-def targets(batches: Iterator[Batch], steps: int) -> int:
-    """Return how many codes are asked for in the steps that are timed."""
-    return sum(each.targets for each in islice(batches, WARM, WARM + steps))
+def count_targets(batches: Iterator[Batch], steps: int) -> int:
+    """Return the number of target codes in the timed steps."""
+    return sum(batch.targets for batch in islice(batches, WARM_UP_STEPS, WARM_UP_STEPS + steps))
 
 
 def measure(case: Case, texts: Any, steps: int, rounds: int) -> str:
-    """Return the line of a case: targets a second of the processor, the median of rounds."""
-    bare, whole, ratios = [], [], []
-    made = prepare(case, texts)
-    asked = targets(made.train.batches(0), steps)
+    """Return the row of a case: targets per CPU second, the median of rounds."""
+    bare, loop_speeds, ratios = [], [], []
+    prepared = prepare(case, texts)
+    target_count = count_targets(prepared.train.batches(0), steps)
     for number in range(rounds):
         with TemporaryDirectory() as folder:
             pair = (
-                (of_bare(made, steps), of_loop(made, steps, Path(folder)))
+                (measure_bare(prepared, steps), measure_loop(prepared, steps, Path(folder)))
                 if number % 2
-                else (of_loop(made, steps, Path(folder)), of_bare(made, steps))[::-1]
+                else (measure_loop(prepared, steps, Path(folder)), measure_bare(prepared, steps))[::-1]
             )
-        bare.append(asked / pair[0])
-        whole.append(asked / pair[1])
+        bare.append(target_count / pair[0])
+        loop_speeds.append(target_count / pair[1])
         ratios.append(pair[0] / pair[1])
     middle = rounds // 2
-    figures = (sorted(each)[middle] for each in (bare, whole, ratios))
+    figures = (sorted(speeds)[middle] for speeds in (bare, loop_speeds, ratios))
     return "| {} | {:,.0f} | {:,.0f} | {:.2f} |".format(case.name, *figures)
 
 
@@ -131,22 +131,22 @@ def main() -> None:
     parser.add_argument("--sentences", type=int, default=60_000)
     parser.add_argument("--steps", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=3)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     torch.set_num_threads(1)
-    texts = read_sentences(given.corpus, options=TextOptions(tokenised=True))
-    texts = replace(texts, texts=texts.texts[: given.sentences], documents=(0,))
-    precision = "bfloat16" if fast_bfloat16() else "float32"
+    texts = read_sentences(arguments.corpus, options=TextOptions(tokenised=True))
+    texts = replace(texts, texts=texts.texts[: arguments.sentences], documents=(0,))
+    precision = "bfloat16" if has_fast_bfloat16() else "float32"
     print("# How fast encoders are trained\n")
     print(
         f"Target tokens a second of the processor, one thread, {precision}, auto-encoder, batches "
-        f"of 256, 8,000 codes unless it says more; the median of {given.rounds} rounds of "
-        f"{given.steps} steps in turns. {len(texts.texts):,} sentences of novels; Python "
+        f"of 256, 8,000 codes unless it says more; the median of {arguments.rounds} rounds of "
+        f"{arguments.steps} steps in turns. {len(texts.texts):,} sentences of novels; Python "
         f"{platform.python_version()}, PyTorch {torch.__version__}. "
         "Made by `python benchmarks/training.py`.\n"
     )
     print("| model | bare loop | probe train | ratio |\n|---|---:|---:|---:|")
     for case in CASES:
-        print(measure(case, texts, given.steps, given.rounds), flush=True)
+        print(measure(case, texts, arguments.steps, arguments.rounds), flush=True)
 
 
 if __name__ == "__main__":

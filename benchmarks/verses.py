@@ -1,7 +1,7 @@
-"""How many verses of the Bible a model finds in another English translation.
+"""Retrieval of Bible verses in another English translation by a model's vectors.
 
-The translations are two modules of SWORD in one folder: usr/share/sword where Debian's packages
-sword-text-kjv and sword-text-web were unpacked by dpkg -x. The package pysword reads them.
+The translations are two SWORD modules in one folder: usr/share/sword of the Debian packages sword-text-kjv and
+sword-text-web, unpacked by dpkg -x. The package pysword reads them (pip install pysword).
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,54 +15,52 @@ import numpy as np
 VERSES = 1000
 
 
-def same_verses(bibles: Path, *, verses: int = VERSES, seed: int = 0) -> list[tuple[str, str]]:
-    """Return verses in both translations, drawn at random; no text is there twice."""
+def sample_verse_pairs(bibles: Path, *, verses: int = VERSES, seed: int = 0) -> list[tuple[str, str]]:
+    """Return random verses in both translations; no text repeats."""
     modules = import_module("pysword.modules").SwordModules(str(bibles))
-    first, second = (
-        modules.get_bible_from_module(name) for name in sorted(modules.parse_modules())
-    )
-    places = list(_places(first, second))
+    first, second = (modules.get_bible_from_module(name) for name in sorted(modules.parse_modules()))
+    places = list(_find_shared_verses(first, second))
     Random(seed).shuffle(places)
-    found: list[tuple[str, str]] = []
+    pairs: list[tuple[str, str]] = []
     seen: set[str] = set()
     for place in places:
-        pair = _text(first, *place), _text(second, *place)
+        pair = _read_verse(first, *place), _read_verse(second, *place)
         if all(pair) and seen.isdisjoint(pair):
-            found.append(pair)
+            pairs.append(pair)
             seen.update(pair)
-        if len(found) == verses:
+        if len(pairs) == verses:
             break
-    return found
+    return pairs
 
 
-def found_at_once(model: str, pairs: Sequence[tuple[str, str]]) -> float:
-    """Return how often a verse is nearest, by cosine, to itself in the other translation."""
-    from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - slow import
+def measure_retrieval(model: str, pairs: Sequence[tuple[str, str]]) -> float:
+    """Return the share of verses whose nearest vector, by cosine, is their translation's."""
+    from sentence_transformers import SentenceTransformer
 
-    known = SentenceTransformer(model, device="cpu")
-    asked, there = (
-        known.encode(list(side), normalize_embeddings=True, show_progress_bar=False)
+    encoder = SentenceTransformer(model, device="cpu")
+    first_vectors, second_vectors = (
+        encoder.encode(list(side), normalize_embeddings=True, show_progress_bar=False)
         for side in zip(*pairs, strict=True)
     )
-    nearest = np.argmax(asked @ there.T, axis=1)
+    nearest = np.argmax(first_vectors @ second_vectors.T, axis=1)
     return float(np.mean(nearest == np.arange(len(pairs))))
 
 
-def _places(first: Any, second: Any) -> Iterator[tuple[str, int, int]]:
-    """Yield book, chapter and verse of all that both divide in the same way."""
-    lengths = [dict(_chapters(bible)) for bible in (first, second)]
+def _find_shared_verses(first: Any, second: Any) -> Iterator[tuple[str, int, int]]:
+    """Yield book, chapter and verse of the chapters of equal length in both translations."""
+    lengths = [dict(_list_chapters(bible)) for bible in (first, second)]
     for place, length in lengths[0].items():
         if lengths[1].get(place) == length:
             yield from ((*place, verse) for verse in range(1, length + 1))
 
 
-def _chapters(bible: Any) -> Iterator[tuple[tuple[str, int], int]]:
+def _list_chapters(bible: Any) -> Iterator[tuple[tuple[str, int], int]]:
     for books in bible.get_structure().get_books().values():
         for book in books:
             for number, length in enumerate(book.chapter_lengths, 1):
                 yield (book.name, number), length
 
 
-def _text(bible: Any, book: str, chapter: int, verse: int) -> str:
+def _read_verse(bible: Any, book: str, chapter: int, verse: int) -> str:
     text = bible.get(books=[book], chapters=[chapter], verses=[verse])
     return " ".join(text.replace("¶", " ").split())

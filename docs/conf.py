@@ -1,7 +1,7 @@
-"""How Sphinx makes the site from the pages of docs/, benchmarks/ and the top folder: `make docs`.
+"""Build the site with Sphinx from the pages of docs/, benchmarks/ and the top folder: `make docs`.
 
-The source folder is the top of the repository, so that a link from one page to another, or to a
-source file, is the same on the site as where the files are read.
+The source folder is the top of the repository, so that links between pages, and to source files,
+are the same on the site and in the repository.
 """
 
 import sentprobe
@@ -13,13 +13,13 @@ version = release = sentprobe.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 root_doc = "docs/index"
 include_patterns = [
-    *("docs/*.md", "benchmarks/*.md", "examples/README.md"),
-    *("README.md", "CHANGELOG.md", "CONTRIBUTING.md"),
+    *("docs/*.md", "docs/decisions/*.md", "benchmarks/*.md", "examples/README.md"),
+    *("CHANGELOG.md", "CONTRIBUTING.md"),
 ]
 exclude_patterns = [".*", "demo", "dist", "sentprobe", "site", "tests"]
 
 myst_heading_anchors = 4
-smartquotes = False  # what stands in a page is what a reader copies
+smartquotes = False  # readers copy text from the pages
 
 autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True, "undoc-members": True}
@@ -28,7 +28,7 @@ autodoc_typehints_format = "short"
 add_module_names = False
 python_use_unqualified_type_names = True
 
-# `make docs-links`, which needs the network; the tests look at the form of the links alone.
+# `make docs-links` needs the network; the tests check only the form of the links.
 linkcheck_timeout = 30
 linkcheck_retries = 2
 linkcheck_anchors = False  # many sites make theirs by scripts
@@ -36,10 +36,15 @@ linkcheck_anchors = False  # many sites make theirs by scripts
 html_theme = "pydata_sphinx_theme"
 html_title = "sentprobe"
 html_extra_path = ["index.html"]
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+templates_path = ["_templates"]
+html_sidebars = {"**": ["site-nav"]}
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
     "navbar_align": "left",
+    "navbar_center": [],
     "show_prev_next": False,
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "docs/index": []},
 }

@@ -1,7 +1,8 @@
-"""An encoder of one's own is a function of a list of sentences.
+"""An encoder of your own: a function that takes a list of sentences and returns vectors.
 
-This one is a bag of words in two halves, so that it knows a little of word order. The bag of words,
-which knows none, is at 50.0 whatever is drawn, since every sentence has a mirror with its words.
+This encoder joins two bags of words, one for each half of the sentence, so it knows some word
+order. A plain bag of words is at 50.0 for any seed, since every sentence has a mirror with the same
+words.
 
 Prints:
 
@@ -18,7 +19,7 @@ import sentprobe
 
 
 def halves(sentences: list[str]) -> NDArray[np.float32]:
-    """Return random word vectors, averaged over the first half and over the second."""
+    """Return the averaged random word vectors of both halves of each sentence, side by side."""
     return np.array([np.hstack([_mean(half) for half in _split(text)]) for text in sentences])
 
 
@@ -34,9 +35,7 @@ def _mean(words: list[str]) -> NDArray[np.float32]:
 
 
 preset = sentprobe.override(sentprobe.find_preset("ettinger"), [("precision", "float32")])
-results = sentprobe.run(
-    "compeval", [halves, "bow?dim=64"], tasks="Order", train=400, test=112, preset=preset
-)
+results = sentprobe.run("compeval", [halves, "bow?dim=64"], tasks="Order", train=400, test=112, preset=preset)
 for record in results.to_records():
     if record["condition"] == "probe":
         print(f"{record['encoder']}: {100 * record['accuracy']:.1f}")

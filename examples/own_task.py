@@ -1,7 +1,7 @@
-"""A task of one's own, from annotated sentences, and what gives its answer away.
+"""A task of your own from annotated sentences, and an audit of its surface cues.
 
-Is the main clause passive? The audit finds that words alone tell: "by" and a form of "be" are
-enough. Who wants to know what an encoder keeps of voice needs a better task, or a control beside.
+Task: is the main clause passive? The audit finds that words alone give the answer: "by" and a form
+of "be" are enough. A study of voice needs a better task, or a control.
 
 Prints:
 

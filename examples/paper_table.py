@@ -1,6 +1,6 @@
-"""A table for a paper: draws of everything, the table in LaTeX, and which differences are real.
+"""A table for a paper: several draws, the table in LaTeX, and the significant differences.
 
-The sizes are small, to be quick; leave `train` and `test` out for figures to report.
+The sizes are small, so that the example is quick; leave out `train` and `test` for a real study.
 
 Prints:
 
@@ -24,8 +24,8 @@ results = sentprobe.run(
 )
 table = results.to_latex(caption="Word order, by probes.", label="tab:probes")
 Path("table.tex").write_text(table, encoding="utf-8")
-for found in sentprobe.compare_encoders(results):
-    first, second = (100 * accuracy for accuracy in found.accuracies)
-    names = f"{found.first.encoder} {first:.1f}, {found.second.encoder} {second:.1f}"
-    verdict = "differ" if found.significant else "may be equal"
-    print(f"{found.first.task}: {names}: {verdict} (p = {found.t_p:.3f})")
+for comparison in sentprobe.compare_encoders(results):
+    first, second = (100 * accuracy for accuracy in comparison.accuracies)
+    names = f"{comparison.first.encoder} {first:.1f}, {comparison.second.encoder} {second:.1f}"
+    verdict = "differ" if comparison.significant else "may be equal"
+    print(f"{comparison.first.task}: {names}: {verdict} (p = {comparison.t_p:.3f})")

@@ -1,4 +1,4 @@
-"""Sentences of which one thing is fixed, with their annotation, and a file of them for other tools.
+"""Sentences with a fixed participant and their annotation, also written to a file.
 
 Prints:
 
@@ -21,9 +21,7 @@ space = sentprobe.Space(
     lexicon,
     vocabulary="compeval",
     templates=["transitive", "transitive-rc"],
-    constraints=sentprobe.Constraints(
-        required=(sentprobe.read_event("help[past](agent: lawyer[pl])"),)
-    ),
+    constraints=sentprobe.Constraints(required=(sentprobe.read_event("help[past](agent: lawyer[pl])"),)),
 )
 print(f"{space.count():,} sentences have lawyers that helped somebody")
 
@@ -31,8 +29,8 @@ for event in space.events(space.sample(3, seed=1)):
     sentence = sentprobe.realize(event, lexicon)
     forms = ["", *(token.form for token in sentence.tokens)]  # tokens are counted from 1
     print(sentence.text)
-    for found in sentence.predicates:
-        patient = forms[found.patient or 0]
-        print(f"  {forms[found.verb]}: agent {forms[found.agent]}, patient {patient}")
+    for predicate in sentence.predicates:
+        patient = forms[predicate.patient or 0]
+        print(f"  {forms[predicate.verb]}: agent {forms[predicate.agent]}, patient {patient}")
 
 sentprobe.write_file(space, space.sample(100, seed=1), "lawyers.conllu")

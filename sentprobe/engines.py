@@ -1,6 +1,6 @@
-"""Where the work is done: processes of this machine, or a Dask cluster; the same to the work.
+"""Engines that run work: processes of this machine, or a Dask cluster.
 
-Both offer :class:`concurrent.futures.Executor`, and :func:`run` is written against that.
+Both implement :class:`concurrent.futures.Executor`, which :func:`run_tasks_on_engine` uses.
 """
 
 import asyncio
@@ -18,47 +18,47 @@ from itertools import islice
 from typing import Any, ParamSpec, TypeVar
 
 from sentprobe.errors import SentprobeError, UsageError, first_line
-from sentprobe.extras import load
-from sentprobe.processes import check_jobs, cores, workers
-from sentprobe.versions import own_version
+from sentprobe.extras import import_module_of_extra
+from sentprobe.processes import check_jobs, count_cores, make_workers
+from sentprobe.versions import get_own_version
 
 log = logging.getLogger(__name__)
 
-Given = TypeVar("Given")
-Value = TypeVar("Value")
-Some = ParamSpec("Some")
+TaskT = TypeVar("TaskT")
+ValueT = TypeVar("ValueT")
+Params = ParamSpec("Params")
 
 MAX_KILLS = 3
-"""So many workers may be killed at one task."""
+"""Number of workers that may be killed at one task."""
 
 CONNECT_SECONDS = 10
-"""So long a scheduler may take to take us on."""
+"""Timeout for connecting to the scheduler, in seconds."""
 
-KNOCK_SECONDS = 4
-"""So long it may take to answer at all."""
+ANSWER_SECONDS = 4
+"""Timeout for the scheduler's first answer, in seconds."""
 
 ADDRESS = re.compile(r"(?:tcp://)?([\w.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}")
 
 
 class EngineName(StrEnum):
-    """The engines."""
+    """Names of the engines."""
 
     LOCAL = "local"
     DASK = "dask"
 
 
 class EngineError(SentprobeError):
-    """The workers cannot be reached, or are killed again and again."""
+    """The workers cannot be reached, or are killed repeatedly."""
 
 
-class Here(futures.Executor):
-    """Does the work at once, in this process."""
+class InlineExecutor(futures.Executor):
+    """An executor that does the work at once, in this process."""
 
     def submit(
-        self, fn: Callable[Some, Value], /, *args: Some.args, **kwargs: Some.kwargs
-    ) -> "futures.Future[Value]":
-        """Do it, and return a future that is done."""
-        future: futures.Future[Value] = futures.Future()
+        self, fn: Callable[Params, ValueT], /, *args: Params.args, **kwargs: Params.kwargs
+    ) -> "futures.Future[ValueT]":
+        """Do the work, and return a finished future."""
+        future: futures.Future[ValueT] = futures.Future()
         try:
             future.set_result(fn(*args, **kwargs))
         except Exception as error:
@@ -67,16 +67,16 @@ class Here(futures.Executor):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Machines:
-    """Where the work is done.
+class EngineChoice:
+    """The engine, its number of processes, and the address of a Dask scheduler.
 
     Raises:
-        UsageError: a scheduler without Dask or Dask without a scheduler, or its address is none; no
-            such number of jobs.
+        UsageError: the scheduler and Dask are not given together, the address is malformed, or the number of jobs is
+            wrong.
     """
 
     engine: EngineName = EngineName.LOCAL
-    jobs: int = field(default_factory=cores)
+    jobs: int = field(default_factory=count_cores)
     scheduler: str | None = None
     """The address of a Dask cluster."""
 
@@ -88,59 +88,57 @@ class Machines:
             raise UsageError(f"--scheduler tcp://HOST:PORT is wanted, not {self.scheduler!r}")
 
 
-def _same(value: Value) -> Value:
+def _return_unchanged(value: ValueT) -> ValueT:
     return value
 
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """An executor, and how many pieces of work may wait in it."""
+    """An executor, and the number of tasks that may wait in it."""
 
     pool: futures.Executor
-    ahead: int
-    share: Callable[[Any], Any] = _same
-    """Puts a value that much work is about where all workers find it, and returns what stands for
-    it among the arguments of the work."""
+    max_waiting: int
+    share: Callable[[Any], Any] = _return_unchanged
+    """Sends a value to all workers once; returns its stand-in among the arguments."""
 
     @property
-    def is_here(self) -> bool:
-        """Whether all is done in this process."""
-        return isinstance(self.pool, Here)
+    def is_inline(self) -> bool:
+        """Whether all work is done in this process."""
+        return isinstance(self.pool, InlineExecutor)
 
 
-ALONE = Engine(Here(), ahead=1)
-"""The engine that does all in this process."""
+INLINE_ENGINE = Engine(InlineExecutor(), max_waiting=1)
+"""The engine that does all work in this process."""
 
 
 @contextmanager
-def make_engine(machines: Machines) -> Iterator[Engine]:
-    """Give the engine: processes here, or the workers of a Dask cluster.
+def make_engine(machines: EngineChoice) -> Iterator[Engine]:
+    """Give the engine: processes of this machine, or the workers of a Dask cluster.
 
     Raises:
         EngineError: Dask is not installed, or the scheduler does not answer.
     """
     scheduler = machines.scheduler
-    with _local(machines.jobs) if scheduler is None else _dask(scheduler) as engine:
+    with _make_local_engine(machines.jobs) if scheduler is None else _make_dask_engine(scheduler) as engine:
         yield engine
 
 
 @contextmanager
-def _local(jobs: int) -> Iterator[Engine]:
-    with workers(jobs) as pool:
-        yield ALONE if pool is None else Engine(pool, ahead=2 * jobs)
+def _make_local_engine(jobs: int) -> Iterator[Engine]:
+    with make_workers(jobs) as pool:
+        yield INLINE_ENGINE if pool is None else Engine(pool, max_waiting=2 * jobs)
 
 
 @contextmanager
-def _dask(scheduler: str) -> Iterator[Engine]:
+def _make_dask_engine(scheduler: str) -> Iterator[Engine]:
     try:
-        from distributed import Client  # noqa: PLC0415 - an extra
+        from distributed import Client
     except ImportError as error:
         raise EngineError("--engine dask needs the extra: pip install 'sentprobe[dask]'") from error
     try:
-        asyncio.run(_knock(scheduler))
-    except Exception as error:  # what another kind of server says may be anything to Dask
-        why = first_line(error)
-        raise EngineError(f"no Dask scheduler answers at {scheduler}: {why}") from error
+        asyncio.run(_check_scheduler(scheduler))
+    except Exception as error:  # another kind of server may answer anything
+        raise EngineError(f"no Dask scheduler answers at {scheduler}: {first_line(error)}") from error
     try:
         connect: Any = Client
         client = connect(scheduler, set_as_default=False, timeout=CONNECT_SECONDS)
@@ -149,54 +147,52 @@ def _dask(scheduler: str) -> Iterator[Engine]:
     with client:
         pool = client.get_executor(pure=False)
         try:
-            ahead = 2 * max(4, sum(client.nthreads().values()))
-            yield Engine(pool, ahead, share=partial(_share, client))
+            max_waiting = 2 * max(4, sum(client.nthreads().values()))
+            yield Engine(pool, max_waiting, share=partial(_share_with_cluster, client))
         finally:
             pool.shutdown(wait=False)
 
 
-def _share(client: Any, value: object) -> object:
-    """Give a value to the cluster once; a task is done again if its worker is gone, data is not."""
+def _share_with_cluster(client: Any, value: object) -> object:
+    """Send a value to the cluster; Dask repeats tasks of lost workers, but cannot restore data."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # that it is large
-        return client.submit(_same, value, pure=False)
+        warnings.simplefilter("ignore", UserWarning)  # about its size
+        return client.submit(_return_unchanged, value, pure=False)
 
 
-async def _knock(scheduler: str) -> None:
-    """See whether anybody that speaks as Dask does is there; a client would try for much longer."""
-    comm: Any = load("distributed").comm
-    trying = comm.connect(scheduler, timeout=KNOCK_SECONDS)
-    answer = await asyncio.wait_for(trying, KNOCK_SECONDS)
+async def _check_scheduler(scheduler: str) -> None:
+    """Check that a Dask scheduler answers; a client would try for much longer."""
+    comm: Any = import_module_of_extra("distributed").comm
+    answer = await asyncio.wait_for(comm.connect(scheduler, timeout=ANSWER_SECONDS), ANSWER_SECONDS)
     answer.abort()
 
 
-KEPT = "what was done is kept, and the same command goes on"
-"""What a message says where each piece of work is kept as it comes."""
+KEPT_MESSAGE = "finished work is saved, and the same command continues"
+"""Part of an error message where finished work is saved at once."""
 
 
-def run(
-    work: Callable[..., Value],
-    tasks: Iterator[Given],
+def run_tasks_on_engine(
+    work: Callable[..., ValueT],
+    tasks: Iterator[TaskT],
     engine: Engine,
     *,
     shared: tuple[object, ...] = (),
-    kept: str = KEPT,
-) -> Generator[tuple[Given, Value], None, None]:
-    """Do *work* on each task and yield the task with the value, in the order in which they end.
+    kept_message: str = KEPT_MESSAGE,
+) -> Generator[tuple[TaskT, ValueT], None, None]:
+    """Do *work* on each task and yield (task, value) pairs in the order of completion.
 
-    Tasks are taken as they are needed, and may be added to as long as any is being done. When a
-    worker is killed, what it had is done again, by an executor that replaces such workers, as ours
-    and Dask's do.
+    Tasks are taken as they are needed; the iterator may grow meanwhile. If a worker is killed, its task is repeated:
+    the executor replaces such workers.
 
-    - shared: what the engine shares, and *work* gets after the task
-    - kept: what an error says of what was done
+    - shared: arguments that the engine shares, passed to *work* after the task
+    - kept_message: part of an error message, about finished work
 
     Raises:
-        EngineError: workers are killed again and again, or the cluster is gone.
+        EngineError: workers are killed repeatedly, or the cluster is gone.
     """
-    waiting: dict[futures.Future[Value], tuple[Given, int]] = {}
+    waiting: dict[futures.Future[ValueT], tuple[TaskT, int]] = {}
     while True:
-        for task in islice(tasks, engine.ahead - len(waiting)):
+        for task in islice(tasks, engine.max_waiting - len(waiting)):
             waiting[engine.pool.submit(work, task, *shared)] = task, 0
         if not waiting:
             return
@@ -204,55 +200,55 @@ def run(
         for future in done:
             task, kills = waiting.pop(future)
             try:
-                value = _result(future, kept, cluster=engine.share is not _same)
+                value = _read_result(future, kept_message, cluster=engine.share is not _return_unchanged)
             except futures.BrokenExecutor:
-                _check_kills(kills + 1, kept)
+                _check_kills(kills + 1, kept_message)
                 waiting[engine.pool.submit(work, task, *shared)] = task, kills + 1
             else:
                 yield task, value
 
 
-def _check_kills(kills: int, kept: str) -> None:
-    """Refuse to go on with a task at which so many workers were killed."""
+def _check_kills(kills: int, kept_message: str) -> None:
+    """Refuse to continue with a task at which too many workers were killed."""
     if kills == MAX_KILLS:
         raise EngineError(
             f"worker processes were killed {kills} times in a row at the same work (out of "
-            f"memory?): fewer --jobs need less; {kept}"
+            f"memory?): fewer --jobs need less; {kept_message}"
         ) from None
     log.warning("a worker process was killed; its work is done again")
 
 
-_ANOTHER_VERSION = (ImportError, AttributeError, pickle.UnpicklingError)
-"""What is raised where work is sent to a process that has not the same code."""
+_VERSION_ERRORS = (ImportError, AttributeError, pickle.UnpicklingError)
+"""Errors of a worker that does not have the same code."""
 
 
-def _result(future: "futures.Future[Value]", kept: str, *, cluster: bool) -> Value:
+def _read_result(future: "futures.Future[ValueT]", kept_message: str, *, cluster: bool) -> ValueT:
     try:
         return future.result()
     except (SentprobeError, futures.BrokenExecutor):
         raise
     except futures.CancelledError:
-        raise EngineError(f"the Dask scheduler gave up the work; {kept}") from None
+        raise EngineError(f"the Dask scheduler gave up the work; {kept_message}") from None
     except Exception as error:
         if type(error).__module__.startswith("distributed"):
             message = " ".join(str(error).split())
             raise EngineError(f"the Dask cluster could not do the work: {message}") from error
-        if cluster and isinstance(error, _ANOTHER_VERSION):
+        if cluster and isinstance(error, _VERSION_ERRORS):
             raise EngineError(
                 f"a process of the Dask cluster cannot read the work ({first_line(error)}); the "
-                f"scheduler and all workers need sentprobe {own_version()}, as here; {kept}"
+                f"scheduler and all workers need sentprobe {get_own_version()}, as here; "
+                f"{kept_message}"
             ) from error
         raise
 
 
-def check_version(found: str) -> None:
-    """Refuse what a worker with another version of sentprobe made.
+def check_version(worker_version: str) -> None:
+    """Refuse results of a worker with another version of sentprobe.
 
     Raises:
-        EngineError: its version is *found*, and this process has another.
+        EngineError: the versions differ.
     """
-    if found != own_version():
+    if worker_version != get_own_version():
         raise EngineError(
-            f"a worker has sentprobe {found} and this process {own_version()}; "
-            "they must be the same"
+            f"a worker has sentprobe {worker_version} and this process {get_own_version()}; they must be the same"
         )

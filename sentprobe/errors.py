@@ -1,4 +1,4 @@
-"""The exceptions that sentprobe raises for a user's mistake, and parts of their messages."""
+"""Exceptions for mistakes of the user, and parts of their messages."""
 
 import errno
 import re
@@ -7,47 +7,45 @@ from difflib import get_close_matches
 from os import PathLike, fsencode, fspath
 from typing import SupportsIndex
 
-QUOTED = 200
-"""So many characters of a text of somebody else's are enough for a message."""
+MAX_QUOTED = 200
+"""Maximum number of characters of foreign text that a message quotes."""
 
-_LONGEST_NAME = 255
-"""The characters of what has no space and no slash: no name of a file is longer."""
+_MAX_NAME = 255
+"""Maximum length of a file name. Longer text without a space or slash is cut."""
 
-_LONGEST_LINE = 2000
+_MAX_LINE = 2000
 
-_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-_WORD = re.compile(rf"[^\s/]{{{_LONGEST_NAME + 1},}}")
-_QUOTATION = re.compile(rf"""(?<!\w)(['"])((?:(?!\1)[^\n]){{{QUOTED}}})(?:(?!\1)[^\n])+\1""")
-_LINE = re.compile(rf"[^\n]{{{_LONGEST_LINE + 1},}}")
+_CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_LONG_WORD = re.compile(rf"[^\s/]{{{_MAX_NAME + 1},}}")
+_QUOTATION = re.compile(rf"""(?<!\w)(['"])((?:(?!\1)[^\n]){{{MAX_QUOTED}}})(?:(?!\1)[^\n])+\1""")
+_LONG_LINE = re.compile(rf"[^\n]{{{_MAX_LINE + 1},}}")
 
 
-def visible(text: str) -> str:
-    r"""Return the text with what a terminal would obey, and not show, as Python writes it.
+def escape_control_characters(text: str) -> str:
+    r"""Return the text with control characters escaped as Python writes them.
 
-    >>> print(visible("red: \x1b[31m"))
+    >>> print(escape_control_characters("red: \x1b[31m"))
     red: \x1b[31m
     """
-    return _UNSEEN.sub(lambda found: ascii(found[0])[1:-1], text)
+    return _CONTROL_CHARACTERS.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
-def told(text: str) -> str:
-    """Return a message as people may see it: visible, and nothing in it quoted at length.
+def format_message(text: str) -> str:
+    """Return a message as people may see it: control characters escaped, long quotations cut.
 
-    >>> len(told("there is no task " + repr("x" * 680_000)))
+    >>> len(format_message("there is no task " + repr("x" * 680_000)))
     220
     """
-    text = visible(text)
-    if len(text) <= QUOTED:
+    text = escape_control_characters(text)
+    if len(text) <= MAX_QUOTED:
         return text
-    text = _QUOTATION.sub(lambda found: f"{found[1]}{found[2]}…{found[1]}", text)
-    text = _WORD.sub(lambda found: f"{found[0][:QUOTED]}…", text)
-    return _LINE.sub(
-        lambda found: f"{found[0][: _LONGEST_LINE - QUOTED]} … {found[0][-100:]}", text
-    )
+    text = _QUOTATION.sub(lambda match: f"{match[1]}{match[2]}…{match[1]}", text)
+    text = _LONG_WORD.sub(lambda match: f"{match[0][:MAX_QUOTED]}…", text)
+    return _LONG_LINE.sub(lambda match: f"{match[0][: _MAX_LINE - MAX_QUOTED]} … {match[0][-100:]}", text)
 
 
 class SentprobeError(Exception):
-    """Something that the user asked for failed; the message is one clear sentence.
+    """A request failed; the message is one clear sentence.
 
     The command line prints the message and leaves with :attr:`exit_code`.
     """
@@ -55,7 +53,7 @@ class SentprobeError(Exception):
     exit_code = 1
 
     def __str__(self) -> str:
-        return told(super().__str__())
+        return format_message(super().__str__())
 
 
 class UsageError(SentprobeError, ValueError):
@@ -64,69 +62,63 @@ class UsageError(SentprobeError, ValueError):
     exit_code = 2
 
 
-class GivenError(UsageError, TypeError):
-    """What a function was given is of a type that it cannot use."""
+class ArgumentTypeError(UsageError, TypeError):
+    """An argument of a function has a type that the function cannot use."""
 
 
-WRONG_PATH = frozenset(
-    {
-        *(errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP),
-        *(errno.EACCES, errno.EPERM, errno.EROFS),
-    }
-)
-"""What is wrong with a path that is not there, is of another kind, or is not ours to use."""
+WRONG_PATH = {
+    *(errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP),
+    *(errno.EACCES, errno.EPERM, errno.EROFS),
+}
+"""Error numbers of a path that is missing, of another kind, or not accessible."""
 
 
 def path_error(
-    path: PathLike[str] | str,
-    what: str,
-    error: OSError,
-    *,
-    otherwise: type[SentprobeError] = SentprobeError,
+    path: PathLike[str] | str, what: str, error: OSError, *, otherwise: type[SentprobeError] = SentprobeError
 ) -> SentprobeError:
     """Return the error for a path: a wrong request, or *otherwise* (a full disk, damage).
 
     >>> path_error("x.txt", "cannot read it", FileNotFoundError(2, "No such file")).exit_code
     2
     """
-    kind = UsageError if error.errno in WRONG_PATH else otherwise
-    return kind(f"{path}: {what}: {error.strerror or error}")
+    error_type = UsageError if error.errno in WRONG_PATH else otherwise
+    return error_type(f"{path}: {what}: {error.strerror or error}")
 
 
-def part_error(
+def folder_part_error(
     path: PathLike[str] | str, what: str, error: OSError, *, damaged: type[SentprobeError]
 ) -> SentprobeError:
-    """Return the error for a file of a folder of ours: that it is missing is damage.
+    """Return the error for a file in a folder that sentprobe made: a missing file is damage.
 
-    >>> part_error("t/a", "cannot read it", FileNotFoundError(2, "none"), damaged=FormatError)
+    >>> missing = FileNotFoundError(2, "none")
+    >>> folder_part_error("t/a", "cannot read it", missing, damaged=FormatError)
     FormatError('t/a: cannot read it: none')
     """
-    ours = error.errno not in (errno.EACCES, errno.EPERM)
-    kind = damaged if ours else UsageError
-    return kind(f"{path}: {what}: {error.strerror or error}")
+    error_type = UsageError if error.errno in (errno.EACCES, errno.EPERM) else damaged
+    return error_type(f"{path}: {what}: {error.strerror or error}")
 
 
 def check_whole(name: str, value: object) -> None:
-    """Refuse what is no whole number; None is left to mean none.
+    """Refuse a value that is not a whole number; None is accepted.
 
     >>> check_whole("train", 400)
 
     Raises:
-        GivenError: it is not one.
+        ArgumentTypeError: the value is not a whole number.
     """
     if value is not None and (isinstance(value, bool) or not isinstance(value, SupportsIndex)):
-        raise GivenError(f"{name} must be a whole number, not {value!r}")
+        raise ArgumentTypeError(f"{name} must be a whole number, not {value!r}")
 
 
 LARGEST_SEED = 2**62
-"""What fits beside those counted up from it into every generator, column and file."""
+"""Largest seed: seeds counted up from it still fit every generator, column and file."""
 
 
 def check_seed(seed: int) -> int:
-    """Return a seed, unless it is one that not every generator takes.
+    """Return a seed that every generator takes.
 
     Raises:
-        UsageError: it is too large.
+        UsageError: the seed is too large.
     """
     if seed > LARGEST_SEED:
         raise UsageError(f"the seed must be at most {LARGEST_SEED}, not {seed}")
@@ -134,41 +126,41 @@ def check_seed(seed: int) -> int:
 
 
 def check_utf8(*names: PathLike[str] | str) -> None:
-    """Refuse a path, or what a command was given, that no file of results could name.
+    """Refuse a path or argument that a file of results could not name.
 
     Raises:
-        UsageError: it is not UTF-8.
+        UsageError: the name is not UTF-8.
     """
-    for name in [fspath(each) for each in names]:
+    for name in [fspath(path) for path in names]:
         try:
             name.encode()
         except UnicodeEncodeError:
             raise UsageError(f"{ascii(fsencode(name))[1:]} is not UTF-8; rename it") from None
 
 
-def suggest(name: str, known: Iterable[str]) -> str:
-    """Return `` (did you mean 'x'?)`` for the known name nearest to *name*, or the empty string.
+def suggest(name: str, names: Iterable[str]) -> str:
+    """Return `` (did you mean 'x'?)`` for the name nearest to *name*, or the empty string.
 
     >>> suggest("lwayer", ["lawyer", "doctor"])
     " (did you mean 'lawyer'?)"
     >>> suggest("xyz", ["lawyer", "doctor"])
     ''
     """
-    near = get_close_matches(name, list(known), n=1)
-    return f" (did you mean {near[0]!r}?)" if near else ""
+    matches = get_close_matches(name, list(names), n=1)
+    return f" (did you mean {matches[0]!r}?)" if matches else ""
 
 
-def counted(number: int, thing: str) -> str:
-    """Return how many things there are, in words for a message.
+def format_count(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural where needed.
 
-    >>> counted(1, "field"), counted(2, "probe word")
+    >>> format_count(1, "field"), format_count(2, "probe word")
     ('1 field', '2 probe words')
     """
-    return f"{number} {thing}{'' if number == 1 else 's'}"
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def first_line(error: BaseException) -> str:
-    r"""Return the first line of the error's text, or its name when it has none.
+    r"""Return the first line of an error's text, or its class name if it has no text.
 
     >>> first_line(ValueError("no such device\nThe devices are: cpu")), first_line(KeyError())
     ('no such device', 'KeyError')
@@ -177,11 +169,11 @@ def first_line(error: BaseException) -> str:
 
 
 class ResultsError(SentprobeError):
-    """A directory or file of results cannot be read or written, or is not ours."""
+    """A folder or file of results cannot be read or written, or is not ours."""
 
 
 class FormatError(SentprobeError):
-    """A record that cannot be read; the message says in which line and why."""
+    """A record cannot be read; the message says in which line and why."""
 
 
 class NotationError(UsageError):
@@ -207,8 +199,8 @@ class NotationError(UsageError):
     def __str__(self) -> str:
         place = f"{self.source or 'event'}:{self.line}:{self.column}"
         line = self.text.split("\n")[self.line - 1].expandtabs(1).rstrip()
-        start = max(0, self.column - 1 - QUOTED)
-        shown = _UNSEEN.sub("?", line[start : start + 2 * QUOTED])  # one for one: see the caret
+        start = max(0, self.column - 1 - MAX_QUOTED)
+        shown = _CONTROL_CHARACTERS.sub("?", line[start : start + 2 * MAX_QUOTED])  # same length, for the caret
         before = "…" if start else ""
         caret = f"{'^':>{self.column - start + len(before)}}"
-        return f"{told(f'{place}: {self.message}')}\n  {before}{shown}\n  {caret}"
+        return f"{format_message(f'{place}: {self.message}')}\n  {before}{shown}\n  {caret}"

@@ -1,4 +1,4 @@
-"""The libraries that a plain install lacks: imported where they are used, or named as missing."""
+"""Libraries of the extras: imported where they are used, or named as missing."""
 
 from importlib import import_module
 from importlib.util import find_spec
@@ -6,72 +6,59 @@ from typing import Any
 
 from sentprobe.errors import SentprobeError, first_line
 
-PROBE = {
-    "torch": "PyTorch",
-    "sklearn": "scikit-learn",
-    "scipy": "SciPy",
-    "duckdb": "DuckDB",
-    "lightgbm": "LightGBM",
-}
-"""What the extra ``probe`` installs, by the name that is imported."""
+PROBE = {"torch": "PyTorch", "sklearn": "scikit-learn", "duckdb": "DuckDB", "lightgbm": "LightGBM"}
+"""Libraries of the extra ``probe``: import name to display name."""
 
-TRAIN = {"defusedxml": "defusedxml", "polib": "polib", "pysword": "pysword"}
-"""What the extra ``train`` installs besides."""
+TRAIN = {"defusedxml": "defusedxml"}
+"""Libraries that the extra ``train`` adds."""
 
-_OF_THE_SYSTEM = {"lightgbm": "the OpenMP library of the system, libgomp (of macOS: libomp)"}
-"""What a library needs besides, that pip does not install."""
+_SYSTEM_LIBRARIES = {"lightgbm": "the OpenMP library of the system, libgomp (of macOS: libomp)"}
+"""System libraries that pip does not install, by the library that needs them."""
 
 
 class MissingError(SentprobeError, ImportError):
-    """A library is wanted that an extra installs; the message names both."""
+    """A library of an extra is not installed; the message names both."""
 
 
 class UnusableError(SentprobeError, ImportError):
-    """A library is installed, but cannot be loaded or is too old; says which is wanted."""
+    """An installed library cannot be loaded or is too old; the message names the missing part."""
 
 
-def need(*libraries: str) -> None:
-    """Refuse at once what will want *libraries* later; none is imported yet, for they are slow.
+def require_libraries(*libraries: str) -> None:
+    """Refuse to go on without *libraries*, which are looked up and not imported.
 
     Raises:
-        MissingError: one is not installed.
+        MissingError: a library is not installed.
     """
     for library in libraries:
         if find_spec(library) is None:
-            raise _missing(library)
+            raise _missing_error(library)
 
 
-def load(module: str) -> Any:
-    """Import a module of one of the libraries of the extras ``probe`` and ``train``.
+def import_module_of_extra(module: str) -> Any:
+    """Import a module of a library of the extras ``probe`` and ``train``.
 
-    >>> load("scipy.stats").__name__
-    'scipy.stats'
+    >>> import_module_of_extra("sklearn.utils").__name__
+    'sklearn.utils'
 
     Raises:
         MissingError: the library is not installed.
-        UnusableError: it is, but not all that it needs of the system.
+        UnusableError: the library lacks a system library.
     """
     library = module.partition(".")[0]
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        if error.name != library:  # the library is there, but lacks something itself
+        if error.name != library:  # the library lacks a dependency of its own
             raise
-        raise _missing(library) from None
-    except OSError as error:  # what ctypes raises for a shared library that it cannot open
-        raise _unusable(library, error) from error
+        raise _missing_error(library) from None
+    except OSError as error:  # ctypes cannot open a shared library
+        system_library = _SYSTEM_LIBRARIES.get(library)
+        hint = f"; it needs {system_library}" if system_library else ""
+        message = f"{PROBE[library]} is installed, but cannot be loaded{hint}: {first_line(error)}"
+        raise UnusableError(message) from error
 
 
-def _missing(library: str) -> MissingError:
+def _missing_error(library: str) -> MissingError:
     extra, names = ("train", TRAIN) if library in TRAIN else ("probe", PROBE)
-    return MissingError(
-        f"this needs {names[library]}, which is not installed: pip install 'sentprobe[{extra}]'"
-    )
-
-
-def _unusable(library: str, error: OSError) -> UnusableError:
-    lacking = _OF_THE_SYSTEM.get(library)
-    needed = f"; it needs {lacking}" if lacking else ""
-    return UnusableError(
-        f"{PROBE[library]} is installed, but cannot be loaded{needed}: {first_line(error)}"
-    )
+    return MissingError(f"this needs {names[library]}, which is not installed: pip install 'sentprobe[{extra}]'")

@@ -1,25 +1,25 @@
-"""Lengths of sentences in tokens, and the bins in which they are counted."""
+"""Lengths of sentences in tokens, and their bins."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 ADI_BINS = ((5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26, 29), (30, 33), (34, 70))
-"""The classes of length of Adi et al. 2017, section 3, in tokens."""
+"""Length classes of Adi et al. 2017, section 3, in tokens."""
 
 
 class Lengths(StrEnum):
-    """How lengths are put together."""
+    """Ways to group lengths."""
 
     BINS = "bins"
-    """Those of Adi et al. 2017, and what is shorter or longer."""
+    """The bins of Adi et al. 2017, with a bin for shorter and one for longer sentences."""
     TOKENS = "tokens"
-    """Each length by itself."""
+    """A bin for each length."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Bin:
-    """Lengths from *shortest* to *longest*, both included; None: however long.
+    """Lengths from *shortest* to *longest*, both included; None means no upper limit.
 
     >>> str(Bin(5, 8)), str(Bin(7, 7)), str(Bin(71, None)), 9 in Bin(9, 12)
     ('5-8', '7', '71+', True)
@@ -34,28 +34,27 @@ class Bin:
     def __str__(self) -> str:
         if self.longest is None:
             return f"{self.shortest}+"
-        ends = dict.fromkeys((self.shortest, self.longest))
-        return "-".join(map(str, ends))
+        return "-".join(map(str, dict.fromkeys((self.shortest, self.longest))))
 
 
 BINS = (Bin(1, ADI_BINS[0][0] - 1), *(Bin(*ends) for ends in ADI_BINS), Bin(71, None))
-"""Every length is in one of them."""
+"""Bins that cover every length."""
 
 
-def bins_of(lengths: Iterable[int], by: Lengths) -> tuple[Bin, ...]:
-    """Return the bins in which there is a length, in order.
+def find_bins(lengths: Iterable[int], by: Lengths) -> tuple[Bin, ...]:
+    """Return the bins that some length falls into, in order.
 
-    >>> [str(each) for each in bins_of([12, 3, 9, 3], Lengths.BINS)]
+    >>> [str(length_bin) for length_bin in find_bins([12, 3, 9, 3], Lengths.BINS)]
     ['1-4', '9-12']
     """
     distinct = sorted(set(lengths))
     if by is Lengths.TOKENS:
         return tuple(Bin(length, length) for length in distinct)
-    return tuple(each for each in BINS if any(length in each for length in distinct))
+    return tuple(length_bin for length_bin in BINS if any(length in length_bin for length in distinct))
 
 
 def count_tokens(sentences: Sequence[str]) -> tuple[int, ...]:
-    """Return the number of tokens of each sentence, with one space between tokens.
+    """Return the number of tokens of each sentence; one space separates tokens.
 
     >>> count_tokens(["the man slept", "stop !"])
     (3, 2)

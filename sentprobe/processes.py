@@ -1,4 +1,4 @@
-"""Processes and threads: how many, and processes that end with their work, however it ends."""
+"""Number of processes and threads, and worker processes that end with their parent."""
 
 import os
 import pickle
@@ -17,60 +17,60 @@ from multiprocessing.context import SpawnProcess
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from sentprobe.errors import SentprobeError, UsageError, check_whole
-from sentprobe.extras import load
+from sentprobe.extras import import_module_of_extra
 
-MOST = 1_000_000
-"""The largest number of seeds, draws, threads or processes that anybody can mean."""
+MAX_COUNT = 1_000_000
+"""Largest sensible number of seeds, draws, threads or processes."""
 
 
 def check_count(what: str, count: int | None) -> None:
-    """Refuse a number that is not positive; None is no number.
+    """Refuse a number that is not positive; None is accepted.
 
     Raises:
-        UsageError: it is not.
-        GivenError: it is not a whole number.
+        UsageError: the number is not positive, or too large.
+        ArgumentTypeError: the value is not a whole number.
     """
     check_whole(f"the number of {what}", count)
     if count is not None and count < 1:
         raise UsageError(f"the number of {what} must be positive, not {count}")
-    if count is not None and count > MOST:
-        raise UsageError(f"the number of {what} must be at most {MOST:,}, not {count}")
+    if count is not None and count > MAX_COUNT:
+        raise UsageError(f"the number of {what} must be at most {MAX_COUNT:,}, not {count}")
 
 
 @contextmanager
 def limit_threads(count: int | None) -> Iterator[None]:
-    """Have PyTorch and BLAS use so many threads until the end; None leaves them as they are."""
+    """Limit the threads of PyTorch and BLAS until the end; None leaves them unchanged."""
     if count is None:
         yield
         return
-    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - slow
+    from threadpoolctl import threadpool_limits
 
-    torch = load("torch")
-    before = torch.get_num_threads()
+    torch = import_module_of_extra("torch")
+    previous_threads = torch.get_num_threads()
     torch.set_num_threads(count)
     try:
         with threadpool_limits(limits=count, user_api="blas"):
             yield
     finally:
-        torch.set_num_threads(before)
+        torch.set_num_threads(previous_threads)
 
 
-Given = TypeVar("Given")
-Value = TypeVar("Value")
-Some = ParamSpec("Some")
+TaskT = TypeVar("TaskT")
+ValueT = TypeVar("ValueT")
+Params = ParamSpec("Params")
 
 
 @contextmanager
-def workers(jobs: int) -> Iterator[Executor | None]:
-    """Give a pool of processes, or None where one process is to do all.
+def make_workers(jobs: int) -> Iterator[Executor | None]:
+    """Give a pool of processes, or None if one process does all the work.
 
-    When the work fails or is interrupted, what they are doing is stopped at once.
+    When the work fails or is interrupted, the processes are stopped at once.
     """
     check_jobs(jobs)
     if jobs == 1:
         yield None
         return
-    pool = Processes(jobs)
+    pool = ProcessExecutor(jobs)
     try:
         yield pool
         pool.shutdown()
@@ -78,33 +78,30 @@ def workers(jobs: int) -> Iterator[Executor | None]:
         pool.shutdown(cancel_futures=True)
 
 
-def in_order(
-    work: Callable[[Given], Value], tasks: Iterable[Given], *, pool: Executor, ahead: int
-) -> Iterator[Value]:
-    """Do *work* on each task in the pool, and yield what it gives in the order of the tasks.
+def run_in_order(
+    work: Callable[[TaskT], ValueT], tasks: Iterable[TaskT], *, pool: Executor, max_waiting: int
+) -> Iterator[ValueT]:
+    """Do *work* on each task in the pool, and yield the values in the order of the tasks.
 
-    No more than *ahead* of them are begun, or done and not yet taken.
+    At most *max_waiting* tasks are started and not yet yielded.
     """
-    waiting: deque[Future[Value]] = deque()
+    waiting: deque[Future[ValueT]] = deque()
     try:
         for task in tasks:
-            if len(waiting) == ahead:
+            if len(waiting) == max_waiting:
                 yield waiting.popleft().result()
             waiting.append(pool.submit(work, task))
         while waiting:
             yield waiting.popleft().result()
     except BrokenProcessPool:
-        raise SentprobeError(
-            "a worker process was killed (out of memory?); fewer --jobs need less"
-        ) from None
+        raise SentprobeError("a worker process was killed (out of memory?); fewer --jobs need less") from None
 
 
-class Processes(Executor):
-    """Does work in so many processes, each at a pipe of its own.
+class ProcessExecutor(Executor):
+    """An executor with a number of processes, each with its own pipe.
 
-    Where processes share a pipe, one that is killed while it writes a long result leaves all others
-    waiting forever. Here its pipe ends: what it had in hand fails with
-    :class:`~concurrent.futures.process.BrokenProcessPool`, and another process takes its place.
+    With a shared pipe, a process killed while it writes a long result blocks all others. Here only its own pipe ends:
+    its task fails with :class:`~concurrent.futures.process.BrokenProcessPool`, and another process takes its place.
     """
 
     def __init__(self, jobs: int) -> None:
@@ -114,66 +111,64 @@ class Processes(Executor):
         self._running: set[_Worker] = set()
         self._idle: list[_Worker] = []
 
-    def submit(
-        self, fn: Callable[Some, Value], /, *args: Some.args, **kwargs: Some.kwargs
-    ) -> "Future[Value]":
-        """Have it done by a process that is idle, or by one that is started for it."""
-        return self._threads.submit(self._do, partial(fn, *args, **kwargs))
+    def submit(self, fn: Callable[Params, ValueT], /, *args: Params.args, **kwargs: Params.kwargs) -> "Future[ValueT]":
+        """Hand the work to an idle process, or to a new one."""
+        return self._threads.submit(self._run_work, partial(fn, *args, **kwargs))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002
-        """End the processes when the work is done; if it is cancelled, at once.
+        """End the processes when the work is done, or at once if *cancel_futures* is true.
 
-        Those that are cancelled may still keep what they have; Ctrl-C once more does not wait.
+        Cancelled processes may still save their work; a second Ctrl-C does not wait.
         """
         try:
             if cancel_futures:
-                self._terminate()
+                self._terminate_workers()
             self._threads.shutdown(wait, cancel_futures=cancel_futures)
-            self._join()
+            self._join_workers()
         except KeyboardInterrupt:
             if cancel_futures:
-                self._kill()
+                self._kill_workers()
             raise
-        except SystemExit:  # a terminal that is closed may say so twice
+        except SystemExit:  # a closed terminal may send the signal twice
             if cancel_futures:
                 self.shutdown(wait, cancel_futures=True)
             raise
 
-    def _join(self) -> None:
+    def _join_workers(self) -> None:
         for worker in self._idle:
             worker.pipe.close()
-        # A thread that was waited for when a signal came passes for over: Python up to 3.12.
+        # Up to Python 3.12, a signal during the join marks a running thread as finished.
         for worker in tuple(self._running):
             worker.process.join()
 
-    def _terminate(self) -> None:
+    def _terminate_workers(self) -> None:
         with self._lock:
             self._stopped = True
             for worker in self._running:
                 worker.process.terminate()
 
-    def _kill(self) -> None:
+    def _kill_workers(self) -> None:
         with self._lock:
             for worker in self._running:
                 worker.process.kill()
 
-    def _do(self, work: Callable[[], Value]) -> Value:
+    def _run_work(self, work: Callable[[], ValueT]) -> ValueT:
         message = pickle.dumps(work)
-        worker = self._take()
+        worker = self._take_worker()
         try:
             worker.pipe.send_bytes(message)
             message = worker.pipe.recv_bytes()
         except (EOFError, OSError):
-            self._drop(worker)
+            self._drop_worker(worker)
             raise BrokenProcessPool("a worker process was killed") from None
         self._idle.append(worker)
-        value: Value
+        value: ValueT
         value, error = pickle.loads(message)
         if error is not None:
             raise error
         return value
 
-    def _take(self) -> "_Worker":
+    def _take_worker(self) -> "_Worker":
         with self._lock:
             if self._stopped:
                 raise BrokenProcessPool("the work was stopped")
@@ -181,13 +176,13 @@ class Processes(Executor):
                 worker = self._idle.pop()
                 if worker.process.is_alive():
                     return worker
-                self._running.remove(worker)  # it was killed when it had nothing to do
+                self._running.remove(worker)  # killed while idle
                 worker.pipe.close()
-            worker = _start()
+            worker = _start_worker()
             self._running.add(worker)
             return worker
 
-    def _drop(self, worker: "_Worker") -> None:
+    def _drop_worker(self, worker: "_Worker") -> None:
         with self._lock:
             self._running.remove(worker)
         worker.pipe.close()
@@ -202,59 +197,59 @@ class _Worker(NamedTuple):
     pipe: "Connection[Any, Any]"
 
 
-def _start() -> _Worker:
+def _start_worker() -> _Worker:
     context = get_context("spawn")
-    ours, theirs = context.Pipe()
-    with theirs:  # once it is closed here, the pipe ends with the process
-        process = context.Process(target=_serve, args=(theirs,))
+    parent_end, child_end = context.Pipe()
+    with child_end:  # once it is closed here, the pipe ends with the process
+        process = context.Process(target=_serve_work, args=(child_end,))
         process.start()
-    return _Worker(process, ours)
+    return _Worker(process, parent_end)
 
 
 def _ignore_interrupts() -> None:
-    """Let Ctrl-C and a closed terminal not exist for this thread and the processes that it starts.
+    """Block Ctrl-C and hang-up signals in this thread and the processes that it starts.
 
-    So they reach the process that started the others alone, and it ends them.
+    Only the parent process receives them, and it ends the others.
     """
     if hasattr(signal, "pthread_sigmask"):  # not on Windows
-        resource_tracker.ensure_running()  # as it starts, it undoes the mask of the thread
+        resource_tracker.ensure_running()  # its start resets the mask of the thread
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
 
 
-def _serve(pipe: "Connection[Any, Any]") -> None:
-    """Do what comes through the pipe until it ends."""
-    threading.Thread(target=_end_with_the_parent, daemon=True).start()
+def _serve_work(pipe: "Connection[Any, Any]") -> None:
+    """Do the work that comes through the pipe until the pipe ends."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     while True:
         try:
             message = pipe.recv_bytes()
         except EOFError:
             return
-        pipe.send_bytes(_answer(message))
+        pipe.send_bytes(_compute_answer(message))
 
 
-def _answer(message: bytes) -> bytes:
-    """Return what the work in *message* gives, or what it raises."""
+def _compute_answer(message: bytes) -> bytes:
+    """Return the pickled value of the work in *message*, or its error."""
     try:
         return pickle.dumps((pickle.loads(message)(), None))
-    except SystemExit:  # a signal ended this process, which its pipe tells
+    except SystemExit:  # a signal ended this process; its pipe closes
         raise
     except BaseException as error:
-        return pickle.dumps((None, _to_send(error)))
+        return pickle.dumps((None, to_sendable_error(error)))
 
 
-def _to_send(error: BaseException) -> BaseException:
-    """Return the error with what happened as a note, or one that says so if it cannot be sent."""
-    told = "".join(traceback.format_exception(error))
-    error.add_note(told)
+def to_sendable_error(error: BaseException) -> BaseException:
+    """Return the error with its traceback as a note; a RuntimeError if it cannot be pickled."""
+    text = "".join(traceback.format_exception(error))
+    error.add_note(text)
     try:
         pickle.loads(pickle.dumps(error))
-    except Exception:  # whatever its class makes of it
-        return RuntimeError(told)
+    except Exception:  # its class may raise anything
+        return RuntimeError(text)
     return error
 
 
-def _end_with_the_parent() -> None:
-    """End this process when the one that started it is gone, even if it was killed."""
+def _end_with_parent() -> None:
+    """End this process when its parent is gone, even if the parent was killed."""
     parent = parent_process()
     if parent is not None:
         parent.join()
@@ -266,17 +261,15 @@ def check_jobs(jobs: int) -> None:
     check_count("jobs", jobs)
 
 
-def usual_jobs(threads: int | None) -> int:
-    """Return how many processes of so many threads each the cores are enough for, but at least one.
+def choose_jobs(threads: int | None) -> int:
+    """Return the number of processes for the cores, at *threads* threads each; at least one.
 
-    >>> usual_jobs(1) == usual_jobs(None) == cores()
+    >>> choose_jobs(1) == choose_jobs(None) == count_cores()
     True
     """
-    return max(1, cores() // max(1, threads or 1))
+    return max(1, count_cores() // max(1, threads or 1))
 
 
-def cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+def count_cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

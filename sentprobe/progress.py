@@ -1,7 +1,6 @@
-"""What a command shows while it works and where its tables are drawn: bars, and the console.
+"""Progress bars and the console.
 
-Bars are for a terminal or a notebook. Where stderr is a file or a pipe, a line is written now and
-then, and at the end of each step.
+A terminal or notebook shows bars. A file or pipe gets a line at regular intervals and at the end of each step.
 """
 
 import os
@@ -12,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Protocol, TextIO
 
-from sentprobe.errors import visible
+from sentprobe.errors import escape_control_characters
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,53 +19,52 @@ if TYPE_CHECKING:
 
 
 class Reporter(Protocol):
-    """Told when a step of a long piece of work begins, and when some of it is done."""
+    """Receives the progress of a long piece of work."""
 
     def begin(self, step: str, total: int) -> None:
-        """Begin a step of *total* units; the step before it is over."""
+        """Begin a step of *total* units; the previous step is over."""
 
     def advance(self, amount: int = 1) -> None:
         """Report that *amount* more units are done."""
 
     def note(self, text: str) -> None:
-        """Say something about the step, instead of what was said before."""
+        """Replace the note of the step."""
 
 
-class Silent:
-    """A reporter that says nothing."""
+class SilentReporter:
+    """A reporter without output."""
 
     def begin(self, step: str, total: int) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def advance(self, amount: int = 1) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def note(self, text: str) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
 
-class Named:
-    """A reporter that says before each step what it belongs to."""
+class TitledReporter:
+    """A reporter that puts a title before the name of each step."""
 
-    def __init__(self, whole: str, reporter: Reporter) -> None:
-        self._whole = whole
-        self._reporter = reporter
+    def __init__(self, title: str, reporter: Reporter) -> None:
+        self._title, self._reporter = title, reporter
 
     def begin(self, step: str, total: int) -> None:
-        """Begin the step of the whole."""
-        self._reporter.begin(f"{self._whole}: {step}", total)
+        """Begin the step under the title."""
+        self._reporter.begin(f"{self._title}: {step}", total)
 
     def advance(self, amount: int = 1) -> None:
-        """Pass it on."""
+        """Forward the amount."""
         self._reporter.advance(amount)
 
     def note(self, text: str) -> None:
-        """Pass it on."""
+        """Forward the note."""
         self._reporter.note(text)
 
 
-class Bars:
-    """A reporter that draws a bar per step, each left standing when it is full."""
+class BarReporter:
+    """A reporter that draws a bar per step; full bars stay."""
 
     def __init__(self, progress: "Progress") -> None:
         self._progress = progress
@@ -74,8 +72,8 @@ class Bars:
 
     def begin(self, step: str, total: int) -> None:
         """Add a bar."""
-        # Where nothing is known of the total, as of standard input, the bar only pulses.
-        self._task = self._progress.add_task(visible(step), total=total or None, note="")
+        # Without a total (standard input), the bar only pulses.
+        self._task = self._progress.add_task(escape_control_characters(step), total=total or None, note="")
 
     def advance(self, amount: int = 1) -> None:
         """Move the bar."""
@@ -83,171 +81,153 @@ class Bars:
             self._progress.advance(self._task, amount)
 
     def note(self, text: str) -> None:
-        """Write it beside the bar."""
+        """Write the note beside the bar."""
         if self._task is not None:
-            self._progress.update(self._task, note=visible(text))
+            self._progress.update(self._task, note=escape_control_characters(text))
 
 
-EVERY = 20.0
-"""The seconds between two lines of :class:`Lines`."""
+SECONDS_BETWEEN_LINES = 20.0
+"""Seconds between two lines of :class:`LineReporter`."""
 
 
-class Lines:
-    """A reporter that writes lines: how far the step is, whenever asked, and when it is over.
+class LineReporter:
+    """A reporter that writes lines: progress on request, and a line when a step is over.
 
-    With *shares*, units mean nothing to a reader, and percents stand for them.
+    With *shares*, it writes percentages instead of units.
     """
 
-    def __init__(
-        self, out: TextIO, *, shares: bool = False, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._out = out
-        self._shares = shares
-        self._clock = clock
+    def __init__(self, out: TextIO, *, shares: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
+        self._out, self._shares, self._clock = out, shares, clock
         self._lock = threading.Lock()
-        self._step, self._note = "", ""
-        self._total, self._done = 0, 0
+        self._step, self._note, self._total, self._done = "", "", 0, 0
         self._start = clock()
 
     def begin(self, step: str, total: int) -> None:
-        """Say that the step before it is over."""
-        self.end()
+        """Begin a step, and end the previous one."""
+        self.end_step()
         with self._lock:
             self._step, self._total, self._done, self._note = step, total, 0, ""
             self._start = self._clock()
 
     def advance(self, amount: int = 1) -> None:
-        """Count what is done; several threads may."""
+        """Count finished units; safe for several threads."""
         with self._lock:
             self._done += amount
 
     def note(self, text: str) -> None:
-        """Keep it for the next line."""
+        """Keep the note for the next line."""
         self._note = text
 
-    def tell(self) -> None:
-        """Write how far the step is, and how long it may still take."""
+    def write_progress(self) -> None:
+        """Write the progress of the step and an estimate of the time left."""
         with self._lock:
             passed = self._clock() - self._start
-            left = time_left(self._done, self._total, passed)
-            after = f"after {spoken(passed)}" + (f", about {spoken(left)} left" if left else "")
-            self._write(
-                f"{self._step}: {self._count()} {after}" if self._step else f"at work {after}"
-            )
+            left = estimate_time_left(self._done, self._total, passed)
+            after = f"after {format_duration(passed)}" + (f", about {format_duration(left)} left" if left else "")
+            self._write(f"{self._step}: {self._format_progress()} {after}" if self._step else f"at work {after}")
 
-    def end(self) -> None:
-        """Write what was done in which time, if there is a step."""
+    def end_step(self) -> None:
+        """Write the count and time of the step, if there is one."""
         with self._lock:
             if self._step:
-                passed = spoken(self._clock() - self._start)
-                self._write(f"{self._step}: {self._count()} in {passed}")
+                passed = format_duration(self._clock() - self._start)
+                self._write(f"{self._step}: {self._format_progress()} in {passed}")
             self._step, self._start = "", self._clock()
 
-    def _count(self) -> str:
+    def _format_progress(self) -> str:
         note = f", {self._note}" if self._note else ""
         if self._shares and self._total:
             return f"{100 * self._done // self._total}%{note}"
         if self._note and not self._total and not self._done:
-            return self._note  # nobody knows how much there is, and the note says how far it is
+            return self._note  # the total is unknown, and the note tells the progress
         return f"{self._done:,}{f' of {self._total:,}' if self._total else ''}{note}"
 
     def _write(self, line: str) -> None:
-        with suppress(OSError, ValueError):  # who read it is gone: no reason to stop
-            print(visible(line), file=self._out, flush=True)
+        with suppress(OSError, ValueError):  # the reader has closed the pipe
+            print(escape_control_characters(line), file=self._out, flush=True)
 
 
-def time_left(done: int, total: int, passed: float) -> float | None:
-    """Return the seconds that are left at the pace so far; None: nothing is known of them.
+def estimate_time_left(done: int, total: int, passed: float) -> float | None:
+    """Return the seconds left at the speed so far; None if there is no estimate.
 
-    >>> time_left(30, 120, 10.0), time_left(0, 120, 10.0)
+    >>> estimate_time_left(30, 120, 10.0), estimate_time_left(0, 120, 10.0)
     (30.0, None)
     """
     return passed * (total - done) / done if 0 < done < total else None
 
 
-def spoken(seconds: float) -> str:
-    """Return a time as one says it.
+def format_duration(seconds: float) -> str:
+    """Return a duration in words.
 
-    >>> spoken(0.2), spoken(42), spoken(84), spoken(7500)
+    >>> format_duration(0.2), format_duration(42), format_duration(84), format_duration(7500)
     ('0 s', '42 s', '1 min 24 s', '2 h 5 min')
     """
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+    total = round(seconds)
+    if total < 60:
+        return f"{total} s"
+    if total < 3600:
+        return f"{total // 60} min {total % 60} s"
+    return f"{total // 3600} h {total % 3600 // 60} min"
 
 
 @contextmanager
-def lines(out: TextIO, *, shares: bool = False) -> Iterator[Reporter]:
-    """Give a reporter that writes a line every EVERY seconds, even in the middle of a step."""
-    reporter, over = Lines(out, shares=shares), threading.Event()
+def show_lines(out: TextIO, *, shares: bool = False) -> Iterator[Reporter]:
+    """Give a reporter that writes a line every SECONDS_BETWEEN_LINES, even within a step."""
+    reporter, finished = LineReporter(out, shares=shares), threading.Event()
 
-    def speak() -> None:
-        while not over.wait(EVERY):
-            reporter.tell()
+    def write_lines() -> None:
+        while not finished.wait(SECONDS_BETWEEN_LINES):
+            reporter.write_progress()
 
-    threading.Thread(target=speak, daemon=True).start()
+    threading.Thread(target=write_lines, daemon=True).start()
     try:
         yield reporter
-        reporter.end()
+        reporter.end_step()
     finally:
-        over.set()
+        finished.set()
 
 
 @contextmanager
-def bars(*, show: bool = True, notes: bool = False) -> Iterator[Reporter]:
-    """Give a reporter that shows on stderr what is done or, unless *show*, one that says nothing.
+def show_bars(*, show: bool = True, notes: bool = False) -> Iterator[Reporter]:
+    """Give a reporter for stderr or, unless *show*, a silent one.
 
-    It draws bars or, where stderr is no terminal, writes lines. With *notes*, these show the share
-    that is done, what is noted and the time that is left, instead of how many units are done and,
-    in bars, the time that has passed.
+    It draws bars or, where stderr is not a terminal, writes lines. With *notes*, they show the percentage, the note and
+    the time left instead of the number of units and the time passed.
     """
     if not show or sys.stderr is None:
-        yield Silent()
-    elif not _draws():
-        with lines(sys.stderr, shares=notes) as reporter:
+        yield SilentReporter()
+    elif not _can_draw():
+        with show_lines(sys.stderr, shares=notes) as reporter:
             yield reporter
     else:
-        from rich.console import Console  # noqa: PLC0415 - slow import
-        from rich.progress import Progress  # noqa: PLC0415 - slow import
+        from rich.console import Console
+        from rich.progress import Progress
 
-        shown = columns_with_notes() if notes else columns()
-        with Progress(*shown, console=Console(stderr=True)) as progress:
-            yield Bars(progress)
+        bar_columns = make_columns_with_notes() if notes else make_columns()
+        with Progress(*bar_columns, console=Console(stderr=True)) as progress:
+            yield BarReporter(progress)
 
 
-def _draws() -> bool:
-    """Say whether bars can be drawn on stderr: it is a terminal, or a notebook."""
+def _can_draw() -> bool:
+    """Return whether bars can be drawn on stderr: a terminal or a notebook."""
     if sys.stderr.isatty() or "IPython" not in sys.modules:
         return sys.stderr.isatty()
-    from rich.console import Console  # noqa: PLC0415 - slow import
+    from rich.console import Console
 
     return Console(stderr=True).is_jupyter
 
 
-def columns() -> "tuple[ProgressColumn, ...]":
-    """Return the columns of a bar: what, bar, how many of how many, time."""
-    from rich.progress import (  # noqa: PLC0415 - slow import
-        BarColumn,
-        MofNCompleteColumn,
-        TextColumn,
-        TimeElapsedColumn,
-    )
+def make_columns() -> "tuple[ProgressColumn, ...]":
+    """Return the columns of a bar: step, bar, units done of all, time."""
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
     text = TextColumn("{task.description}", markup=False)
     return text, BarColumn(bar_width=24), MofNCompleteColumn(), TimeElapsedColumn()
 
 
-def columns_with_notes() -> "tuple[ProgressColumn, ...]":
-    """Return the columns of a bar with notes: what, bar, percent, note, the time that is left."""
-    from rich.progress import (  # noqa: PLC0415 - slow import
-        BarColumn,
-        TaskProgressColumn,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+def make_columns_with_notes() -> "tuple[ProgressColumn, ...]":
+    """Return the columns of a bar with notes: step, bar, percentage, note, time left."""
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     text = TextColumn("{task.description}", markup=False)
     note = TextColumn("{task.fields[note]}", markup=False)
@@ -255,7 +235,7 @@ def columns_with_notes() -> "tuple[ProgressColumn, ...]":
 
 
 def shorten(name: str, *, limit: int = 36) -> str:
-    """Return the end of a long name, which says more than its beginning, so that a bar fits.
+    """Return the end of a long name, which says more than its beginning.
 
     >>> shorten("st:/home/models/minilm", limit=10)
     '…ls/minilm'
@@ -263,16 +243,16 @@ def shorten(name: str, *, limit: int = 36) -> str:
     return name if len(name) <= limit else f"…{name[1 - limit :]}"
 
 
-def console() -> "Console":
-    """Return where tables are drawn: the terminal, or wide lines for a pipe or file.
+def make_console() -> "Console":
+    """Return the console for tables: the terminal, or wide lines for a pipe or file.
 
-    In a pipe too, lines are as wide as COLUMNS says.
+    In a pipe, COLUMNS sets the width.
     """
-    from rich.console import Console  # noqa: PLC0415 - slow import
+    from rich.console import Console
 
     return Console() if has_width() else Console(width=200)
 
 
 def has_width() -> bool:
-    """Say whether it is known how wide lines may be: in a terminal, or if COLUMNS says so."""
+    """Return whether the width of lines is known: in a terminal, or from COLUMNS."""
     return sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()

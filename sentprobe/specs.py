@@ -19,18 +19,15 @@ if TYPE_CHECKING:
 Member = TypeVar("Member", bound=StrEnum)
 
 
-def choose(kind: type[Member], text: str, *, what: str, also: Sequence[str] = ()) -> Member:
-    """Return the member that *text* names.
+def choose_member(kind: type[Member], text: str, *, what: str, other_names: Sequence[str] = ()) -> Member:
+    """Return the member with the value *text*.
 
     Raises:
-        UsageError: there is none; names the nearest, which may be one of *also*.
+        UsageError: there is none; the message suggests the nearest of the members and of *also*.
     """
-    members = [member.value for member in kind]
-    known = [*members, *also]
-    if text not in members:
-        raise UsageError(
-            f"there is no {what} {text!r}{suggest(text, known)}; known: {', '.join(known)}"
-        )
+    known_values = [*(member.value for member in kind), *other_names]
+    if text not in list(kind):
+        raise UsageError(f"there is no {what} {text!r}{suggest(text, known_values)}; known: {', '.join(known_values)}")
     return kind(text)
 
 
@@ -39,11 +36,10 @@ Record = TypeVar("Record", bound="DataclassInstance")
 
 COMPEVAL, NATURAL = "compeval", "natural"
 SUITES = (COMPEVAL, NATURAL)
-"""The suites that are built; a path of such a name must be written ``./compeval``."""
+"""Suites that are built; a path of such a name must be written ``./compeval``."""
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
-"""What may be asked for to train probes on; a number may follow cuda, as in cuda:1."""
-
+"""Devices for training; a number may follow cuda, as in cuda:1."""
 
 OptionPair = tuple[str, str]
 
@@ -53,7 +49,7 @@ class Natural(int):
 
 
 NAME = "name"
-"""The option that every encoder has: what it is called in tables."""
+"""Option of every encoder: its name in tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +71,12 @@ class Spec:
 
     @property
     def label(self) -> str | None:
-        """What its option ``name`` says; an encoder of any kind may have it."""
+        """Value of the option ``name``, which every kind of encoder has."""
         return dict(self.options).get(NAME)
 
     @property
     def name(self) -> str:
-        """What results call the encoder: its label or, without one, the whole spec.
+        """Name of the encoder in results: its label or, without one, the whole spec.
 
         >>> parse_spec("st:./models/small?dim=64&name=small").name
         'small'
@@ -104,7 +100,7 @@ def parse_spec(text: str) -> Spec:
 
 
 def _escape(value: str) -> str:
-    return re.sub(r"[%&\x00-\x1f\x7f]", lambda found: f"%{ord(found[0]):02X}", value)
+    return re.sub(r"[%&\x00-\x1f\x7f]", lambda match: f"%{ord(match[0]):02X}", value)
 
 
 def parse_pair(text: str) -> OptionPair:
@@ -120,19 +116,18 @@ def parse_pair(text: str) -> OptionPair:
 
 
 def check_distinct(what: str, names: Sequence[str]) -> None:
-    """Refuse no names at all, and a name that comes twice."""
+    """Refuse an empty list of names, and a repeated name."""
     if not names:
         raise UsageError(f"a run needs at least one {what}")
-    for place, name in enumerate(names):
-        if name in names[:place]:
-            raise UsageError(f"{what} {name!r} is asked for twice")
+    if repeated := [name for place, name in enumerate(names) if name in names[:place]]:
+        raise UsageError(f"{what} {repeated[0]!r} is asked for twice")
 
 
 def check_names(specs: Sequence[Spec]) -> None:
-    """Refuse two encoders of one name.
+    """Refuse two encoders with the same name.
 
     Raises:
-        UsageError: there are such; the same spec is there twice.
+        UsageError: two names, or two specs, are equal.
     """
     by_name: dict[str, Spec] = {}
     for spec in specs:
@@ -148,97 +143,90 @@ def check_names(specs: Sequence[Spec]) -> None:
 
 
 def read_options(spec: Spec, default: Record) -> Record:
-    """Return the options of an encoder, from *default* and its spec, without its name.
+    """Return the options of an encoder: *default* with the values of its spec, except its name.
 
     Raises:
-        UsageError: an option, or its value, is not known; the name is empty.
+        UsageError: an option or its value is unknown; the name is empty.
     """
     if spec.label is not None:
-        _read(_text, NAME, spec.label, owner=spec.kind)
-    own = [(key, value) for key, value in spec.options if key != NAME]
-    return with_options(default, own, owner=spec.kind, others=(NAME,))
+        _read_value(_read_text, NAME, spec.label, owner=spec.kind)
+    options = [(key, value) for key, value in spec.options if key != NAME]
+    return replace_options(default, options, owner=spec.kind, other_names=(NAME,))
 
 
-def with_options(
+def replace_options(
     record: Record,
     options: Iterable[OptionPair],
     *,
     owner: str,
-    others: Iterable[str] = (),
+    other_names: Iterable[str] = (),
     fixed: Collection[str] = (),
 ) -> Record:
-    """Return *record* with the fields named in *options* replaced; each text read by field type.
+    """Return *record* with the fields named in *options* replaced, each read by its type.
 
-    The fields are of the types in READERS, enums, or tuples of the types in LIST_READERS. In an
-    error, *others* are named among the known options. Fields in *fixed* are no options.
+    Fields have the types in READERS, enums, or tuples of the types in LIST_READERS. An error message names *others*
+    among the options. Fields in *fixed* are not options.
     """
     readers = {
-        entry.name: _reader(entry.type)
+        entry.name: _find_reader(entry.type)
         for entry in dataclasses.fields(record)
-        if entry.name not in fixed
-        and (isinstance(entry.type, type) or get_origin(entry.type) is tuple)
+        if entry.name not in fixed and (isinstance(entry.type, type) or get_origin(entry.type) is tuple)
     }
     values: dict[str, object] = {}
     for key, text in options:
         if key not in readers:
-            known = [*readers, *others]
-            listed = ", ".join(known) or "none"
-            near = suggest(key, known)
-            raise UsageError(f"{owner} has no option {key!r}{near}; its options: {listed}")
-        values[key] = _read(readers[key], key, text, owner=owner)
+            option_names = [*readers, *other_names]
+            listed = ", ".join(option_names) or "none"
+            raise UsageError(f"{owner} has no option {key!r}{suggest(key, option_names)}; its options: {listed}")
+        values[key] = _read_value(readers[key], key, text, owner=owner)
     return dataclasses.replace(record, **values)
 
 
-def _reader(kind: Any) -> Callable[[str], object]:
+def _find_reader(kind: Any) -> Callable[[str], object]:
     if inner := get_args(kind):
-        return partial(_several, LIST_READERS.get(inner[0]) or partial(_member, inner[0]))
+        reader = LIST_READERS.get(inner[0]) or partial(_read_member, inner[0])
+        return lambda text: tuple(map(reader, text.split(",")))
     if issubclass(kind, StrEnum):
-        return partial(_member, kind)
+        return partial(_read_member, kind)
     return READERS[kind]
 
 
-def _several(reader: Callable[[str], object], text: str) -> tuple[object, ...]:
-    return tuple(reader(part) for part in text.split(","))
-
-
-def _member(kind: type[StrEnum], text: str) -> StrEnum:
+def _read_member(kind: type[StrEnum], text: str) -> StrEnum:
     if text not in list(kind):
-        raise ValueError(
-            f"one of {', '.join(kind)} is wanted{suggest(text, [member.value for member in kind])}"
-        )
+        raise ValueError(f"one of {', '.join(kind)} is wanted{suggest(text, [member.value for member in kind])}")
     return kind(text)
 
 
-def _read(reader: Callable[[str], object], key: str, text: str, *, owner: str) -> object:
+def _read_value(reader: Callable[[str], object], key: str, text: str, *, owner: str) -> object:
     try:
         return reader(text)
     except ValueError as error:
         raise UsageError(f"{owner}: option {key}={text}: {error}") from None
 
 
-_DIGITS = 18
-"""No number of anything has more."""
+_MAX_DIGITS = 18
+"""Maximum number of digits of a number."""
 
 
-def _whole(text: str) -> int:
-    if not text.isdecimal() or len(text) > _DIGITS or int(text) < 1:
+def _read_positive(text: str) -> int:
+    if not text.isdecimal() or len(text) > _MAX_DIGITS or int(text) < 1:
         raise ValueError("a whole number from 1 is wanted")
     return int(text)
 
 
-def _count(text: str) -> int:
-    if not text.isdecimal() or len(text) > _DIGITS:
+def _read_count(text: str) -> int:
+    if not text.isdecimal() or len(text) > _MAX_DIGITS:
         raise ValueError("whole numbers from 0 are wanted, with commas between them")
     return int(text)
 
 
-def _natural(text: str) -> Natural:
-    if not text.isdecimal() or len(text) > _DIGITS + 1:
+def _read_natural(text: str) -> Natural:
+    if not text.isdecimal() or len(text) > _MAX_DIGITS + 1:
         raise ValueError(f"a whole number from 0 to {LARGEST_SEED} is wanted")
     return Natural(check_seed(int(text)))
 
 
-def _number(text: str) -> float:
+def _read_number(text: str) -> float:
     try:
         value = float(text)
     except ValueError:
@@ -248,39 +236,39 @@ def _number(text: str) -> float:
     return value
 
 
-def _truth(text: str) -> bool:
-    if text not in TRUTHS:
-        raise ValueError(f"one of {', '.join(TRUTHS)} is wanted")
-    return TRUTHS[text]
+def _read_truth(text: str) -> bool:
+    if text not in BOOLEANS:
+        raise ValueError(f"one of {', '.join(BOOLEANS)} is wanted")
+    return BOOLEANS[text]
 
 
-def _text(text: str) -> str:
+def _read_text(text: str) -> str:
     if not text:
         raise ValueError("a value is wanted")
     return text
 
 
-TRUTHS: Mapping[str, bool] = {"true": True, "false": False, "yes": True, "no": False}
+BOOLEANS: Mapping[str, bool] = {"true": True, "false": False, "yes": True, "no": False}
 
 READERS: Mapping[type, Callable[[str], object]] = {
-    int: _whole,
-    Natural: _natural,
-    float: _number,
-    bool: _truth,
-    str: _text,
+    int: _read_positive,
+    Natural: _read_natural,
+    float: _read_number,
+    bool: _read_truth,
+    str: _read_text,
 }
-"""How the text of an option is read, by the type of its field."""
+"""Readers of an option's text, by the type of its field."""
 
-LIST_READERS: Mapping[type, Callable[[str], object]] = {int: _count, float: _number}
-"""How each part of a list with commas is read, by the type of the parts."""
+LIST_READERS: Mapping[type, Callable[[str], object]] = {int: _read_count, float: _read_number}
+"""Readers of each part of a comma-separated list, by the type of the parts."""
 
 
-def without_seed(name: str, seed: int) -> str:
-    """Return an encoder's name without its seed, if that is the one of the run.
+def remove_run_seed(name: str, seed: int) -> str:
+    """Return an encoder's name without its seed, if that is the seed of the run.
 
-    >>> without_seed("bow?dim=8&seed=10", 10), without_seed("bow?seed=9", 10)
+    >>> remove_run_seed("bow?dim=8&seed=10", 10), remove_run_seed("bow?seed=9", 10)
     ('bow?dim=8', 'bow?seed=9')
     """
     head, _, options = name.partition("?")
-    kept = [each for each in options.split("&") if each != f"seed={seed}"]
-    return f"{head}?{'&'.join(kept)}" if any(kept) else head
+    options_left = [option for option in options.split("&") if option != f"seed={seed}"]
+    return f"{head}?{'&'.join(options_left)}" if any(options_left) else head

@@ -1,8 +1,8 @@
-"""Values of JSON and TOML: read from text that may be anybody's, and held to the types of a record.
+"""Values of JSON and TOML from untrusted text, and checks of a record's types.
 
-All that is read as JSON or TOML is read here. What comes out is no deeper than DEEPEST, has no
-number of more than DIGITS digits and no half of a surrogate pair, so that what goes on with it can
-neither exhaust the stack nor fail to write it; all else is a :class:`BadSyntaxError`.
+The whole package reads JSON and TOML here. A value is at most MAX_DEPTH deep, and has no number of more than MAX_DIGITS
+digits and no lone surrogate. It can neither exhaust the stack nor fail to be written. Any other text is a
+:class:`BadSyntaxError`.
 """
 
 import dataclasses
@@ -12,46 +12,44 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from enum import Enum
+from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from sentprobe.errors import FormatError, SentprobeError, first_line
 
-DEEPEST = 300
-"""So many lists and objects may be inside each other."""
+MAX_DEPTH = 300
+"""Maximum depth of nested lists and objects."""
 
-DIGITS = 4300
-"""A number of more digits is no number of anybody's, and Python takes no such text for one."""
+MAX_DIGITS = 4300
+"""Maximum number of digits of a number; Python converts no more from text."""
 
-LARGEST = 2**63
-"""A whole number of a record is below; it fits into the arrays and columns that it goes into."""
+MAX_INTEGER = 2**63
+"""Whole numbers of a record are below it, so that they fit arrays and columns."""
 
 JsonPairs = list[tuple[str, Any]]
 
 
 class BadSyntaxError(FormatError):
-    """A text is not in its format: why, and the line and column from 1 where these are known."""
+    """A text is not in its format; ``reason``, and ``line`` and ``column`` from 1 where known."""
 
     def __init__(self, reason: str, *, line: int | None = None, column: int | None = None) -> None:
-        where = f": line {line} column {column}" if line else ""
-        super().__init__(f"{reason}{where}")
-        self.reason = reason
-        self.line = line
-        self.column = column
+        super().__init__(f"{reason}: line {line} column {column}" if line else reason)
+        self.reason, self.line, self.column = reason, line, column
 
 
 class TooDeepError(BadSyntaxError):
-    """A text has more inside each other than anybody writes."""
+    """A text is nested too deep."""
 
     def __init__(self) -> None:
         super().__init__("nested too deep")
 
 
 def parse_json(text: str | bytes, *, pairs: Callable[[JsonPairs], Any] | None = None) -> Any:
-    r"""Read a value of JSON; *pairs* makes the object of its keys and values.
+    """Parse JSON; *pairs* makes an object from its keys and values.
 
     Raises:
-        BadSyntaxError: it is none; says in one line why, and where as far as that is known.
+        BadSyntaxError: the text is not JSON; the message says why and where.
 
     >>> parse_json('{"a": [1]}')
     {'a': [1]}
@@ -60,8 +58,7 @@ def parse_json(text: str | bytes, *, pairs: Callable[[JsonPairs], Any] | None = 
     ...
     sentprobe.values.BadSyntaxError: Expecting value: line 1 column 7
     """
-    if isinstance(text, bytes):
-        text = _decoded(text)
+    text = _decode(text) if isinstance(text, bytes) else text
     try:
         value = json.loads(text, object_pairs_hook=pairs)
     except json.JSONDecodeError as error:
@@ -71,17 +68,17 @@ def parse_json(text: str | bytes, *, pairs: Callable[[JsonPairs], Any] | None = 
     except SentprobeError:  # of *pairs*
         raise
     except ValueError as error:
-        raise _refused(error) from None
-    if _may_be_odd(text):
+        raise _refused_error(error) from None
+    if _may_break_limits(text):
         check_value(value)
     return value
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Read the tables of a text in TOML.
+    """Parse TOML.
 
     Raises:
-        BadSyntaxError: it is none; says in one line why, and where as far as that is known.
+        BadSyntaxError: the text is not TOML; the message says why and where.
 
     >>> parse_toml("a = 1")
     {'a': 1}
@@ -93,22 +90,20 @@ def parse_toml(text: str) -> dict[str, Any]:
     except RecursionError:
         raise TooDeepError from None
     except ValueError as error:
-        raise _refused(error) from None
+        raise _refused_error(error) from None
     check_value(value)
     return value
 
 
-def _refused(error: ValueError) -> BadSyntaxError:
-    """Return the problem for what a parser refuses without saying where: too many digits."""
-    long = "int_max_str_digits" in str(error)
-    return BadSyntaxError(_TOO_LONG if long else first_line(error))
+def _refused_error(error: ValueError) -> BadSyntaxError:
+    """Return the error for a text that the parser refuses without a place: too many digits."""
+    return BadSyntaxError(_TOO_LONG if "int_max_str_digits" in str(error) else first_line(error))
 
 
-_TOO_LONG = f"a number of more than {DIGITS} digits"
-_HALF = "half of a surrogate pair, which is no character"
+_TOO_LONG = f"a number of more than {MAX_DIGITS} digits"
 
 
-def _decoded(text: bytes) -> str:
+def _decode(text: bytes) -> str:
     try:
         return text.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -116,43 +111,43 @@ def _decoded(text: bytes) -> str:
         raise BadSyntaxError(f"not UTF-8 in line {line}") from None
 
 
-def _may_be_odd(text: str) -> bool:
-    """Say whether a value of JSON might not be as promised; of nearly all texts, it cannot."""
-    deep = text.count("[") + text.count("{") > DEEPEST
+def _may_break_limits(text: str) -> bool:
+    """Return whether a JSON text may be too deep or have a lone surrogate; very few can."""
+    deep = text.count("[") + text.count("{") > MAX_DEPTH
     return deep or re.search(r"\\u[dD][89a-fA-F]", text) is not None
 
 
 def check_value(value: object) -> None:
-    """Refuse a value that is too deep, has too long a number, or a text that is no Unicode.
+    """Refuse a value that is too deep, has too long a number, or text that is not Unicode.
 
     Raises:
-        BadSyntaxError: it is so.
+        BadSyntaxError: the value breaks one of these limits.
     """
     level: list[object] = [value]
-    for _ in range(DEEPEST + 1):
+    for _ in range(MAX_DEPTH + 1):
         inner: list[object] = []
-        for each in level:
-            if isinstance(each, dict):
-                inner += [*each, *each.values()]
-            elif isinstance(each, list):
-                inner += each
+        for member in level:
+            if isinstance(member, dict):
+                inner += [*member, *member.values()]
+            elif isinstance(member, list):
+                inner += member
             else:
-                _check_plain(each)
+                _check_scalar(member)
         if not inner:
             return
         level = inner
     raise TooDeepError
 
 
-def _check_plain(value: object) -> None:
-    if isinstance(value, int) and value.bit_length() > DIGITS * math.log2(10):
+def _check_scalar(value: object) -> None:
+    if isinstance(value, int) and value.bit_length() > MAX_DIGITS * math.log2(10):
         raise BadSyntaxError(_TOO_LONG)
     if isinstance(value, str) and not is_unicode(value):
-        raise BadSyntaxError(_HALF)
+        raise BadSyntaxError("half of a surrogate pair, which is no character")
 
 
 def is_unicode(text: str) -> bool:
-    r"""Say whether a text has no half of a surrogate pair, and so can be written.
+    r"""Return whether a text has no lone surrogate, and so can be written.
 
     >>> is_unicode("é"), is_unicode("\ud800")
     (True, False)
@@ -165,29 +160,25 @@ def is_unicode(text: str) -> bool:
 
 
 def check_record(record: Any, place: str = "") -> None:
-    """Refuse a dataclass whose fields are not of their types, however deep; *place* is before them.
+    """Refuse a dataclass whose fields are not of their declared types, at any depth.
 
-    A whole number is below LARGEST, and no number is infinite. What is Any may be anything.
+    Whole numbers are below MAX_INTEGER, and numbers are finite. Any admits every value. *place* stands before field
+    names in messages.
 
     Raises:
-        FormatError: a field is of another type; says which and what is wanted.
+        FormatError: a field has another type; the message names it and the expected type.
     """
-    for name, kind in _kinds(type(record)).items():
-        _check(kind, getattr(record, name), f"{place}.{name}" if place else name)
+    for name, kind in _find_field_types(record.__class__).items():
+        _check_type(kind, getattr(record, name), f"{place}.{name}" if place else name)
 
 
-def _kinds(record: type) -> Mapping[str, Any]:
-    if record not in _KINDS:
-        hints = get_type_hints(record)
-        _KINDS[record] = {each.name: hints[each.name] for each in dataclasses.fields(record)}
-    return _KINDS[record]
+@cache
+def _find_field_types(record: type) -> Mapping[str, Any]:
+    hints = get_type_hints(record)
+    return {field.name: hints[field.name] for field in dataclasses.fields(record)}
 
 
-_KINDS: dict[type, Mapping[str, Any]] = {}
-"""The types of the fields of each dataclass that was looked at."""
-
-
-def _check(kind: Any, value: object, place: str) -> None:
+def _check_type(kind: Any, value: object, place: str) -> None:
     if kind in (Any, object):
         return
     origin, inner = get_origin(kind), get_args(kind)
@@ -197,8 +188,8 @@ def _check(kind: Any, value: object, place: str) -> None:
         _check_parts(inner, value, place)
     elif isinstance(origin, type) and issubclass(origin, Mapping):
         _check_mapping(inner, value, place)
-    elif not _is_of(kind, value):
-        raise FormatError(f"{place} must be {_WANTED.get(kind, f'a {kind.__name__}')}")
+    elif not _has_type(kind, value):
+        raise FormatError(f"{place} must be {_TYPE_NAMES.get(kind, f'a {kind.__name__}')}")
     elif dataclasses.is_dataclass(kind):
         check_record(value, place)
 
@@ -206,40 +197,36 @@ def _check(kind: Any, value: object, place: str) -> None:
 def _check_union(kinds: tuple[Any, ...], value: object, place: str) -> None:
     if value is None and NoneType in kinds:
         return
-    (kind,) = (each for each in kinds if each is not NoneType)
-    _check(kind, value, place)
+    (kind,) = (union_member for union_member in kinds if union_member is not NoneType)
+    _check_type(kind, value, place)
 
 
 def _check_parts(kinds: tuple[Any, ...], value: object, place: str) -> None:
     if not isinstance(value, tuple | list):
         raise FormatError(f"{place} must be a list")
     for number, part in enumerate(value):
-        _check(kinds[0], part, f"{place}[{number}]")
+        _check_type(kinds[0], part, f"{place}[{number}]")
 
 
 def _check_mapping(kinds: tuple[Any, ...], value: object, place: str) -> None:
     if not isinstance(value, Mapping):
         raise FormatError(f"{place} must be an object")
     for key, part in value.items():
-        _check(kinds[0], key, f"a key of {place}")
-        _check(kinds[1], part, f"{place}[{key!r}]")
+        _check_type(kinds[0], key, f"a key of {place}")
+        _check_type(kinds[1], part, f"{place}[{key!r}]")
 
 
-def _is_of(kind: type, value: object) -> bool:
+def _has_type(kind: type, value: object) -> bool:
     if kind is int:
-        return type(value) is int and -LARGEST <= value < LARGEST
+        return type(value) is int and -MAX_INTEGER <= value < MAX_INTEGER
     if kind is float:
-        return type(value) in (int, float) and _is_number(value)
+        return abs(value) < MAX_INTEGER if type(value) is int else type(value) is float and math.isfinite(value)
     if kind is str or issubclass(kind, Enum):
         return isinstance(value, kind) and is_unicode(str(value))
     return isinstance(value, kind)
 
 
-def _is_number(value: Any) -> bool:
-    return abs(value) < LARGEST if type(value) is int else math.isfinite(value)
-
-
-_WANTED: Mapping[type, str] = {
+_TYPE_NAMES: Mapping[type, str] = {
     str: "a text",
     int: "a whole number of at most 63 bits",
     float: "a number",

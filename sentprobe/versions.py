@@ -1,4 +1,4 @@
-"""The versions that a dataset, a result or a parse was made with."""
+"""Versions that a dataset, a result or a parse was made with."""
 
 import platform
 from functools import cache
@@ -7,29 +7,26 @@ from importlib import metadata
 from pathlib import Path
 
 
-def own_version() -> str:
-    """Return the version of sentprobe itself."""
-    from sentprobe import __version__  # noqa: PLC0415 - for type checkers, it imports everything
+def get_own_version() -> str:
+    """Return the version of sentprobe."""
+    from sentprobe import __version__
 
     return __version__
 
 
-def library(package: str) -> str:
+def describe_package(package: str) -> str:
     """Return the name and version of an installed package."""
-    try:
-        return f"{package} {metadata.version(package)}"
-    except metadata.PackageNotFoundError:
-        return f"{package} unknown"
+    return f"{package} {find_version(package)}"
 
 
-def folder_digest(folder: Path) -> str:
+def digest_folder(folder: Path) -> str:
     """Return a digest of the names and contents of all files in a folder.
 
-    >>> folder_digest(Path("there is none"))
+    >>> digest_folder(Path("there is none"))
     'e3b0c44298fc1c14'
     """
     digest = sha256()
-    for path in sorted(each for each in folder.rglob("*") if each.is_file()):
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         with path.open("rb") as file:
             digest.update(f"{path.relative_to(folder)} ".encode())
             digest.update(file_digest(file, "sha256").digest())
@@ -37,39 +34,39 @@ def folder_digest(folder: Path) -> str:
 
 
 @cache
-def code_digest() -> str:
-    """Return a digest of sentprobe's own files: whatever changes in them may change what is made.
+def digest_code() -> str:
+    """Return a digest of sentprobe's own files, since any change may change results.
 
-    >>> len(code_digest())
+    >>> len(digest_code())
     64
     """
     folder, digest = Path(__file__).parent, sha256()
-    for path in code_files(folder):
+    for path in find_code_files(folder):
         digest.update(f"{path.relative_to(folder).as_posix()}\0".encode())
         digest.update(sha256(path.read_bytes()).digest())
     return digest.hexdigest()
 
 
-def code_files(folder: Path) -> list[Path]:
-    """Return the files in a folder that decide what is made.
+def find_code_files(folder: Path) -> list[Path]:
+    """Return the files in a folder that results depend on.
 
-    They are not what Python makes of them, half written or whole, nor files without a suffix.
+    Python's byte code, type stubs and files without a suffix are left out.
     """
-    found = (each for each in folder.rglob("*") if each.suffix not in {"", ".pyc", ".pyi"})
-    own = (each for each in found if "__pycache__" not in each.relative_to(folder).parts)
-    return sorted(each for each in own if each.is_file())
+    sources = (path for path in folder.rglob("*") if path.suffix not in {"", ".pyc", ".pyi"} and path.is_file())
+    return sorted(path for path in sources if "__pycache__" not in path.relative_to(folder).parts)
 
 
-def versions(*packages: str) -> dict[str, str]:
-    """Return Python's version and those of the packages.
+def find_versions(*packages: str) -> dict[str, str]:
+    """Return the versions of Python and of the packages.
 
-    >>> sorted(versions("numpy"))
+    >>> sorted(find_versions("numpy"))
     ['numpy', 'python']
     """
-    return {"python": platform.python_version()} | {name: _version(name) for name in packages}
+    return {"python": platform.python_version()} | {name: find_version(name) for name in packages}
 
 
-def _version(package: str) -> str:
+def find_version(package: str) -> str:
+    """Return the version of an installed package, or "unknown"."""
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:

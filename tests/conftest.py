@@ -1,7 +1,6 @@
-"""How Hypothesis runs here: no deadlines, and under CI the same examples each time; fixtures.
+"""Settings of Hypothesis (no deadlines; under CI the same examples each time), and fixtures.
 
-The embedding cache of commands that are tested, here or in other processes, is a temporary one,
-and another one for each process that runs tests.
+Tested commands, here or in other processes, use a temporary embedding cache. Each test process has its own.
 """
 
 import gc
@@ -15,23 +14,23 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from embedding_server import Server, serving
+from embedding_server import Server, start_server
 from gen_command import Gen, Outcome
 from hypothesis import HealthCheck, settings
 from in_process import Command, probe, run_command
 from openai_client import SECRET
-from shown_runs import a_first_run
+from shown_runs import write_first_run
 
 # The first example of a test may load a lexicon and a grammar, on a machine with other work.
 settings.register_profile("always", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("always"), derandomize=True, database=None)
-everywhere = settings.get_profile("ci" if os.environ.get("CI") else "always")
+default_settings = settings.get_profile("ci" if os.environ.get("CI") else "always")
 # --hypothesis-profile=thorough, as in make test-slow, wins.
-settings.register_profile("thorough", everywhere, max_examples=100)
-settings.register_profile("quick", everywhere, max_examples=25)
+settings.register_profile("thorough", default_settings, max_examples=100)
+settings.register_profile("quick", default_settings, max_examples=25)
 settings.load_profile("quick")
 
-# A shell's background job ignores Ctrl-C, and so would every command that a test interrupts.
+# In a shell's background job Ctrl-C is ignored; tests that interrupt commands need it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -41,8 +40,8 @@ os.environ["SENTPROBE_CACHE"] = _cache.name
 
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Run ``probe`` in this process, as in a pipe; gives exit code, stdout and stderr."""
-    monkeypatch.delenv("COLUMNS", raising=False)  # which pytest-xdist sets
+    """Run ``probe`` in this process, as in a pipe; return exit code, stdout and stderr."""
+    monkeypatch.delenv("COLUMNS", raising=False)  # set by pytest-xdist
     return partial(probe, monkeypatch=monkeypatch, capsys=capsys)
 
 
@@ -60,14 +59,14 @@ def gen(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> G
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    """An endpoint of the OpenAI kind on loopback."""
-    with serving() as made:
-        yield made
+    """A local server with OpenAI's interface."""
+    with start_server() as running_server:
+        yield running_server
 
 
 @pytest.fixture
 def openai_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have a key, and no proxies."""
+    """Set a key and unset proxies."""
     for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.upper(), raising=False)
@@ -77,11 +76,11 @@ def openai_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def first(tmp_path: Path) -> Path:
     """A run directory with results of two encoders."""
-    return a_first_run(tmp_path)
+    return write_first_run(tmp_path)
 
 
 def pytest_collection_finish() -> None:
-    """Spare the garbage collector what was imported: it stays, and is most of what there is."""
+    """Exempt imported modules from garbage collection, which would take most of its time."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 10, 10)
@@ -92,5 +91,5 @@ def pytest_unconfigure() -> None:
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
-    """Name bytes by their parameter: packed ones have a time in them, and no two runs agree."""
+    """Name bytes by their parameter: compressed bytes contain a time, which would change ids."""
     return argname if isinstance(val, bytes) else None

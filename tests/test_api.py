@@ -1,4 +1,4 @@
-"""What the packages say that they offer is there, and nothing is promised twice."""
+"""The packages have the public names that they list, each listed once."""
 
 import ast
 from importlib import import_module
@@ -22,7 +22,7 @@ def test_all_is_true_and_sorted(name: str) -> None:
     names = getattr(module, "__all__", [])
     assert [missing for missing in names if not hasattr(module, missing)] == []
     assert len(set(names)) == len(names)
-    # As ruff sorts: constants, then classes, then the rest; the list of the top is lazy_loader's.
+    # Ruff sorts constants, classes, others; lazy_loader sorts the list of the top package.
     by_kind = sorted(names, key=lambda n: (not n.isupper(), not n[:1].isupper(), n))
     assert list(names) == (sorted(names) if module is sentprobe else by_kind)
 

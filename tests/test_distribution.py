@@ -1,4 +1,4 @@
-"""What the distribution says of itself: one version, the papers, and what is in it."""
+"""Metadata of the distribution: one version, the papers, and the included files."""
 
 import tomllib
 
@@ -21,9 +21,25 @@ def test_the_version_is_said_once() -> None:
 
 
 def test_the_three_papers_are_cited() -> None:
-    papers = [(each["authors"][0]["family-names"], each["year"]) for each in CITATION["references"]]
+    papers = [(reference["authors"][0]["family-names"], reference["year"]) for reference in CITATION["references"]]
     assert papers == [("Ettinger", 2018), ("Conneau", 2018), ("Adi", 2017)]
-    assert [f"{author} et al. {year}" for author, year in papers] == list(PROJECT["urls"])
+    assert [f"{author} et al. {year}" for author, year in papers] == list(PROJECT["urls"])[-3:]
+
+
+def test_an_index_page_links_to_the_project() -> None:
+    urls = PROJECT["urls"]
+    assert {"Homepage", "Documentation", "Source", "Issues", "Changelog"} <= set(urls)
+    assert all(urls[name].startswith(urls["Source"]) for name in [*urls][:-3])
+    assert CITATION["repository-code"] == urls["Source"]
+
+
+def test_the_workflow_runs_the_tests_on_every_python_that_is_named() -> None:
+    workflow = yaml.safe_load((ROOT / ".github/workflows/test.yml").read_text("utf-8"))
+    job = workflow["jobs"]["test"]
+    prefix = "Programming Language :: Python :: "
+    named = [classifier.removeprefix(prefix) for classifier in PROJECT["classifiers"] if prefix + "3." in classifier]
+    assert job["strategy"]["matrix"]["python-version"] == named
+    assert job["steps"][-1] == {"run": "make test"}
 
 
 def test_what_is_said_twice_is_the_same() -> None:

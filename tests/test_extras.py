@@ -1,6 +1,6 @@
-"""A plain install generates and builds; what needs an extra says so in one line.
+"""A plain install generates and builds; a command that needs an extra says so in one line.
 
-All of it runs in processes that see only what a plain install installs.
+The tests run processes that see only the packages of a plain install.
 """
 
 import ast
@@ -16,10 +16,10 @@ import pytest
 from packaging.requirements import Requirement
 from plain_install import PROJECT, link_plain, run_plain
 from shared import ROOT
-from shown_runs import a_first_run
+from shown_runs import write_first_run
 
 import sentprobe
-from sentprobe.extras import PROBE, MissingError, UnusableError, load, need
+from sentprobe.extras import PROBE, MissingError, UnusableError, import_module_of_extra, require_libraries
 
 Plain = Callable[..., CompletedProcess[str]]
 
@@ -31,7 +31,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Plain:
     link_plain(libraries)
     work = tmp_path_factory.mktemp("work")
     sentprobe.write_dataset(sentprobe.build_task("Order", train=84, test=28), work / "Order")
-    a_first_run(work).rename(work / "results")
+    write_first_run(work).rename(work / "results")
 
     def run(code: str, *arguments: str) -> CompletedProcess[str]:
         return run_plain(libraries, code, *arguments, cwd=work)
@@ -44,7 +44,7 @@ def test_a_plain_install_lacks_what_the_extra_installs(plain: Plain) -> None:
     assert plain(code, *PROBE, "typer").stdout == "['typer']\n"
 
 
-DOES = [
+WORKING_COMMANDS = [
     "gen -n 2 --seed 1",
     "gen -n 3 --out sentences.parquet",
     "gen templates",
@@ -61,7 +61,7 @@ DOES = [
     "probe embed Order --encoder bow --out vectors.npz",
     "probe sentences Order compeval --task SemRole --train 200 --test 56 --out lines.txt",
 ]
-LACKS = [
+FAILING_COMMANDS = [
     ("probe run Order", "this needs PyTorch"),
     ("probe run Order -e majority --no-controls", "this needs PyTorch"),
     ("probe audit Order", "this needs scikit-learn"),
@@ -69,8 +69,8 @@ LACKS = [
     ("probe embed Order -e bow --threads 2 --out v.npz", "this needs PyTorch"),
 ]
 
-# Commands one after another in one process, as it takes a second to start one.
-IN_TURN = """
+# Run all commands in one process, since starting one takes a second.
+RUN_COMMANDS = """
 import io, json, shlex, sys, traceback
 from contextlib import redirect_stderr, redirect_stdout
 from sentprobe import cli
@@ -92,8 +92,8 @@ print(json.dumps(done))
 
 
 @dataclass(frozen=True)
-class Done:
-    """How a command ended, and what it said."""
+class Outcome:
+    """Exit code and output of a command."""
 
     code: int
     out: str
@@ -101,31 +101,29 @@ class Done:
 
 
 @pytest.fixture(scope="module")
-def commands(plain: Plain) -> dict[str, Done]:
-    """What each line of DOES and LACKS gives."""
-    done = plain(IN_TURN, json.dumps([*DOES, *(line for line, _ in LACKS)]))
+def commands(plain: Plain) -> dict[str, Outcome]:
+    """Return the outcome of each command of WORKING_COMMANDS and FAILING_COMMANDS."""
+    done = plain(RUN_COMMANDS, json.dumps([*WORKING_COMMANDS, *(line for line, _ in FAILING_COMMANDS)]))
     assert (done.returncode, done.stderr) == (0, "")
-    return {line: Done(*each) for line, each in json.loads(done.stdout).items()}
+    return {line: Outcome(*outcome) for line, outcome in json.loads(done.stdout).items()}
 
 
-@pytest.mark.parametrize("line", DOES)
-def test_what_a_plain_install_does(commands: dict[str, Done], line: str) -> None:
+@pytest.mark.parametrize("line", WORKING_COMMANDS)
+def test_what_a_plain_install_does(commands: dict[str, Outcome], line: str) -> None:
     done = commands[line]
     assert (done.code, "Traceback" in done.err) == (0, False), done.err
 
 
-@pytest.mark.parametrize(("line", "missing"), LACKS)
-def test_what_lacks_the_extra_says_so_in_one_line(
-    commands: dict[str, Done], line: str, missing: str
-) -> None:
+@pytest.mark.parametrize(("line", "missing"), FAILING_COMMANDS)
+def test_what_lacks_the_extra_says_so_in_one_line(commands: dict[str, Outcome], line: str, missing: str) -> None:
     done = commands[line]
     assert done.code == 1
     assert done.out == ""
-    said = done.err.splitlines()[-1]  # after a bar, if one was drawn
-    assert re.fullmatch(rf"probe: {missing}\b.*: pip install 'sentprobe\[probe\]'", said)
+    message = done.err.splitlines()[-1]  # a progress bar may come first
+    assert re.fullmatch(rf"probe: {missing}\b.*: pip install 'sentprobe\[probe\]'", message)
 
 
-PYTHON = """
+PYTHON_CALLS = """
 import sentprobe
 data = sentprobe.read_dataset("Order")
 results = sentprobe.read_results("results")
@@ -143,7 +141,7 @@ print(len(sentprobe.compare_encoders(results)), "compared")
 
 
 def test_python_says_the_same(plain: Plain) -> None:
-    done = plain(PYTHON)
+    done = plain(PYTHON_CALLS)
     assert done.stderr == ""
     *lines, compared = done.stdout.splitlines()
     assert len(lines) == 3
@@ -163,71 +161,66 @@ def test_a_table_wants_duckdb(plain: Plain) -> None:
 
 def test_what_is_missing_is_both_kinds_of_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(PROBE, "no_such_library", "a library")
-    for find in (need, load):
+    for find in (require_libraries, import_module_of_extra):
         with pytest.raises(MissingError, match="this needs a library, which is not") as caught:
             find("no_such_library")
         assert isinstance(caught.value, ImportError)
         assert caught.value.exit_code == 1
 
 
-def test_what_a_library_itself_lacks_is_not_taken_for_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_library_itself_lacks_is_not_taken_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "half_there.py").write_text("import not_there_at_all")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ModuleNotFoundError, match="not_there_at_all"):
-        load("half_there")
+        import_module_of_extra("half_there")
 
 
 def test_what_the_system_lacks_is_said_of_a_library_that_is_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lacking = "libgomp.so.1: cannot open shared object file: No such file or directory"
-    (tmp_path / "not_loadable.py").write_text(f"raise OSError({lacking!r})")
+    os_message = "libgomp.so.1: cannot open shared object file: No such file or directory"
+    (tmp_path / "not_loadable.py").write_text(f"raise OSError({os_message!r})")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setitem(PROBE, "not_loadable", "a library")
-    need("not_loadable")
-    said = f"^a library is installed, but cannot be loaded: {lacking}$"
-    with pytest.raises(UnusableError, match=said) as caught:
-        load("not_loadable")
+    require_libraries("not_loadable")
+    message = f"^a library is installed, but cannot be loaded: {os_message}$"
+    with pytest.raises(UnusableError, match=message) as caught:
+        import_module_of_extra("not_loadable")
     assert isinstance(caught.value, ImportError)
     assert caught.value.exit_code == 1
 
 
 def test_the_extra_is_what_the_table_says() -> None:
-    names = {Requirement(each).name for each in PROJECT["optional-dependencies"]["probe"]}
-    assert names == {"scikit-learn" if each == "sklearn" else each for each in PROBE}
-    assert all(find_spec(each) for each in PROBE)
-    assert not names & {Requirement(each).name for each in PROJECT["dependencies"]}
+    names = {Requirement(requirement).name for requirement in PROJECT["optional-dependencies"]["probe"]}
+    assert names == {"scikit-learn" if library == "sklearn" else library for library in PROBE}
+    assert all(find_spec(library) for library in PROBE)
+    assert not names & {Requirement(requirement).name for requirement in PROJECT["dependencies"]}
 
 
-OF_TORCH = {"trainer", "networks", "published", "pretraining", "objectives"}
-"""Folders of modules that import PyTorch: what is asked for before them names the extra."""
+TORCH_FOLDERS = {"trainer", "networks", "published", "trained", "pretraining", "objectives", "decoding"}
+"""Folders of modules that import PyTorch; an earlier check names the missing extra."""
 
-TORCH_ALONE = {
-    *("hf.py", "untrained.py", "models.py", "python.py"),
-    *("sentence_model.py", "model_folder.py", "trained.py"),
-}
-"""Modules beside them that import PyTorch: those of encoders, which name the extra."""
+TORCH_MODULES = {"hf.py", "python.py", "model_loading.py"}
+"""Other modules that import PyTorch, mostly encoders, which name the missing extra."""
 
 
-def imported(path: Path) -> set[str]:
-    """Return the libraries that a module imports by name, but for type checkers."""
-    found = set()
+def find_imports(path: Path) -> set[str]:
+    """Return the top-level packages that a module imports, except for type checkers."""
+    libraries = set()
     for node in ast.parse(path.read_text("utf-8").replace("if TYPE_CHECKING", "if ()")).body:
         if isinstance(node, ast.If):
             continue
-        for each in ast.walk(node):
-            if isinstance(each, ast.Import):
-                found |= {alias.name.partition(".")[0] for alias in each.names}
-            elif isinstance(each, ast.ImportFrom) and not each.level:
-                found.add(str(each.module).partition(".")[0])
-    return found
+        for child in ast.walk(node):
+            if isinstance(child, ast.Import):
+                libraries |= {alias.name.partition(".")[0] for alias in child.names}
+            elif isinstance(child, ast.ImportFrom) and not child.level:
+                libraries.add(str(child.module).partition(".")[0])
+    return libraries
 
 
 def test_nothing_imports_these_libraries_past_what_names_them() -> None:
     for path in (ROOT / "sentprobe").rglob("*.py"):
-        past = imported(path) & set(PROBE)
-        if path.parent.name in OF_TORCH or path.name in TORCH_ALONE:
-            past -= {"torch"}
-        assert not past, path
+        direct_imports = find_imports(path) & set(PROBE)
+        if path.parent.name in TORCH_FOLDERS or path.name in TORCH_MODULES:
+            direct_imports -= {"torch"}
+        assert not direct_imports, path

@@ -1,4 +1,4 @@
-"""Damaged and malicious files: whatever is in one, a reader ends in a sentence or reads it."""
+"""Damaged and malicious files: a reader accepts any file or ends in a clear error."""
 
 import random
 from pathlib import Path
@@ -6,42 +6,42 @@ from pathlib import Path
 import pytest
 from hostile_files import HostileReader
 from hostile_readers import READERS
-from mutations import mutated
+from mutations import mutate
 
 from sentprobe.errors import SentprobeError
 
 SLOW = ("config.json", "tokenizer.json", "model.safetensors", "pytorch_model.bin", "modules.json")
-"""Each of these inputs takes a model to be loaded."""
+"""Inputs for which a model is loaded."""
 
-LONGEST = 2000
-"""The characters of a line of a message."""
+MAX_LINE = 2000
+"""Largest number of characters in a line of a message."""
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # libraries warn of what they read
 
 
-def damage(name: str, reader: HostileReader, folder: Path, *, count: int) -> list[str]:
-    """Read so many damaged files; return what came out that is no SentprobeError."""
+def find_faults(name: str, reader: HostileReader, folder: Path, *, count: int) -> list[str]:
+    """Read *count* damaged files; return the errors other than a clear SentprobeError."""
     path = reader.make(folder)
     sound = path.read_bytes()
     reader.read(path)
-    found = []
+    faults = []
     for number in range(count):
-        path.write_bytes(mutated(sound, reader.ways, random.Random(f"{name} {number}")))
-        if wrong := fault(reader, path):
-            found.append(f"{number}: {wrong}")
+        path.write_bytes(mutate(sound, reader.ways, random.Random(f"{name} {number}")))
+        if wrong := describe_fault(reader, path):
+            faults.append(f"{number}: {wrong}")
         if not path.exists():
             reader.make(folder)
-    return found
+    return faults
 
 
-def fault(reader: HostileReader, path: Path) -> str:
-    """Say what is wrong with how a reader ends; nothing, if it is all right."""
+def describe_fault(reader: HostileReader, path: Path) -> str:
+    """Describe the fault in how a reader ends; the empty string without a fault."""
     try:
         reader.read(path)
     except SentprobeError as error:
         text = str(error)
         lines = text.splitlines() or [""]
-        sound = max(map(len, lines)) <= LONGEST and "\x1b" not in text and text.strip()
+        sound = max(map(len, lines)) <= MAX_LINE and "\x1b" not in text and text.strip()
         return "" if sound else f"a message of {len(text)} characters: {text[:300]!r}"
     except Exception as error:
         return f"{type(error).__name__}: {error!s:.300}"
@@ -50,11 +50,11 @@ def fault(reader: HostileReader, path: Path) -> str:
 
 @pytest.mark.parametrize("name", [name for name in READERS if name not in SLOW])
 def test_some(name: str, tmp_path: Path) -> None:
-    assert damage(name, READERS[name], tmp_path, count=40) == []
+    assert find_faults(name, READERS[name], tmp_path, count=40) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", READERS)
 def test_many(name: str, tmp_path: Path) -> None:
     reader = READERS[name]
-    assert damage(name, reader, tmp_path, count=reader.most) == []
+    assert find_faults(name, reader, tmp_path, count=reader.most) == []

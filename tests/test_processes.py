@@ -1,4 +1,4 @@
-"""Processes that train: what they are given is done, and one that dies is told of."""
+"""Worker processes: they do their tasks, and the death of one is reported."""
 
 import os
 import signal
@@ -17,25 +17,25 @@ from hypothesis import strategies as st
 from processes import wait_for
 
 from sentprobe.errors import SentprobeError, UsageError
-from sentprobe.processes import check_jobs, cores, in_order, workers
+from sentprobe.processes import check_jobs, count_cores, make_workers, run_in_order
 
 
-class DemandingError(Exception):
-    """An error that pickle cannot make again: it wants two arguments."""
+class TwoArgumentError(Exception):
+    """An error that pickle cannot restore, since it needs two arguments."""
 
     def __init__(self, one: str, two: str) -> None:
         super().__init__(one + two)
 
 
-def refuse() -> None:
+def raise_error() -> None:
     raise ValueError("not this one")
 
 
-def refuse_demandingly() -> None:
-    raise DemandingError("a", "b")
+def raise_two_argument_error() -> None:
+    raise TwoArgumentError("a", "b")
 
 
-def refuse_with_a_lock() -> None:
+def raise_error_with_lock() -> None:
     raise ValueError(threading.Lock())
 
 
@@ -44,25 +44,25 @@ def make_a_lock() -> Any:
 
 
 def test_an_error_comes_out_with_what_happened() -> None:
-    with workers(2) as pool:
+    with make_workers(2) as pool:
         assert pool is not None
         with pytest.raises(ValueError, match=r"^not this one") as caught:
-            pool.submit(refuse).result()
-    assert "in refuse" in "".join(caught.value.__notes__)
+            pool.submit(raise_error).result()
+    assert "in raise_error" in "".join(caught.value.__notes__)
 
 
-@pytest.mark.parametrize("work", [refuse_demandingly, refuse_with_a_lock, make_a_lock])
+@pytest.mark.parametrize("work", [raise_two_argument_error, raise_error_with_lock, make_a_lock])
 def test_what_cannot_be_sent_is_told_and_kills_no_process(work: Any) -> None:
-    with workers(2) as pool:
+    with make_workers(2) as pool:
         assert pool is not None
-        with pytest.raises((RuntimeError, TypeError), match=r"DemandingError|lock"):
+        with pytest.raises((RuntimeError, TypeError), match=r"TwoArgumentError|lock"):
             pool.submit(work).result()
         (process,) = active_children()
         assert pool.submit(os.getpid).result() == process.pid
 
 
 def test_a_process_that_is_killed_when_idle_is_replaced() -> None:
-    with workers(2) as pool:
+    with make_workers(2) as pool:
         assert pool is not None
         first = pool.submit(os.getpid).result()
         (process,) = active_children()
@@ -72,7 +72,7 @@ def test_a_process_that_is_killed_when_idle_is_replaced() -> None:
 
 
 def test_work_is_stopped_when_the_block_is_left_by_an_error() -> None:
-    with pytest.raises(KeyError), workers(2) as pool:
+    with pytest.raises(KeyError), make_workers(2) as pool:
         assert pool is not None
         pool.submit(time.sleep, 600)
         while not active_children():
@@ -82,19 +82,19 @@ def test_work_is_stopped_when_the_block_is_left_by_an_error() -> None:
 
 
 def test_numbers_of_processes() -> None:
-    assert cores() >= 1
+    assert count_cores() >= 1
     with pytest.raises(UsageError, match="the number of jobs must be positive, not 0"):
         check_jobs(0)
 
 
-class Counting(Executor):
-    """Does the work at once, and counts what was begun."""
+class CountingExecutor(Executor):
+    """An executor that does the work at once and counts the started tasks."""
 
     def __init__(self) -> None:
         self.begun = 0
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> "Future[Any]":
-        """Do it."""
+        """Do the work."""
         self.begun += 1
         future: Future[Any] = Future()
         future.set_result(fn(*args, **kwargs))
@@ -103,11 +103,11 @@ class Counting(Executor):
 
 @given(count=st.integers(0, 30), ahead=st.integers(1, 7))
 def test_values_come_in_order_and_few_wait(count: int, ahead: int) -> None:
-    pool, found = Counting(), list[str]()
-    for value in in_order(str, iter(range(count)), pool=pool, ahead=ahead):
-        assert pool.begun - len(found) <= ahead
-        found.append(value)
-    assert found == [str(number) for number in range(count)]
+    pool, values = CountingExecutor(), list[str]()
+    for value in run_in_order(str, iter(range(count)), pool=pool, max_waiting=ahead):
+        assert pool.begun - len(values) <= ahead
+        values.append(value)
+    assert values == [str(number) for number in range(count)]
 
 
 def wait_then_return(number: int) -> int:
@@ -116,22 +116,22 @@ def wait_then_return(number: int) -> int:
 
 
 def test_the_order_is_that_of_the_tasks_whoever_ends_first() -> None:
-    with workers(2) as pool:
+    with make_workers(2) as pool:
         assert pool is not None
-        made = in_order(wait_then_return, iter(range(4)), pool=pool, ahead=3)
-        assert list(made) == [0, 1, 2, 3]
+        values = run_in_order(wait_then_return, iter(range(4)), pool=pool, max_waiting=3)
+        assert list(values) == [0, 1, 2, 3]
 
 
 def test_a_process_that_is_killed_in_order() -> None:
-    with pytest.raises(SentprobeError, match="was killed"), workers(2) as pool:
+    with pytest.raises(SentprobeError, match="was killed"), make_workers(2) as pool:
         assert pool is not None
-        list(in_order(os._exit, iter([3]), pool=pool, ahead=2))
+        list(run_in_order(os._exit, iter([3]), pool=pool, max_waiting=2))
 
 
 def test_a_process_that_a_signal_ends_in_order() -> None:
-    with pytest.raises(SentprobeError, match="was killed"), workers(2) as pool:
+    with pytest.raises(SentprobeError, match="was killed"), make_workers(2) as pool:
         assert pool is not None
-        list(in_order(sys.exit, iter([143]), pool=pool, ahead=2))
+        list(run_in_order(sys.exit, iter([143]), pool=pool, max_waiting=2))
 
 
 def hang_up(number: int) -> int:
@@ -141,13 +141,13 @@ def hang_up(number: int) -> int:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no signals there")
 def test_a_closed_terminal_is_for_the_process_that_started_the_others() -> None:
-    with workers(2) as pool:
+    with make_workers(2) as pool:
         assert pool is not None
         assert pool.submit(hang_up, 3).result() == 3
 
 
-def keep_when_it_is_ended(folder: Path, seconds: float) -> None:
-    """Write files that say what it is at."""
+def keep_when_terminated(folder: Path, seconds: float) -> None:
+    """Work until SIGTERM, then save for *seconds*; write a file at each stage."""
 
     def keep(*_: object) -> None:
         (folder / "keeping").touch()
@@ -162,7 +162,7 @@ def keep_when_it_is_ended(folder: Path, seconds: float) -> None:
 
 @pytest.fixture
 def hung_up() -> Iterator[None]:
-    """Have a closed terminal end this process as it ends a command."""
+    """Make SIGHUP end this process as it ends a command."""
     before = signal.signal(signal.SIGHUP, lambda *_: sys.exit(129))
     yield
     signal.signal(signal.SIGHUP, before)
@@ -172,11 +172,7 @@ def hung_up() -> Iterator[None]:
 @pytest.mark.usefixtures("hung_up")
 @pytest.mark.parametrize(
     ("numbers", "is_kept"),
-    [
-        ((signal.SIGINT,), True),
-        ((signal.SIGHUP, signal.SIGHUP), True),
-        ((signal.SIGINT, signal.SIGINT), False),
-    ],
+    [((signal.SIGINT,), True), ((signal.SIGHUP, signal.SIGHUP), True), ((signal.SIGINT, signal.SIGINT), False)],
 )
 def test_only_ctrl_c_once_more_ends_what_still_keeps_its_work(
     tmp_path: Path, numbers: tuple[int, ...], is_kept: bool
@@ -187,9 +183,9 @@ def test_only_ctrl_c_once_more_ends_what_still_keeps_its_work(
             os.kill(os.getpid(), number)
 
     sender = threading.Thread(target=interrupt)
-    with pytest.raises((KeyboardInterrupt, SystemExit)), workers(2) as pool:
+    with pytest.raises((KeyboardInterrupt, SystemExit)), make_workers(2) as pool:
         assert pool is not None
-        pool.submit(keep_when_it_is_ended, tmp_path, 0.2 if is_kept else 600)
+        pool.submit(keep_when_terminated, tmp_path, 0.2 if is_kept else 600)
         sender.start()
     sender.join()
     assert (tmp_path / "kept").exists() is is_kept

@@ -1,4 +1,4 @@
-"""What is shown of names, notes and messages of somebody else's: all of it, and none obeyed."""
+"""Names, notes and messages from outside are shown whole, and no control code is obeyed."""
 
 import csv
 import io
@@ -10,22 +10,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from sentprobe.errors import LARGEST_SEED, NotationError, SentprobeError, check_seed, told, visible
-from sentprobe.progress import Lines, columns, columns_with_notes
-from sentprobe.screen import print_lines, print_table, say
-from sentprobe.table_writers import (
+from sentprobe.display.screen import print_lines, print_table, print_text
+from sentprobe.display.table_writers import (
     Grid,
     GridCell,
     GridRow,
     TableFormat,
-    draw,
-    empty_table,
-    in_markdown,
-    write_grid,
-    write_notes,
-    write_records,
-    write_title,
+    build_empty_table,
+    build_rich_table,
+    escape_markdown,
+    format_grid,
+    format_notes,
+    format_records,
+    format_title,
 )
+from sentprobe.errors import (
+    LARGEST_SEED,
+    NotationError,
+    SentprobeError,
+    check_seed,
+    escape_control_characters,
+    format_message,
+)
+from sentprobe.progress import LineReporter, make_columns, make_columns_with_notes
 
 EVIL = "bow\x1b[2J\x1b]0;title\x07\x9b31m\u202e"
 SHOWN = r"bow\x1b[2J\x1b]0;title\x07\x9b31m\u202e"
@@ -39,14 +46,14 @@ def is_harmless(text: str) -> bool:
 
 @given(ESCAPES)
 def test_what_is_visible_is_harmless_and_stays_as_it_is(text: str) -> None:
-    assert is_harmless(visible(text))
-    assert visible(visible(text)) == visible(text)
+    assert is_harmless(escape_control_characters(text))
+    assert escape_control_characters(escape_control_characters(text)) == escape_control_characters(text)
 
 
 @given(ESCAPES)
 def test_a_message_is_told_as_if_it_were_told_already(text: str) -> None:
-    once = told(text)
-    assert told(once) == once
+    once = format_message(text)
+    assert format_message(once) == once
     assert is_harmless(once)
 
 
@@ -56,9 +63,7 @@ def test_an_error_quotes_at_most_some_200_characters() -> None:
         assert len(message) < 2000
         assert message.startswith("there is no task ")
     quoted = str(SentprobeError(f"there is no task {'x y ' * 99!r}; the tasks are SemRole"))
-    assert quoted == f"there is no task {'x y ' * 50!r}; the tasks are SemRole".replace(
-        "y ';", "y …';"
-    )
+    assert quoted == f"there is no task {'x y ' * 50!r}; the tasks are SemRole".replace("y ';", "y …';")
     path = "/".join(["folder"] * 100)
     assert str(SentprobeError(f"{path}: damaged")) == f"{path}: damaged"
 
@@ -84,7 +89,7 @@ GRID = Grid(("encoder", EVIL), (GridRow(EVIL, "", (GridCell(EVIL, best=True),)),
 
 @pytest.mark.parametrize("style", [TableFormat.TEXT, TableFormat.MARKDOWN, TableFormat.LATEX])
 def test_tables_as_text(style: TableFormat) -> None:
-    for written in (write_grid(GRID, style), write_notes(EVIL, style), write_title(EVIL, style)):
+    for written in (format_grid(GRID, style), format_notes(EVIL, style), format_title(EVIL, style)):
         assert is_harmless(written)
         assert "title" in written
 
@@ -92,51 +97,51 @@ def test_tables_as_text(style: TableFormat) -> None:
 def test_tables_and_lines_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     out = io.StringIO()
     screen = Console(file=out, width=200, color_system=None)
-    named = empty_table(["name", EVIL])
+    named = build_empty_table(["name", EVIL])
     named.add_row(EVIL, EVIL)
-    for table in (draw(GRID), named):
+    for table in (build_rich_table(GRID), named):
         print_table(table, screen)
     for width in (10, 200):
         print_table(named, Console(file=out, width=width, color_system=None))
     print_lines(EVIL, screen)
-    say(EVIL)
-    Lines(out).begin(EVIL, 1)
-    lines = Lines(out)
+    print_text(EVIL)
+    LineReporter(out).begin(EVIL, 1)
+    lines = LineReporter(out)
     lines.begin(EVIL, 1)
     lines.note(EVIL)
-    lines.end()
+    lines.end_step()
     shown = out.getvalue() + capsys.readouterr().out
     assert is_harmless(shown)
     assert SHOWN in shown
 
 
 def test_a_name_is_no_markup_of_a_bar() -> None:
-    for column in (*columns(), columns_with_notes()[3]):
+    for column in (*make_columns(), make_columns_with_notes()[3]):
         assert not getattr(column, "markup", False)
 
 
 @pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t"])
 def test_a_text_of_csv_is_no_formula(sign: str) -> None:
-    text = write_records([{"encoder": f"{sign}1+1", "low": -0.5, "n": None}], TableFormat.CSV)
+    text = format_records([{"encoder": f"{sign}1+1", "low": -0.5, "n": None}], TableFormat.CSV)
     (row,) = csv.DictReader(io.StringIO(text, newline=""))
     assert row == {"encoder": f"'{sign}1+1", "low": "-0.5", "n": ""}
 
 
 def test_a_name_with_a_bare_return_is_one_row_of_csv() -> None:
-    text = write_records([{"encoder": "a\r=1+1"}], TableFormat.CSV)
+    text = format_records([{"encoder": "a\r=1+1"}], TableFormat.CSV)
     assert [*csv.reader(io.StringIO(text, newline=""))] == [["encoder"], ["a\\r=1+1"]]
 
 
 @pytest.mark.parametrize("text", ["a\nb", "a\r\\input{x}", "a\u2028b", "a\x0bb"])
 def test_a_title_in_latex_stays_a_comment(text: str) -> None:
-    written = write_title(text, TableFormat.LATEX) + write_notes(text, TableFormat.LATEX)
+    written = format_title(text, TableFormat.LATEX) + format_notes(text, TableFormat.LATEX)
     assert all(line.startswith("% ") for line in written.splitlines())
 
 
 def test_markdown_of_anybody_is_text() -> None:
-    assert in_markdown("<img src=x>") == r"\<img src=x>"
-    assert in_markdown("[a](b) &lt; ~~x~~ `y`") == r"\[a](b) \&lt; \~\~x\~\~ \`y\`"
-    assert write_notes("see <b>*this*", TableFormat.MARKDOWN) == "\n- see \\<b>\\*this\\*\n"
+    assert escape_markdown("<img src=x>") == r"\<img src=x>"
+    assert escape_markdown("[a](b) &lt; ~~x~~ `y`") == r"\[a](b) \&lt; \~\~x\~\~ \`y\`"
+    assert format_notes("see <b>*this*", TableFormat.MARKDOWN) == "\n- see \\<b>\\*this\\*\n"
 
 
 def test_a_warning_shows_what_a_server_said(caplog: pytest.LogCaptureFixture) -> None:

@@ -1,4 +1,4 @@
-"""Threads: how many PyTorch uses when encoding and when training."""
+"""Number of PyTorch threads in encoding and in training."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -9,14 +9,14 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from in_process import Command
-from probe_strategies import learnable
+from probe_strategies import make_learnable_dataset
 
 from sentprobe import processes
 from sentprobe.probes.encoders import Vectors
 from sentprobe.probes.formats import write_dataset
 from sentprobe.probes.runs.run import run
 from sentprobe.probes.trainer.presets import find_preset, override
-from sentprobe.processes import limit_threads, usual_jobs
+from sentprobe.processes import choose_jobs, limit_threads
 
 FAST = override(find_preset("ettinger"), [("max_epochs", "1")])
 
@@ -46,15 +46,15 @@ def test_threads_are_restored_after_an_error() -> None:
 @given(st.integers(1, 300), st.one_of(st.none(), st.integers(1, 400)))
 def test_by_default_there_are_no_more_threads_than_cores(cores: int, threads: int | None) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(processes, "cores", lambda: cores)
-        jobs = usual_jobs(threads)
-    each = threads or 1
-    assert jobs == 1 or jobs * each <= cores
-    assert (jobs + 1) * each > cores
+        patch.setattr(processes, "count_cores", lambda: cores)
+        jobs = choose_jobs(threads)
+    threads_per_job = threads or 1
+    assert jobs == 1 or jobs * threads_per_job <= cores
+    assert (jobs + 1) * threads_per_job > cores
 
 
-class Spy:
-    """An encoder that keeps how many threads there were."""
+class ThreadSpy:
+    """An encoder that records the number of threads."""
 
     name = "spy"
     fingerprint = ""
@@ -67,11 +67,11 @@ class Spy:
         return np.ones((len(sentences), 2), dtype=np.float32)
 
 
-@pytest.mark.parametrize(("asked", "seen"), [(None, 2), (1, 1), (3, 3)])
-def test_encoding_uses_so_many(asked: int | None, seen: int) -> None:
-    spy = Spy()
-    data = [learnable(name="one", size=40)]
-    run(data, [spy], preset=FAST, encoding_threads=asked, controls=False)
+@pytest.mark.parametrize(("threads", "seen"), [(None, 2), (1, 1), (3, 3)])
+def test_encoding_uses_so_many(threads: int | None, seen: int) -> None:
+    spy = ThreadSpy()
+    data = [make_learnable_dataset(name="one", size=40)]
+    run(data, [spy], preset=FAST, encoding_threads=threads, controls=False)
     assert spy.threads == {seen}
 
 
@@ -91,22 +91,19 @@ def test_the_option_of_the_commands(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "threadspy.py").write_text(MODULE)
-    write_dataset(learnable(name="one", size=40), tmp_path / "one.jsonl")
-    more = {
-        "run": ("--set", "max_epochs=1", "--jobs", "1", "--no-controls"),
-        "embed": ("--out", "x.npz"),
-    }[subcommand]
-    given = (subcommand, "one.jsonl", "--encoder", "python:threadspy:encode", "--no-cache", *more)
+    write_dataset(make_learnable_dataset(name="one", size=40), tmp_path / "one.jsonl")
+    more = {"run": ("--set", "max_epochs=1", "--jobs", "1", "--no-controls"), "embed": ("--out", "x.npz")}[subcommand]
+    request = (subcommand, "one.jsonl", "--encoder", "python:threadspy:encode", "--no-cache", *more)
     for option, seen in (((), 2), (("--threads", "1"), 1)):
-        code, stdout, _ = command(*given, *option)
+        code, stdout, _ = command(*request, *option)
         assert code == 0
         assert f"threads: {seen}\n" in stdout
 
 
 @pytest.mark.parametrize("subcommand", ["run", "embed"])
 def test_no_threads_at_all(subcommand: str, tmp_path: Path, command: Command) -> None:
-    write_dataset(learnable(name="one", size=40), tmp_path / "one.jsonl")
+    write_dataset(make_learnable_dataset(name="one", size=40), tmp_path / "one.jsonl")
     more = ("--out", tmp_path / "x.npz") if subcommand == "embed" else ()
-    given = (subcommand, tmp_path / "one.jsonl", "--encoder", "bow?dim=4", *more, "--threads", "0")
-    code, _, stderr = command(*given)
+    request = (subcommand, tmp_path / "one.jsonl", "--encoder", "bow?dim=4", *more, "--threads", "0")
+    code, _, stderr = command(*request)
     assert (code, stderr) == (2, "probe: the number of threads must be positive, not 0\n")

@@ -1,1 +1,1 @@
-"""The commands, one file each: its options, and what it does."""
+"""The commands: one module for each, with its options."""

@@ -1,1 +1,1 @@
-"""From events to annotated sentences and back, and the space of events to draw from."""
+"""Generation of annotated sentences from events, parsing, and spaces of events."""

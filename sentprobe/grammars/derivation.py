@@ -1,9 +1,9 @@
-"""What a grammar derives: trees of words, and their flat form with brackets and dependencies."""
+"""Derivations of a grammar: trees of words, and their flat form with brackets and dependencies."""
 
 from dataclasses import dataclass
 
 PARENT = -1
-"""As a head: whatever the whole constituent depends on."""
+"""As a head: the head of the whole constituent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +21,7 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hole:
-    """A constituent that was not expanded: its category and which participant or list it is."""
+    """An unexpanded constituent: its category, and its participant or list."""
 
     category: str
     name: str
@@ -30,7 +30,7 @@ class Hole:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """A constituent; without a label its children stand in its place."""
+    """A constituent; without a label, its children take its place."""
 
     label: str | None
     rel: str
@@ -42,8 +42,8 @@ class Node:
 class FlatItem:
     """A word or hole of a flattened derivation.
 
-    ``head`` is the index of the item it depends on, or :data:`PARENT`. ``before`` and ``after`` are
-    the brackets to write around the item, so that the items one after another spell the tree.
+    ``head`` is the index of its head item, or :data:`PARENT`. ``before`` and ``after`` are the brackets around the
+    item; the items in order spell the tree.
     """
 
     content: Leaf | Hole
@@ -55,7 +55,7 @@ class FlatItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Loose:
-    """An item that has no head yet."""
+    """An item without a head yet."""
 
     index: int
     rel: str
@@ -71,45 +71,42 @@ class _Builder:
     before: dict[int, str]
     after: dict[int, str]
 
-    def visit(self, node: Node | Leaf | Hole) -> tuple[int | None, list[_Loose]]:
-        """Add *node*; return its head item and the items that a higher constituent must place."""
+    def add_node(self, node: Node | Leaf | Hole) -> tuple[int | None, list[_Loose]]:
+        """Add *node*; return its head item, and the items that a higher constituent must attach."""
         if not isinstance(node, Node):
             self.contents.append(node)
             index = len(self.contents) - 1
-            wants = isinstance(node, Leaf) and node.depends_on_filler
-            if wants:
+            if isinstance(node, Leaf) and node.depends_on_filler:
                 return None, [_Loose(index=index, rel=node.rel, wants_filler=True)]
             return index, []
         first = len(self.contents)
-        visited = [(child, *self.visit(child)) for child in node.children]
+        visited = [(child, *self.add_node(child)) for child in node.children]
         if node.label is not None:
             self.before[first] = f"({node.label} " + self.before.get(first, "")
             last = len(self.contents) - 1
             self.after[last] = self.after.get(last, "") + ")"
-        return self.attach(visited)
+        return self.attach_children(visited)
 
-    def attach(
+    def attach_children(
         self, visited: list[tuple[Node | Leaf | Hole, int | None, list[_Loose]]]
     ) -> tuple[int | None, list[_Loose]]:
-        """Attach the children to the head child; hand up what cannot be placed here."""
+        """Attach the children to the head child; return the items that cannot be attached here."""
         head = next((at for child, at, _ in visited if child.rel == "head"), None)
-        filler = next(
-            (at for child, at, _ in visited if isinstance(child, Node) and child.is_filler), None
-        )
+        filler = next((at for child, at, _ in visited if isinstance(child, Node) and child.is_filler), None)
         loose = [
             _Loose(index=at, rel=child.rel, wants_filler=False)
             for child, at, _ in visited
             if at is not None and child.rel != "head"
         ]
         loose += [item for _, _, below in visited for item in below]
-        rest = []
+        unplaced = []
         for item in loose:
             target = filler if item.wants_filler else head
             if target is None:
-                rest.append(item)
+                unplaced.append(item)
             else:
                 self.heads[item.index] = (target, item.rel)
-        return head, rest
+        return head, unplaced
 
 
 def flatten(node: Node) -> tuple[FlatItem, ...]:
@@ -118,7 +115,7 @@ def flatten(node: Node) -> tuple[FlatItem, ...]:
     A hole stands for a constituent; the brackets around a word include its Penn tag.
     """
     builder = _Builder([], {}, {}, {})
-    head, loose = builder.visit(node)
+    head, loose = builder.add_node(node)
     if head is not None:
         builder.heads[head] = (PARENT, "head")
     builder.heads.update({item.index: (PARENT, item.rel) for item in loose})

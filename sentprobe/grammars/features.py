@@ -1,4 +1,4 @@
-"""Universal Dependencies features that a word has by itself (the others are in the grammar)."""
+"""Universal Dependencies features of single words (other features are in the grammar)."""
 
 _WORD_FEATURES = {
     ("DET", "the"): "Definite=Def|PronType=Art",
@@ -12,15 +12,14 @@ _WORD_FEATURES = {
     ("ADV", "never"): "PronType=Neg",
 }
 
-
 _DEMONSTRATIVES = {"this", "that"}
 _NUMBERS = {"sg": "Sing", "pl": "Plur"}
 
 
 def word_features(pos: str, lemma: str, number: str = "") -> str:
-    """Return the features of a determiner or adverb, as in the English Web Treebank; or "".
+    """Return the features of a determiner or adverb, as in the English Web Treebank, or "".
 
-    *number* is that of the noun: a demonstrative agrees with it.
+    A demonstrative agrees with *number*, the number of its noun.
 
     >>> word_features("DET", "the"), word_features("DET", "this", "pl")
     ('Definite=Def|PronType=Art', 'Number=Plur|PronType=Dem')

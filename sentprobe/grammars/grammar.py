@@ -1,8 +1,8 @@
-"""The feature grammar, read from meanings to trees by unification: the slow and certain path.
+"""The feature grammar: derivation of trees from meanings by unification, slow but exact.
 
-:class:`Grammar` wraps an NLTK feature grammar whose terminals are function words and the names of
-inflected forms (:class:`sentprobe.lexicon.Form`). The words themselves come from a lexicon: each is
-a production made from the grammar's own line for its form.
+:class:`Grammar` wraps an NLTK feature grammar whose terminals are function words and names of inflected forms
+(:class:`sentprobe.lexicon.Form`). Each form of a word in the lexicon becomes a production, made from the grammar's
+production for the form.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,7 +11,7 @@ from functools import cache
 from nltk.featstruct import TYPE, FeatStruct, Variable, unify
 from nltk.grammar import FeatStructNonterminal, FeatureGrammar, Production
 
-from sentprobe.grammars import english_source
+from sentprobe.grammars import read_english_source
 from sentprobe.grammars.derivation import Hole, Leaf, Node
 from sentprobe.grammars.features import word_features
 from sentprobe.lexicon import Form, Kind, Word
@@ -20,7 +20,7 @@ FORM_NAMES = frozenset(form.value for form in Form)
 
 
 class _Rule:
-    """A production as one feature structure, so that one unification instantiates all of it."""
+    """A production as one feature structure, which one unification instantiates."""
 
     __slots__ = ("order", "structure", "terminal", "width")
 
@@ -29,10 +29,8 @@ class _Rule:
         self.terminal = children[0] if isinstance(children[0], str) else None
         self.width = 0 if self.terminal is not None else len(children)
         slots = {} if self.terminal is not None else dict(enumerate(children))
-        self.structure = FeatStruct(
-            {"lhs": production.lhs(), **{f"rhs{i}": child for i, child in slots.items()}}
-        )
-        # The head first: it carries the meaning that says what its sisters are.
+        self.structure = FeatStruct({"lhs": production.lhs(), **{f"rhs{i}": child for i, child in slots.items()}})
+        # The head first: its meaning determines its sisters.
         self.order = sorted(range(self.width), key=lambda i: children[i].get("REL") != "head")
 
 
@@ -47,12 +45,12 @@ class Grammar:
                 self._schemata.setdefault(Form(production.rhs()[0]), []).append(production)
             else:
                 syntax.append(production)
-        self._rules = _index(syntax)
+        self._rules = _index_rules(syntax)
 
     def lexicalize(self, words: Iterable[Word]) -> list[Production]:
-        """Return a production for each form of each word, made from the grammar's line for it."""
+        """Return a production for each form of each word."""
         return [
-            Production(_with_word(schema.lhs(), word), [text])
+            Production(_fill_category(schema.lhs(), word), [text])
             for word in words
             for form, text in word.forms.items()
             for schema in self._schemata[form]
@@ -63,74 +61,67 @@ class Grammar:
     ) -> Iterator[Node]:
         """Yield every derivation of *goal*, left to right, head first.
 
-        Categories named in *holes* are not expanded but kept as :class:`Hole`. The goal itself is
-        always expanded.
+        Categories in *holes* are not expanded but kept as :class:`Hole`; the goal is always expanded.
         """
-        search = _Search(self._rules, _index(self.lexicalize(words)), frozenset(holes))
+        search = _Search(self._rules, _index_rules(self.lexicalize(words)), frozenset(holes))
         for _, node in search.expand(goal, is_root=True):
             if isinstance(node, Node):
                 yield node
 
 
 class _Search:
-    """One search for derivations."""
-
-    def __init__(
-        self, rules: dict[str, list[_Rule]], words: dict[str, list[_Rule]], holes: frozenset[str]
-    ) -> None:
+    def __init__(self, rules: dict[str, list[_Rule]], words: dict[str, list[_Rule]], holes: frozenset[str]) -> None:
         self._rules = rules
         self._words = words
         self._holes = holes
 
-    def expand(
-        self, goal: FeatStruct, *, is_root: bool = False
-    ) -> Iterator[tuple[FeatStruct, Node | Leaf | Hole]]:
-        """Yield the ways to expand *goal*: the goal with what became known, and the derivation."""
+    def expand(self, goal: FeatStruct, *, is_root: bool = False) -> Iterator[tuple[FeatStruct, Node | Leaf | Hole]]:
+        """Yield the expansions of *goal*: the unified goal, and the derivation."""
         category = goal[TYPE]
         if category in self._holes and not is_root:
-            yield from self._keep(goal)
+            yield from self._keep_hole(goal)
             return
         for rule in (*self._rules.get(category, ()), *self._words.get(category, ())):
             unified = unify(rule.structure, FeatStruct({"lhs": goal}))
             if unified is None:
                 continue
             if rule.terminal is not None:
-                yield unified["lhs"], _leaf(unified["lhs"], rule.terminal)
+                yield unified["lhs"], _build_leaf(unified["lhs"], rule.terminal)
             else:
-                for structure, children in self._fill(unified, rule.order, {}):
-                    yield structure["lhs"], _node(structure["lhs"], children)
+                for structure, children in self._expand_children(unified, rule.order, {}):
+                    yield structure["lhs"], _build_node(structure["lhs"], children)
 
-    def _keep(self, goal: FeatStruct) -> Iterator[tuple[FeatStruct, Hole]]:
-        """Yield *goal* as a hole, with what any expansion of it would make known (agreement)."""
+    def _keep_hole(self, goal: FeatStruct) -> Iterator[tuple[FeatStruct, Hole]]:
+        """Yield *goal* as a hole, unified with the features (agreement) that any expansion adds."""
         for rule in self._rules[goal[TYPE]]:
             unified = unify(rule.structure, FeatStruct({"lhs": goal}))
             if unified is not None:
-                hole = Hole(category=goal[TYPE], name=_hole_name(goal), rel=_text(goal, "REL"))
-                yield unified["lhs"], hole
+                meaning = goal.get("SEM")
+                name = str(meaning.get("LEM", "")) if isinstance(meaning, FeatStruct) else ""
+                yield unified["lhs"], Hole(category=goal[TYPE], name=name, rel=_get_text(goal, "REL"))
                 return
 
-    def _fill(
+    def _expand_children(
         self, structure: FeatStruct, order: list[int], done: dict[int, Node | Leaf | Hole]
     ) -> Iterator[tuple[FeatStruct, tuple[Node | Leaf | Hole, ...]]]:
         if not order:
             yield structure, tuple(done[i] for i in sorted(done))
             return
         slot = f"rhs{order[0]}"
-        for known, child in self.expand(structure[slot]):
-            unified = unify(structure, FeatStruct({slot: known}))
+        for expanded, child in self.expand(structure[slot]):
+            unified = unify(structure, FeatStruct({slot: expanded}))
             if unified is not None:
-                yield from self._fill(unified, order[1:], {**done, order[0]: child})
+                yield from self._expand_children(unified, order[1:], {**done, order[0]: child})
 
 
-def _index(productions: Iterable[Production]) -> dict[str, list[_Rule]]:
+def _index_rules(productions: Iterable[Production]) -> dict[str, list[_Rule]]:
     index: dict[str, list[_Rule]] = {}
     for production in productions:
         index.setdefault(production.lhs()[TYPE], []).append(_Rule(production))
     return index
 
 
-def _with_word(category: FeatStructNonterminal, word: Word) -> FeatStructNonterminal:
-    """Return a lexical category that is about *word*."""
+def _fill_category(category: FeatStructNonterminal, word: Word) -> FeatStructNonterminal:
     features = {"LEM": word.lemma}
     if word.kind in (Kind.TRANSITIVE, Kind.INTRANSITIVE):
         features["FRAME"] = word.kind.value
@@ -141,40 +132,35 @@ def _with_word(category: FeatStructNonterminal, word: Word) -> FeatStructNonterm
     return filled
 
 
-def _text(category: FeatStruct, feature: str) -> str:
+def _get_text(category: FeatStruct, feature: str) -> str:
     value = category.get(feature, "")
     return "" if isinstance(value, Variable) else str(value)
 
 
-def _leaf(category: FeatStruct, form: str) -> Leaf:
-    lemma, pos = _text(category, "LEM"), _text(category, "POS")
+def _build_leaf(category: FeatStruct, form: str) -> Leaf:
+    lemma, pos = _get_text(category, "LEM"), _get_text(category, "POS")
     return Leaf(
         form=form,
         lemma=lemma,
-        tag=_text(category, "TAG"),
+        tag=_get_text(category, "TAG"),
         pos=pos,
-        feats=_text(category, "FEATS") or word_features(pos, lemma, _text(category, "NUM")),
-        rel=_text(category, "REL"),
-        depends_on_filler=_text(category, "HOST") == "filler",
+        feats=_get_text(category, "FEATS") or word_features(pos, lemma, _get_text(category, "NUM")),
+        rel=_get_text(category, "REL"),
+        depends_on_filler=_get_text(category, "HOST") == "filler",
     )
 
 
-def _node(category: FeatStruct, children: tuple[Node | Leaf | Hole, ...]) -> Node:
+def _build_node(category: FeatStruct, children: tuple[Node | Leaf | Hole, ...]) -> Node:
     name = category[TYPE]
     return Node(
-        label=_text(category, "TAG") or (None if name[0].islower() else name),
-        rel=_text(category, "REL"),
+        label=_get_text(category, "TAG") or (None if name[0].islower() else name),
+        rel=_get_text(category, "REL"),
         children=children,
-        is_filler=_text(category, "FILLER") == "+",
+        is_filler=_get_text(category, "FILLER") == "+",
     )
-
-
-def _hole_name(category: FeatStruct) -> str:
-    meaning = category.get("SEM")
-    return str(meaning.get("LEM", "")) if isinstance(meaning, FeatStruct) else ""
 
 
 @cache
-def english_grammar() -> Grammar:
+def load_english_grammar() -> Grammar:
     """Return the grammar of the package, ``english.fcfg``."""
-    return Grammar(english_source())
+    return Grammar(read_english_source())

@@ -1,11 +1,10 @@
-"""The shape of each constituent, worked out once through the grammar and kept.
+"""Shapes of constituents, derived once by the grammar and cached.
 
-How a clause is built depends on its frame, voice, tense, aspect, negation and the like, and not on
-its words. A shape is that much of a constituent; its *items* are what the grammar derives for
-it, with names of forms in place of words and holes in place of the constituents inside. There are
-a few hundred; the package carries them (``english.shapes.json``, made by
-``python -m sentprobe.grammars``), so that NLTK need not be loaded to generate. What is not there,
-or was made from another grammar, is derived when it is asked for.
+The structure of a clause depends on its frame, voice, tense, aspect, negation and similar features, but not on its
+words. A shape holds these features. Its *items* are its derivation, with names of forms in place of words and holes in
+place of inner constituents. The package carries some hundred shapes (``english.shapes.json``, made by ``python -m
+sentprobe.grammars``), so that generation does not load NLTK. Shapes that are missing, or belong to another grammar, are
+derived on demand.
 """
 
 import hashlib
@@ -19,24 +18,23 @@ from itertools import product
 from typing import Any, TypeAlias
 
 from sentprobe.errors import SentprobeError
-from sentprobe.grammars import english_source
+from sentprobe.grammars import read_english_source
 from sentprobe.grammars.derivation import FlatItem, Hole, Leaf, Node, flatten
 from sentprobe.lexicon import Form, Kind, Word
 
 VERB, NOUN, DETERMINER, RELATIVIZER, ADVERB = "@verb", "@noun", "@det", "@rel", "@adverb"
-"""The lemmas of the items that a word of the lexicon fills."""
-
+"""Lemmas of the items that words of the lexicon fill."""
 
 POSITIVE = "pos"
 MAX_ADVERBS = 6
-"""How long a sequence of adverbs the packaged shapes cover; longer ones are derived."""
+"""Longest list of adverbs in the packaged shapes; longer ones are derived."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClauseShape:
-    """What determines the shape of a clause; the fields hold the grammar's own values.
+    """The features that determine the shape of a clause, with the grammar's own values.
 
-    ``gap`` is the role that is relativised ("" in a main clause); ``number`` is the subject's.
+    ``gap`` is the relativised role ("" in a main clause); ``number`` is the subject's.
     """
 
     frame: str
@@ -51,7 +49,7 @@ class ClauseShape:
 
 @dataclass(frozen=True, slots=True)
 class NounShape:
-    """What determines the shape of a noun phrase."""
+    """The features that determine the shape of a noun phrase."""
 
     number: str
     onset: str
@@ -60,77 +58,67 @@ class NounShape:
 
 @dataclass(frozen=True, slots=True)
 class AdverbShape:
-    """What determines the shape of a sequence of adverbs: how many there are."""
+    """The shape of a list of adverbs: its length."""
 
     count: int
 
 
 Shape: TypeAlias = ClauseShape | NounShape | AdverbShape
-
-
 FlatItems: TypeAlias = tuple[FlatItem, ...]
 
 
-def subject_role(voice: str) -> str:
+def find_subject_role(voice: str) -> str:
     """Return the role that is the subject under *voice*."""
     return "patient" if voice == "passive" else "agent"
 
 
 def derive_shape(shape: Shape) -> FlatItems:
-    """Work out the items of *shape* through the grammar, by unification.
+    """Derive the items of *shape* with the grammar, by unification.
 
     Raises:
-        SentprobeError: the grammar derives none, or more than one.
+        SentprobeError: the grammar has no derivation, or more than one.
     """
-    from sentprobe.grammars.grammar import english_grammar  # noqa: PLC0415 - NLTK is slow to load
+    from sentprobe.grammars.grammar import load_english_grammar
 
-    goal, holes = _goal(shape)
-    found: list[Node] = list(english_grammar().derive(goal, _placeholders(shape), holes=holes))
-    if len(found) != 1:
-        raise SentprobeError(f"the grammar derives {len(found)} trees, not one, for {shape}")
-    return flatten(found[0])
+    goal, holes = _build_goal(shape)
+    derivations: list[Node] = list(load_english_grammar().derive(goal, _make_placeholder_words(shape), holes=holes))
+    if len(derivations) != 1:
+        raise SentprobeError(f"the grammar derives {len(derivations)} trees, not one, for {shape}")
+    return flatten(derivations[0])
 
 
-def _goal(shape: Shape) -> tuple[Any, frozenset[str]]:
-    from nltk.grammar import FeatStructNonterminal  # noqa: PLC0415
+def _build_goal(shape: Shape) -> tuple[Any, frozenset[str]]:
+    from nltk.featstruct import FeatStruct
+    from nltk.grammar import FeatStructNonterminal
 
     if isinstance(shape, AdverbShape):
         goal = FeatStructNonterminal("ADVP[]")
-        goal["SEM"] = _adverbs(shape.count)
+        goal["SEM"] = _build_adverb_list(shape.count)
         return goal, frozenset()
     if isinstance(shape, NounShape):
         goal = FeatStructNonterminal("NP[]")
-        clause = "[LINK='@rel', EVENT=[]]" if shape.clause else "bare"
-        goal["SEM"] = _features(f"[LEM='{NOUN}', DET='{DETERMINER}', NUM={shape.number}]", clause)
+        goal["SEM"] = FeatStruct(f"[LEM='{NOUN}', DET='{DETERMINER}', NUM={shape.number}]")
+        goal["SEM"]["RC"] = FeatStruct("[LINK='@rel', EVENT=[]]") if shape.clause else "bare"
         return goal, frozenset({"SBAR"})
-    return _clause_goal(shape), frozenset({"NP", "ADVP"})
+    return _build_clause_goal(shape), frozenset({"NP", "ADVP"})
 
 
-def _features(text: str, clause: str) -> Any:
-    from nltk.featstruct import FeatStruct  # noqa: PLC0415
+def _build_adverb_list(count: int) -> Any:
+    from nltk.featstruct import FeatStruct
 
-    structure = FeatStruct(text)
-    structure["RC"] = FeatStruct(clause) if clause.startswith("[") else clause
-    return structure
-
-
-def _adverbs(count: int) -> Any:
-    from nltk.featstruct import FeatStruct  # noqa: PLC0415
-
-    rest: Any = "none"
+    adverbs: Any = "none"
     for _ in range(count):
-        rest = FeatStruct({"FIRST": ADVERB, "REST": rest})
-    return rest
+        adverbs = FeatStruct({"FIRST": ADVERB, "REST": adverbs})
+    return adverbs
 
 
-def _clause_goal(shape: ClauseShape) -> Any:
-    from nltk.featstruct import FeatStruct  # noqa: PLC0415
-    from nltk.grammar import FeatStructNonterminal  # noqa: PLC0415
+def _build_clause_goal(shape: ClauseShape) -> Any:
+    from nltk.featstruct import FeatStruct
+    from nltk.grammar import FeatStructNonterminal
 
-    subject = subject_role(shape.voice)
+    subject = find_subject_role(shape.voice)
     core = {"PRED": VERB, "FRAME": shape.frame}
-    roles = ("agent",) if shape.frame == "intransitive" else ("agent", "patient")
-    for role in roles:
+    for role in ("agent",) if shape.frame == "intransitive" else ("agent", "patient"):
         number = f", NUM={shape.number}" if role == subject else ""
         core[role.upper()] = "gap" if role == shape.gap else FeatStruct(f"[LEM={role}{number}]")
     goal = FeatStructNonterminal("SBAR[]" if shape.gap else "S[GAP=none]")
@@ -140,7 +128,7 @@ def _clause_goal(shape: ClauseShape) -> Any:
             "ASPECT": shape.aspect,
             "VOICE": shape.voice,
             "NEG": shape.negation,
-            "ADV": _adverbs(int(shape.adverbs)),
+            "ADV": _build_adverb_list(int(shape.adverbs)),
             "CORE": FeatStruct(core),
         }
     )
@@ -151,7 +139,7 @@ def _clause_goal(shape: ClauseShape) -> Any:
     return goal
 
 
-def _placeholders(shape: Shape) -> tuple[Word, ...]:
+def _make_placeholder_words(shape: Shape) -> tuple[Word, ...]:
     """Return a word of each kind whose forms are the names of the forms."""
     onset = isinstance(shape, NounShape) and shape.onset == "vowel"
     verb = Kind(shape.frame) if isinstance(shape, ClauseShape) else Kind.TRANSITIVE
@@ -163,29 +151,26 @@ def _placeholders(shape: Shape) -> tuple[Word, ...]:
         (ADVERB, Kind.ADVERB, (Form.RB,)),
     )
     return tuple(
-        Word(lemma, kind, {form: form.value for form in forms}, frozenset(), onset)
-        for lemma, kind, forms in kinds
+        Word(lemma, kind, {form: form.value for form in forms}, frozenset(), onset) for lemma, kind, forms in kinds
     )
 
 
-def clause_shapes() -> Iterator[ClauseShape]:
-    """Yield every shape of a clause."""
+def list_clause_shapes() -> Iterator[ClauseShape]:
+    """Yield all shapes of clauses."""
     structures = [
         ("intransitive", "active", ("", "agent")),
         ("transitive", "active", ("", "agent", "patient")),
         ("transitive", "passive", ("", "agent", "patient")),
     ]
-    features = list(
-        product(("past", "pres"), ("simple", "prog"), (POSITIVE, "not", "n't"), (False, True))
-    )
+    features = list(product(("past", "pres"), ("simple", "prog"), (POSITIVE, "not", "n't"), (False, True)))
     for frame, voice, gaps in structures:
         for gap, feature, number in product(gaps, features, ("sg", "pl")):
             yield ClauseShape(frame, voice, *feature, gap, number)
 
 
-def all_shapes() -> Iterator[Shape]:
-    """Yield every shape that the package carries."""
-    yield from clause_shapes()
+def list_all_shapes() -> Iterator[Shape]:
+    """Yield all shapes that the package carries."""
+    yield from list_clause_shapes()
     for number, onset, clause in product(("sg", "pl"), ("consonant", "vowel"), (False, True)):
         yield NounShape(number, onset, clause)
     for count in range(1, MAX_ADVERBS + 1):
@@ -193,13 +178,13 @@ def all_shapes() -> Iterator[Shape]:
 
 
 class ShapeTable:
-    """The items of each shape: those carried, and those derived since."""
+    """The items of each shape: packaged ones, and those derived since."""
 
-    def __init__(self, known: Iterable[tuple[Shape, FlatItems]] = ()) -> None:
-        self._items = dict(known)
+    def __init__(self, items: Iterable[tuple[Shape, FlatItems]] = ()) -> None:
+        self._items = dict(items)
 
-    def items(self, shape: Shape) -> FlatItems:
-        """Return the items of *shape*, deriving them if they are not known."""
+    def find_items(self, shape: Shape) -> FlatItems:
+        """Return the items of *shape*; derive them if they are unknown."""
         if shape not in self._items:
             self._items[shape] = derive_shape(shape)
         return self._items[shape]
@@ -208,8 +193,8 @@ class ShapeTable:
         return iter(self._items.items())
 
 
-def dump(table: Iterable[tuple[Shape, FlatItems]], *, source: str) -> str:
-    """Return *table* as JSON, with the digest of the grammar's *source*; inverse of :func:`load`.
+def dump_shapes(table: Iterable[tuple[Shape, FlatItems]], *, source: str) -> str:
+    """Return *table* as JSON, with the digest of *source*; inverse of :func:`load_shapes`.
 
     Contents, which recur, are listed once; an item is [content, head, rel, before, after].
     """
@@ -225,56 +210,48 @@ def dump(table: Iterable[tuple[Shape, FlatItems]], *, source: str) -> str:
         shapes.append([type(shape).__name__, list(astuple(shape)), rows])
     lines = ",\n".join(json.dumps(row) for row in shapes)
     head = json.dumps([list(key) for key in contents])
-    return f'{{"grammar": "{_digest(source)}",\n"contents": {head},\n"shapes": [\n{lines}\n]}}\n'
+    return f'{{"grammar": "{_compute_digest(source)}",\n"contents": {head},\n"shapes": [\n{lines}\n]}}\n'
 
 
-def load(text: str, *, source: str) -> ShapeTable:
-    """Read what :func:`dump` wrote; empty if it was made from another grammar than *source*."""
+def load_shapes(text: str, *, source: str) -> ShapeTable:
+    """Read the JSON of :func:`dump_shapes`; return an empty table for another grammar."""
     data = json.loads(text)
-    if data["grammar"] != _digest(source):
+    if data["grammar"] != _compute_digest(source):
         return ShapeTable()
-    contents = [_content(row) for row in data["contents"]]
+    contents = [_read_content(row) for row in data["contents"]]
     types = {cls.__name__: cls for cls in (ClauseShape, NounShape, AdverbShape)}
     return ShapeTable(
-        (types[name](*values), tuple(_item(contents, row) for row in rows))
+        (types[name](*values), tuple(_read_item(contents, row) for row in rows))
         for name, values, rows in data["shapes"]
     )
 
 
-def _content(row: list[str]) -> Leaf | Hole:
+def _read_content(row: list[str]) -> Leaf | Hole:
     name, *values = row
     if name == "Hole":
         return Hole(category=values[0], name=values[1], rel=values[2])
     form, lemma, tag, pos, feats, rel, filler = values
-    return Leaf(
-        form=form,
-        lemma=lemma,
-        tag=tag,
-        pos=pos,
-        feats=feats,
-        rel=rel,
-        depends_on_filler=filler == "True",
-    )
+    return Leaf(form=form, lemma=lemma, tag=tag, pos=pos, feats=feats, rel=rel, depends_on_filler=filler == "True")
 
 
-def _item(contents: list[Leaf | Hole], row: list[Any]) -> FlatItem:
+def _read_item(contents: list[Leaf | Hole], row: list[Any]) -> FlatItem:
     index, head, rel, before, after = row
     return FlatItem(content=contents[index], head=head, rel=rel, before=before, after=after)
 
 
-def _digest(source: str) -> str:
+def _compute_digest(source: str) -> str:
     return hashlib.sha256(source.encode()).hexdigest()
 
 
-def packaged_file() -> Traversable:
-    """Return the file of shapes that the package carries."""
+def find_packaged_file() -> Traversable:
+    """Return the packaged file of shapes."""
     return files("sentprobe.grammars") / "english.shapes.json"
 
 
 @cache
-def english_shapes() -> ShapeTable:
+def load_english_shapes() -> ShapeTable:
     """Return the shapes of the package's grammar."""
-    carried = packaged_file()
-    if not carried.is_file():
+    packaged = find_packaged_file()
+    if not packaged.is_file():
         return ShapeTable()
-    return load(carried.read_text(encoding="utf-8"), source=english_source())
+    return load_shapes(packaged.read_text(encoding="utf-8"), source=read_english_source())

@@ -1,9 +1,9 @@
-"""Make a lexicon from the XTAG database; or write `inflections.tsv` anew.
+"""Make a lexicon from the XTAG database, or rewrite `inflections.tsv`.
 
     python -m sentprobe.lexicon xtag FILE --noun dog cat --transitive help --out my.toml
     python -m sentprobe.lexicon
 
-The second is for after a change of english.toml or of lemminflect.
+The second command is needed after a change of english.toml or of lemminflect.
 """
 
 import argparse
@@ -11,9 +11,9 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from sentprobe.disk.files import write_atomically
 from sentprobe.errors import SentprobeError, UsageError
-from sentprobe.files import write_atomically
-from sentprobe.lexicon.inflect import KEPT, kept_text
+from sentprobe.lexicon.inflect import KEPT_FORMS, format_kept_forms
 from sentprobe.lexicon.read import english
 from sentprobe.lexicon.words import OPEN_KINDS, VERBS, Kind
 from sentprobe.lexicon.xtag import lexicon_from_lemmas, read_xtag
@@ -22,7 +22,7 @@ NAME = "sentprobe.lexicon"
 
 
 def main() -> None:
-    """Do what the command line says; a mistake ends in one sentence and its exit code."""
+    """Run the command line; an error prints one sentence and sets the exit code."""
     arguments = make_parser().parse_args()
     try:
         if arguments.command == "xtag":
@@ -36,45 +36,43 @@ def main() -> None:
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line, with an option for each kind of open class."""
-    parser = argparse.ArgumentParser(
-        prog=NAME, description="Without a command: write the kept inflections anew."
-    )
+    parser = argparse.ArgumentParser(prog=NAME, description="Without a command: rewrite inflections.tsv.")
     what = "make a lexicon of lemmas, with their forms from the XTAG database"
     xtag = parser.add_subparsers(dest="command").add_parser(
         "xtag", help=what, description=what, fromfile_prefix_chars="@"
     )
-    xtag.add_argument("database", type=Path, metavar="FILE", help="the flat format, gzip or not")
+    xtag.add_argument("database", type=Path, metavar="FILE", help="the flat format, plain or gzip")
     for kind in OPEN_KINDS:
-        text = "lemmas; @LIST is a file with one on each line"
+        text = "lemmas; @LIST reads them from a file, one per line"
         xtag.add_argument(f"--{kind}", nargs="+", action="extend", metavar="LEMMA", help=text)
     xtag.add_argument("--out", type=Path, required=True, help="the lexicon to write, in TOML")
     return parser
 
 
 def make_lexicon(arguments: argparse.Namespace) -> None:
-    """Write the lexicon that was asked for, and name on stderr the lemmas that it cannot have.
+    """Write the lexicon, and name the omitted lemmas on stderr.
 
     Raises:
-        UsageError: no noun or no verb is named that the database has in all forms; words clash.
+        UsageError: no noun or no verb has all forms in the database; words clash.
         SentprobeError: the database cannot be read, the lexicon cannot be written.
     """
     lemmas = {kind: tuple(dict.fromkeys(getattr(arguments, kind) or ())) for kind in OPEN_KINDS}
-    made = lexicon_from_lemmas(read_xtag(arguments.database), lemmas)
-    for lemma in made.left_out:
+    xtag_lexicon = lexicon_from_lemmas(read_xtag(arguments.database), lemmas)
+    for lemma in xtag_lexicon.omitted:
         print(f"{NAME}: {lemma}", file=sys.stderr)
-    lost = Counter(lemma.kind for lemma in made.left_out)
-    kept = {kind for kind in OPEN_KINDS if len(lemmas[kind]) > lost[kind]}
-    if not (Kind.NOUN in kept and kept & VERBS):
-        asked = "a noun (--noun) and a verb (--transitive, --intransitive)"
-        raise UsageError(f"{arguments.database}: a lexicon needs {asked} with all forms there")
-    made.read(f"{arguments.out} (not written)")
-    write_atomically(arguments.out, made.text)
+    omitted_counts = Counter(lemma.kind for lemma in xtag_lexicon.omitted)
+    kept_kinds = {kind for kind in OPEN_KINDS if len(lemmas[kind]) > omitted_counts[kind]}
+    if not (Kind.NOUN in kept_kinds and kept_kinds & VERBS):
+        needed = "a noun (--noun) and a verb (--transitive, --intransitive)"
+        raise UsageError(f"{arguments.database}: a lexicon needs {needed} with all forms there")
+    xtag_lexicon.read(f"{arguments.out} (not written)")
+    write_atomically(arguments.out, xtag_lexicon.text)
 
 
 def write_inflections() -> None:
     """Write lemminflect's answers for the built-in words beside this file."""
-    target = Path(__file__).with_name(KEPT)
-    target.write_text(kept_text(english().entries), encoding="utf-8")
+    target = Path(__file__).with_name(KEPT_FORMS)
+    target.write_text(format_kept_forms(english().entries), encoding="utf-8")
 
 
 if __name__ == "__main__":

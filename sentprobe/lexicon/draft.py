@@ -1,13 +1,13 @@
-"""From the sections of a file to words and vocabularies, before it is known that they are right.
+"""Words and vocabularies from the sections of a lexicon file, before they are checked.
 
-What is wrong in an entry is passed over here and found by the checks, so that one reading of a
-file reports all of its problems.
+Mistakes in an entry are skipped here and reported by the checks, so that one reading of a file reports all of its
+problems.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from sentprobe.lexicon.inflect import Answer, guess, look_up, takes_an
+from sentprobe.lexicon.inflect import FormSource, guess_form, look_up, takes_an
 from sentprobe.lexicon.source import VOCABULARY, Document, LexiconEntry, Section
 from sentprobe.lexicon.words import FORMS, OPEN_KINDS, Flag, Form, Kind, Vocabulary, Word
 
@@ -28,7 +28,7 @@ class DraftWord:
 
     @property
     def stated(self) -> Mapping[str, object]:
-        """What the entry says, by key."""
+        """Values of the entry, by key."""
         return self.entry.value if isinstance(self.entry.value, dict) else {}
 
 
@@ -51,78 +51,70 @@ class Draft:
         return tuple(s for s in self.document.sections if is_vocabulary(s) and s.is_table)
 
 
-def make_draft(document: Document, lent: tuple[Word, ...] = (), *, ask: Answer = look_up) -> Draft:
-    """Build a document's words; *lent* words of the kinds it has no section for are inherited.
+def make_draft(document: Document, lent_words: tuple[Word, ...] = (), *, ask: FormSource = look_up) -> Draft:
+    """Build a document's words; kinds without a section inherit the *lent_words*.
 
     *ask* gives the forms that are not stated.
     """
     sections = [s for s in document.sections if s.name in KINDS]
     items = tuple(
-        DraftWord(make_word(Kind(section.name), entry, ask), entry)
-        for section in sections
-        for entry in section.entries
+        DraftWord(make_word(Kind(section.name), entry, ask), entry) for section in sections for entry in section.entries
     )
-    own = {section.name for section in sections}
-    inherited = tuple(word for word in lent if word.kind not in own)
+    own_names = {section.name for section in sections}
+    inherited = tuple(word for word in lent_words if word.kind not in own_names)
     return Draft(document, items, inherited)
 
 
-def make_word(kind: Kind, entry: LexiconEntry, ask: Answer) -> Word:
-    """Build a word: the forms that are stated, and the others by inflecting the lemma."""
+def make_word(kind: Kind, entry: LexiconEntry, ask: FormSource) -> Word:
+    """Build a word from its stated forms and by inflecting the lemma."""
     table = entry.value if isinstance(entry.value, dict) else {}
     article = table.get(ARTICLE)
     return Word(
         lemma=entry.key,
         kind=kind,
         forms=dict(make_forms(entry.key, kind, table, ask)),
-        flags=frozenset(
-            Flag(flag) for flag in strings(table.get(FLAGS)) if flag in frozenset(Flag)
-        ),
+        flags=frozenset(Flag(flag) for flag in list_strings(table.get(FLAGS)) if flag in frozenset(Flag)),
         vowel=kind is Kind.NOUN and (article == "an" if article else takes_an(entry.key)),
     )
 
 
-def make_forms(
-    lemma: str, kind: Kind, table: Mapping[str, object], ask: Answer
-) -> Iterator[tuple[Form, str]]:
-    """Yield the forms that a word has; a determiner that states a number has no other."""
+def make_forms(lemma: str, kind: Kind, table: Mapping[str, object], ask: FormSource) -> Iterator[tuple[Form, str]]:
+    """Yield the forms of a word; a determiner that states a number has no other forms."""
     exhaustive = kind in CLOSED_KINDS and any(form in table for form in FORMS[kind])
     for form in FORMS[kind]:
         stated = table.get(form, table.get(form.removesuffix(".vowel")))
-        text = stated if stated is not None or exhaustive else guess(lemma, kind, form, ask)
+        text = stated if stated is not None or exhaustive else guess_form(lemma, kind, form, ask)
         if isinstance(text, str) and text:
             yield form, text
 
 
 def make_vocabularies(draft: Draft) -> dict[str, Vocabulary]:
     """Resolve the vocabularies; a file without any has one, `all`, with all of its words."""
-    names = {s.name.removeprefix(f"{VOCABULARY}."): resolve(s, draft) for s in draft.vocabularies}
-    chosen = names or {"all": resolve(everything(draft), draft)}
+    names = {s.name.removeprefix(f"{VOCABULARY}."): resolve_vocabulary(s, draft) for s in draft.vocabularies}
+    chosen = names or {"all": resolve_vocabulary(choose_everything(draft), draft)}
     return {name: Vocabulary(name, words) for name, words in chosen.items()}
 
 
-def everything(draft: Draft) -> Section:
+def choose_everything(draft: Draft) -> Section:
     """Return the section of a vocabulary of all words."""
     kinds = {word.kind for word in draft.words}.intersection(OPEN_KINDS)
-    return Section(
-        f"{VOCABULARY}.all", 1, tuple(LexiconEntry(kind.value, ALL, 1) for kind in kinds)
-    )
+    return Section(f"{VOCABULARY}.all", 1, tuple(LexiconEntry(kind.value, ALL, 1) for kind in kinds))
 
 
-def resolve(section: Section, draft: Draft) -> dict[Kind, tuple[str, ...]]:
+def resolve_vocabulary(section: Section, draft: Draft) -> dict[Kind, tuple[str, ...]]:
     """Return the lemmas that a vocabulary's section chooses, by kind."""
     lists = {entry.key: entry.value for entry in section.entries}
-    left_out = frozenset(strings(lists.get(EXCEPT)))
+    left_out = frozenset(list_strings(lists.get(EXCEPT)))
     chosen = {}
     for kind in OPEN_KINDS:
         value = lists.get(kind)
-        every = tuple(word.lemma for word in draft.words if word.kind is kind)
-        lemmas = every if value == ALL else tuple(strings(value))
+        all_lemmas = tuple(word.lemma for word in draft.words if word.kind is kind)
+        lemmas = all_lemmas if value == ALL else tuple(list_strings(value))
         chosen[kind] = tuple(lemma for lemma in lemmas if lemma not in left_out)
     return chosen
 
 
-def strings(value: object) -> list[str]:
+def list_strings(value: object) -> list[str]:
     """Return the strings in a value if it is a list, else none."""
     members = value if isinstance(value, list) else []
     return [member for member in members if isinstance(member, str)]

@@ -1,9 +1,8 @@
-"""From lemma to inflected form, where the lexicon file does not state it.
+"""Inflected forms of a lemma that the lexicon file does not state.
 
-The forms are lemminflect's. Its tables take longer to load than all else that the generator does
-before the first sentence, so that its answers for the built-in words are kept in
-`inflections.tsv`, which `python -m sentprobe.lexicon` writes anew; a test holds them together.
-Those for other words are kept by :mod:`sentprobe.lexicon.memory`.
+The forms are lemminflect's, whose tables load slowly. Its answers for the built-in words are therefore stored in
+`inflections.tsv`, which `python -m sentprobe.lexicon` rewrites; a test compares them. :mod:`sentprobe.lexicon.memory`
+stores the answers for other words.
 """
 
 import re
@@ -13,7 +12,7 @@ from importlib.resources import files
 
 from sentprobe.lexicon.words import FORMS, VERBS, Form, Kind, Word
 
-KEPT = "inflections.tsv"
+KEPT_FORMS = "inflections.tsv"
 
 LEMMA_FORMS = frozenset({Form.NN, Form.VB, Form.VBP, Form.RB})
 """The forms that equal the lemma."""
@@ -21,13 +20,13 @@ LEMMA_FORMS = frozenset({Form.NN, Form.VB, Form.VBP, Form.RB})
 VOWEL_SOUND = re.compile(
     r"(?!eu|ewe|one(?!ir)|once|uni(?!n|m)|u[st][aeiu]|usu|ura|uro)[aeiou]|heir|hon(?:est|ou?r)|hour"
 )
-"""What a noun begins with when it takes "an": a guess by spelling, for `article` to correct."""
+"""Beginning of a noun that takes "an": a guess by spelling, which `article` corrects."""
 
 
 @cache
-def inflector() -> Callable[[str, str], tuple[str, ...]]:
-    """Return lemminflect's lookup; imported only here, as it reads its tables when first used."""
-    from lemminflect import getInflection  # noqa: PLC0415
+def load_inflector() -> Callable[[str, str], tuple[str, ...]]:
+    """Return lemminflect's lookup, whose tables load at the first call."""
+    from lemminflect import getInflection
 
     lookup: Callable[[str, str], tuple[str, ...]] = getInflection
     return lookup
@@ -35,14 +34,14 @@ def inflector() -> Callable[[str, str], tuple[str, ...]]:
 
 def look_up(lemma: str, form: Form) -> str | None:
     """Ask lemminflect itself for its first spelling of a form."""
-    return next(iter(inflector()(lemma, form.value)), None)
+    return next(iter(load_inflector()(lemma, form.value)), None)
 
 
-Answer = Callable[[str, Form], str | None]
-"""Gives the spelling of a form of a lemma, or None: :func:`look_up`, or what remembers for it."""
+FormSource = Callable[[str, Form], str | None]
+"""Function that returns the spelling of a form of a lemma, or None: :func:`look_up`, or a cache."""
 
 
-def inflect(lemma: str, form: Form, ask: Answer = look_up) -> str | None:
+def inflect(lemma: str, form: Form, ask: FormSource = look_up) -> str | None:
     """Return lemminflect's first spelling of a noun, verb or adverb form, or None if it has none.
 
     >>> inflect("child", Form.NNS), inflect("overtake", Form.VBN), inflect("call", Form.VBP)
@@ -50,30 +49,28 @@ def inflect(lemma: str, form: Form, ask: Answer = look_up) -> str | None:
     """
     if form in LEMMA_FORMS:
         return lemma
-    return kept_forms().get((lemma, form)) or ask(lemma, form)
+    return read_kept_forms().get((lemma, form)) or ask(lemma, form)
 
 
 @cache
-def kept_forms() -> Mapping[tuple[str, Form], str]:
+def read_kept_forms() -> Mapping[tuple[str, Form], str]:
     """Return lemminflect's answers for the built-in words."""
-    lines = files(__package__).joinpath(KEPT).read_text(encoding="utf-8").splitlines()
+    lines = files(__package__).joinpath(KEPT_FORMS).read_text(encoding="utf-8").splitlines()
     rows = (line.split("\t") for line in lines)
     return {(lemma, Form(form)): text for lemma, form, text in rows}
 
 
-def kept_text(words: Iterable[Word]) -> str:
+def format_kept_forms(words: Iterable[Word]) -> str:
     """Return the text of `inflections.tsv` for these words: a line LEMMA, FORM, spelling each."""
-    pairs = {
-        (w.lemma, f): None for w in words for f in w.forms if w.kind is Kind.NOUN or w.kind in VERBS
-    }
-    asked = ((lemma, form) for lemma, form in pairs if form not in LEMMA_FORMS)
-    return "".join(f"{lemma}\t{form}\t{look_up(lemma, form) or ''}\n" for lemma, form in asked)
+    pairs = {(w.lemma, f): None for w in words for f in w.forms if w.kind is Kind.NOUN or w.kind in VERBS}
+    questions = ((lemma, form) for lemma, form in pairs if form not in LEMMA_FORMS)
+    return "".join(f"{lemma}\t{form}\t{look_up(lemma, form) or ''}\n" for lemma, form in questions)
 
 
-def guess(lemma: str, kind: Kind, form: Form, ask: Answer = look_up) -> str | None:
-    """Return a form that the lexicon file leaves out, None for one that must be stated.
+def guess_form(lemma: str, kind: Kind, form: Form, ask: FormSource = look_up) -> str | None:
+    """Return a form that the lexicon file leaves out; None if the file must state it.
 
-    >>> guess("the", Kind.DETERMINER, Form.DT_PL), guess("who", Kind.RELATIVIZER, Form.WP)
+    >>> guess_form("the", Kind.DETERMINER, Form.DT_PL), guess_form("who", Kind.RELATIVIZER, Form.WP)
     ('the', None)
     """
     if kind is Kind.DETERMINER:

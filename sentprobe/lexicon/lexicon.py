@@ -32,7 +32,7 @@ class Lexicon:
         by_kind = {kind: tuple(w for w in self.entries if w.kind is kind) for kind in Kind}
         object.__setattr__(self, "_by_kind", by_kind)
         object.__setattr__(self, "_by_lemma", {(w.kind, w.lemma): w for w in self.entries})
-        object.__setattr__(self, "_by_form", readings(self.entries))
+        object.__setattr__(self, "_by_form", group_readings(self.entries))
 
     def words(self, kind: Kind) -> tuple[Word, ...]:
         """Return the words of one kind, in the order of the file."""
@@ -42,8 +42,8 @@ class Lexicon:
         """Return the word with this lemma and kind.
 
         Raises:
-            UnknownWordError: there is none; the message names the nearest lemma of the kind, or
-                says which kinds the lemma has instead.
+            UnknownWordError: there is none; the message names the nearest lemma of the kind, or says which kinds the
+                lemma has instead.
 
         >>> from sentprobe.lexicon import english
         >>> english().get("student", Kind.NOUN).forms[Form.NNS]
@@ -59,8 +59,8 @@ class Lexicon:
         return word
 
     def _hint(self, lemma: str, kind: Kind) -> str:
-        if others := self.kinds_of(lemma):
-            return f" (the lexicon has it as {' and '.join(others)})"
+        if kinds := self.kinds_of(lemma):
+            return f" (the lexicon has it as {' and '.join(kinds)})"
         return suggest(lemma, (word.lemma for word in self.words(kind)))
 
     def kinds_of(self, lemma: str) -> tuple[Kind, ...]:
@@ -78,12 +78,12 @@ class Lexicon:
         ('sleep', 'dance')
         """
         if name not in self.vocabularies:
-            known = ", ".join(self.vocabularies)
+            names = ", ".join(self.vocabularies)
             hint = suggest(name, self.vocabularies)
-            raise UnknownVocabularyError(f"unknown vocabulary {name!r}, expected {known}{hint}")
+            raise UnknownVocabularyError(f"unknown vocabulary {name!r}, expected {names}{hint}")
         return self.vocabularies[name]
 
-    def with_words(self, name: str, words: Mapping[Kind, Iterable[str]]) -> "Lexicon":
+    def replace_words(self, name: str, words: Mapping[Kind, Iterable[str]]) -> "Lexicon":
         """Return the lexicon, with these words of each of these kinds in the vocabulary *name*."""
         old = self.vocabulary(name)
         fresh = {kind: tuple(lemmas) for kind, lemmas in words.items()}
@@ -100,10 +100,10 @@ class Lexicon:
         return self._by_form.get(form_text, ())
 
 
-def readings(words: Iterable[Word]) -> dict[str, tuple[WordReading, ...]]:
+def group_readings(words: Iterable[Word]) -> dict[str, tuple[WordReading, ...]]:
     """Return every inflected form of *words* with all of its readings, in order."""
-    found: dict[str, list[WordReading]] = {}
+    by_text: dict[str, list[WordReading]] = {}
     for word in words:
         for form, text in word.forms.items():
-            found.setdefault(text, []).append((word, form))
-    return {text: tuple(pairs) for text, pairs in found.items()}
+            by_text.setdefault(text, []).append((word, form))
+    return {text: tuple(pairs) for text, pairs in by_text.items()}

@@ -1,11 +1,9 @@
-"""lemminflect's answers for a lexicon of one's own, kept on disk.
+"""Cached answers of lemminflect for a user's lexicon.
 
-lemminflect takes seconds to load. What it said of a file's words is kept in the folder ``lexicons``
-of the cache, in a file of two lines: the format with the digest of the second line, and in JSON a
-list of lemma, form, spelling for each answer. It is named after the digest of the lexicon file and
-of lemminflect's version, so that a changed lexicon, or another lemminflect, is asked anew. It is
-data, never code; one that is damaged is not used, and where none can be written the work is done
-again.
+lemminflect takes seconds to load. Its answers for a file's words are stored in the folder ``lexicons`` of the cache, in
+a file of two lines: the format with the digest of the second line, and a JSON list of [lemma, form, spelling] rows. The
+file name is a digest of the lexicon file and lemminflect's version, so a change of either is a new file. A damaged file
+is ignored; without write access, lemminflect is asked each time.
 """
 
 import json
@@ -16,18 +14,18 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from sentprobe.disk.files import atomic_path
 from sentprobe.errors import FormatError, SentprobeError
-from sentprobe.files import atomic_path
-from sentprobe.lexicon.inflect import Answer, look_up
+from sentprobe.lexicon.inflect import FormSource, look_up
 from sentprobe.lexicon.words import Form
 from sentprobe.values import parse_json
-from sentprobe.versions import library
+from sentprobe.versions import describe_package
 
 FORMAT = "sentprobe-forms 1"
-"""What the first line begins with."""
+"""Beginning of the first line."""
 
 FOLDER = "lexicons"
-"""Where in the cache the files are."""
+"""Folder of the files in the cache."""
 
 _FILE = re.compile(r"[0-9a-f]{32}\.json|\.[0-9a-f]{32}\.json\.\w+\.part")
 
@@ -36,12 +34,12 @@ Answers = dict[tuple[str, Form], str | None]
 
 
 class DamagedAnswersError(SentprobeError):
-    """A file of answers is not as it was written."""
+    """The content of a file of answers does not match its digest or format."""
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Answers as far as they are there; lemminflect is asked for the others, once each."""
+    """Stored answers; lemminflect is asked once for each missing one."""
 
     answers: Answers
 
@@ -53,13 +51,15 @@ class Memory:
 
 
 @contextmanager
-def remembering(cache: Path, text: str) -> Iterator[Answer]:
-    """Give what answers for the words of the lexicon *text*; what is new is kept, if all went well.
+def remember_forms(cache: Path, text: str) -> Iterator[FormSource]:
+    """Give a source of forms for the words of the lexicon *text*; new answers are kept on success.
 
     The file is below the folder *cache*, which is made if need be.
     """
-    path = path_of(cache, text)
-    memory = Memory(_read(path))
+    path = find_answers_path(cache, text)
+    memory = Memory({})
+    with suppress(OSError, DamagedAnswersError):
+        memory = Memory(read_answers(path.read_bytes()))
     before = len(memory.answers)
     yield memory
     if len(memory.answers) > before:
@@ -69,25 +69,18 @@ def remembering(cache: Path, text: str) -> Iterator[Answer]:
                 temporary.write_bytes(write_answers(memory.answers))
 
 
-def path_of(cache: Path, text: str) -> Path:
-    """Return the file of the answers for a lexicon's text, whether it is there or not."""
-    said = f"{library('lemminflect')}\n{text}".encode()
-    return cache / FOLDER / f"{sha256(said).hexdigest()[:32]}.json"
+def find_answers_path(cache: Path, text: str) -> Path:
+    """Return the path of the answers for a lexicon's text."""
+    key = f"{describe_package('lemminflect')}\n{text}".encode()
+    return cache / FOLDER / f"{sha256(key).hexdigest()[:32]}.json"
 
 
-def kept_files(cache: Path) -> list[Path]:
-    """Return the files that are kept below the folder *cache*, and what killed processes left."""
+def find_kept_files(cache: Path) -> list[Path]:
+    """Return the files of answers below the folder *cache*, half-written ones included."""
     try:
-        return sorted(each for each in (cache / FOLDER).iterdir() if _FILE.fullmatch(each.name))
+        return sorted(path for path in (cache / FOLDER).iterdir() if _FILE.fullmatch(path.name))
     except (FileNotFoundError, NotADirectoryError):
         return []
-
-
-def _read(path: Path) -> Answers:
-    try:
-        return read_answers(path.read_bytes())
-    except (OSError, DamagedAnswersError):
-        return {}
 
 
 def write_answers(answers: Answers) -> bytes:
@@ -98,21 +91,21 @@ def write_answers(answers: Answers) -> bytes:
     """
     rows = [[lemma, form.value, spelling] for (lemma, form), spelling in answers.items()]
     body = json.dumps(rows).encode()
-    return _head(body) + body + b"\n"
+    return _format_head(body) + body + b"\n"
 
 
 def read_answers(data: bytes) -> Answers:
     """Return the answers of a file; the inverse of :func:`write_answers`.
 
     Raises:
-        DamagedAnswersError: it is not as it was written.
+        DamagedAnswersError: the file is damaged.
 
     >>> read_answers(write_answers({("wolf", Form.NNS): "wolves"}))
     {('wolf', <Form.NNS: 'NNS'>): 'wolves'}
     """
-    head, _, rest = data.partition(b"\n")
-    body = rest.removesuffix(b"\n")
-    if head + b"\n" != _head(body) or rest == body:
+    head, _, remainder = data.partition(b"\n")
+    body = remainder.removesuffix(b"\n")
+    if head + b"\n" != _format_head(body) or remainder == body:
         raise DamagedAnswersError("its digest does not fit its content")
     try:
         return {(lemma, Form(form)): spelling for lemma, form, spelling in parse_json(body)}
@@ -120,5 +113,5 @@ def read_answers(data: bytes) -> Answers:
         raise DamagedAnswersError("it does not hold answers") from error
 
 
-def _head(body: bytes) -> bytes:
+def _format_head(body: bytes) -> bytes:
     return f"{FORMAT} {sha256(body).hexdigest()}\n".encode()

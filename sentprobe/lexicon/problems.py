@@ -1,14 +1,14 @@
-"""What is wrong with a lexicon file, and where."""
+"""Problems of a lexicon file, with their lines."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sentprobe.errors import SentprobeError, told
+from sentprobe.errors import SentprobeError, format_message
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
-    """One mistake in a lexicon file; *code* is a key of :data:`sentprobe.lexicon.checks.CHECKS`."""
+    """One mistake in a lexicon file; *code* is a key of ``CHECKS`` in ``lexicon_checks``."""
 
     line: int
     code: str
@@ -37,4 +37,4 @@ class LexiconError(SentprobeError):
 
     def __str__(self) -> str:
         lines = (f"{self.path}:{p.line}: {p.code}: {p.text}" for p in self.problems)
-        return told("\n".join(lines))
+        return format_message("\n".join(lines))

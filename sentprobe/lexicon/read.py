@@ -5,13 +5,13 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
+from sentprobe.disk.files import find_cache_directory
 from sentprobe.errors import UsageError
-from sentprobe.files import cache_directory
-from sentprobe.lexicon.checks import problems
 from sentprobe.lexicon.draft import CLOSED_KINDS, make_draft, make_vocabularies
-from sentprobe.lexicon.inflect import Answer, look_up
+from sentprobe.lexicon.inflect import FormSource, look_up
 from sentprobe.lexicon.lexicon import Lexicon
-from sentprobe.lexicon.memory import remembering
+from sentprobe.lexicon.lexicon_checks import find_problems
+from sentprobe.lexicon.memory import remember_forms
 from sentprobe.lexicon.problems import LexiconError, Problem
 from sentprobe.lexicon.source import NOT_TOML, Document, read_document
 from sentprobe.lexicon.words import Word
@@ -26,19 +26,19 @@ def read_lexicon(path: Path | Traversable, *, cache: Path | None = None) -> Lexi
         LexiconError: the file is wrong; all of its problems are reported.
         UsageError: the file cannot be read.
     """
-    text = decode(read_bytes(path), str(path))
+    text = decode_text(read_bytes(path), str(path))
     if cache is None:
         return read_lexicon_text(text, str(path))
-    with remembering(cache, text) as ask:
+    with remember_forms(cache, text) as ask:
         return read_lexicon_text(text, str(path), ask=ask)
 
 
-def read_lexicon_text(text: str, source: str, *, ask: Answer = look_up) -> Lexicon:
+def read_lexicon_text(text: str, source: str, *, ask: FormSource = look_up) -> Lexicon:
     r"""Read a lexicon from the text of its file; *source* is the name that errors show.
 
-    A file that has no section of determiners or of relativizers gets those of the built-in
-    lexicon; one that has no vocabulary gets the vocabulary `all` of all of its words. *ask* gives
-    the inflected forms that the text does not state.
+    A file that has no section of determiners or of relativizers gets those of the built-in lexicon; one that has no
+    vocabulary gets the vocabulary `all` of all of its words. *ask* gives the inflected forms that the text does not
+    state.
 
     Raises:
         LexiconError: the text is wrong; all of its problems are reported.
@@ -47,42 +47,50 @@ def read_lexicon_text(text: str, source: str, *, ask: Answer = look_up) -> Lexic
     >>> lexicon.find("wolves")[0][1].name
     'NNS'
     """
-    draft = make_draft(read_document(text, source), lent=closed_words(), ask=ask)
-    if found := problems(draft):
-        raise LexiconError(source, found)
+    draft = make_draft(read_document(text, source), lent_words=read_closed_words(), ask=ask)
+    if lexicon_problems := find_problems(draft):
+        raise LexiconError(source, lexicon_problems)
     return Lexicon(source, draft.words, make_vocabularies(draft))
 
 
 @cache
 def english() -> Lexicon:
     """Return the built-in lexicon, the same object each time."""
-    return read_lexicon_text(built_in_text(), BUILT_IN)
+    return read_lexicon_text(read_built_in_text(), BUILT_IN)
 
 
 @cache
-def built_in_text() -> str:
+def read_built_in_text() -> str:
     """Return the text of the built-in lexicon."""
     return files(__package__).joinpath(BUILT_IN).read_text(encoding="utf-8")
 
 
 @cache
-def closed_words() -> tuple[Word, ...]:
+def read_closed_words() -> tuple[Word, ...]:
     """Return the determiners and relativizers of the built-in lexicon."""
-    document = read_document(built_in_text(), BUILT_IN)
+    document = read_document(read_built_in_text(), BUILT_IN)
     closed = tuple(s for s in document.sections if s.name in CLOSED_KINDS)
     return make_draft(Document(BUILT_IN, document.lines, closed, ())).words
 
 
 def read_bytes(path: Path | Traversable) -> bytes:
-    """Return a file's bytes; what hinders it becomes a usage error."""
+    """Return a file's bytes.
+
+    Raises:
+        UsageError: the file cannot be read.
+    """
     try:
         return path.read_bytes()
     except OSError as error:
         raise UsageError(f"{path}: cannot read the lexicon: {error.strerror}") from None
 
 
-def decode(data: bytes, path: str) -> str:
-    """Return UTF-8 bytes as text; what is not UTF-8 is the problem L010 with its line."""
+def decode_text(data: bytes, path: str) -> str:
+    """Return UTF-8 bytes as text.
+
+    Raises:
+        LexiconError: L010 with its line, the bytes are not UTF-8.
+    """
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -92,12 +100,12 @@ def decode(data: bytes, path: str) -> str:
 
 
 def load_lexicon(path: Path | None) -> Lexicon:
-    """Return the lexicon of a file, whose forms are kept in the cache, or the package's own."""
-    return english() if path is None else read_lexicon(path, cache=cache_directory())
+    """Return the lexicon of a file (its forms are cached), or the built-in lexicon."""
+    return english() if path is None else read_lexicon(path, cache=find_cache_directory())
 
 
-def default_vocabulary(lexicon: Lexicon, usual: str = "english") -> str:
-    """Return *usual*, which the built-in lexicon has, or the only vocabulary of one's own.
+def choose_vocabulary(lexicon: Lexicon, usual: str = "english") -> str:
+    """Return *usual* if the lexicon has it, else the lexicon's only vocabulary.
 
     Raises:
         UsageError: there are several.

@@ -1,8 +1,7 @@
-"""The text of a lexicon file as sections and entries that know their lines.
+"""The text of a lexicon file as sections and entries with their lines.
 
-A lexicon file is TOML. Its values are read without lines and without all of the repeated keys, so
-that a second look at the text finds where each key stands. That look takes time in proportion to
-the text, whatever is in it: no pattern can match one stretch of it in several ways.
+A lexicon file is TOML. The TOML parser gives no lines and refuses repeated keys, so a second scan of the text finds the
+place of each key. The scan takes linear time: no pattern can match a stretch in several ways.
 """
 
 import re
@@ -24,7 +23,7 @@ TOML_LINE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a key (or, if *key* is None, a section's header) stands: its first and last line."""
+    """First and last line of a key or, if *key* is None, of a section's header."""
 
     section: str
     key: str | None
@@ -64,7 +63,7 @@ class Document:
     sections: tuple[Section, ...]
     repeated: tuple[tuple[Place, Place], ...]
 
-    def line_of(self, member: str, *, after: int) -> int:
+    def find_line(self, member: str, *, after: int) -> int:
         """Return the first line from *after* on with the string *member*, else *after* itself."""
         quoted = (f'"{member}"', f"'{member}'")
         for number, line in enumerate(self.lines[after - 1 :], start=after):
@@ -79,7 +78,7 @@ def read_document(text: str, path: str) -> Document:
     Raises:
         LexiconError: L010, the text is not TOML.
     """
-    places = tuple(scan(text))
+    places = tuple(scan_places(text))
     firsts: KeyPlaces = {}
     repeated = []
     for place in places:
@@ -87,16 +86,19 @@ def read_document(text: str, path: str) -> Document:
         if place.key is not None and first is not place:
             repeated.append((place, first))
     lines = tuple(text.split("\n"))
-    tables = parse(without(lines, repeated), path, last=text.rstrip("\n").count("\n") + 1)
-    sections = tuple(sections_of(tables, firsts))
+    # Repeated entries are blanked, so that the rest can be read.
+    blank = {n for place, _ in repeated for n in range(place.first, place.last + 1)}
+    unrepeated = "\n".join("" if number in blank else line for number, line in enumerate(lines, start=1))
+    tables = parse_tables(unrepeated, path, last=text.rstrip("\n").count("\n") + 1)
+    sections = tuple(make_sections(tables, firsts))
     return Document(path, lines, sections, tuple(repeated))
 
 
-def scan(text: str) -> Iterator[Place]:
+def scan_places(text: str) -> Iterator[Place]:
     r"""Yield the place of each header and key, in order.
 
     >>> text = '[noun]\nman = { NNS = "men" }\n\n[vocabulary.v]\nnoun = [\n"man",\n]'
-    >>> for place in scan(text):
+    >>> for place in scan_places(text):
     ...     print(place.section, place.key or "-", place.first, place.last)
     noun - 1 1
     noun man 2 2
@@ -109,50 +111,41 @@ def scan(text: str) -> Iterator[Place]:
             section = re.sub(r"""["'\s]""", "", header[1])
             yield Place(section, None, number, number)
         elif key := KEY.match(line):
-            last, depth = number, nesting(line)
+            last, depth = number, count_open_brackets(line)
             while depth > 0 and (following := next(lines, None)):
-                last, depth = following[0], depth + nesting(following[1])
+                last, depth = following[0], depth + count_open_brackets(following[1])
             yield Place(section, next(k for k in key.groups() if k is not None), number, last)
 
 
-def nesting(line: str) -> int:
-    """Return how many brackets a line leaves open (or closes, if negative)."""
+def count_open_brackets(line: str) -> int:
+    """Return the number of brackets that a line leaves open (negative: closes)."""
     bare = STRING_OR_COMMENT.sub("", line)
     return sum((char in "[{") - (char in "]}") for char in bare)
 
 
-def without(lines: tuple[str, ...], repeated: list[tuple[Place, Place]]) -> str:
-    """Return the text with the repeated entries blanked, so that the rest can be read."""
-    blank = {n for place, _ in repeated for n in range(place.first, place.last + 1)}
-    kept = ("" if number in blank else line for number, line in enumerate(lines, start=1))
-    return "\n".join(kept)
-
-
-def parse(text: str, path: str, *, last: int) -> Mapping[str, object]:
+def parse_tables(text: str, path: str, *, last: int) -> Mapping[str, object]:
     """Return the TOML tables of *text*; a syntax error becomes the problem L010 with its line."""
     try:
         return parse_toml(text)
     except FormatError as error:
         where = TOML_LINE.search(str(error))
         line = int(where[1]) if where and where[1] else last
-        reason = TOML_LINE.sub("", str(error))
-        problem = Problem(line, NOT_TOML, f"a lexicon is a TOML file in UTF-8: {reason}")
-        raise LexiconError(path, [problem]) from None
+        text = f"a lexicon is a TOML file in UTF-8: {TOML_LINE.sub('', str(error))}"
+        raise LexiconError(path, [Problem(line, NOT_TOML, text)]) from None
 
 
-def sections_of(tables: Mapping[str, object], places: KeyPlaces) -> Iterator[Section]:
-    """Yield the tables as sections; what is no table becomes a section without entries."""
+def make_sections(tables: Mapping[str, object], places: KeyPlaces) -> Iterator[Section]:
+    """Yield the tables as sections; any other value becomes a section without entries."""
     for name, value in tables.items():
         if name == VOCABULARY and isinstance(value, dict):
-            parts = [(f"{VOCABULARY}.{inner}", table) for inner, table in value.items()]
+            for inner, table in value.items():
+                yield make_section(f"{VOCABULARY}.{inner}", table, places)
         else:
-            parts = [(name, value)]
-        for section, table in parts:
-            yield section_of(section, table, places)
+            yield make_section(name, value, places)
 
 
-def section_of(name: str, table: object, places: KeyPlaces) -> Section:
-    """Return one section, with the line of each entry as near as the text tells it."""
+def make_section(name: str, table: object, places: KeyPlaces) -> Section:
+    """Return one section, with the line of each entry or, if unknown, of its section."""
     parent, _, inner = name.rpartition(".")
     headers = (p for p in places.values() if p.section == name or p.section.startswith(f"{name}."))
     header = next(headers, None) or places.get((parent, inner))

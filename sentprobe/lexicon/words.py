@@ -1,4 +1,4 @@
-"""What a word is: its kind, its inflected forms, its flags; and a vocabulary, a choice of words."""
+"""Words with their kinds, inflected forms and flags; and vocabularies, which choose among them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -37,7 +37,7 @@ class Form(StrEnum):
 
 
 class Flag(StrEnum):
-    """What sets a verb apart: left out of generated sentences unless asked for."""
+    """A property of a verb that keeps it out of generated sentences unless asked for."""
 
     STATIVE = "stative"
     """A state, not good in the progressive: "is believing"."""

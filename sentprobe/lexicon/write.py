@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator
 
 from sentprobe.lexicon.draft import ALL, ARTICLE, CLOSED_KINDS, FLAGS
-from sentprobe.lexicon.inflect import guess, takes_an
+from sentprobe.lexicon.inflect import guess_form, takes_an
 from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.lexicon.source import VOCABULARY
 from sentprobe.lexicon.words import FORMS, OPEN_KINDS, Kind, Vocabulary, Word
@@ -22,7 +22,7 @@ def write_lexicon_text(lexicon: Lexicon) -> str:
     """
     kinds = [kind for kind in Kind if lexicon.words(kind)]
     sections = [[f"[{kind}]", *map(write_word, lexicon.words(kind))] for kind in kinds]
-    sections += [list(vocabulary_lines(v, lexicon)) for v in lexicon.vocabularies.values()]
+    sections += [list(format_vocabulary(v, lexicon)) for v in lexicon.vocabularies.values()]
     return "\n\n".join("\n".join(lines) for lines in sections) + "\n"
 
 
@@ -33,53 +33,53 @@ def write_word(word: Word) -> str:
     >>> write_word(Word("heir", Kind.NOUN, {Form.NN: "heir", Form.NNS: "heirs"}))
     'heir = { article = "a" }'
     """
-    pairs = ", ".join(f"{key} = {value}" for key, value in stated(word))
-    return f"{written_key(word.lemma)} = " + (f"{{ {pairs} }}" if pairs else "{}")
+    pairs = ", ".join(f"{key} = {value}" for key, value in list_stated_values(word))
+    return f"{format_key(word.lemma)} = " + (f"{{ {pairs} }}" if pairs else "{}")
 
 
-def stated(word: Word) -> Iterator[tuple[str, str]]:
+def list_stated_values(word: Word) -> Iterator[tuple[str, str]]:
     """Yield the keys and values that the entry of a word must have."""
     if word.kind in OPEN_KINDS or not is_plain(word):
         for form, text in word.forms.items():
-            if word.kind in CLOSED_KINDS or text != guess(word.lemma, word.kind, form):
-                yield written_key(form), quoted(text)
+            if word.kind in CLOSED_KINDS or text != guess_form(word.lemma, word.kind, form):
+                yield format_key(form), quote(text)
     if word.kind is Kind.NOUN and word.vowel != takes_an(word.lemma):
-        yield ARTICLE, quoted("an" if word.vowel else "a")
+        yield ARTICLE, quote("an" if word.vowel else "a")
     if word.flags:
-        yield FLAGS, written_list(sorted(word.flags))
+        yield FLAGS, format_list(sorted(word.flags))
 
 
 def is_plain(word: Word) -> bool:
     """Return whether every form of the word's kind is guessed right."""
     forms = FORMS[word.kind]
-    return all(word.forms.get(form) == (guess(word.lemma, word.kind, form) or "") for form in forms)
+    return all(word.forms.get(form) == (guess_form(word.lemma, word.kind, form) or "") for form in forms)
 
 
-def vocabulary_lines(vocabulary: Vocabulary, lexicon: Lexicon) -> Iterator[str]:
+def format_vocabulary(vocabulary: Vocabulary, lexicon: Lexicon) -> Iterator[str]:
     """Yield the lines of a vocabulary's section."""
-    yield f"[{VOCABULARY}.{written_key(vocabulary.name)}]"
+    yield f"[{VOCABULARY}.{format_key(vocabulary.name)}]"
     for kind in OPEN_KINDS:
         chosen = vocabulary.words[kind]
         if chosen and chosen == tuple(word.lemma for word in lexicon.words(kind)):
-            yield f"{kind} = {quoted(ALL)}"
+            yield f"{kind} = {quote(ALL)}"
         elif chosen:
-            yield f"{kind} = {written_list(chosen)}"
+            yield f"{kind} = {format_list(chosen)}"
 
 
-def written_list(names: tuple[str, ...] | list[str]) -> str:
+def format_list(names: tuple[str, ...] | list[str]) -> str:
     """Return strings as a TOML list, over several lines if it is long."""
-    line = f"[{', '.join(map(quoted, names))}]"
+    line = f"[{', '.join(map(quote, names))}]"
     if len(line) <= WIDTH:
         return line
     rows = textwrap.wrap(f"{line[1:-1]},", WIDTH, break_long_words=False, break_on_hyphens=False)
     return "\n".join(["[", *(f"  {row}" for row in rows), "]"])
 
 
-def written_key(name: str) -> str:
+def format_key(name: str) -> str:
     """Return a TOML key, in quotes where it needs them."""
-    return name if BARE_KEY.fullmatch(name) else quoted(name)
+    return name if BARE_KEY.fullmatch(name) else quote(name)
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Return a TOML string."""
     return json.dumps(text, ensure_ascii=False)

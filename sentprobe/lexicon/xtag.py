@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sentprobe.errors import UsageError
-from sentprobe.lexicon.inflect import guess, takes_an
+from sentprobe.lexicon.inflect import guess_form, takes_an
 from sentprobe.lexicon.lexicon import Lexicon
-from sentprobe.lexicon.read import closed_words, read_lexicon_text
+from sentprobe.lexicon.read import read_closed_words, read_lexicon_text
 from sentprobe.lexicon.words import FORMS, OPEN_KINDS, VERBS, Flag, Form, Kind, Vocabulary, Word
 from sentprobe.lexicon.write import write_lexicon_text
 
@@ -28,7 +28,7 @@ VOCABULARY_NAME = "xtag"
 
 
 class XtagError(UsageError):
-    """The database cannot be read; the message has its file and, where there is one, the line."""
+    """The database cannot be read; the message has the file and, if known, the line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ MEANINGS = (
     Meaning("Adv", frozenset(), (Form.RB,)),
 )
 OTHER_FORMS = frozenset({"GEN", "NEG", "CONTR", "INDAUX", "wh"})
-"""Features of what is no form of ours: genitives, contractions."""
+"""Features of forms that a lexicon does not have: genitives, contractions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,8 @@ class Xtag:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
-    """A lemma that the database has not in all of its forms."""
+class OmittedLemma:
+    """A lemma for which the database lacks a form."""
 
     lemma: str
     kind: Kind
@@ -80,10 +80,10 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class XtagLexicon:
-    """A lexicon's text, and the lemmas that it could not have."""
+    """A lexicon's text, and the lemmas that it lacks."""
 
     text: str
-    left_out: tuple[LeftOut, ...]
+    omitted: tuple[OmittedLemma, ...]
 
     def read(self, source: str = "xtag.toml") -> Lexicon:
         """Read the text; raises LexiconError if its words clash."""
@@ -98,7 +98,7 @@ def read_xtag(path: Path) -> Xtag:
     """
     table: dict[tuple[str, Form], list[str]] = {}
     for number, line in enumerate(read_text(path).split("\n"), start=1):
-        for lemma, form, text in analyses(line, f"{path}:{number}"):
+        for lemma, form, text in parse_analyses(line, f"{path}:{number}"):
             spellings = table.setdefault((lemma, form), [])
             if text not in spellings:
                 spellings.append(text)
@@ -119,73 +119,60 @@ def read_text(path: Path) -> str:
         return data.decode("latin-1")
 
 
-def analyses(line: str, where: str) -> Iterator[tuple[str, Form, str]]:
-    r"""Yield (lemma, form, spelling) for each analysis of a line that is a form of ours.
+def parse_analyses(line: str, where: str) -> Iterator[tuple[str, Form, str]]:
+    r"""Yield (lemma, form, spelling) for each analysis in a line with a form of the lexicon.
 
     Raises:
         XtagError: the line is not in the format; the message begins with *where*.
 
-    >>> [(lemma, form.name) for lemma, form, _ in analyses("bridges \t\tbridge\tN 3pl", "x:1")]
+    >>> line = "bridges \t\tbridge\tN 3pl"
+    >>> [(lemma, form.name) for lemma, form, _ in parse_analyses(line, "x:1")]
     [('bridge', 'NNS')]
     """
     if line.startswith(COMMENT) or not line.strip():
         return
-    text, gap, rest = line.partition("\t\t")
-    for analysis in rest.split("#"):
+    text, gap, analysis_text = line.partition("\t\t")
+    for analysis in analysis_text.split("#"):
         lemma, tab, tags = analysis.partition("\t")
         if not (gap and tab and text.strip() and lemma.strip() and tags.strip()):
             expected = r"FORM \t\t LEMMA \t POS FEATURES"
-            raise XtagError(
-                f"{where}: not a line of the XTAG database, expected {expected}: {line!r}"
-            )
+            raise XtagError(f"{where}: not a line of the XTAG database, expected {expected}: {line!r}")
         pos, *features = tags.split()
-        for form in meant(pos, frozenset(features)):
-            yield lemma.strip(), form, text.strip()
-
-
-def meant(pos: str, features: frozenset[str]) -> Iterator[Form]:
-    """Yield the forms that a part of speech with these features stands for."""
-    if features & OTHER_FORMS:
-        return
-    for meaning in MEANINGS:
-        if meaning.pos == pos and meaning.features <= features:
-            yield from meaning.forms
+        for meaning in () if OTHER_FORMS.intersection(features) else MEANINGS:
+            if meaning.pos == pos and meaning.features.issubset(features):
+                yield from ((lemma.strip(), form, text.strip()) for form in meaning.forms)
 
 
 def lexicon_from_lemmas(xtag: Xtag, lemmas: Mapping[Kind, Iterable[str]]) -> XtagLexicon:
     """Make a lexicon of the lemmas of each kind, with the inflected forms of the database.
 
-    A lemma that lacks a form is left out and reported. Where the database has two spellings, ours
-    is taken if it is one of them, else the first. The vocabulary `xtag` has all words.
+    A lemma that lacks a form is omitted and reported. Of several spellings, our own is taken if the database has it,
+    else the database's first. The vocabulary `xtag` has all words.
     """
     words: list[Word] = []
-    left_out: list[LeftOut] = []
+    omitted: list[OmittedLemma] = []
     for kind in OPEN_KINDS:
         for lemma in lemmas.get(kind, ()):
             missing = tuple(f for f in FORMS[kind] if not xtag.forms(lemma, f))
             if missing:
-                left_out.append(LeftOut(lemma, kind, missing))
+                omitted.append(OmittedLemma(lemma, kind, missing))
             else:
                 words.append(make_word(xtag, lemma, kind))
-    return XtagLexicon(lexicon_text(words), tuple(left_out))
-
-
-def lexicon_text(words: list[Word]) -> str:
-    """Return the text of a lexicon of these words and one vocabulary of them all."""
     chosen = {kind: tuple(w.lemma for w in words if w.kind is kind) for kind in OPEN_KINDS}
     vocabularies = {VOCABULARY_NAME: Vocabulary(VOCABULARY_NAME, chosen)}
-    return write_lexicon_text(Lexicon("xtag", (*words, *closed_words()), vocabularies))
+    lexicon = Lexicon("xtag", (*words, *read_closed_words()), vocabularies)
+    return XtagLexicon(write_lexicon_text(lexicon), tuple(omitted))
 
 
 def make_word(xtag: Xtag, lemma: str, kind: Kind) -> Word:
-    """Return a word with its forms from the database, which must have them all."""
-    forms = {form: spelling(xtag, lemma, kind, form) for form in FORMS[kind]}
+    """Return a word with its forms from the database."""
+    forms = {form: choose_spelling(xtag, lemma, kind, form) for form in FORMS[kind]}
     syncretic = kind in VERBS and forms[Form.VBD] == forms[Form.VB]
     flags = frozenset({Flag.SYNCRETIC}) if syncretic else frozenset[Flag]()
     return Word(lemma, kind, forms, flags, vowel=kind is Kind.NOUN and takes_an(lemma))
 
 
-def spelling(xtag: Xtag, lemma: str, kind: Kind, form: Form) -> str:
-    """Return the spelling of a form that the database and we agree on, else its first."""
-    theirs, ours = xtag.forms(lemma, form), guess(lemma, kind, form)
-    return ours if ours in theirs else theirs[0]
+def choose_spelling(xtag: Xtag, lemma: str, kind: Kind, form: Form) -> str:
+    """Return our own spelling of a form if the database has it, else the database's first."""
+    xtag_spellings, own_spelling = xtag.forms(lemma, form), guess_form(lemma, kind, form)
+    return own_spelling if own_spelling in xtag_spellings else xtag_spellings[0]

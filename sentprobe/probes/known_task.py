@@ -1,10 +1,8 @@
-"""What a known task says of itself: how it is probed, and which surface cues may answer it.
+"""Properties of a known task: how it is probed, and which surface cues may answer it.
 
-A cue is what a classifier is shown of an item when it is not shown the meaning. It may answer a
-task if the question is about it, or if the text has it and may. Of natural text the second is the
-rule: whatever the definition of a task does not even out may go with the answer, as the baselines
-of Conneau et al. 2018 (table 2) show. What it does even out has no reason, so that it is a leak if
-it is above chance.
+A surface cue is information about an item other than its meaning. A cue may answer a task if the question is about it,
+or if natural text correlates the two (baselines of Conneau et al. 2018, table 2). If the definition of the task
+balances a cue, accuracy above chance is a leak.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,7 +13,7 @@ from sentprobe.probes.dataset import ONE_HOT
 
 
 class Cue(StrEnum):
-    """What a classifier is shown of an item."""
+    """A surface cue: the part of an item that an audit's classifier sees."""
 
     PROBE = "probe"
     LENGTH = "length"
@@ -27,16 +25,16 @@ class Cue(StrEnum):
 
 
 Reasons = Mapping[Cue, str]
-"""Why a cue may answer, for each that may."""
+"""Reason why a cue may answer, for each cue that may."""
 
 ABOUT_WORDS = "the task is about which words there are"
 ABOUT_ORDER = "the task is about the order of words"
 
 
-def why(reason: str, *cues: Cue) -> dict[Cue, str]:
-    """Return the one reason of several cues.
+def give_reason(reason: str, *cues: Cue) -> dict[Cue, str]:
+    """Return the same reason for each of the cues.
 
-    >>> why(ABOUT_ORDER, Cue.NGRAMS)[Cue.NGRAMS]
+    >>> give_reason(ABOUT_ORDER, Cue.NGRAMS)[Cue.NGRAMS]
     'the task is about the order of words'
     """
     return dict.fromkeys(cues, reason)
@@ -44,54 +42,50 @@ def why(reason: str, *cues: Cue) -> dict[Cue, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redundancy:
-    """How often what is asked of one word is also what most words of its kind say."""
+    """How often the property of one word is also that of most words of its kind."""
 
-    of: str
-    """What the sentence has several of: ``tense of its verbs``."""
+    feature: str
+    """Property that several words have, as in ``tense of its verbs``."""
     tags: Mapping[str, tuple[str, ...]] = field(hash=False)
-    """Label to the tags of the words that say it."""
+    """Tags of the words that have each label."""
     published: float
-    """In how many of the published test items, in percent."""
+    """Percentage of redundant items in the published test data."""
 
 
 AGREEING = "test agreeing"
-"""How many test items are so redundant, among the counts of a card."""
+"""Card count: test items whose answer most words of the kind agree with."""
 
 TIED = "test tied"
-"""In how many as many words say the answer as say another."""
+"""Card count: test items for which as many words agree as disagree."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownTask:
-    """What is said of a task, whoever built the dataset at hand."""
+    """Description of a task, independent of who built the dataset."""
 
     name: str
-    """As the paper calls it."""
     published: str = ""
-    """What its published file is called, where that is another name: SentEval's of the ten."""
+    """Name of the published file, where it differs (SentEval's ten tasks)."""
     published_labels: Mapping[str, str] = field(default_factory=dict, hash=False)
-    """What answers are called in that file, where that is otherwise."""
-    asks: str
-    """The question, in a sentence's words: s is the sentence, n a noun, v a verb, w a word."""
+    """Names of the labels in that file, where they differ."""
+    question_text: str
+    """The question, where s is the sentence, n a noun, v a verb and w a word."""
     classes: str
-    """What the answers are."""
     preset: str
-    """The name of its paper's classifier."""
     words: str = ONE_HOT
-    """What stands for probe words in its paper."""
     may_answer: Reasons = field(default_factory=dict, hash=False)
-    """The cues that may answer it; any other that is above chance is a leak."""
-    turned: Reasons = field(default_factory=dict, hash=False)
-    """The cues of which training and test disagree because the task says so."""
+    """Cues that may answer; any other cue above chance is a leak."""
+    reversed_cues: Reasons = field(default_factory=dict, hash=False)
+    """Cues whose relation to the answer is reversed in test, because the task demands it."""
     redundancy: Redundancy | None = None
-    """Of a task about one word that others often agree with."""
+    """Only for a task about one word that other words often agree with."""
 
 
-def own_name_among(name: str, tasks: Iterable[KnownTask]) -> str:
-    """Return our name of the task whose published file is so called; any other name as it is."""
-    published = {_bare(task.published): task.name for task in tasks if task.published}
-    return published.get(_bare(name), name)
+def find_task_name(name: str, tasks: Iterable[KnownTask]) -> str:
+    """Return the name of the task with this published name; any other name unchanged."""
+    published = {_normalize_name(task.published): task.name for task in tasks if task.published}
+    return published.get(_normalize_name(name), name)
 
 
-def _bare(name: str) -> str:
+def _normalize_name(name: str) -> str:
     return name.lower().replace("_", "")

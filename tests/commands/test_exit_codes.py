@@ -1,4 +1,4 @@
-"""Exit codes: a wrong path is bad usage (2) wherever it is given; damaged content is not (1)."""
+"""Exit codes: 2 for a wrong path, 1 for damaged content."""
 
 import errno
 import inspect
@@ -18,14 +18,14 @@ import pytest
 import typer
 from corpus_strategies import write_trees
 from in_process import run_command
-from probe_strategies import learnable, sample_result
+from probe_strategies import make_learnable_dataset, make_sample_result
 
 from sentprobe.cli import COMMANDS
-from sentprobe.commands.gen import generate
+from sentprobe.commands.gen.gen import generate
 from sentprobe.errors import UsageError
 from sentprobe.probes.corpus.table import HEAD_NAME
 from sentprobe.probes.formats import read_dataset, write_dataset
-from sentprobe.probes.runs.store import prepare_directory, write_result
+from sentprobe.probes.results.store import prepare_directory, write_result
 
 QUICK = "--set max_epochs=1 --jobs 1 --no-cache"
 BOW = "--encoder bow?dim=4"
@@ -159,10 +159,7 @@ WITH_EXTRAS = [
     ("sentence_transformers", "probe run data.jsonl --encoder st:./file"),
     ("transformers", "probe run data.jsonl --encoder hf:./none"),
     ("transformers", "probe run data.jsonl --encoder hf:./folder"),
-    (
-        "bllipparser",
-        "probe analyze lines.txt --format lines --parser bllip:none --punkt folder --out x",
-    ),
+    ("bllipparser", "probe analyze lines.txt --format lines --parser bllip:none --punkt folder --out x"),
 ]
 
 WRONG_CONTENT = [
@@ -196,7 +193,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "latin1.txt").write_bytes(b"na\xefve\n")
     for name in ("broken.jsonl", "broken.txt"):
         (tmp_path / name).write_text('{"sentence": 1\n{\n')
-    write_dataset(learnable(name="one", size=40), tmp_path / "data.jsonl")
+    write_dataset(make_learnable_dataset(name="one", size=40), tmp_path / "data.jsonl")
     _make_vectors(tmp_path)
     _make_tables(tmp_path)
     _make_runs(tmp_path)
@@ -218,18 +215,16 @@ def _make_runs(place: Path) -> None:
     for name in ("run", "broken", "layers", "three"):
         prepare_directory(place / name)
     for number, name in enumerate("abc"):
-        write_result(sample_result(name, "Order", 600 + number), place / "three")
+        write_result(make_sample_result(name, "Order", 600 + number), place / "three")
     (place / "scores.csv").write_text("encoder,STS\na,1\nb,2\nc,3\n")
     for number in (1, 2):
-        layer = replace(sample_result(f"m{number}", "Order", 600), layer=number, family="m")
+        layer = replace(make_sample_result(f"m{number}", "Order", 600), layer=number, family="m")
         write_result(layer, place / "layers")
-    path = write_result(sample_result("bow", "Order", 600), place / "run")
+    path = write_result(make_sample_result("bow", "Order", 600), place / "run")
     (place / "broken" / path.name).write_text(path.read_text()[:-9])
 
 
-def leave(
-    line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> tuple[int, str]:
+def leave(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
     """Run a command line; return its exit code and the last line of what it says."""
     name, *arguments = shlex.split(line)
     if " table" in line:
@@ -246,8 +241,8 @@ def leave(
 def test_a_wrong_path_is_bad_usage(
     line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, said = leave(line, monkeypatch, capsys)
-    assert (code, said.split(":")[0]) == (2, line.split(maxsplit=1)[0]), said
+    code, stderr = leave(line, monkeypatch, capsys)
+    assert (code, stderr.split(":")[0]) == (2, line.split(maxsplit=1)[0]), stderr
 
 
 @pytest.mark.usefixtures("place")
@@ -258,8 +253,8 @@ def test_a_wrong_path_for_an_extra_is_bad_usage(
 ) -> None:
     if find_spec(module) is None:
         pytest.skip(f"{module} is not installed")
-    code, said = leave(line, monkeypatch, capsys)
-    assert code == 2, said
+    code, stderr = leave(line, monkeypatch, capsys)
+    assert code == 2, stderr
 
 
 @pytest.mark.usefixtures("place")
@@ -267,29 +262,28 @@ def test_a_wrong_path_for_an_extra_is_bad_usage(
 def test_wrong_content_is_not_bad_usage(
     line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, said = leave(line, monkeypatch, capsys)
-    assert code == 1, said
+    code, stderr = leave(line, monkeypatch, capsys)
+    assert code == 1, stderr
 
 
 @pytest.mark.parametrize(
-    "line",
-    ["run d\udce9 -e majority --out o", "build compeval --out \udce9", "show \udce9", "\udce9"],
+    "line", ["run d\udce9 -e majority --out o", "build compeval --out \udce9", "show \udce9", "\udce9"]
 )
 def test_a_word_that_is_not_utf8(
     line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, said = leave(f"probe {line}", monkeypatch, capsys)
+    code, stderr = leave(f"probe {line}", monkeypatch, capsys)
     assert code == 2
-    assert re.fullmatch(r"probe: 'd?\\xe9' is not UTF-8; rename it", said)
+    assert re.fullmatch(r"probe: 'd?\\xe9' is not UTF-8; rename it", stderr)
 
 
 def _commands(program: str) -> Iterator[tuple[str, Callable[..., Any]]]:
     if program == "gen":
         yield program, generate
     for name, (where, _) in COMMANDS[program].items():
-        found = resolve_name(where)
-        if not isinstance(found, typer.Typer):
-            yield f"{program} {name}", found
+        actual = resolve_name(where)
+        if not isinstance(actual, typer.Typer):
+            yield f"{program} {name}", actual
 
 
 def _paths(command: Callable[..., Any]) -> Iterator[tuple[str, ...]]:
@@ -300,47 +294,39 @@ def _paths(command: Callable[..., Any]) -> Iterator[tuple[str, ...]]:
             option = isinstance(about[0], typer.models.OptionInfo)
             # In an annotation, Typer keeps the first name where a default would be.
             declared = (about[0].default, *about[0].param_decls) if option else ("",)
-            named = [each for each in declared if isinstance(each, str)]
+            named = [text for text in declared if isinstance(text, str)]
             yield tuple(named) or (f"--{name.replace('_', '-')}",)
 
 
-@pytest.mark.parametrize("program", COMMANDS)
+@pytest.mark.parametrize("program", ["gen", "probe"])
 def test_every_path_is_in_the_table(program: str) -> None:
-    found = [(line, names) for line, each in _commands(program) for names in _paths(each)]
-    assert len(found) >= 5
-    for line, names in found:
+    actual = [(line, names) for line, value in _commands(program) for names in _paths(value)]
+    assert len(actual) >= 5
+    for line, names in actual:
         tried = [wrong for wrong in WRONG_PATHS if wrong.startswith(f"{line} ")]
         assert any(name in wrong for wrong in tried for name in names), (line, names)
 
 
-@pytest.mark.parametrize(
-    ("number", "code"), [(errno.EACCES, 2), (errno.EPERM, 2), (errno.ENOSPC, 1), (errno.EIO, 1)]
-)
+@pytest.mark.parametrize(("number", "code"), [(errno.EACCES, 2), (errno.EPERM, 2), (errno.ENOSPC, 1), (errno.EIO, 1)])
 def test_a_path_that_may_not_be_used(
-    number: int,
-    code: int,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    number: int, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Wherever it comes to light; what is wrong with the disk is no bad usage."""
+    """In every function that opens a file; a damaged disk is a failure, not bad usage."""
 
     def refuse(*_: object) -> None:
         raise OSError(number, os.strerror(number), str(tmp_path))
 
     monkeypatch.setattr("sentprobe.cli._drop_output", lambda: None)
-    monkeypatch.setattr("sentprobe.commands.audit._check_kind", refuse)
-    said = f"probe: {tmp_path}: {os.strerror(number)}\n"
+    monkeypatch.setattr("sentprobe.commands.data.audit._check_kind", refuse)
+    message = f"probe: {tmp_path}: {os.strerror(number)}\n"
     arguments = ("audit", str(tmp_path))
-    found = run_command("probe", *arguments, monkeypatch=monkeypatch, capture=capsys)
-    assert found == (code, "", said)
+    outcome = run_command("probe", *arguments, monkeypatch=monkeypatch, capture=capsys)
+    assert outcome == (code, "", message)
 
 
 @pytest.mark.parametrize("file", ["card.json", "items.parquet"])
-def test_a_file_of_a_dataset_that_may_not_be_read(
-    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_dataset(learnable(size=40), tmp_path / "data")
+def test_a_file_of_a_dataset_that_may_not_be_read(file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_dataset(make_learnable_dataset(size=40), tmp_path / "data")
     read_bytes = Path.read_bytes
 
     def refuse(path: Any, *rest: object, **more: object) -> Any:

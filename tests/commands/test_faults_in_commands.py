@@ -1,4 +1,4 @@
-"""Commands that are killed or stopped at each file: under its name, the old or the new is whole."""
+"""Commands that are killed while writing: each file is the old or the new one."""
 
 import shutil
 from collections.abc import Callable
@@ -6,11 +6,11 @@ from itertools import count as numbers
 from pathlib import Path
 
 import pytest
-from corpus_strategies import content
+from corpus_strategies import read_contents
 from faults import Watch, failing, interrupting, killing, terminating, watched
 from in_process import run_command
 
-from sentprobe import scratch
+from sentprobe.disk import scratch
 
 SIZES = ("--task", "Order", "--train", 8, "--test", 4)
 CSV = ("--format", "csv")
@@ -19,31 +19,20 @@ COMMANDS: dict[str, tuple[object, ...]] = {
     "gen": ("gen", "--n", 3, "--out", "out/a.txt", "--seed"),
     "gen parquet": ("gen", "--n", 3, "--out", "out/a.parquet", "--seed"),
     "build": ("probe", "build", "compeval", *SIZES, "--out", "out", "--seed"),
-    "build csv": (
-        "probe",
-        "build",
-        "compeval",
-        *SIZES,
-        *CSV,
-        "--out",
-        "out",
-        "--seed",
-    ),
+    "build csv": ("probe", "build", "compeval", *SIZES, *CSV, "--out", "out", "--seed"),
     "sentences": ("probe", "sentences", "compeval", *SIZES, "--out", "out/a.txt", "--seed"),
 }
 """By name: commands of which each seed writes something else."""
 
 
-def entries(folder: Path) -> dict[str, dict[str, bytes]]:
-    """What is in a folder, but for what is hidden: each file, and each dataset as a whole."""
-    found: dict[str, dict[str, bytes]] = {}
-    for name, value in content(folder).items():
+def group_files(folder: Path) -> dict[str, dict[str, bytes]]:
+    """Return the visible files of a folder, grouped by dataset."""
+    actual: dict[str, dict[str, bytes]] = {}
+    for name, value in read_contents(folder).items():
         parts = Path(name).parts
         if not any(part.startswith(".") for part in parts):
-            found.setdefault("/".join(parts[:2] if parts[0] == "parquet" else parts[:1]), {})[
-                name
-            ] = value
-    return found
+            actual.setdefault("/".join(parts[:2] if parts[0] == "parquet" else parts[:1]), {})[name] = value
+    return actual
 
 
 @pytest.mark.slow
@@ -60,37 +49,37 @@ def test_each_entry_is_the_old_or_the_new(
     out = tmp_path / "out"
 
     def do(seed: int) -> int:
-        scratch.sweep.cache_clear()  # as for another process
+        scratch.remove_left_parts.cache_clear()  # as for another process
         program, *line = COMMANDS[name]
         return run_command(str(program), *line, seed, monkeypatch=monkeypatch, capture=capsys)[0]
 
     assert do(0) == 0
-    old = entries(out)
+    old = group_files(out)
     shutil.copytree(out, tmp_path / "old")
     assert do(1) == 0
-    new = entries(out)
+    new = group_files(out)
     assert old != new
     for number in numbers(1):
         shutil.rmtree(out)
         shutil.copytree(tmp_path / "old", out)
         seen: list[BaseException] = []
-        with watched(out, noting(fault(number), seen)):
+        with watched(out, record_exceptions(fault(number), seen)):
             try:
                 do(1)
             except BaseException as error:
                 assert seen, error
         if not seen:
             break
-        found = entries(out)
-        assert all(found[key] in (old[key], new[key]) for key in old), number
+        actual = group_files(out)
+        assert all(actual[key] in (old[key], new[key]) for key in old), number
         assert do(1) == 0
-        assert entries(out) == new
+        assert group_files(out) == new
         assert [path for path in out.rglob(".*")] == []
     assert number > 2
 
 
-def noting(watch: Watch, seen: list[BaseException]) -> Watch:
-    """Watch, and keep what is raised."""
+def record_exceptions(watch: Watch, seen: list[BaseException]) -> Watch:
+    """Return a watch that also records the exceptions of *watch*."""
 
     def noted() -> None:
         try:

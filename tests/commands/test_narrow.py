@@ -1,4 +1,4 @@
-"""At 80 columns: no word of a table is broken, nothing is cut, and no line is longer."""
+"""Output at 80 columns: no word is broken, no text cut, no line longer."""
 
 import re
 import shlex
@@ -8,24 +8,24 @@ from pathlib import Path
 import pytest
 from corpus_strategies import make_table
 from in_process import run_command
-from probe_strategies import learnable, sample_result
-from shown_runs import a_run
+from probe_strategies import make_learnable_dataset, make_sample_result
+from shown_runs import write_run
 
-from sentprobe.generator.templates import template_names
+from sentprobe.generator.spaces.templates import list_template_names
 from sentprobe.probes.encoders import ENCODERS
 from sentprobe.probes.formats import write_dataset
-from sentprobe.probes.report.tables import show_score
-from sentprobe.probes.runs.results import Condition, Result
-from sentprobe.probes.suites import known_tasks
+from sentprobe.probes.report.tables.main_table import format_score
+from sentprobe.probes.results.result import Condition, Result
+from sentprobe.probes.suites import list_known_tasks
 
-TASKS = tuple(task.name for task in known_tasks())[:15]
+TASKS = tuple(task.name for task in list_known_tasks())[:15]
 NAMES = ("bow", "st:./all-MiniLM-L6-v2", "hf:bert-base-uncased?layer=10&pooling=mean")
 
 
 def results() -> list[Result]:
     """Three encoders, one with a long name, on fifteen tasks, with three seeds."""
     return [
-        replace(sample_result(name, task, 600 + 9 * n, 500, 499, 590, seeds=3), dim=3 + n)
+        replace(make_sample_result(name, task, 600 + 9 * n, 500, 499, 590, seeds=3), dim=3 + n)
         for n, name in enumerate(NAMES)
         for task in TASKS
     ]
@@ -44,12 +44,12 @@ def shown(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
 SCORE = results()[0].scores[Condition.PROBE]
 
 COMMANDS = {
-    "gen templates": template_names(deep=True),
+    "gen templates": list_template_names(deep=True),
     "probe tasks": (*TASKS, "AdiContent"),
     "probe encoders": [word for kind in ENCODERS for word in (kind.name, kind.example)],
     "probe show run": (*TASKS, *NAMES, "61.0 ± 0.1"),
     "probe show run --all-rows": (*TASKS, *NAMES, "random sentences"),
-    "probe show run --intervals": (*TASKS, *NAMES, show_score(SCORE, intervals=True)),
+    "probe show run --intervals": (*TASKS, *NAMES, format_score(SCORE, intervals=True)),
     "probe compare run": (*TASKS, *NAMES),
     "probe audit data.jsonl --jobs 1": ("majority", "accuracy", "verdict"),
     "probe build compeval --out data --train 40 --test 20": TASKS[:5],
@@ -58,14 +58,11 @@ COMMANDS = {
 
 @pytest.mark.parametrize("line", COMMANDS)
 def test_a_command_is_readable(
-    line: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    a_run(tmp_path / "run", *results())
-    write_dataset(learnable(name="one", size=40), tmp_path / "data.jsonl")
+    write_run(tmp_path / "run", *results())
+    write_dataset(make_learnable_dataset(name="one", size=40), tmp_path / "data.jsonl")
     out = shown(line, monkeypatch, capsys)
     for text in COMMANDS[line]:
         assert re.search(rf"(?<![^\s│┃]){re.escape(text)}(?![^\s│┃.,:;])", out), text
@@ -93,15 +90,12 @@ OTHERS = {
 
 @pytest.mark.parametrize("line", OTHERS)
 def test_what_other_commands_say_is_readable(
-    line: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SENTPROBE_CACHE", "cache")
     Path("old.txt").write_text("the man sleeps\n", "utf-8")
-    write_dataset(learnable(name="one", size=40), Path("data.jsonl"))
+    write_dataset(make_learnable_dataset(name="one", size=40), Path("data.jsonl"))
     for name, trees in (("gold", GOLD), ("parsed", PARSED)):
         Path(f"{name}.mrg").write_text(trees, "utf-8")
         make_table([Path(f"{name}.mrg")], Path(name))

@@ -7,8 +7,8 @@ from itertools import cycle, islice, product
 
 import pytest
 
-from sentprobe.generator.constraints import Choices
-from sentprobe.generator.event import (
+from sentprobe.generator.bulk.sentence_files import write_sentences
+from sentprobe.generator.events.event import (
     BARE,
     Aspect,
     Event,
@@ -20,10 +20,10 @@ from sentprobe.generator.event import (
     Tense,
     Voice,
 )
-from sentprobe.generator.parse import parse
-from sentprobe.generator.realize import realize
-from sentprobe.generator.sentence_files import write_sentences
-from sentprobe.generator.space import Space
+from sentprobe.generator.sentences.parse import parse
+from sentprobe.generator.sentences.realize import realize
+from sentprobe.generator.spaces.constraints import Choices
+from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import Form, Kind, english
 
 SENTENCES = 10_000
@@ -56,12 +56,9 @@ def events() -> Iterator[Event]:
     for frame in Frame:
         voices = tuple(Voice) if frame is Frame.TRANSITIVE else (Voice.ACTIVE,)
         for lemma in words[Kind(frame.value)]:
-            for tense, aspect, polarity, voice, number in product(
-                Tense, Aspect, Polarity, voices, Number
-            ):
+            for tense, aspect, polarity, voice, number in product(Tense, Aspect, Polarity, voices, Number):
                 agent, patient = (
-                    Participant(noun=noun, number=number, determiner="the", clause=BARE)
-                    for noun in islice(nouns, 2)
+                    Participant(noun=noun, number=number, determiner="the", clause=BARE) for noun in islice(nouns, 2)
                 )
                 yield Event(
                     predicate=lemma,

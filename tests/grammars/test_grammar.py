@@ -1,4 +1,4 @@
-"""The packaged shapes are what the grammar derives, and what is not packaged is derived."""
+"""The packaged shapes equal those of the grammar; others are derived on demand."""
 
 import os
 from dataclasses import replace
@@ -6,10 +6,10 @@ from functools import cache
 from random import Random
 
 import pytest
-from slow_path import function_words
+from slow_path import list_function_words
 
 from sentprobe.errors import SentprobeError
-from sentprobe.grammars import english_source
+from sentprobe.grammars import read_english_source
 from sentprobe.grammars import shapes as module
 from sentprobe.grammars.derivation import PARENT, FlatItem, Hole, Leaf, Node, flatten
 from sentprobe.grammars.shapes import (
@@ -21,69 +21,69 @@ from sentprobe.grammars.shapes import (
     NounShape,
     Shape,
     ShapeTable,
-    all_shapes,
     derive_shape,
-    dump,
-    english_shapes,
-    load,
-    packaged_file,
+    dump_shapes,
+    find_packaged_file,
+    list_all_shapes,
+    load_english_shapes,
+    load_shapes,
 )
 from sentprobe.lexicon import Form
 
-PACKAGED = packaged_file().read_text(encoding="utf-8")
-SHAPES = list(all_shapes())
+PACKAGED = find_packaged_file().read_text(encoding="utf-8")
+SHAPES = list(list_all_shapes())
 CHECKED = SHAPES if os.environ.get("SENTPROBE_ALL_SHAPES") else Random(0).sample(SHAPES, 50)
 SIMPLE = ClauseShape("transitive", "active", "past", "simple", "pos", False, "", "sg")
 
 
 @cache
-def table_of(text: str) -> dict[Shape, tuple[FlatItem, ...]]:
-    return dict(load(text, source=english_source()))
+def load_table(text: str) -> dict[Shape, tuple[FlatItem, ...]]:
+    return dict(load_shapes(text, source=read_english_source()))
 
 
 def test_the_package_carries_every_shape_and_no_other() -> None:
-    assert list(table_of(PACKAGED)) == SHAPES
+    assert list(load_table(PACKAGED)) == SHAPES
     assert len(set(SHAPES)) == len(SHAPES)
 
 
 @pytest.mark.parametrize("shape", CHECKED, ids=repr)
 def test_a_packaged_shape_is_what_the_grammar_derives(shape: Shape) -> None:
-    assert table_of(PACKAGED)[shape] == derive_shape(shape)
+    assert load_table(PACKAGED)[shape] == derive_shape(shape)
 
 
 def test_dump_undoes_load() -> None:
-    source = english_source()
-    assert dump(load(PACKAGED, source=source), source=source) == PACKAGED
+    source = read_english_source()
+    assert dump_shapes(load_shapes(PACKAGED, source=source), source=source) == PACKAGED
 
 
 def test_load_undoes_dump() -> None:
     table = {shape: derive_shape(shape) for shape in SHAPES[-3:]}
-    assert dict(load(dump(table.items(), source="x"), source="x")) == table
+    assert dict(load_shapes(dump_shapes(table.items(), source="x"), source="x")) == table
 
 
 def test_shapes_of_another_grammar_are_not_used() -> None:
-    assert dict(load(PACKAGED, source=english_source() + "\n# changed")) == {}
+    assert dict(load_shapes(PACKAGED, source=read_english_source() + "\n# changed")) == {}
 
 
 def test_without_its_file_the_package_derives(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "load", lambda text, *, source: load(text, source=source + " "))
-    table = english_shapes.__wrapped__()
+    monkeypatch.setattr(module, "load_shapes", lambda text, *, source: load_shapes(text, source=source + " "))
+    table = load_english_shapes.__wrapped__()
     assert dict(table) == {}
-    assert table.items(SIMPLE) == english_shapes().items(SIMPLE)
+    assert table.find_items(SIMPLE) == load_english_shapes().find_items(SIMPLE)
     assert list(dict(table)) == [SIMPLE]
 
 
 def test_a_shape_is_derived_once(monkeypatch: pytest.MonkeyPatch) -> None:
     table = ShapeTable()
-    items = table.items(SIMPLE)
+    items = table.find_items(SIMPLE)
     monkeypatch.setattr(module, "derive_shape", lambda shape: pytest.fail(f"derived {shape} again"))
-    assert table.items(SIMPLE) is items
+    assert table.find_items(SIMPLE) is items
 
 
 @pytest.mark.parametrize("count", [MAX_ADVERBS + 1, MAX_ADVERBS + 4])
 def test_longer_sequences_of_adverbs_than_those_carried(count: int) -> None:
-    assert AdverbShape(count) not in table_of(PACKAGED)
-    items = ShapeTable().items(AdverbShape(count))
+    assert AdverbShape(count) not in load_table(PACKAGED)
+    items = ShapeTable().find_items(AdverbShape(count))
     lemmas = [item.content.lemma for item in items if isinstance(item.content, Leaf)]
     assert lemmas == [ADVERB, *[",", ADVERB] * (count - 1)]
     assert all(item.head == PARENT for item in items)
@@ -108,7 +108,7 @@ def test_what_the_grammar_does_not_have_is_an_error(shape: Shape) -> None:
 
 def test_a_shape_is_one_tree() -> None:
     """Its brackets are balanced and its items depend, in the end, on the constituent's head."""
-    for shape, items in english_shapes():
+    for shape, items in load_english_shapes():
         brackets = "".join(item.before + item.after for item in items)
         assert brackets.count("(") == brackets.count(")") > 0
         for at in range(len(items)):
@@ -122,7 +122,7 @@ def test_a_shape_is_one_tree() -> None:
 
 
 def test_a_clause_has_its_verb_and_its_participants() -> None:
-    for shape, items in english_shapes():
+    for shape, items in load_english_shapes():
         if isinstance(shape, ClauseShape):
             check_clause(shape, items)
 
@@ -144,11 +144,11 @@ def check_clause(shape: ClauseShape, items: tuple[FlatItem, ...]) -> None:
 
 def test_the_grammar_names_its_function_words() -> None:
     expected = "is are was were being does do did not n't by ,"
-    assert function_words() == frozenset(expected.split())
+    assert list_function_words() == frozenset(expected.split())
 
 
 def test_the_grammar_has_a_line_for_every_form() -> None:
-    assert all(f"-> '{form.value}'" in english_source() for form in Form)
+    assert all(f"-> '{form.value}'" in read_english_source() for form in Form)
 
 
 def test_flatten_keeps_the_order_of_words() -> None:
@@ -157,11 +157,7 @@ def test_flatten_keeps_the_order_of_words() -> None:
 
     inner = Node(label="B", rel="obj", children=(leaf("b", "det"), leaf("c", "head")))
     node = Node(label="A", rel="", children=(leaf("a", "head"), inner))
-    assert [item.content.form for item in flatten(node) if isinstance(item.content, Leaf)] == [
-        "a",
-        "b",
-        "c",
-    ]
+    assert [item.content.form for item in flatten(node) if isinstance(item.content, Leaf)] == ["a", "b", "c"]
     items = flatten(node)
     assert [(i.head, i.rel) for i in items] == [(PARENT, "head"), (2, "det"), (0, "obj")]
     assert [(i.before, i.after) for i in items] == [("(A ", ""), ("(B ", ""), ("", "))")]

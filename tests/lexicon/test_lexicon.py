@@ -29,35 +29,34 @@ from sentprobe.lexicon import (
     read_lexicon_text,
     write_lexicon_text,
 )
-from sentprobe.lexicon.checks import RESERVED
-from sentprobe.lexicon.inflect import KEPT, kept_text
-from sentprobe.lexicon.read import closed_words
+from sentprobe.lexicon.inflect import KEPT_FORMS, format_kept_forms
+from sentprobe.lexicon.lexicon_checks import RESERVED
+from sentprobe.lexicon.read import read_closed_words
 from sentprobe.lexicon.words import FORMS, OPEN_KINDS, VERBS
 
 COMPEVAL = {
     Kind.NOUN: "professor student man woman doctor scientist lawyer",
     Kind.TRANSITIVE: "call help follow recommend meet",
     Kind.INTRANSITIVE: "sleep dance",
-    Kind.ADVERB: "really actually fully absolutely totally entirely completely quickly clearly "
-    "always often",
+    Kind.ADVERB: "really actually fully absolutely totally entirely completely quickly clearly always often",
 }
 AT_LEAST = {Kind.NOUN: 120, Kind.TRANSITIVE: 120, Kind.INTRANSITIVE: 60, Kind.ADVERB: 40}
-TAKEN = RESERVED.union(text for word in closed_words() for text in word.forms.values())
+TAKEN = RESERVED.union(text for word in read_closed_words() for text in word.forms.values())
 
 
-def tokens(n: int) -> st.SearchStrategy[list[str]]:
-    """*n* different tokens that no other word has."""
+def sample_tokens(n: int) -> st.SearchStrategy[list[str]]:
+    """Strategy for *n* different tokens that are no words of the grammar."""
     part = st.text("abcdeéfghijklmnopqrsßtuvwxyz", min_size=1, max_size=4)
     token = st.builds("{}{}{}".format, part, st.sampled_from(["", "-"]), part)
     return st.lists(token.filter(lambda t: t not in TAKEN), min_size=n, max_size=n, unique=True)
 
 
 @st.composite
-def word_lists(draw: st.DrawFn) -> tuple[Word, ...]:
-    """Words of the open kinds, whose forms are all different."""
+def sample_word_lists(draw: st.DrawFn) -> tuple[Word, ...]:
+    """Strategy for words of the open kinds, all of whose forms differ."""
     kinds = draw(st.lists(st.sampled_from(OPEN_KINDS), max_size=4))
     kinds = [Kind.NOUN, Kind.TRANSITIVE, *kinds]
-    supply = iter(draw(tokens(sum(1 + len(FORMS[kind]) for kind in kinds))))
+    supply = iter(draw(sample_tokens(sum(1 + len(FORMS[kind]) for kind in kinds))))
     words = []
     for kind in sorted(kinds, key=OPEN_KINDS.index):
         flags = frozenset({Flag.STATIVE}) if kind in VERBS and draw(st.booleans()) else frozenset()
@@ -68,8 +67,8 @@ def word_lists(draw: st.DrawFn) -> tuple[Word, ...]:
 
 
 @st.composite
-def vocabularies(draw: st.DrawFn, words: tuple[Word, ...]) -> Vocabulary:
-    """A choice of some of the words of each kind, among them a noun and a verb."""
+def sample_vocabularies(draw: st.DrawFn, words: tuple[Word, ...]) -> Vocabulary:
+    """Strategy for a choice of words of each kind, with at least a noun and a verb."""
     chosen = {}
     for kind in OPEN_KINDS:
         lemmas = [word.lemma for word in words if word.kind is kind]
@@ -80,21 +79,21 @@ def vocabularies(draw: st.DrawFn, words: tuple[Word, ...]) -> Vocabulary:
 
 
 @st.composite
-def lexicons(draw: st.DrawFn) -> Lexicon:
-    """Small lexicons of invented words, every form of which is stated."""
-    words = draw(word_lists())
-    vocabulary = draw(vocabularies(words))
-    return Lexicon("random.toml", (*words, *closed_words()), {vocabulary.name: vocabulary})
+def sample_lexicons(draw: st.DrawFn) -> Lexicon:
+    """Strategy for small lexicons of invented words, with every form stated."""
+    words = draw(sample_word_lists())
+    vocabulary = draw(sample_vocabularies(words))
+    return Lexicon("random.toml", (*words, *read_closed_words()), {vocabulary.name: vocabulary})
 
 
-@given(lexicons())
+@given(sample_lexicons())
 def test_writing_and_reading_gives_the_same_words(lexicon: Lexicon) -> None:
     copy = read_lexicon_text(write_lexicon_text(lexicon), "random.toml")
     assert copy.entries == lexicon.entries
     assert copy.vocabularies == lexicon.vocabularies
 
 
-@given(word_lists())
+@given(sample_word_lists())
 def test_a_file_written_by_hand_gives_its_words(words: tuple[Word, ...]) -> None:
     lines = []
     for kind in {word.kind: None for word in words}:
@@ -105,12 +104,12 @@ def test_a_file_written_by_hand_gives_its_words(words: tuple[Word, ...]) -> None
             pairs += [f'article = "{"an" if word.vowel else "a"}"'] if kind is Kind.NOUN else []
             lines.append(f"{json.dumps(word.lemma, ensure_ascii=False)} = {{ {', '.join(pairs)} }}")
     lexicon = read_lexicon_text("\n".join(lines), "hand.toml")
-    assert lexicon.entries == (*words, *closed_words())
+    assert lexicon.entries == (*words, *read_closed_words())
     every = lexicon.vocabulary("all")
     assert all(every.words[k] == tuple(w.lemma for w in lexicon.words(k)) for k in OPEN_KINDS)
 
 
-@given(lexicons(), st.data())
+@given(sample_lexicons(), st.data())
 def test_find_is_the_inverse_of_forms(lexicon: Lexicon, data: st.DataObject) -> None:
     pairs = [(word, form) for word in lexicon.entries for form in word.forms]
     assert all((word, form) in lexicon.find(word.forms[form]) for word, form in pairs)
@@ -119,7 +118,7 @@ def test_find_is_the_inverse_of_forms(lexicon: Lexicon, data: st.DataObject) -> 
     assert lexicon.find(text + "?") == ()
 
 
-@given(lexicons())
+@given(sample_lexicons())
 def test_get_and_kinds_of_agree_with_words(lexicon: Lexicon) -> None:
     for word in (word for kind in Kind for word in lexicon.words(kind)):
         assert lexicon.get(word.lemma, word.kind) is word
@@ -241,9 +240,7 @@ def test_an_entry_overrides_a_form_and_the_article(tmp_path: Path) -> None:
         '[transitive]\nzorp = {}\n[intransitive]\nzorp = { VBD = "zarp" }\n'
     )
     lexicon = read_lexicon(path)
-    assert lexicon.get("foo", Kind.NOUN) == Word(
-        "foo", Kind.NOUN, {Form.NN: "foo", Form.NNS: "fooim"}, vowel=True
-    )
+    assert lexicon.get("foo", Kind.NOUN) == Word("foo", Kind.NOUN, {Form.NN: "foo", Form.NNS: "fooim"}, vowel=True)
     assert not lexicon.get("user", Kind.NOUN).vowel
     assert english().get("heir", Kind.NOUN).vowel
     assert lexicon.get("zorp", Kind.TRANSITIVE).forms[Form.VBG] == "zorping"
@@ -287,8 +284,8 @@ def test_all_is_true() -> None:
 
 
 def test_the_kept_inflections_are_those_of_lemminflect() -> None:
-    kept = files("sentprobe.lexicon").joinpath(KEPT).read_text(encoding="utf-8")
-    assert kept == kept_text(english().entries), "run python -m sentprobe.lexicon"
+    file_text = files("sentprobe.lexicon").joinpath(KEPT_FORMS).read_text(encoding="utf-8")
+    assert file_text == format_kept_forms(english().entries), "run python -m sentprobe.lexicon"
 
 
 def test_the_built_in_lexicon_is_read_without_lemminflect_and_numpy() -> None:

@@ -1,4 +1,4 @@
-"""Every coded error of a lexicon file, with its line and what the message says."""
+"""Every error code of a lexicon file, with its line and message."""
 
 import pickle
 from pathlib import Path
@@ -8,7 +8,7 @@ from shared import DATA
 
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.lexicon import LexiconError, read_lexicon, read_lexicon_text
-from sentprobe.lexicon.checks import CHECKS
+from sentprobe.lexicon.lexicon_checks import CHECKS
 from sentprobe.lexicon.source import NOT_TOML
 
 DATA = DATA / "lexicon"
@@ -77,7 +77,7 @@ VARIANTS = (
 )  # fmt: skip
 
 
-def errors_of(text: str) -> LexiconError:
+def read_error(text: str) -> LexiconError:
     with pytest.raises(LexiconError) as caught:
         read_lexicon_text(text, "my.toml")
     return caught.value
@@ -101,13 +101,11 @@ def test_every_code_has_a_fixture_and_every_fixture_is_tested() -> None:
     assert {path.stem for path in DATA.iterdir()} == {name for name, *_ in FIXTURES}
 
 
-@pytest.mark.parametrize(
-    ("text", "code", "line", "what"), [v[1:] for v in VARIANTS], ids=[v[0] for v in VARIANTS]
-)
+@pytest.mark.parametrize(("text", "code", "line", "what"), [v[1:] for v in VARIANTS], ids=[v[0] for v in VARIANTS])
 def test_variants_of_the_errors(text: str, code: str, line: int, what: str) -> None:
-    error = errors_of(text)
-    found = [(p.code, p.line) for p in error.problems if what in p.text]
-    assert (code, line) in found, str(error)
+    error = read_error(text)
+    codes_and_lines = [(p.code, p.line) for p in error.problems if what in p.text]
+    assert (code, line) in codes_and_lines, str(error)
 
 
 @pytest.mark.parametrize("code", CHECKS)
@@ -120,7 +118,7 @@ def test_the_docstring_of_a_check_is_one_sentence(code: str) -> None:
 
 def test_all_problems_are_reported_in_the_order_of_lines() -> None:
     text = '[noun]\nKing = {}\nsheep = {}\nman = { plural = "men" }\n\n[advreb]\noften = {}\n'
-    error = errors_of(text)
+    error = read_error(text)
     assert [(p.line, p.code) for p in error.problems] == [
         (1, "L009"),
         (2, "L008"),
@@ -133,12 +131,12 @@ def test_all_problems_are_reported_in_the_order_of_lines() -> None:
 
 
 def test_repeated_lemmas_do_not_hide_other_problems() -> None:
-    error = errors_of(f"{NOUN}king = {{}}\nsheep = {{}}\n{VERB}")
+    error = read_error(f"{NOUN}king = {{}}\nsheep = {{}}\n{VERB}")
     assert [(p.code, p.line) for p in error.problems] == [("L002", 4), ("L004", 5)]
 
 
 def test_the_error_is_the_users_and_survives_pickling() -> None:
-    error = errors_of("[noun]\n")
+    error = read_error("[noun]\n")
     assert isinstance(error, SentprobeError)
     assert error.exit_code == 2
     copy = pickle.loads(pickle.dumps(error))
@@ -153,5 +151,5 @@ def test_a_file_that_cannot_be_read(tmp_path: Path, name: str) -> None:
 
 
 def test_windows_line_ends_do_not_move_the_lines() -> None:
-    error = errors_of("[noun]\r\nking = {}\r\nking = {}\r\n[intransitive]\r\nsleep = {}\r\n")
+    error = read_error("[noun]\r\nking = {}\r\nking = {}\r\n[intransitive]\r\nsleep = {}\r\n")
     assert [(p.code, p.line) for p in error.problems] == [("L002", 3)]

@@ -1,4 +1,4 @@
-"""The XTAG database: its reader, a lexicon made from it, and our own forms held against it."""
+"""The XTAG database: its reader, a lexicon made from it, and its agreement with our forms."""
 
 import gzip
 import subprocess
@@ -14,7 +14,7 @@ from shared import SHARED, needs_shared
 
 from sentprobe.lexicon import Flag, Form, Kind, Word, english, read_lexicon
 from sentprobe.lexicon.words import VERB_FORMS
-from sentprobe.lexicon.xtag import Xtag, XtagError, analyses, lexicon_from_lemmas, read_xtag
+from sentprobe.lexicon.xtag import Xtag, XtagError, lexicon_from_lemmas, parse_analyses, read_xtag
 
 DATABASE = SHARED / "xtag" / "morph_english.flat.gz"
 INFLECTED = (Kind.NOUN, Kind.TRANSITIVE, Kind.INTRANSITIVE)
@@ -40,7 +40,7 @@ knelt \t\tkneel\tV PAST STR#kneel\tV PPART STR
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A form of ours that the database does not have, and why ours is right."""
+    """A form of the built-in lexicon that the database lacks, and the reason for it."""
 
     lemma: str
     form: Form
@@ -49,7 +49,7 @@ class Difference:
     reason: str
 
 
-def absent(lemma: str, reason: str, **ours: str) -> Iterator[Difference]:
+def list_absent_forms(lemma: str, reason: str, **ours: str) -> Iterator[Difference]:
     """Yield a difference for each form of a lemma that the database lacks."""
     for form, text in ours.items():
         yield Difference(lemma, Form[form], text, (), reason)
@@ -57,13 +57,11 @@ def absent(lemma: str, reason: str, **ours: str) -> Iterator[Difference]:
 
 COMPOUND = "the database gives these spellings to the lemma with a hyphen"
 DIFFERENCES = (
-    *absent("bookkeeper", COMPOUND, NN="bookkeeper", NNS="bookkeepers"),
-    *absent("firefighter", COMPOUND, NN="firefighter", NNS="firefighters"),
-    *absent("paramedic", "newer than the database", NN="paramedic", NNS="paramedics"),
-    *absent(
-        "king", "the database gives these spellings to the lemma kingbolt", NN="king", NNS="kings"
-    ),
-    *absent(
+    *list_absent_forms("bookkeeper", COMPOUND, NN="bookkeeper", NNS="bookkeepers"),
+    *list_absent_forms("firefighter", COMPOUND, NN="firefighter", NNS="firefighters"),
+    *list_absent_forms("paramedic", "newer than the database", NN="paramedic", NNS="paramedics"),
+    *list_absent_forms("king", "the database gives these spellings to the lemma kingbolt", NN="king", NNS="kings"),
+    *list_absent_forms(
         "evaluate",
         "the database has its plain form and its -s only; regular",
         VBD="evaluated",
@@ -85,30 +83,30 @@ def write(path: Path, text: str) -> Path:
 
 @needs_shared
 def test_every_form_of_every_noun_and_verb_is_in_xtag_or_justified(xtag: Xtag) -> None:
-    found = {
+    differing = {
         (word.lemma, form, text, xtag.forms(word.lemma, form))
         for kind in INFLECTED
         for word in english().words(kind)
         for form, text in word.forms.items()
         if text not in xtag.forms(word.lemma, form)
     }
-    assert found == {(d.lemma, d.form, d.ours, d.theirs) for d in DIFFERENCES}
+    assert differing == {(d.lemma, d.form, d.ours, d.theirs) for d in DIFFERENCES}
     assert all(d.reason for d in DIFFERENCES)
 
 
 @needs_shared
 def test_our_own_lemmas_with_the_forms_of_xtag_make_our_own_lexicon(xtag: Xtag) -> None:
     lemmas = {kind: [w.lemma for w in english().words(kind)] for kind in INFLECTED}
-    made = lexicon_from_lemmas(xtag, lemmas)
-    assert {o.lemma for o in made.left_out} == {d.lemma for d in DIFFERENCES}
-    lexicon = made.read()
-    left_out = {(o.kind, o.lemma) for o in made.left_out}
+    xtag_lexicon = lexicon_from_lemmas(xtag, lemmas)
+    assert {o.lemma for o in xtag_lexicon.omitted} == {d.lemma for d in DIFFERENCES}
+    lexicon = xtag_lexicon.read()
+    left_out = {(o.kind, o.lemma) for o in xtag_lexicon.omitted}
     for kind in INFLECTED:
         ours = [w for w in english().words(kind) if (w.kind, w.lemma) not in left_out]
-        assert [spelled(w) for w in lexicon.words(kind)] == [spelled(w) for w in ours]
+        assert [list_spellings(w) for w in lexicon.words(kind)] == [list_spellings(w) for w in ours]
 
 
-def spelled(word: Word) -> tuple[str, dict[Form, str]]:
+def list_spellings(word: Word) -> tuple[str, dict[Form, str]]:
     return word.lemma, dict(word.forms)
 
 
@@ -136,7 +134,7 @@ def test_letters_outside_ascii(tmp_path: Path, encoding: str) -> None:
 
 def test_a_lexicon_of_lemmas(tmp_path: Path) -> None:
     small = read_xtag(write(tmp_path / "small.flat", SMALL))
-    made = lexicon_from_lemmas(
+    xtag_lexicon = lexicon_from_lemmas(
         small,
         {
             Kind.NOUN: ["man", "king"],
@@ -145,25 +143,18 @@ def test_a_lexicon_of_lemmas(tmp_path: Path) -> None:
             Kind.ADVERB: ["often"],
         },
     )
-    assert [str(out) for out in made.left_out] == [
+    assert [str(out) for out in xtag_lexicon.omitted] == [
         "noun 'king' left out: XTAG lacks NNS",
         "intransitive 'sleep' left out: XTAG lacks VB, VBP, VBZ, VBD, VBG, VBN",
     ]
-    lexicon = made.read("small.toml")
+    lexicon = xtag_lexicon.read("small.toml")
     assert lexicon.get("kneel", Kind.INTRANSITIVE).forms[Form.VBD] == "knelt"
     assert lexicon.get("hit", Kind.TRANSITIVE).flags == {Flag.SYNCRETIC}
     assert lexicon.vocabulary("xtag").words[Kind.NOUN] == ("man",)
     assert [word.lemma for word in lexicon.words(Kind.RELATIVIZER)] == ["that", "who"]
 
 
-BAD_LINES = (
-    "men",
-    "men \t\tman",
-    "men \t\tman\tN 3pl#",
-    " \t\tman\tN 3pl",
-    "men \tman\tN",
-    "a\t\t\tN",
-)
+BAD_LINES = ("men", "men \t\tman", "men \t\tman\tN 3pl#", " \t\tman\tN 3pl", "men \tman\tN", "a\t\t\tN")
 
 
 @pytest.mark.parametrize("line", BAD_LINES)
@@ -209,12 +200,7 @@ WHOLE = ("--noun", "man", "--transitive", "hit")
         ("small.flat", ("--noun", "king"), "mine.toml", "small.flat: a lexicon needs a noun ("),
         ("none.flat", WHOLE, "mine.toml", "none.flat: cannot read the XTAG database: No such"),
         ("small.flat", ("--noum", "man"), "mine.toml", "unrecognized arguments: --noum"),
-        (
-            "small.flat",
-            ("--noun", "@none.txt"),
-            "mine.toml",
-            "No such file or directory: 'none.txt",
-        ),
+        ("small.flat", ("--noun", "@none.txt"), "mine.toml", "No such file or directory: 'none.txt"),
         ("small.flat", WHOLE, "gone/mine.toml", "mine.toml: cannot write there: No such file"),
     ],
 )
@@ -230,14 +216,10 @@ def test_what_the_command_refuses(
 
 
 word = st.from_regex(r"[a-z']{1,8}", fullmatch=True)
-noun_or_verb = st.sampled_from(
-    [("N 3sg", Form.NN), ("N 3pl", Form.NNS), ("V PROG", Form.VBG), ("V PAST WK", Form.VBD)]
-)
+noun_or_verb = st.sampled_from([("N 3sg", Form.NN), ("N 3pl", Form.NNS), ("V PROG", Form.VBG), ("V PAST WK", Form.VBD)])
 
 
 @given(word, st.lists(st.tuples(word, noun_or_verb), min_size=1))
-def test_each_analysis_of_a_line_is_read(
-    text: str, rows: list[tuple[str, tuple[str, Form]]]
-) -> None:
+def test_each_analysis_of_a_line_is_read(text: str, rows: list[tuple[str, tuple[str, Form]]]) -> None:
     line = f"{text} \t\t" + "#".join(f"{lemma}\t{tags}" for lemma, (tags, _) in rows)
-    assert list(analyses(line, "x:1")) == [(lemma, form, text) for lemma, (_, form) in rows]
+    assert list(parse_analyses(line, "x:1")) == [(lemma, form, text) for lemma, (_, form) in rows]

@@ -1,4 +1,4 @@
-"""Datasets: they keep what they are given, their fingerprint, and each thing that is refused."""
+"""Datasets: content, fingerprint, units, cards, and refused values."""
 
 import json
 import subprocess
@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from dataset_strategies import any_datasets, cards
 from hypothesis import given
-from probe_strategies import datasets, learnable
+from probe_strategies import datasets, make_learnable_dataset
 
 from sentprobe.probes.dataset import (
     STRUCTURE,
@@ -22,7 +22,7 @@ from sentprobe.probes.dataset import (
     Items,
     ProbeDataset,
     Split,
-    structure_part,
+    name_structure_part,
 )
 
 
@@ -44,7 +44,7 @@ def test_other_content_has_another_fingerprint(data: ProbeDataset) -> None:
         replace(data, labels=("FALSE", "TRUE", "OTHER")),
         replace(data, sentences=(*data.sentences, "never seen")),
     )
-    assert len({data.fingerprint(), *(one.fingerprint() for one in changed)}) == 5
+    assert len({data.fingerprint(), *(dataset.fingerprint() for dataset in changed)}) == 5
 
 
 @given(datasets())
@@ -59,13 +59,13 @@ def test_items_are_read_only_and_int64(data: ProbeDataset) -> None:
 
 
 def test_texts_do_not_run_together() -> None:
-    data = learnable(size=5)
-    first, second, *rest = data.probe_words
-    moved = (first + second[0], second[1:], *rest)
+    data = make_learnable_dataset(size=5)
+    first, second, *remaining = data.probe_words
+    moved = (first + second[0], second[1:], *remaining)
     assert replace(data, probe_words=moved).fingerprint() != data.fingerprint()
 
 
-def make(**changes: Any) -> ProbeDataset:
+def make_dataset(**changes: Any) -> ProbeDataset:
     items = Items([0, 1], [[0], [1]], [0, 1])  # type: ignore[arg-type]
     fields: dict[str, Any] = {
         "name": "toy",
@@ -78,13 +78,11 @@ def make(**changes: Any) -> ProbeDataset:
     return ProbeDataset(**(fields | changes))
 
 
-def splits(
-    *, train: Any = ([0, 1], [[0], [1]], [0, 1]), test: Any = ([0], [[0]], [0])
-) -> Mapping[Split, Items]:
+def make_splits(*, train: Any = ([0, 1], [[0], [1]], [0, 1]), test: Any = ([0], [[0]], [0])) -> Mapping[Split, Items]:
     return {Split.TRAIN: Items(*train), Split.TEST: Items(*test)}
 
 
-def linked(data: ProbeDataset, first: tuple[int, ...], second: tuple[int, ...]) -> bool:
+def are_linked(data: ProbeDataset, first: tuple[int, ...], second: tuple[int, ...]) -> bool:
     """Say whether two items (row and probes) share a sentence or are mirrors."""
     if first[0] == second[0]:
         return True
@@ -96,30 +94,26 @@ def linked(data: ProbeDataset, first: tuple[int, ...], second: tuple[int, ...]) 
 def test_units_are_the_classes_of_linked_items(data: ProbeDataset) -> None:
     """By the definition, one link after the other."""
     for split, part in data.splits.items():
-        items = [
-            (int(row), *probe) for row, probe in zip(part.rows, part.probes.tolist(), strict=True)
-        ]
-        wanted = list(range(len(items)))
+        items = [(int(row), *probe) for row, probe in zip(part.rows, part.probes.tolist(), strict=True)]
+        expected = list(range(len(items)))
         for _ in items:
-            for i, one in enumerate(items):
-                for j, other in enumerate(items):
-                    if linked(data, one, other):
-                        wanted[i] = wanted[j] = min(wanted[i], wanted[j])
-        rank = {unit: place for place, unit in enumerate(dict.fromkeys(wanted))}
+            for i, first in enumerate(items):
+                for j, second in enumerate(items):
+                    if are_linked(data, first, second):
+                        expected[i] = expected[j] = min(expected[i], expected[j])
+        rank = {unit: place for place, unit in enumerate(dict.fromkeys(expected))}
         units = data.units(split)
         assert units.dtype == np.int64
-        assert units.tolist() == [rank[unit] for unit in wanted]
+        assert units.tolist() == [rank[unit] for unit in expected]
 
 
 def test_units_of_mirrors_and_of_shared_sentences() -> None:
     sentences = ("the man saw the boy", "the boy saw the man", "the girl slept")
     probes = [[0], [0], [1], [1], [0]]
-    data = make(
-        sentences=sentences, splits=splits(train=([0, 1, 2, 1, 2], probes, [0, 1, 0, 1, 1]))
-    )
+    data = make_dataset(sentences=sentences, splits=make_splits(train=([0, 1, 2, 1, 2], probes, [0, 1, 0, 1, 1])))
     assert data.units(Split.TRAIN).tolist() == [0, 0, 1, 0, 1]
-    apart = make(sentences=sentences, splits=splits(train=([0, 1, 2], [[0], [1], [0]], [0, 1, 1])))
-    assert apart.units(Split.TRAIN).tolist() == [0, 1, 2]  # other probe words: no mirrors
+    separate = make_dataset(sentences=sentences, splits=make_splits(train=([0, 1, 2], [[0], [1], [0]], [0, 1, 1])))
+    assert separate.units(Split.TRAIN).tolist() == [0, 1, 2]  # other probe words: no mirrors
 
 
 @given(cards)
@@ -150,40 +144,40 @@ def test_refused_card(value: Any, message: str) -> None:
     assert message in str(caught.value)
 
 
-BAD: list[tuple[dict[str, Any], str]] = [
+BAD_DATASETS: list[tuple[dict[str, Any], str]] = [
     ({"sentences": ("a b", "a b")}, "sentence 'a b' is there twice"),
     ({"sentences": ("a b", "a  b")}, "not tokens with one space"),
     ({"sentences": ("a b", "")}, "not tokens with one space"),
     ({"labels": ("TRUE",)}, "dataset 'toy' has one label only"),
     ({"labels": ("TRUE", "TRUE")}, "label 'TRUE' is there twice"),
     ({"probe_words": ("a", "a")}, "probe word 'a' is there twice"),
-    ({"splits": {Split.TRAIN: splits()[Split.TRAIN]}}, "has no test split"),
-    ({"splits": splits(test=([], [], []))}, "split test of dataset 'toy' is empty"),
+    ({"splits": {Split.TRAIN: make_splits()[Split.TRAIN]}}, "has no test split"),
+    ({"splits": make_splits(test=([], [], []))}, "split test of dataset 'toy' is empty"),
     (
-        {"splits": {**splits(), Split.VALIDATION: Items([], [], [])}},  # type: ignore[arg-type]
+        {"splits": {**make_splits(), Split.VALIDATION: Items([], [], [])}},  # type: ignore[arg-type]
         "split validation of dataset 'toy' is empty",
     ),
-    ({"splits": splits(test=([2], [[0]], [0]))}, "split test, item 0: row 2 is not in 0..1"),
-    ({"splits": splits(test=([0, -1], [[0]] * 2, [0, 0]))}, "item 1: row -1 is not in"),
-    ({"splits": splits(test=([0], [[9]], [0]))}, "item 0: probe word 9 is not in 0..1"),
-    ({"splits": splits(test=([0], [[0]], [5]))}, "item 0: target 5 is not in 0..1"),
-    ({"splits": splits(test=([0], [], [0]))}, "test has 0 probe words per item, train has 1"),
-    ({"splits": splits(train=([0, 1], [[0], [1]], [1, 1]))}, "one label, 'TRUE'"),
+    ({"splits": make_splits(test=([2], [[0]], [0]))}, "split test, item 0: row 2 is not in 0..1"),
+    ({"splits": make_splits(test=([0, -1], [[0]] * 2, [0, 0]))}, "item 1: row -1 is not in"),
+    ({"splits": make_splits(test=([0], [[9]], [0]))}, "item 0: probe word 9 is not in 0..1"),
+    ({"splits": make_splits(test=([0], [[0]], [5]))}, "item 0: target 5 is not in 0..1"),
+    ({"splits": make_splits(test=([0], [], [0]))}, "test has 0 probe words per item, train has 1"),
+    ({"splits": make_splits(train=([0, 1], [[0], [1]], [1, 1]))}, "one label, 'TRUE'"),
     (
-        {"labels": ("FALSE", "TRUE", "MAYBE"), "splits": splits(test=([0], [[0]], [2]))},
+        {"labels": ("FALSE", "TRUE", "MAYBE"), "splits": make_splits(test=([0], [[0]], [2]))},
         "label 'MAYBE' occurs in test but never in training",
     ),
     (
-        {"splits": splits(train=([0, 1], [[0], [0]], [0, 1]), test=([0], [[1]], [0]))},
+        {"splits": make_splits(train=([0, 1], [[0], [0]], [0, 1]), test=([0], [[1]], [0]))},
         "probe word 'b' occurs in test but never in training",
     ),
 ]
 
 
-@pytest.mark.parametrize(("changes", "message"), BAD, ids=[message for _, message in BAD])
+@pytest.mark.parametrize(("changes", "message"), BAD_DATASETS, ids=[message for _, message in BAD_DATASETS])
 def test_refused_dataset(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(DatasetError) as caught:
-        make(**changes)
+        make_dataset(**changes)
     assert message in str(caught.value)
 
 
@@ -202,8 +196,8 @@ def test_refused_items(arrays: Any, message: str) -> None:
     assert message in str(caught.value)
 
 
-def with_structures(train: str, *test: str) -> ProbeDataset:
-    data = learnable(name="one", size=40)
+def make_with_structures(train: str, *test: str) -> ProbeDataset:
+    data = make_learnable_dataset(name="one", size=40)
     values = {Split.TRAIN: [train], Split.TEST: [*test]}
     splits = {
         split: replace(items, columns={STRUCTURE: tuple(islice(cycle(values[split]), len(items)))})
@@ -213,15 +207,15 @@ def with_structures(train: str, *test: str) -> ProbeDataset:
 
 
 def test_held_out_is_what_test_items_have_and_training_has_not() -> None:
-    passive, past = map(structure_part, ("passive", "past"))
-    assert with_structures("trained", "trained", passive).held_out == "passive"
-    assert with_structures(passive, "trained", passive).held_out == ""
-    assert with_structures("trained", passive, past).held_out == ""
-    assert with_structures(past, passive, past).held_out == "passive"
-    assert learnable(name="one", size=40).held_out == ""
+    passive, past = map(name_structure_part, ("passive", "past"))
+    assert make_with_structures("trained", "trained", passive).held_out == "passive"
+    assert make_with_structures(passive, "trained", passive).held_out == ""
+    assert make_with_structures("trained", passive, past).held_out == ""
+    assert make_with_structures(past, passive, past).held_out == "passive"
+    assert make_learnable_dataset(name="one", size=40).held_out == ""
 
 
 def test_importing_datasets_and_encoders_imports_no_torch() -> None:
     code = "import sys, sentprobe.probes, sentprobe.probes.encoders; print('torch' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
+    completed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert completed.stdout.strip() == "False"

@@ -1,4 +1,4 @@
-"""Paired tests against statsmodels and SciPy, and the correction for their number."""
+"""Paired tests and corrections, compared with statsmodels and SciPy."""
 
 from typing import Any
 
@@ -15,120 +15,109 @@ from thoroughness import examples
 from sentprobe.errors import UsageError
 from sentprobe.probes.statistics import (
     Correction,
-    Paired,
+    PairedComparison,
     compare_items,
-    correct,
-    sign_test,
-    sign_tests,
+    compute_sign_test,
+    compute_sign_tests,
+    correct_p_values,
 )
 
 
 @st.composite
-def answers(draw: st.DrawFn) -> tuple[Any, Any, list[int]]:
-    """Who is right on what: (seeds, n) of two encoders, and units."""
+def paired_answers(draw: st.DrawFn) -> tuple[Any, Any, list[int]]:
+    """Return correctness of two encoders, (seeds, n) each, and units."""
     count = draw(st.integers(2, 40))
     sides = [
-        np.array(
-            draw(
-                st.lists(
-                    st.lists(st.booleans(), min_size=count, max_size=count), min_size=1, max_size=3
-                )
-            )
-        )
+        np.array(draw(st.lists(st.lists(st.booleans(), min_size=count, max_size=count), min_size=1, max_size=3)))
         for _ in range(2)
     ]
     units = draw(st.just([]) | st.lists(st.integers(0, 9), min_size=count, max_size=count))
     return sides[0], sides[1], units
 
 
-@given(answers())
-def test_the_other_way_round_is_the_same_with_the_other_sign(
-    case: tuple[Any, Any, list[int]],
-) -> None:
+@given(paired_answers())
+def test_the_other_way_round_is_the_same_with_the_other_sign(case: tuple[Any, Any, list[int]]) -> None:
     first, second, units = case
-    one, other = compare_items(first, second, units), compare_items(second, first, units)
-    assert (one.wins, one.losses) == (other.losses, other.wins)
-    assert one.sign_p == pytest.approx(other.sign_p)
-    assert one.t_p == pytest.approx(other.t_p)
-    assert one.difference == pytest.approx(-other.difference)
-    assert one.interval.low == pytest.approx(-other.interval.high)
-    assert one.difference == pytest.approx(first.mean() - second.mean())
+    forward, backward = compare_items(first, second, units), compare_items(second, first, units)
+    assert (forward.wins, forward.losses) == (backward.losses, backward.wins)
+    assert forward.sign_p == pytest.approx(backward.sign_p)
+    assert forward.t_p == pytest.approx(backward.t_p)
+    assert forward.difference == pytest.approx(-backward.difference)
+    assert forward.interval.low == pytest.approx(-backward.interval.high)
+    assert forward.difference == pytest.approx(first.mean() - second.mean())
 
 
-@given(answers())
+@given(paired_answers())
 def test_one_seed_without_units_is_mcnemars_exact_test(case: tuple[Any, Any, list[int]]) -> None:
     first, second, _ = case
     a, b = first[:1], second[:1]
-    table = [
-        [int((a & b).sum()), int((a & ~b).sum())],
-        [int((~a & b).sum()), int((~a & ~b).sum())],
-    ]
-    found = compare_items(a, b)
-    assert found.sign_p == pytest.approx(float(mcnemar(table, exact=True).pvalue))
-    assert (found.wins, found.losses) == (table[0][1], table[1][0])
+    table = [[int((a & b).sum()), int((a & ~b).sum())], [int((~a & b).sum()), int((~a & ~b).sum())]]
+    paired = compare_items(a, b)
+    assert paired.sign_p == pytest.approx(float(mcnemar(table, exact=True).pvalue))
+    assert (paired.wins, paired.losses) == (table[0][1], table[1][0])
 
 
-@given(answers())
+@given(paired_answers())
 def test_the_t_test_is_scipys_over_means_of_units(case: tuple[Any, Any, list[int]]) -> None:
     first, second, units = case
-    places = units or list(range(first.shape[1]))
+    unit_numbers = units or list(range(first.shape[1]))
     means = [
-        [side.mean(axis=0)[np.array(places) == unit].mean() for unit in sorted(set(places))]
+        [side.mean(axis=0)[np.array(unit_numbers) == unit].mean() for unit in sorted(set(unit_numbers))]
         for side in (first, second)
     ]
     assume(np.ptp(np.subtract(means[0], means[1])) > 1e-9)
-    wanted = ttest_rel(*means).pvalue
-    assert compare_items(first, second, units).t_p == pytest.approx(float(wanted), rel=1e-6)
+    expected = ttest_rel(*means).pvalue
+    assert compare_items(first, second, units).t_p == pytest.approx(float(expected), rel=1e-6)
 
 
-@given(answers())
+@given(paired_answers())
 def test_the_interval_is_that_of_a_clustered_regression(case: tuple[Any, Any, list[int]]) -> None:
     first, second, units = case
-    places = np.array(units or list(range(first.shape[1])))
-    gains = first.mean(axis=0) - second.mean(axis=0)
-    assume(len(set(places.tolist())) > 1 and np.ptp(gains) > 0)
-    fitted = OLS(gains, np.ones(len(gains))).fit(
-        cov_type="cluster", cov_kwds={"groups": places}, use_t=True
+    unit_numbers = np.array(units or list(range(first.shape[1])))
+    differences = first.mean(axis=0) - second.mean(axis=0)
+    assume(len(set(unit_numbers.tolist())) > 1 and np.ptp(differences) > 0)
+    fitted = OLS(differences, np.ones(len(differences))).fit(
+        cov_type="cluster", cov_kwds={"groups": unit_numbers}, use_t=True
     )
     low, high = fitted.conf_int()[0]
-    found = compare_items(first, second, units).interval
-    assert found.low == pytest.approx(max(-1, low), abs=1e-9)
-    assert found.high == pytest.approx(min(1, high), abs=1e-9)
+    interval = compare_items(first, second, units).interval
+    assert interval.low == pytest.approx(max(-1, low), abs=1e-9)
+    assert interval.high == pytest.approx(min(1, high), abs=1e-9)
 
 
-def compared(first: list[int], second: list[int], units: list[int] | None = None) -> Paired:
+def compare_lists(first: list[int], second: list[int], units: list[int] | None = None) -> PairedComparison:
     return compare_items(np.array([first]) > 0, np.array([second]) > 0, units or ())
 
 
 def test_an_encoder_and_itself() -> None:
-    found = compared([1, 0, 1], [1, 0, 1])
-    assert (found.difference, found.sign_p, found.t_p) == (0, 1, 1)
-    assert (found.interval.low, found.interval.high) == (0, 0)
+    paired = compare_lists([1, 0, 1], [1, 0, 1])
+    assert (paired.difference, paired.sign_p, paired.t_p) == (0, 1, 1)
+    assert (paired.interval.low, paired.interval.high) == (0, 0)
 
 
 def test_always_better_by_as_much() -> None:
-    found = compared([1] * 8, [0] * 8)
-    assert (found.wins, found.losses, found.difference, found.t_p) == (8, 0, 1, 0)
-    assert found.sign_p == pytest.approx(2 * 0.5**8)
+    paired = compare_lists([1] * 8, [0] * 8)
+    assert (paired.wins, paired.losses, paired.difference, paired.t_p) == (8, 0, 1, 0)
+    assert paired.sign_p == pytest.approx(2 * 0.5**8)
 
 
 def test_a_unit_counts_once() -> None:
     """Eight items in two units that say the same are two observations."""
-    found = compared([1] * 8, [0] * 8, [0] * 4 + [1] * 4)
-    assert (found.wins, found.sign_p) == (2, 0.5)
+    paired = compare_lists([1] * 8, [0] * 8, [0] * 4 + [1] * 4)
+    assert (paired.wins, paired.sign_p) == (2, 0.5)
 
 
 def test_one_unit_shows_nothing() -> None:
-    found = compared([1, 1], [0, 0], [0, 0])
-    assert (found.t_p, found.interval.low, found.interval.high) == (1, -1, 1)
+    paired = compare_lists([1, 1], [0, 0], [0, 0])
+    assert (paired.t_p, paired.interval.low, paired.interval.high) == (1, -1, 1)
 
 
 def test_other_numbers_of_seeds_tie_exactly() -> None:
     """Right in one of three seeds and in two of six is a tie."""
     first = np.array([[1], [0], [0]]) > 0
     second = np.array([[1], [1], [0], [0], [0], [0]]) > 0
-    found = compare_items(np.hstack([first] * 3), np.hstack([second] * 3))
-    assert (found.wins, found.losses, found.difference) == (0, 0, 0)
+    paired = compare_items(np.hstack([first] * 3), np.hstack([second] * 3))
+    assert (paired.wins, paired.losses, paired.difference) == (0, 0, 0)
 
 
 def test_false_alarms_are_as_rare_as_they_should_be() -> None:
@@ -136,10 +125,10 @@ def test_false_alarms_are_as_rare_as_they_should_be() -> None:
     generator = np.random.default_rng(0)
     units = (np.arange(200) // 2).tolist()
     draws = np.repeat(generator.random((400, 2, 1, 100)) < 0.7, 2, axis=3)
-    found = [compare_items(draw[0], draw[1], units) for draw in draws]
-    assert np.mean([each.sign_p < 0.05 for each in found]) < 0.07
-    assert 0.02 < np.mean([each.t_p < 0.05 for each in found]) < 0.08
-    assert 0.92 < np.mean([0 in each.interval for each in found]) < 0.98
+    comparisons = [compare_items(draw[0], draw[1], units) for draw in draws]
+    assert np.mean([comparison.sign_p < 0.05 for comparison in comparisons]) < 0.07
+    assert 0.02 < np.mean([comparison.t_p < 0.05 for comparison in comparisons]) < 0.08
+    assert 0.92 < np.mean([0 in comparison.interval for comparison in comparisons]) < 0.98
 
 
 @pytest.mark.parametrize("shape", [(1, 3), (0, 2)])
@@ -152,22 +141,22 @@ def test_items_that_cannot_be_paired(shape: tuple[int, int]) -> None:
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_corrections_are_those_of_statsmodels(p_values: list[float]) -> None:
     for method, name in ((Correction.HOLM, "holm"), (Correction.BH, "fdr_bh")):
-        wanted = multipletests(p_values, method=name)[1]
-        assert correct(p_values, method) == pytest.approx(wanted.tolist())
-    assert correct(p_values, Correction.NONE) == p_values
+        expected = multipletests(p_values, method=name)[1]
+        assert correct_p_values(p_values, method) == pytest.approx(expected.tolist())
+    assert correct_p_values(p_values, Correction.NONE) == p_values
 
 
 def test_nothing_to_correct() -> None:
-    assert correct([], Correction.HOLM) == correct([], Correction.BH) == []
+    assert correct_p_values([], Correction.HOLM) == correct_p_values([], Correction.BH) == []
 
 
 def test_ties_say_nothing() -> None:
-    assert sign_test(0, 0) == 1
+    assert compute_sign_test(0, 0) == 1
 
 
 @given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 400)), max_size=9))
 def test_many_sign_tests_at_once_are_each_that_of_scipy(counts: list[tuple[int, int]]) -> None:
     wins, losses = (np.array([pair[n] for pair in counts], dtype=np.int64) for n in (0, 1))
-    wanted = [float(binomtest(w, w + lost).pvalue) if w + lost else 1.0 for w, lost in counts]
-    assert sign_tests(wins, losses) == pytest.approx(wanted, rel=1e-9, abs=0)
-    assert [sign_test(w, lost) for w, lost in counts] == pytest.approx(wanted, rel=1e-9, abs=0)
+    expected = [float(binomtest(w, w + lost).pvalue) if w + lost else 1.0 for w, lost in counts]
+    assert compute_sign_tests(wins, losses) == pytest.approx(expected, rel=1e-9, abs=0)
+    assert [compute_sign_test(w, lost) for w, lost in counts] == pytest.approx(expected, rel=1e-9, abs=0)

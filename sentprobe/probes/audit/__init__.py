@@ -1,6 +1,7 @@
-"""The audit of a dataset: what surface cues achieve, and what they cannot exceed."""
+"""The audit of a dataset: the accuracy of surface cues, and upper bounds on it."""
 
-from sentprobe.probes.audit.audit import (
+from sentprobe.probes.audit.audit_report import AuditFormat, format_verdict_lines, render, to_json
+from sentprobe.probes.audit.cue_audit import (
     FORMAT,
     KEYS,
     Audit,
@@ -9,12 +10,11 @@ from sentprobe.probes.audit.audit import (
     Verdict,
     audit,
     audit_all,
-    bound,
-    processes_for,
+    compute_bound,
+    count_processes,
 )
-from sentprobe.probes.audit.classify import Classifier, ModelScore, Trial
-from sentprobe.probes.audit.features import CUES
-from sentprobe.probes.audit.render import AuditFormat, render, to_json, verdict_lines
+from sentprobe.probes.audit.cue_classifiers import Classifier, ModelScore, Trial
+from sentprobe.probes.audit.cue_features import CUES
 from sentprobe.probes.known_task import Cue
 
 __all__ = [
@@ -32,9 +32,9 @@ __all__ = [
     "Verdict",
     "audit",
     "audit_all",
-    "bound",
-    "processes_for",
+    "compute_bound",
+    "count_processes",
+    "format_verdict_lines",
     "render",
     "to_json",
-    "verdict_lines",
 ]

@@ -1,6 +1,7 @@
 """The five tasks of Ettinger et al. (2018)."""
 
-from sentprobe.probes.compeval.assemble import build, structures_of
+from sentprobe.probes.compeval.assemble import build
+from sentprobe.probes.compeval.item_counts import count_templates
 from sentprobe.probes.compeval.tasks import TASKS, CompevalTask, HeldOut, check_size, find_task
 from sentprobe.probes.dataset import Sampling, Size
 
@@ -12,6 +13,6 @@ __all__ = [
     "Size",
     "build",
     "check_size",
+    "count_templates",
     "find_task",
-    "structures_of",
 ]

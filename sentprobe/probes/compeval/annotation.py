@@ -1,123 +1,120 @@
-"""What a sentence of the generator is like, seen from what is asked about it.
+"""Properties of a generated sentence, relative to the probed clause and noun.
 
-Asked about is a clause: that of the verb among the probe words, or the main clause where none of
-its verbs is one. The noun asked about is the one among the probe words, or the subject of that
-clause where none of its nouns is one. In "the doctors that the lawyer helped slept", asked about
-*lawyer* and *sleep*, that is the main clause, and the noun in the relative clause.
+The probed clause is that of the probed verb, or the main clause if no verb is probed. The probed noun is the one among
+the probe words, or the subject of that clause if no noun is probed. In "the doctors that the lawyer helped slept" with
+the probe words *lawyer* and *sleep*, the main clause is probed, and the noun in the relative clause.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from sentprobe.generator import event as ev
-from sentprobe.generator.notation import write_event
-from sentprobe.generator.plan import plan_sentence, slots_of
-from sentprobe.generator.templates import ClausePattern, pattern_of
+from sentprobe.generator.events import event as ev
+from sentprobe.generator.events.notation import write_event
+from sentprobe.generator.sentences.sentence_plan import find_slots, plan_sentence
+from sentprobe.generator.spaces.templates import ClausePattern, find_pattern
 
 NESTED = "nested"
-"""In place of a template, where a relative clause is inside another."""
+"""Template of sentences with a relative clause inside another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotatedClause:
-    """A clause of an event: its path in the slots of words, and of which kind it is."""
+    """A clause of an event: its path in the slots of words, and its kind."""
 
     path: str
     event: ev.Event
     kind: ev.ClauseKind | None
-    """Of a relative clause."""
+    """Kind of a relative clause; None for the main clause."""
 
     @property
     def subject(self) -> str:
-        """The slot of the noun that is its subject; in a relative clause it may be the head."""
+        """Slot of the noun that is its subject; in a relative clause this may be the head."""
         filler = self.event.argument(self.event.subject)
         if isinstance(filler, ev.Participant):
             return f"{self.path}{self.event.subject.value}.noun"
         return f"{self.path.removesuffix('clause.')}noun"
 
 
-def annotated_clauses(
-    event: ev.Event, path: str = "", kind: ev.ClauseKind | None = None
-) -> Iterator[AnnotatedClause]:
+def iterate_clauses(event: ev.Event, path: str = "", kind: ev.ClauseKind | None = None) -> Iterator[AnnotatedClause]:
     """Yield the clauses of an event, the main one first."""
     yield AnnotatedClause(path=path, event=event, kind=kind)
-    for role, person in ev.participants(event):
+    for role, person in ev.iterate_participants(event):
         if isinstance(person.clause, ev.RelativeClause):
-            inner = person.clause
-            yield from annotated_clauses(inner.event, f"{path}{role.value}.clause.", inner.kind)
+            relative = person.clause
+            yield from iterate_clauses(relative.event, f"{path}{role.value}.clause.", relative.kind)
 
 
-class AskedEvent:
-    """An event and the words that are asked about, as lemmas."""
+class ProbedEvent:
+    """An event and its probe words, as lemmas."""
 
     def __init__(self, event: ev.Event, probes: Sequence[str] = ()) -> None:
         self.event = event
-        self.clauses = tuple(annotated_clauses(event))
-        self._slots = slots_of(event)
+        self.clauses = tuple(iterate_clauses(event))
+        self._slots = find_slots(event)
         self._probes = tuple(probes)
 
     @cached_property
-    def places(self) -> Mapping[str, int]:
-        """Where the word of each slot stands, from 0."""
-        return {token.slot: at for at, token in enumerate(plan_sentence(self.event).tokens)}
+    def positions(self) -> Mapping[str, int]:
+        """Position of the word in each slot, from 0."""
+        return {token.slot: position for position, token in enumerate(plan_sentence(self.event).tokens)}
 
     @cached_property
-    def marks(self) -> tuple[int, ...]:
-        """Where the probe words stand, from 0, as far as they occur."""
-        probed = (slot for slot, lemma in self._slots.items() if lemma in self._probes)
-        found = (s for s in probed if s.endswith(("noun", "verb")))
-        return tuple(sorted(self.places[slot] for slot in found))
+    def probe_positions(self) -> tuple[int, ...]:
+        """Positions of the probe words that occur, from 0."""
+        probe_slots = (slot for slot, lemma in self._slots.items() if lemma in self._probes)
+        word_slots = (slot for slot in probe_slots if slot.endswith(("noun", "verb")))
+        return tuple(sorted(self.positions[slot] for slot in word_slots))
 
     @cached_property
     def clause(self) -> AnnotatedClause:
-        """The clause that is asked about."""
-        asked = (each for each in self.clauses if each.event.predicate in self._probes)
-        return next(asked, self.clauses[0])
+        """The probed clause."""
+        probed_clauses = (clause for clause in self.clauses if clause.event.predicate in self._probes)
+        return next(probed_clauses, self.clauses[0])
 
     @cached_property
     def noun(self) -> str:
-        """The slot of the noun that is asked about."""
+        """Slot of the probed noun."""
         nouns = (slot for slot in self._slots if slot.endswith("noun"))
-        asked = (slot for slot in nouns if self._slots[slot] in self._probes)
-        return next(asked, self.clause.subject)
+        probed_nouns = (slot for slot in nouns if self._slots[slot] in self._probes)
+        return next(probed_nouns, self.clause.subject)
 
     @cached_property
     def between(self) -> range:
-        """The places between the noun and the verb that are asked about."""
-        ends = sorted((self.places[self.noun], self.places[f"{self.clause.path}verb"]))
-        return range(ends[0] + 1, ends[1])
+        """Positions between the probed noun and the verb of the probed clause."""
+        positions = sorted((self.positions[self.noun], self.positions[f"{self.clause.path}verb"]))
+        return range(positions[0] + 1, positions[1])
 
     @cached_property
     def numbers(self) -> Mapping[str, ev.Number | None]:
-        """The number of each noun, by its slot."""
+        """Grammatical number of each noun, by its slot."""
         return {
             f"{clause.path}{role.value}.noun": person.number
             for clause in self.clauses
-            for role, person in ev.participants(clause.event)
+            for role, person in ev.iterate_participants(clause.event)
         }
 
     @property
     def attractors(self) -> int:
-        """How many nouns stand between, of another number than the noun that is asked about."""
-        own = self.numbers[self.noun]
-        others = (slot for slot, number in self.numbers.items() if number is not own)
-        return sum(self.places[slot] in self.between for slot in others)
+        """Number of nouns in between whose grammatical number differs from the probed noun's."""
+        noun_number = self.numbers[self.noun]
+        other_slots = (slot for slot, number in self.numbers.items() if number is not noun_number)
+        return sum(self.positions[slot] in self.between for slot in other_slots)
 
     @property
     def template(self) -> str:
-        """The sub-template of the sentence, as ``gen templates`` names it."""
-        if any(each.path.count("clause.") > 1 for each in self.clauses):
+        """Sub-template of the sentence, as ``gen templates`` names it."""
+        if any(clause_.path.count("clause.") > 1 for clause_ in self.clauses):
             return NESTED
         patterns = []
-        for role, person in ev.participants(self.event):
+        for role, person in ev.iterate_participants(self.event):
             if isinstance(inner := person.clause, ev.RelativeClause):
                 clause = inner.event
                 assert clause.frame and clause.gap and clause.voice and inner.kind
                 pattern = ClausePattern(clause.frame, inner.kind, clause.gap, clause.voice)
                 patterns.append((role, pattern))
         assert self.event.frame
-        return pattern_of(self.event.frame, tuple(patterns)).name
+        return find_pattern(self.event.frame, tuple(patterns)).name
 
     @property
     def notation(self) -> str:
@@ -125,17 +122,13 @@ class AskedEvent:
         return write_event(self.event)
 
 
-_KINDS = {
-    None: "main",
-    ev.ClauseKind.SUBJECT: "subject relative",
-    ev.ClauseKind.OBJECT: "object relative",
-}
+_KINDS = {None: "main", ev.ClauseKind.SUBJECT: "subject relative", ev.ClauseKind.OBJECT: "object relative"}
 
 _ASPECTS = {ev.Aspect.SIMPLE: "simple", ev.Aspect.PROGRESSIVE: "progressive"}
 _TENSES = {ev.Tense.PAST: "past", ev.Tense.PRESENT: "present"}
 _POLARITIES = {ev.Polarity.POSITIVE: "positive", ev.Polarity.NEGATIVE: "negative"}
 
-EVENT_COLUMNS: Mapping[str, Callable[[AskedEvent], object]] = {
+EVENT_COLUMNS: Mapping[str, Callable[[ProbedEvent], object]] = {
     "voice": lambda of: of.clause.event.voice,
     "clause": lambda of: _KINDS[of.clause.kind],
     "distance": lambda of: len(of.between),
@@ -145,17 +138,16 @@ EVENT_COLUMNS: Mapping[str, Callable[[AskedEvent], object]] = {
     "polarity": lambda of: _POLARITIES[of.clause.event.polarity or ev.Polarity.POSITIVE],
     "template": lambda of: of.template,
 }
-"""The columns by name, each with what it says of an event and of what is asked about it."""
 
 
-def event_columns(of: AskedEvent) -> dict[str, str]:
-    """Return what each column says of an event that is whole.
+def build_event_columns(probed_event: ProbedEvent) -> dict[str, str]:
+    """Return the column values of a complete event.
 
-    >>> from sentprobe.generator.parse import parse
+    >>> from sentprobe.generator.sentences.parse import parse
     >>> from sentprobe.lexicon import english
     >>> (event,) = parse("the doctors that the lawyer helped slept", english())
-    >>> asked = event_columns(AskedEvent(event, ["doctor", "sleep"]))
-    >>> asked["clause"], asked["distance"], asked["attractors"]
+    >>> columns = build_event_columns(ProbedEvent(event, ["doctor", "sleep"]))
+    >>> columns["clause"], columns["distance"], columns["attractors"]
     ('main', '4', '1')
     """
-    return {name: str(tell(of)) for name, tell in EVENT_COLUMNS.items()}
+    return {name: str(describe(probed_event)) for name, describe in EVENT_COLUMNS.items()}

@@ -1,4 +1,4 @@
-"""The items of the compeval tasks, and the events that they are drawn from."""
+"""Items of the compeval tasks, and the sampling of their events."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -6,36 +6,36 @@ from itertools import product
 from random import Random
 from typing import TypeAlias, TypeVar
 
-from sentprobe.generator.constraints import Choices, Constraints
-from sentprobe.generator.drawn import DrawnEvent, parts_of
-from sentprobe.generator.event import Contradiction, Event
-from sentprobe.generator.space import Space
-from sentprobe.generator.wording import Wording
+from sentprobe.generator.bulk.drawn_texts import DrawnTextRenderer
+from sentprobe.generator.events.event import Contradiction, Event
+from sentprobe.generator.spaces.constraints import Choices, Constraints
+from sentprobe.generator.spaces.drawn_event import DrawnEvent, find_layout_parts
+from sentprobe.generator.spaces.space import Space
 
 Item = TypeVar("Item")
 
 Probe: TypeAlias = tuple[str, ...]
-"""The probe words of an item: a verb, or a noun and a verb."""
+"""Probe words of an item: a verb, or a noun and a verb."""
 
-_BLOCK = 8
+_FIRST_BLOCK = 8
 
-PATIENCE = 64
-"""How many events in a row may give no new unit before a structure is given up."""
+MAX_MISSES = 64
+"""Number of successive events without a new unit after which a structure is given up."""
 
-REJECTED = 512
-"""How many events in a row may have the words of a pair that is kept apart before that is all."""
+MAX_REJECTED = 512
+"""Number of successive events with a separated pair after which sampling stops."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitItem:
-    """A sentence: its event, text and sub-template, and its label under the probe words."""
+    """A sentence with its event, text, sub-template, and label for the probe words."""
 
     event: DrawnEvent
     text: str
     template: str
     label: bool
     part: str = ""
-    """Of the items: whether its structure is held out; empty where none is."""
+    """Name of the part: whether the structure is held out; empty if none is."""
 
 
 Unit: TypeAlias = tuple[UnitItem, ...]
@@ -43,51 +43,50 @@ Unit: TypeAlias = tuple[UnitItem, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """Sentences that have a structure, or that lack it: their name, and the events of these."""
+    """Sentences that have or lack a structure."""
 
     name: str = ""
     having: tuple[Event, ...] = ()
-    """Each sentence contains at least one of these, if there are any."""
+    """Each sentence contains at least one of these events, if any are listed."""
     lacking: tuple[Event, ...] = ()
-    """No sentence contains one of these."""
+    """No sentence contains one of these events."""
 
 
-ALL = Part()
-"""All sentences."""
+ALL_SENTENCES = Part()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawer:
-    """Draws events of a vocabulary, uniformly within one sub-template, and words them."""
+    """Samples events of a vocabulary, uniformly within one sub-template, and realizes them."""
 
-    wording: Wording
+    wording: DrawnTextRenderer
     vocabulary: str
     template: str
     rng: Random
-    apart: frozenset[Probe] = frozenset()
+    separated_pairs: frozenset[Probe] = frozenset()
     """Pairs of noun and verb; no event has both words of one."""
-    part: Part = ALL
+    part: Part = ALL_SENTENCES
 
-    def events(
+    def sample_events(
         self,
         *,
         required: tuple[Event, ...] = (),
         words: tuple[str, ...] = (),
-        without: tuple[str, ...] = (),
+        forbidden_words: tuple[str, ...] = (),
         choices: Choices | None = None,
     ) -> Iterator[DrawnEvent]:
-        """Yield different events in random order, until there are no more.
+        """Yield distinct events in random order until none are left.
 
-        *words* must occur, those in *without* must not.
+        *words* must occur, *forbidden_words* must not.
         """
-        partners = {verb for noun, verb in self.apart if noun in words}
-        partners |= {noun for noun, verb in self.apart if verb in words}
+        partners = {verb for noun, verb in self.separated_pairs if noun in words}
+        partners |= {noun for noun, verb in self.separated_pairs if verb in words}
         constraints = Constraints(
             required=required,
             required_any=self.part.having,
             forbidden=self.part.lacking,
             required_words=words,
-            forbidden_words=(*without, *sorted(partners - {*without})),
+            forbidden_words=(*forbidden_words, *sorted(partners - {*forbidden_words})),
         )
         try:
             space = Space(
@@ -101,44 +100,41 @@ class Drawer:
         except Contradiction:
             return
         misses = 0
-        for event in self._draw(space):
-            if not self._has_pair(event):
+        for event in self._sample_space(space):
+            if not self._has_separated_pair(event):
                 misses = 0
                 yield event
-            elif (misses := misses + 1) == REJECTED:
+            elif (misses := misses + 1) == MAX_REJECTED:
                 return
 
-    def lacking(self, event: Event) -> "Drawer":
-        """Return the drawer of those sentences that do not contain an event."""
+    def exclude(self, event: Event) -> "Drawer":
+        """Return a drawer that excludes sentences containing the event."""
         return replace(self, part=replace(self.part, lacking=(*self.part.lacking, event)))
 
-    def _has_pair(self, event: DrawnEvent) -> bool:
-        """Say whether the event has both words of a pair that is to be kept apart."""
-        if not self.apart:
+    def _has_separated_pair(self, event: DrawnEvent) -> bool:
+        if not self.separated_pairs:
             return False
-        parts = parts_of(event.layout)
-        nouns = map(event.value, parts.nouns)
-        verbs = [event.value(clause.verb) for clause in parts.clauses]
-        return not self.apart.isdisjoint(product(nouns, verbs))
+        parts = find_layout_parts(event.layout)
+        nouns = map(event.get_value, parts.nouns)
+        verbs = [event.get_value(clause.verb) for clause in parts.clauses]
+        return not self.separated_pairs.isdisjoint(product(nouns, verbs))
 
-    def _draw(self, space: Space) -> Iterator[DrawnEvent]:
+    def _sample_space(self, space: Space) -> Iterator[DrawnEvent]:
         seen: set[int] = set()
-        size = _BLOCK
+        size = _FIRST_BLOCK
         while len(seen) < space.count():
             indices = space.sample(min(size, space.count()), seed=self.rng.getrandbits(63))
             fresh = [index for index in indices.tolist() if index not in seen]
             seen.update(fresh)
             if fresh:
-                yield from space.drawn(fresh)
+                yield from space.decode(fresh)
             size = min(2 * size, space.count())
 
-    def item(self, event: DrawnEvent, *, label: bool) -> UnitItem:
+    def build_item(self, event: DrawnEvent, *, label: bool) -> UnitItem:
         """Return the item of *event*."""
-        text = self.wording.text(event)
-        return UnitItem(
-            event=event, text=text, template=self.template, label=label, part=self.part.name
-        )
+        text = self.wording.render(event)
+        return UnitItem(event=event, text=text, template=self.template, label=label, part=self.part.name)
 
-    def shuffled(self, items: Sequence[Item]) -> list[Item]:
+    def shuffle(self, items: Sequence[Item]) -> list[Item]:
         """Return *items* in random order."""
         return self.rng.sample(items, len(items))

@@ -1,116 +1,105 @@
-"""The compeval tasks as a table, and their sizes."""
+"""The compeval tasks and their sizes."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
 from sentprobe.errors import UsageError, suggest
-from sentprobe.generator.drawn import DrawnEvent
+from sentprobe.generator.spaces.drawn_event import DrawnEvent
 from sentprobe.probes.compeval import mirror, questions
 from sentprobe.probes.compeval.items import Drawer
 from sentprobe.probes.dataset import Sampling, Size, Split
-from sentprobe.probes.known_task import ABOUT_ORDER, ABOUT_WORDS, Cue, KnownTask, why
+from sentprobe.probes.known_task import ABOUT_ORDER, ABOUT_WORDS, Cue, KnownTask, give_reason
 
 
 class HeldOut(StrEnum):
-    """What test has that training does not."""
+    """What test holds out of training."""
 
     NOTHING = "nothing"
     PAIRS = "pairs"
     ADVERBS = "adverbs"
 
 
+_CLAUSE_TEMPLATES = ("intransitive-rc", "transitive-rc")
+_NOUN_TEMPLATES = ("transitive", *_CLAUSE_TEMPLATES)
+_ORDER_CUES = (Cue.NGRAMS, Cue.POSITION)
+_WORD_REASONS = give_reason(ABOUT_WORDS, Cue.BAG, *_ORDER_CUES)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompevalTask(KnownTask):
-    """A compeval task: its probes, how its units are made, what it holds out, its templates.
+    """A compeval task.
 
-    ``unit`` is the number of items in a unit, ``events`` yields all events that can be asked about,
-    and ``question`` gives the label.
+    ``unit`` is the number of items of a unit, ``sample_events`` yields all events that a question applies to, and
+    ``question`` gives the label.
     """
 
     classes: str = "FALSE, TRUE"
     preset: str = "ettinger"
-    has_noun: bool
-    make: mirror.UnitMaker
-    unit: int
-    held_out: HeldOut
-    templates: tuple[str, ...]
+    has_noun: bool = True
+    make_units: mirror.UnitMaker
+    unit: int = 2
+    held_out: HeldOut = HeldOut.PAIRS
+    templates: tuple[str, ...] = _NOUN_TEMPLATES
     question: questions.Question
-    events: Callable[[Drawer], Iterator[DrawnEvent]] = Drawer.events
+    sample_events: Callable[[Drawer], Iterator[DrawnEvent]] = Drawer.sample_events
+    absent_probes: bool = False
+    """Whether a sentence may lack one of its probe words."""
 
-    def unit_of(self, sampling: Sampling) -> int:
-        """Return of how many items the size of a split must be a multiple."""
+    def get_unit_size(self, sampling: Sampling) -> int:
+        """Return the number that the size of a split must be a multiple of."""
         return self.unit if sampling is Sampling.MIRROR else 2
 
-
-_WITH_CLAUSE = ("intransitive-rc", "transitive-rc")
-_TWO_NOUNS = ("transitive", *_WITH_CLAUSE)
-_PLACES = (Cue.NGRAMS, Cue.POSITION)
-_WORDS = why(ABOUT_WORDS, Cue.BAG, *_PLACES)
 
 TASKS = {
     task.name: task
     for task in (
         CompevalTask(
             name="Content1Probe",
-            asks="does v occur in s?",
+            question_text="does v occur in s?",
             has_noun=False,
-            make=mirror.content1,
-            unit=2,
+            make_units=mirror.make_content1_units,
             held_out=HeldOut.NOTHING,
-            templates=_TWO_NOUNS,
-            question=questions.occurs,
-            may_answer=_WORDS,
+            question=questions.does_verb_occur,
+            may_answer=_WORD_REASONS,
         ),
         CompevalTask(
             name="Content2Probe",
-            asks="do both n and v occur in s? (if not, one does)",
-            has_noun=True,
-            make=mirror.content2,
+            question_text="do both n and v occur in s? (if not, one does)",
+            make_units=mirror.make_content2_units,
             unit=4,
-            held_out=HeldOut.PAIRS,
-            templates=_TWO_NOUNS,
-            question=questions.both_occur,
-            may_answer=_WORDS,
+            question=questions.do_both_occur,
+            absent_probes=True,
+            may_answer=_WORD_REASONS,
         ),
         CompevalTask(
             name="Order",
-            asks="n and v occur in s; does n come before v?",
-            has_noun=True,
-            make=mirror.order,
-            unit=2,
-            held_out=HeldOut.PAIRS,
-            templates=_TWO_NOUNS,
-            question=questions.comes_first,
-            may_answer=why(ABOUT_ORDER, *_PLACES),
+            question_text="n and v occur in s; does n come before v?",
+            make_units=mirror.make_order_units,
+            question=questions.does_noun_precede,
+            may_answer=give_reason(ABOUT_ORDER, *_ORDER_CUES),
         ),
         CompevalTask(
             name="SemRole",
-            asks="n and v occur in s; is n the agent of v?",
+            question_text="n and v occur in s; is n the agent of v?",
             published="sr",
-            has_noun=True,
-            make=mirror.semrole,
-            unit=2,
-            held_out=HeldOut.PAIRS,
-            templates=_TWO_NOUNS,
+            make_units=mirror.make_semrole_units,
             question=questions.is_agent,
-            may_answer=why("word order is what marks the role; beat this figure", *_PLACES),
+            may_answer=give_reason("word order is what marks the role; beat this figure", *_ORDER_CUES),
         ),
         CompevalTask(
             name="Negation",
-            asks="v and another verb occur in s, one of them negated; is v positive?",
+            question_text="v and another verb occur in s, one of them negated; is v positive?",
             has_noun=False,
-            make=mirror.negation,
-            unit=2,
+            make_units=mirror.make_negation_units,
             held_out=HeldOut.ADVERBS,
-            templates=_WITH_CLAUSE,
+            templates=_CLAUSE_TEMPLATES,
             question=questions.is_positive,
-            events=mirror.one_negation,
-            may_answer=why("a negation stands near its verb; beat this figure", *_PLACES),
+            sample_events=mirror.sample_negations,
+            may_answer=give_reason("a negation stands near its verb; beat this figure", *_ORDER_CUES),
         ),
     )
 }
-"""The tasks by name."""
 
 
 def find_task(name: str) -> CompevalTask:
@@ -120,24 +109,19 @@ def find_task(name: str) -> CompevalTask:
         UsageError: there is none of that name.
     """
     if name not in TASKS:
-        raise UsageError(
-            f"there is no compeval task {name!r}{suggest(name, TASKS)}; the tasks are "
-            + ", ".join(TASKS)
-        )
+        raise UsageError(f"there is no compeval task {name!r}{suggest(name, TASKS)}; the tasks are " + ", ".join(TASKS))
     return TASKS[name]
 
 
-def check_size(
-    task: CompevalTask, size: Size, *, sampling: Sampling = Sampling.MIRROR, halves: bool = False
-) -> None:
-    """Refuse a size of which labels cannot be balanced; *halves*: in each half of the test items.
+def check_size(task: CompevalTask, size: Size, *, sampling: Sampling = Sampling.MIRROR, halves: bool = False) -> None:
+    """Check that labels can be balanced; with *halves*, in each half of the test items.
 
     Raises:
         UsageError: a split is not a positive multiple of the task's unit; validation may be 0.
     """
     for split in Split:
-        unit = task.unit_of(sampling) * (2 if halves and split is Split.TEST else 1)
-        count = size.of(split)
+        unit = task.get_unit_size(sampling) * (2 if halves and split is Split.TEST else 1)
+        count = size.count_items(split)
         if split is Split.VALIDATION and not count:
             continue
         if count <= 0 or count % unit:

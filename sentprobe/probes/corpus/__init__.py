@@ -1,1 +1,1 @@
-"""A corpus of natural text: read, parsed and kept as a table, on any engine."""
+"""Natural-text corpora: reading, parsing and storage as a table, on any engine."""

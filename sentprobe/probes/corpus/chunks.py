@@ -1,9 +1,9 @@
-"""The chunks of a corpus that are done: kept so that work goes on, and made into shards.
+"""Stored chunks of a corpus: their files, and the shards that are built from them.
 
-Two texts are the same when the first 64 bits of their sha256 are. Among a hundred million different
-sentences, one pair is taken for the same by accident with a probability of 0.03%.
+Two texts count as equal if the first 64 bits of their sha256 are equal. Among a hundred million different sentences, a
+wrong match has a probability of 0.03%.
 
-Shards have a fixed number of rows, so they do not depend on how the work was divided.
+Shards have a fixed number of rows, so they do not depend on the division into chunks.
 """
 
 from bisect import bisect_right
@@ -17,15 +17,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from sentprobe.disk.files import atomic_path
 from sentprobe.errors import FormatError, SentprobeError
-from sentprobe.files import atomic_path
-from sentprobe.probes.corpus.table import Shard, checksum
-from sentprobe.probes.corpus.work import HEAD, ChunkHead
+from sentprobe.probes.corpus.chunk_work import HEAD_KEY, ChunkHead
+from sentprobe.probes.corpus.table import Shard, compute_checksum
 from sentprobe.probes.syntax.row_columns import SCHEMA
 from sentprobe.values import check_record, parse_json
-from sentprobe.versions import own_version
+from sentprobe.versions import get_own_version
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,8 +35,8 @@ if TYPE_CHECKING:
 
 Digests = NDArray[np.uint64]
 
-LIMIT = 8_000_000
-"""So many digests are held at a time."""
+MAX_DIGESTS = 8_000_000
+"""Number of digests in memory at a time."""
 
 
 def parse_digests(digests: Iterable[str]) -> Digests:
@@ -46,41 +48,41 @@ def parse_digests(digests: Iterable[str]) -> Digests:
     return np.frombuffer(bytes.fromhex("".join(digests)), dtype=">u8").astype(np.uint64)
 
 
-def mark_first(
-    parts: Callable[[], Iterable[Digests]], total: int, path: Path, *, limit: int = LIMIT
+def mark_first_rows(
+    read_parts: Callable[[], Iterable[Digests]], total: int, path: Path, *, limit: int = MAX_DIGESTS
 ) -> NDArray[np.bool_]:
-    """Return, for each of *total* rows, whether no row before it has its digest.
+    """Return for each of *total* rows whether no earlier row has its digest, (total,) bool.
 
-    *parts* gives all digests in order, each time it is called: once for each *limit* of rows, as
-    the range of digests is gone through in steps. The result (total,) is kept in the file *path*.
+    Each call of *read_parts* gives all digests in order. The digests are compared in ranges of about *limit*, with a
+    call for each range. The result is a memory map of the file *path*.
     """
     if not total:
         return np.zeros(0, np.bool_)
-    first = np.lib.format.open_memmap(path, mode="w+", dtype=np.bool_, shape=(total,))
+    is_first = np.lib.format.open_memmap(path, mode="w+", dtype=np.bool_, shape=(total,))
     bits = max(0, (total - 1).bit_length() - (limit.bit_length() - 1))
     for step in range(1 << bits):
-        _mark(first, parts(), step=step, bits=bits)
-    first.flush()
-    return first
+        _mark_first_in_range(is_first, read_parts(), step=step, bits=bits)
+    is_first.flush()
+    return is_first
 
 
-def _mark(first: NDArray[np.bool_], parts: Iterable[Digests], *, step: int, bits: int) -> None:
+def _mark_first_in_range(is_first: NDArray[np.bool_], parts: Iterable[Digests], *, step: int, bits: int) -> None:
     """Mark the first rows among those whose digest has *step* in its highest *bits*."""
-    values, places = [], []
+    values, positions = [], []
     start = 0
     for part in parts:
         shifted = part >> np.uint64(64 - bits) if bits else np.zeros_like(part)
         inside = np.flatnonzero(shifted == step)
         values.append(part[inside])
-        places.append(inside + start)
+        positions.append(inside + start)
         start += len(part)
-    _, found = np.unique(np.concatenate(values), return_index=True)
-    first[np.concatenate(places)[found]] = True
+    _, first_indices = np.unique(np.concatenate(values), return_index=True)
+    is_first[np.concatenate(positions)[first_indices]] = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredChunk:
-    """A file of rows, how many there are, and which sentence of its source is its first."""
+    """A file of rows: its counts, and the place of its first sentence in its source."""
 
     path: Path
     source: str
@@ -89,29 +91,29 @@ class StoredChunk:
     rows: int
 
 
-def chunk_path(folder: Path, number: int) -> Path:
-    """Return the file of the chunk of that number."""
+def find_chunk_path(folder: Path, number: int) -> Path:
+    """Return the file of a chunk."""
     return folder / f"chunk-{number:07d}.arrow"
 
 
 def store_chunk(path: Path, content: bytes) -> None:
-    """Write the bytes that :func:`~sentprobe.probes.corpus.work.work_on` returned.
+    """Write the result of :func:`~sentprobe.probes.corpus.chunk_work.compute_chunk_rows`.
 
-    Their sha256, in 64 digits, comes first, so that Arrow's data stay aligned.
+    Its sha256 in 64 digits comes first, so that Arrow's data stay aligned.
     """
     with atomic_path(path) as temporary, temporary.open("wb") as file:
-        file.write(_checksum(content))
+        file.write(_compute_checksum(content))
         file.write(content)
 
 
-def _checksum(content: "bytes | pa.Buffer") -> bytes:
+def _compute_checksum(content: "bytes | pa.Buffer") -> bytes:
     return sha256(content).hexdigest().encode()
 
 
 def find_head(path: Path, key: str) -> ChunkHead | None:
-    """Return the head of a stored chunk, if it is whole and was made with this *key*, by us.
+    """Return the head of a stored chunk; None if damaged or of another *key* or version.
 
-    The key says which version asked for the work; the head, which version did it.
+    The key depends on the version that requested the work; the head names the version that did it.
     """
     if not path.is_file():
         return None
@@ -119,7 +121,7 @@ def find_head(path: Path, key: str) -> ChunkHead | None:
         head = read_head(path)
     except SentprobeError:
         return None
-    return head if (head.key, head.version) == (key, own_version()) else None
+    return head if (head.key, head.version) == (key, get_own_version()) else None
 
 
 def read_head(path: Path) -> ChunkHead:
@@ -128,15 +130,13 @@ def read_head(path: Path) -> ChunkHead:
     Raises:
         SentprobeError: the file is damaged.
     """
-    import pyarrow as pa  # noqa: PLC0415 - slow import
-
     try:
-        with _content(path) as content:
-            head = ChunkHead.from_json(parse_json(pa.ipc.open_file(content).schema.metadata[HEAD]))
+        with _open_content(path) as content:
+            head = ChunkHead.from_json(parse_json(pa.ipc.open_file(content).schema.metadata[HEAD_KEY]))
         check_record(head)
         return head
     except (pa.ArrowException, OSError, KeyError, TypeError, ValueError, FormatError) as error:
-        raise _damaged(path) from error
+        raise _make_damaged_error(path) from error
 
 
 def read_rows(path: Path, *, columns: Sequence[str] | None = None) -> "pa.Table":
@@ -145,138 +145,125 @@ def read_rows(path: Path, *, columns: Sequence[str] | None = None) -> "pa.Table"
     Raises:
         SentprobeError: the file is damaged.
     """
-    import pyarrow as pa  # noqa: PLC0415 - slow import
-
-    from sentprobe.probes.syntax.row_columns import SCHEMA  # noqa: PLC0415
-
     fields = None if columns is None else [SCHEMA.get_field_index(name) for name in columns]
     options = pa.ipc.IpcReadOptions(included_fields=fields, use_threads=False)
     try:
-        with _content(path) as content:
+        with _open_content(path) as content:
             return pa.ipc.open_file(content, options=options).read_all()
     except (pa.ArrowException, OSError) as error:
-        raise _damaged(path) from error
+        raise _make_damaged_error(path) from error
 
 
 @contextmanager
-def _content(path: Path) -> "Iterator[pa.Buffer]":
-    """Give the bytes of a stored chunk, which are those that were stored."""
-    import pyarrow as pa  # noqa: PLC0415 - slow import
-
+def _open_content(path: Path) -> "Iterator[pa.Buffer]":
+    """Open the bytes of a stored chunk and compare them with their checksum."""
     with pa.memory_map(str(path)) as file:
-        whole = file.read_buffer()
-        content = whole.slice(min(_DIGITS, whole.size))
-        if _checksum(content) != whole.slice(0, min(_DIGITS, whole.size)).to_pybytes():
-            raise _damaged(path)
+        stored = file.read_buffer()
+        content = stored.slice(min(_CHECKSUM_DIGITS, stored.size))
+        if _compute_checksum(content) != stored.slice(0, min(_CHECKSUM_DIGITS, stored.size)).to_pybytes():
+            raise _make_damaged_error(path)
         yield content
 
 
-_DIGITS = 64
-"""How many a checksum has."""
+_CHECKSUM_DIGITS = 64
 
 
-def _damaged(path: Path) -> SentprobeError:
+def _make_damaged_error(path: Path) -> SentprobeError:
     return SentprobeError(f"{path}: damaged; the same command makes it again")
 
 
 SHARD_ROWS = 20_000
-"""The rows of a shard."""
+"""Rows in a shard."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptRows:
-    """Which rows of the chunks are kept, and where each chunk begins among all and among those."""
+    """The rows of the chunks that the table keeps."""
 
     chunks: Sequence[StoredChunk]
     mask: NDArray[np.bool_]
     """(rows,) bool, over the rows of all chunks."""
-    starts: Sequence[int]
-    """The first row of each chunk, and the number of all."""
-    kept: Sequence[int]
-    """How many rows before each chunk are kept, and in all."""
+    chunk_starts: Sequence[int]
+    """Index of the first row of each chunk, then the number of rows."""
+    kept_starts: Sequence[int]
+    """Number of kept rows before each chunk, then in total."""
 
     @property
     def total(self) -> int:
-        """The number of rows that are kept."""
-        return self.kept[-1]
+        """Number of kept rows."""
+        return self.kept_starts[-1]
 
 
-def find_kept(chunks: Sequence[StoredChunk], scratch: Path) -> KeptRows:
-    """Return which rows are kept: the first of each text; *scratch* is a file to work in."""
+def find_kept_rows(chunks: Sequence[StoredChunk], scratch: Path) -> KeptRows:
+    """Find the first row of each text; *scratch* is a temporary file."""
     starts = [0, *accumulate(chunk.rows for chunk in chunks)]
 
-    def digests() -> Iterator[Digests]:
+    def read_digests() -> Iterator[Digests]:
         for chunk in chunks:
             column = read_rows(chunk.path, columns=("digest",))["digest"]
             yield parse_digests(column.to_pylist())
 
-    mask = mark_first(digests, starts[-1], scratch)
+    mask = mark_first_rows(read_digests, starts[-1], scratch)
     counts = (int(mask[a:b].sum()) for a, b in pairwise(starts))
-    return KeptRows(chunks=chunks, mask=mask, starts=starts, kept=[0, *accumulate(counts)])
+    return KeptRows(chunks=chunks, mask=mask, chunk_starts=starts, kept_starts=[0, *accumulate(counts)])
 
 
 def write_shards(
-    kept: KeptRows, folder: Path, *, threads: int, done: Callable[[], object]
+    kept_rows: KeptRows, folder: Path, *, threads: int, on_shard_written: Callable[[], object]
 ) -> tuple[Shard, ...]:
-    """Write the rows that are kept into *folder*, so many at a time; *done* is called for each.
+    """Write the kept rows into shards in *folder*; call *on_shard_written* after each.
 
     Raises:
         SentprobeError: a file cannot be written.
     """
     pool = ThreadPoolExecutor(threads)
     try:
-        found = []
-        numbers = range(shard_count(kept.total))
-        for shard in pool.map(lambda number: _write_shard(kept, folder, number), numbers):
-            found.append(shard)
-            done()
-        return tuple(found)
+        shards = []
+        numbers = range(count_shards(kept_rows.total))
+        for shard in pool.map(lambda number: _write_shard(kept_rows, folder, number), numbers):
+            shards.append(shard)
+            on_shard_written()
+        return tuple(shards)
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def shard_count(rows: int) -> int:
-    """Return the number of shards for so many rows."""
+def count_shards(rows: int) -> int:
+    """Return the number of shards."""
     return -(-rows // SHARD_ROWS)
 
 
-def _write_shard(kept: KeptRows, folder: Path, number: int) -> Shard:
-    import pyarrow.parquet as pq  # noqa: PLC0415 - slow import
-
+def _write_shard(kept_rows: KeptRows, folder: Path, number: int) -> Shard:
     low = number * SHARD_ROWS
-    table = _rows(kept, low, min(low + SHARD_ROWS, kept.total))
+    table = _read_kept_rows(kept_rows, low, min(low + SHARD_ROWS, kept_rows.total))
     name = f"part-{number:05d}.parquet"
     with atomic_path(folder / name) as temporary:
         pq.write_table(table, temporary, compression="zstd", row_group_size=SHARD_ROWS)
     path = folder / name
-    return Shard(file=name, rows=table.num_rows, size=path.stat().st_size, sha256=checksum(path))
+    return Shard(file=name, rows=table.num_rows, size=path.stat().st_size, sha256=compute_checksum(path))
 
 
-def _rows(kept: KeptRows, low: int, high: int) -> "pa.Table":
+def _read_kept_rows(kept_rows: KeptRows, low: int, high: int) -> "pa.Table":
     """Return the kept rows from *low* up to *high*, with their ids."""
-    import pyarrow as pa  # noqa: PLC0415 - slow import
-
     parts = []
-    number = bisect_right(kept.kept, low) - 1
-    while number < len(kept.chunks) and kept.kept[number] < high:
-        mask = kept.mask[kept.starts[number] : kept.starts[number + 1]]
-        wanted = np.flatnonzero(mask)
-        before = kept.kept[number]
-        wanted = wanted[max(0, low - before) : high - before]
-        if len(wanted):
-            parts.append(_chunk_rows(kept.chunks[number], wanted, first=max(low, before)))
+    number = bisect_right(kept_rows.kept_starts, low) - 1
+    while number < len(kept_rows.chunks) and kept_rows.kept_starts[number] < high:
+        mask = kept_rows.mask[kept_rows.chunk_starts[number] : kept_rows.chunk_starts[number + 1]]
+        indices = np.flatnonzero(mask)
+        first_kept = kept_rows.kept_starts[number]
+        indices = indices[max(0, low - first_kept) : high - first_kept]
+        if len(indices):
+            parts.append(_select_chunk_rows(kept_rows.chunks[number], indices, first_id=max(low, first_kept)))
         number += 1
     return pa.concat_tables(parts).combine_chunks()
 
 
-def _chunk_rows(chunk: StoredChunk, wanted: NDArray[np.int64], *, first: int) -> "pa.Table":
-    """Return some rows of a chunk, with ids from *first* and places in the whole source."""
-    import pyarrow as pa  # noqa: PLC0415 - slow import
-
+def _select_chunk_rows(chunk: StoredChunk, indices: NDArray[np.int64], *, first_id: int) -> "pa.Table":
+    """Return some rows of a chunk, with ids from *first_id* and places in the whole source."""
     table = read_rows(chunk.path)
-    if len(wanted) < table.num_rows:
-        table = table.take(wanted)
-    ids = np.arange(first, first + table.num_rows, dtype=np.int64)
+    if len(indices) < table.num_rows:
+        table = table.take(indices)
+    ids = np.arange(first_id, first_id + table.num_rows, dtype=np.int64)
     places = table["place"].to_numpy() + chunk.place
     columns = {"id": pa.array(ids), "place": pa.array(places)}
     arrays = [columns.get(field.name, table[field.name]) for field in SCHEMA]

@@ -1,6 +1,6 @@
-"""The table as DuckDB sees it: counts of words, and pools of sentences in a random order.
+"""DuckDB queries on a table: word counts, and pools of sentences in a random order.
 
-DuckDB does the work on all rows and hands over numbers; texts are read only of what was chosen.
+DuckDB processes all rows and returns numbers; only the texts of chosen sentences are read.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,36 +12,36 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sentprobe.disk.scratch import make_scratch_folder
 from sentprobe.errors import SentprobeError, first_line
-from sentprobe.extras import load
+from sentprobe.extras import import_module_of_extra
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.dataset import Indices
-from sentprobe.scratch import scratch_folder
 
 if TYPE_CHECKING:
     import duckdb
 
 
 MEMORY = "2GB"
-"""How much memory DuckDB may use; what does not fit goes to temporary files."""
+"""Memory limit of DuckDB; above it, DuckDB uses temporary files."""
 THREADS = 2
 
-_BATCH = 10_000
-"""Rows that are fetched at a time."""
+_FETCH_ROWS = 10_000
+"""Rows in a fetch."""
 
-HANDLE = "('0x' || digest)::UBIGINT"
-"""A sentence's digest as a number."""
+HANDLE_SQL = "('0x' || digest)::UBIGINT"
+"""A sentence's digest as a number, in SQL."""
 
 Handles = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SentencePool:
-    """Sentences that a task may take, in a random order that the seed alone decides.
+    """Candidate sentences of a task, in a random order that depends on the seed alone.
 
-    - handles: (n,) uint64, the digests of the sentences as numbers
-    - labels: (n,) int64, the class of each
-    - forms: (n,) int64, the rank of the word that the question is about; 0 where there is none
+    - handles: (n,) uint64, digests of the sentences as numbers
+    - labels: (n,) int64, class of each sentence
+    - forms: (n,) int64, rank of the word that the question is about; 0 if there is none
     """
 
     handles: Handles
@@ -53,7 +53,7 @@ class SentencePool:
 
 
 class Corpus:
-    """A table that is being queried; its counts are made once, whatever the number of tasks."""
+    """A table open for queries; counts are computed once for all tasks."""
 
     def __init__(self, connection: "duckdb.DuckDBPyConnection") -> None:
         self._connection = connection
@@ -67,36 +67,32 @@ class Corpus:
         return self._execute(sql, parameters).fetchall()
 
     def stream(self, sql: str, *parameters: object) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a query that has more of them than should be in memory.
+        """Yield the rows of a query whose result may not fit into memory.
 
         Raises:
-            SentprobeError: a shard cannot be read, or there is no room for temporary files.
+            SentprobeError: as :meth:`query`.
         """
-        found = self._execute(sql, parameters)
-        with _explained():
-            while rows := found.fetchmany(_BATCH):
+        cursor = self._execute(sql, parameters)
+        with _translate_errors():
+            while rows := cursor.fetchmany(_FETCH_ROWS):
                 yield from rows
 
-    def add(self, table: Table, *, view: str) -> None:
-        """Give queries another table too, as *view*.
-
-        Raises:
-            SentprobeError: a shard cannot be read.
-        """
-        with _explained():
-            table.show_in(self._connection, view=view)
+    def add_table(self, table: Table, *, view: str) -> None:
+        """Make a second table available to queries, as *view*."""
+        with _translate_errors():
+            table.create_view(self._connection, view=view)
 
     @cached_property
-    def tokens(self) -> int:
-        """The number of tokens in the corpus."""
+    def token_count(self) -> int:
+        """Number of tokens in the corpus."""
         ((tokens,),) = self.query("SELECT coalesce(sum(length), 0) FROM sentences")
         return int(tokens)
 
     @cached_property
-    def frequencies(self) -> str:
-        """The name of a table (word, n, rank): lower-case words, how often, and from 1 by that.
+    def frequency_table(self) -> str:
+        """Name of a table (word, n, rank): lower-case words, counts, and frequency ranks from 1.
 
-        Equally frequent words are in the order of their letters, so that no two share a rank.
+        Equally frequent words are ranked alphabetically, so that ranks are unique.
         """
         self._execute(
             "CREATE TEMP TABLE frequencies AS "
@@ -107,70 +103,67 @@ class Corpus:
         )
         return "frequencies"
 
-    def words(self, ranks: Sequence[int]) -> dict[int, str]:
-        """Return the words of those ranks."""
+    def find_words(self, ranks: Sequence[int]) -> dict[int, str]:
+        """Return the words of these frequency ranks, by rank."""
         rows = self.query(
-            f"SELECT rank, word FROM {self.frequencies} WHERE rank IN (SELECT unnest(?::BIGINT[]))",
+            f"SELECT rank, word FROM {self.frequency_table} WHERE rank IN (SELECT unnest(?::BIGINT[]))",
             sorted({int(rank) for rank in ranks}),
         )
         return dict(rows)
 
-    def pool(self, sql: str, *, key: str, limit: int | None = None) -> SentencePool:
-        """Return what *sql* selects (digest, label, form), in the random order of *key*."""
-        few = "" if limit is None else f"LIMIT {limit}"
-        found = self._execute(
-            f"SELECT {HANDLE} AS handle, label::BIGINT AS label, form::BIGINT AS form "
-            f"FROM ({sql}) ORDER BY md5_number_lower(concat(digest, ' ', ?)), digest {few}",
+    def select_pool(self, sql: str, *, key: str, limit: int | None = None) -> SentencePool:
+        """Return the rows (digest, label, form) of *sql*, in the random order of *key*."""
+        limit_clause = "" if limit is None else f"LIMIT {limit}"
+        arrays = self._execute(
+            f"SELECT {HANDLE_SQL} AS handle, label::BIGINT AS label, form::BIGINT AS form "
+            f"FROM ({sql}) ORDER BY md5_number_lower(concat(digest, ' ', ?)), digest "
+            f"{limit_clause}",
             (key,),
         ).fetchnumpy()
-        columns = [np.asarray(found[name]) for name in ("handle", "label", "form")]
+        columns = [np.asarray(arrays[name]) for name in ("handle", "label", "form")]
         return SentencePool(columns[0], columns[1], columns[2])
 
-    def texts(self, handles: Handles) -> list[str]:
-        """Return the sentences with those digests, in their order."""
-        return [text for (text,) in self.columns(handles, "text")]
+    def read_texts(self, handles: Handles) -> list[str]:
+        """Return the sentences in the order of their handles."""
+        return [text for (text,) in self.read_columns(handles, "text")]
 
-    def columns(self, handles: Handles, names: str) -> list[tuple[Any, ...]]:
-        """Return the columns *names* of those sentences, in the order of the handles."""
-        import pyarrow as pa  # noqa: PLC0415 - slow import
+    def read_columns(self, handles: Handles, names: str) -> list[tuple[Any, ...]]:
+        """Return the columns *names* of the sentences, in the order of their handles."""
+        import pyarrow as pa
 
         chosen = pa.table({"handle": handles, "nth": np.arange(len(handles))})
-        with self._registered(chosen):
-            rows = self.query(
-                f"SELECT nth, {names} FROM sentences JOIN chosen ON {HANDLE} = handle"
-            )
+        with self._register(chosen):
+            rows = self.query(f"SELECT nth, {names} FROM sentences JOIN chosen ON {HANDLE_SQL} = handle")
         return [row[1:] for row in sorted(rows, key=lambda row: int(row[0]))]
 
-    def known(self, digests: Sequence[str]) -> set[str]:
-        """Return which of the digests are those of sentences of the corpus."""
-        import pyarrow as pa  # noqa: PLC0415 - slow import
+    def find_known_digests(self, digests: Sequence[str]) -> set[str]:
+        """Return the digests that belong to sentences of the corpus."""
+        import pyarrow as pa
 
-        with self._registered(pa.table({"digest": pa.array(digests, pa.string())})):
-            rows = self.query(
-                "SELECT DISTINCT digest FROM sentences SEMI JOIN chosen USING (digest)"
-            )
+        with self._register(pa.table({"digest": pa.array(digests, pa.string())})):
+            rows = self.query("SELECT DISTINCT digest FROM sentences SEMI JOIN chosen USING (digest)")
         return {digest for (digest,) in rows}
 
     @contextmanager
-    def _registered(self, table: object) -> Iterator[None]:
+    def _register(self, table: object) -> Iterator[None]:
         self._connection.register("chosen", table)
         try:
             yield
         except BaseException:  # after Ctrl-C the connection refuses even this
-            with suppress(load("duckdb").Error):
+            with suppress(import_module_of_extra("duckdb").Error):
                 self._connection.unregister("chosen")
             raise
         self._connection.unregister("chosen")
 
     def _execute(self, sql: str, parameters: Sequence[object]) -> "duckdb.DuckDBPyConnection":
-        with _explained():
+        with _translate_errors():
             return self._connection.execute(sql, parameters)
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
-    """Say in a sentence what DuckDB could not do."""
-    duckdb = load("duckdb")
+def _translate_errors() -> Iterator[None]:
+    """Turn DuckDB's errors into a SentprobeError of a sentence."""
+    duckdb = import_module_of_extra("duckdb")
     try:
         yield
     except duckdb.IOException as error:
@@ -185,14 +178,14 @@ def _explained() -> Iterator[None]:
 
 @contextmanager
 def open_corpus(table: Table, *, threads: int = THREADS, memory: str = MEMORY) -> Iterator[Corpus]:
-    """Open a table for queries, which may use so many threads and so much memory.
+    """Open a table for queries; *threads* and *memory* limit DuckDB.
 
     Raises:
         SentprobeError: a shard cannot be read.
     """
-    with _explained():
-        opened = table.connect()
-    with scratch_folder() as spill, opened as connection:
+    with _translate_errors():
+        connection_context = table.connect()
+    with make_scratch_folder() as spill, connection_context as connection:
         connection.execute("SET temp_directory = ?", (str(spill),))
         connection.execute("SET memory_limit = ?", (memory,))
         connection.execute("SET threads = ?", (threads,))

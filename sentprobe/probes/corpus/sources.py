@@ -1,4 +1,4 @@
-"""The files of a corpus, however they are packed, and the chunks that they are worked on in."""
+"""The files of a corpus, compressed or not, and their division into chunks."""
 
 import bz2
 import gzip
@@ -15,24 +15,24 @@ from pathlib import Path
 from typing import IO, Any, TypeVar, cast
 from zlib import error as ZlibError  # noqa: N812 - it is a class
 
+from sentprobe.disk.unpacking import limit_unpacking
 from sentprobe.errors import SentprobeError, UsageError, first_line, path_error, suggest
 from sentprobe.probes.corpus.text_formats import FORMATS, PARQUET, FilePiece, RecordFields
 from sentprobe.probes.syntax.trees import Mistake
-from sentprobe.unpacking import proportionate
 
 Line = TypeVar("Line", str, bytes)
 
 STDIN = "-"
-"""The name of standard input."""
+"""Name of standard input."""
 
 MAX_LINE = 1 << 24
-"""The longest line that is read, in bytes."""
+"""Longest line that is read, in bytes."""
 
 PACKED_SUFFIXES = (".gz", ".xz", ".zst", ".zstd", ".bz2")
 
 
 class SourceError(SentprobeError):
-    """A file of the corpus that cannot be read; the message says which, and where in it."""
+    """An unreadable file of the corpus; the message names the file and the position."""
 
 
 class _LongLineError(Exception):
@@ -48,63 +48,61 @@ class Source:
 
     @property
     def size(self) -> int:
-        """Its bytes on disk; 0 where that cannot be known."""
+        """Bytes on disk; 0 if unknown."""
         path = Path(self.name)
         return path.stat().st_size if self.name != STDIN and path.is_file() else 0
 
 
 def find_sources(patterns: Sequence[str], *, format: str | None = None) -> tuple[Source, ...]:
-    """Return the files that names and patterns stand for, each once, in the order given.
+    """Return the files that names and patterns match, each once, in the given order.
 
-    What a pattern stands for is sorted. Without *format* the suffix of each file says its format.
+    Matches of a pattern are sorted. Without *format*, the suffix of each file determines its format.
 
     Raises:
-        UsageError: nothing is there, it is a folder, or its format is not known.
+        UsageError: nothing matches, a name is a folder, or a format is unknown.
     """
     if format is not None and format not in FORMATS:
         near = suggest(format, FORMATS)
         raise UsageError(f"there is no format {format!r}{near}; known: {', '.join(FORMATS)}")
-    names = dict.fromkeys(name for pattern in patterns for name in _names(pattern))
+    names = dict.fromkeys(name for pattern in patterns for name in _expand_pattern(pattern))
     if not names:
         raise UsageError("name at least one file of the corpus")
-    return tuple(Source(name, format or _format_of(name)) for name in names)
+    return tuple(Source(name, format or _guess_format(name)) for name in names)
 
 
-def _names(pattern: str) -> list[str]:
+def _expand_pattern(pattern: str) -> list[str]:
     path = Path(pattern)
     if pattern == STDIN or (path.exists() and not path.is_dir()):
         return [pattern]
     if path.is_dir():
         raise UsageError(f"{pattern}: is a folder; name the files in it, such as '{pattern}/*.txt'")
     if not has_magic(pattern):
-        raise UsageError(f"{pattern}: there is no such file{_near(path)}")
-    found = sorted(name for name in glob(pattern, recursive=True) if Path(name).is_file())  # noqa: PTH207
-    if not found:
+        raise UsageError(f"{pattern}: there is no such file{_suggest_file(path)}")
+    names = sorted(name for name in glob(pattern, recursive=True) if Path(name).is_file())  # noqa: PTH207
+    if not names:
         raise UsageError(f"{pattern}: no file fits this pattern")
-    return found
+    return names
 
 
-def _near(path: Path) -> str:
+def _suggest_file(path: Path) -> str:
     folder = path.parent
     return suggest(path.name, [p.name for p in folder.iterdir()]) if folder.is_dir() else ""
 
 
-def _format_of(name: str) -> str:
+def _guess_format(name: str) -> str:
     path = Path(name)
     if path.suffix in PACKED_SUFFIXES:
         path = path.with_suffix("")
     for fmt in FORMATS.values():
         if path.suffix.lower() in fmt.suffixes:
             return fmt.name
-    what = "standard input" if name == STDIN else name
-    raise UsageError(
-        f"{what}: nothing says what format it has; give --format: {', '.join(FORMATS)}"
-    )
+    described = "standard input" if name == STDIN else name
+    raise UsageError(f"{described}: nothing says what format it has; give --format: {', '.join(FORMATS)}")
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """An open file: its bytes unpacked, and how many bytes on disk have been read so far."""
+class OpenSource:
+    """An open file: its decompressed bytes, and the number of bytes read from disk so far."""
 
     source: Source
     stream: IO[bytes]
@@ -112,24 +110,24 @@ class Opened:
 
 
 @contextmanager
-def open_source(source: Source) -> Iterator[Opened]:
-    """Open a source; gzip, xz, zstd and bzip2 are known by their first bytes.
+def open_source(source: Source) -> Iterator[OpenSource]:
+    """Open a source; gzip, xz, zstd and bzip2 are recognised by their first bytes.
 
     Raises:
-        SourceError: it cannot be read, or what packed it left it damaged.
+        SourceError: the file cannot be read, or its compressed data are damaged.
     """
     try:
-        with _raw(source) as raw:
+        with _open_raw(source) as raw:
             start = raw.peek(6)[:6]
-            unpack = next((way for mark, way in _PACKINGS.items() if start.startswith(mark)), None)
+            unpack = next((unpacker for magic, unpacker in _UNPACKERS.items() if start.startswith(magic)), None)
             position = raw.tell if raw.seekable() else lambda: 0
             if unpack is None or source.format == PARQUET:
-                yield Opened(source, raw, position)
+                yield OpenSource(source, raw, position)
                 return
             with unpack(raw) as stream:
                 if raw.seekable():  # else nobody knows how much of it has been read
-                    stream = proportionate(stream, position)  # noqa: PLW2901
-                yield Opened(source, stream, position)
+                    stream = limit_unpacking(stream, position)  # noqa: PLW2901
+                yield OpenSource(source, stream, position)
     except OSError as error:
         raise path_error(source.name, "cannot read it", error, otherwise=SourceError) from error
     except (EOFError, lzma.LZMAError, ZlibError) as error:
@@ -137,7 +135,7 @@ def open_source(source: Source) -> Iterator[Opened]:
 
 
 @contextmanager
-def _raw(source: Source) -> Iterator[io.BufferedReader]:
+def _open_raw(source: Source) -> Iterator[io.BufferedReader]:
     if source.name == STDIN:
         if sys.stdin is None:  # closed by whoever started us
             raise UsageError("standard input is closed; name a file of the corpus")
@@ -147,32 +145,30 @@ def _raw(source: Source) -> Iterator[io.BufferedReader]:
         yield file
 
 
-def _zstd(raw: IO[bytes]) -> IO[bytes]:
-    import pyarrow as pa  # noqa: PLC0415 - slow import
+def _unpack_zstd(raw: IO[bytes]) -> IO[bytes]:
+    import pyarrow as pa
 
     return io.BufferedReader(pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd"))
 
 
-_PACKINGS: Mapping[bytes, Callable[[IO[bytes]], IO[bytes]]] = {
+_UNPACKERS: Mapping[bytes, Callable[[IO[bytes]], IO[bytes]]] = {
     b"\x1f\x8b": lambda raw: cast("IO[bytes]", gzip.GzipFile(fileobj=raw)),
     b"\xfd7zXZ\x00": lzma.LZMAFile,
-    b"\x28\xb5\x2f\xfd": _zstd,
+    b"\x28\xb5\x2f\xfd": _unpack_zstd,
     b"BZh": bz2.BZ2File,
 }
-"""How to unpack what begins with these bytes."""
+"""Decompressors by the first bytes of a file."""
 
 
 def check_encoding(encoding: str) -> None:
-    """Refuse an encoding that Python does not know."""
+    """Reject an encoding that Python does not know."""
     try:
         "".encode(encoding)
     except LookupError:
-        raise UsageError(
-            f"there is no encoding {encoding!r}; utf-8, latin-1 and cp1252 are"
-        ) from None
+        raise UsageError(f"there is no encoding {encoding!r}; utf-8, latin-1 and cp1252 are") from None
 
 
-def decoded_lines(opened: Opened, encoding: str) -> Iterator[str]:
+def decode_lines(opened: OpenSource, encoding: str) -> Iterator[str]:
     """Yield the lines of a file as text, without a byte-order mark.
 
     Raises:
@@ -180,7 +176,7 @@ def decoded_lines(opened: Opened, encoding: str) -> Iterator[str]:
     """
     number = 0
     try:
-        for number, line in enumerate(_text(opened.stream, encoding), 1):
+        for number, line in enumerate(_decode_stream(opened.stream, encoding), 1):
             yield line.removeprefix("\ufeff") if number == 1 else line
     except _LongLineError:
         raise SourceError(
@@ -189,36 +185,35 @@ def decoded_lines(opened: Opened, encoding: str) -> Iterator[str]:
         ) from None
     except UnicodeDecodeError as error:
         raise SourceError(
-            f"{opened.source.name}, line {number + 1}: not {encoding}; "
-            "say with --encoding what it is, such as latin-1"
+            f"{opened.source.name}, line {number + 1}: not {encoding}; say with --encoding what it is, such as latin-1"
         ) from error
 
 
-def _text(stream: IO[bytes], encoding: str) -> Iterator[str]:
+def _decode_stream(stream: IO[bytes], encoding: str) -> Iterator[str]:
     if "\n".encode(encoding) == b"\n":
-        for line in iter(lambda: _whole(stream.readline(MAX_LINE)), b""):
+        for line in iter(lambda: _check_line_length(stream.readline(MAX_LINE)), b""):
             yield line.decode(encoding)
         return
-    wide = io.TextIOWrapper(stream, encoding=encoding, newline="\n")
+    decoder = io.TextIOWrapper(stream, encoding=encoding, newline="\n")
     try:
-        yield from iter(lambda: _whole(wide.readline(MAX_LINE)), "")
+        yield from iter(lambda: _check_line_length(decoder.readline(MAX_LINE)), "")
     finally:
-        wide.detach()
+        decoder.detach()
 
 
-def _whole(line: Line) -> Line:
-    """Return a line as it was read, unless it was cut off; half of it is not even text."""
+def _check_line_length(line: Line) -> Line:
+    """Return the line unless it was cut off at MAX_LINE; half a line may not even decode."""
     if len(line) >= MAX_LINE:
         raise _LongLineError
     return line
 
 
-_GENERATED = ("form", "xpos", "head", "deprel", "tree")
+_GENERATED_COLUMNS = ("form", "xpos", "head", "deprel", "tree")
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkSize:
-    """How much may be in a chunk: pieces, and characters unless it is one piece."""
+    """Limits of a chunk: pieces, and characters unless it is a single piece."""
 
     pieces: int
     characters: int
@@ -226,16 +221,16 @@ class ChunkSize:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Some pieces of one source, to be worked on together."""
+    """Pieces of a source that are processed together."""
 
     number: int
     source: Source
     pieces: tuple[FilePiece | Mistake, ...]
     size: int
-    """How many bytes of its source on disk it accounts for."""
+    """Bytes on disk that the pieces account for."""
 
-    def key(self, recipe: str) -> str:
-        """Return a digest of all that the work on it depends on; *recipe* says how it is done."""
+    def compute_key(self, recipe: str) -> str:
+        """Return a digest of the pieces and the settings in *recipe*, on which its rows depend."""
         parts = [f"{recipe}\n{self.source}\n"]
         for piece in self.pieces:
             broken = piece.message if isinstance(piece, Mistake) else ""
@@ -245,19 +240,15 @@ class Chunk:
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle pieces as plain tuples, which takes a fifth of the time."""
         plain = [tuple(piece) if isinstance(piece, FilePiece) else piece for piece in self.pieces]
-        return _unpickle, (self.number, self.source, plain, self.size)
+        return _unpickle_chunk, (self.number, self.source, plain, self.size)
 
 
-def _unpickle(
-    number: int, source: Source, plain: Sequence[tuple[str, int] | Mistake], size: int
-) -> Chunk:
+def _unpickle_chunk(number: int, source: Source, plain: Sequence[tuple[str, int] | Mistake], size: int) -> Chunk:
     pieces = tuple(piece if isinstance(piece, Mistake) else FilePiece(*piece) for piece in plain)
     return Chunk(number, source, pieces, size)
 
 
-def make_chunks(
-    sources: Sequence[Source], *, reading: RecordFields, encoding: str, size: ChunkSize
-) -> Iterator[Chunk]:
+def make_chunks(sources: Sequence[Source], *, reading: RecordFields, encoding: str, size: ChunkSize) -> Iterator[Chunk]:
     """Yield chunks of at most that *size*, in the order of the corpus.
 
     Raises:
@@ -267,44 +258,42 @@ def make_chunks(
     number = 0
     for source in sources:
         with open_source(source) as opened:
-            before = 0
-            pieces, position = _pieces(opened, reading, encoding)
-            for some in _grouped(pieces, size):
-                now = position()
-                yield Chunk(number, source, some, now - before)
-                before, number = now, number + 1
+            previous_position = 0
+            pieces, position = _split_source(opened, reading, encoding)
+            for group in _group_pieces(pieces, size):
+                current_position = position()
+                yield Chunk(number, source, group, current_position - previous_position)
+                previous_position, number = current_position, number + 1
 
 
-def _pieces(
-    opened: Opened, reading: RecordFields, encoding: str
+def _split_source(
+    opened: OpenSource, reading: RecordFields, encoding: str
 ) -> tuple[Iterator[FilePiece | Mistake], Callable[[], int]]:
-    """Return the pieces of a file, and what says how many of its bytes they come from so far."""
+    """Return the pieces of a file, and a function that returns the bytes read from disk so far."""
     if opened.source.format == PARQUET:
         rows = _ParquetRows(opened, reading)
         return iter(rows), rows.position
-    lines = decoded_lines(opened, encoding)
+    lines = decode_lines(opened, encoding)
     return FORMATS[opened.source.format].split(lines), opened.position
 
 
-def _grouped(
-    pieces: Iterator[FilePiece | Mistake], limit: ChunkSize
-) -> Iterator[tuple[FilePiece | Mistake, ...]]:
-    held: list[FilePiece | Mistake] = []
+def _group_pieces(pieces: Iterator[FilePiece | Mistake], limit: ChunkSize) -> Iterator[tuple[FilePiece | Mistake, ...]]:
+    group: list[FilePiece | Mistake] = []
     size = 0
     for piece in pieces:
-        held.append(piece)
+        group.append(piece)
         size += len(piece.text)
-        if len(held) == limit.pieces or size > limit.characters:
-            yield tuple(held)
-            held, size = [], 0
-    if held:
-        yield tuple(held)
+        if len(group) == limit.pieces or size > limit.characters:
+            yield tuple(group)
+            group, size = [], 0
+    if group:
+        yield tuple(group)
 
 
 class _ParquetRows:
-    """The rows of a Parquet file as JSON, with the columns that reading needs."""
+    """The rows of a Parquet file as JSON, with the columns that the analysis needs."""
 
-    def __init__(self, opened: Opened, reading: RecordFields) -> None:
+    def __init__(self, opened: OpenSource, reading: RecordFields) -> None:
         self._opened = opened
         self._reading = reading
         self._number = 0
@@ -314,31 +303,31 @@ class _ParquetRows:
         return self._opened.source.size * self._number // self._total
 
     def __iter__(self) -> Iterator[FilePiece | Mistake]:
-        import pyarrow as pa  # noqa: PLC0415 - slow import
-        import pyarrow.parquet as pq  # noqa: PLC0415
+        import pyarrow as pa
+        import pyarrow.parquet as pq
 
         source = self._opened.source
         try:
             file = pq.ParquetFile(self._opened.stream)
             self._total = max(1, file.metadata.num_rows)
-            columns = _columns(source, file.schema_arrow.names, self._reading)
+            columns = _choose_columns(source, file.schema_arrow.names, self._reading)
             for batch in file.iter_batches(batch_size=1000, columns=columns):
                 for row in batch.to_pylist():
                     self._number += 1
-                    yield FilePiece(_json(row), self._number)
+                    yield FilePiece(_to_json(row), self._number)
         except (pa.ArrowException, UnicodeDecodeError) as error:
             raise SourceError(f"{source.name}: not a Parquet file: {first_line(error)}") from error
 
 
-def _columns(source: Source, known: Sequence[str], reading: RecordFields) -> list[str]:
-    if {"form", "xpos", "tree"} <= set(known):
-        return [name for name in _GENERATED if name in known]
-    if reading.column not in known:
+def _choose_columns(source: Source, names: Sequence[str], reading: RecordFields) -> list[str]:
+    if {"form", "xpos", "tree"} <= set(names):
+        return [name for name in _GENERATED_COLUMNS if name in names]
+    if reading.column not in names:
         raise UsageError(
             f"{source.name}: there is no column {reading.column!r}"
-            f"{suggest(reading.column, known)}; its columns: {', '.join(known)}"
+            f"{suggest(reading.column, names)}; its columns: {', '.join(names)}"
         )
     return [reading.column]
 
 
-_json: Callable[[Any], str] = json.JSONEncoder(ensure_ascii=False, default=str).encode
+_to_json: Callable[[Any], str] = json.JSONEncoder(ensure_ascii=False, default=str).encode

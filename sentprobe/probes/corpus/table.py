@@ -1,8 +1,8 @@
-"""The table of a corpus: a directory of Parquet shards and a head that says what is in them.
+"""The table of a corpus: a directory of Parquet shards and a head that describes them.
 
-table.json       format, command, versions, parser, sources, counts, shards with their sha256
-shards/          part-00000.parquet ...: one row per distinct sentence, in the corpus's order
-failures.jsonl   the sentences without a row: source, line, why, how they begin
+- ``table.json``: format, command, versions, parser, sources, counts, and shards with their sha256
+- ``shards/part-00000.parquet`` ...: a row for each distinct sentence, in corpus order
+- ``failures.jsonl``: sentences without a row: source, line, reason, beginning
 """
 
 import json
@@ -15,29 +15,29 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sentprobe.errors import FormatError, SentprobeError, UsageError, part_error, path_error
-from sentprobe.extras import load
-from sentprobe.files import TABLE, local_path, sync_folder, write_atomically
-from sentprobe.locks import locked
-from sentprobe.probes.corpus.recipe import FORMAT
+from sentprobe.disk.files import TABLE_MARKER, sync_folder, to_local_path, write_atomically
+from sentprobe.disk.locks import hold_lock
+from sentprobe.errors import FormatError, SentprobeError, UsageError, folder_part_error, path_error
+from sentprobe.extras import import_module_of_extra
+from sentprobe.probes.corpus.analysis_settings import TABLE_FORMAT
 from sentprobe.values import BadSyntaxError, check_record, parse_json
 
 if TYPE_CHECKING:
     import duckdb
 
 
-HEAD_NAME = TABLE
+HEAD_NAME = TABLE_MARKER
 SHARDS = "shards"
 FAILURES = "failures.jsonl"
 
 
 class TableError(SentprobeError):
-    """A directory that is no table, or one that is damaged or of another version."""
+    """A directory that is not a table, is damaged, or is of another version."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shard:
-    """A file of rows: its name, rows, size in bytes, and the sha256 of its content."""
+    """A file of rows: name, number of rows, size in bytes, and sha256."""
 
     file: str
     rows: int
@@ -47,7 +47,7 @@ class Shard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceCount:
-    """How many sentences a source has, with those that failed and those that came before."""
+    """Number of sentences of a source, failures and duplicates included."""
 
     path: str
     format: str
@@ -56,7 +56,7 @@ class SourceCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """How many sentences there were, and what became of them."""
+    """Numbers of sentences: read, stored as rows, duplicate and failed."""
 
     sentences: int
     rows: int
@@ -66,7 +66,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """An analysed corpus; :attr:`files` are its shards, for whatever reads Parquet."""
+    """An analysed corpus; :attr:`files` are its Parquet shards."""
 
     path: Path
     command: str
@@ -76,27 +76,27 @@ class Table:
     counts: Counts
     shards: tuple[Shard, ...]
     folder: str = "shards"
-    """Where they are; elsewhere only until the table has taken the place of another."""
+    """Folder of the shards; another only while the table replaces an older one."""
 
     @property
     def files(self) -> list[str]:
-        """The paths of the shards, in order."""
+        """Paths of the shards, in order."""
         return [str(self.path / self.folder / shard.file) for shard in self.shards]
 
     @property
     def constituents(self) -> bool:
-        """Whether its rows may have trees: not where a parser gave only dependencies, or none."""
+        """Whether rows may have trees: not if a parser gave dependencies only, or no parser ran."""
         return bool(self.recipe["constituents"])
 
-    def check(self) -> None:
-        """Read all shards and compare them with their checksums.
+    def check_shards(self) -> None:
+        """Compare all shards with their checksums.
 
         Raises:
-            TableError: a shard is damaged; names it.
+            TableError: a shard is damaged; the message names it.
         """
         for shard, file in zip(self.shards, self.files, strict=True):
             path = Path(file)
-            if checksum(path) != shard.sha256:
+            if compute_checksum(path) != shard.sha256:
                 raise TableError(
                     f"{path}: damaged: its checksum is not the one in {HEAD_NAME}; "
                     "analyse the corpus again (probe analyze --force)"
@@ -104,52 +104,51 @@ class Table:
 
     def connect(self) -> "duckdb.DuckDBPyConnection":
         """Return a DuckDB connection in which the view ``sentences`` has the rows."""
-        connection: duckdb.DuckDBPyConnection = load("duckdb").connect()
-        self.show_in(connection, view="sentences")
+        connection: duckdb.DuckDBPyConnection = import_module_of_extra("duckdb").connect()
+        self.create_view(connection, view="sentences")
         return connection
 
-    def show_in(self, connection: "duckdb.DuckDBPyConnection", *, view: str) -> None:
-        """Give a connection the rows as *view*: those of these files, whatever they are called.
+    def create_view(self, connection: "duckdb.DuckDBPyConnection", *, view: str) -> None:
+        """Create *view* with the rows of exactly these files, whatever their names.
 
-        To DuckDB a path is a pattern, and there is no way to write every character as itself: files
-        with such a name are read by Arrow.
+        DuckDB takes a path for a pattern and has no way to quote all characters: files with such names are read by
+        Arrow.
         """
-        paths = [local_path(Path(file)) for file in self.files]
-        if not any(map(_PATTERN.search, paths)):
+        paths = [to_local_path(Path(file)) for file in self.files]
+        if not any(map(_PATTERN_CHARACTERS.search, paths)):
             # Without that, a folder named depth=3 would give all rows that depth.
             connection.read_parquet(paths, hive_partitioning=False).create_view(view)
             return
-        from pyarrow import dataset, fs  # noqa: PLC0415 - slow import
+        from pyarrow import dataset, fs
 
         connection.register(view, dataset.dataset(paths, filesystem=fs.LocalFileSystem()))
 
 
-_PATTERN = re.compile(r"[][*?{}\\]")
-"""What makes a path a pattern, to DuckDB of any version."""
+_PATTERN_CHARACTERS = re.compile(r"[][*?{}\\]")
+"""Characters that make a path a pattern in DuckDB of any version."""
 
 
-def checksum(path: Path) -> str:
+def compute_checksum(path: Path) -> str:
     """Return the sha256 of a file, in hexadecimal digits.
 
     Raises:
-        TableError: it cannot be read.
+        TableError: the file cannot be read.
     """
     try:
         with path.open("rb") as file:
             return file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise part_error(path, "cannot read it", error, damaged=TableError) from error
+        raise folder_part_error(path, "cannot read it", error, damaged=TableError) from error
 
 
 def open_table(path: Path | str, *, check: bool = True) -> Table:
-    """Open a table; with *check* its shards are compared with their checksums (500 MB a second).
+    """Open a table; *check* compares the shards with their checksums (500 MB a second).
 
     Raises:
-        TableError: there is no table, it is not finished, it is of another version, or a shard is
-            missing or damaged.
+        TableError: the table is missing, unfinished or of another version, or a shard is missing or damaged.
     """
     path = Path(path)
-    table = _table(path, _head(path))
+    table = _build_table(path, _read_head(path))
     for shard, name in zip(table.shards, table.files, strict=True):
         file = Path(name)
         if not file.is_file():
@@ -160,20 +159,18 @@ def open_table(path: Path | str, *, check: bool = True) -> Table:
                 "analyse the corpus again (probe analyze --force)"
             )
     if check:
-        table.check()
+        table.check_shards()
     return table
 
 
-def _head(path: Path) -> dict[str, Any]:
+def _read_head(path: Path) -> dict[str, Any]:
     file = path / HEAD_NAME
     try:
-        found = parse_json(file.read_bytes())
+        head = parse_json(file.read_bytes())
     except FileNotFoundError:
         if (path / "work").is_dir():
             raise TableError(f"{path}: not finished: run probe analyze again") from None
-        raise UsageError(
-            f"{path}: not a table of an analysed corpus; it has no {HEAD_NAME}"
-        ) from None
+        raise UsageError(f"{path}: not a table of an analysed corpus; it has no {HEAD_NAME}") from None
     except NotADirectoryError:
         raise UsageError(
             f"{path}: a file, and not the table of an analysed corpus; make one of it first: "
@@ -183,26 +180,26 @@ def _head(path: Path) -> dict[str, Any]:
         raise path_error(file, "cannot read it", error, otherwise=TableError) from error
     except BadSyntaxError as error:
         raise TableError(f"{file}: not the head of a table: {error}") from error
-    made = found.get("format") if isinstance(found, dict) else None
-    if made != FORMAT:
+    table_format = head.get("format") if isinstance(head, dict) else None
+    if table_format != TABLE_FORMAT:
         raise TableError(
-            f"{path}: made by another version: its format is {made!r}, this version reads "
-            f"{FORMAT!r}; analyse the corpus again (probe analyze --force)"
+            f"{path}: made by another version: its format is {table_format!r}, this version reads "
+            f"{TABLE_FORMAT!r}; analyse the corpus again (probe analyze --force)"
         )
-    return dict(found)
+    return dict(head)
 
 
-def _table(path: Path, head: dict[str, Any]) -> Table:
+def _build_table(path: Path, head: dict[str, Any]) -> Table:
     try:
         table = Table(
             path=path,
             command=head["command"],
             recipe=head["recipe"],
             versions=head["versions"],
-            sources=tuple(SourceCount(**each) for each in head["sources"]),
+            sources=tuple(SourceCount(**source) for source in head["sources"]),
             counts=Counts(**head["counts"]),
-            shards=tuple(Shard(**each) for each in head["shards"]),
-            folder=_folder(path, head),
+            shards=tuple(Shard(**shard_record) for shard_record in head["shards"]),
+            folder=_find_shards_folder(path, head),
         )
         check_record(table)
         bool(table.constituents)
@@ -214,21 +211,21 @@ def _table(path: Path, head: dict[str, Any]) -> Table:
 
 
 def _check_shard(shard: Shard) -> None:
-    """Refuse a shard that would be another file than one in the folder of shards."""
+    """Reject a shard whose name leads out of the folder of shards."""
     if not re.fullmatch(r"[\w-][\w.-]{0,99}", shard.file):
         raise FormatError(f"{shard.file!r} is no name of a shard")
 
 
-def _folder(path: Path, head: dict[str, Any]) -> str:
-    """Return the folder of the shards; new ones may have just got their usual place."""
-    staged = head.get("folder") == STAGED and (path / STAGED).is_dir()
-    return STAGED if staged else SHARDS
+def _find_shards_folder(path: Path, head: dict[str, Any]) -> str:
+    """Return the folder of the shards; staged ones may have just been moved."""
+    is_staged = head.get("folder") == STAGED_SHARDS and (path / STAGED_SHARDS).is_dir()
+    return STAGED_SHARDS if is_staged else SHARDS
 
 
 def format_head(table: Table) -> str:
-    """Return the text of table.json; :func:`open_table` reads it."""
+    """Return the text of table.json, which :func:`open_table` reads."""
     head = {
-        "format": FORMAT,
+        "format": TABLE_FORMAT,
         "command": table.command,
         "recipe": table.recipe,
         "versions": table.versions,
@@ -241,34 +238,34 @@ def format_head(table: Table) -> str:
     return json.dumps(head, indent=2, ensure_ascii=False) + "\n"
 
 
-WORK = "work"
-"""The folder of the chunks that are done."""
+WORK_FOLDER = "work"
+"""Folder of the finished chunks."""
 
-MARKER = "work.json"
-MARKER_TEXT = '{\n  "format": "sentprobe-table-work 1"\n}\n'
+WORK_MARKER = "work.json"
+WORK_MARKER_TEXT = '{\n  "format": "sentprobe-table-work 1"\n}\n'
 
 
 @contextmanager
-def writing(out: Path, *, force: bool) -> Iterator[None]:
-    """Make *out* a directory for a table, and keep others from writing there until the end.
+def lock_table_folder(out: Path, *, force: bool) -> Iterator[None]:
+    """Prepare *out* for a table, and lock it against other processes while the context is open.
 
-    A finished table that is there stays until :func:`put_in_place` puts another in its place.
+    A finished table stays in place until :func:`replace_table` replaces it.
 
     Raises:
-        UsageError: it is a finished table and *force* is not given, it has files in it that are
-            not of a table, another process writes there, or it cannot be written to.
+        UsageError: *out* is a finished table and *force* is not set, it has other files, another process writes there,
+            or it is not writable.
         SentprobeError: writing failed.
     """
     with ExitStack() as stack:
         try:
             out.mkdir(parents=True, exist_ok=True)
-            _check_ours(out)
-            alone = stack.enter_context(locked(out, wait=False))
-            if alone:
-                _begin(out, force=force)
+            _check_folder(out)
+            is_locked = stack.enter_context(hold_lock(out, wait=False))
+            if is_locked:
+                _prepare_folder(out, force=force)
         except OSError as error:
             raise path_error(out, "cannot write a table there", error) from error
-        if not alone:
+        if not is_locked:
             raise UsageError(
                 f"{out}: another probe analyze is writing a table there; wait until it is done, or "
                 "write to another folder"
@@ -276,70 +273,65 @@ def writing(out: Path, *, force: bool) -> Iterator[None]:
         yield
 
 
-def _check_ours(out: Path) -> None:
-    ours = (out / WORK / MARKER).is_file() or _is_table(out / HEAD_NAME)
-    if not ours and any(not _is_half_written(each) for each in out.iterdir()):
+def _check_folder(out: Path) -> None:
+    is_table = _read_head_field(out, "format").startswith("sentprobe-table ")
+    is_table_folder = is_table or (out / WORK_FOLDER / WORK_MARKER).is_file()
+    if not is_table_folder and any(not _is_half_written(file) for file in out.iterdir()):
         raise UsageError(f"{out}: not empty, and not a table of an analysed corpus")
 
 
-def _begin(out: Path, *, force: bool) -> None:
-    _settle(out)
+def _prepare_folder(out: Path, *, force: bool) -> None:
+    _move_staged_shards(out)
     if (out / HEAD_NAME).exists() and not force:
         raise UsageError(f"{out}: is a finished table; --force makes it anew")
-    (out / WORK).mkdir(exist_ok=True)
-    write_atomically(out / WORK / MARKER, MARKER_TEXT)
+    (out / WORK_FOLDER).mkdir(exist_ok=True)
+    write_atomically(out / WORK_FOLDER / WORK_MARKER, WORK_MARKER_TEXT)
 
 
-def _is_table(head: Path) -> bool:
+def _read_head_field(out: Path, name: str) -> str:
+    """Return a field of the head, or the empty string if there is none."""
     try:
-        return str(parse_json(head.read_bytes())["format"]).startswith("sentprobe-table ")
+        return str(parse_json((out / HEAD_NAME).read_bytes())[name])
     except (OSError, BadSyntaxError, TypeError, KeyError):
-        return False
+        return ""
 
 
 def _is_half_written(path: Path) -> bool:
-    return path.name.startswith(".") or (path.name == WORK and not any(path.glob("[!.]*")))
+    return path.name.startswith(".") or (path.name == WORK_FOLDER and not any(path.glob("[!.]*")))
 
 
-STAGED = "shards.new"
-"""The folder that shards are written into, with the failures, until the head names them."""
+STAGED_SHARDS = "shards.new"
+"""Folder of new shards and failures until the head names them."""
 
 
-def new_shards(out: Path) -> Path:
-    """Make the folder for the files of a new table, beside those of the one that is there."""
-    shutil.rmtree(out / STAGED, ignore_errors=True)
-    (out / STAGED).mkdir()
-    return out / STAGED
+def make_staged_folder(out: Path) -> Path:
+    """Create the folder for the files of a new table beside those of the current one."""
+    shutil.rmtree(out / STAGED_SHARDS, ignore_errors=True)
+    (out / STAGED_SHARDS).mkdir()
+    return out / STAGED_SHARDS
 
 
-def put_in_place(made: Table) -> Table:
-    """Make what is in the folder of new shards the table, and return it.
+def replace_table(table: Table) -> Table:
+    """Replace the current table by the one whose shards are staged, and return it.
 
-    That is so from the moment that its head has its name: the head says where the shards are. Then
-    these get their usual place. Whenever this is cut short, the old table is there or the new one.
+    The new table is valid once its head is written, since the head names the folder of the shards. Then the shards move
+    to their usual place. An interruption leaves either the old or the new table.
     """
-    sync_folder(made.path / STAGED)
-    write_atomically(made.path / HEAD_NAME, format_head(replace(made, folder=STAGED)))
-    _settle(made.path)
-    return made
+    sync_folder(table.path / STAGED_SHARDS)
+    write_atomically(table.path / HEAD_NAME, format_head(replace(table, folder=STAGED_SHARDS)))
+    _move_staged_shards(table.path)
+    return table
 
 
-def _settle(out: Path) -> None:
-    """Give new shards their usual place, where the head names them; no others are there then."""
-    if not _is_staged(out / HEAD_NAME):
+def _move_staged_shards(out: Path) -> None:
+    """Move staged shards, if the head names them, to their usual place; it is free then."""
+    if _read_head_field(out, "folder") != STAGED_SHARDS:
         return
-    if (out / STAGED).is_dir():
+    if (out / STAGED_SHARDS).is_dir():
         if (out / SHARDS).is_dir():
             shutil.rmtree(out / SHARDS)
-        if (out / STAGED / FAILURES).exists():
-            (out / STAGED / FAILURES).replace(out / FAILURES)
-        (out / STAGED).rename(out / SHARDS)
-    made = replace(_table(out, _head(out)), folder=SHARDS)
-    write_atomically(out / HEAD_NAME, format_head(made))
-
-
-def _is_staged(head: Path) -> bool:
-    try:
-        return bool(parse_json(head.read_bytes())["folder"] == STAGED)
-    except (OSError, BadSyntaxError, TypeError, KeyError):
-        return False
+        if (out / STAGED_SHARDS / FAILURES).exists():
+            (out / STAGED_SHARDS / FAILURES).replace(out / FAILURES)
+        (out / STAGED_SHARDS).rename(out / SHARDS)
+    table = replace(_build_table(out, _read_head(out)), folder=SHARDS)
+    write_atomically(out / HEAD_NAME, format_head(table))

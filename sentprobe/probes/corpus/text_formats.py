@@ -1,61 +1,62 @@
-"""The formats of a corpus: how a file falls into pieces, and what is read from a piece.
+"""The formats of a corpus: how a file is split into pieces, and how a piece is read.
 
-Splitting is quick and happens where the files are; reading is the work of the workers.
+Splitting is quick and happens where the files are; workers read the pieces.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import groupby
 from typing import Any, NamedTuple, TypeAlias
 
 from sentprobe.probes.syntax.conllu import read_conllu, read_head
-from sentprobe.probes.syntax.tree_texts import TreeText, split_trees, trees_of
-from sentprobe.probes.syntax.trees import Mistake, Parsed, shorten
+from sentprobe.probes.syntax.tree_texts import TreeText, read_trees, split_trees
+from sentprobe.probes.syntax.trees import Mistake, ParsedSentence, shorten
 from sentprobe.values import BadSyntaxError, parse_json
 
-PARAGRAPH = 100_000
-"""Lines of text without an empty line between them are cut after so many characters."""
+MAX_PARAGRAPH = 100_000
+"""Characters after which lines of text without an empty line are cut."""
 
 
 class FilePiece(NamedTuple):
-    """A part of a file that can be read on its own, and the line (or row) that it begins in."""
+    """A part of a file that can be read on its own, and its first line (or row)."""
 
     text: str
     line: int
 
 
-class Holds(StrEnum):
-    """What a text is: running text, one sentence, or one sentence in tokens."""
+class TextUnit(StrEnum):
+    """The unit of a text: running text, a sentence, or a tokenised sentence."""
 
     TEXT = "text"
     SENTENCE = "sentence"
     TOKENS = "tokens"
 
 
-class Raw(NamedTuple):
-    """A text that is not parsed, and what it is; tokens are separated by spaces."""
+class RawText(NamedTuple):
+    """An unparsed text and its unit; tokens are separated by spaces."""
 
     text: str
-    holds: Holds
+    holds: TextUnit
     written: tuple[str, ...] = ()
-    """Of tokens with straight marks: as they are in the corpus; empty: the same."""
+    """The tokens as the corpus writes them, before quotes and dashes were straightened; empty: the same."""
 
 
-ReadPiece: TypeAlias = Parsed | Raw | Mistake
+ReadPiece: TypeAlias = ParsedSentence | RawText | Mistake
 
 
 @dataclass(frozen=True, slots=True)
 class RecordFields:
-    """What the user says of files that have texts in records."""
+    """The user's settings for files that have texts in records."""
 
     column: str = "text"
-    """The column, or key, with the text."""
-    holds: Holds = Holds.TEXT
+    """Column, or key, of the text."""
+    holds: TextUnit = TextUnit.TEXT
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusFormat:
-    """A format: its name and suffixes, how it is split, and how a piece of it is read."""
+    """A format: its name and suffixes, and how it is split and read."""
 
     name: str
     suffixes: tuple[str, ...]
@@ -63,7 +64,7 @@ class CorpusFormat:
     read: Callable[[FilePiece, RecordFields], Iterable[ReadPiece]]
     summary: str
     parsed: bool = False
-    """Whether it holds parses, so that it needs no parser."""
+    """Whether it holds parses, so that no parser is needed."""
 
 
 def split_lines(lines: Iterable[str]) -> Iterator[FilePiece | Mistake]:
@@ -74,58 +75,51 @@ def split_lines(lines: Iterable[str]) -> Iterator[FilePiece | Mistake]:
 
 
 def split_paragraphs(lines: Iterable[str]) -> Iterator[FilePiece | Mistake]:
-    """Yield the lines between empty ones as one text each; a line break in it is a space."""
-    held: list[str] = []
+    """Yield each block of lines between empty lines as a text; line breaks become spaces."""
+    paragraph: list[str] = []
     first = size = 0
     for number, line in enumerate(lines, 1):
         text = line.strip()
-        if held and (not text or size > PARAGRAPH):
-            yield FilePiece(" ".join(held), first)
-            held, size = [], 0
+        if paragraph and (not text or size > MAX_PARAGRAPH):
+            yield FilePiece(" ".join(paragraph), first)
+            paragraph, size = [], 0
         if text:
-            first = first if held else number
-            held.append(text)
+            first = first if paragraph else number
+            paragraph.append(text)
             size += len(text)
-    if held:
-        yield FilePiece(" ".join(held), first)
+    if paragraph:
+        yield FilePiece(" ".join(paragraph), first)
 
 
 def split_blocks(lines: Iterable[str]) -> Iterator[FilePiece | Mistake]:
-    """Yield the lines between empty ones as they are."""
-    held: list[str] = []
-    first = 0
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            first = first if held else number
-            held.append(line)
-        elif held:
-            yield FilePiece("".join(held), first)
-            held = []
-    if held:
-        yield FilePiece("".join(held), first)
+    """Yield each block of lines between empty lines unchanged."""
+    for has_text, group in groupby(enumerate(lines, 1), key=lambda entry: bool(entry[1].strip())):
+        if has_text:
+            block = list(group)
+            yield FilePiece("".join(line for _, line in block), block[0][0])
 
 
 def _split_trees(lines: Iterable[str]) -> Iterator[FilePiece | Mistake]:
-    for found in split_trees(lines):
-        yield found if isinstance(found, Mistake) else FilePiece(found.text, found.line)
+    for tree in split_trees(lines):
+        yield tree if isinstance(tree, Mistake) else FilePiece(tree.text, tree.line)
 
 
 def _read_trees(piece: FilePiece, _: RecordFields) -> Iterator[ReadPiece]:
-    for found in trees_of(TreeText(piece.text, piece.line)):
-        yield found if isinstance(found, Mistake) else Parsed(tree=found)
+    for tree in read_trees(TreeText(piece.text, piece.line)):
+        yield tree if isinstance(tree, Mistake) else ParsedSentence(tree=tree)
 
 
 def _read_conllu(piece: FilePiece, _: RecordFields) -> Iterator[ReadPiece]:
-    for found in read_conllu(piece.text.split("\n")):
-        if isinstance(found, Mistake):
-            yield Mistake(found.line + piece.line - 1, found.message, found.text)
+    for sentence in read_conllu(piece.text.split("\n")):
+        if isinstance(sentence, Mistake):
+            yield Mistake(sentence.line + piece.line - 1, sentence.message, sentence.text)
         else:
-            yield found
+            yield sentence
 
 
-def _read_text(holds: Holds) -> Callable[[FilePiece, RecordFields], Iterator[ReadPiece]]:
+def _make_text_reader(holds: TextUnit) -> Callable[[FilePiece, RecordFields], Iterator[ReadPiece]]:
     def read(piece: FilePiece, _: RecordFields) -> Iterator[ReadPiece]:
-        yield Raw(piece.text, holds)
+        yield RawText(piece.text, holds)
 
     return read
 
@@ -134,32 +128,32 @@ def _read_json(piece: FilePiece, reading: RecordFields) -> Iterator[ReadPiece]:
     try:
         record = parse_json(piece.text)
     except BadSyntaxError as error:
-        yield _mistake(piece, f"not JSON: {error.reason}")
+        yield _make_mistake(piece, f"not JSON: {error.reason}")
         return
     if not isinstance(record, dict):
-        yield _mistake(piece, "expected an object with a text in it, found another value")
+        yield _make_mistake(piece, "expected an object with a text in it, found another value")
         return
-    yield _record(piece, record, reading)
+    yield _read_record(piece, record, reading)
 
 
-def _record(piece: FilePiece, record: Mapping[str, Any], reading: RecordFields) -> ReadPiece:
-    """Return what a record holds: a sentence as ``gen`` writes it, or a text."""
+def _read_record(piece: FilePiece, record: Mapping[str, Any], reading: RecordFields) -> ReadPiece:
+    """Return the content of a record: a sentence as ``gen`` writes it, or a text."""
     tokens = record.get("tokens")
     columns = tokens if isinstance(tokens, dict) else record
     if "tree" in record and "xpos" in columns and "form" in columns:
-        return _generated(piece, columns, record["tree"])
+        return _read_generated(piece, columns, record["tree"])
     text = record.get(reading.column)
     if isinstance(text, list) and text and all(isinstance(word, str) for word in text):
-        return Raw(" ".join("_".join(word.split()) for word in text), Holds.TOKENS)
+        return RawText(" ".join("_".join(word.split()) for word in text), TextUnit.TOKENS)
     if not isinstance(text, str):
-        known = ", ".join(map(repr, record)) or "nothing"
-        return _mistake(piece, f"no text under {reading.column!r}; the record has {known}")
-    return Raw(text, reading.holds) if text.strip() else _mistake(piece, "an empty text")
+        keys = ", ".join(map(repr, record)) or "nothing"
+        return _make_mistake(piece, f"no text under {reading.column!r}; the record has {keys}")
+    return RawText(text, reading.holds) if text.strip() else _make_mistake(piece, "an empty text")
 
 
-def _generated(piece: FilePiece, columns: Mapping[str, Any], tree: object) -> ReadPiece:
+def _read_generated(piece: FilePiece, columns: Mapping[str, Any], tree: object) -> ReadPiece:
     try:
-        return Parsed(
+        return ParsedSentence(
             tokens=tuple(map(str, columns["form"])),
             tags=tuple(map(str, columns["xpos"])),
             tree=str(tree),
@@ -167,10 +161,10 @@ def _generated(piece: FilePiece, columns: Mapping[str, Any], tree: object) -> Re
             relations=tuple(map(str, columns.get("deprel", ()))),
         )
     except (TypeError, ValueError) as error:
-        return _mistake(piece, f"the sentence is not as gen writes it: {error}")
+        return _make_mistake(piece, f"the sentence is not as gen writes it: {error}")
 
 
-def _mistake(piece: FilePiece, message: str) -> Mistake:
+def _make_mistake(piece: FilePiece, message: str) -> Mistake:
     return Mistake(piece.line, message, shorten(piece.text))
 
 
@@ -183,15 +177,15 @@ FORMATS: Mapping[str, CorpusFormat] = {
             "text",
             (".txt", ".text"),
             split_paragraphs,
-            _read_text(Holds.TEXT),
+            _make_text_reader(TextUnit.TEXT),
             "running text; an empty line ends a paragraph",
         ),
-        CorpusFormat("lines", (), split_lines, _read_text(Holds.SENTENCE), "a sentence a line"),
+        CorpusFormat("lines", (), split_lines, _make_text_reader(TextUnit.SENTENCE), "a sentence a line"),
         CorpusFormat(
             "tokens",
             (".tok",),
             split_lines,
-            _read_text(Holds.TOKENS),
+            _make_text_reader(TextUnit.TOKENS),
             "a sentence a line, with a space between any two tokens",
         ),
         CorpusFormat(
@@ -202,13 +196,9 @@ FORMATS: Mapping[str, CorpusFormat] = {
             "Penn brackets",
             parsed=True,
         ),
-        CorpusFormat(
-            "conllu", (".conllu", ".conll"), split_blocks, _read_conllu, "CoNLL-U", parsed=True
-        ),
+        CorpusFormat("conllu", (".conllu", ".conll"), split_blocks, _read_conllu, "CoNLL-U", parsed=True),
         CorpusFormat("jsonl", (".jsonl", ".ndjson"), split_lines, _read_json, "an object a line"),
-        CorpusFormat(
-            PARQUET, (".parquet",), split_lines, _read_json, "a table with a text in each row"
-        ),
+        CorpusFormat(PARQUET, (".parquet",), split_lines, _read_json, "a table with a text in each row"),
     )
 }
-"""The formats by name. The rows of Parquet become lines of JSON (:mod:`.sources`)."""
+"""The formats by name. Parquet rows become lines of JSON (:mod:`.sources`)."""

@@ -1,7 +1,4 @@
-"""Sentence encoders: the protocol, and the table of kinds that a spec chooses from.
-
-Each kind is a module of its own, imported when one is asked for.
-"""
+"""Sentence encoders: their protocol and the table of encoder kinds."""
 
 from sentprobe.probes.encoders.kinds import (
     ENCODERS,
@@ -12,14 +9,7 @@ from sentprobe.probes.encoders.kinds import (
     parse_encoders,
     read_spec,
 )
-from sentprobe.probes.encoders.protocol import (
-    Baseline,
-    Encoder,
-    EncoderError,
-    Vectors,
-    check_vectors,
-    digest,
-)
+from sentprobe.probes.encoders.protocol import Baseline, Encoder, EncoderError, Vectors, check_vectors, digest
 
 __all__ = [
     "ENCODERS",

@@ -1,11 +1,11 @@
 """The baselines of Conneau et al. 2018 (section 4, Table 2): classifiers without sentence vectors.
 
-With 1,000 classes and the bigrams of 100,000 sentences that table would take 10 GB. The logarithm
-of a smoothed count is that of 1 plus the count, less that of the class's total; where a class has
-none of a feature it is 0, so sparse matrices are enough.
+Naive Bayes uses sparse matrices: with 1,000 classes and the bigrams of 100,000 sentences a dense table would take 10
+GB. The log of a smoothed count is log(1 + count) minus the log of the class total, so a feature that a class lacks is
+stored as nothing.
 
-The paper's tasks have no probe words. Where a dataset has them, *length* and *tfidf* are told them
-too, each word in its slot as a feature of its own, as a probe is told them beside the vector.
+The tasks of the paper have no probe words. In other tasks, *length* and *tfidf* get each probe word, with its slot, as
+a feature, since probes get the same information.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,42 +16,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.errors import UsageError
-from sentprobe.extras import load
+from sentprobe.extras import import_module_of_extra
 from sentprobe.probes.dataset import Indices, Items, ProbeDataset, Split
 from sentprobe.probes.encoders.protocol import Baseline, digest
 from sentprobe.specs import Spec, read_options
 
-_ROWS = 2_000
-"""How many items are classified at a time."""
+_BATCH_ITEMS = 2_000
+"""Number of items classified at a time."""
 
 
 class TextNaiveBayes:
-    """A vectoriser of scikit-learn, and then Naive Bayes."""
+    """A vectorizer of scikit-learn followed by Naive Bayes."""
 
     def __init__(self, vectorizer: Any) -> None:
         self._vectorizer = vectorizer
         self._bayes = SparseNaiveBayes()
 
     def fit(self, items: Sequence[object], targets: Indices) -> "TextNaiveBayes":
-        """Learn from whatever the vectoriser takes."""
+        """Learn from items that the vectorizer accepts."""
         self._bayes.fit(self._vectorizer.fit_transform(items), targets)
         return self
 
     def predict(self, items: Sequence[object]) -> Indices:
-        """Return the likeliest label of each item, (n,) int64."""
+        """Return the most likely label of each item, (n,) int64."""
         return self._bayes.predict(self._vectorizer.transform(items))
 
 
 class SparseNaiveBayes:
-    """Multinomial Naive Bayes with add-one smoothing, as scikit-learn's, in little memory."""
+    """Multinomial Naive Bayes with add-one smoothing, as in scikit-learn, on sparse matrices."""
 
     def fit(self, features: Any, targets: Indices) -> "SparseNaiveBayes":
         """Learn from a sparse matrix of weights (n, features) and the labels (n,) int64."""
-        csr_array = load("scipy.sparse").csr_array
+        from scipy.sparse import csr_array
+
         self.classes, index, counts = np.unique(targets, return_inverse=True, return_counts=True)
         ones = (np.ones(len(targets)), (index, np.arange(len(targets))))
-        of_class = csr_array(ones, shape=(len(self.classes), len(targets)))
-        weights = csr_array(of_class @ csr_array(features))
+        class_membership = csr_array(ones, shape=(len(self.classes), len(targets)))
+        weights = csr_array(class_membership @ csr_array(features))
         totals = np.asarray(weights.sum(axis=1)).ravel() + weights.shape[1]
         weights.data = np.log1p(weights.data)
         self._weights = weights.T.tocsr()
@@ -60,22 +61,23 @@ class SparseNaiveBayes:
         return self
 
     def predict(self, features: Any) -> Indices:
-        """Return the likeliest label of each row, (n,) int64; of equally likely ones the first."""
-        csr_array = load("scipy.sparse").csr_array
+        """Return the most likely label of each row, (n,) int64; the first label wins a tie."""
+        from scipy.sparse import csr_array
+
         rows = csr_array(features)
         parts = [
-            self._best(rows[start : start + _ROWS]) for start in range(0, rows.shape[0], _ROWS)
+            self._find_likeliest(rows[start : start + _BATCH_ITEMS]) for start in range(0, rows.shape[0], _BATCH_ITEMS)
         ]
         return np.asarray(self.classes[np.concatenate(parts)], np.int64)
 
-    def _best(self, rows: Any) -> Indices:
+    def _find_likeliest(self, rows: Any) -> Indices:
         mass = np.asarray(rows.sum(axis=1)).ravel()
         scores = (rows @ self._weights).toarray() - np.outer(mass, self._totals) + self._prior
         return np.asarray(scores.argmax(axis=1), np.int64)
 
 
 MAX_NGRAMS = 2
-"""The longest n-grams of *tfidf*; the paper has words and bigrams."""
+"""The greatest n of *tfidf* n-grams; the paper has words and bigrams."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,7 @@ class TfidfOptions:
 
 @dataclass(frozen=True, slots=True)
 class Majority:
-    """Always the commonest label of training; of equally common ones, the first."""
+    """Predicts the most frequent training label; the first label wins a tie."""
 
     name: str = "majority"
 
@@ -122,20 +124,19 @@ class Length:
 
     def predict(self, data: ProbeDataset, *, seed: int) -> Indices:
         """Return a label for each test item, (n,) int64; *seed* changes nothing."""
-        vectorizer = load("sklearn.feature_extraction").DictVectorizer()
-        regression = load("sklearn.linear_model").LogisticRegression
+        vectorizer = import_module_of_extra("sklearn.feature_extraction").DictVectorizer()
+        regression = import_module_of_extra("sklearn.linear_model").LogisticRegression
         # So weak a penalty is none in effect: with one number there is nothing to overfit.
-        model = load("sklearn.pipeline").make_pipeline(vectorizer, regression(C=1e4, max_iter=2000))
-        return _fit_predict(model, data, _length_rows(data), seed=seed)
+        model = import_module_of_extra("sklearn.pipeline").make_pipeline(vectorizer, regression(C=1e4, max_iter=2000))
+        return _fit_predict(model, data, _make_length_features(data), seed=seed)
 
 
 @dataclass(frozen=True, slots=True)
 class Tfidf:
     """Naive Bayes over the tf-idf weights of words, or of words and bigrams.
 
-    Multinomial, with add-one smoothing; tf-idf as scikit-learn computes it (smoothed idf, rows of
-    length 1). The paper does not say more than "Naive Bayes" and "tf-idf". A token is what stands
-    between spaces; a probe word is a token of its own, apart from those of the sentence.
+    Multinomial, with add-one smoothing; tf-idf is scikit-learn's (smoothed idf, rows of length 1). The paper does not
+    specify these. Tokens are separated by spaces; probe words are features of their own.
     """
 
     name: str = "tfidf"
@@ -148,64 +149,59 @@ class Tfidf:
 
     def predict(self, data: ProbeDataset, *, seed: int) -> Indices:
         """Return a label for each test item, (n,) int64; *seed* changes nothing."""
-        vectorizer = load("sklearn.feature_extraction.text").TfidfVectorizer
-        model = TextNaiveBayes(vectorizer(analyzer=self._terms))
+        vectorizer = import_module_of_extra("sklearn.feature_extraction.text").TfidfVectorizer
+        model = TextNaiveBayes(vectorizer(analyzer=self._extract_terms))
         return _fit_predict(model, data, lambda item: item, seed=seed)
 
-    def _terms(self, item: "_Item") -> list[str]:
+    def _extract_terms(self, item: "_Item") -> list[str]:
         tokens, probes = item
         sizes = range(1, self.ngrams + 1)
         grams = [tokens[i : i + n] for n in sizes for i in range(len(tokens) - n + 1)]
-        return [" ".join(gram) for gram in grams] + _probe_names(probes)
+        return [" ".join(gram) for gram in grams] + _name_probe_features(probes)
 
 
 _Item = tuple[Sequence[str], Sequence[str]]
 """The tokens of a sentence and the probe words."""
 
 
-def build_majority(spec: Spec, *, seed: int) -> Baseline:
+def build_majority(spec: Spec) -> Baseline:
     """Return the baseline of ``majority``."""
-    del seed
     read_options(spec, NoOptions())
     return Majority(spec.name)
 
 
-def build_length(spec: Spec, *, seed: int) -> Baseline:
+def build_length(spec: Spec) -> Baseline:
     """Return the baseline of ``length``."""
-    del seed
     read_options(spec, NoOptions())
     return Length(spec.name)
 
 
-def build_tfidf(spec: Spec, *, seed: int) -> Baseline:
+def build_tfidf(spec: Spec) -> Baseline:
     """Return the baseline of ``tfidf``.
 
     Raises:
-        UsageError: an unknown option, or other n-grams than 1 or 2.
+        UsageError: an option is unknown, or ``ngrams`` is not 1 or 2.
     """
-    del seed
     options = read_options(spec, TfidfOptions())
     if options.ngrams > MAX_NGRAMS:
         raise UsageError(f"tfidf: option ngrams={options.ngrams}: 1 or {MAX_NGRAMS} is wanted")
     return Tfidf(spec.name, options.ngrams)
 
 
-def _fit_predict(
-    model: Any, data: ProbeDataset, make: Callable[[_Item], object], *, seed: int
-) -> Indices:
-    """Train on the training items as *make* gives them, and return the labels of the test items."""
-    from threadpoolctl import threadpool_limits  # noqa: PLC0415
+def _fit_predict(model: Any, data: ProbeDataset, make_features: Callable[[_Item], object], *, seed: int) -> Indices:
+    """Train a classifier on the features of the training items and predict the test items."""
+    from threadpoolctl import threadpool_limits
 
     # What is limited was loaded when *model* was made.
     del seed  # nothing is random in these
     train, test = data.splits[Split.TRAIN], data.splits[Split.TEST]
     with threadpool_limits(limits=1):
-        model.fit([make(item) for item in _items(data, train)], train.targets)
-        answers = model.predict([make(item) for item in _items(data, test)])
+        model.fit([make_features(item) for item in _read_items(data, train)], train.targets)
+        answers = model.predict([make_features(item) for item in _read_items(data, test)])
     return np.asarray(answers, dtype=np.int64)
 
 
-def _items(data: ProbeDataset, items: Items) -> list[_Item]:
+def _read_items(data: ProbeDataset, items: Items) -> list[_Item]:
     tokens = [sentence.split() for sentence in data.sentences]
     return [
         (tokens[row], [data.probe_words[probe] for probe in probes])
@@ -213,19 +209,19 @@ def _items(data: ProbeDataset, items: Items) -> list[_Item]:
     ]
 
 
-def _probe_names(probes: Sequence[str]) -> list[str]:
-    """Return a feature for each probe word, which no token of a sentence can be: it has spaces."""
+def _name_probe_features(probes: Sequence[str]) -> list[str]:
+    """Return a feature name for each probe word; its spaces keep it distinct from tokens."""
     return [f"probe {slot} is {word}" for slot, word in enumerate(probes)]
 
 
-def _length_rows(data: ProbeDataset) -> Callable[[_Item], dict[str, float]]:
-    """Return what makes features of an item; the length is standardised as training has it."""
-    lengths = [len(tokens) for tokens, _ in _items(data, data.splits[Split.TRAIN])]
+def _make_length_features(data: ProbeDataset) -> Callable[[_Item], dict[str, float]]:
+    """Return a function from an item to its features; training items set the length scale."""
+    lengths = [len(tokens) for tokens, _ in _read_items(data, data.splits[Split.TRAIN])]
     mean, spread = float(np.mean(lengths)), float(np.std(lengths)) or 1.0
 
-    def row(item: _Item) -> dict[str, float]:
+    def compute_features(item: _Item) -> dict[str, float]:
         tokens, probes = item
         length = (len(tokens) - mean) / spread
-        return {"length": length, **dict.fromkeys(_probe_names(probes), 1.0)}
+        return {"length": length, **dict.fromkeys(_name_probe_features(probes), 1.0)}
 
-    return row
+    return compute_features

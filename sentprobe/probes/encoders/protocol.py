@@ -1,4 +1,4 @@
-"""What an encoder is, and the check of what it returns."""
+"""The protocols of encoders and baselines, and the check of sentence vectors."""
 
 import hashlib
 from collections.abc import Sequence
@@ -17,36 +17,30 @@ Vectors = NDArray[np.float32]
 
 
 class EncoderError(SentprobeError):
-    """An encoder could not be made, or returned something that is not sentence vectors."""
+    """An encoder could not be loaded, or returned invalid vectors."""
 
 
 @runtime_checkable
 class Encoder(Protocol):
-    """Anything that turns n sentences into n vectors of one width.
+    """An object that encodes n sentences as n vectors of one width.
 
-    It may also have these attributes, which callers look for and do without:
+    Optional properties are :class:`.capabilities.Capabilities`. An encoder of this package declares them in a property
+    ``capabilities``. For any other object, these attributes are read:
 
-    - ``cacheable: bool``: whether its vectors are worth keeping on disk; true when absent
-    - ``together: bool``: whether it must see all sentences at once; false when absent
-    - ``layer: int | None`` and ``family: str``: where it stands among the layers of one model
-    - ``step: int | None`` and ``epoch: float | None``: how far its training, of ``family``, was
-    - ``seed: int | None``: that by which its weights were drawn; None, or absent: it has others
-    - ``notes: tuple[str, ...]``: what a user should know of what was encoded so far, in sentences
-    - ``truncated(sentences)``: returns of how many of the sentences it reads the beginning only;
-      None: it cannot say
-    - ``word_vectors(texts)``: returns the vectors by which it reads words, (n, width) float32: of a
-      text of several words their average, of one that it does not know zeros
-    - ``in_order(sentences)``: returns the encoder to be used when these are all the sentences that
-      will be asked for, each once, in the order of the datasets
+    - ``cacheable``, ``layer``, ``family``, ``step``, ``epoch``, ``seed``, ``notes``,
+      ``word_vectors(texts)``: as in :class:`.capabilities.Capabilities`
+    - ``together``: its ``needs_all_sentences``
+    - ``truncated(sentences)``: its ``count_truncated``
+    - ``in_order(sentences)``: its ``bind_to_order``
     """
 
     @property
     def name(self) -> str:
-        """What the results call it."""
+        """The name in results."""
 
     @property
     def fingerprint(self) -> str:
-        """A digest of all that its vectors depend on, besides the sentence."""
+        """A digest of everything that the vectors depend on, besides the sentence."""
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """Return the sentence vectors, (n, dim) float32."""
@@ -54,31 +48,31 @@ class Encoder(Protocol):
 
 @runtime_checkable
 class Baseline(Protocol):
-    """A classifier of its own that stands beside the encoders: no vectors, no probe."""
+    """A classifier that is reported beside the encoders and uses neither vectors nor a probe."""
 
     @property
     def name(self) -> str:
-        """What the results call it."""
+        """The name in results."""
 
     @property
     def fingerprint(self) -> str:
-        """A digest of all that its answers depend on, besides data and seed."""
+        """A digest of everything that the predictions depend on, besides data and seed."""
 
     def predict(self, data: "ProbeDataset", *, seed: int) -> "Indices":
-        """Return a label for each test item, (n,) int64, learned from the training items."""
+        """Learn from the training items and return a label for each test item, (n,) int64."""
 
 
 def check_vectors(vectors: object, *, sentences: Sequence[str], encoder: str) -> Vectors:
-    """Return *vectors* as a contiguous (n, dim) float32 array, or say what is wrong with them."""
+    """Return the vectors as a contiguous (n, dim) float32 array.
+
+    Raises:
+        EncoderError: shape or type are wrong, or a number is not finite.
+    """
     array = np.asarray(vectors)
     if array.ndim != 2 or array.shape[1] == 0:
-        raise EncoderError(
-            f"encoder {encoder} returned an array of shape {array.shape}; wanted (sentences, dim)"
-        )
+        raise EncoderError(f"encoder {encoder} returned an array of shape {array.shape}; wanted (sentences, dim)")
     if len(array) != len(sentences):
-        raise EncoderError(
-            f"encoder {encoder} returned {len(array)} rows for {len(sentences)} sentences"
-        )
+        raise EncoderError(f"encoder {encoder} returned {len(array)} rows for {len(sentences)} sentences")
     if not np.issubdtype(array.dtype, np.floating):
         raise EncoderError(f"encoder {encoder} returned {array.dtype}; floating point is wanted")
     with np.errstate(over="ignore"):
@@ -93,24 +87,12 @@ def check_vectors(vectors: object, *, sentences: Sequence[str], encoder: str) ->
 
 
 def digest(*parts: object) -> str:
-    """Return the sha256 (hexadecimal) of the parts' texts, none run together.
+    """Return the sha256 (hexadecimal) of the texts of the parts; the borders between parts count.
 
     >>> digest("bow", 1) == digest("bow", 1), digest("bo", "w1") == digest("bow", 1)
     (True, False)
     """
     return hashlib.sha256(repr([str(part) for part in parts]).encode()).hexdigest()
-
-
-def seed_of(encoder: Encoder | Baseline) -> int | None:
-    """Return the seed by which an encoder's weights were drawn; None: they were not."""
-    seed = getattr(encoder, "seed", None)
-    return seed if isinstance(seed, int) else None
-
-
-def truncated_by(encoder: Encoder, sentences: Sequence[str]) -> int | None:
-    """Return of how many sentences an encoder reads the beginning only; None: nobody knows."""
-    count = getattr(encoder, "truncated", None)
-    return count(sentences) if callable(count) else None
 
 
 def missing_extra(what: str, *, extra: str) -> EncoderError:

@@ -1,4 +1,4 @@
-"""Files of datasets: each format is read and written, and known by what is in it."""
+"""Dataset formats: each is read, written and recognised by its content."""
 
 from sentprobe.probes.formats.directory import check_place, prepare_folder, write_card
 from sentprobe.probes.formats.hub import PARQUET, write_folder_readme, write_split_files

@@ -1,8 +1,7 @@
-"""JSONL: an item per line, as an object with split, label, sentence and probes.
+"""JSONL: one item per line, as an object with split, label, sentence and probes.
 
-Name, labels and card are in a file beside it, so that every line is an item to any reader of JSONL.
-They may also be the first line, where earlier versions wrote them. Without either, the fields may
-be called as other people call them: :mod:`.records`.
+Name, labels and card are in a file beside it, or in the first line. Without either, the fields may have other common
+names: :mod:`.records`.
 """
 
 import json
@@ -12,108 +11,93 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from sentprobe.disk.files import atomic_path, write_atomically
 from sentprobe.errors import SentprobeError, UsageError, suggest
-from sentprobe.files import atomic_path, write_atomically
 from sentprobe.probes.dataset import Card, DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats import entries
-from sentprobe.probes.formats.records import (
-    PROBES,
-    SENTENCE,
-    Fields,
-    card_of,
-    entry_of,
-    find_fields,
-)
+from sentprobe.probes.formats.records import PROBES, SENTENCE, Fields, build_card, find_fields, parse_entry
 from sentprobe.values import BadSyntaxError, parse_json
 
 FORMAT = "sentprobe-items 1"
-"""The value of ``format`` in the card, or in the first line."""
 
-_OURS = FORMAT.split(maxsplit=1)[0]
-"""What it begins with in any version; another value is not of ours."""
+_FORMAT_PREFIX = FORMAT.split(maxsplit=1)[0]
 
 _HEADER = ("format", "name", "labels", "columns", "card")
 _KEYS = ("split", "label", "sentence", "probes")
 
 
-def card_place(path: Path) -> Path:
-    """Return where the card of a file is.
+def get_card_path(path: Path) -> Path:
+    """Return the path of a file's card.
 
-    >>> card_place(Path("sets/Order.jsonl")).name
+    >>> get_card_path(Path("sets/Order.jsonl")).name
     'Order.card.json'
     """
     return path.with_name(f"{path.stem}.card.json")
 
 
 def write_jsonl(data: ProbeDataset, path: Path) -> None:
-    """Write items and card; sentences and probe words that no item has are left out.
+    """Write items and card, without unused sentences and probe words.
 
     Raises:
-        UsageError: a file of another kind is where the card would be.
+        UsageError: the card's path holds another kind of file.
     """
-    _check_place(card_place(path))
+    _check_card_path(get_card_path(path))
     entries.check_columns(data, (*_KEYS, *PROBES, *SENTENCE), format_name="jsonl")
     columns = {"columns": list(data.columns)} if data.columns else {}
-    header = {
-        "format": FORMAT,
-        "name": data.name,
-        "labels": list(data.labels),
-        **columns,
-        "card": data.card.to_json(),
-    }
+    header = {"format": FORMAT, "name": data.name, "labels": list(data.labels), **columns, "card": data.card.to_json()}
     with atomic_path(path) as temporary:
-        entries.write_lines(_lines(data), temporary)
+        entries.write_lines(_format_lines(data), temporary)
         replaces = path.is_file()
-        _write_card(_until_replaced(header, temporary, path) if replaces else header, path)
+        _write_card(_build_transition_card(header, temporary, path) if replaces else header, path)
     if replaces:
         _write_card(header, path)
 
 
 def _write_card(header: Mapping[str, Any], path: Path) -> None:
-    write_atomically(card_place(path), json.dumps(header, ensure_ascii=False, indent=2) + "\n")
+    write_atomically(get_card_path(path), json.dumps(header, ensure_ascii=False, indent=2) + "\n")
 
 
-_ITEMS, _BEFORE = "items", "before"
-"""The keys of a card that is of two files, the old and the new, while one replaces the other."""
+_ITEMS_DIGEST, _PREVIOUS_CARD = "items", "before"
+"""Keys of a transitional card, which describes both the old and the new items."""
 
 
-def _until_replaced(header: Mapping[str, Any], new: Path, path: Path) -> dict[str, Any]:
-    """Return a card that fits the items that are there and those that are to replace them."""
-    return {**header, _ITEMS: _digest(new), _BEFORE: _card_beside(path)}
+def _build_transition_card(header: Mapping[str, Any], new: Path, path: Path) -> dict[str, Any]:
+    """Return a card that fits both the present items and those that will replace them."""
+    return {**header, _ITEMS_DIGEST: _compute_digest(new), _PREVIOUS_CARD: _read_card_file(path)}
 
 
-def _of_items(card: Mapping[str, Any], path: Path) -> Mapping[str, Any] | None:
-    """Return what a card says of the items that are there, should it be of two files."""
-    if _ITEMS not in card:
+def _resolve_transition(card: Mapping[str, Any], path: Path) -> Mapping[str, Any] | None:
+    """Return the part of a transitional card that fits the items; any other card unchanged."""
+    if _ITEMS_DIGEST not in card:
         return card
-    if _digest(path) == card[_ITEMS]:
-        return {key: value for key, value in card.items() if key not in {_ITEMS, _BEFORE}}
-    before = card.get(_BEFORE)
-    return before if _is_header(before) else None
+    if _compute_digest(path) == card[_ITEMS_DIGEST]:
+        return {key: value for key, value in card.items() if key not in {_ITEMS_DIGEST, _PREVIOUS_CARD}}
+    previous = card.get(_PREVIOUS_CARD)
+    return previous if _is_header(previous) else None
 
 
-def _digest(path: Path) -> str:
+def _compute_digest(path: Path) -> str:
     with path.open("rb") as file:
         return file_digest(file, "sha256").hexdigest()
 
 
-def _check_place(place: Path) -> None:
-    """Refuse to replace what is no card of ours, which another program or a user wrote."""
+def _check_card_path(path: Path) -> None:
+    """Refuse to replace a file that is not a card written by sentprobe."""
     try:
-        ours = not place.exists() or _is_header(parse_json(place.read_bytes()))
+        is_replaceable = not path.exists() or _is_header(parse_json(path.read_bytes()))
     except (BadSyntaxError, OSError):
-        ours = False
-    if not ours:
-        raise UsageError(f"{place}: is no card of sentprobe's, and is not replaced; move it away")
+        is_replaceable = False
+    if not is_replaceable:
+        raise UsageError(f"{path}: not a card of sentprobe, so not replaced: move it")
 
 
 def _is_header(value: object) -> bool:
-    """Say whether an object is a card of ours, of any version, and not what another calls so."""
-    return isinstance(value, dict) and str(value.get("format", "")).startswith(_OURS)
+    """Check whether a JSON value is a card of this format, in any version."""
+    return isinstance(value, dict) and str(value.get("format", "")).startswith(_FORMAT_PREFIX)
 
 
-def _lines(data: ProbeDataset) -> Iterator[str]:
-    for entry in entries.entries_of(data):
+def _format_lines(data: ProbeDataset) -> Iterator[str]:
+    for entry in entries.iterate_entries(data):
         value = {
             "split": entry.split.value,
             "label": entry.label,
@@ -128,76 +112,74 @@ def read_jsonl(path: Path) -> ProbeDataset:
     """Read a dataset; the inverse of :func:`write_jsonl`.
 
     Raises:
-        DatasetError: a broken line (says which), or a dataset that cannot be used.
+        DatasetError: a broken line (with its number), or an unusable dataset.
     """
     values = read_values(path)
     where, first = next(values, ("", {}))
     if not where:
         raise DatasetError(f"{path}: the file is empty")
-    header = first if "format" in first else _card_beside(path)
+    header = first if "format" in first else _read_card_file(path)
     if header is None:
-        fields, read = value_entries(chain([(where, first)], values))
-        card = card_of(path, fields.others)
-        return entries.assemble(read, name=path.stem, source=str(path), card=card)
-    inside = header is first
-    labels, name, card_found = _header(header, where=where if inside else str(card_place(path)))
-    items = values if inside else chain([(where, first)], values)
-    return entries.assemble(
-        _entries(_checked(items, (*_KEYS, *header.get("columns", ()))), None),
+        fields, items_ = read_value_entries(chain([(where, first)], values))
+        card = build_card(path, fields.columns)
+        return entries.build_dataset(items_, name=path.stem, source=str(path), card=card)
+    is_inline = header is first
+    labels, name, header_card = _parse_header(header, where=where if is_inline else str(get_card_path(path)))
+    items = values if is_inline else chain([(where, first)], values)
+    return entries.build_dataset(
+        _iterate_entries(_check_all_keys(items, (*_KEYS, *header.get("columns", ()))), None),
         name=name or path.stem,
         source=str(path),
-        card=card_found,
+        card=header_card,
         labels=labels,
     )
 
 
-def _card_beside(path: Path) -> Mapping[str, Any] | None:
-    """Return what the card beside a file says; None: there is none, or another's."""
-    place = card_place(path)
-    if not place.is_file():
+def _read_card_file(path: Path) -> Mapping[str, Any] | None:
+    """Return the card beside a file; None if there is none of this format."""
+    card_path = get_card_path(path)
+    if not card_path.is_file():
         return None
-    value = _value("\n".join(line for _, line in entries.read_lines(place)), str(place))
-    return _of_items(value, path) if _is_header(value) else None
+    value = _parse_object("\n".join(line for _, line in entries.read_lines(card_path)), str(card_path))
+    return _resolve_transition(value, path) if _is_header(value) else None
 
 
 Values = Iterator[tuple[str, Mapping[str, Any]]]
-"""Objects of JSON, each after the place that it was read from."""
+"""JSON objects, each preceded by the place that it was read from."""
 
 
 def read_values(path: Path) -> Values:
     """Yield the object of each line.
 
     Raises:
-        DatasetError: a line is none; says which.
+        DatasetError: a line is not an object; gives its number.
     """
     for number, line in entries.read_lines(path):
         where = f"{path}: line {number}"
-        yield where, _value(line, where)
+        yield where, _parse_object(line, where)
 
 
-def value_entries(
-    values: Values, *, split: Split | None = None
-) -> tuple[Fields, Iterator[entries.Entry]]:
-    """Return what the fields of the first object are, and the items of all as they are read.
+def read_value_entries(values: Values, *, split: Split | None = None) -> tuple[Fields, Iterator[entries.Entry]]:
+    """Return the fields of the first object, and an iterator over the items of all objects.
 
     Raises:
-        DatasetError: an object lacks a field, or has one of another type; says where.
+        DatasetError: an object lacks a field or has a value of another type; says where.
     """
     where, first = next(values)
     fields = find_fields([*first], where=where, split=split)
-    return fields, _entries(chain([(where, first)], values), split)
+    return fields, _iterate_entries(chain([(where, first)], values), split)
 
 
-def _entries(values: Values, split: Split | None) -> Iterator[entries.Entry]:
-    known: dict[tuple[str, ...], Fields] = {}
+def _iterate_entries(values: Values, split: Split | None) -> Iterator[entries.Entry]:
+    fields_by_keys: dict[tuple[str, ...], Fields] = {}
     for where, value in values:
         keys = tuple(value)
-        if keys not in known:
-            known[keys] = find_fields(keys, where=where, split=split)
-        yield entry_of(value, known[keys], where=where, split=split)
+        if keys not in fields_by_keys:
+            fields_by_keys[keys] = find_fields(keys, where=where, split=split)
+        yield parse_entry(value, fields_by_keys[keys], where=where, split=split)
 
 
-def _value(line: str, where: str) -> Mapping[str, Any]:
+def _parse_object(line: str, where: str) -> Mapping[str, Any]:
     try:
         value = parse_json(line)
     except BadSyntaxError as error:
@@ -207,16 +189,16 @@ def _value(line: str, where: str) -> Mapping[str, Any]:
     return value
 
 
-def _header(header: Mapping[str, Any], *, where: str) -> tuple[list[str], str, Card | None]:
+def _parse_header(header: Mapping[str, Any], *, where: str) -> tuple[list[str], str, Card | None]:
     if not header:
         return [], "", None
     if header["format"] != FORMAT:
         raise DatasetError(f"{where}: format {header['format']!r} is not {FORMAT!r}")
     _check_keys(header, _HEADER, where)
     labels, name = header.get("labels", []), header.get("name", "")
-    if not entries.are_texts(labels) or not isinstance(name, str):
+    if not entries.is_text_list(labels) or not isinstance(name, str):
         raise DatasetError(f"{where}: labels must be a list of texts, and name a text")
-    if not entries.are_texts(header.get("columns", [])):
+    if not entries.is_text_list(header.get("columns", [])):
         raise DatasetError(f"{where}: columns must be a list of texts")
     try:
         return labels, name, Card.from_json(header["card"]) if "card" in header else None
@@ -224,17 +206,13 @@ def _header(header: Mapping[str, Any], *, where: str) -> tuple[list[str], str, C
         raise DatasetError(f"{where}: {error}") from None
 
 
-def _checked(values: Values, keys: tuple[str, ...]) -> Values:
-    """Yield what lines of ours hold: they have no other keys."""
+def _check_all_keys(values: Values, keys: tuple[str, ...]) -> Values:
     for where, value in values:
         _check_keys(value, keys, where)
         yield where, value
 
 
-def _check_keys(value: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
-    for key in value:
-        if key not in known:
-            raise DatasetError(
-                f"{where}: unknown key {key!r}{suggest(key, known)}; the keys are "
-                + ", ".join(known)
-            )
+def _check_keys(value: Mapping[str, Any], allowed: tuple[str, ...], where: str) -> None:
+    if unknown := [key for key in value if key not in allowed]:
+        suggestion = suggest(unknown[0], allowed)
+        raise DatasetError(f"{where}: unknown key {unknown[0]!r}{suggestion}; the keys are {', '.join(allowed)}")

@@ -1,8 +1,7 @@
-"""Items of other people: records with a sentence or text, a label and a split.
+"""Datasets of other authors: records with a sentence or text, a label and a split.
 
-A record is an object of JSONL, or a row of a table whose first line names the columns. Two names
-of one thing are in SENTENCE; case does not count. Other fields are columns of the items, and a note
-of the card names them; but one whose name is nearly that of a field that is missing is taken as a
+A record is a JSONL object or a row of a table whose first line names the columns. Case of names is ignored. Unknown
+fields become columns of the items, which the card notes; a name close to that of a missing field is refused as a
 mistake.
 """
 
@@ -15,19 +14,16 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from sentprobe.errors import FormatError, counted, path_error, suggest
-from sentprobe.files import atomic_path, decode_lines
+from sentprobe.disk.files import atomic_path, decode_lines
+from sentprobe.errors import FormatError, format_count, path_error, suggest
 from sentprobe.probes.dataset import Card, DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats import entries
 
 SENTENCE = ("sentence", "text")
-"""What the field of the sentence is called."""
 
 PROBE_LIST = "probes"
-"""The field of the probe words, a list of texts (JSONL)."""
 
 PROBES = ("probe1", "probe2")
-"""The fields of the probe words, one each."""
 
 SPLITS: Mapping[str, Split] = {
     "train": Split.TRAIN,
@@ -41,81 +37,81 @@ SPLITS: Mapping[str, Split] = {
     "va": Split.VALIDATION,
     "te": Split.TEST,
 }
-"""The splits by what people call them; case does not count."""
+"""Splits by common name; case is ignored."""
 
 TABLES: Mapping[str, str] = {".csv": ",", ".tsv": "\t"}
-"""The suffixes of tables, and what is between their fields, unless the first line has another."""
+"""Suffixes of tables with the default separator of their fields."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """What the fields of records are called; an empty name: there is none."""
+    """Names of the fields of records; an empty name means that the field is absent."""
 
     sentence: str
     label: str
     split: str
     probes: tuple[str, ...]
-    others: tuple[str, ...]
-    """Those that are no part of the question: columns of the items."""
+    columns: tuple[str, ...]
+    """Fields that become columns of the items."""
 
 
 def find_fields(names: Sequence[str], *, where: str, split: Split | None = None) -> Fields:
-    """Return which field is what; no split is wanted where *split* is known.
+    """Return the names of the fields; a split field is optional if *split* is given.
 
     Raises:
-        DatasetError: one is missing, or there twice.
+        DatasetError: a field is missing or duplicated.
     """
-    found: dict[str, str] = {}
+    names_by_field: dict[str, str] = {}
     for name in names:
-        plain = name.strip().casefold()
-        thing = SENTENCE[0] if plain in SENTENCE else plain
-        if thing in found and thing in _KNOWN:
-            raise DatasetError(f"{where}: both {found[thing]!r} and {name!r}; one is wanted")
-        found.setdefault(thing, name)
-    others = tuple(name for thing, name in found.items() if thing and thing not in _KNOWN)
-    wanted = [thing for thing in _NEEDED if not (split and thing == "split")]
-    _check_others(others, [thing for thing in wanted if thing not in found], where=where)
-    for thing in wanted:
-        if thing not in found:
-            raise DatasetError(f"{where}: {_missing(thing, names)}")
-    probes = tuple(found[name] for name in (PROBE_LIST, *PROBES) if name in found)
-    return Fields(found["sentence"], found["label"], found.get("split", ""), probes, others)
+        normalized = name.strip().casefold()
+        field = SENTENCE[0] if normalized in SENTENCE else normalized
+        if field in names_by_field and field in _ITEM_FIELDS:
+            raise DatasetError(f"{where}: both {names_by_field[field]!r} and {name!r}; only one is allowed")
+        names_by_field.setdefault(field, name)
+    other_names = tuple(name for field, name in names_by_field.items() if field and field not in _ITEM_FIELDS)
+    required = [field for field in _REQUIRED_FIELDS if not (split and field == "split")]
+    _check_other_names(other_names, [field for field in required if field not in names_by_field], where=where)
+    for field in required:
+        if field not in names_by_field:
+            raise DatasetError(f"{where}: {_describe_missing(field, names)}")
+    probes = tuple(names_by_field[name] for name in (PROBE_LIST, *PROBES) if name in names_by_field)
+    return Fields(
+        names_by_field["sentence"], names_by_field["label"], names_by_field.get("split", ""), probes, other_names
+    )
 
 
-_NEEDED = ("split", "label", SENTENCE[0])
-_KNOWN = (*_NEEDED, PROBE_LIST, *PROBES)
+_REQUIRED_FIELDS = ("split", "label", SENTENCE[0])
+_ITEM_FIELDS = (*_REQUIRED_FIELDS, PROBE_LIST, *PROBES)
 
 
-def _check_others(others: Sequence[str], missing: Sequence[str], *, where: str) -> None:
-    """Refuse a name that is nearly that of a missing field, or of one of probe words."""
-    for name in others:
-        plain = name.strip().casefold()
-        near = suggest(plain, missing)
-        if plain.startswith("probe"):
-            near = near or suggest(plain, (PROBE_LIST, *PROBES))
-        if near:
-            keys = ", ".join((*_NEEDED, PROBE_LIST))
-            raise DatasetError(f"{where}: unknown key {name!r}{near}; the keys are {keys}")
+def _check_other_names(names: Sequence[str], missing: Sequence[str], *, where: str) -> None:
+    """Refuse a name that is close to that of a missing field or of a probe word."""
+    for name in names:
+        normalized = name.strip().casefold()
+        suggestion = suggest(normalized, missing)
+        if normalized.startswith("probe"):
+            suggestion = suggestion or suggest(normalized, (PROBE_LIST, *PROBES))
+        if suggestion:
+            keys = ", ".join((*_REQUIRED_FIELDS, PROBE_LIST))
+            raise DatasetError(f"{where}: unknown key {name!r}{suggestion}; the keys are {keys}")
 
 
-def _missing(thing: str, names: Sequence[str]) -> str:
-    if thing == "split":
+def _describe_missing(field: str, names: Sequence[str]) -> str:
+    if field == "split":
         return (
             "'split' is missing: give each item its split (train, validation or test), "
             "or put the splits into files of one folder, such as train.csv and test.csv"
         )
-    alias = " (it may be called 'text')" if thing == SENTENCE[0] else ""
-    there = ", ".join(map(repr, names)) or "nothing"
-    return f"{thing!r} is missing{alias}; there is {there}"
+    alias = " (it may be called 'text')" if field == SENTENCE[0] else ""
+    present = ", ".join(map(repr, names)) or "nothing"
+    return f"{field!r} is missing{alias}; the fields are {present}"
 
 
-def entry_of(
-    record: Mapping[str, Any], fields: Fields, *, where: str, split: Split | None = None
-) -> entries.Entry:
-    """Return the item of a record; a label may be a whole number, or true or false.
+def parse_entry(record: Mapping[str, Any], fields: Fields, *, where: str, split: Split | None = None) -> entries.Entry:
+    """Return the item of a record; a label may be an integer or a Boolean.
 
     Raises:
-        DatasetError: a value is of another type, or no split.
+        DatasetError: a value is of another type, or the split is unknown.
     """
     sentence = record[fields.sentence]
     if not isinstance(sentence, str):
@@ -126,109 +122,99 @@ def entry_of(
     if not isinstance(label, str):
         raise DatasetError(f"{where}: {fields.label!r} must be a text or a whole number")
     return entries.Entry(
-        split=split or split_of(record[fields.split], where=where),
+        split=split or parse_split(record[fields.split], where=where),
         label=label,
         sentence=sentence,
-        probes=_probes(record, fields, where=where),
-        columns={name: _as_text(record[name]) for name in fields.others},
+        probes=_parse_probes(record, fields, where=where),
+        columns={name: _format_column_value(record[name]) for name in fields.columns},
         where=where,
     )
 
 
-def _as_text(value: object) -> str:
-    """Return a value of a column as text: JSON, where it is not text or nothing."""
+def _format_column_value(value: object) -> str:
+    """Return a column value as text; values other than text and null become JSON."""
     if value is None or isinstance(value, str):
         return value or ""
     return json.dumps(value, ensure_ascii=False)
 
 
-def split_of(value: object, *, where: str) -> Split:
+def parse_split(value: object, *, where: str) -> Split:
     """Return the split that a value names.
 
     Raises:
-        DatasetError: none.
+        DatasetError: it names none.
     """
     if not isinstance(value, str):
         raise DatasetError(f"{where}: 'split' must be a text")
-    found = SPLITS.get(value.strip().casefold())
-    if found is None:
-        known = [split.value for split in Split]
+    split = SPLITS.get(value.strip().casefold())
+    if split is None:
+        split_names = [split.value for split in Split]
         raise DatasetError(
-            f"{where}: unknown split {value!r}{suggest(value, known)}; the splits are "
-            + ", ".join(known)
+            f"{where}: unknown split {value!r}{suggest(value, split_names)}; the splits are " + ", ".join(split_names)
         )
-    return found
+    return split
 
 
-def _probes(record: Mapping[str, Any], fields: Fields, *, where: str) -> tuple[str, ...]:
-    if fields.probes[:1] == (PROBE_LIST,):
-        probes = record[PROBE_LIST]
-        if not entries.are_texts(probes):
-            raise DatasetError(f"{where}: 'probes' must be a list of texts")
-        return tuple(probes)
-    probes = [record[name] for name in fields.probes]
-    if not entries.are_texts(probes):
-        raise DatasetError(f"{where}: {fields.probes[0]!r} must be a text")
+def _parse_probes(record: Mapping[str, Any], fields: Fields, *, where: str) -> tuple[str, ...]:
+    is_list = fields.probes[:1] == (PROBE_LIST,)
+    probes = record[PROBE_LIST] if is_list else [record[name] for name in fields.probes]
+    if not entries.is_text_list(probes):
+        expected = "'probes' must be a list of texts" if is_list else f"{fields.probes[0]!r} must be a text"
+        raise DatasetError(f"{where}: {expected}")
     return tuple(probes)
 
 
 def read_table(path: Path) -> ProbeDataset:
-    """Read a dataset from a table whose first line names the columns, as CSV.
+    """Read a dataset from a CSV or TSV table whose first line names the columns.
 
     Raises:
-        DatasetError: a broken line (says which), or a dataset that cannot be used.
+        DatasetError: a broken line (with its number), or an unusable dataset.
     """
-    fields, read = table_entries(path)
-    return entries.assemble(
-        read, name=path.stem, source=str(path), card=card_of(path, fields.others)
-    )
+    fields, table_items = read_table_entries(path)
+    return entries.build_dataset(table_items, name=path.stem, source=str(path), card=build_card(path, fields.columns))
 
 
 def write_table(data: ProbeDataset, path: Path) -> None:
-    """Write the dataset as CSV; its name and card, and the order of its labels, are not kept.
+    """Write the dataset as CSV, without name, card and the order of labels.
 
     Raises:
-        UsageError: a label or probe word that would not be given back.
+        UsageError: a label or probe word would not be read back.
     """
-    entries.check_writable(data, format_name="csv")
-    entries.check_case(data, format_name="csv")
-    entries.check_columns(data, (*_KNOWN, *SENTENCE), format_name="csv")
-    between = TABLES.get(path.suffix, ",")
+    entries.check_line_texts(data, format_name="csv")
+    entries.check_label_case(data, format_name="csv")
+    entries.check_columns(data, (*_ITEM_FIELDS, *SENTENCE), format_name="csv")
     with atomic_path(path) as temporary:
-        entries.write_lines(_table_lines(data, between), temporary)
+        entries.write_lines(_format_table_lines(data, TABLES.get(path.suffix, ",")), temporary)
 
 
-def _table_lines(data: ProbeDataset, between: str) -> Iterator[str]:
-    """Yield the lines of a table: what has a comma or a quotation mark is in quotation marks."""
-    yield _row((*_NEEDED, *PROBES[: data.slots], *data.columns), between)
-    for entry in entries.entries_of(data):
-        known = (entry.split.value, entry.label, entry.sentence, *entry.probes)
-        yield _row((*known, *entry.columns.values()), between)
+def _format_table_lines(data: ProbeDataset, separator: str) -> Iterator[str]:
+    """Yield the lines of a table; fields with a separator or a quotation mark are quoted."""
+    yield _format_row((*_REQUIRED_FIELDS, *PROBES[: data.slots], *data.columns), separator)
+    for entry in entries.iterate_entries(data):
+        item_fields = (entry.split.value, entry.label, entry.sentence, *entry.probes)
+        yield _format_row((*item_fields, *entry.columns.values()), separator)
 
 
-def _row(fields: Sequence[str], between: str) -> str:
+def _format_row(fields: Sequence[str], separator: str) -> str:
     text = io.StringIO()
-    csv.writer(text, delimiter=between, lineterminator="").writerow(fields)
+    csv.writer(text, delimiter=separator, lineterminator="").writerow(fields)
     return text.getvalue()
 
 
-def card_of(path: Path, others: Iterable[str]) -> Card:
-    """Return the card of what others made; its note names the fields that are columns."""
-    named = ", ".join(map(repr, dict.fromkeys(others)))
-    told = f"Other fields of {path.name}, by which probe show --by tells: {named}."
-    notes = (told,) if named else ()
-    return Card(path.stem, source=str(path), notes=notes)
+def build_card(path: Path, columns: Iterable[str]) -> Card:
+    """Return the card of a dataset by other authors; a note names its columns."""
+    column_list = ", ".join(map(repr, dict.fromkeys(columns)))
+    note = f"Further fields of {path.name}, available to probe show --by: {column_list}."
+    return Card(path.stem, source=str(path), notes=(note,) if column_list else ())
 
 
-def table_entries(
-    path: Path, *, split: Split | None = None
-) -> tuple[Fields, Iterator[entries.Entry]]:
-    """Return what the columns of a table are, and its items as they are read.
+def read_table_entries(path: Path, *, split: Split | None = None) -> tuple[Fields, Iterator[entries.Entry]]:
+    """Return the fields of a table, and an iterator over its items.
 
     Raises:
         DatasetError: the table is empty, or its columns are wrong.
     """
-    rows = table_rows(path)
+    rows = read_table_rows(path)
     where, names = next(rows, ("", []))
     if not where:
         raise DatasetError(f"{path}: the file is empty")
@@ -236,29 +222,27 @@ def table_entries(
     first = next(rows, None)
     if first is None:
         raise DatasetError(f"{path}: there are no items")
-    return fields, _table_entries(chain([first], rows), names, fields, split)
+    return fields, _parse_rows(chain([first], rows), names, fields, split)
 
 
-def _table_entries(
+def _parse_rows(
     rows: Iterator[tuple[str, list[str]]], names: list[str], fields: Fields, split: Split | None
 ) -> Iterator[entries.Entry]:
     for where, row in rows:
         if len(row) != len(names):
-            have = counted(len(row), "field")
-            raise DatasetError(f"{where}: {have}, the first line names {len(names)}")
+            field_count = format_count(len(row), "field")
+            raise DatasetError(f"{where}: {field_count}, the first line names {len(names)}")
         record = dict(zip(names, map(str.strip, row), strict=True))
-        yield entry_of(record, fields, where=where, split=split)
+        yield parse_entry(record, fields, where=where, split=split)
 
 
-def table_rows(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield the rows of a table that are not blank, and where each ends."""
+def read_table_rows(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield the non-blank rows of a table, each after its file and line."""
     try:
         with path.open("rb") as file:
             lines = decode_lines(file)
             first = next(lines, "")
-            reader = csv.reader(
-                chain([first], lines), delimiter=delimiter(path, first), strict=True
-            )
+            reader = csv.reader(chain([first], lines), delimiter=find_delimiter(path, first), strict=True)
             try:
                 for row in reader:
                     if any(map(str.strip, row)):
@@ -271,13 +255,13 @@ def table_rows(path: Path) -> Iterator[tuple[str, list[str]]]:
         raise path_error(path, "cannot read it", error, otherwise=DatasetError) from error
 
 
-def delimiter(path: Path, line: str) -> str:
-    """Return what is between the fields of a table, by its first line and its suffix."""
-    usual = TABLES.get(path.suffix, ",")
-    return max((usual, ",", "\t", ";"), key=line.count)
+def find_delimiter(path: Path, line: str) -> str:
+    """Return the separator of the fields, from the first line and the suffix."""
+    default = TABLES.get(path.suffix, ",")
+    return max((default, ",", "\t", ";"), key=line.count)
 
 
 def looks_like_table(path: Path, line: str) -> bool:
-    """Say whether a line could be the first of a table of items: it names sentence and label."""
-    names = {name.strip(' "\r\n').casefold() for name in line.split(delimiter(path, line))}
+    """Check whether a line could be a table's header: it names sentence and label."""
+    names = {name.strip(' "\r\n').casefold() for name in line.split(find_delimiter(path, line))}
     return "label" in names and not names.isdisjoint(SENTENCE)

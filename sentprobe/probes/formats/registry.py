@@ -1,4 +1,4 @@
-"""The table of formats, and reading and writing by it."""
+"""The registry of dataset formats, and reading and writing by format name."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,85 +14,64 @@ from sentprobe.probes.formats.hub_dataset import is_hub, read_hub, write_hub
 from sentprobe.probes.formats.jsonl import read_jsonl, write_jsonl
 from sentprobe.probes.formats.splits import is_splits, read_splits, write_splits
 
-_LOOKED_AT = 8
-"""How many lines of a file are looked at to tell its format."""
+_SNIFFED_LINES = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Format:
-    """A format of datasets: what it is, its files' suffix ("" for directories), both ways."""
+    """A dataset format; the suffix is "" for directories."""
 
     name: str
-    what: str
+    description: str
     suffix: str
     read: Callable[[Path], ProbeDataset]
     write: Callable[[ProbeDataset, Path], None]
 
 
 FORMATS: Mapping[str, Format] = {
-    each.name: each
-    for each in (
+    dataset_format.name: dataset_format
+    for dataset_format in (
         Format(
-            name="directory",
-            what="a directory of sentences.parquet, items.parquet and card.json",
-            suffix="",
-            read=read_directory,
-            write=write_directory,
+            "directory",
+            "a directory of sentences.parquet, items.parquet and card.json",
+            "",
+            read_directory,
+            write_directory,
+        ),
+        Format("jsonl", "an item per line as JSON", ".jsonl", read_jsonl, write_jsonl),
+        Format(
+            "senteval",
+            "SentEval's probing files: split, label, tokens between tabs",
+            ".txt",
+            text.read_senteval,
+            text.write_senteval,
         ),
         Format(
-            name="jsonl",
-            what="an item per line as JSON",
-            suffix=".jsonl",
-            read=read_jsonl,
-            write=write_jsonl,
+            "published",
+            "a directory of train.txt and test.txt: label, id, sentence, probe words",
+            "",
+            text.read_published,
+            text.write_published,
         ),
         Format(
-            name="senteval",
-            what="SentEval's probing files: split, label, tokens between tabs",
-            suffix=".txt",
-            read=text.read_senteval,
-            write=text.write_senteval,
+            "csv",
+            "a table with the columns split, label, sentence (or text), probe1, probe2",
+            ".csv",
+            records.read_table,
+            records.write_table,
         ),
         Format(
-            name="published",
-            what="a directory of train.txt and test.txt: label, id, sentence, probe words",
-            suffix="",
-            read=text.read_published,
-            write=text.write_published,
+            "splits",
+            "a directory with a file for each split, CSV or JSONL: train.csv, test.csv",
+            "",
+            read_splits,
+            write_splits,
         ),
-        Format(
-            name="csv",
-            what="a table with the columns split, label, sentence (or text), probe1, probe2",
-            suffix=".csv",
-            read=records.read_table,
-            write=records.write_table,
-        ),
-        Format(
-            name="splits",
-            what="a directory with a file for each split, CSV or JSONL: train.csv, test.csv",
-            suffix="",
-            read=read_splits,
-            write=write_splits,
-        ),
-        Format(
-            name="hub",
-            what="a directory as the Hugging Face hub has it: README.md, train.parquet, ...",
-            suffix="",
-            read=read_hub,
-            write=write_hub,
-        ),
+        Format("hub", "a directory for the Hugging Face hub: README.md, train.parquet, ...", "", read_hub, write_hub),
     )
 }
-"""The formats by name."""
 
-_BY_SUFFIX = {
-    "": "directory",
-    ".csv": "csv",
-    ".jsonl": "jsonl",
-    ".txt": "senteval",
-    ".tsv": "senteval",
-}
-"""The format in which a file or directory of such a name is written."""
+_FORMAT_BY_SUFFIX = {"": "directory", ".csv": "csv", ".jsonl": "jsonl", ".txt": "senteval", ".tsv": "senteval"}
 
 
 def check_format(name: str) -> Format:
@@ -103,18 +82,17 @@ def check_format(name: str) -> Format:
     """
     if name not in FORMATS:
         raise UsageError(
-            f"there is no format {name!r} of datasets{suggest(name, FORMATS)}; the formats are "
-            + ", ".join(FORMATS)
+            f"there is no format {name!r} of datasets{suggest(name, FORMATS)}; the formats are " + ", ".join(FORMATS)
         )
     return FORMATS[name]
 
 
 def read_dataset(path: Path | str, *, format: str | None = None) -> ProbeDataset:
-    """Read a dataset from a file or directory; its content says in which format, if not given.
+    """Read a dataset from a file or directory; without *format*, its content decides.
 
     Raises:
         UsageError: there is no such file or format, or its path is not UTF-8.
-        DatasetError: the format is not to be recognised, or the content is wrong; says where.
+        DatasetError: the format is not recognised, or the content is wrong; says where.
     """
     path = Path(path)
     check_utf8(path)
@@ -122,94 +100,80 @@ def read_dataset(path: Path | str, *, format: str | None = None) -> ProbeDataset
         check_format(format)
     if not path.exists():
         raise UsageError(f"{path}: there is no such file or directory")
-    name = format or _sniff(path)
+    name = format or _detect_format(path)
     if name is None and path.suffix in records.TABLES and path.stat().st_size:
-        name = "csv"  # whose reader says which columns it lacks
+        name = "csv"  # the reader names the missing columns
     if name is None:
-        raise DatasetError(_unrecognised(path))
+        raise DatasetError(_describe_unrecognised(path))
     return FORMATS[name].read(path)
 
 
-def _unrecognised(path: Path) -> str:
+def _describe_unrecognised(path: Path) -> str:
     if path.is_file() and path.stat().st_size == 0:
         return f"{path}: is empty"
     return (
-        f"{path}: not a dataset in a format that is recognised ({', '.join(FORMATS)}); "
-        "probe audit --read-as and read_dataset(format=) name a format"
+        f"{path}: not a dataset in a known format ({', '.join(FORMATS)}); "
+        "name the format with probe audit --read-as or read_dataset(format=)"
     )
 
 
-def write_dataset(
-    data: ProbeDataset,
-    path: Path | str,
-    *,
-    format: str | None = None,
-) -> None:
-    """Write a dataset to a file or directory; the suffix says in which format, if not given.
+def write_dataset(data: ProbeDataset, path: Path | str, *, format: str | None = None) -> None:
+    """Write a dataset to a file or directory; without *format*, the suffix decides.
 
-    No suffix, or one that is part of the name (Order.v2), means our directory.
+    No suffix, or an unknown one (Order.v2), means the directory format.
 
     Raises:
-        UsageError: there is no such format, the format cannot hold the dataset, or what is at
-            *path* is not ours.
-        SentprobeError: it cannot be written.
+        UsageError: unknown format, it cannot hold the dataset, or *path* is something else.
     """
     path = Path(path)
-    chosen = check_format(format or _BY_SUFFIX.get(path.suffix, "directory"))
-    chosen.write(data, path)
+    dataset_format = check_format(format or _FORMAT_BY_SUFFIX.get(path.suffix, "directory"))
+    dataset_format.write(data, path)
 
 
 def read_datasets(path: Path | str, *, format: str | None = None) -> list[ProbeDataset]:
-    """Read the datasets in a directory, by name, or the one that *path* itself is.
+    """Read all datasets in a directory, by name, or the single one at *path*.
 
-    What is not a dataset is passed over.
+    Files that are not datasets are ignored.
 
     Raises:
         UsageError: there is no such file or format, or no dataset in the directory.
-        DatasetError: two have one name, or one of them is wrong.
+        DatasetError: two have one name, or one is damaged.
     """
     path = Path(path)
     if not path.is_dir() or recognise(path) is not None:
         return [read_dataset(path, format=format)]
-    inside = [child for child in sorted(path.iterdir()) if not child.name.startswith(".")]
-    found = {child: read_dataset(child, format=format) for child in inside if recognise(child)}
-    if not found:
+    children = [child for child in sorted(path.iterdir()) if not child.name.startswith(".")]
+    datasets = {child: read_dataset(child, format=format) for child in children if recognise(child)}
+    if not datasets:
         raise UsageError(f"{path}: there is no dataset in it ({', '.join(FORMATS)})")
     names: dict[str, Path] = {}
-    for child, data in found.items():
+    for child, data in datasets.items():
         if names.setdefault(data.name, child) != child:
-            raise DatasetError(
-                f"{child}: the dataset is named {data.name}, as is {names[data.name]}"
-            )
-    return list(found.values())
+            raise DatasetError(f"{child}: the dataset is named {data.name}, as is {names[data.name]}")
+    return list(datasets.values())
 
 
 def recognise(path: Path) -> str | None:
     """Return the name of the format of a file or directory, or None."""
     try:
-        return _sniff(path)
+        return _detect_format(path)
     except DatasetError:  # not text
         return None
 
 
-def _sniff(path: Path) -> str | None:
-    return _sniff_directory(path) if path.is_dir() else _sniff_file(path)
+def _detect_format(path: Path) -> str | None:
+    return _detect_directory_format(path) if path.is_dir() else _detect_file_format(path)
 
 
-def _sniff_directory(path: Path) -> str | None:
-    signs = {
-        "directory": is_directory,
-        "published": text.is_published,
-        "splits": is_splits,
-        "hub": is_hub,
-    }
-    return next((name for name, looks_like in signs.items() if looks_like(path)), None)
+def _detect_directory_format(path: Path) -> str | None:
+    checks = {"directory": is_directory, "published": text.is_published, "splits": is_splits, "hub": is_hub}
+    return next((name for name, is_format in checks.items() if is_format(path)), None)
 
 
-def _sniff_file(path: Path) -> str | None:
+def _detect_file_format(path: Path) -> str | None:
     if path.suffix == ".jsonl":
         return "jsonl"
-    lines = [line for _, line in islice(read_lines(path), _LOOKED_AT)]
+    lines = [line for _, line in islice(read_lines(path), _SNIFFED_LINES)]
     if lines and lines[0].startswith("{") and path.suffix != ".json":
         return "jsonl"
     if lines and records.looks_like_table(path, lines[0]):

@@ -1,6 +1,6 @@
-"""A folder with a file for each split, as people keep them: train.csv, test.csv, dev.jsonl.
+"""A folder with a file for each split: train.csv, test.csv, dev.jsonl.
 
-Each is a table or JSONL (:mod:`.records`). We write JSONL, and a card.json besides.
+Each file is a table or JSONL (:mod:`.records`). sentprobe writes JSONL and a card.json.
 """
 
 import json
@@ -10,28 +10,28 @@ from pathlib import Path
 
 from sentprobe.probes.dataset import Card, DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats import directory
-from sentprobe.probes.formats.entries import Entry, assemble, entries_of, write_lines
-from sentprobe.probes.formats.jsonl import read_values, value_entries
-from sentprobe.probes.formats.records import SPLITS, TABLES, Fields, card_of, table_entries
+from sentprobe.probes.formats.entries import Entry, build_dataset, iterate_entries, write_lines
+from sentprobe.probes.formats.jsonl import read_value_entries, read_values
+from sentprobe.probes.formats.records import SPLITS, TABLES, Fields, build_card, read_table_entries
 
 JSONL = ".jsonl"
 
 
 def write_splits(data: ProbeDataset, path: Path) -> None:
-    """Write the dataset; sentences and probe words that no item has are left out.
+    """Write the dataset without unused sentences and probe words.
 
     Raises:
         UsageError: something else is at *path*.
     """
-    with directory.new_directory(path) as folder:
+    with directory.open_new_directory(path) as folder:
         for split in data.splits:
-            write_lines(_lines(data, split), folder / f"{split.value}{JSONL}")
+            write_lines(_format_lines(data, split), folder / f"{split.value}{JSONL}")
         directory.write_card_file(data, folder / directory.CARD, fmt=directory.SPLITS_FORMAT)
-        directory.write_for_hub(data, folder)
+        directory.write_hub_files(data, folder)
 
 
-def _lines(data: ProbeDataset, split: Split) -> Iterator[str]:
-    for entry in entries_of(data):
+def _format_lines(data: ProbeDataset, split: Split) -> Iterator[str]:
+    for entry in iterate_entries(data):
         if entry.split is split:
             value = {"label": entry.label, "sentence": entry.sentence, "probes": [*entry.probes]}
             yield json.dumps({**value, **entry.columns}, ensure_ascii=False)
@@ -41,65 +41,59 @@ def read_splits(path: Path) -> ProbeDataset:
     """Read a dataset; the inverse of :func:`write_splits`.
 
     Raises:
-        DatasetError: a broken line (says which), two files of one split, or a dataset that cannot
-            be used.
+        DatasetError: a broken line (with its number), two files of one split, an unusable dataset.
     """
     if not path.is_dir():
         raise DatasetError(
-            f"{path}: a dataset in the format splits is a directory with train.csv and test.csv, "
-            "or JSONL"
+            f"{path}: a dataset in the format splits is a directory with train.csv and test.csv, or JSONL"
         )
-    found = [_file_entries(file, split) for split, file in files_of(path).items()]
-    entries = chain.from_iterable(each for _, each in found)
-    if directory.format_in(path) == directory.SPLITS_FORMAT:
-        kept = directory.read_card_file(path, fmt=directory.SPLITS_FORMAT)
-        name, card, labels = kept["name"], kept["card"], kept["labels"]
+    sources = [_read_file_entries(file, split) for split, file in find_split_files(path).items()]
+    entries = chain.from_iterable(entries_ for _, entries_ in sources)
+    if directory.read_format_name(path) == directory.SPLITS_FORMAT:
+        card_file = directory.read_card_file(path, fmt=directory.SPLITS_FORMAT)
+        name, card, labels = card_file["name"], card_file["card"], card_file["labels"]
     else:
         name, labels = path.resolve().name, []
-        others = (other for fields, _ in found for other in fields.others)
-        card = Card(name, source=str(path), notes=card_of(path, others).notes)
-    return assemble(entries, name=name, source=str(path), card=card, labels=labels)
+        other_names = (name_ for fields, _ in sources for name_ in fields.columns)
+        card = Card(name, source=str(path), notes=build_card(path, other_names).notes)
+    return build_dataset(entries, name=name, source=str(path), card=card, labels=labels)
 
 
-def _file_entries(file: Path, split: Split) -> tuple[Fields, Iterator[Entry]]:
+def _read_file_entries(file: Path, split: Split) -> tuple[Fields, Iterator[Entry]]:
     if file.suffix != JSONL:
-        return table_entries(file, split=split)
-    values = read_values(file)
-    first = next(values, None)
+        return read_table_entries(file, split=split)
+    objects = read_values(file)
+    first = next(objects, None)
     if first is None:
         raise DatasetError(f"{file}: the file is empty")
-    return value_entries(chain([first], values), split=split)
+    return read_value_entries(chain([first], objects), split=split)
 
 
-def files_of(path: Path) -> dict[Split, Path]:
+def find_split_files(path: Path) -> dict[Split, Path]:
     """Return the file of each split in a directory.
 
     Raises:
-        DatasetError: two are of one split.
+        DatasetError: two files are of one split.
     """
-    found: dict[Split, Path] = {}
+    files: dict[Split, Path] = {}
     for file in sorted(path.iterdir()):
         split = SPLITS.get(file.stem.casefold())
         if split is None or file.suffix not in (*TABLES, JSONL) or not file.is_file():
             continue
-        if found.setdefault(split, file) != file:
-            raise DatasetError(f"{path}: {found[split].name} and {file.name} are of one split")
-    return {split: found[split] for split in Split if split in found}
+        if files.setdefault(split, file) != file:
+            raise DatasetError(f"{path}: {files[split].name} and {file.name} are of one split")
+    return {split: files[split] for split in Split if split in files}
 
 
 def is_splits(path: Path) -> bool:
-    """Say whether a directory looks like a dataset in this format."""
-    if directory.format_in(path) == directory.SPLITS_FORMAT:
+    """Check whether a directory looks like a dataset in this format."""
+    if directory.read_format_name(path) == directory.SPLITS_FORMAT:
         return True
-    stems = {
-        SPLITS.get(file.stem.casefold())
-        for file in _children(path)
-        if file.suffix in (*TABLES, JSONL)
-    }
+    stems = {SPLITS.get(file.stem.casefold()) for file in _list_folder(path) if file.suffix in (*TABLES, JSONL)}
     return {Split.TRAIN, Split.TEST} <= stems
 
 
-def _children(path: Path) -> list[Path]:
+def _list_folder(path: Path) -> list[Path]:
     try:
         return [*path.iterdir()]
     except OSError:  # a folder that may not be read

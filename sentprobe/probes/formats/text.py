@@ -1,75 +1,68 @@
 """Datasets as text: the files of the published compeval datasets, and of SentEval.
 
-train.txt, test.txt and perhaps dev.txt have a line for each item: label, id of the sentence,
-sentence, probe words (lemmas), between tabs. Ids are not kept. We write a card.json besides.
+train.txt, test.txt and optionally dev.txt have a line for each item, with tabs between label, sentence id, sentence and
+probe words (lemmas). The ids are not kept. sentprobe adds a card.json.
 
-There are no probe words (Conneau et al. 2018). https://github.com/facebookresearch/SentEval
+SentEval's files have no probe words (Conneau et al. 2018). https://github.com/facebookresearch/SentEval
 """
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from sentprobe.errors import UsageError, counted, suggest
-from sentprobe.files import atomic_path
+from sentprobe.disk.files import atomic_path
+from sentprobe.errors import UsageError, format_count, suggest
 from sentprobe.probes.dataset import DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats import directory, entries
 
 FORMAT = "sentprobe-published 1"
-"""The format in our card.json; the published datasets have none."""
+"""Format name in card.json; the published datasets have no card."""
 
-_TEXTS = 3
-"""Fields before the probe words."""
+_FIXED_FIELDS = 3
+"""Number of fields before the probe words."""
 
 
 def write_published(data: ProbeDataset, path: Path) -> None:
-    """Write the dataset; sentences and probe words that no item has are left out.
+    """Write the dataset without unused sentences and probe words.
 
     Raises:
-        UsageError: a label or probe word that a field cannot hold; something else is at *path*.
+        UsageError: a field cannot hold a label or probe word, or something else is at *path*.
     """
-    entries.check_writable(data, format_name="published")
+    entries.check_line_texts(data, format_name="published")
     ids = {sentence: f"s{row}" for row, sentence in enumerate(data.sentences)}
-    with directory.new_directory(path) as folder:
+    with directory.open_new_directory(path) as folder:
         for split, name in directory.FILES.items():
             if split in data.splits:
                 lines = (
                     "\t".join((entry.label, ids[entry.sentence], entry.sentence, *entry.probes))
-                    for entry in entries.entries_of(data)
+                    for entry in entries.iterate_entries(data)
                     if entry.split is split
                 )
                 entries.write_lines(lines, folder / name)
         directory.write_card_file(data, folder / directory.CARD, fmt=FORMAT)
-        directory.write_for_hub(data, folder)
+        directory.write_hub_files(data, folder)
 
 
 def read_published(path: Path) -> ProbeDataset:
     """Read a dataset; the inverse of :func:`write_published`.
 
     Raises:
-        DatasetError: a broken line (says which), a file that is missing, or a dataset that cannot
-            be used.
+        DatasetError: a broken line (with its number), a missing file, or an unusable dataset.
     """
     if not path.is_dir():
-        raise DatasetError(
-            f"{path}: a dataset in the format published is a directory with train.txt and test.txt"
-        )
+        raise DatasetError(f"{path}: a dataset in the format published is a directory with train.txt and test.txt")
     for split in (Split.TRAIN, Split.TEST):
         if not (path / directory.FILES[split]).is_file():
             raise DatasetError(f"{path}: there is no {directory.FILES[split]}: no {split} split")
-    if directory.format_in(path) != FORMAT:
+    if directory.read_format_name(path) != FORMAT:
         name = path.resolve().name
-        return entries.assemble(_published_entries(path), name=name, source=str(path))
-    kept = directory.read_card_file(path, fmt=FORMAT)
-    return entries.assemble(
-        _published_entries(path),
-        name=kept["name"],
-        source=str(path),
-        card=kept["card"],
-        labels=kept["labels"],
+        return entries.build_dataset(_read_published_entries(path), name=name, source=str(path))
+    card = directory.read_card_file(path, fmt=FORMAT)
+    return entries.build_dataset(
+        _read_published_entries(path), name=card["name"], source=str(path), card=card["card"], labels=card["labels"]
     )
 
 
-def _published_entries(path: Path) -> Iterator[entries.Entry]:
+def _read_published_entries(path: Path) -> Iterator[entries.Entry]:
     for split, name in directory.FILES.items():
         file = path / name
         if not file.is_file():
@@ -77,55 +70,48 @@ def _published_entries(path: Path) -> Iterator[entries.Entry]:
         empty = True
         for number, line in entries.read_lines(file):
             empty = False
-            yield _entry(line, split, where=f"{file}: line {number}")
+            yield _parse_entry(line, split, where=f"{file}: line {number}")
         if empty:
             raise DatasetError(f"{file}: there are no items: the {split} split is empty")
 
 
-def _entry(line: str, split: Split, *, where: str) -> entries.Entry:
+def _parse_entry(line: str, split: Split, *, where: str) -> entries.Entry:
     fields = line.split("\t")
-    if len(fields) < _TEXTS:
+    if len(fields) < _FIXED_FIELDS:
         raise DatasetError(
-            f"{where}: {counted(len(fields), 'field')} between tabs; "
-            "expected label, id, sentence and probe words"
+            f"{where}: {format_count(len(fields), 'field')} between tabs; expected label, id, sentence and probe words"
         )
     label, _, sentence, *probes = fields
     return entries.Entry(
-        split=split,
-        label=label.strip(),
-        sentence=sentence,
-        probes=tuple(word.strip() for word in probes),
-        where=where,
+        split=split, label=label.strip(), sentence=sentence, probes=tuple(word.strip() for word in probes), where=where
     )
 
 
 def is_published(path: Path) -> bool:
-    """Say whether a directory looks like a dataset in this format."""
+    """Check whether a directory looks like a dataset in this format."""
     return any((path / directory.FILES[split]).is_file() for split in (Split.TRAIN, Split.TEST))
 
 
-CODES: Mapping[str, Split] = {"tr": Split.TRAIN, "va": Split.VALIDATION, "te": Split.TEST}
-"""The splits as the files name them."""
+SPLIT_CODES: Mapping[str, Split] = {"tr": Split.TRAIN, "va": Split.VALIDATION, "te": Split.TEST}
 
-_FIELDS = 3
-"""The fewest; SentEval takes the last for the sentence, and some files have others before it."""
+_LEAST_FIELDS = 3
+"""Minimum number of fields; the last is the sentence, and some files have others before it."""
 
 
 def write_senteval(data: ProbeDataset, path: Path) -> None:
-    """Write the dataset; its card is not kept.
+    """Write the dataset without its card.
 
     Raises:
         UsageError: it has probe words, or a label that a field between tabs cannot hold.
     """
     if data.slots:
         raise UsageError(
-            f"{data.name} has probe words, which the format senteval cannot hold; "
-            "use directory, jsonl or published"
+            f"{data.name} has probe words, which the format senteval cannot hold; use directory, jsonl or published"
         )
-    entries.check_writable(data, format_name="senteval")
-    entries.check_case(data, format_name="senteval")
-    names = {split: code for code, split in CODES.items()}
-    lines = (f"{names[e.split]}\t{e.label}\t{e.sentence}" for e in entries.entries_of(data))
+    entries.check_line_texts(data, format_name="senteval")
+    entries.check_label_case(data, format_name="senteval")
+    codes = {split: code for code, split in SPLIT_CODES.items()}
+    lines = (f"{codes[entry.split]}\t{entry.label}\t{entry.sentence}" for entry in entries.iterate_entries(data))
     with atomic_path(path) as temporary:
         entries.write_lines(lines, temporary)
 
@@ -134,33 +120,30 @@ def read_senteval(path: Path) -> ProbeDataset:
     """Read a dataset, named after the file; the inverse of :func:`write_senteval`.
 
     Raises:
-        DatasetError: a broken line (says which), or a dataset that cannot be used.
+        DatasetError: a broken line (with its number), or an unusable dataset.
     """
-    return entries.assemble(_senteval_entries(path), name=path.stem, source=str(path))
+    return entries.build_dataset(_read_senteval_entries(path), name=path.stem, source=str(path))
 
 
-def _senteval_entries(path: Path) -> Iterator[entries.Entry]:
-    """Yield the items; there may be fields between label and sentence, as many in each line."""
-    wanted = 0
+def _read_senteval_entries(path: Path) -> Iterator[entries.Entry]:
+    """Yield the items; all lines have the same number of fields between label and sentence."""
+    field_count = 0
     for number, line in entries.read_lines(path):
         where = f"{path}: line {number}"
         fields = line.split("\t")
-        wanted = wanted or max(len(fields), _FIELDS)
-        if len(fields) != wanted:
-            more = f" ({wanted} fields in the lines before)" if wanted > _FIELDS else ""
-            raise DatasetError(
-                f"{where}: {len(fields)} fields between tabs; expected split, label, sentence{more}"
-            )
+        field_count = field_count or max(len(fields), _LEAST_FIELDS)
+        if len(fields) != field_count:
+            previous = f" ({field_count} fields in the lines before)" if field_count > _LEAST_FIELDS else ""
+            raise DatasetError(f"{where}: {len(fields)} fields between tabs; expected split, label, sentence{previous}")
         code, label, *_, sentence = fields
-        if code not in CODES:
+        if code not in SPLIT_CODES:
             raise DatasetError(
-                f"{where}: unknown split {code!r}{suggest(code, CODES)}; the splits are "
-                + ", ".join(CODES)
+                f"{where}: unknown split {code!r}{suggest(code, SPLIT_CODES)}; the splits are " + ", ".join(SPLIT_CODES)
             )
-        yield entries.Entry(split=CODES[code], label=label.strip(), sentence=sentence, where=where)
+        yield entries.Entry(split=SPLIT_CODES[code], label=label.strip(), sentence=sentence, where=where)
 
 
 def looks_like_senteval(line: str) -> bool:
-    """Say whether a line could be an item in this format."""
+    """Check whether a line could be an item in this format."""
     fields = line.split("\t")
-    return len(fields) >= _FIELDS and fields[0] in CODES
+    return len(fields) >= _LEAST_FIELDS and fields[0] in SPLIT_CODES

@@ -1,1 +1,1 @@
-"""What the distances between sentence vectors keep, measured by triplets, without training."""
+"""Geometry of sentence vectors: distances within triplets, without training."""

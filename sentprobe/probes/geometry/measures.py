@@ -1,6 +1,6 @@
-"""Measures of triplets of vectors: which is nearer, by how much, and at which rank.
+"""Measures of triplets of vectors: accuracy, margin and rank.
 
-Vectors are (n, dim) float32, one a triplet; what is computed is float64.
+Vectors are (n, dim) float32, one a triplet; results are float64.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,56 +17,59 @@ Bools = NDArray[np.bool_]
 
 
 class NegativeKind(StrEnum):
-    """In whose form a negative is."""
+    """Form of a negative."""
 
     FORM = "form"
-    """In the positive's."""
     ANCHOR = "anchor"
 
 
 class Nearness(StrEnum):
-    """What near means; the more, the nearer."""
+    """Measure of nearness; larger is nearer."""
 
     COSINE = "cosine"
     DOT = "dot"
     EUCLID = "euclid"
-    """The distance, negative."""
     WHITENED = "whitened"
-    """The cosine after whitening."""
 
 
-SAME = 1e-5
-"""Vectors that differ by less than this share of their length differ by rounding only."""
+ROUNDING_TOLERANCE = 1e-5
+"""Vectors whose relative difference is below this differ only by rounding."""
 
 
 class Sides:
-    """The vectors of a set of triplets, and how near they are to each other.
+    """Vectors of a set of triplets, and their nearness, with cached dot products.
 
-    They are anchors, positives, negatives in the positive's form and in the anchor's, and maybe
-    variants, (n, dim) each. Each dot product is worked out once.
+    The sides are anchors, positives, negatives in the positive's form and in the anchor's, and optionally variants, (n,
+    dim) each.
     """
 
     def __init__(self, *sides: Vectors) -> None:
-        self._vectors = [each.astype(np.float64) for each in sides]
+        self._vectors = [side.astype(np.float64) for side in sides]
         self._dots: dict[tuple[int, int], Floats] = {}
 
     def __len__(self) -> int:
         return len(self._vectors)
 
-    def dot(self, one: int, other: int) -> Floats:
-        """Return the dot product of two sides, by their numbers, (n,) float64."""
-        key = (min(one, other), max(one, other))
+    def compute_dot(self, first: int, second: int) -> Floats:
+        """Return the dot products of two sides, given their indices, (n,) float64."""
+        key = (min(first, second), max(first, second))
         if key not in self._dots:
-            self._dots[key] = dots(self._vectors[one], self._vectors[other])
+            self._dots[key] = compute_dots(self._vectors[first], self._vectors[second])
         return self._dots[key]
 
-    def near(self, one: int, other: int, nearness: Nearness) -> Floats:
-        """Return how near two sides are, (n,) float64."""
-        return NEARNESS[nearness](self.dot(one, other), self.dot(one, one), self.dot(other, other))
+    def compute_nearness(self, first: int, second: int, nearness: Nearness) -> Floats:
+        """Return the nearness of two sides, (n,) float64."""
+        return NEARNESS_FUNCTIONS[nearness](*self._compute_products(first, second))
 
-    def same(self, one: int, other: int) -> Bools:
-        """Say where two sides have the same vector but for rounding, (n,) bool."""
-        return _same(self.dot(one, other), self.dot(one, one), self.dot(other, other))
+    def _compute_products(self, first: int, second: int) -> tuple[Floats, Floats, Floats]:
+        return self.compute_dot(first, second), self.compute_dot(first, first), self.compute_dot(second, second)
+
+    def find_same(self, first: int, second: int) -> Bools:
+        """Return where two sides have equal vectors up to rounding, (n,) bool."""
+        dot, left, right = self._compute_products(first, second)
+        tolerance = ROUNDING_TOLERANCE * np.sqrt(np.maximum(left, right))
+        is_same: Bools = -_compute_negative_distance(dot, left, right) <= tolerance
+        return is_same
 
 
 ANCHOR, POSITIVE, NEGATIVE, HARD = range(4)
@@ -75,47 +78,38 @@ DIRECTIONS: Mapping[NegativeKind, tuple[tuple[int, int, int], ...]] = {
     NegativeKind.FORM: ((ANCHOR, POSITIVE, NEGATIVE), (HARD, NEGATIVE, POSITIVE)),
     NegativeKind.ANCHOR: ((ANCHOR, POSITIVE, HARD), (HARD, NEGATIVE, ANCHOR)),
 }
-"""By kind the triplet and its mirror: what is the anchor, what should be near, what should not."""
+"""By kind, the triplet and its mirror: anchor, nearer side, farther side."""
 
 
-def dots(left: Floats, right: Floats) -> Floats:
-    """Return the dot product of each row of one with that of the other, (n,) float64."""
-    found: Floats = np.einsum("ij,ij->i", left, right)
-    return found
+def compute_dots(left: Floats, right: Floats) -> Floats:
+    """Return the dot product of corresponding rows, (n,) float64."""
+    products: Floats = np.einsum("ij,ij->i", left, right)
+    return products
 
 
-def _dot(dot: Floats, left: Floats, right: Floats) -> Floats:  # noqa: ARG001 - as the others
-    return dot
-
-
-def _cosine(dot: Floats, left: Floats, right: Floats) -> Floats:
-    """Return the cosine, given the dot product and the squares; 0 where a vector is zero."""
+def _compute_cosine(dot: Floats, left: Floats, right: Floats) -> Floats:
+    """Return the cosine from the dot product and the squared lengths; 0 if a vector is zero."""
     lengths = np.sqrt(left * right)
     return np.divide(dot, lengths, out=np.zeros_like(lengths), where=lengths > 0)
 
 
-def _euclid(dot: Floats, left: Floats, right: Floats) -> Floats:
+def _compute_negative_distance(dot: Floats, left: Floats, right: Floats) -> Floats:
     return -np.sqrt(np.maximum(left + right - 2 * dot, 0.0))
 
 
-def _same(dot: Floats, left: Floats, right: Floats) -> Bools:
-    found: Bools = -_euclid(dot, left, right) <= SAME * np.sqrt(np.maximum(left, right))
-    return found
-
-
-NEARNESS: Mapping[Nearness, Callable[[Floats, Floats, Floats], Floats]] = {
-    Nearness.COSINE: _cosine,
-    Nearness.DOT: _dot,
-    Nearness.EUCLID: _euclid,
-    Nearness.WHITENED: _cosine,
+NEARNESS_FUNCTIONS: Mapping[Nearness, Callable[[Floats, Floats, Floats], Floats]] = {
+    Nearness.COSINE: _compute_cosine,
+    Nearness.DOT: lambda dot, _left, _right: dot,
+    Nearness.EUCLID: _compute_negative_distance,
+    Nearness.WHITENED: _compute_cosine,
 }
-"""How near two vectors are, by their dot product and the squares of their lengths."""
+"""Nearness functions of the dot product and the squared lengths of two vectors."""
 
 
-def right(margin: Floats, tied: Bools) -> Floats:
-    """Return 1 for what is right, 0.5 for a tie, 0 for what is wrong, (n,) float64.
+def score_margins(margin: Floats, tied: Bools) -> Floats:
+    """Return 1 for a right answer, 0.5 for a tie, 0 for a wrong one, (n,) float64.
 
-    >>> right(np.array([0.2, -0.1, 0.0, 0.3]), np.array([False, False, False, True])).tolist()
+    >>> score_margins(np.array([0.2, -0.1, 0.0, 0.3]), np.array([0, 0, 0, 1]) == 1).tolist()
     [1.0, 0.0, 0.5, 0.5]
     """
     return np.where(tied, 0.5, (np.sign(margin) + 1) / 2)
@@ -123,7 +117,7 @@ def right(margin: Floats, tied: Bools) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TripletMeasures:
-    """What was measured of some triplets, in both directions."""
+    """Measures of a set of triplets, in both directions."""
 
     accuracy: float
     accuracy_interval: Interval
@@ -137,87 +131,85 @@ class TripletMeasures:
 
 @dataclass(frozen=True, slots=True)
 class TripletAnswers:
-    """How right each triplet and its mirror are, (2, n) float64, and by how much."""
+    """Scores and margins of each triplet and its mirror, (2, n) float64."""
 
     scores: Floats
     margins: Floats
     ties: Bools
 
-    def over(self, chosen: Bools, units: Sequence[int]) -> TripletMeasures:
-        """Return the measures of some of the triplets."""
-        scores, belong = self.scores[:, chosen], np.asarray(units)[chosen]
-        both = scores[0] * scores[1]
+    def measure(self, is_chosen: Bools, units: Sequence[int]) -> TripletMeasures:
+        """Return the measures of the chosen triplets."""
+        scores, chosen_units = self.scores[:, is_chosen], np.asarray(units)[is_chosen]
+        pair_scores = scores[0] * scores[1]
         return TripletMeasures(
             accuracy=float(scores.mean()),
-            accuracy_interval=accuracy_interval(scores.reshape(-1), np.tile(belong, 2).tolist()),
-            paired=float(both.mean()),
-            paired_interval=accuracy_interval(both, belong.tolist()),
-            margin=float(self.margins[:, chosen].mean()),
-            ties=int(self.ties[:, chosen].sum()),
+            accuracy_interval=accuracy_interval(scores.reshape(-1), np.tile(chosen_units, 2).tolist()),
+            paired=float(pair_scores.mean()),
+            paired_interval=accuracy_interval(pair_scores, chosen_units.tolist()),
+            margin=float(self.margins[:, is_chosen].mean()),
+            ties=int(self.ties[:, is_chosen].sum()),
             triplets=scores.size,
-            units=len(np.unique(belong)),
+            units=len(np.unique(chosen_units)),
         )
 
 
-def answers(sides: Sides, raw: Sides, kind: NegativeKind, nearness: Nearness) -> TripletAnswers:
-    """Return the answers of the triplets and their mirrors; *raw* says which vectors are the same.
+def score_triplets(sides: Sides, raw: Sides, kind: NegativeKind, nearness: Nearness) -> TripletAnswers:
+    """Return the scores and margins of each triplet and its mirror; ties are found in *raw*, the unwhitened vectors.
 
-    Whitening blows rounding up, so that ties are looked for before.
+    Whitening amplifies rounding errors, so ties are detected before it.
     """
-    by = np.array(
+    margins = np.array(
         [
-            sides.near(anchor, good, nearness) - sides.near(anchor, bad, nearness)
-            for anchor, good, bad in DIRECTIONS[kind]
+            sides.compute_nearness(anchor, nearer, nearness) - sides.compute_nearness(anchor, farther, nearness)
+            for anchor, nearer, farther in DIRECTIONS[kind]
         ]
     )
-    tied = np.array([raw.same(good, bad) for _, good, bad in DIRECTIONS[kind]])
-    return TripletAnswers(right(by, tied), np.where(tied, 0.0, by), tied)
+    is_tied = np.array([raw.find_same(nearer, farther) for _, nearer, farther in DIRECTIONS[kind]])
+    return TripletAnswers(score_margins(margins, is_tied), np.where(is_tied, 0.0, margins), is_tied)
 
 
-def ranks(sides: Sides) -> tuple[Floats, Floats]:
-    """Return the rank of each positive among the variants, from 1, and its chance to be first.
+def rank_positives(sides: Sides) -> tuple[Floats, Floats]:
+    """Return the rank of each positive among the variants, from 1, and its probability to be first.
 
-    They are ranked by cosine. A tie counts half a rank; of several that are nearest, each has the
-    same chance.
+    Ranks are by cosine. A tie counts half a rank; tied nearest sides are first with equal probability.
     """
-    near = sides.near(ANCHOR, POSITIVE, Nearness.COSINE)
-    scores = np.array(
-        [
-            right(near - sides.near(ANCHOR, each, Nearness.COSINE), sides.same(POSITIVE, each))
-            for each in range(HARD + 1, len(sides))
-        ]
-    )
-    tied, beaten = (scores == 0.5).sum(axis=0), (scores == 0).any(axis=0)
-    return 1 + (1 - scores).sum(axis=0), np.where(beaten, 0.0, 1 / (1 + tied))
+    positive_nearness = sides.compute_nearness(ANCHOR, POSITIVE, Nearness.COSINE)
+    variants = range(HARD + 1, len(sides))
+    margins = (positive_nearness - sides.compute_nearness(ANCHOR, side, Nearness.COSINE) for side in variants)
+    ties = (sides.find_same(POSITIVE, side) for side in variants)
+    scores = np.array([*map(score_margins, margins, ties)])
+    tie_counts, is_beaten = (scores == 0.5).sum(axis=0), (scores == 0).any(axis=0)
+    return 1 + (1 - scores).sum(axis=0), np.where(is_beaten, 0.0, 1 / (1 + tie_counts))
 
 
-LEAST = 1e-10
-"""What varies less than this share of the widest direction's variance is only rounding."""
+MIN_VARIANCE_SHARE = 1e-10
+"""Variances below this share of the largest are rounding errors."""
 
 
 @dataclass(frozen=True, slots=True)
 class Whitening:
-    """Centres vectors, turns them to the principal axes of others, and scales them there."""
+    """Centres vectors, rotates them to principal axes, and scales each to unit variance."""
 
     mean: Vectors
     axes: Vectors
 
     def __call__(self, vectors: Vectors) -> Vectors:
-        """Return vectors whitened, (n, dim')."""
-        moved: Vectors = np.matmul(vectors - self.mean, self.axes, dtype=np.float32)
-        return moved
+        """Return whitened vectors, (n, dim')."""
+        whitened: Vectors = np.matmul(vectors - self.mean, self.axes, dtype=np.float32)
+        return whitened
 
 
-def whitening(vectors: Vectors) -> Whitening | None:
-    """Return what whitens as these vectors demand; directions in which nothing varies are left out.
+def fit_whitening(vectors: Vectors) -> Whitening | None:
+    """Return the whitening of these vectors, without directions of zero variance.
 
-    None if they are no more than their dimensions: all would be equally far from each other.
+    Return None unless there are more vectors than dimensions; otherwise all whitened vectors would be equally far from
+    each other.
     """
     if len(vectors) <= vectors.shape[1] + 1:
         return None
     mean = vectors.mean(axis=0, dtype=np.float64)
     centred = vectors - mean
     values, axes = np.linalg.eigh(centred.T @ centred / len(centred))
-    kept = values > max(LEAST * values[-1], np.finfo(np.float64).tiny)
-    scaled = axes[:, kept] / np.sqrt(values[kept])
-    return Whitening(mean.astype(np.float32), scaled.astype(np.float32))
+    is_varying = values > max(MIN_VARIANCE_SHARE * values[-1], np.finfo(np.float64).tiny)
+    scaled_axes = axes[:, is_varying] / np.sqrt(values[is_varying])
+    return Whitening(mean.astype(np.float32), scaled_axes.astype(np.float32))

@@ -1,30 +1,30 @@
-"""Triplets as a task of MTEB's: what the distances of a model keep, without training."""
+"""Triplets as an MTEB task: the geometry of a model's sentence vectors, without training."""
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sentprobe.generator.triplets import SIDES
-from sentprobe.probes.encoders.embed import embed
-from sentprobe.probes.geometry.material import TripletMaterial
-from sentprobe.probes.geometry.run import measure
-from sentprobe.probes.mteb.metadata import geometry_metadata
+from sentprobe.generator.pairs.triplets import SIDES
+from sentprobe.probes.encoders.cache.embedding import embed
+from sentprobe.probes.geometry.distance_run import measure_encoder
+from sentprobe.probes.geometry.triplet_sentences import TripletSentences
+from sentprobe.probes.mteb.metadata import make_geometry_metadata
 from sentprobe.probes.mteb.model import MtebModel
-from sentprobe.probes.mteb.scores import MtebScores, geometry_scores
+from sentprobe.probes.mteb.scores import MtebScores, make_geometry_scores
 
 
 class GeometryTask:
-    """What a contrast does as a task of MTEB's."""
+    """The MTEB task of one contrast."""
 
     metadata: Any
-    material: TripletMaterial
+    material: TripletSentences
     dataset: Any
     data_loaded: bool
     abstask_prompt = "Retrieve semantically similar text."
 
     def load_data(self, num_proc: int | None = None, **options: Any) -> None:
-        """Give MTEB the triplets; they are at hand, and nothing is fetched."""
-        from datasets import Dataset, DatasetDict  # noqa: PLC0415 - optional
+        """Give the triplets to MTEB; nothing is downloaded."""
+        from datasets import Dataset, DatasetDict
 
         del num_proc, options
         columns = {side.value: list(self.material.columns[n]) for n, side in enumerate(SIDES)}
@@ -32,33 +32,22 @@ class GeometryTask:
         self.data_loaded = True
 
     def _evaluate_subset(
-        self,
-        model: Any,
-        data_split: Any,
-        *,
-        encode_kwargs: Mapping[str, Any],
-        hf_subset: str,
-        **options: Any,
+        self, model: Any, data_split: Any, *, encode_kwargs: Mapping[str, Any], hf_subset: str, **options: Any
     ) -> MtebScores:
-        """Return the scores of a model; see :func:`geometry_scores`."""
         del data_split, options
-        encoder = MtebModel(
-            model=model, task=self.metadata, subset=hf_subset, options=encode_kwargs
-        )
+        encoder = MtebModel(model=model, task=self.metadata, subset=hf_subset, options=encode_kwargs)
         vectors = embed(encoder, self.material.sentences)
-        return geometry_scores(measure(encoder, self.material, vectors, None))
+        return make_geometry_scores(measure_encoder(encoder, self.material, vectors, None))
 
-    def _calculate_descriptive_statistics_from_split(
-        self, split: str, **options: Any
-    ) -> dict[str, int]:
+    def _calculate_descriptive_statistics_from_split(self, split: str, **options: Any) -> dict[str, int]:
         del split, options
         return {"num_samples": len(self.material.units)}
 
 
-def geometry_task(material: TripletMaterial, path: Path) -> Any:
-    """Return the task of triplets that were read from *path*, of a class of its own."""
-    from mteb.abstasks.abstask import AbsTask  # noqa: PLC0415 - optional, and slow
+def make_geometry_task(material: TripletSentences, path: Path) -> Any:
+    """Return the MTEB task, with a class of its own, of the triplets in *path*."""
+    from mteb.abstasks.abstask import AbsTask
 
-    metadata = geometry_metadata(material, path)
-    facts = {"metadata": metadata, "material": material, "__doc__": metadata.description}
-    return type(metadata.name, (GeometryTask, AbsTask), facts)()
+    metadata = make_geometry_metadata(material, path)
+    attributes = {"metadata": metadata, "material": material, "__doc__": metadata.description}
+    return type(metadata.name, (GeometryTask, AbsTask), attributes)()

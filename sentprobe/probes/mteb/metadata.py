@@ -1,4 +1,4 @@
-"""What MTEB is told of a task: where its data is, what it asks, who published it."""
+"""MTEB metadata of tasks: data source, question and publication."""
 
 import tomllib
 from collections.abc import Mapping
@@ -9,69 +9,66 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from sentprobe.generator.contrasts import find_contrast
-from sentprobe.probes.compeval.tasks import TASKS as BUILT
+from sentprobe.generator.pairs.contrasts import find_contrast
+from sentprobe.probes.compeval.tasks import TASKS as GENERATED_TASKS
 from sentprobe.probes.dataset import ProbeDataset
-from sentprobe.probes.geometry.material import TripletMaterial
+from sentprobe.probes.geometry.triplet_sentences import TripletSentences
 from sentprobe.probes.known_task import KnownTask
-from sentprobe.probes.mteb.names import geometry_name, task_name
+from sentprobe.probes.mteb.names import make_geometry_name, to_file_name
 from sentprobe.probes.mteb.scores import MAIN_SCORE
-from sentprobe.probes.suites import known_task
+from sentprobe.probes.suites import find_known_task
 
 GENERATED = {"domains": ["Constructed", "Written"], "sample_creation": "created"}
-FOUND = {"domains": ["Written"], "sample_creation": "found"}
+NATURAL_TEXT = {"domains": ["Written"], "sample_creation": "found"}
 
 
 @dataclass(frozen=True, slots=True)
 class MtebPaper:
-    """A paper, as MTEB names it."""
+    """A paper, as MTEB cites it."""
 
     reference: str
     bibtex: str
 
 
 @cache
-def papers() -> Mapping[str, MtebPaper]:
-    """Return the papers that tasks are from, by the name of their classifier."""
+def read_papers() -> Mapping[str, MtebPaper]:
+    """Return the papers of the tasks, by the name of their classifier preset."""
     text = files(__package__).joinpath("papers.toml").read_text("utf-8")
-    return {
-        name: MtebPaper(each["reference"], each["bibtex"].strip())
-        for name, each in tomllib.loads(text).items()
-    }
+    return {name: MtebPaper(paper["reference"], paper["bibtex"].strip()) for name, paper in tomllib.loads(text).items()}
 
 
-def probing_metadata(data: ProbeDataset, path: Path) -> Any:
-    """Return what MTEB is told of a dataset that was read from *path*; its ``TaskMetadata``."""
-    task = known_task(data.card.task, data.name)
-    paper = None if task is None else papers().get(task.preset)
-    return _metadata(
-        name=task_name(data.name),
-        description=_asked(data, task),
+def make_probing_metadata(data: ProbeDataset, path: Path) -> Any:
+    """Return the MTEB ``TaskMetadata`` of the dataset in *path*."""
+    task = find_known_task(data.card.task, data.name)
+    paper = None if task is None else read_papers().get(task.preset)
+    return _make_metadata(
+        name=to_file_name(data.name),
+        description=_describe_question(data, task),
         path=path,
         revision=data.fingerprint(),
         type="Classification",
         category="t2c",
         reference=paper and paper.reference,
         bibtex_citation=paper.bibtex if paper else "",
-        **(GENERATED if task is not None and task.name in BUILT else FOUND),
+        **(GENERATED if task is not None and task.name in GENERATED_TASKS else NATURAL_TEXT),
     )
 
 
-def _asked(data: ProbeDataset, task: KnownTask | None) -> str:
-    words = ("", " and a word", " and two words")[data.slots]
-    what = f"A probe learns to tell the label from the vector of the sentence{words}"
+def _describe_question(data: ProbeDataset, task: KnownTask | None) -> str:
+    inputs = ("", " and a word", " and two words")[data.slots]
+    question = f"A probe learns to tell the label from the vector of the sentence{inputs}"
     if task is None:
-        return f"{what}: {data.name}, with {len(data.labels)} labels."
+        return f"{question}: {data.name}, with {len(data.labels)} labels."
     letters = "s is the sentence, n a noun, v a verb, w a word"
-    return f"{what}: {task.asks} ({letters}; labels: {task.classes})"
+    return f"{question}: {task.question_text} ({letters}; labels: {task.classes})"
 
 
-def geometry_metadata(material: TripletMaterial, path: Path) -> Any:
-    """Return what MTEB is told of triplets that were read from *path*; its ``TaskMetadata``."""
-    paper = papers()["ettinger"]  # whose events they are made of
+def make_geometry_metadata(material: TripletSentences, path: Path) -> Any:
+    """Return the MTEB ``TaskMetadata`` of the triplets in *path*."""
+    paper = read_papers()["ettinger"]  # contrasts are made of events of this paper
     summary = find_contrast(material.contrast).summary
-    return _metadata(
-        name=geometry_name(material.contrast),
+    return _make_metadata(
+        name=make_geometry_name(material.contrast),
         description="Is a sentence nearer, by cosine, to another that means the same in another "
         f"form than to one in that form that differs in one property: {summary}?",
         path=path,
@@ -84,23 +81,23 @@ def geometry_metadata(material: TripletMaterial, path: Path) -> Any:
     )
 
 
-def _metadata(*, path: Path, revision: str, **facts: Any) -> Any:
-    """Return the metadata, with what holds for all tasks.
+def _make_metadata(*, path: Path, revision: str, **fields: Any) -> Any:
+    """Return the metadata, completed with the fields that all tasks share.
 
-    The date is that of the file, and nobody has named a licence of what is in it.
+    The date is the modification date of the file.
     """
-    from mteb.abstasks.task_metadata import TaskMetadata  # noqa: PLC0415 - optional, and slow
+    from mteb.abstasks.task_metadata import TaskMetadata
 
-    made = datetime.fromtimestamp(path.stat().st_mtime, tz=UTC).date().isoformat()
+    date = datetime.fromtimestamp(path.stat().st_mtime, tz=UTC).date().isoformat()
     return TaskMetadata(
         dataset={"path": str(path), "revision": revision},
         eval_splits=["test"],
         eval_langs=["eng-Latn"],
         main_score=MAIN_SCORE,
-        date=(made, made),
+        date=(date, date),
         task_subtypes=[],
         license="not specified",
         annotations_creators="derived",
         dialect=[],
-        **facts,
+        **fields,
     )

@@ -1,4 +1,4 @@
-"""A model as MTEB hands it to a task, behind the protocol of encoders."""
+"""A model from MTEB as an encoder."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,49 +6,53 @@ from typing import Any
 
 import numpy as np
 
-from sentprobe.extras import load
+from sentprobe.extras import import_module_of_extra
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.encoders import Vectors
+from sentprobe.probes.encoders.capabilities import Capabilities
 from sentprobe.probes.encoders.protocol import check_vectors
 
 BATCH = 32
-"""Sentences that a model encodes at a time, unless MTEB is told otherwise."""
+"""Default batch size for encoding, in sentences."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MtebModel:
-    """An encoder that is a model of MTEB's.
+    """An encoder that wraps a model from MTEB.
 
-    Its sentences are put in the order, and go to it in the portions, of any encoder in a run: the
-    vectors are the same to the last digit, as far as the model allows.
+    Sentences are ordered and chunked as in any run, so that the vectors are the same.
     """
 
     model: Any = field(repr=False)
     task: Any = field(repr=False)
-    """The metadata of the task, by which models choose prompts."""
+    """The metadata of the task, from which models choose prompts."""
     subset: str
     options: Mapping[str, Any]
-    """What ``mteb.evaluate`` was given for the model."""
+    """The ``encode_kwargs`` of ``mteb.evaluate``."""
     fingerprint: str = ""
-    """Empty: nothing says what the vectors depend on."""
-    cacheable: bool = False
+    """Empty: the dependencies of the vectors are unknown."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Not cacheable, since MTEB stores no vectors either."""
+        return Capabilities(cacheable=False)
 
     @property
     def name(self) -> str:
-        """What MTEB calls it."""
+        """The name in MTEB."""
         return str(self.model.mteb_model_meta.name)
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """Return the model's vectors, (n, dim) float32.
 
         Raises:
-            EncoderError: it did not return a finite vector for each sentence.
+            EncoderError: the model did not return a finite vector for each sentence.
         """
-        from datasets import Dataset  # noqa: PLC0415 - optional
+        from datasets import Dataset
 
         rows: Any = Dataset.from_dict({"text": list(sentences)})
-        found = self.model.encode(
-            load("torch.utils.data").DataLoader(
+        vectors = self.model.encode(
+            import_module_of_extra("torch.utils.data").DataLoader(
                 rows, batch_size=self.options.get("batch_size", BATCH)
             ),
             task_metadata=self.task,
@@ -56,4 +60,4 @@ class MtebModel:
             hf_subset=self.subset,
             **self.options,
         )
-        return check_vectors(np.asarray(found), sentences=sentences, encoder=self.name)
+        return check_vectors(np.asarray(vectors), sentences=sentences, encoder=self.name)

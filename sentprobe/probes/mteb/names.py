@@ -1,21 +1,21 @@
-"""What tasks are called where MTEB's are."""
+"""Names of tasks in MTEB."""
 
 import re
 
 
-def task_name(text: str) -> str:
-    """Return the name of a task, which is also that of a file.
+def to_file_name(text: str) -> str:
+    """Return the name of a task in a form that is also a file name.
 
-    >>> task_name("SemRole"), task_name("my/own task")
+    >>> to_file_name("SemRole"), to_file_name("my/own task")
     ('SemRole', 'my_own_task')
     """
     return re.sub(r"[^\w.+=-]+", "_", text).strip("._") or "task"
 
 
-def geometry_name(contrast: str) -> str:
-    """Return the name of a contrast as a task: there is a task Tense besides.
+def make_geometry_name(contrast: str) -> str:
+    """Return the task name of a contrast, distinct from probing tasks such as Tense.
 
-    >>> geometry_name("tense")
+    >>> make_geometry_name("tense")
     'GeometryTense'
     """
-    return f"Geometry{task_name(contrast[:1].upper() + contrast[1:])}"
+    return f"Geometry{to_file_name(contrast[:1].upper() + contrast[1:])}"

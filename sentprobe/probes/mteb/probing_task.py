@@ -1,4 +1,4 @@
-"""A dataset as a task of MTEB's: its model encodes, and our probe is trained on the vectors."""
+"""A dataset as an MTEB task: the model encodes, and a sentprobe probe is trained on the vectors."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -8,21 +8,21 @@ from typing import Any
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import ProbeDataset, Split
-from sentprobe.probes.mteb.metadata import probing_metadata
+from sentprobe.probes.mteb.metadata import make_probing_metadata
 from sentprobe.probes.mteb.model import MtebModel
-from sentprobe.probes.mteb.scores import MtebScores, probing_scores
-from sentprobe.probes.runs.runner import run_tasks
-from sentprobe.probes.runs.settings import Run
-from sentprobe.probes.runs.task import Task, make_tasks
+from sentprobe.probes.mteb.scores import MtebScores, make_probing_scores
+from sentprobe.probes.runs.execution.runner import run_tasks
+from sentprobe.probes.runs.execution.task import Task, make_tasks
+from sentprobe.probes.runs.request.settings import Run
 from sentprobe.probes.trainer.classifier import Preset
-from sentprobe.progress import Silent
+from sentprobe.progress import SilentReporter
 
 
 class ProbingTask:
-    """What a probing task does otherwise than MTEB's own classification.
+    """A probing task that replaces MTEB's own classification.
 
-    The sentence and the probe words of an item go to the probe as in ``probe run``: each sentence
-    is encoded once, and words are one-hot or, in the tasks of Adi et al., encoded by the model.
+    The probe reads the sentence and the probe words of an item as in ``probe run``. Each sentence is encoded once;
+    words are one-hot or, in the tasks of Adi et al., encoded by the model.
     """
 
     metadata: Any
@@ -39,8 +39,8 @@ class ProbingTask:
         return task
 
     def load_data(self, num_proc: int | None = None, **options: Any) -> None:
-        """Give MTEB the items; they are at hand, and nothing is fetched."""
-        from datasets import Dataset, DatasetDict  # noqa: PLC0415 - optional
+        """Give the items to MTEB; nothing is downloaded."""
+        from datasets import Dataset, DatasetDict
 
         del num_proc, options
         data = self.data
@@ -68,27 +68,23 @@ class ProbingTask:
         hf_subset: str,
         **options: Any,
     ) -> MtebScores:
-        """Return the scores of a model; see :func:`probing_scores`."""
         del data_split, options
         if hf_split != Split.TEST:
             raise UsageError(f"{self.metadata.name}: probes answer the test items, not {hf_split}")
-        encoder = MtebModel(
-            model=model, task=self.metadata, subset=hf_subset, options=encode_kwargs
-        )
-        found = run_tasks([self.probed], [encoder], run=self.settings, reporter=Silent(), known={})
-        return probing_scores(found.results.records[0])
+        encoder = MtebModel(model=model, task=self.metadata, subset=hf_subset, options=encode_kwargs)
+        completed = run_tasks([self.probed], [encoder], run=self.settings, reporter=SilentReporter(), recipes={})
+        return make_probing_scores(completed.results.records[0])
 
 
-def probing_task(data: ProbeDataset, path: Path, *, run: Run, preset: Preset | None) -> Any:
-    """Return the task of a dataset that was read from *path*.
+def make_probing_task(data: ProbeDataset, path: Path, *, run: Run, preset: Preset | None) -> Any:
+    """Return the MTEB task, with a class of its own, of the dataset in *path*.
 
-    It is of a class of its own, as MTEB's tasks are. It says that it uses all items of each label:
-    so does MTEB's own classifier if it is called for the task.
+    It declares that it uses all items of each label.
     """
-    from mteb.abstasks import AbsTaskClassification  # noqa: PLC0415 - optional, and slow
+    from mteb.abstasks import AbsTaskClassification
 
-    metadata = probing_metadata(data, path)
-    facts = {
+    metadata = make_probing_metadata(data, path)
+    attributes = {
         "metadata": metadata,
         "data": data,
         "settings": run,
@@ -97,4 +93,4 @@ def probing_task(data: ProbeDataset, path: Path, *, run: Run, preset: Preset | N
         "n_experiments": len(run.seeds),
         "__doc__": metadata.description,
     }
-    return type(metadata.name, (ProbingTask, AbsTaskClassification), facts)(seed=run.seed)
+    return type(metadata.name, (ProbingTask, AbsTaskClassification), attributes)(seed=run.seed)

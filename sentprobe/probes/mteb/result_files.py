@@ -1,6 +1,6 @@
-"""Results in MTEB's layout: ``results/MODEL/REVISION/TASK.json``, with a ``model_meta.json`` each.
+"""Result files in MTEB's layout: ``results/MODEL/REVISION/TASK.json`` and ``model_meta.json``.
 
-MTEB is not needed to write them.
+Writing them does not need MTEB.
 """
 
 import json
@@ -9,32 +9,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sentprobe.disk.files import describe_folder, write_atomically
 from sentprobe.errors import UsageError, path_error
-from sentprobe.files import what_is, write_atomically
 from sentprobe.probes.dataset import Split
-from sentprobe.probes.geometry.results import GeometryResult
-from sentprobe.probes.mteb.names import geometry_name, task_name
-from sentprobe.probes.mteb.scores import MAIN_SCORE, MtebScores, geometry_scores, probing_scores
-from sentprobe.probes.report.comparisons import Side
-from sentprobe.probes.report.downstream import MODEL_META, mteb_name
-from sentprobe.probes.runs.results import Result
+from sentprobe.probes.geometry.distance_results import GeometryResult
+from sentprobe.probes.mteb.names import make_geometry_name, to_file_name
+from sentprobe.probes.mteb.scores import MAIN_SCORE, MtebScores, make_geometry_scores, make_probing_scores
+from sentprobe.probes.report.findings.comparisons import EncoderResults
+from sentprobe.probes.report.findings.downstream import MODEL_META, to_mteb_name
+from sentprobe.probes.results.result import Result
 
 SUBSET = "default"
-"""What MTEB calls the one part of a dataset that has no others."""
+"""MTEB's name of the only subset of a dataset."""
 
 NO_REVISION = "no_revision_available"
-"""What MTEB writes of a model that has none."""
+"""MTEB's revision of a model without one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MtebTaskResult:
-    """The content of a task's file."""
+    """The content of the result file of a task."""
 
     task: str
     revision: str
-    """Of the dataset."""
     parts: Mapping[str, MtebScores]
-    """By subset."""
     seconds: float | None
 
 
@@ -48,112 +46,107 @@ class MtebModelResults:
     tasks: tuple[MtebTaskResult, ...]
 
     @property
-    def place(self) -> Path:
+    def folder(self) -> Path:
         """The folder of its files."""
-        return Path("results", mteb_name(self.encoder).replace("/", "__"), self.revision)
+        return Path("results", to_mteb_name(self.encoder).replace("/", "__"), self.revision)
 
     @property
     def revision(self) -> str:
-        """What tells it from others of its name."""
-        return task_name(self.fingerprint[:40]) if self.fingerprint else NO_REVISION
+        """The revision, which distinguishes encoders of the same name."""
+        return to_file_name(self.fingerprint[:40]) if self.fingerprint else NO_REVISION
 
 
-def mteb_results(
-    sides: Sequence[Side], distances: Sequence[GeometryResult]
-) -> list[MtebModelResults]:
-    """Return what is known of each encoder, by probes and by its distances.
+def make_mteb_results(sides: Sequence[EncoderResults], distances: Sequence[GeometryResult]) -> list[MtebModelResults]:
+    """Return the probing and geometry results of each encoder.
 
     Raises:
-        UsageError: two encoders would have one name, or an encoder has two results on a contrast.
+        UsageError: two encoders map to one MTEB name, or an encoder has two results on a contrast.
     """
-    probed = {side.encoder: [*_probed(side)] for side in sides}
-    firsts: dict[str, Result | GeometryResult] = {each.encoder: each for each in distances}
+    probing_results = {side.encoder: [*make_probing_results(side)] for side in sides}
+    first_results: dict[str, Result | GeometryResult] = {result.encoder: result for result in distances}
     for side in sides:
-        firsts[side.encoder] = next(iter(side.by_task.values()))[0]
-    found = [
+        first_results[side.encoder] = next(iter(side.by_task.values()))[0]
+    models = [
         MtebModelResults(
             encoder=name,
             fingerprint=first.encoder_fingerprint,
             dim=first.dim,
-            tasks=(*probed.get(name, ()), *_measured(name, distances)),
+            tasks=(*probing_results.get(name, ()), *make_geometry_results(name, distances)),
         )
-        for name, first in firsts.items()
+        for name, first in first_results.items()
     ]
-    _check_names([each.encoder for each in found])
-    return found
+    _check_names([model.encoder for model in models])
+    return models
 
 
 def _check_names(encoders: Sequence[str]) -> None:
     names: dict[str, str] = {}
     for encoder in encoders:
-        other = names.setdefault(mteb_name(encoder), encoder)
-        if other != encoder:
+        first = names.setdefault(to_mteb_name(encoder), encoder)
+        if first != encoder:
             raise UsageError(
-                f"the encoders {other} and {encoder} would both be {mteb_name(encoder)} in MTEB's "
-                "layout; probe one with another name=, or show runs with one of them"
+                f"the encoders {first} and {encoder} would both be {to_mteb_name(encoder)} in MTEB's layout; probe one "
+                "with another name=, or show runs with one of them"
             )
 
 
-def _probed(side: Side) -> Iterator[MtebTaskResult]:
+def make_probing_results(side: EncoderResults) -> Iterator[MtebTaskResult]:
+    """Yield MTEB's result of each task of an encoder."""
     for task, records in side.by_task.items():
-        named = len(records) > 1  # draws: their mean is the score
+        has_draws = len(records) > 1  # several draws, whose mean is the score
         yield MtebTaskResult(
-            task=task_name(task),
+            task=to_file_name(task),
             revision=records[0].dataset_fingerprint,
-            parts={f"seed-{r.seed}" if named else SUBSET: probing_scores(r) for r in records},
+            parts={f"seed-{r.seed}" if has_draws else SUBSET: make_probing_scores(r) for r in records},
             seconds=sum(sum(record.seconds.values()) for record in records),
         )
 
 
-def _measured(encoder: str, distances: Sequence[GeometryResult]) -> Iterator[MtebTaskResult]:
+def make_geometry_results(encoder: str, distances: Sequence[GeometryResult]) -> Iterator[MtebTaskResult]:
+    """Yield MTEB's result of each contrast of an encoder."""
     names: set[str] = set()
-    for each in distances:
-        if each.encoder != encoder:
+    for result in distances:
+        if result.encoder != encoder:
             continue
-        name = geometry_name(each.contrast)
+        name = make_geometry_name(result.contrast)
         if name in names:
             raise UsageError(
-                f"there are two results of {encoder} on the contrast {each.contrast}, of other "
+                f"there are two results of {encoder} on the contrast {result.contrast}, of other "
                 "sentences or vectors, and MTEB's layout has room for one: name fewer runs"
             )
         names.add(name)
         yield MtebTaskResult(
-            task=name, revision=each.material, parts={SUBSET: geometry_scores(each)}, seconds=None
+            task=name, revision=result.material, parts={SUBSET: make_geometry_scores(result)}, seconds=None
         )
 
 
-def write_mteb_results(found: Sequence[MtebModelResults], out: Path) -> None:
-    """Write files of results into a folder; what MTEB or another run put there stays.
+def write_mteb_results(models: Sequence[MtebModelResults], directory: Path) -> None:
+    """Write result files into a folder; other files there stay.
 
     Raises:
-        UsageError: it is a folder of our results or a table, or cannot be written to.
+        UsageError: the folder holds sentprobe results or a table, or is not writable.
     """
-    if kind := what_is(out):
-        raise UsageError(f"{out}: is {kind}; write results for MTEB to another folder")
-    for model in found:
-        folder = out / model.place
+    if kind := describe_folder(directory):
+        raise UsageError(f"{directory}: is {kind}; write results for MTEB to another folder")
+    for model in models:
+        folder = directory / model.folder
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise path_error(out, "cannot write results there", error) from error
+            raise path_error(directory, "cannot write results there", error) from error
         for task in model.tasks:
-            _write(folder / f"{task.task}.json", _task_file(task))
-        _write(folder / MODEL_META, _model_file(model))
+            _write_json(folder / f"{task.task}.json", format_task_file(task))
+        _write_json(folder / MODEL_META, format_model_file(model))
 
 
-def _write(path: Path, value: Mapping[str, Any]) -> None:
+def _write_json(path: Path, value: Mapping[str, Any]) -> None:
     write_atomically(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
-def _task_file(result: MtebTaskResult) -> dict[str, Any]:
-    """Return a ``TaskResult``; it has no version of MTEB, which did not make it."""
+def format_task_file(result: MtebTaskResult) -> dict[str, Any]:
+    """Return a ``TaskResult`` of MTEB, without an MTEB version."""
     parts = [
-        {
-            **scores,
-            "main_score": scores[MAIN_SCORE],
-            "hf_subset": subset,
-            "languages": ["eng-Latn"],
-        }
+        {**scores, "main_score": scores[MAIN_SCORE], "hf_subset": subset, "languages": ["eng-Latn"]}
         for subset, scores in result.parts.items()
     ]
     return {
@@ -166,7 +159,7 @@ def _task_file(result: MtebTaskResult) -> dict[str, Any]:
     }
 
 
-_NOT_KNOWN = (
+_UNKNOWN_FIELDS = (
     "loader",
     "release_date",
     "languages",
@@ -181,16 +174,16 @@ _NOT_KNOWN = (
     "use_instructions",
     "training_datasets",
 )
-"""The fields of a ``ModelMeta`` that must be there, and of which a run says nothing."""
+"""The required fields of a ``ModelMeta`` that are unknown to a run."""
 
 
-def _model_file(model: MtebModelResults) -> dict[str, Any]:
-    """Return a ``ModelMeta``."""
+def format_model_file(model: MtebModelResults) -> dict[str, Any]:
+    """Return a ``ModelMeta`` of MTEB."""
     return {
-        "name": mteb_name(model.encoder),
+        "name": to_mteb_name(model.encoder),
         "revision": model.revision,
         "embed_dim": model.dim or None,
         "framework": [],
         "modalities": ["text"],
-        **dict.fromkeys(_NOT_KNOWN),
+        **dict.fromkeys(_UNKNOWN_FIELDS),
     }

@@ -1,13 +1,11 @@
-"""The natural-text tasks as a list: a row for each, whose value stands at the end of its file."""
+"""The list of natural-text tasks; each task is defined at the end of its module."""
 
 from collections.abc import Iterable, Sequence
 
 from sentprobe.errors import UsageError, suggest
-from sentprobe.probes.known_task import own_name_among
-from sentprobe.probes.natural import (
-    adicontent,
-    adilength,
-    adiorder,
+from sentprobe.probes.known_task import find_task_name
+from sentprobe.probes.natural.adi import adicontent, adilength, adiorder
+from sentprobe.probes.natural.conneau import (
     bshift,
     coordinv,
     sentlen,
@@ -18,7 +16,7 @@ from sentprobe.probes.natural import (
     treedepth,
     wc,
 )
-from sentprobe.probes.natural.task import NaturalTask, TaskGroup
+from sentprobe.probes.natural.natural_task import NaturalTask, TaskGroup
 
 TASKS: dict[str, NaturalTask] = {
     task.name: task
@@ -45,27 +43,27 @@ TASKS: dict[str, NaturalTask] = {
 
 
 def find_tasks(names: Iterable[str] = ()) -> list[NaturalTask]:
-    """Return the tasks of those names or suites; of no names, the ten of Conneau et al. 2018.
+    """Return the tasks of these names or suites; by default the ten of Conneau et al. 2018.
 
-    A task may also be called as its published file is.
+    The name of a task's published file is accepted, too.
 
     Raises:
-        UsageError: there is none of that name, or one is named twice.
+        UsageError: a name is unknown or repeated.
     """
-    found = [task for name in [*names] or [TaskGroup.CONNEAU] for task in _named(name)]
-    for place, task in enumerate(found):
-        if task in found[:place]:
+    tasks = [task for name in [*names] or [TaskGroup.CONNEAU] for task in _find_by_name(name)]
+    for place, task in enumerate(tasks):
+        if task in tasks[:place]:
             raise UsageError(f"the task {task.name!r} is named twice")
-    return found
+    return tasks
 
 
-def _named(name: str) -> Sequence[NaturalTask]:
-    if (ours := own_name_among(name, TASKS.values())) in TASKS:
-        return [TASKS[ours]]
+def _find_by_name(name: str) -> Sequence[NaturalTask]:
+    if (own_name := find_task_name(name, TASKS.values())) in TASKS:
+        return [TASKS[own_name]]
     if name in {suite.value for suite in TaskGroup}:
         return [task for task in TASKS.values() if task.suite == name]
-    known = [*TASKS, *(suite.value for suite in TaskGroup)]
+    known_names = [*TASKS, *(suite.value for suite in TaskGroup)]
     raise UsageError(
-        f"there is no natural-text task {name!r}{suggest(name, known)}; the tasks are "
+        f"there is no natural-text task {name!r}{suggest(name, known_names)}; the tasks are "
         f"{', '.join(TASKS)}; the suites are {', '.join(TaskGroup)}"
     )

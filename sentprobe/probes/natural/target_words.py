@@ -1,4 +1,4 @@
-"""Tasks about one word of a sentence: a word of middling frequency, each form in one split only."""
+"""Tasks about a word of middling frequency in the sentence; each word form is in one split only."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -6,110 +6,120 @@ from collections.abc import Mapping, Sequence
 from sentprobe.probes.corpus.queries import SentencePool
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.known_task import AGREEING, TIED, Redundancy
-from sentprobe.probes.natural import select
+from sentprobe.probes.natural import selection
 
-TARGET_BAND = select.Band(100, 5000)
-"""Of the main verb (Tense) and of the head noun (SubjNum, ObjNum)."""
+TARGET_BAND = selection.FrequencyBand(100, 5000)
+"""Frequencies of the main verb (Tense) and of the head noun (SubjNum, ObjNum)."""
 
 FULL_CORPUS = 75_000_000
-"""Tokens from which on the band is that of the paper. Our choice: so scaled, the words asked about
-are about as common in English as those of the published data."""
+"""Number of tokens from which the paper's band applies. Our choice: with this scale, target words are about as common
+in English as those of the published data."""
 
-LEAST_HIGH = 30
-"""The upper end of the band is no lower, however small the corpus: else too few items are left."""
+MIN_BAND_HIGH = 30
+"""Minimum of the band's upper end; a small corpus would otherwise leave too few items."""
 
-LETTERS = r"\p{L}[\p{L}-]*"
-"""Words that can be the target of a question: neither ``'s`` nor ``%``."""
+WORD_PATTERN = r"\p{L}[\p{L}-]*"
+"""Pattern of words that can be targets: neither ``'s`` nor ``%``."""
 
 
-def target_band(tokens: int) -> select.Band:
-    """Return the band of the words that are asked about, in a corpus of so many tokens.
+def compute_target_band(tokens: int) -> selection.FrequencyBand:
+    """Return the frequency band of target words in a corpus of *tokens* tokens.
 
-    >>> [str(target_band(tokens)) for tokens in (90_000_000, 7_500_000, 450_000, 5)]
+    >>> [str(compute_target_band(tokens)) for tokens in (90_000_000, 7_500_000, 450_000, 5)]
     ['100-5000', '10-500', '1-30', '1-30']
     """
-    band = TARGET_BAND.scaled(tokens, full=FULL_CORPUS)
-    return select.Band(band.low, max(LEAST_HIGH, band.high))
+    band = TARGET_BAND.scale(tokens, full_tokens=FULL_CORPUS)
+    return selection.FrequencyBand(band.low, max(MIN_BAND_HIGH, band.high))
 
 
-def form_of(role: str) -> str:
-    """Return in SQL the word that fills a role (verb, subject, object), in lower case."""
+def build_form_sql(role: str) -> str:
+    """Return SQL for the word that fills a role (verb, subject, object), in lower case."""
     return f"lower(tokens[{role}_index + 1])"
 
 
-def can_be_asked(role: str) -> str:
-    """Return in SQL that the word that fills a role can be asked about."""
-    return f"regexp_full_match({form_of(role)}, '{LETTERS}')"
+def build_askable_sql(role: str) -> str:
+    """Return an SQL condition: the word that fills the role can be a target."""
+    return f"regexp_full_match({build_form_sql(role)}, '{WORD_PATTERN}')"
 
 
-def target_selection(
-    draw: select.Draw, role: str, *, answer: str, labels: tuple[str, ...], others: Redundancy
-) -> select.Selection:
-    """Return a task about the words in a role, of which *answer* is in SQL the label.
+def select_target_words(
+    request: selection.SelectionRequest, role: str, *, answer: str, labels: tuple[str, ...], redundancy: Redundancy
+) -> selection.Selection:
+    """Return items about the words in a role; the SQL expression *answer* gives the label.
 
-    *others* says which words of a sentence the one asked about may agree with.
+    *redundancy* names the other words of a sentence that may agree with the target.
 
     Raises:
-        TooFewError: the words cannot be divided so that each split has some of each class.
+        TooFewError: no division of the words gives each split some of each class.
     """
-    band = draw.settings.band or target_band(draw.corpus.tokens)
+    band = request.settings.band or compute_target_band(request.corpus.token_count)
     cases = " ".join(f"WHEN '{label}' THEN {n}" for n, label in enumerate(labels))
-    pool = draw.pool(
+    pool = request.select_pool(
         f"SELECT digest, CASE answer {cases} END AS label, rank AS form FROM "
-        f"(SELECT digest, answer, {form_of(role)} AS word FROM {select.asked(answer)}) "
-        f"JOIN {draw.corpus.frequencies} USING (word) WHERE n BETWEEN {band.low} AND {band.high}"
+        f"(SELECT digest, answer, {build_form_sql(role)} AS word FROM "
+        f"{selection.build_answered_rows_sql(answer)}) "
+        f"JOIN {request.corpus.frequency_table} USING (word) WHERE n BETWEEN {band.low} AND "
+        f"{band.high}"
     )
-    places, got = select.by_form(pool, labels, draw.size, task=draw.task)
-    forms = _forms_at(draw, pool, places)
-    why = f"{select.rarest(pool, labels)}, and no word may be in two splits"
-    return select.Selection(
+    places, share = selection.select_by_form(pool, labels, request.size, task=request.task)
+    forms = _read_forms(request, pool, places)
+    why = f"{selection.describe_rarest_class(pool, labels)}, and no word may be in two splits"
+    return selection.Selection(
         labels,
-        select.entries_at(draw, pool, places, labels=labels),
-        (band_note(band), *select.size_notes(draw, got, classes=len(labels), why=why)),
-        count_forms(forms) | _count_agreeing(draw, pool, places, labels, others),
+        selection.read_entries(request, pool, places, labels=labels),
+        (format_band_note(band), *selection.describe_size(request, share, classes=len(labels), why=why)),
+        count_forms(forms) | _count_agreeing(request, pool, places, labels, redundancy),
         forms,
     )
 
 
 def _count_agreeing(
-    draw: select.Draw,
+    request: selection.SelectionRequest,
     pool: SentencePool,
-    places: select.SplitPlaces,
+    places: selection.SplitPlaces,
     labels: Sequence[str],
-    others: Redundancy,
+    redundancy: Redundancy,
 ) -> dict[str, int]:
-    """Return in how many test items the answer is what most words say, or what as many do."""
+    """Count the test items whose answer most other words share, and those with a tie."""
     chosen = places[Split.TEST]
-    tags = draw.corpus.columns(pool.handles[chosen], "tags")
+    tags = request.corpus.read_columns(pool.handles[chosen], "tags")
     answers = (labels[label] for label in pool.labels[chosen])
     leads = [
-        _lead(answer, [of for tag in found for of, said in others.tags.items() if tag in said])
-        for answer, (found,) in zip(answers, tags, strict=True)
+        _compute_lead(
+            answer,
+            [
+                label_of_tag
+                for tag in tags_of_sentence
+                for label_of_tag, label_tags in redundancy.tags.items()
+                if tag in label_tags
+            ],
+        )
+        for answer, (tags_of_sentence,) in zip(answers, tags, strict=True)
     ]
     return {AGREEING: sum(lead > 0 for lead in leads), TIED: leads.count(0)}
 
 
-def _lead(answer: str, said: Sequence[str]) -> int:
-    """Return by how many more words the answer is said than what else is said most often."""
-    counts = Counter(said)
-    ours = counts.pop(answer, 0)
-    return ours - max(counts.values(), default=0)
+def _compute_lead(answer: str, word_labels: Sequence[str]) -> int:
+    """Return the number of words with the answer minus that of the most frequent other label."""
+    counts = Counter(word_labels)
+    answer_count = counts.pop(answer, 0)
+    return answer_count - max(counts.values(), default=0)
 
 
-def band_note(band: select.Band) -> str:
-    """Return the note that says which frequencies the words have."""
+def format_band_note(band: selection.FrequencyBand) -> str:
+    """Return the note that states the frequency band."""
     return f"words of corpus frequency {band.low:,} to {band.high:,}"
 
 
-def _forms_at(
-    draw: select.Draw, pool: SentencePool, places: select.SplitPlaces
+def _read_forms(
+    request: selection.SelectionRequest, pool: SentencePool, places: selection.SplitPlaces
 ) -> dict[Split, frozenset[str]]:
-    """Return the words that the questions of each split are about."""
+    """Return the target words of each split."""
     ranks = {split: {int(rank) for rank in pool.forms[chosen]} for split, chosen in places.items()}
-    words = draw.corpus.words(sorted(set().union(*ranks.values())))
-    return {split: frozenset(words[rank] for rank in found) for split, found in ranks.items()}
+    words = request.corpus.find_words(sorted(set().union(*ranks.values())))
+    return {split: frozenset(words[rank] for rank in split_ranks) for split, split_ranks in ranks.items()}
 
 
 def count_forms(forms: Mapping[Split, frozenset[str]]) -> dict[str, int]:
-    """Return how many words each split asks about, for the card."""
+    """Return the number of target words of each split, for the card."""
     return {f"{split.value} words": len(words) for split, words in forms.items()}

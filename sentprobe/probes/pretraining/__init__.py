@@ -1,1 +1,1 @@
-"""Encoders trained here: texts, an objective, and the loop that fits a sentence model to it."""
+"""Training of encoders: texts, objectives, and the loop that fits a sentence model."""

@@ -1,8 +1,8 @@
-"""The checkpoint of a training: all that it goes on from, bit by bit, and nothing that is pickled.
+"""Checkpoints of a training, from which it resumes with identical results.
 
-A folder of three files: ``state.json``, and the weights and the optimizer's numbers in safetensors.
-It is replaced as a whole, so a process that is killed or a disk that is full leaves the one before.
-No random generator is in it: each step has a seed of its own.
+A checkpoint is a folder of three files: ``state.json``, and the weights and the optimizer's tensors in safetensors.
+Nothing is pickled. The folder is replaced as a whole, so a killed process or a full disk leaves the previous
+checkpoint. It holds no random state: each step has its own seed.
 """
 
 import json
@@ -16,180 +16,163 @@ import torch
 from safetensors import torch as tensor_files
 from torch import nn
 
-from sentprobe import files
-from sentprobe.errors import FormatError, SentprobeError, UsageError, first_line, part_error
-from sentprobe.probes.pretraining.schedule import ScoredMoment, TrainingState
+from sentprobe.disk import files
+from sentprobe.errors import FormatError, SentprobeError, UsageError, first_line, folder_part_error
+from sentprobe.probes.pretraining.schedule import TrainingState, ValidationPoint
 from sentprobe.values import check_record, parse_json
 
-FOLDER = "checkpoint"
-"""Where it is in the folder of the encoder."""
+CHECKPOINT_FOLDER = "checkpoint"
 
-STATE, WEIGHTS, OPTIMIZER = "state.json", "weights.safetensors", "optimizer.safetensors"
+STATE_FILE, WEIGHTS_FILE, OPTIMIZER_FILE = ("state.json", "weights.safetensors", "optimizer.safetensors")
 
 FORMAT = "sentprobe checkpoint 1"
 
 Identity = Mapping[str, str | int | float | bool]
-"""What a training is of: whatever decides its weights, by name."""
+"""Everything that decides the weights of a training, by name."""
 
 
 class CheckpointError(SentprobeError):
-    """A checkpoint cannot be read, or is not one."""
+    """A checkpoint cannot be read or is invalid."""
 
 
 class OtherTrainingError(UsageError):
-    """The checkpoint in a folder is of another training."""
+    """The checkpoint in a folder belongs to another training."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredState:
-    """What ``state.json`` says."""
+    """Content of ``state.json``."""
 
     state: TrainingState
     identity: Identity
     versions: Mapping[str, str]
-    """Of what the checkpoint was made with."""
+    """Versions of the packages that made the checkpoint."""
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
-    """What learns: a model and its optimizer."""
+class ModelAndOptimizer:
+    """A model and its optimizer."""
 
     model: nn.Module
     optimizer: torch.optim.Optimizer
 
 
-def write_checkpoint(folder: Path, learned: Learned, stored: StoredState) -> None:
-    """Write the checkpoint of an encoder's folder, in place of the one before.
-
-    Raises:
-        SentprobeError: it cannot be written (a full disk); the one before stays.
-    """
-    head = {"format": FORMAT, **asdict(stored)}
-    with files.atomic_folder(folder / FOLDER) as fresh:
-        (fresh / STATE).write_text(json.dumps(head, indent=2) + "\n", "utf-8", newline="\n")
-        (fresh / WEIGHTS).write_bytes(tensor_files.save(_own(learned.model.state_dict())))
-        (fresh / OPTIMIZER).write_bytes(tensor_files.save(_numbers(learned.optimizer)))
+def write_checkpoint(folder: Path, trained: ModelAndOptimizer, stored: StoredState) -> None:
+    """Write a checkpoint to an encoder's folder, in place of the previous one."""
+    header = {"format": FORMAT, **asdict(stored)}
+    with files.atomic_folder(folder / CHECKPOINT_FOLDER) as new_folder:
+        (new_folder / STATE_FILE).write_text(json.dumps(header, indent=2) + "\n", "utf-8", newline="\n")
+        (new_folder / WEIGHTS_FILE).write_bytes(tensor_files.save(_copy_tensors(trained.model.state_dict())))
+        (new_folder / OPTIMIZER_FILE).write_bytes(tensor_files.save(_collect_optimizer_tensors(trained.optimizer)))
 
 
-def _own(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Return tensors that share no memory, on the processor; safetensors has no others."""
-    return {name: each.detach().cpu().clone() for name, each in tensors.items()}
+def _copy_tensors(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Return copies on the CPU that share no memory, as safetensors requires."""
+    return {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()}
 
 
-def _numbers(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
-    """Return what the optimizer knows of each weight, by the weight's number and its own name."""
-    return _own(
+def _collect_optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
+    """Return the optimizer's tensors, by number of the weight and name."""
+    return _copy_tensors(
         {
             f"{number}.{name}": value
-            for number, each in optimizer.state_dict()["state"].items()
-            for name, value in each.items()
+            for number, parameter_state in optimizer.state_dict()["state"].items()
+            for name, value in parameter_state.items()
             if isinstance(value, torch.Tensor)
         }
     )
 
 
 def read_state(folder: Path) -> StoredState | None:
-    """Return what the checkpoint of an encoder's folder says; None: there is none.
-
-    Raises:
-        CheckpointError: it is damaged.
-    """
-    path = folder / FOLDER / STATE
+    """Return the state in an encoder's folder; None without a checkpoint."""
+    path = folder / CHECKPOINT_FOLDER / STATE_FILE
     if not path.exists():
         return None
     try:
-        return _parsed(parse_json(path.read_bytes()))
+        return _parse_state(parse_json(path.read_bytes()))
     except OSError as error:
-        raise part_error(path, "cannot read it", error, damaged=CheckpointError) from None
+        raise folder_part_error(path, "cannot read it", error, damaged=CheckpointError) from None
     except FormatError as error:
         raise CheckpointError(f"{path}: {error}") from None
 
 
-def _parsed(found: Any) -> StoredState:
-    if not isinstance(found, dict) or found.pop("format", None) != FORMAT:
+def _parse_state(record: Any) -> StoredState:
+    if not isinstance(record, dict) or record.pop("format", None) != FORMAT:
         raise FormatError(f"the format is not {FORMAT!r}")
     try:
-        state = dict(found.pop("state"))
+        state = dict(record.pop("state"))
         for name in ("best", "last"):
-            state[name] = None if state[name] is None else ScoredMoment(**state[name])
-        stored = StoredState(state=TrainingState(**state), **found)
+            state[name] = None if state[name] is None else ValidationPoint(**state[name])
+        stored = StoredState(state=TrainingState(**state), **record)
     except (TypeError, KeyError, ValueError) as error:
-        raise FormatError(f"not what a training writes: {first_line(error)}") from None
+        raise FormatError(f"not a valid state: {first_line(error)}") from None
     check_record(stored.state)
     if not isinstance(stored.identity, dict):
         raise FormatError("identity must be an object")
     return stored
 
 
-def check_same(folder: Path, found: Identity, wanted: Identity) -> None:
-    """Refuse to go on with another training.
-
-    Raises:
-        OtherTrainingError: the one in the folder differs; says in what.
-    """
-    for name in (*wanted, *found):
-        old, new = found.get(name), wanted.get(name)
-        if old != new:
+def check_same_training(folder: Path, stored_identity: Identity, identity: Identity) -> None:
+    """Refuse to resume a different training."""
+    for name in (*identity, *stored_identity):
+        stored_value, value = stored_identity.get(name), identity.get(name)
+        if stored_value != value:
             raise OtherTrainingError(
-                f"{folder}: what is trained there has {_differs(name, old, new)}; "
+                f"{folder}: its training has {_describe_difference(name, stored_value, value)}; "
                 "choose another folder, or remove that one"
             )
 
 
-def _differs(name: str, old: object, new: object) -> str:
-    """Return in what trainings differ; digests tell nobody anything."""
-    if name in DIGESTS and old and new:
-        return DIGESTS[name]
-    was, is_wanted = ("none" if value in ("", None) else repr(value) for value in (old, new))
-    return f"{name} {was}, not {is_wanted}"
+def _describe_difference(name: str, old: object, new: object) -> str:
+    """Describe the difference between two trainings, without digests."""
+    if name in DIGEST_DIFFERENCES and old and new:
+        return DIGEST_DIFFERENCES[name]
+    stored, current = ("none" if value in ("", None) else repr(value) for value in (old, new))
+    return f"{name} {stored}, not {current}"
 
 
-DIGESTS: Mapping[str, str] = {
+DIGEST_DIFFERENCES: Mapping[str, str] = {
     "corpus": "other texts in --corpus or --parallel",
     "vectors": "other word vectors (--vectors)",
     "punkt": "other parameters of Punkt (--punkt)",
 }
-"""What differs where these do, of which a digest is kept."""
+"""Descriptions of differences in values that are stored as digests."""
 
 
-def load_weights(folder: Path, learned: Learned) -> None:
-    """Put the weights and the optimizer's numbers of a checkpoint into what learns.
-
-    Raises:
-        CheckpointError: a file is missing or damaged, or of another model.
-    """
-    _load_model(folder / FOLDER / WEIGHTS, learned.model)
-    _load_optimizer(folder / FOLDER / OPTIMIZER, learned.optimizer)
+def load_weights(folder: Path, trained: ModelAndOptimizer) -> None:
+    """Load the weights and the optimizer's tensors of a checkpoint."""
+    _load_model(folder / CHECKPOINT_FOLDER / WEIGHTS_FILE, trained.model)
+    _load_optimizer(folder / CHECKPOINT_FOLDER / OPTIMIZER_FILE, trained.optimizer)
 
 
 def _load_model(path: Path, model: nn.Module) -> None:
-    found = _tensors(path)
-    for name, own in model.state_dict().items():
-        if name not in found or found[name].shape != own.shape:
+    tensors = _read_tensors(path)
+    for name, parameter in model.state_dict().items():
+        if name not in tensors or tensors[name].shape != parameter.shape:
             raise CheckpointError(f"{path}: its weights {name!r} are not those of this model")
-    if more := found.keys() - model.state_dict().keys():
-        raise CheckpointError(f"{path}: has weights {min(more)!r}, which this model has not")
-    model.load_state_dict(found)
+    if unknown := tensors.keys() - model.state_dict().keys():
+        raise CheckpointError(f"{path}: has weights {min(unknown)!r}, which this model lacks")
+    model.load_state_dict(tensors)
 
 
 def _load_optimizer(path: Path, optimizer: torch.optim.Optimizer) -> None:
-    weights = [each for group in optimizer.param_groups for each in group["params"]]
+    weights = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     state: dict[int, dict[str, torch.Tensor]] = {}
-    for key, value in _tensors(path).items():
+    for key, value in _read_tensors(path).items():
         number, _, name = key.partition(".")
         if not number.isdecimal() or int(number) >= len(weights):
-            raise CheckpointError(f"{path}: {key!r} is of no weight of this model")
+            raise CheckpointError(f"{path}: {key!r} belongs to no weight of this model")
         if value.dim() and value.shape != weights[int(number)].shape:
-            raise CheckpointError(f"{path}: {key!r} is of another width")
+            raise CheckpointError(f"{path}: {key!r} has another shape")
         state.setdefault(int(number), {})[name] = value
     groups = optimizer.state_dict()["param_groups"]
     optimizer.load_state_dict({"state": state, "param_groups": groups})
 
 
-def _tensors(path: Path) -> dict[str, torch.Tensor]:
+def _read_tensors(path: Path) -> dict[str, torch.Tensor]:
     try:
-        return _own(tensor_files.load(path.read_bytes()))
+        return _copy_tensors(tensor_files.load(path.read_bytes()))
     except OSError as error:
-        raise part_error(path, "cannot read it", error, damaged=CheckpointError) from None
+        raise folder_part_error(path, "cannot read it", error, damaged=CheckpointError) from None
     except (safetensors.SafetensorError, ValueError, KeyError) as error:
         raise CheckpointError(f"{path}: {first_line(error)}") from None

@@ -1,4 +1,4 @@
-"""Signals that stop a process: they wait while what is learned is half changed."""
+"""Handling of signals during training: they wait until the model is in a consistent state."""
 
 import signal
 import threading
@@ -7,69 +7,70 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-_NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
+_SIGNAL_NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
-class Interrupts:
-    """Takes the signals of its process until its end, and lets them stop it where it is whole.
+class InterruptHandler:
+    """Context manager that defers signals until the model is in a consistent state.
 
-    What stopped the process before does so still. A signal by which the system would have ended it
-    at once ends it by SystemExit, with the code that a shell gives it. Once it is being stopped,
-    only a second Ctrl-C breaks off what it still writes: a terminal that is closed, or a cluster,
-    may send several signals that mean one thing.
+    The process then stops as its previous handler decides. For signals that would have ended it at once, it raises
+    SystemExit with the exit code that a shell reports. While the process is stopping, only a second Ctrl-C interrupts
+    it. A closed terminal or a cluster may send several signals for one event.
     """
 
     def __init__(self) -> None:
-        self._before: dict[int, Any] = {}
-        self._is_whole = True
-        self._waiting: int | None = None
+        self._previous_handlers: dict[int, Any] = {}
+        self._is_consistent = True
+        self._pending_signal: int | None = None
         self._is_stopping = False
-        self._asked = 0  # how often by Ctrl-C
+        self._interrupt_count = 0  # number of Ctrl-C
 
     @property
-    def may_keep(self) -> bool:
-        """Whether what is learned is whole, and nobody has pressed Ctrl-C twice."""
-        return self._is_whole and self._asked < 2
+    def can_save(self) -> bool:
+        """Whether the model is consistent and Ctrl-C was pressed at most once."""
+        return self._is_consistent and self._interrupt_count < 2
 
-    def __enter__(self) -> "Interrupts":
-        """Take the signals that do not pass unheard; in a thread of its own, there are none."""
+    def __enter__(self) -> "InterruptHandler":
+        """Install handlers for signals that are not ignored, in the main thread only."""
         if threading.current_thread() is threading.main_thread():
-            for number in (getattr(signal, name) for name in _NAMES if hasattr(signal, name)):
-                before = signal.getsignal(number)
-                if before not in (signal.SIG_IGN, None):  # None: it is not Python's
-                    self._before[number] = before
-                    signal.signal(number, self._take)
+            for signal_number in (getattr(signal, name) for name in _SIGNAL_NAMES if hasattr(signal, name)):
+                previous_handler = signal.getsignal(signal_number)
+                if previous_handler not in (signal.SIG_IGN, None):  # None: the handler is not Python's
+                    self._previous_handlers[signal_number] = previous_handler
+                    signal.signal(signal_number, self._handle_signal)
         return self
 
     def __exit__(self, *_: object) -> None:
-        for number, before in self._before.items():
-            signal.signal(number, before)
+        for signal_number, previous_handler in self._previous_handlers.items():
+            signal.signal(signal_number, previous_handler)
 
     @contextmanager
-    def waiting(self) -> Iterator[None]:
-        """Let signals wait until the end; what an error leaves half done stays so."""
-        self._go_on()  # had it heard what was raised before, it would not be here
-        self._is_whole = False
+    def defer_signals(self) -> Iterator[None]:
+        """Defer signals until the end of the block; after an error the model stays inconsistent."""
+        self._reset()  # an earlier signal was handled and did not stop the process
+        self._is_consistent = False
         yield
-        self._is_whole = True
-        number, self._waiting = self._waiting, None
-        if number is not None:
-            self._stop(number, None)
+        self._is_consistent = True
+        signal_number, self._pending_signal = self._pending_signal, None
+        if signal_number is not None:
+            self._stop_process(signal_number, None)
 
-    def _take(self, number: int, frame: FrameType | None) -> None:
-        self._asked += number == signal.SIGINT
-        if not self._is_whole:
-            self._waiting = number
-        elif not self._is_stopping or (number == signal.SIGINT and self._asked > 1):
-            self._stop(number, frame)
+    def _handle_signal(self, signal_number: int, frame: FrameType | None) -> None:
+        self._interrupt_count += signal_number == signal.SIGINT
+        if not self._is_consistent:
+            self._pending_signal = signal_number
+        elif not self._is_stopping or (signal_number == signal.SIGINT and self._interrupt_count > 1):
+            self._stop_process(signal_number, frame)
 
-    def _stop(self, number: int, frame: FrameType | None) -> None:
+    def _stop_process(self, signal_number: int, frame: FrameType | None) -> None:
         self._is_stopping = True
-        before: Callable[[int, FrameType | None], object] | signal.Handlers = self._before[number]
-        if not callable(before):
-            raise SystemExit(128 + number)
-        before(number, frame)
-        self._go_on()  # as who took the signal returned
+        previous_handler: Callable[[int, FrameType | None], object] | signal.Handlers = self._previous_handlers[
+            signal_number
+        ]
+        if not callable(previous_handler):
+            raise SystemExit(128 + signal_number)
+        previous_handler(signal_number, frame)
+        self._reset()  # the previous handler returned
 
-    def _go_on(self) -> None:
-        self._is_stopping, self._asked = False, 0
+    def _reset(self) -> None:
+        self._is_stopping, self._interrupt_count = False, 0

@@ -1,45 +1,88 @@
-"""Batches of items of a few sentences each, in an order that the epoch decides."""
+"""Batches of items of several sentences each, in an order that the epoch decides, and their objective."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import torch
 
-from sentprobe.probes.pretraining.objective import Batch
-from sentprobe.probes.pretraining.token_rows import Places, TokenRows, pad
+from sentprobe.probes.pretraining.held_out_items import hold_out
+from sentprobe.probes.pretraining.objective import Batch, Learner, PreparedObjective, Validation
+from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
+from sentprobe.probes.pretraining.token_rows import Places, TokenRows, collect_rows, pad_rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ItemBatches:
-    """Items in an order that the seed and the epoch decide; see ``objective.Examples``."""
+    """Items in an order that seed and epoch decide; see ``objective.TrainingBatches``."""
 
     items: Places
     size: int
     seed: int
-    make: Callable[[Places], Batch]
+    make_batch: Callable[[Places], Batch]
 
     @property
     def steps(self) -> int:
-        """How many batches an epoch has."""
+        """Number of batches per epoch."""
         return -(-len(self.items) // self.size)
 
     def batches(self, epoch: int, *, start: int = 0) -> Iterator[Batch]:
-        """Yield an epoch's batches from the batch *start* on."""
+        """Yield an epoch's batches, from batch *start*."""
         order = np.random.default_rng((self.seed, 2, epoch)).permutation(self.items)
         for place in range(start, self.steps):
-            yield self.make(order[place * self.size : (place + 1) * self.size])
+            yield self.make_batch(order[place * self.size : (place + 1) * self.size])
 
-    def in_order(self) -> Iterator[Batch]:
-        """Yield all items as they stand, in batches."""
+    def iterate_in_order(self) -> Iterator[Batch]:
+        """Yield batches of all items in their original order."""
         for start in range(0, len(self.items), self.size):
-            yield self.make(self.items[start : start + self.size])
+            yield self.make_batch(self.items[start : start + self.size])
 
 
-def side_by_side(parts: Sequence[TokenRows], places: Places) -> dict[str, torch.Tensor]:
-    """Return the sentences of items, first of the one part, then of the next.
+class ItemLearner(Learner):
+    """A sentence model with a classifier of items."""
+
+    @abstractmethod
+    def evaluate_batch(self, batch: Batch) -> tuple[float, float]:
+        """Return the number of correct items, and the summed loss of all items."""
+
+
+def prepare_items(
+    learner: ItemLearner,
+    sides: Sequence[Sequence[str]],
+    options: ObjectiveOptions,
+    columns: Mapping[str, torch.Tensor] | None = None,
+) -> PreparedObjective:
+    """Return the objective over items; each has a sentence in each of *sides*.
+
+    - columns: further values of all items, which become tensors of the batches
+    """
+    split = hold_out(*sides, count=options.validation, seed=options.seed)
+    token_rows = [collect_rows(map(learner.encoder.vocabulary.find_ids, side)) for side in sides]
+    train = ItemBatches(split.train, options.batch, options.seed, partial(_make_batch, token_rows, columns or {}))
+    return PreparedObjective(learner, train, partial(_validate, replace(train, items=split.validation)))
+
+
+def _make_batch(parts: Sequence[TokenRows], columns: Mapping[str, torch.Tensor], places: Places) -> Batch:
+    """Return a batch whose sentences are all of the first part, then all of the next.
 
     ``ids`` are (parts * b, time) int64 and ``lengths`` (parts * b,) int64.
     """
     rows = [part[place] for part in parts for place in places]
-    return {"ids": pad(rows), "lengths": torch.tensor([len(row) for row in rows])}
+    tensors = {"ids": pad_rows(rows), "lengths": torch.tensor([len(row) for row in rows])}
+    tensors |= {name: column[places] for name, column in columns.items()}
+    return Batch(tensors, items=len(places), targets=len(places))
+
+
+@torch.no_grad()
+def _validate(validation: ItemBatches, learner: Learner) -> Validation:
+    """Return the share of correct items, and their mean loss."""
+    assert isinstance(learner, ItemLearner)
+    device = next(learner.parameters()).device
+    correct_count, loss, count = 0.0, 0.0, len(validation.items)
+    for batch in validation.iterate_in_order():
+        batch_correct, batch_loss = learner.evaluate_batch(batch.to(device))
+        correct_count += batch_correct
+        loss += batch_loss
+    return Validation("accuracy", correct_count / count, higher_is_better=True, loss=loss / count)

@@ -1,8 +1,7 @@
-"""The loop: a learner is trained on lightning-fabric, validated, kept, and gone on with.
+"""The training loop: steps on lightning-fabric, validation, checkpoints and resuming.
 
-Each step draws from a generator seeded by the training's seed and the step's number, and batches
-are decided by the seed and the epoch. So the weights after a step depend on nothing else: neither
-on where the training was stopped before, nor on what looked at the model in between.
+Each step draws from a generator seeded by the training's seed and the step's number. Seed and epoch decide the batches.
+The weights after a step therefore depend neither on where the training was stopped, nor on probing in between.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,35 +16,34 @@ from torch import nn
 from sentprobe import progress
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.encoders.protocol import digest
-from sentprobe.probes.encoders.sentence_model import SentenceModel
-from sentprobe.probes.pretraining import checkpoint as kept
-from sentprobe.probes.pretraining import machines
-from sentprobe.probes.pretraining.interrupts import Interrupts
-from sentprobe.probes.pretraining.objective import Batch, Prepared
+from sentprobe.probes.encoders.trained.sentence_model import SentenceModel
+from sentprobe.probes.pretraining import checkpoint, devices_and_precision
+from sentprobe.probes.pretraining.interrupts import InterruptHandler
+from sentprobe.probes.pretraining.objective import Batch, PreparedObjective
 from sentprobe.probes.pretraining.optimizers import OptimizerSettings, make_optimizer
-from sentprobe.probes.pretraining.pace import TrainingPace
-from sentprobe.probes.pretraining.schedule import Every, Limits, ScoredMoment, TrainingState
-from sentprobe.versions import versions
+from sentprobe.probes.pretraining.schedule import Limits, StepInterval, TrainingState, ValidationPoint
+from sentprobe.probes.pretraining.training_speed import TrainingPace
+from sentprobe.versions import find_versions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingSettings:
-    """How a training goes, whatever is learned."""
+    """Settings of a training, for all objectives."""
 
     seed: int
     optimizer: OptimizerSettings
     limits: Limits = field(default_factory=Limits)
-    validate_every: Every = field(default_factory=Every)
-    point_every: Every | None = None
-    """How often the model is looked at; it is at the start and at the end, too. None: never."""
-    machine: machines.TrainingMachine = field(default_factory=machines.TrainingMachine)
+    validate_every: StepInterval = field(default_factory=StepInterval)
+    point_every: StepInterval | None = None
+    """Interval of probing, besides start and end; None: no probing."""
+    machine: devices_and_precision.TrainingMachine = field(default_factory=devices_and_precision.TrainingMachine)
     keep_seconds: float = 300.0
-    """A checkpoint is written so often, after each validation, when it is stopped, at the end."""
+    """Maximum seconds between checkpoints; others follow each validation, a stop and the end."""
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
-    """A moment of a training at which the model is looked at."""
+class ProbingPoint:
+    """A step of a training at which the model is probed."""
 
     step: int
     epoch: float
@@ -53,300 +51,270 @@ class Point:
 
 
 class DivergedError(SentprobeError):
-    """The loss is no number any more; the message says at which step."""
-
-
-def _forget(_: ScoredMoment) -> None:
-    """Keep nothing."""
+    """The loss is not finite; the message names the step."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingStore:
-    """Where a training is kept, and what is said of it there."""
+    """Folder and identity of a training, and functions that save models and validations."""
 
     folder: Path
-    identity: kept.Identity
+    identity: checkpoint.Identity
     save_best: Callable[[SentenceModel, TrainingState], None]
-    """Writes the best model so far."""
-    keep_validation: Callable[[ScoredMoment], None] = _forget
-    """Keeps each validation, once the model is written, for whoever draws the curve."""
-
-
-def _ignore(_: Point) -> None:
-    """Look at nothing."""
+    save_validation: Callable[[ValidationPoint], None] = lambda _: None
+    """Saves each validation for the training curve, after the model."""
 
 
 def train(
-    prepared: Prepared,
+    prepared: PreparedObjective,
     settings: TrainingSettings,
     store: TrainingStore,
     *,
-    at_point: Callable[[Point], None] = _ignore,
+    at_point: Callable[[ProbingPoint], None] = lambda _: None,
     reporter: progress.Reporter | None = None,
 ) -> TrainingState:
     """Train to the end, from the checkpoint in the folder if there is one.
 
-    One that is over is looked at again where it ended, if it is to be looked at. One that is
-    stopped (Ctrl-C, SIGTERM, SIGHUP) is kept as it was after the last step that it made whole.
-    The global random generators of PyTorch are as they were, afterwards.
+    A finished training is only probed again at its end, if probing is asked for. A stopped training (Ctrl-C, SIGTERM,
+    SIGHUP) is saved after its last complete step. PyTorch's global random generators are restored afterwards.
 
     Raises:
-        OtherTrainingError: the checkpoint is of something else.
-        DivergedError: the loss is not finite; what was kept before stays.
-        SentprobeError: nothing can be written (a full disk), a checkpoint is damaged.
+        OtherTrainingError: the checkpoint belongs to another training.
+        DivergedError: the loss is not finite; the last checkpoint stays.
+        SentprobeError: nothing can be written (a full disk), or a checkpoint is damaged.
         EncoderError: lightning-fabric is not installed.
     """
-    found = kept.read_state(store.folder)
-    if found is not None:
-        kept.check_same(store.folder, found.identity, store.identity)
-        is_over = found.state.ended(settings.limits) and found.state.is_validated
+    stored = checkpoint.read_state(store.folder)
+    if stored is not None:
+        checkpoint.check_same_training(store.folder, stored.identity, store.identity)
+        is_over = stored.state.find_end_reason(settings.limits) and stored.state.is_validated
         if is_over and settings.point_every is None:
-            return found.state
-    with torch.random.fork_rng(devices=_seeded_gpus()):
-        loop = _Loop(prepared, settings, store, at_point, reporter or progress.Silent())
-        return loop.run(found.state if found else None)
+            return stored.state
+    with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
+        loop = _TrainingLoop(prepared, settings, store, at_point, reporter or progress.SilentReporter())
+        return loop.run(stored.state if stored else None)
 
 
-def _seeded_gpus() -> list[int]:
-    return list(range(torch.cuda.device_count())) if torch.cuda.is_available() else []
-
-
-class _Stepper(nn.Module):
-    """A learner as Fabric takes it: called with tensors, which it finds in dictionaries only."""
+class _FabricLearner(nn.Module):
+    """Wrapper of a learner for Fabric, which finds tensors in dictionaries only."""
 
     def __init__(self, learner: nn.Module) -> None:
         super().__init__()
         self.learner = learner
 
     def forward(self, tensors: dict[str, torch.Tensor], items: int, targets: int) -> torch.Tensor:
-        """Return the loss of a batch.
-
-        On several devices Fabric moves each tensor there, also how long sentences are.
-        """
+        """Return the loss of a batch; with several devices, Fabric has moved all tensors to one."""
         batch = Batch(tensors, items, targets).to(next(self.parameters()).device)
         loss: torch.Tensor = self.learner(batch)
         return loss
 
 
-CHECKED = 20
-"""So many losses wait to be looked at, since that makes a GPU wait."""
+LOSSES_PER_CHECK = 20
+"""Steps between checks that losses are finite; each check makes a GPU wait."""
 
 
-class _Loop:
-    """What a training works with."""
+class _TrainingLoop:
+    """State of a running training."""
 
     def __init__(
         self,
-        prepared: Prepared,
+        prepared: PreparedObjective,
         settings: TrainingSettings,
         store: TrainingStore,
-        at_point: Callable[[Point], None],
+        at_point: Callable[[ProbingPoint], None],
         reporter: progress.Reporter,
     ) -> None:
-        self._fabric = machines.make_fabric(settings.machine)
-        with machines.without_remarks():
+        self._fabric = devices_and_precision.make_fabric(settings.machine)
+        with devices_and_precision.suppress_fabric_messages():
             self._fabric.launch()
         self._prepared, self._settings, self._store = prepared, settings, store
         self._at_point = at_point
-        # Adagrad makes its numbers at once, where the weights are.
+        # AdaGrad allocates its state at once, on the device of the weights.
         self._learner = prepared.learner.to(self._fabric.device)
         optimizer = make_optimizer(settings.optimizer, self._learner)
-        self._learned = kept.Learned(self._learner, optimizer)
-        self._stepper, self._optimizer = self._fabric.setup(_Stepper(self._learner), optimizer)
-        self._steps = prepared.train.steps // self._fabric.world_size
-        if self._steps == 0:
-            raise UsageError("there are fewer batches than devices; ask for smaller ones")
-        self._state = self._kept = TrainingState()
-        self._interrupts = Interrupts()
-        self._looked: int | None = None  # the last step after which it was looked at
-        self._waiting: list[tuple[int, torch.Tensor, torch.Tensor]] = []
-        first = self._fabric.is_global_zero
+        self._trained = checkpoint.ModelAndOptimizer(self._learner, optimizer)
+        self._stepper, self._optimizer = self._fabric.setup(_FabricLearner(self._learner), optimizer)
+        self._steps_per_epoch = prepared.train.steps // self._fabric.world_size
+        if self._steps_per_epoch == 0:
+            raise UsageError("there are fewer batches than devices; use smaller batches")
+        self._state = self._saved_state = TrainingState()
+        self._interrupts = InterruptHandler()
+        self._last_probed_step: int | None = None
+        self._unchecked_losses: list[tuple[int, torch.Tensor, torch.Tensor]] = []
+        is_first = self._fabric.is_global_zero
         self._pace = TrainingPace(
-            reporter if first else progress.Silent(), settings.limits, self._steps
+            reporter if is_first else progress.SilentReporter(), settings.limits, self._steps_per_epoch
         )
 
     def run(self, state: TrainingState | None) -> TrainingState:
-        """Train from a state, whose weights are in the checkpoint, or from the start."""
+        """Train from *state*, whose weights are in the checkpoint, or from the start."""
         if state is not None:
-            kept.load_weights(self._store.folder, self._learned)
-            self._state = self._kept = self._checked(state)
+            checkpoint.load_weights(self._store.folder, self._trained)
+            if not 0 <= state.batch < self._steps_per_epoch:
+                path = self._store.folder / checkpoint.CHECKPOINT_FOLDER / checkpoint.STATE_FILE
+                raise checkpoint.CheckpointError(
+                    f"{path}: {state.batch:,} completed batches, but an epoch has {self._steps_per_epoch:,}"
+                )
+            self._state = self._saved_state = state
         with self._interrupts:
             try:
                 self._train()
             except (KeyboardInterrupt, SystemExit):
-                self._keep_whole()
+                self._save_if_consistent()
                 raise
-            except RuntimeError as error:  # on several devices: another may have been stopped
+            except RuntimeError as error:  # another device's process may have stopped
                 if self._fabric.world_size > 1:
-                    self._try_to_keep(error)
+                    self._try_to_save(error)
                 raise
         return self._state
 
     def _train(self) -> None:
         self._pace.begin(self._state)
-        self._observe()
+        self._probe_and_validate()
         while not self._is_over():
-            for batch in self._batches():
-                self._step(batch)
+            for batch in self._iterate_batches():
+                self._run_step(batch)
                 if self._is_over():
                     break
         self._finish()
 
-    def _checked(self, state: TrainingState) -> TrainingState:
-        if not 0 <= state.batch < self._steps:
-            path = self._store.folder / kept.FOLDER / kept.STATE
-            raise kept.CheckpointError(
-                f"{path}: {state.batch:,} batches of an epoch are over, which has {self._steps:,}"
-            )
-        return state
-
     def _is_over(self) -> bool:
-        over: bool = self._fabric.broadcast(bool(self._state.ended(self._settings.limits)))
-        return over
+        is_over: bool = self._fabric.broadcast(bool(self._state.find_end_reason(self._settings.limits)))
+        return is_over
 
-    def _batches(self) -> Iterator[Batch]:
-        """Yield what is left of the epoch, of which each device takes its share."""
+    def _iterate_batches(self) -> Iterator[Batch]:
+        """Yield this device's share of the rest of the epoch."""
         fabric, state = self._fabric, self._state
         start = state.batch * fabric.world_size
         batches = self._prepared.train.batches(state.epoch, start=start)
         share = islice(batches, fabric.global_rank, None, fabric.world_size)
-        return islice(share, self._steps - state.batch)
+        return islice(share, self._steps_per_epoch - state.batch)
 
-    def _step(self, batch: Batch) -> None:
+    def _run_step(self, batch: Batch) -> None:
         step = self._state.step + 1
-        torch.manual_seed(step_seed(self._settings.seed, step, self._fabric.global_rank))
+        torch.manual_seed(compute_step_seed(self._settings.seed, step, self._fabric.global_rank))
         self._stepper.train()
         batch = batch.to(self._fabric.device)
         loss = self._stepper(dict(batch.tensors), batch.items, batch.targets)
         self._optimizer.zero_grad(set_to_none=True)
         self._fabric.backward(loss)
         norm = self._fabric.clip_gradients(
-            self._stepper,
-            self._optimizer,
-            max_norm=self._settings.optimizer.clip,
-            error_if_nonfinite=False,
+            self._stepper, self._optimizer, max_norm=self._settings.optimizer.clip, error_if_nonfinite=False
         )
-        with self._interrupts.waiting():
+        with self._interrupts.defer_signals():
             self._optimizer.step()
-            self._waiting.append((step, loss.detach(), norm.detach()))
-            self._state = self._pace.count(self._state.stepped(self._steps), batch)
-        self._after_step()
+            self._unchecked_losses.append((step, loss.detach(), norm.detach()))
+            self._state = self._pace.add_step_time(self._state.count_step(self._steps_per_epoch), batch)
+        self._finish_step()
 
-    def _after_step(self) -> None:
-        point, validation = self._due()
-        keep = self._fabric.broadcast(self._pace.since_kept >= self._settings.keep_seconds)
-        if point or validation or keep or len(self._waiting) == CHECKED:
-            self._pace.loss = self._check()
-        self._observe()
-        if (validation or keep) and not self._is_over():  # the end is kept once it was looked at
-            self._keep()
+    def _finish_step(self) -> None:
+        probe_due, validation_due = self._find_due_actions()
+        checkpoint_due = self._fabric.broadcast(self._pace.seconds_since_checkpoint >= self._settings.keep_seconds)
+        if probe_due or validation_due or checkpoint_due or len(self._unchecked_losses) == LOSSES_PER_CHECK:
+            self._pace.loss = self._check_losses()
+        self._probe_and_validate()
+        if (validation_due or checkpoint_due) and not self._is_over():  # _finish saves the end after probing
+            self._save_checkpoint()
 
-    def _due(self) -> tuple[bool, bool]:
-        """Say whether it is to be looked at and validated where it is."""
+    def _find_due_actions(self) -> tuple[bool, bool]:
+        """Return whether probing and validation are due at this step."""
         state, settings = self._state, self._settings
-        point, validation = (
+        probe_due, validation_due = (
             every is not None and every.is_due(state.step, epoch_over=state.batch == 0)
             for every in (settings.point_every, settings.validate_every)
         )
-        return point, validation and state.step > 0
+        return probe_due, validation_due and state.step > 0
 
-    def _observe(self) -> None:
-        """Look and validate where that is due; where it was stopped at that, once more."""
-        point, validation = self._due()
-        self._look(point)
-        if validation and not self._state.is_validated:
+    def _probe_and_validate(self) -> None:
+        """Probe and validate if due; validation is not repeated after a restart."""
+        probe_due, validation_due = self._find_due_actions()
+        self._probe(probe_due)
+        if validation_due and not self._state.is_validated:
             self._validate()
 
-    def _check(self) -> float:
-        """Return the last loss.
+    def _check_losses(self) -> float:
+        """Return the last loss; raise DivergedError if a loss or gradient norm is not finite."""
+        last_loss = 0.0
+        for step, loss, norm in self._unchecked_losses:
+            last_loss = float(loss)
+            if not (isfinite(last_loss) and isfinite(float(norm))):
+                quantity = "the gradient" if isfinite(last_loss) else f"the loss ({last_loss})"
+                raise self._make_diverged_error(step, quantity)
+        self._unchecked_losses.clear()
+        return last_loss
 
-        Raises:
-            DivergedError: one of those that wait, or the gradient's norm, is not finite.
-        """
-        last = 0.0
-        for step, loss, norm in self._waiting:
-            last = float(loss)
-            if not (isfinite(last) and isfinite(float(norm))):
-                what = "the gradient" if isfinite(last) else f"the loss ({last})"
-                raise self._diverged(step, what)
-        self._waiting.clear()
-        return last
-
-    def _diverged(self, step: int, what: str) -> DivergedError:
+    def _make_diverged_error(self, step: int, quantity: str) -> DivergedError:
         best = self._state.best
-        good = f"the best model, {best}" if best else "nothing, as nothing was validated yet"
+        saved_model = f"the best model, {best}" if best else "no model, since nothing was validated yet"
         return DivergedError(
-            f"{what} is no number any more at step {step:,}: {self._store.folder} keeps {good}; "
+            f"{quantity} is not finite at step {step:,}: {self._store.folder} keeps {saved_model}; "
             "a lower --rate may help"
         )
 
-    def _look(self, due: bool) -> None:  # noqa: FBT001
-        if due and self._fabric.is_global_zero:
-            with self._pace.paused():
+    def _probe(self, is_due: bool) -> None:  # noqa: FBT001
+        if is_due and self._fabric.is_global_zero:
+            with self._pace.pause_clock():
                 model = self._learner.encoder.eval()
-                self._at_point(Point(self._state.step, self._state.epochs(self._steps), model))
-        if due:
-            self._looked = self._state.step
+                self._at_point(ProbingPoint(self._state.step, self._state.compute_epochs(self._steps_per_epoch), model))
+        if is_due:
+            self._last_probed_step = self._state.step
             self._fabric.barrier()
 
     def _validate(self) -> None:
-        with self._pace.paused():
+        with self._pace.pause_clock():
             self._learner.eval()
-            found = self._prepared.validate(self._learner)
-        if not (isfinite(found.value) and isfinite(found.loss)):
-            raise self._diverged(self._state.step, f"the validation's {found.metric}")
-        state = self._state.validated(found, steps=self._steps)
-        self._pace.validated(found)
-        with self._interrupts.waiting():  # several files are the model, replaced one by one
+            validation = self._prepared.validate(self._learner)
+        if not (isfinite(validation.value) and isfinite(validation.loss)):
+            raise self._make_diverged_error(self._state.step, f"the validation's {validation.metric}")
+        state = self._state.record_validation(validation, steps_per_epoch=self._steps_per_epoch)
+        self._pace.validation = validation
+        with self._interrupts.defer_signals():  # the model is several files, replaced one by one
             if self._fabric.is_global_zero:
-                self._save(state)
-            self._state = state  # now, or what is killed while it saves would never be saved
+                if state.waited == 0:
+                    self._store.save_best(self._learner.encoder, state)
+                if state.last is not None:
+                    self._store.save_validation(state.last)
+            self._state = state  # only after saving: a process killed before must save again
 
-    def _save(self, state: TrainingState) -> None:
-        if state.waited == 0:
-            self._store.save_best(self._learner.encoder, state)
-        if state.last is not None:
-            self._store.keep_validation(state.last)
-
-    def _keep(self) -> None:
-        self._write()
-        self._pace.since_kept = 0.0
+    def _save_checkpoint(self) -> None:
+        self._write_checkpoint()
+        self._pace.seconds_since_checkpoint = 0.0
         self._fabric.barrier()
 
-    def _keep_whole(self) -> None:
-        """Keep what is stopped, if it is whole, waiting for no other process: it may be gone."""
-        if self._interrupts.may_keep and self._state != self._kept:
-            self._check()
-            self._write()
+    def _save_if_consistent(self) -> None:
+        """Save the state if it is consistent, without waiting for processes that may have ended."""
+        if self._interrupts.can_save and self._state != self._saved_state:
+            self._check_losses()
+            self._write_checkpoint()
 
-    def _try_to_keep(self, error: Exception) -> None:
-        """Keep what an error stopped; where that fails, the error has a note of it."""
+    def _try_to_save(self, error: Exception) -> None:
+        """Save the state after an error; a failure to do so is noted on the error."""
         try:
-            self._keep_whole()
+            self._save_if_consistent()
         except Exception as failure:
-            error.add_note(f"the last steps are not kept: {failure}")
+            error.add_note(f"the last steps are not saved: {failure}")
 
-    def _write(self) -> None:
+    def _write_checkpoint(self) -> None:
         if self._fabric.is_global_zero:
-            made = versions("torch", "lightning-fabric")
-            stored = kept.StoredState(self._state, self._store.identity, made)
-            kept.write_checkpoint(self._store.folder, self._learned, stored)
-        self._kept = self._state
+            package_versions = find_versions("torch", "lightning-fabric")
+            stored = checkpoint.StoredState(self._state, self._store.identity, package_versions)
+            checkpoint.write_checkpoint(self._store.folder, self._trained, stored)
+        self._saved_state = self._state
 
     def _finish(self) -> None:
-        """Look at where the training ends, validate there, and keep that, as it is all done."""
-        self._pace.loss = self._check()
-        wanted = self._settings.point_every is not None
-        self._look(wanted and self._looked != self._state.step)
+        """Probe, validate and save the finished model."""
+        self._pace.loss = self._check_losses()
+        has_probing_points = self._settings.point_every is not None
+        self._probe(has_probing_points and self._last_probed_step != self._state.step)
         if not self._state.is_validated:
             self._validate()
-        self._keep()
+        self._save_checkpoint()
 
 
-def step_seed(seed: int, step: int, rank: int) -> int:
-    """Return the seed of all that a step draws, on one of several devices.
+def compute_step_seed(seed: int, step: int, rank: int) -> int:
+    """Return the seed of all random numbers of a step on the device *rank*.
 
-    >>> step_seed(0, 1, 0) == step_seed(0, 1, 0), step_seed(0, 1, 0) == step_seed(0, 2, 0)
-    (True, False)
+    >>> compute_step_seed(0, 1, 0) == compute_step_seed(0, 2, 0)
+    False
     """
     return int(digest("step", seed, step, rank)[:15], 16)

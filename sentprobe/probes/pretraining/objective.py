@@ -1,4 +1,4 @@
-"""What an objective is to the loop that trains: batches, a loss, and a figure on validation."""
+"""Interface between an objective and the training loop: batches, loss and validation metric."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
@@ -8,33 +8,32 @@ from typing import Protocol
 import torch
 from torch import nn
 
-from sentprobe.probes.encoders.sentence_model import SentenceModel
+from sentprobe.probes.encoders.trained.sentence_model import SentenceModel
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Items that are learned from in one step, as tensors that a learner knows by name."""
+    """Items of one step, as named tensors."""
 
     tensors: Mapping[str, torch.Tensor]
     items: int
-    """How many there are."""
     targets: int
-    """How many answers are asked for: tokens of a decoder, or an answer an item."""
+    """Number of predicted targets: tokens of a decoder, or one per item."""
 
     def to(self, device: torch.device) -> "Batch":
-        """Return the same on another device; how long sentences are is known here.
+        """Return the batch on a device.
 
-        Those are the tensors whose names end in ``lengths``: networks ask for them on the CPU.
+        Tensors whose names end in ``lengths`` stay on the CPU, where networks need them.
         """
         moved = {
-            name: each.cpu() if name.endswith("lengths") else each.to(device, non_blocking=True)
-            for name, each in self.tensors.items()
+            name: tensor.cpu() if name.endswith("lengths") else tensor.to(device, non_blocking=True)
+            for name, tensor in self.tensors.items()
         }
         return Batch(moved, self.items, self.targets)
 
 
 class Learner(nn.Module, ABC):
-    """A sentence model, and on top of it what an objective needs: a decoder, a classifier."""
+    """A sentence model with the decoder or classifier of an objective."""
 
     def __init__(self, encoder: SentenceModel) -> None:
         super().__init__()
@@ -42,60 +41,60 @@ class Learner(nn.Module, ABC):
 
     @abstractmethod
     def forward(self, batch: Batch) -> torch.Tensor:
-        """Return the loss, a scalar: the mean over a batch's targets, in nats."""
+        """Return the loss, a scalar: the mean over the batch's targets, in nats."""
 
 
-class Examples(Protocol):
-    """What is learned from, in an order that the epoch alone decides."""
+class TrainingBatches(Protocol):
+    """Training batches in an order that depends on the epoch alone."""
 
     @property
     def steps(self) -> int:
-        """How many batches an epoch has."""
+        """Number of batches per epoch."""
 
     def batches(self, epoch: int, *, start: int = 0) -> Iterator[Batch]:
-        """Yield an epoch's batches from the batch *start* on: the same ones at each call."""
+        """Yield an epoch's batches, from batch *start*; each call yields the same ones."""
 
 
-_FORMATS: Mapping[str, str] = {"BLEU": ".1f", "accuracy": ".1%"}
-"""How figures are told that are of 100, or are shares; others have four digits."""
+_METRIC_FORMATS: Mapping[str, str] = {"BLEU": ".1f", "accuracy": ".1%"}
+"""Number formats of metrics; others have four significant digits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """How well an objective is met on what was held out of the training."""
+    """Result of a validation on the held-out items."""
 
     metric: str
-    """Its name: BLEU, accuracy, perplexity."""
+    """BLEU, accuracy or perplexity."""
     value: float
     higher_is_better: bool
     loss: float
     """Mean over the targets, in nats."""
 
     def __str__(self) -> str:
-        """Return the figure as it is told.
+        """Return metric and value.
 
         >>> print(Validation("accuracy", 0.93, higher_is_better=True, loss=0.2))
         accuracy 93.0%
         """
-        return f"{self.metric} {self.value:{_FORMATS.get(self.metric, ',.4g')}}"
+        return f"{self.metric} {self.value:{_METRIC_FORMATS.get(self.metric, ',.4g')}}"
 
-    def betters(self, other: "Validation | None") -> bool:
-        """Say whether it is better than another, or the first; of equals, by the loss.
+    def is_better_than(self, previous: "Validation | None") -> bool:
+        """Return whether this is better than *previous*, or the first; the loss breaks ties.
 
-        At first BLEU and accuracy are 0 for a while, and yet something is learned.
+        At first BLEU and accuracy are 0 for a while, although the loss falls.
         """
-        if other is None:
+        if previous is None:
             return True
-        if self.value == other.value:
-            return self.loss < other.loss
-        return (self.value > other.value) is self.higher_is_better
+        if self.value == previous.value:
+            return self.loss < previous.loss
+        return (self.value > previous.value) is self.higher_is_better
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """An objective over given texts, ready to be trained."""
+class PreparedObjective:
+    """An objective over texts, ready for training."""
 
     learner: Learner
-    train: Examples
+    train: TrainingBatches
     validate: Callable[[Learner], Validation]
-    """Leaves weights, gradients and random generators as they are."""
+    """Leaves weights, gradients and random generators unchanged."""

@@ -1,6 +1,6 @@
-"""How weights are moved: the optimizers, and which of them the papers used for what."""
+"""Optimizers of encoders, with the settings of the papers."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -11,7 +11,7 @@ from sentprobe.errors import UsageError
 
 
 class OptimizerKind(StrEnum):
-    """The optimizers; all are PyTorch's."""
+    """PyTorch's optimizers."""
 
     ADAM = "adam"
     SGD = "sgd"
@@ -21,15 +21,14 @@ class OptimizerKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptimizerSettings:
-    """An optimizer, and the numbers that it goes by."""
+    """An optimizer and its settings."""
 
     kind: OptimizerKind
     rate: float
-    """How far a step goes."""
+    """Learning rate."""
     momentum: float = 0.0
-    """The share of the step before that is gone again; of SGD only."""
     clip: float
-    """The norm of the gradient is no more than this."""
+    """Maximum norm of the gradient."""
 
     def __post_init__(self) -> None:
         for name in ("rate", "clip"):
@@ -40,61 +39,38 @@ class OptimizerSettings:
 ADAM = OptimizerSettings(kind=OptimizerKind.ADAM, rate=1e-3, clip=5.0)
 """For recurrent encoders (Conneau et al. 2018, appendix: Adam for BiLSTMs).
 
-The paper gives no rate: 0.001 is Adam's own (Kingma & Ba 2015, section 2). Clipping at 5 is that of
-Sutskever et al. 2014, section 3.4.
+The paper gives no learning rate: 0.001 is Adam's default (Kingma & Ba 2015, section 2). Clipping at 5 follows Sutskever
+et al. 2014, section 3.4.
 """
 
 SGD = OptimizerSettings(kind=OptimizerKind.SGD, rate=0.25, momentum=0.99, clip=0.1)
-"""For convolutions (Conneau et al. 2018, appendix: SGD with momentum for Gated ConvNets).
+"""For convolutional encoders (Conneau et al. 2018, appendix: SGD with momentum).
 
-The numbers are those of the encoder that they refer to, Gehring et al. 2017, section 4.2.
+The values are those of the encoder that they cite, Gehring et al. 2017, section 4.2.
 """
 
 ADAGRAD = OptimizerSettings(kind=OptimizerKind.ADAGRAD, rate=1e-2, clip=5.0)
-"""That of Adi et al. 2017, appendix II; gradients are clipped as in Sutskever et al. 2014."""
+"""From Adi et al. 2017, appendix II; gradients are clipped as in Sutskever et al. 2014."""
 
-USUAL: Mapping[OptimizerKind, OptimizerSettings] = {
-    each.kind: each for each in (ADAM, SGD, ADAGRAD)
+DEFAULT_SETTINGS: Mapping[OptimizerKind, OptimizerSettings] = {
+    settings.kind: settings for settings in (ADAM, SGD, ADAGRAD)
 }
-"""The numbers of each, where nothing else is asked for."""
-
-CONVOLUTIONAL = "gated-conv"
 
 
-def usual_optimizer(architecture: str) -> OptimizerSettings:
-    """Return the optimizer of the papers for a kind of network.
+def find_default_optimizer(architecture: str) -> OptimizerSettings:
+    """Return the optimizer that the papers use for an architecture.
 
-    >>> usual_optimizer("gated-conv").kind.value, usual_optimizer("bilstm-max").kind.value
+    >>> find_default_optimizer("gated-conv").kind.value, find_default_optimizer("lstm").kind.value
     ('sgd', 'adam')
     """
-    return SGD if architecture == CONVOLUTIONAL else ADAM
+    return SGD if architecture == "gated-conv" else ADAM
 
 
 def make_optimizer(settings: OptimizerSettings, model: nn.Module) -> torch.optim.Optimizer:
-    """Return the optimizer of those weights of a model that learn."""
-    return _MAKERS[settings.kind](
-        [each for each in model.parameters() if each.requires_grad], settings
-    )
-
-
-_Weights = Iterable[nn.Parameter]
-
-
-def _adam(weights: _Weights, settings: OptimizerSettings) -> torch.optim.Optimizer:
-    return torch.optim.Adam(weights, lr=settings.rate)
-
-
-def _sgd(weights: _Weights, settings: OptimizerSettings) -> torch.optim.Optimizer:
-    momentum = settings.momentum
-    return torch.optim.SGD(weights, lr=settings.rate, momentum=momentum, nesterov=momentum > 0)
-
-
-def _adagrad(weights: _Weights, settings: OptimizerSettings) -> torch.optim.Optimizer:
-    return torch.optim.Adagrad(weights, lr=settings.rate)
-
-
-_MAKERS: Mapping[OptimizerKind, Callable[[_Weights, OptimizerSettings], torch.optim.Optimizer]] = {
-    OptimizerKind.ADAM: _adam,
-    OptimizerKind.SGD: _sgd,
-    OptimizerKind.ADAGRAD: _adagrad,
-}
+    """Return the optimizer of a model's trainable weights."""
+    weights = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    rate, momentum = settings.rate, settings.momentum
+    if settings.kind is OptimizerKind.SGD:
+        return torch.optim.SGD(weights, lr=rate, momentum=momentum, nesterov=momentum > 0)
+    optimizer = torch.optim.Adam if settings.kind is OptimizerKind.ADAM else torch.optim.Adagrad
+    return optimizer(weights, lr=rate)

@@ -1,25 +1,25 @@
-"""When a training validates, is looked at, and ends; how far it is."""
+"""Schedule of a training: its progress, its end, and when it validates and probes."""
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from math import isfinite
 
-from sentprobe.errors import UsageError, check_whole, counted
+from sentprobe.errors import UsageError, check_whole, format_count
 from sentprobe.probes.pretraining.objective import Validation
 
 EPOCH = "epoch"
 
 
 @dataclass(frozen=True, slots=True)
-class Every:
-    """How often something is done: after so many steps, or (0) after each epoch."""
+class StepInterval:
+    """Interval of a repeated action: a number of steps, or 0 for an epoch."""
 
     steps: int = 0
 
     def is_due(self, step: int, *, epoch_over: bool) -> bool:
-        """Say whether it is done after a step.
+        """Return whether the action is due after *step*.
 
-        >>> Every(10).is_due(20, epoch_over=False), Every().is_due(20, epoch_over=False)
-        (True, False)
+        >>> StepInterval(10).is_due(20, epoch_over=False)
+        True
         """
         return step % self.steps == 0 if self.steps else epoch_over
 
@@ -27,32 +27,29 @@ class Every:
         return f"every {self.steps} steps" if self.steps else "every epoch"
 
 
-def parse_every(text: str, option: str) -> Every:
-    """Return how often an option says; the inverse of what it is written as.
+def parse_step_interval(text: str, option: str) -> StepInterval:
+    """Parse the interval in an option's value.
 
-    >>> parse_every("epoch", "--probe-every"), parse_every("500", "--probe-every")
-    (Every(steps=0), Every(steps=500))
-
-    Raises:
-        UsageError: it is neither ``epoch`` nor a number of steps.
+    >>> parse_step_interval("epoch", "--probe-every"), parse_step_interval("500", "--probe-every")
+    (StepInterval(steps=0), StepInterval(steps=500))
     """
     if text == EPOCH:
-        return Every()
+        return StepInterval()
     if text.isdecimal() and int(text) > 0:
-        return Every(int(text))
+        return StepInterval(int(text))
     raise UsageError(f"{option} {text}: a number of steps from 1, or {EPOCH}, is wanted")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Where a training ends, whichever comes first; with none of them, by its patience alone."""
+    """Limits of a training, of which the first ends it; without any, patience alone does."""
 
     steps: int | None = None
     epochs: int | None = None
     minutes: float | None = None
-    """Of the clock, those of earlier runs counted: where that ends depends on the machine."""
+    """Training time, including earlier runs; the final step depends on the machine."""
     patience: int = 5
-    """Ends after so many validations in a row that were no better (Adi et al. 2017: 5 epochs)."""
+    """Consecutive validations without improvement that end training (Adi et al. 2017: 5 epochs)."""
 
     def __post_init__(self) -> None:
         for name in ("steps", "epochs", "patience"):
@@ -64,8 +61,8 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoredMoment:
-    """A validation, and where in the training it was."""
+class ValidationPoint:
+    """A validation, with its step and epoch."""
 
     step: int
     epoch: float
@@ -76,7 +73,7 @@ class ScoredMoment:
 
     @property
     def validation(self) -> Validation:
-        """The validation alone."""
+        """The validation without step and epoch."""
         return Validation(self.metric, self.value, self.higher_is_better, self.loss)
 
     def __str__(self) -> str:
@@ -85,75 +82,60 @@ class ScoredMoment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingState:
-    """How far a training is: with the weights and the optimizer, all that it goes on from."""
+    """Progress of a training: the part of a checkpoint beside weights and optimizer."""
 
     step: int = 0
     epoch: int = 0
-    """Epochs that are over."""
+    """Completed epochs."""
     batch: int = 0
-    """Batches of the epoch that are over."""
+    """Completed batches of the current epoch."""
     seconds: float = 0.0
-    """Of training, those of earlier runs counted."""
+    """Training time, including earlier runs."""
     waited: int = 0
-    """Validations since the best."""
-    best: ScoredMoment | None = None
-    last: ScoredMoment | None = None
-    """The last validation."""
+    """Validations since the best one."""
+    best: ValidationPoint | None = None
+    last: ValidationPoint | None = None
 
-    def stepped(self, steps: int) -> "TrainingState":
-        """Return the state after one more step, where an epoch has so many.
+    def count_step(self, steps_per_epoch: int) -> "TrainingState":
+        """Return the state after one more step.
 
-        >>> TrainingState(batch=1).stepped(2)
+        >>> TrainingState(batch=1).count_step(2)
         TrainingState(step=1, epoch=1, batch=0, seconds=0.0, waited=0, best=None, last=None)
         """
-        over = self.batch + 1 == steps
+        epoch_over = self.batch + 1 == steps_per_epoch
         return replace(
-            self,
-            step=self.step + 1,
-            epoch=self.epoch + over,
-            batch=0 if over else self.batch + 1,
+            self, step=self.step + 1, epoch=self.epoch + epoch_over, batch=0 if epoch_over else self.batch + 1
         )
 
-    def validated(self, found: Validation, *, steps: int) -> "TrainingState":
+    def record_validation(self, validation: Validation, *, steps_per_epoch: int) -> "TrainingState":
         """Return the state after a validation."""
-        now = ScoredMoment(
-            step=self.step,
-            epoch=self.epochs(steps),
-            metric=found.metric,
-            value=found.value,
-            higher_is_better=found.higher_is_better,
-            loss=found.loss,
-        )
-        if found.betters(self.best.validation if self.best else None):
-            return replace(self, best=now, last=now, waited=0)
-        return replace(self, last=now, waited=self.waited + 1)
+        point = ValidationPoint(step=self.step, epoch=self.compute_epochs(steps_per_epoch), **asdict(validation))
+        if validation.is_better_than(self.best.validation if self.best else None):
+            return replace(self, best=point, last=point, waited=0)
+        return replace(self, last=point, waited=self.waited + 1)
 
-    def epochs(self, steps: int) -> float:
-        """Return how many epochs are over, where one has so many steps."""
-        return round(self.epoch + self.batch / steps, 4)
+    def compute_epochs(self, steps_per_epoch: int) -> float:
+        """Return the number of completed epochs, with fractions."""
+        return round(self.epoch + self.batch / steps_per_epoch, 4)
 
     @property
     def is_validated(self) -> bool:
-        """Whether the last validation was here."""
+        """Whether the last validation was at this step."""
         return self.last is not None and self.last.step == self.step
 
-    def share(self, limits: Limits, steps: int) -> float:
-        """Return how much of the training is over, from 0 to 1, as far as its limits tell."""
-        shares = [0.0]
-        if limits.steps is not None:
-            shares.append(self.step / limits.steps)
-        if limits.epochs is not None:
-            shares.append((self.epoch + self.batch / steps) / limits.epochs)
-        if limits.minutes is not None:
-            shares.append(self.seconds / (60 * limits.minutes))
-        return min(1.0, max(shares))
+    def compute_progress(self, limits: Limits, steps_per_epoch: int) -> float:
+        """Return the completed share of the training, from 0 to 1, by its limits."""
+        steps, epochs, minutes = limits.steps, limits.epochs, limits.minutes
+        completed_epochs = self.epoch + self.batch / steps_per_epoch
+        pairs = (self.step, steps), (completed_epochs, epochs), (self.seconds, minutes and 60 * minutes)
+        return min(1.0, max((completed / limit for completed, limit in pairs if limit is not None), default=0.0))
 
-    def ended(self, limits: Limits) -> str:
-        """Return why the training is over; empty: it is not."""
+    def find_end_reason(self, limits: Limits) -> str:
+        """Return the reason why training has ended; empty if it has not."""
         if limits.steps is not None and self.step >= limits.steps:
-            return counted(self.step, "step")
+            return format_count(self.step, "step")
         if limits.epochs is not None and self.epoch >= limits.epochs:
-            return counted(self.epoch, "epoch")
+            return format_count(self.epoch, "epoch")
         if limits.minutes is not None and self.seconds >= 60 * limits.minutes:
             return f"{limits.minutes:g} minutes"
         if self.best is not None and self.waited >= limits.patience:

@@ -1,30 +1,27 @@
-"""Word vectors that are learned from the texts themselves: skip-gram, by gensim."""
+"""Skip-gram word vectors, learned from the training texts by gensim."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
+from sentprobe.probes.encoders.files.word_vectors import WordVectors
 from sentprobe.probes.encoders.protocol import Vectors, digest, missing_extra
-from sentprobe.probes.encoders.word_vectors import WordVectors
 
 SKIP_GRAM = "skip-gram"
-"""What stands for such vectors in place of a file."""
+"""Value of ``--vectors`` that asks for skip-gram instead of a file."""
 
 WINDOW = 5
 EPOCHS = 5
 
 
 def learn_skip_gram(texts: Sequence[str], *, dim: int, words: int, seed: int) -> WordVectors:
-    """Return vectors of the most frequent words, (dim,) each.
+    """Return vectors (dim,) of the most frequent words.
 
-    Hierarchical softmax and a window of 5 words are those of Adi et al. 2017, appendix I; five
-    times all texts, gensim's own. One thread learns, so that the same seed gives the same vectors.
-
-    Raises:
-        EncoderError: gensim is not installed.
+    Hierarchical softmax and a window of 5 words follow Adi et al. 2017, appendix I; 5 epochs are gensim's default. One
+    thread is used, so that the same seed gives the same vectors.
     """
     try:
-        from gensim.models import Word2Vec  # noqa: PLC0415 - it is an extra
+        from gensim.models import Word2Vec
     except ImportError:
         raise missing_extra("word vectors of skip-gram", extra="train") from None
     learned = Word2Vec(
@@ -42,10 +39,8 @@ def learn_skip_gram(texts: Sequence[str], *, dim: int, words: int, seed: int) ->
     ).wv
     scale = float(np.sqrt(np.square(learned.vectors, dtype=np.float64).mean()))
 
-    def find(word: str) -> Vectors | None:
+    def find_vector(word: str) -> Vectors | None:
         row = learned.key_to_index.get(word)
         return None if row is None else learned.vectors[row]
 
-    return WordVectors(
-        SKIP_GRAM, dim, digest(SKIP_GRAM, seed, learned.vectors.tobytes()), find, scale
-    )
+    return WordVectors(SKIP_GRAM, dim, digest(SKIP_GRAM, seed, learned.vectors.tobytes()), find_vector, scale)

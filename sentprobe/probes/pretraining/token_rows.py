@@ -1,4 +1,4 @@
-"""Many sequences of tokens, kept flat: 500,000 sentences are two arrays."""
+"""Token sequences in flat arrays: 500,000 sentences are two arrays."""
 
 from array import array
 from collections.abc import Iterable
@@ -9,7 +9,6 @@ import torch
 from numpy.typing import NDArray
 
 Places = NDArray[np.int64]
-"""Numbers of rows, or of tokens."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -18,10 +17,9 @@ class TokenRows:
 
     tokens: NDArray[np.int32]
     bounds: Places
-    """Where each row begins, and where the last one ends."""
+    """Start of each row, and end of the last one."""
 
     def __len__(self) -> int:
-        """Return how many rows there are."""
         return len(self.bounds) - 1
 
     def __getitem__(self, row: int) -> NDArray[np.int32]:
@@ -30,12 +28,12 @@ class TokenRows:
 
     @property
     def lengths(self) -> Places:
-        """How many tokens each row has."""
+        """Number of tokens of each row."""
         return np.diff(self.bounds)
 
 
 def collect_rows(rows: Iterable[Iterable[int]]) -> TokenRows:
-    """Return rows of tokens, kept flat.
+    """Collect rows of tokens in flat arrays.
 
     >>> rows = collect_rows([[5, 6], [], [7]])
     >>> len(rows), rows[0].tolist(), rows.lengths.tolist()
@@ -48,14 +46,14 @@ def collect_rows(rows: Iterable[Iterable[int]]) -> TokenRows:
     return TokenRows(np.array(tokens, dtype=np.int32), np.array(bounds, dtype=np.int64))
 
 
-def pad(rows: Iterable[NDArray[np.int32]], *, before: int = 0, after: int = 0) -> torch.Tensor:
-    """Return rows of tokens beside each other, (b, time) int64, filled up with zeros.
+def pad_rows(rows: Iterable[NDArray[np.int32]], *, before: int = 0, after: int = 0) -> torch.Tensor:
+    """Return rows of tokens as one tensor (b, time) int64, padded with zeros.
 
-    *before* and *after*, where they are not 0, stand around the tokens of each.
+    *before* and *after*, unless 0, are added around each row.
 
-    >>> pad([np.array([5, 6]), np.array([7])], before=1, after=2).tolist()
+    >>> pad_rows([np.array([5, 6]), np.array([7])], before=1, after=2).tolist()
     [[1, 5, 6, 2], [1, 7, 2, 0]]
     """
     edges = [np.array([edge] if edge else [], dtype=np.int32) for edge in (before, after)]
-    whole = [torch.from_numpy(np.concatenate([edges[0], row, edges[1]])) for row in rows]
-    return torch.nn.utils.rnn.pad_sequence(whole, batch_first=True).long()
+    sequences = [torch.from_numpy(np.concatenate([edges[0], row, edges[1]])) for row in rows]
+    return torch.nn.utils.rnn.pad_sequence(sequences, batch_first=True).long()

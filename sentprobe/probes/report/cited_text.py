@@ -4,43 +4,39 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from sentprobe.errors import visible
+from sentprobe.display.table_writers import TableFormat, escape_latex, escape_markdown
+from sentprobe.errors import escape_control_characters
 from sentprobe.probes.report.references import SOFTWARE, find_reference
-from sentprobe.table_writers import TableFormat, in_latex, in_markdown
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
-    """Where publications are cited; the space before it is its own."""
+class Citation:
+    """A citation, with the space before it."""
 
     keys: tuple[str, ...]
     bare: bool = False
-    """Whether it is a part of the sentence, and so without parentheses."""
+    """Whether it is without parentheses, as a part of the sentence."""
 
 
-Piece: TypeAlias = str | Cited
-"""A part of a text."""
+Piece: TypeAlias = str | Citation
 
 ESCAPES: Mapping[TableFormat, Callable[[str], str]] = {
-    TableFormat.TEXT: visible,
-    TableFormat.MARKDOWN: in_markdown,
-    TableFormat.LATEX: in_latex,
+    TableFormat.TEXT: escape_control_characters,
+    TableFormat.MARKDOWN: escape_markdown,
+    TableFormat.LATEX: escape_latex,
 }
 
 
-def write_cited(pieces: Iterable[Piece], style: TableFormat) -> str:
-    """Return a text in one of the three formats; what means something to the format is escaped."""
+def write_with_citations(pieces: Iterable[Piece], style: TableFormat) -> str:
+    """Return a text in one of the three formats; special characters are escaped."""
     escape = ESCAPES[style]
-    cite = _in_latex if style is TableFormat.LATEX else _in_words
-    return "".join(escape(each) if isinstance(each, str) else cite(each) for each in pieces).strip()
+    return "".join(escape(piece) if isinstance(piece, str) else _cite(piece, style) for piece in pieces).strip()
 
 
-def _in_latex(cited: Cited) -> str:
-    return f"~\\cite{{{','.join(cited.keys)}}}"
-
-
-def _in_words(cited: Cited) -> str:
-    """Name authors and years; the software is named by the sentence itself."""
+def _cite(cited: Citation, style: TableFormat) -> str:
+    """Return a LaTeX command, or authors and years; the sentence itself names the software."""
+    if style is TableFormat.LATEX:
+        return f"~\\cite{{{','.join(cited.keys)}}}"
     labels = [find_reference(key).label for key in cited.keys if key != SOFTWARE]
     words = "; ".join(labels)
     if not words:
@@ -48,6 +44,6 @@ def _in_words(cited: Cited) -> str:
     return f" {words}" if cited.bare else f" ({words})"
 
 
-def keys_in(pieces: Iterable[Piece]) -> tuple[str, ...]:
-    """Return the keys that a text cites, each once, in order."""
-    return tuple(dict.fromkeys(key for p in pieces if isinstance(p, Cited) for key in p.keys))
+def list_keys(pieces: Iterable[Piece]) -> tuple[str, ...]:
+    """Return the cited keys, each once, in order."""
+    return tuple(dict.fromkeys(key for p in pieces if isinstance(p, Citation) for key in p.keys))

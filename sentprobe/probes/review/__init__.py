@@ -1,1 +1,1 @@
-"""What stands in the way of a claim about results: a check a file, gathered in :mod:`.checks`."""
+"""Checks of claims about results: one check per file, listed in :mod:`.checks`."""

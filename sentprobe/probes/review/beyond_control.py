@@ -1,63 +1,122 @@
-"""What an encoder knows beyond a control that may know the answer itself, by the paired test."""
+"""The checks for encoders that are not better than a control that may know the answer: by paired tests."""
 
 from collections.abc import Collection, Iterator
 from statistics import fmean
 
-from sentprobe.probes.report import comparisons
-from sentprobe.probes.report.comparisons import Comparison, Matched, points
-from sentprobe.probes.report.draws import cells
-from sentprobe.probes.report.sanity import NAMES
-from sentprobe.probes.runs.results import Condition, Result, Results
+from sentprobe.probes.known_task import ABOUT_WORDS, Cue
+from sentprobe.probes.report.findings import comparisons
+from sentprobe.probes.report.findings.comparisons import Comparison, MatchedResults, format_points
+from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, ControlRun, ControlVerdict, find_controls
+from sentprobe.probes.report.findings.draws import group_by_cell
+from sentprobe.probes.report.findings.significance_marks import find_tasks_solvable_from_words
+from sentprobe.probes.results.result import Condition, Result, Results
+from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
+from sentprobe.probes.suites import explain_expected_cue
 
 
-def no_better(
+def find_bag_of_words_ties(table: Results) -> Iterator[ClaimFinding]:
+    """Find the encoders that are not significantly better than the bag of words of their width.
+
+    Grave, unless the task asks which words are in the sentence.
+    """
+    for task, compared in find_ties_with_control(table, find_tasks_solvable_from_words(table), Condition.BAG_OF_WORDS):
+        about_words = explain_expected_cue(task, Cue.BAG) == ABOUT_WORDS
+        yield ClaimFinding(
+            severity=Severity.NOTE if about_words else Severity.GRAVE,
+            problem="A bag of random word vectors is not significantly worse"
+            + (", and the task asks which words there are." if about_words else "."),
+            figures=tuple(describe_against_control(comparison, Condition.BAG_OF_WORDS) for comparison in compared),
+            advice="Say that any encoder of this width that keeps the words would do as well."
+            if about_words
+            else "Claim nothing here beyond the words, or use a task that words cannot answer (mirror pairs).",
+            task=task,
+            encoder=", ".join(comparison.first.encoder for comparison in compared),
+        )
+
+
+def find_memorised_words(table: Results) -> Iterator[ClaimFinding]:
+    """Find tasks whose probe words alone are above chance, and encoders not better than them."""
+    above_chance = [run for run in find_controls(table) if _is_above_chance(run)]
+    tasks = dict.fromkeys(run.result.task for run in above_chance)
+    for task in tasks:
+        yield ClaimFinding(
+            severity=Severity.NOTE,
+            problem="The probe words without any sentence are above chance: a part of each figure is what the probe "
+            "remembers of these words.",
+            figures=tuple(map(str, (run for run in above_chance if run.result.task == task))),
+            advice="Compare with the probe words alone and not with chance.",
+            task=task,
+        )
+    for task, compared in find_ties_with_control(table, tasks, Condition.NO_SENTENCE):
+        yield ClaimFinding(
+            severity=Severity.GRAVE,
+            problem="The probe words without any sentence are not significantly worse: the "
+            "figure may be memory of these words alone.",
+            figures=tuple(describe_against_control(comparison, Condition.NO_SENTENCE) for comparison in compared),
+            advice="Claim nothing about the sentence vectors here; balance the labels of each "
+            "probe word (--sampling mirror does).",
+            task=task,
+            encoder=", ".join(comparison.first.encoder for comparison in compared),
+        )
+
+
+def _is_above_chance(run: ControlRun) -> bool:
+    may_know_answer = run.condition is Condition.NO_SENTENCE and not run.must_be_at_chance
+    return may_know_answer and run.verdict is ControlVerdict.ABOVE
+
+
+def find_ties_with_control(
     table: Results, tasks: Collection[str], control: Condition
 ) -> Iterator[tuple[str, list[Comparison]]]:
-    """Yield of each task the encoders that are not found to know more than their control.
+    """Yield for each task the encoders that are not significantly better than their control.
 
-    The p-values are corrected for all encoders on all of these tasks. An encoder whose probes give
-    the answers of the control is the control.
+    The p-values are corrected for all encoders on all of these tasks. An encoder whose probes answer exactly as the
+    control is left out.
     """
-    found = [
+    matched_results = [
         matched
-        for draws in cells(table)
-        if draws[0].task in tasks and (matched := _beside_itself(draws, control))
+        for draws in group_by_cell(table)
+        if draws[0].task in tasks and (matched := _pair_with_control(draws, control))
     ]
-    compared = comparisons.compare_results(found, under=(Condition.PROBE, control))
-    short = [each for each in compared if not (each.significant and each.paired.difference > 0)]
-    for task in dict.fromkeys(each.first.task for each in short):
-        yield task, [each for each in short if each.first.task == task]
+    all_comparisons = comparisons.compare_results(matched_results, conditions=(Condition.PROBE, control))
+    ties = [
+        comparison
+        for comparison in all_comparisons
+        if not (comparison.significant and comparison.paired.difference > 0)
+    ]
+    for task in dict.fromkeys(comparison.first.task for comparison in ties):
+        yield task, [comparison for comparison in ties if comparison.first.task == task]
 
 
-def _beside_itself(draws: list[Result], control: Condition) -> Matched:
-    there = [each for each in draws if control in each.scores]
-    same = all(_answers(each, Condition.PROBE) == _answers(each, control) for each in there)
-    return () if same else tuple((each, each) for each in there)
+def _pair_with_control(draws: list[Result], control: Condition) -> MatchedResults:
+    scored = [result for result in draws if control in result.scores]
+    answers_equal = all(
+        _list_right_answers(result, Condition.PROBE) == _list_right_answers(result, control) for result in scored
+    )
+    return () if answers_equal else tuple((result, result) for result in scored)
 
 
-def _answers(result: Result, condition: Condition) -> list[str]:
-    return [each.right for each in result.scores[condition].seeds]
+def _list_right_answers(result: Result, condition: Condition) -> list[str]:
+    return [seed.right for seed in result.scores[condition].seeds]
 
 
-def against(compared: Comparison, control: Condition) -> str:
-    """Write an encoder's figure and that of its control, with their difference."""
-    own, others = (
-        100 * fmean(each.scores[condition].accuracy for each, _ in compared.matched)
+def describe_against_control(comparison: Comparison, control: Condition) -> str:
+    """Describe the accuracy of an encoder and of its control, with their difference."""
+    encoder_percent, control_percent = (
+        100 * fmean(result.scores[condition].accuracy for result, _ in comparison.matched)
         for condition in (Condition.PROBE, control)
     )
-    name = compared.first.encoder
-    return f"{name}: {own:.1f}, {NAMES[control]}: {others:.1f}; {tested(compared)}"
-
-
-def tested(compared: Comparison) -> str:
-    """Write a difference in points, with its interval and the p-value that decides."""
-    low, high = points(compared.paired.interval.low), points(compared.paired.interval.high)
-    p, test = (
-        (compared.t_p, "t-test over draws")
-        if compared.draws > 1
-        else (compared.sign_p, "sign test")
+    name = comparison.first.encoder
+    return (
+        f"{name}: {encoder_percent:.1f}, {CONTROL_NAMES[control]}: {control_percent:.1f}; {describe_test(comparison)}"
     )
-    shown = comparisons.show_p(p)
+
+
+def describe_test(comparison: Comparison) -> str:
+    """Describe a difference in points, with its interval and the decisive p-value."""
+    low, high = (format_points(comparison.paired.interval.low), format_points(comparison.paired.interval.high))
+    p, test = (comparison.t_p, "t-test over draws") if comparison.draws > 1 else (comparison.sign_p, "sign test")
+    shown = comparisons.format_p_value(p)
     equals = f"< {shown[1:]}" if shown.startswith("<") else f"= {shown}"
-    difference = points(compared.paired.difference)
+    difference = format_points(comparison.paired.difference)
     return f"difference {difference} [{low}, {high}], p {equals} ({test})"

@@ -1,21 +1,20 @@
-"""The checks as a table, and the review of results by all of them."""
+"""The table of checks, and the review of results by all checks."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from sentprobe.probes.report.tables import arrange, settings, titles
-from sentprobe.probes.review.bag_of_words import only_words
-from sentprobe.probes.review.chance import near_chance
+from sentprobe.probes.report.tables.main_table import describe_differences, sort_results, split_settings
+from sentprobe.probes.results.result import Results
+from sentprobe.probes.review.beyond_control import find_bag_of_words_ties, find_memorised_words
+from sentprobe.probes.review.chance import find_near_chance
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
-from sentprobe.probes.review.convergence import unconverged
-from sentprobe.probes.review.cut_input import cut_input
-from sentprobe.probes.review.data_versions import other_versions
-from sentprobe.probes.review.failed_controls import failed_controls
-from sentprobe.probes.review.machines import unlike_machines
-from sentprobe.probes.review.noise import inside_noise
-from sentprobe.probes.review.probe_words import memorised_words
-from sentprobe.probes.review.repetitions import few_repetitions
-from sentprobe.probes.runs.results import Results
+from sentprobe.probes.review.convergence import find_unconverged
+from sentprobe.probes.review.cut_input import find_cut_input
+from sentprobe.probes.review.data_versions import find_version_differences
+from sentprobe.probes.review.failed_controls import find_failed_controls
+from sentprobe.probes.review.mixed_machines import find_machine_differences
+from sentprobe.probes.review.noise import find_ties_with_best
+from sentprobe.probes.review.repetitions import find_few_repetitions
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,60 +24,58 @@ class ClaimCheck:
     name: str
     asks: str
     find: Callable[[Results], Iterable[ClaimFinding]]
-    whole: bool = False
-    """Whether it sees all results at once; else those of each table of ``probe show``."""
+    sees_all_results: bool = False
+    """Whether it reviews all results at once; else each table of ``probe show``."""
 
 
 CHECKS = (
-    ClaimCheck("controls", "are probes that cannot know the answer at chance?", failed_controls),
-    ClaimCheck("words", "does a bag of words know as much?", only_words),
-    ClaimCheck("probe-words", "do the probe words alone tell as much?", memorised_words),
-    ClaimCheck("chance", "are figures above chance?", near_chance),
-    ClaimCheck("noise", "is the best told apart from the others?", inside_noise),
-    ClaimCheck("repetitions", "are there enough draws and seeds?", few_repetitions),
-    ClaimCheck("convergence", "were the probes trained to their end?", unconverged),
-    ClaimCheck("cut", "was anything of a sentence or a vector cut off?", cut_input),
-    ClaimCheck("machines", "were the rows made alike?", unlike_machines),
-    ClaimCheck("data", "are all on the same data, in the same way?", other_versions, whole=True),
+    ClaimCheck("controls", "are probes that cannot know the answer at chance?", find_failed_controls),
+    ClaimCheck("words", "does a bag of words know as much?", find_bag_of_words_ties),
+    ClaimCheck("probe-words", "do the probe words alone tell as much?", find_memorised_words),
+    ClaimCheck("chance", "are figures above chance?", find_near_chance),
+    ClaimCheck("noise", "is the best told apart from the others?", find_ties_with_best),
+    ClaimCheck("repetitions", "are there enough draws and seeds?", find_few_repetitions),
+    ClaimCheck("convergence", "were the probes trained to their end?", find_unconverged),
+    ClaimCheck("cut", "was anything of a sentence or a vector cut off?", find_cut_input),
+    ClaimCheck("machines", "were the rows made alike?", find_machine_differences),
+    ClaimCheck("data", "are all on the same data, in the same way?", find_version_differences, sees_all_results=True),
 )
-"""In the order in which findings of one severity are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimReview:
-    """What the checks have found, the grave first."""
+    """The findings of all checks, the grave ones first."""
 
     findings: tuple[ClaimFinding, ...]
 
     @property
     def grave(self) -> bool:
-        """Whether any finding is."""
+        """Whether any finding is grave."""
         return self.count(Severity.GRAVE) > 0
 
     def count(self, severity: Severity) -> int:
-        """Return how many findings are of a severity."""
-        return sum(each.severity is severity for each in self.findings)
+        """Return the number of findings of a severity."""
+        return sum(finding.severity is severity for finding in self.findings)
 
 
-def review(results: Results, *, checks: Iterable[ClaimCheck] = CHECKS) -> ClaimReview:
+def review_results(results: Results, *, checks: Iterable[ClaimCheck] = CHECKS) -> ClaimReview:
     """Review results by the checks, as a sceptical reader would."""
-    arranged = arrange(results)
-    tables = settings(arranged)
-    titled = tuple(zip(titles(tables), tables, strict=True))
-    found = [
+    arranged = sort_results(results)
+    tables = split_settings(arranged)
+    titled = tuple(zip(describe_differences(tables), tables, strict=True))
+    findings = [
         replace(finding, check=check.name, table=title)
         for check in checks
-        for title, part in ((("", arranged),) if check.whole else titled)
+        for title, part in ((("", arranged),) if check.sees_all_results else titled)
         for finding in check.find(part)
     ]
-    ranks = [*Severity]
-    return ClaimReview(tuple(sorted(_merged(found), key=lambda each: ranks.index(each.severity))))
+    severities = [*Severity]
+    return ClaimReview(tuple(sorted(_merge_findings(findings), key=lambda finding: severities.index(finding.severity))))
 
 
-def _merged(found: Iterable[ClaimFinding]) -> Iterator[ClaimFinding]:
-    """Yield what is found of several tables in the same words once."""
-    by_words: dict[ClaimFinding, list[str]] = {}
-    for each in found:
-        by_words.setdefault(replace(each, table=""), []).append(each.table)
-    for each, places in by_words.items():
-        yield replace(each, table=" and ".join(places))
+def _merge_findings(findings: Iterable[ClaimFinding]) -> Iterator[ClaimFinding]:
+    tables_by_finding: dict[ClaimFinding, list[str]] = {}
+    for finding in findings:
+        tables_by_finding.setdefault(replace(finding, table=""), []).append(finding.table)
+    for finding, tables in tables_by_finding.items():
+        yield replace(finding, table=" and ".join(tables))

@@ -1,4 +1,4 @@
-"""A finding of a review: what stands in the way of a claim, where, and what to do."""
+"""A finding of a review: a problem with a claim, its place, and advice."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -6,36 +6,32 @@ from typing import Any
 
 
 class Severity(StrEnum):
-    """How much of a claim is left where a finding is right."""
+    """The effect of a finding on a claim."""
 
     GRAVE = "grave"
-    """Nothing: what rests on these figures is not to be believed."""
+    """Claims that rest on these figures are not supported."""
     WARNING = "warning"
-    """It may be true, and these results do not show it."""
+    """The claim may be true, but these results do not show it."""
     NOTE = "note"
-    """All of it, if the claim says this too."""
+    """The claim holds if it mentions this limitation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimFinding:
-    """What one check has found at one place."""
+    """A finding of one check at one place."""
 
     severity: Severity
-    says: str
-    """What is wrong, in a sentence."""
+    problem: str
     advice: str
-    """What to do, in a sentence."""
     figures: tuple[str, ...] = ()
     task: str = ""
-    """Empty: all of the table; so too of the next two."""
+    """Empty: all tasks."""
     encoder: str = ""
-    """One or, with commas, several."""
+    """One or, with commas, several; empty: all encoders."""
     draw: str = ""
-    """The seed of a draw."""
     table: str = ""
-    """Which of several tables, as ``probe show`` calls it; empty: the only one, or all."""
+    """The table of ``probe show``; empty: the only one, or all."""
     check: str = ""
-    """The name of the check that found it."""
 
     @property
     def where(self) -> str:
@@ -44,7 +40,7 @@ class ClaimFinding:
         return "; ".join(part for part in (self.table, self.task, self.encoder, draw) if part)
 
     def to_record(self) -> dict[str, Any]:
-        """Return a flat dictionary, as :mod:`json` can write it."""
+        """Return a flat dictionary for :mod:`json`."""
         return {
             "severity": self.severity.value,
             "check": self.check,
@@ -52,7 +48,7 @@ class ClaimFinding:
             "task": self.task,
             "encoder": self.encoder,
             "draw": self.draw,
-            "says": self.says,
+            "says": self.problem,
             "figures": list(self.figures),
             "advice": self.advice,
         }

@@ -1,114 +1,104 @@
-"""Encoders on other versions of a task's data, or under other classifiers, than others."""
+"""The check for results on different data or under different classifiers."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
-from sentprobe.probes.report.data_lines import DIGITS
-from sentprobe.probes.report.tables import settings
+from sentprobe.probes.report.tables.data_notes import DIGEST_LENGTH
+from sentprobe.probes.report.tables.main_table import split_settings
+from sentprobe.probes.results.result import Result, Results
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
-from sentprobe.probes.runs.results import Result, Results
-from sentprobe.probes.trainer.presets import short_name
+from sentprobe.probes.trainer.presets import format_preset_name
 
 
-def other_versions(results: Results) -> Iterator[ClaimFinding]:
-    """Find the tasks on which some encoders can only be compared across versions of the data.
+def find_version_differences(results: Results) -> Iterator[ClaimFinding]:
+    """Find the tasks whose encoders have results on different versions of the data or classifiers.
 
-    That is, across two tables of ``probe show``; so too across classifiers.
+    Such results stand in different tables of ``probe show``.
     """
-    tables = settings(results)
+    tables = split_settings(results)
     for task in results.tasks:
-        here = [[each for each in table.records if each.task == task] for table in tables]
-        there = [records for records in here if records]
-        yield from _unlike(task, there, _digest, "versions of the data", same=_drawn_alike)
-        yield from _unlike(task, there, _classifier, "classifiers")
-        yield from _unknown(task, there)
-    yield from _namesakes(results)
+        by_table = [[record for record in table.records if record.task == task] for table in tables]
+        tables_with_task = [records for records in by_table if records]
+        yield from _find_differences(
+            task, tables_with_task, _describe_data, "versions of the data", is_same=_are_draws_of_one
+        )
+        yield from _find_differences(
+            task, tables_with_task, lambda record: format_preset_name(record.preset), "classifiers"
+        )
+        yield from _find_unrecorded(task, tables_with_task)
+    yield from _find_namesakes(results)
 
 
-def _namesakes(results: Results) -> Iterator[ClaimFinding]:
-    """Find the names that stand for several encoders, which are no draws of one."""
+def _find_namesakes(results: Results) -> Iterator[ClaimFinding]:
     for name in results.encoders:
-        records = [each for each in results.records if each.encoder == name]
-        found = {(each.encoder_fingerprint, each.encoder_seed) for each in records}
-        if len({fingerprint for fingerprint, _ in found}) > len({seed for _, seed in found}):
+        records = [record for record in results.records if record.encoder == name]
+        fingerprints = {(record.encoder_fingerprint, record.encoder_seed) for record in records}
+        if len({fingerprint for fingerprint, _ in fingerprints}) > len({seed for _, seed in fingerprints}):
             yield ClaimFinding(
                 severity=Severity.WARNING,
-                says="This name stands for different encoders: another model or file, or other "
-                "options.",
-                figures=tuple(sorted(fingerprint[:DIGITS] for fingerprint, _ in found)),
-                advice="Give each a name of its own with name=, and say which is meant.",
+                problem="This name stands for different encoders: another model or file, or other options.",
+                figures=tuple(sorted(fingerprint[:DIGEST_LENGTH] for fingerprint, _ in fingerprints)),
+                advice="Give each its own name with name=, and say which one you mean.",
                 encoder=name,
             )
 
 
-def _never(one: Result, other: Result) -> bool:  # noqa: ARG001
-    return False
-
-
-def _unlike(
+def _find_differences(
     task: str,
     tables: Sequence[Sequence[Result]],
-    of: Callable[[Result], str],
-    what: str,
+    describe: Callable[[Result], str],
+    subject: str,
     *,
-    same: Callable[[Result, Result], bool] = _never,
+    is_same: Callable[[Result, Result], bool] = lambda first, second: False,  # noqa: ARG005
 ) -> Iterator[ClaimFinding]:
     firsts = [table[0] for table in tables]
-    apart = [(a, b) for a, b in combinations(firsts, 2) if of(a) != of(b) and not same(a, b)]
-    if not apart:
+    differing = [(a, b) for a, b in combinations(firsts, 2) if describe(a) != describe(b) and not is_same(a, b)]
+    if not differing:
         return
-    names = [{each.encoder for each in table} for table in tables]
-    every = all(each == names[0] for each in names)
+    names = [{record.encoder for record in table} for table in tables]
+    all_complete = all(table_names == names[0] for table_names in names)
     yield ClaimFinding(
-        severity=Severity.NOTE if every else Severity.GRAVE,
-        says=f"There are figures of different {what}, "
+        severity=Severity.NOTE if all_complete else Severity.GRAVE,
+        problem=f"There are figures on different {subject}, "
         + (
-            "in tables of their own, each with all encoders."
-            if every
-            else "and not every encoder has one of each: no difference between them is the "
-            "encoders' alone."
+            "in separate tables, each with all encoders."
+            if all_complete
+            else "and not every encoder has one of each: differences between them are not due to the encoders alone."
         ),
         figures=tuple(
-            f"{of(table[0])}: {', '.join(dict.fromkeys(each.encoder for each in table))}"
-            for table in tables
+            f"{describe(table[0])}: {', '.join(dict.fromkeys(record.encoder for record in table))}" for table in tables
         ),
-        advice="Compare within a table of probe show only."
-        if every
-        else "Run all encoders on one of them.",
+        advice="Compare within a table of probe show only." if all_complete else "Run all encoders on one of them.",
         task=task,
     )
 
 
-def _digest(record: Result) -> str:
+def _describe_data(record: Result) -> str:
     facts = record.data
     seed = "" if facts is None or facts.seed is None else f", seed {facts.seed}"
     sizes = "" if facts is None else f" ({facts.train:,} training, {facts.test:,} test items{seed})"
-    return f"{record.dataset_fingerprint[:DIGITS]}{sizes}"
+    return f"{record.dataset_fingerprint[:DIGEST_LENGTH]}{sizes}"
 
 
-def _classifier(record: Result) -> str:
-    return short_name(record.preset)
+def _are_draws_of_one(first: Result, second: Result) -> bool:
+    """Return whether two datasets are draws of one dataset; some may lack encoders."""
+    return first.data is not None and second.data is not None and first.data.is_other_draw(second.data)
 
 
-def _drawn_alike(one: Result, other: Result) -> bool:
-    """Say whether two datasets are draws of one, of which some lack encoders still."""
-    return one.data is not None and other.data is not None and one.data.same_but_drawn(other.data)
-
-
-def _unknown(task: str, tables: Sequence[Sequence[Result]]) -> Iterator[ClaimFinding]:
-    records = [each for table in tables for each in table]
-    if any(each.data is None for each in records):
+def _find_unrecorded(task: str, tables: Sequence[Sequence[Result]]) -> Iterator[ClaimFinding]:
+    records = [record for table in tables for record in table]
+    if any(record.data is None for record in records):
         yield ClaimFinding(
             severity=Severity.NOTE,
-            says="What the data was made of is not recorded: it is known by its digest alone.",
-            figures=tuple(dict.fromkeys(each.dataset_fingerprint[:DIGITS] for each in records)),
-            advice="Run the same command again: it adds to the files what they lack.",
+            problem="The origin of the data is not recorded: it is known by its digest alone.",
+            figures=tuple(dict.fromkeys(record.dataset_fingerprint[:DIGEST_LENGTH] for record in records)),
+            advice="Run the same command again: it adds the missing facts to the files.",
             task=task,
         )
-    for note in dict.fromkeys(note for each in records for note in each.notes):
+    for note in dict.fromkeys(note for record in records for note in record.notes):
         yield ClaimFinding(
             severity=Severity.NOTE,
-            says=f"The card of the data says: {note}",
-            advice="Say so where the figures stand.",
+            problem=f"The card of the data says: {note}",
+            advice="Mention this beside the figures.",
             task=task,
         )

@@ -1,53 +1,49 @@
-"""Controls that fail, or are missing: nothing then says whether to believe the figures."""
+"""The check for controls that failed or are missing."""
 
 from collections.abc import Iterator
 
-from sentprobe.probes.report import sanity
+from sentprobe.probes.report.findings import control_verdicts
+from sentprobe.probes.results.result import Condition, Results
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
-from sentprobe.probes.runs.results import Condition, Results
 
 
-def failed_controls(table: Results) -> Iterator[ClaimFinding]:
-    """Find the sanity runs that must be at chance and are not, and the figures without any."""
-    runs = sanity.sanity_runs(table)
+def find_failed_controls(table: Results) -> Iterator[ClaimFinding]:
+    """Find the controls that must be at chance and are not, and results without controls."""
+    runs = control_verdicts.find_controls(table)
     count = sum(run.must_be_at_chance for run in runs)
     for run in runs:
-        if run.must_be_at_chance and run.verdict is not sanity.SanityVerdict.AT_CHANCE:
-            yield _failed(run, count)
-    yield from _missing(table)
+        if run.must_be_at_chance and run.verdict is not control_verdicts.ControlVerdict.AT_CHANCE:
+            yield _describe_failure(run, count)
+    yield from _find_missing(table)
 
 
-def _failed(run: sanity.SanityRun, count: int) -> ClaimFinding:
-    above = run.verdict is sanity.SanityVerdict.ABOVE
-    one = run.condition is Condition.RANDOM_PROBES
+def _describe_failure(run: control_verdicts.ControlRun, count: int) -> ClaimFinding:
+    above = run.verdict is control_verdicts.ControlVerdict.ABOVE
+    reason = "training and test disagree about something besides the sentence or the question"
+    if above:
+        reason = "something besides the sentence, or besides the question, gives the answer away"
+    is_encoder_control = run.condition is Condition.RANDOM_PROBES
     return ClaimFinding(
         severity=Severity.GRAVE if above else Severity.WARNING,
-        says=f"The control with {sanity.NAMES[run.condition]} cannot know the answer, and is "
-        f"{run.verdict}: {_why(above=above)}.",
-        figures=(f"{run}, corrected for {count} controls, {sanity.CONFIDENCE:.0%}",),
+        problem=f"The control with {control_verdicts.CONTROL_NAMES[run.condition]} cannot know the answer, and is "
+        f"{run.verdict}: {reason}.",
+        figures=(f"{run}, corrected for {count} controls, {control_verdicts.CONFIDENCE:.0%}",),
         advice="Repeat the run with another --seed. If it is so again, use no figure of this task: "
         "probe audit says which cues tell the answer.",
         task=run.result.task,
-        encoder=run.result.encoder if one else "",
+        encoder=run.result.encoder if is_encoder_control else "",
         draw=str(run.result.seed),
     )
 
 
-def _why(*, above: bool) -> str:
-    if above:
-        return "something besides the sentence, or besides the question, gives the answer away"
-    return "training and test disagree about something besides the sentence or the question"
-
-
-def _missing(table: Results) -> Iterator[ClaimFinding]:
-    without = sanity.unchecked(table)
-    for task in dict.fromkeys(each.task for each in without):
-        names = dict.fromkeys(each.encoder for each in without if each.task == task)
+def _find_missing(table: Results) -> Iterator[ClaimFinding]:
+    unchecked = control_verdicts.find_unchecked(table)
+    for task in dict.fromkeys(result.task for result in unchecked):
+        names = dict.fromkeys(result.encoder for result in unchecked if result.task == task)
         yield ClaimFinding(
             severity=Severity.GRAVE,
-            says="There are no controls: nothing says whether a probe that cannot know the answer "
-            "would be right as often.",
-            advice="Run the same command again without --no-controls: only they are trained.",
+            problem="There are no controls: a probe that cannot know the answer might be as accurate.",
+            advice="Run the same command again without --no-controls: it trains only the controls.",
             task=task,
             encoder=", ".join(names),
         )

@@ -1,62 +1,60 @@
-"""Too few repetitions: what other probes, other data and other weights would give is not known."""
+"""The check for too few seeds and draws."""
 
 from collections.abc import Iterator
 
-from sentprobe.probes.report.draws import seeds_of
-from sentprobe.probes.report.spread_lines import probe_counts
+from sentprobe.probes.report.findings.draws import list_seeds
+from sentprobe.probes.report.tables.spread_notes import count_probes
+from sentprobe.probes.results.result import Result, Results
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
-from sentprobe.probes.runs.results import Result, Results
 
 
-def few_repetitions(table: Results) -> Iterator[ClaimFinding]:
-    """Find what was done once, in too few draws, or more often for some encoders than others."""
-    trained = Results(tuple(each for each in table.records if each.dim))
+def find_few_repetitions(table: Results) -> Iterator[ClaimFinding]:
+    """Find results of one seed or few draws, and encoders with fewer seeds than others."""
+    trained = Results(tuple(record for record in table.records if record.dim))
     if trained.records:
-        yield from _few_draws(trained)
-        yield from _uneven(trained)
+        yield from _find_few_draws(trained)
+        yield from _find_uneven_counts(trained)
 
 
-def _few_draws(table: Results) -> Iterator[ClaimFinding]:
-    draws, probes = len(seeds_of(table)), min(probe_counts(table))
+def _find_few_draws(table: Results) -> Iterator[ClaimFinding]:
+    draws, probes = len(list_seeds(table)), min(count_probes(table))
     if draws == 1 and probes == 1:
         yield ClaimFinding(
             severity=Severity.WARNING,
-            says="Each figure is of one draw and one probe: what another seed would give is not "
-            "known, and the tests speak of other test items alone.",
-            advice="--seeds 5 trains five probes; --draws 3 makes new data, untrained weights and "
-            "probes, and the tests then speak of these.",
+            problem="Each figure is one draw and one probe: the effect of another seed is not "
+            "known, and the tests generalise to other test items only.",
+            advice="--seeds 5 trains five probes; --draws 3 adds new data, untrained weights and "
+            "probes, and the tests then generalise to these.",
         )
     elif draws == 1 and any(map(_can_be_drawn, table.records)):
         yield ClaimFinding(
             severity=Severity.WARNING,
-            says=f"All {probes} probes of a figure are of one draw of the data and of untrained "
+            problem=f"All {probes} probes of a figure are of one draw of the data and of untrained "
             "weights, which may differ by more than probes do.",
-            advice="--draws 3 makes new ones. What was done is kept.",
+            advice="--draws 3 adds new ones. Existing results are reused.",
         )
     elif draws == 2:
         yield ClaimFinding(
             severity=Severity.WARNING,
-            says="Two draws say little of others: the t-test over them has one degree of freedom.",
-            advice="Take at least --draws 3, or as many as the check 'noise' says.",
+            problem="Two draws say little about others: their t-test has one degree of freedom.",
+            advice="Take at least --draws 3, or as many as the check 'noise' suggests.",
         )
 
 
 def _can_be_drawn(record: Result) -> bool:
-    """Say whether a result has data or weights that another seed would change."""
-    built = record.data is not None and bool(record.data.origin)
-    return built or record.encoder_seed is not None
+    """Return whether a result has data or weights that another seed would change."""
+    return (record.data is not None and bool(record.data.origin)) or record.encoder_seed is not None
 
 
-def _uneven(table: Results) -> Iterator[ClaimFinding]:
-    counts = probe_counts(table)
+def _find_uneven_counts(table: Results) -> Iterator[ClaimFinding]:
+    counts = count_probes(table)
     if len(counts) == 1:
         return
-    fewest = [each for each in table.records if probe_counts(Results((each,))) == counts[:1]]
+    fewest = [record for record in table.records if count_probes(Results((record,))) == counts[:1]]
     yield ClaimFinding(
         severity=Severity.NOTE,
-        says=f"Figures are means over {' or '.join(map(str, counts))} probes: the fewer, the more "
-        "they vary.",
-        advice="Run the same --seeds for all; only what is missing is done.",
-        task=", ".join(dict.fromkeys(each.task for each in fewest)),
-        encoder=", ".join(dict.fromkeys(each.encoder for each in fewest)),
+        problem=f"Figures are means over {' or '.join(map(str, counts))} probes: the fewer, the more they vary.",
+        advice="Run the same --seeds for all; only missing probes are trained.",
+        task=", ".join(dict.fromkeys(record.task for record in fewest)),
+        encoder=", ".join(dict.fromkeys(record.encoder for record in fewest)),
     )

@@ -1,4 +1,4 @@
-"""A run: every encoder on every task, with the sanity runs beside, and only what is missing."""
+"""Runs: every encoder on every task, with controls; existing results are reused."""
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -8,57 +8,59 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from sentprobe.engines import Engine, EngineName, Machines, make_engine
+from sentprobe.engines import Engine, EngineChoice, EngineName, make_engine
 from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import TooFewError
 from sentprobe.probes.encoders import USUAL_ENCODERS, Encoder
-from sentprobe.probes.encoders.cache import Cache
-from sentprobe.probes.encoders.given import (
-    EncodersGiven,
-    Known,
-    find_encoders,
-    in_ways,
-    make_known,
-    placed_encoders,
+from sentprobe.probes.encoders.cache.vector_cache import Cache
+from sentprobe.probes.encoders.capabilities import collect_notes, get_capabilities
+from sentprobe.probes.encoders.resolve import (
+    EncodersArgument,
+    EncoderSource,
+    bind_to_sentence_order,
+    build_encoders,
+    depends_on_order,
+    expand_variants,
+    resolve_encoders,
 )
-from sentprobe.probes.encoders.protocol import seed_of
-from sentprobe.probes.encoders.storage import as_storage
-from sentprobe.probes.runs import recipes, todo
-from sentprobe.probes.runs.built_suites import ItemCounts, warn_of
-from sentprobe.probes.runs.elsewhere import Cluster, check_can_travel, run_elsewhere
-from sentprobe.probes.runs.item_annotation import make_item_table
-from sentprobe.probes.runs.item_table import ItemTable, has_held_out, has_items, item_tables
-from sentprobe.probes.runs.methods import find_methods
-from sentprobe.probes.runs.results import Result, Results
-from sentprobe.probes.runs.runner import run_tasks
-from sentprobe.probes.runs.settings import Run, make_run
-from sentprobe.probes.runs.store import keep_run_file, prepare_directory
-from sentprobe.probes.runs.targets import DataGiven, Targets, find_datasets, find_targets
-from sentprobe.probes.runs.task import Task, make_tasks
-from sentprobe.probes.runs.word_source import make_source
+from sentprobe.probes.encoders.variants.cut_and_rounded import make_storage_options
+from sentprobe.probes.results.item_table import ItemTable, has_held_out, has_items, read_item_tables
+from sentprobe.probes.results.result import Result, Results
+from sentprobe.probes.results.store import prepare_directory, write_run_file
+from sentprobe.probes.runs.cluster.dask_runner import DaskCluster, check_sendable, run_on_cluster
+from sentprobe.probes.runs.execution import finished_runs, missing_jobs
+from sentprobe.probes.runs.execution.item_annotation import make_item_table
+from sentprobe.probes.runs.execution.runner import run_tasks
+from sentprobe.probes.runs.execution.task import make_tasks
+from sentprobe.probes.runs.execution.word_source import make_word_source
+from sentprobe.probes.runs.request.built_suites import ItemCounts, warn_left_out
+from sentprobe.probes.runs.request.methods import find_methods
+from sentprobe.probes.runs.request.run_request import ProbeInputs, ProbeTraining, RunPlacement, RunRequest
+from sentprobe.probes.runs.request.settings import Run
+from sentprobe.probes.runs.request.targets import DatasetsArgument, Targets, find_datasets, find_targets
 from sentprobe.probes.suites import ClassifierChoice
 from sentprobe.probes.trainer.presets import find_preset
-from sentprobe.progress import Reporter, Silent, bars
-from sentprobe.specs import Spec, check_distinct, choose
+from sentprobe.progress import Reporter, SilentReporter, show_bars
+from sentprobe.specs import Spec, check_distinct, choose_member
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a run: results, notes on the datasets and encoders, tasks left out."""
+    """The outcome of a run: results, notes on the datasets and encoders, tasks left out."""
 
     results: Results
     notes: tuple[str, ...]
     failures: Mapping[str, TooFewError]
     """Why tasks were left out, by name."""
-    found: int
-    """How many of the results were there already, whole."""
+    reused: int
+    """The number of results that existed already, complete."""
     items: tuple[ItemTable, ...] = ()
-    """The test items of which some have a structure that is held out of training."""
+    """The item tables of datasets with a held-out structure."""
 
 
 def run(
-    datasets: DataGiven,
-    encoders: EncodersGiven = USUAL_ENCODERS,
+    datasets: DatasetsArgument,
+    encoders: EncodersArgument = USUAL_ENCODERS,
     *,
     tasks: Sequence[str] | str = (),
     train: int | None = None,
@@ -89,7 +91,7 @@ def run(
     control_task: bool = False,
     methods: Sequence[str] = (),
 ) -> Results:
-    """Train and score probes for each encoder and dataset, with the sanity runs.
+    """Train and score probes for each encoder and dataset, with controls.
 
     - datasets: ``"compeval"``, the table of a corpus, a file or folder of datasets, a dataset at
       hand (:class:`ProbeDataset`), or a list of such. A task of a table for which the corpus has
@@ -98,246 +100,231 @@ def run(
       a list of sentences; a model with ``encode``, as in sentence-transformers; or a list of such.
       :func:`sentprobe.wrap_encoder` gives a function or model a name and a fingerprint
     - tasks: only these; by default all
-    - train, test, validation: how many items each task has that is built; by default as many as is
-      usual in its suite
+    - train, test, validation: the number of items of each task that is built; by default that of
+      its suite
     - hold_out_structure: a structure, such as ``"passive"``, that the training items of compeval
       lack, and half of the test items have; ``accuracy_by(result, "structure")`` tells both
     - preset: the classifier, its name, or a function that gives a dataset its own; by default that
       of the paper of the task (:data:`sentprobe.probes.suites.USUAL_PRESET`)
-    - seeds: so many probes are trained under each condition, with the seeds *seed*, *seed* + 1, ...
-    - draws: so often all of it with new data (where it is built), new weights of untrained encoders
-      and new probes, with the seeds *seed*, *seed* + 10, ...; what is stored stays as it is
-    - controls: whether the sanity runs are made; a baseline has none
-    - out: each result is written there, atomically, as soon as it is there. What is there already
-      is not done again, unless *force* says so
+    - seeds: number of probes under each condition, with the seeds *seed*, *seed* + 1, ...
+    - draws: number of independent draws of data (where it is built), weights of untrained encoders
+      and probes, with the seeds *seed*, *seed* + 10, ...; stored datasets stay as they are
+    - controls: whether controls are run; a baseline has none
+    - out: the folder of the results, each written atomically as soon as it is finished. Existing
+      results are reused, unless *force* is true
     - cache: where sentence vectors are kept between runs
-    - progress: whether what is done is shown on stderr; *reporter* is told instead, if there is one
-    - device: where probes are trained: cpu, cuda, cuda:1, mps, or auto, the best that there is
+    - progress: whether progress is shown on stderr; a *reporter* gets it instead
+    - device: where probes are trained: cpu, cuda, cuda:1, mps, or auto, the best one available
     - threads: PyTorch's in each process that trains; None leaves them as they are
     - encoding_threads: PyTorch's while sentences are encoded, before training; None leaves them
-    - jobs: probes are trained in so many processes (started by spawning: a script needs its
+    - jobs: number of processes that train probes (started by spawning: a script needs its
       ``__main__`` guard); the numbers are the same
     - engine, scheduler: ``"dask"`` and the address of a Dask cluster, whose workers then encode and
       train; encoders are specs, which the workers make. The numbers are the same
-    - probe_vectors: what stands for probe words: ``"one-hot"``; ``"encoder"``, the vector that each
+    - probe_vectors: the vectors of probe words: ``"one-hot"``; ``"encoder"``, the vector that each
       encoder gives to the word alone; or one encoder that gives it for all, or its spec; by
       default ``"encoder"`` for the tasks of Adi et al. 2017 and ``"one-hot"`` for all others
-    - dims, quantize: the vectors of each encoder are also probed when cut after so many numbers
+    - dims, quantize: the vectors of each encoder are also probed when cut to these widths
       and rounded to ``"int8"`` or ``"binary"``, in each combination
-    - erase: the vectors are also probed when what tells the answers of these datasets is gone from
-      them; paths of datasets without probe words
-    - control_task, methods: what else is learned of the vectors of each encoder, whole ones: see
-      :class:`sentprobe.probes.runs.methods.MethodName`
+    - erase: paths of datasets without probe words; the vectors are also probed when the labels of
+      each of these datasets are erased from them
+    - control_task, methods: further probes of the unchanged vectors of each encoder: see
+      :class:`sentprobe.probes.runs.request.methods.MethodName`
 
-    A sentence that is in several datasets is encoded once per encoder. Sanity runs that do not
-    depend on the encoder but for its width are made once for all encoders of that width.
+    A sentence that is in several datasets is encoded once per encoder. Controls that depend only on the width of the
+    encoder are run once for all encoders of that width.
 
     Raises:
-        GivenError: something is no dataset, or no encoder; it is a UsageError and a TypeError.
+        ArgumentTypeError: something is no dataset, or no encoder; it is a UsageError and a TypeError.
         UsageError: nothing to do, something twice, a number or a device that cannot be.
         SentprobeError: *out* is not ours or not writable; an encoder failed; training diverged.
     """
-    counts = ItemCounts(train, test, validation)
-    machines = Machines(
-        engine=choose(EngineName, engine, what="engine"), jobs=jobs, scheduler=scheduler
-    )
+    machines = EngineChoice(engine=choose_member(EngineName, engine, what="engine"), jobs=jobs, scheduler=scheduler)
     targets = find_targets(
-        datasets, tasks=tasks, counts=counts, structure=hold_out_structure, seed=seed
+        datasets, tasks=tasks, counts=ItemCounts(train, test, validation), structure=hold_out_structure, seed=seed
     )
-    storage = as_storage(dims, quantize)
-    known = in_ways(find_encoders(encoders), storage, erase=[*map(str, erase)])
-    settings = make_run(
-        seed=seed,
-        seeds=seeds,
-        draws=draws,
-        controls=controls,
-        methods=find_methods(methods, control_task=control_task),
-        out=out,
-        force=force,
-        cache=cache,
-        command=command,
-        device=device,
-        threads=threads,
-        encoding_threads=encoding_threads,
-        machines=machines,
+    sources = expand_variants(
+        resolve_encoders(encoders), make_storage_options(dims, quantize), erase=[*map(str, erase)]
     )
-    with bars(show=progress and reporter is None) as shown:
-        outcome = run_targets(
-            targets,
-            known,
-            run=settings,
+    request = RunRequest(
+        inputs=ProbeInputs(targets=targets, encoders=sources, probe_vectors=probe_vectors),
+        training=ProbeTraining(
             preset=find_preset(preset) if isinstance(preset, str) else preset,
-            words=probe_vectors,
-            reporter=reporter or shown,
-        )
-    warn_of(outcome.failures.values())
+            seed=seed,
+            seeds=seeds,
+            draws=draws,
+            controls=controls,
+            methods=find_methods(methods, control_task=control_task),
+        ),
+        placement=RunPlacement(
+            out=out,
+            force=force,
+            cache=cache,
+            command=command,
+            device=device,
+            threads=threads,
+            encoding_threads=encoding_threads,
+            machines=machines,
+        ),
+    )
+    with show_bars(show=progress and reporter is None) as bar:
+        outcome = execute_request(request, reporter=reporter or bar)
+    warn_left_out(outcome.failures.values())
     return outcome.results
 
 
-def run_targets(
-    targets: Targets,
-    encoders: Sequence[Known],
-    *,
-    run: Run,
-    preset: ClassifierChoice | None = None,
-    words: Encoder | Spec | str | None = None,
-    reporter: Reporter | None = None,
-) -> Outcome:
-    """Run the encoders on all datasets of the targets that can be built or read, in each draw.
+def execute_request(request: RunRequest, *, reporter: Reporter | None = None) -> Outcome:
+    """Run the encoders on all datasets of the targets, in each draw.
 
     Raises:
-        UsageError: see :func:`.targets.find_datasets`; the results' folder is not ours; an encoder
-            is an object of this process, which no worker of a cluster can have.
+        UsageError: see :func:`.targets.find_datasets` and :meth:`.request.RunRequest.make_run`; *out* is no results
+            folder, or workers of a cluster cannot build an encoder.
         SentprobeError: an encoder or a dataset could not be made; the cluster does not answer.
     """
-    check_can_travel(encoders, words, run=run)
+    run, inputs, preset = request.make_run(), request.inputs, request.training.preset
+    targets, encoders, words = inputs.targets, inputs.encoders, inputs.probe_vectors
+    check_sendable(encoders, words, run=run)
     outcomes: list[Outcome] = []
-    there = todo.by_recipe(run)
+    results = missing_jobs.find_results_by_recipe(run)
     with ExitStack() as stack:
-        # A run that is finished needs none.
+        # A finished run needs no engine.
         start = functools.cache(lambda: stack.enter_context(make_engine(run.machines)))
-        rest = _Rest(preset=preset, words=words, reporter=reporter or Silent(), start=start)
-        for draw in each_draw(encoders, targets=targets, run=run):
-            drawn = targets.drawn(draw.run.seed)
-            asked = recipes.requests(drawn, draw.encoders, run=draw.run, preset=preset, words=words)
-            found = find_finished(asked, there, run=draw.run)
-            outcomes.append(found or _run_draw(drawn, draw, rest, asked))
-    return _together(outcomes)
+        for draw in prepare_draws(encoders, targets=targets, run=run):
+            drawn = targets.replace_seed(draw.run.seed)
+            requests = finished_runs.find_requests(drawn, draw.encoders, run=draw.run, preset=preset, words=words)
+            finished = find_finished_outcome(requests, results, run=draw.run)
+            outcomes.append(
+                finished
+                or _run_draw(drawn, draw, request, requests, reporter=reporter or SilentReporter(), start=start)
+            )
+    return _merge_outcomes(outcomes)
 
 
 class DrawnRun(NamedTuple):
-    """A draw: its run, and the encoders, of which those that need a file or a model are made."""
+    """The run of one draw, and its encoders; those that need a file or a model are built."""
 
     run: Run
-    encoders: list[Known]
+    encoders: list[EncoderSource]
     specs: Mapping[str, Spec]
-    """What each is made from, by its name, where that is a spec."""
+    """The spec that an encoder was built from, by the name of the encoder."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Rest:
-    """What is the same in all draws, besides the run."""
-
-    preset: ClassifierChoice | None
-    words: Encoder | Spec | str | None
-    reporter: Reporter
-    start: Callable[[], Engine]
-    """Gives the engine, which starts with the first draw that has something to do."""
-
-
-def each_draw(encoders: Sequence[Known], *, targets: Targets, run: Run) -> Iterator[DrawnRun]:
+def prepare_draws(encoders: Sequence[EncoderSource], *, targets: Targets, run: Run) -> Iterator[DrawnRun]:
     """Yield each draw with its encoders.
 
     Raises:
-        UsageError: two encoders are of one name; one goes by the order of sentences that change.
+        UsageError: two encoders have the same name; vectors in sentence order cannot serve several draws.
         SentprobeError: an encoder could not be made.
     """
     specs: dict[str, Spec] = {}
-    for draw in run.each_draw():
-        groups = [recipes.light([each], seed=draw.seed) for each in encoders]
-        known = list(chain.from_iterable(groups))
-        check_distinct("encoder", [each.name for each in known])
+    sources = list(encoders)
+    for draw in run.iterate_draws():
+        groups = [finished_runs.build_encoders_with_files(source, seed=draw.seed) for source in sources]
+        drawn = list(chain.from_iterable(groups))
+        check_distinct("encoder", [encoder.name for encoder in drawn])
         if run.draws > 1 and targets.suites:
-            _refuse_ordered(known)
-        for each, group in zip(encoders, groups, strict=True):
-            if isinstance(each, Spec):
-                specs |= dict.fromkeys((made.name for made in group), each)
-        yield DrawnRun(draw, known, specs)
-        encoders = [each for pair in zip(encoders, groups, strict=True) for each in _kept(*pair)]
+            _reject_ordered_vectors(drawn)
+        for source, group in zip(sources, groups, strict=True):
+            if isinstance(source, Spec):
+                specs |= dict.fromkeys((encoder.name for encoder in group), source)
+        yield DrawnRun(draw, drawn, specs)
+        sources = list(chain.from_iterable(map(_select_reusable, sources, groups)))
 
 
-def _refuse_ordered(encoders: Iterable[Known]) -> None:
-    """Refuse vectors that go by the order of the sentences where each draw has other sentences."""
-    for each in encoders:
-        if hasattr(each, "in_order"):
+def _reject_ordered_vectors(encoders: Iterable[EncoderSource]) -> None:
+    """Raise UsageError for vectors in sentence order, since each draw has other sentences."""
+    for encoder in encoders:
+        if depends_on_order(encoder):
             raise UsageError(
-                f"{each.name}: its vectors are of the sentences of one draw, in their order, and "
-                "each of several draws has others; say which sentences they are of "
+                f"{encoder.name}: its vectors are of the sentences of one draw, in their order, "
+                "and each of several draws has others; say which sentences they are of "
                 "(file:VECTORS?sentences=FILE), or make one draw"
             )
 
 
-def _kept(known: Known, made: Sequence[Known]) -> Sequence[Known]:
-    """Return the encoders themselves where another draw has the same: a model is loaded once."""
-    drawn = (isinstance(each, Spec) or seed_of(each) is not None for each in made)
-    return [known] if any(drawn) else made
+def _select_reusable(source: EncoderSource, encoders: Sequence[EncoderSource]) -> Sequence[EncoderSource]:
+    """Return the encoders of a source if all draws share them, so that a model is loaded once.
+
+    Return the source itself if each draw needs encoders of its own.
+    """
+    is_random = (isinstance(encoder, Spec) or get_capabilities(encoder).seed is not None for encoder in encoders)
+    return [source] if any(is_random) else encoders
 
 
-def _together(outcomes: Sequence[Outcome]) -> Outcome:
-    """Return what came of all draws; what is noted of several is noted once."""
-    results = (record for each in outcomes for record in each.results.records)
-    notes = dict.fromkeys(note for each in outcomes for note in each.notes)
-    failures = {name: error for each in outcomes for name, error in each.failures.items()}
-    found = sum(each.found for each in outcomes)
-    items = tuple(table for each in outcomes for table in each.items)
-    return Outcome(Results(tuple(results)), tuple(notes), failures, found, items)
+def _merge_outcomes(outcomes: Sequence[Outcome]) -> Outcome:
+    """Return the outcome of all draws, with each note once."""
+    results = tuple(result for outcome in outcomes for result in outcome.results.records)
+    notes = dict.fromkeys(note for outcome in outcomes for note in outcome.notes)
+    failures = {name: error for outcome in outcomes for name, error in outcome.failures.items()}
+    reused = sum(outcome.reused for outcome in outcomes)
+    items = tuple(table for outcome in outcomes for table in outcome.items)
+    return Outcome(Results(results), tuple(notes), failures, reused, items)
 
 
 def _run_draw(
-    targets: Targets, draw: DrawnRun, rest: _Rest, asked: Sequence[recipes.Request]
+    targets: Targets,
+    draw: DrawnRun,
+    request: RunRequest,
+    result_requests: Sequence[finished_runs.ResultRequest],
+    *,
+    reporter: Reporter,
+    start: Callable[[], Engine],
 ) -> Outcome:
-    run, words = draw.run, rest.words
-    engine = rest.start()
-    made = make_known(draw.encoders, seed=run.seed)
+    """Return the outcome of a draw; *start* returns the engine."""
+    run, words = draw.run, request.inputs.probe_vectors
+    engine = start()
+    unbound = build_encoders(draw.encoders, seed=run.seed)
     if run.out is not None:
         prepare_directory(run.out, run.text)
-    found = find_datasets(targets, command=run.command, reporter=rest.reporter)
-    made = placed_encoders(made, (each.sentences for each in found.datasets))
-    source = None if words is None else make_source(words, seed=run.seed)
+    data = find_datasets(targets, command=run.command, reporter=reporter)
+    encoders = bind_to_sentence_order(unbound, (dataset.sentences for dataset in data.datasets))
     tasks = make_tasks(
-        found.datasets,
+        data.datasets,
         run=run,
-        preset=rest.preset,
-        words=source,
-        origins=recipes.origins(targets),
-        lexicons=recipes.lexicons(targets),
+        preset=request.training.preset,
+        words=None if words is None else make_word_source(words, seed=run.seed),
+        origins=finished_runs.digest_origins(targets),
+        lexicons=finished_runs.collect_lexicons(targets),
     )
-    known = recipes.by_names(asked)
+    recipes = {(requested.encoder, requested.task.name): requested.recipe for requested in result_requests}
     if run.machines.engine is EngineName.LOCAL:
-        ran = run_tasks(tasks, made, run=run, reporter=rest.reporter, known=known, engine=engine)
+        completed = run_tasks(tasks, encoders, run=run, reporter=reporter, recipes=recipes, engine=engine)
     else:
         assert not isinstance(words, Encoder)
-        cluster = Cluster(engine=engine, specs=draw.specs, words=words)
-        ran = run_elsewhere(
-            tasks, made, run=run, reporter=rest.reporter, known=known, cluster=cluster
-        )
-    of_data = (f"{data.name}: {note}" for data in found.datasets for note in data.card.notes)
-    of_encoders = (note for each in made for note in getattr(each, "notes", ()))
-    notes = (*of_data, *of_encoders, *ran.notes)
+        cluster = DaskCluster(engine=engine, specs=draw.specs, words=words)
+        completed = run_on_cluster(tasks, encoders, run=run, reporter=reporter, recipes=recipes, cluster=cluster)
+    data_notes = (f"{dataset.name}: {note}" for dataset in data.datasets for note in dataset.card.notes)
+    notes = (*data_notes, *collect_notes(encoders), *completed.notes)
     if run.out is not None:
-        items = item_tables(filter(has_held_out, ran.results.records), run.out)
+        items = read_item_tables(filter(has_held_out, completed.results.records), run.out)
     else:
-        items = _annotated(each for each in tasks if each.data.held_out)
-    return Outcome(ran.results, notes, found.failures, ran.found, items)
+        items = tuple(
+            make_item_table(task.data, fingerprint=task.fingerprint, lexicon=task.lexicon)
+            for task in tasks
+            if task.data.held_out
+        )
+    return Outcome(completed.results, notes, data.failures, completed.reused, items)
 
 
-def _annotated(tasks: Iterable[Task]) -> tuple[ItemTable, ...]:
-    """Return the test items of tasks."""
-    return tuple(
-        make_item_table(each.data, fingerprint=each.fingerprint, lexicon=each.lexicon)
-        for each in tasks
-    )
-
-
-def find_finished(
-    asked: Sequence[recipes.Request], there: Mapping[str, Result], *, run: Run
+def find_finished_outcome(
+    requests: Sequence[finished_runs.ResultRequest], results: Mapping[str, Result], *, run: Run
 ) -> Outcome | None:
-    """Return what came of the run if all that is asked for is there already; nothing is built.
+    """Return the outcome of the run if its results exist already; no dataset is built.
 
-    - there: the results that are there, by recipe
+    - results: the existing results, by recipe
     """
-    if run.out is None or not asked:
+    if run.out is None or not requests:
         return None
-    found = [there.get(each.recipe) for each in asked]
-    whole = [
-        result.of_seeds(run.seeds)
-        for result, each in zip(found, asked, strict=True)
-        if result is not None and not todo.missing_seeds(result, each.conditions, run=run)
+    existing = [results.get(request.recipe) for request in requests]
+    finished = [
+        result.select_seeds(run.seeds)
+        for result, request in zip(existing, requests, strict=True)
+        if result is not None and not missing_jobs.find_missing_seeds(result, request.conditions, run=run)
     ]
-    if len(whole) < len(asked) or not all(has_items(each, run.out) for each in whole):
+    if len(finished) < len(requests) or not all(has_items(result, run.out) for result in finished):
         return None
     if run.text:
-        keep_run_file(run.out, run.text)
-    notes = dict.fromkeys(f"{each.task}: {note}" for each in whole for note in each.notes)
-    items = item_tables(filter(has_held_out, whole), run.out)
-    return Outcome(Results(tuple(whole)), tuple(notes), {}, len(whole), items)
+        write_run_file(run.out, run.text)
+    notes = dict.fromkeys(f"{result.task}: {note}" for result in finished for note in result.notes)
+    items = read_item_tables(filter(has_held_out, finished), run.out)
+    return Outcome(Results(tuple(finished)), tuple(notes), {}, len(finished), items)

@@ -1,1 +1,1 @@
-"""Trees and dependencies, the parsers that make them, and what the tasks ask of them."""
+"""Constituent trees and dependencies, the parsers that produce them, and their labels."""

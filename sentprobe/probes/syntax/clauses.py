@@ -1,20 +1,20 @@
-"""The main clause of a tree: its finite verb and the heads of its subject and object.
+"""The main clause of a tree: its finite verb and the head nouns of its subject and object.
 
-The rules for NP are Collins's with these changes. A possessive 's is never the head. Pronouns and
-the *there* of existentials come after nouns and noun phrases (as in the Stanford parser), NML and
-NX count as nouns do, and a question's WHNP follows the rules of NP, so that the head of "which
-men" is *men*. Where the head follows a conjunction, the head is the conjunct before it.
+Conneau et al. 2018, section 2 (Tense, SubjNum, ObjNum). Function tags (SBJ, TMP, PRD, ...) decide where a tree has
+them. Trees of parsers have none; there, position and the word lists below decide. ``docs/corpus.md`` has the
+definitions.
 
-Conneau et al. 2018, section 2 (Tense, SubjNum, ObjNum). What the trees of parsers leave open, for
-want of function tags, is decided by position and by the lists below; where a tree has
-function tags (SBJ, TMP, PRD, ...), they decide. ``docs/corpus.md`` has the definitions.
+The head rules for NP are those of Collins with these changes. A possessive 's is never the head. Pronouns and
+existential *there* rank below nouns and noun phrases (as in the Stanford parser), and NML and NX rank with nouns. The
+WHNP of a question follows the rules of NP, so the head of "which men" is *men*. If a conjunction precedes the head, the
+head is the conjunct before the conjunction.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sentprobe.generator.event import Number
-from sentprobe.probes.syntax.trees import Tree, children
+from sentprobe.generator.events.event import Number
+from sentprobe.probes.syntax.trees import Tree, list_children
 
 VERB_TAGS = frozenset(("VB", "VBD", "VBG", "VBN", "VBP", "VBZ", "MD"))
 FINITE_TAGS = frozenset(("VBD", "VBP", "VBZ", "MD"))
@@ -28,7 +28,7 @@ AUXILIARIES = BE | frozenset(
         *("may", "might", "shall", "should", "must", "need", "dare", "ought"),
     )
 )
-"""Forms that may stand before another verb phrase as auxiliaries, with their contractions."""
+"""Verb forms that may precede another verb phrase as auxiliaries, and their contractions."""
 
 COPULAS = BE | frozenset(
     (
@@ -36,20 +36,11 @@ COPULAS = BE | frozenset(
         *("seem", "seems", "seemed", "seeming"),
     )
 )
-"""Verbs after which a noun phrase is a predicate, and no object."""
+"""Verbs after which a noun phrase is a predicate, not an object."""
 
 TIMES = frozenset(
     (
-        *(
-            "today",
-            "tomorrow",
-            "yesterday",
-            "tonight",
-            "monday",
-            "tuesday",
-            "wednesday",
-            "thursday",
-        ),
+        *("today", "tomorrow", "yesterday", "tonight", "monday", "tuesday", "wednesday", "thursday"),
         *("friday", "saturday", "sunday", "january", "february", "march", "april", "may", "june"),
         *("july", "august", "september", "october", "november", "december", "jan.", "feb.", "aug."),
         *("sept.", "oct.", "nov.", "dec.", "second", "seconds", "minute", "minutes", "hour"),
@@ -59,16 +50,13 @@ TIMES = frozenset(
         *("autumn", "winter", "moment", "moments", "time", "times", "while"),
     )
 )
-"""Heads of noun phrases that may say when."""
+"""Head nouns of possible temporal noun phrases."""
 
-TIME_MARKS = frozenset(("this", "that", "last", "next", "every", "each", "one", "all", "some"))
-"""First words of a noun phrase that, with a head in TIMES, says when rather than what."""
+TIME_DETERMINERS = frozenset(("this", "that", "last", "next", "every", "each", "one", "all", "some"))
+"""First words of temporal noun phrases; the head must be in TIMES, too."""
 
 REFLEXIVES = frozenset(
-    (
-        *("myself", "yourself", "himself", "herself", "itself", "oneself", "ourselves"),
-        *("yourselves", "themselves"),
-    )
+    (*("myself", "yourself", "himself", "herself", "itself", "oneself", "ourselves"), *("yourselves", "themselves"))
 )
 
 SINGULAR = frozenset(
@@ -78,28 +66,26 @@ SINGULAR = frozenset(
         *("everybody", "everything", "nobody", "nothing", "anyone", "anybody", "anything"),
     )
 )
-PLURAL = frozenset(
-    ("we", "they", "us", "them", "these", "those", "ourselves", "yourselves", "themselves")
-)
-"""Pronouns and determiners whose number shows in the form."""
+PLURAL = frozenset(("we", "they", "us", "them", "these", "those", "ourselves", "yourselves", "themselves"))
+"""Pronouns and determiners whose form shows the number."""
 
 CONJUNCTIONS = frozenset(("and", "&"))
-"""Those that make a plural of what they join."""
+"""Conjunctions that make a coordination plural."""
 
 
-NOMINAL = frozenset(("NP", "NX", "NML", "NAC", "WHNP"))
+NOUN_PHRASES = frozenset(("NP", "NX", "NML", "NAC", "WHNP"))
 """The categories of noun phrases."""
 
 _PRONOUNS = frozenset(("PRP", "EX", "WP"))
 _CONJUNCTION_CATEGORIES = frozenset(("CC", "CONJP"))
-_JOINED = NOMINAL | NOUN_TAGS | _PRONOUNS | {"CD", "DT", "QP"}
+_CONJUNCTS = NOUN_PHRASES | NOUN_TAGS | _PRONOUNS | {"CD", "DT", "QP"}
 _SEPARATORS = frozenset((",", ":"))
 
 
 _LEFT, _RIGHT = 1, -1
 
 
-_RULES: tuple[tuple[int, frozenset[str]], ...] = (
+_HEAD_RULES: tuple[tuple[int, frozenset[str]], ...] = (
     (_RIGHT, NOUN_TAGS | {"NX", "NML", "JJR"}),
     (_LEFT, frozenset(("NP", "WHNP"))),
     (_RIGHT, _PRONOUNS),
@@ -107,81 +93,70 @@ _RULES: tuple[tuple[int, frozenset[str]], ...] = (
     (_RIGHT, frozenset(("CD",))),
     (_RIGHT, frozenset(("JJ", "JJS", "RB", "QP", "WDT", "DT"))),
 )
-"""Where the search begins, and for which categories; the first rule that finds one decides."""
+"""Direction of the search, and categories; the first rule that finds a child decides."""
 
-_TAG_NUMBERS = {
-    "NN": Number.SINGULAR,
-    "NNP": Number.SINGULAR,
-    "NNS": Number.PLURAL,
-    "NNPS": Number.PLURAL,
-}
+_TAG_NUMBERS = {"NN": Number.SINGULAR, "NNP": Number.SINGULAR, "NNS": Number.PLURAL, "NNPS": Number.PLURAL}
 
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """The head of a subject or object: which token, and the number of the whole phrase.
+    """The head of a subject or object: its token, and the number of the whole phrase.
 
-    The number is that of the head's tag or form, but plural where *and* joins it to another, and
-    None where the form does not tell (*you*, *who*, *three*) or another conjunction joins two.
+    The number is that of the head's tag or form. It is plural if *and* joins the head to another noun. It is None if
+    another conjunction does so, or if the form does not show it (*you*, *who*, *three*).
     """
 
     index: int
     number: Number | None
 
 
-def head_noun(tree: Tree, node: int) -> Noun:
+def find_head_noun(tree: Tree, node: int) -> Noun:
     """Return the head of the noun phrase *node*."""
-    joined = ""
-    while (below := children(tree, node)) != []:
+    conjunction = ""
+    while (below := list_children(tree, node)) != []:
         categories = [tree.categories[child] for child in below]
-        place = _head_place(categories)
-        joined = joined or _joined_by(tree, below, categories, place)
+        place = _find_head(categories)
+        conjunction = conjunction or _find_conjunction(tree, below, categories, place)
         node = below[place]
     word = tree.starts[node]
-    return Noun(word, _phrase_number(tree.categories[node], tree.words[word], joined=joined))
+    if conjunction:
+        return Noun(word, Number.PLURAL if conjunction in CONJUNCTIONS else None)
+    return Noun(word, find_word_number(tree.categories[node], tree.words[word]))
 
 
-def _head_place(categories: Sequence[str]) -> int:
-    """Return which child is the head."""
+def _find_head(categories: Sequence[str]) -> int:
+    """Return the position of the head among the children."""
     order = range(len(categories))
-    for direction, wanted in _RULES:
+    for direction, rule_categories in _HEAD_RULES:
         for place in order[::direction]:
-            if categories[place] in wanted:
-                return _first_conjunct(categories, place)
+            if categories[place] in rule_categories:
+                return _find_first_conjunct(categories, place)
     return len(categories) - 1
 
 
-def _first_conjunct(categories: Sequence[str], place: int) -> int:
-    """Return the conjunct before *place* if a conjunction stands between them, else *place*."""
+def _find_first_conjunct(categories: Sequence[str], place: int) -> int:
+    """Return the conjunct before *place* if a conjunction separates the two, else *place*."""
     if place < 2 or categories[place - 1] not in _CONJUNCTION_CATEGORIES:
         return place
     before = place - 2
     while before > 0 and categories[before] in _SEPARATORS:
         before -= 1
-    return before if categories[before] in _JOINED else place
+    return before if categories[before] in _CONJUNCTS else place
 
 
-def _joined_by(tree: Tree, below: Sequence[int], categories: Sequence[str], place: int) -> str:
+def _find_conjunction(tree: Tree, below: Sequence[int], categories: Sequence[str], place: int) -> str:
     """Return the conjunction after the head that joins another noun to it, or the empty string."""
-    for other in range(place + 1, len(below) - 1):
-        if categories[other] in _CONJUNCTION_CATEGORIES and _JOINED.intersection(
-            categories[other + 1 :]
-        ):
-            return tree.words[tree.starts[below[other]]].lower()
+    for position in range(place + 1, len(below) - 1):
+        if categories[position] in _CONJUNCTION_CATEGORIES and _CONJUNCTS.intersection(categories[position + 1 :]):
+            return tree.words[tree.starts[below[position]]].lower()
     return ""
 
 
-def _phrase_number(tag: str, word: str, *, joined: str) -> Number | None:
-    if joined:
-        return Number.PLURAL if joined in CONJUNCTIONS else None
-    return word_number(tag, word)
+def find_word_number(tag: str, word: str) -> Number | None:
+    """Return the number that the tag or form of a noun or pronoun shows, or None.
 
-
-def word_number(tag: str, word: str) -> Number | None:
-    """Return the number that the tag or the form of a noun or pronoun shows, if it does.
-
-    >>> word_number("NNS", "lawyers"), word_number("PRP", "They"), word_number("PRP", "you")
-    (<Number.PLURAL: 'pl'>, <Number.PLURAL: 'pl'>, None)
+    >>> find_word_number("NNS", "lawyers"), find_word_number("PRP", "you")
+    (<Number.PLURAL: 'pl'>, None)
     """
     if tag in _TAG_NUMBERS:
         return _TAG_NUMBERS[tag]
@@ -192,15 +167,13 @@ def word_number(tag: str, word: str) -> Number | None:
 
 _CLAUSES = frozenset(("S", "SINV", "SQ", "SBARQ"))
 _INVERTED = FINITE_TAGS | {"SINV", "SQ"}
-"""Where the subject may follow: such a clause, or a finite verb that is directly under a clause."""
-_NO_OBJECT = frozenset(
-    ("TMP", "ADV", "PRD", "LOC", "DIR", "MNR", "EXT", "VOC", "PRP", "DTV", "BNF", "SBJ", "LGS")
-)
+"""Where the subject may follow the verb: in such a clause, or after a finite verb directly under the clause."""
+_NO_OBJECT = frozenset(("TMP", "ADV", "PRD", "LOC", "DIR", "MNR", "EXT", "VOC", "PRP", "DTV", "BNF", "SBJ", "LGS"))
 """Function tags of noun phrases after a verb that are not its direct object."""
 _NO_SUBJECT = frozenset(("TMP", "ADV", "VOC", "TPC", "LOC"))
 """Function tags of noun phrases before a verb that are not its subject."""
 _PREDICATE = VERB_TAGS | {"VP"}
-_STATING = FINITE_TAGS | {"VB"}
+_STATEMENT_TAGS = FINITE_TAGS | {"VB"}
 _VERB_OR_TO = VERB_TAGS | {"VP", "TO"}
 _NEXT_VERB = VERB_TAGS | {"CC"}
 _VERB_PHRASE = frozenset(("VP",))
@@ -211,8 +184,8 @@ _QUESTION = frozenset(("WHNP",))
 class MainClause:
     """The main clause: the token of its verb, and the heads of its subject and direct object.
 
-    The verb is the finite one, an auxiliary if there is one; its tag may be VB (an imperative) or,
-    in a fragment, that of a participle.
+    The verb is the finite one: the first auxiliary, if there is any. Its tag may be VB (an imperative), or in a
+    fragment that of a participle.
     """
 
     verb: int | None = None
@@ -225,26 +198,26 @@ NO_CLAUSE = MainClause()
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """A clause's node, its children, the child with its verb, and the node of that verb."""
+    """A clause's node, its children, the child that contains the verb, and the node of the verb."""
 
     node: int
     below: Sequence[int]
     predicate: int
     verb: int
     host: int
-    """The node that the verb is directly under."""
+    """The parent of the verb."""
     question: int | None
     """The WHNP before the clause, in a question."""
 
 
-def main_clause(tree: Tree) -> MainClause:
+def find_main_clause(tree: Tree) -> MainClause:
     """Return the main clause of *tree*; all fields None where it has none, as a fragment.
 
     Of coordinated clauses or verb phrases it is the first, and of a quotation with *he said* the
     clause of *said*.
 
     >>> from sentprobe.probes.syntax.trees import read_tree
-    >>> main_clause(read_tree(
+    >>> find_main_clause(read_tree(
     ...     "(S (NP (NNS men)) (VP (VBP have) (VP (VBN seen) (NP (DT the) (NN sea)))))"))
     MainClause(verb=1, subject=Noun(index=0, number=<Number.PLURAL: 'pl'>), \
 object=Noun(index=4, number=<Number.SINGULAR: 'sg'>))
@@ -252,160 +225,160 @@ object=Noun(index=4, number=<Number.SINGULAR: 'sg'>))
     clause = _find_clause(tree)
     if clause is None:
         return NO_CLAUSE
-    subject = _subject(tree, clause)
+    subject = _find_subject(tree, clause)
     obj = None
-    if subject is not None and _is_there(tree, subject):
-        subject = _announced(tree, clause, there=subject)
+    if subject is not None and _is_existential(tree, subject):
+        subject = _find_existential_subject(tree, clause, existential=subject)
     else:
-        obj = _object(tree, clause, subject=subject)
+        obj = _find_object(tree, clause, subject=subject)
     return MainClause(
         verb=tree.starts[clause.verb],
-        subject=None if subject is None else head_noun(tree, subject),
-        object=None if obj is None else head_noun(tree, obj),
+        subject=None if subject is None else find_head_noun(tree, subject),
+        object=None if obj is None else find_head_noun(tree, obj),
     )
 
 
 def _find_clause(tree: Tree) -> _Clause | None:
-    """Return the first clause under ROOT that states or commands, or else the first with a verb."""
+    """Return the first finite or imperative clause under ROOT, or else the first with a verb."""
     fallback = None
-    waiting: list[tuple[int, int | None]] = [(0, None)]
-    while waiting:
-        node, question = waiting.pop()
-        below = children(tree, node)
+    queue: list[tuple[int, int | None]] = [(0, None)]
+    while queue:
+        node, question = queue.pop()
+        below = list_children(tree, node)
         predicates = [child for child in below if tree.categories[child] in _PREDICATE]
         if not predicates:
-            asked = _first(tree, below, _QUESTION)
-            inner = [child for child in below if tree.categories[child] in _CLAUSES]
-            waiting.extend((child, asked) for child in reversed(inner))
+            question_phrase = _find_first(tree, below, _QUESTION)
+            inner_clauses = [child for child in below if tree.categories[child] in _CLAUSES]
+            queue.extend((child, question_phrase) for child in reversed(inner_clauses))
             continue
         for predicate in predicates:
-            verb, host = _leading_verb(tree, predicate, host=node)
+            verb, host = _find_leading_verb(tree, predicate, host=node)
             if verb is not None:
                 clause = _Clause(node, below, predicate, verb, host, question)
-                if tree.categories[verb] in _STATING:
+                if tree.categories[verb] in _STATEMENT_TAGS:
                     return clause
                 fallback = fallback or clause
     return fallback
 
 
-def _first(tree: Tree, nodes: Sequence[int], wanted: frozenset[str]) -> int | None:
+def _find_first(tree: Tree, nodes: Sequence[int], categories: frozenset[str]) -> int | None:
     for node in nodes:
-        if tree.categories[node] in wanted:
+        if tree.categories[node] in categories:
             return node
     return None
 
 
-def _leading_verb(tree: Tree, node: int, *, host: int) -> tuple[int | None, int]:
-    """Return the first verb of the verb phrase *node*, and what it is under.
+def _find_leading_verb(tree: Tree, node: int, *, host: int) -> tuple[int | None, int]:
+    """Return the first verb of the verb phrase *node*, and its parent.
 
-    None for an infinitive with *to*. A verb that is itself the node is returned as it is.
+    The verb is None in an infinitive with *to*. If *node* is a verb, it is returned itself.
     """
     while tree.categories[node] == "VP":
-        below = children(tree, node)
-        first = _first(tree, below, _VERB_OR_TO)
+        below = list_children(tree, node)
+        first = _find_first(tree, below, _VERB_OR_TO)
         if first is None or tree.categories[first] == "TO":
             return None, node
         node, host = first, node
     return node, host
 
 
-def _subject(tree: Tree, clause: _Clause) -> int | None:
-    """Return the node of the subject, or None: there is none, or it is itself a clause."""
-    if tree.annotated:
-        marked = [node for node in clause.below if "SBJ" in tree.functions(node)]
+def _find_subject(tree: Tree, clause: _Clause) -> int | None:
+    """Return the node of the subject; None if it is missing or a clause."""
+    if tree.has_function_tags:
+        marked = [node for node in clause.below if "SBJ" in tree.list_functions(node)]
         if marked:
-            return marked[0] if tree.categories[marked[0]] in NOMINAL else None
+            return marked[0] if tree.categories[marked[0]] in NOUN_PHRASES else None
     place = clause.below.index(clause.predicate)
-    before = _noun_phrases(tree, clause.below[:place])
-    after = _noun_phrases(tree, clause.below[place + 1 :])
+    before = _list_noun_phrases(tree, clause.below[:place])
+    after = _list_noun_phrases(tree, clause.below[place + 1 :])
     if before and not (after and tree.categories[clause.node] == "SQ"):
-        others = [node for node in before if not _says_when(tree, node)]
-        return (others or before)[-1]
+        candidates = [node for node in before if not _is_temporal(tree, node)]
+        return (candidates or before)[-1]
     inverted = {tree.categories[clause.node], tree.categories[clause.predicate]} & _INVERTED
     if after and inverted:
         return after[0]
     return clause.question
 
 
-def _is_there(tree: Tree, node: int) -> bool:
-    """Say whether a noun phrase is the *there* of existentials."""
-    return any(tree.categories[child] == "EX" for child in children(tree, node))
+def _is_existential(tree: Tree, node: int) -> bool:
+    """Say whether a noun phrase is existential *there*."""
+    return any(tree.categories[child] == "EX" for child in list_children(tree, node))
 
 
-def _announced(tree: Tree, clause: _Clause, *, there: int) -> int:
-    """Return the noun phrase that *there* announces: after the verb, or asked for before it.
+def _find_existential_subject(tree: Tree, clause: _Clause, *, existential: int) -> int:
+    """Return the noun phrase that *there* announces: after the verb, or a question phrase.
 
-    One that looks as if it said when is announced where there is no other: *there were times*.
+    A temporal noun phrase counts only if there is no other: *there were times*.
     """
-    verb, host = _lexical_verb(tree, clause)
-    after = [] if verb is None else [node for node in _after(tree, verb, host) if node != there]
-    found = [node for node in after if not _says_when(tree, node)]
-    times = [] if tree.annotated else after
-    asked = [] if clause.question is None else [clause.question]
-    return (*found, *times, *asked, there)[0]
+    verb, host = _find_lexical_verb(tree, clause)
+    after = [] if verb is None else [node for node in _list_noun_phrases_after(tree, verb, host) if node != existential]
+    candidates = [node for node in after if not _is_temporal(tree, node)]
+    times = [] if tree.has_function_tags else after
+    question_phrase = [] if clause.question is None else [clause.question]
+    return (*candidates, *times, *question_phrase, existential)[0]
 
 
-def _noun_phrases(tree: Tree, nodes: Sequence[int]) -> list[int]:
+def _list_noun_phrases(tree: Tree, nodes: Sequence[int]) -> list[int]:
     return [
         node
         for node in nodes
-        if tree.categories[node] in NOMINAL and not _NO_SUBJECT.intersection(tree.functions(node))
+        if tree.categories[node] in NOUN_PHRASES and not _NO_SUBJECT.intersection(tree.list_functions(node))
     ]
 
 
-def _says_when(tree: Tree, node: int, *, alone: bool = False) -> bool:
-    """Say whether a noun phrase says when; one that is *alone* only if its first word shows it."""
-    if tree.annotated:
-        return "TMP" in tree.functions(node)
-    words = tree.words[tree.starts[node] : tree.end(node)]
-    if tree.words[head_noun(tree, node).index].lower() not in TIMES:
+def _is_temporal(tree: Tree, node: int, *, alone: bool = False) -> bool:
+    """Say whether a noun phrase is temporal; *alone*: only if its first word shows it."""
+    if tree.has_function_tags:
+        return "TMP" in tree.list_functions(node)
+    words = tree.words[tree.starts[node] : tree.find_end(node)]
+    if tree.words[find_head_noun(tree, node).index].lower() not in TIMES:
         return False
-    return not alone or len(words) == 1 or words[0].lower() in TIME_MARKS
+    return not alone or len(words) == 1 or words[0].lower() in TIME_DETERMINERS
 
 
-def _object(tree: Tree, clause: _Clause, *, subject: int | None) -> int | None:
+def _find_object(tree: Tree, clause: _Clause, *, subject: int | None) -> int | None:
     """Return the node of the direct object, or None."""
-    verb, host = _lexical_verb(tree, clause)
+    verb, host = _find_lexical_verb(tree, clause)
     if verb is None or tree.words[tree.starts[verb]].lower() in COPULAS:
         return None
-    found = [
+    noun_phrases = [
         node
-        for node in _after(tree, verb, host)
-        if node != subject and not _NO_OBJECT.intersection(tree.functions(node))
+        for node in _list_noun_phrases_after(tree, verb, host)
+        if node != subject and not _NO_OBJECT.intersection(tree.list_functions(node))
     ]
-    return _direct(tree, found)
+    return _find_direct_object(tree, noun_phrases)
 
 
-def _lexical_verb(tree: Tree, clause: _Clause) -> tuple[int | None, int]:
-    """Return the verb that the auxiliaries of the clause lead to, and what it is under."""
+def _find_lexical_verb(tree: Tree, clause: _Clause) -> tuple[int | None, int]:
+    """Return the verb to which the auxiliaries of the clause lead, and its parent."""
     verb: int | None = clause.verb
     host = clause.host
     while verb is not None and tree.words[tree.starts[verb]].lower() in AUXILIARIES:
-        later = [node for node in children(tree, host) if node > verb]
-        phrase = _first(tree, later, _VERB_PHRASE)
+        later = [node for node in list_children(tree, host) if node > verb]
+        phrase = _find_first(tree, later, _VERB_PHRASE)
         if phrase is None:
             break
-        verb, host = _leading_verb(tree, phrase, host=host)
+        verb, host = _find_leading_verb(tree, phrase, host=host)
     return verb, host
 
 
-def _after(tree: Tree, verb: int, host: int) -> list[int]:
-    """Return the noun phrases after *verb*; those after a second verb only if none was before."""
-    found: list[int] = []
-    for node in children(tree, host):
+def _list_noun_phrases_after(tree: Tree, verb: int, host: int) -> list[int]:
+    """Return the noun phrases after *verb*; those after a second verb only if none precedes it."""
+    noun_phrases: list[int] = []
+    for node in list_children(tree, host):
         category = tree.categories[node]
-        if node > verb and category in NOMINAL:
-            found.append(node)
-        elif found and category in _NEXT_VERB:
+        if node > verb and category in NOUN_PHRASES:
+            noun_phrases.append(node)
+        elif noun_phrases and category in _NEXT_VERB:
             break
-    return found
+    return noun_phrases
 
 
-def _direct(tree: Tree, found: Sequence[int]) -> int | None:
-    """Return the direct object among the noun phrases after a verb: the last that can be one."""
-    whats = [node for node in found if not _says_when(tree, node)]
-    if not whats:
-        whats = [node for node in found[:1] if not _says_when(tree, node, alone=True)]
-    if len(whats) > 1 and tree.words[tree.starts[whats[-1]]].lower() in REFLEXIVES:
-        return whats[-2]
-    return whats[-1] if whats else None
+def _find_direct_object(tree: Tree, noun_phrases: Sequence[int]) -> int | None:
+    """Return the direct object among the noun phrases after a verb: the last possible one."""
+    candidates = [node for node in noun_phrases if not _is_temporal(tree, node)]
+    if not candidates:
+        candidates = [node for node in noun_phrases[:1] if not _is_temporal(tree, node, alone=True)]
+    if len(candidates) > 1 and tree.words[tree.starts[candidates[-1]]].lower() in REFLEXIVES:
+        return candidates[-2]
+    return candidates[-1] if candidates else None

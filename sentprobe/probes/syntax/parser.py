@@ -1,49 +1,49 @@
-"""What a parser is: the protocol that all of them keep."""
+"""The protocol of parsers."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from sentprobe.errors import SentprobeError, UsageError
-from sentprobe.probes.syntax.trees import Parsed
+from sentprobe.probes.syntax.trees import ParsedSentence
 
-ParserOutcome: TypeAlias = Parsed | str
-"""A parsed sentence, or why it is not parsed."""
+ParserOutcome: TypeAlias = ParsedSentence | str
+"""A parsed sentence, or the reason why it has no parse."""
 
 
 class ParserError(SentprobeError):
-    """A parser that cannot be used at all: not installed, no model, no answer."""
+    """A parser cannot be used at all: not installed, no model, or no answer."""
 
 
 class Parser(Protocol):
-    """What parses sentences. An exception from it is the failure of one sentence.
+    """A constituency or dependency parser.
 
-    Only a :class:`ParserError` ends the run.
+    An exception counts as the failure of one sentence; only a :class:`ParserError` ends the run.
     """
 
     @property
     def fingerprint(self) -> str:
-        """What its parses depend on: library, version, model."""
+        """Library, version and model: the parses depend on them."""
 
     @property
     def splits(self) -> bool:
-        """Whether it splits running text itself."""
+        """Whether the parser splits running text into sentences."""
 
     def parse(self, sentences: Sequence[Sequence[str]]) -> Sequence[ParserOutcome]:
-        """Return a parse for each sentence, given in tokens, or why there is none."""
+        """Return a parse of each tokenised sentence, or the reason why it has none."""
 
     def parse_text(self, text: str) -> Sequence[ParserOutcome]:
-        """Return a parse for each sentence of a running text; only where *splits*."""
+        """Split a running text and parse its sentences; only for parsers that split."""
 
 
 def find_model(folder: str, *, owner: str, how: str) -> Path:
     """Return the folder of a model.
 
     Raises:
-        UsageError: it is not there; *how* says how to get one.
+        UsageError: the folder does not exist; *how* tells how to get a model.
     """
     path = Path(folder)
     if not folder or not path.is_dir():
-        what = f"{folder}: there is no such folder" if folder else f"{owner}: no model is named"
-        raise UsageError(f"{what}; {how}")
+        problem = f"{folder}: the folder does not exist" if folder else f"{owner}: the spec names no model"
+        raise UsageError(f"{problem}; {how}")
     return path

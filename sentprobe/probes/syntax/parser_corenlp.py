@@ -2,61 +2,55 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from sentprobe.probes.syntax.parser import ParserError, ParserOutcome
-from sentprobe.probes.syntax.trees import Parsed, escape_word
-from sentprobe.specs import Spec, with_options
-from sentprobe.versions import library
+from sentprobe.probes.syntax.trees import ParsedSentence, escape_word
+from sentprobe.specs import Spec, replace_options
+from sentprobe.versions import describe_package
 
 URL = "http://localhost:9000"
 
-START = (
-    "start one in its folder by: java -mx4g -cp '*' edu.stanford.nlp.pipeline.StanfordCoreNLPServer"
-)
+HOW_TO_START = "start one in its folder by: java -mx4g -cp '*' edu.stanford.nlp.pipeline.StanfordCoreNLPServer"
 
 ANNOTATORS = {"annotators": "tokenize,ssplit,pos,parse", "outputFormat": "json"}
 
-IN_TOKENS = {"tokenize.whitespace": "true", "ssplit.eolonly": "true"}
-"""Spaces are between tokens and line ends between sentences, and nowhere else."""
+TOKENIZED_INPUT = {"tokenize.whitespace": "true", "ssplit.eolonly": "true"}
+"""Properties for tokenised text: a token ends at a space, and a sentence at the end of a line."""
 
 
 @dataclass(frozen=True, slots=True)
 class CorenlpOptions:
-    """What may be said of it."""
+    """Options of the server."""
 
     timeout: int = 600
-    """Seconds to wait for an answer."""
+    """Seconds until a request fails."""
     version: str = ""
-    """Which version it is; the server does not say, so say it to have it in the table's head."""
+    """Version of the server, for the head of the table; the server does not report it."""
 
 
 @dataclass(frozen=True, slots=True)
 class CorenlpParser:
-    """A server, and NLTK's client for it."""
+    """A CoreNLP server and NLTK's client for it."""
 
+    splits: ClassVar[bool] = True
     fingerprint: str
     url: str
     timeout: int
     client: Any = field(repr=False)
 
-    @property
-    def splits(self) -> bool:
-        """Yes."""
-        return True
-
     def parse(self, sentences: Sequence[Sequence[str]]) -> list[ParserOutcome]:
-        """Parse sentences in tokens, in one request."""
+        """Parse tokenised sentences in one request."""
         text = "\n".join(" ".join(map(escape_word, tokens)) for tokens in sentences)
-        return self._ask(text, IN_TOKENS)
+        return self._request(text, TOKENIZED_INPUT)
 
     def parse_text(self, text: str) -> list[ParserOutcome]:
-        """Have a text split, and its sentences parsed."""
-        return self._ask(text, {})
+        """Split a text and parse its sentences."""
+        return self._request(text, {})
 
-    def _ask(self, text: str, properties: Mapping[str, str]) -> list[ParserOutcome]:
-        from requests import ConnectionError as Unreachable  # noqa: PLC0415 - an extra
-        from requests import HTTPError, Timeout  # noqa: PLC0415
+    def _request(self, text: str, properties: Mapping[str, str]) -> list[ParserOutcome]:
+        from requests import ConnectionError as Unreachable
+        from requests import HTTPError, Timeout
 
         try:
             answer = self.client.api_call(text, {**ANNOTATORS, **properties}, timeout=self.timeout)
@@ -66,17 +60,17 @@ class CorenlpParser:
             reason = getattr(error.response, "text", "") or str(error)
             raise ValueError(f"the CoreNLP server says: {reason}") from error
         except Unreachable as error:
-            raise ParserError(f"no CoreNLP server answers at {self.url}; {START}") from error
-        return [parsed_of(sentence) for sentence in answer["sentences"]]
+            raise ParserError(f"no CoreNLP server answers at {self.url}; {HOW_TO_START}") from error
+        return [convert_sentence(sentence) for sentence in answer["sentences"]]
 
 
-def parsed_of(sentence: Mapping[str, Any]) -> Parsed:
-    """Return what a sentence of the server's JSON holds."""
+def convert_sentence(sentence: Mapping[str, Any]) -> ParsedSentence:
+    """Convert a sentence of the server's JSON."""
     tokens = sentence["tokens"]
     edges = {edge["dependent"]: edge for edge in sentence.get("basicDependencies", ())}
     numbers = [token["index"] for token in tokens]
     has_heads = all(number in edges for number in numbers)
-    return Parsed(
+    return ParsedSentence(
         tokens=tuple(token["word"] for token in tokens),
         tags=tuple(token["pos"] for token in tokens),
         tree=sentence.get("parse"),
@@ -86,21 +80,21 @@ def parsed_of(sentence: Mapping[str, Any]) -> Parsed:
 
 
 def load_corenlp(spec: Spec) -> CorenlpParser:
-    """Find the server at the URL of the spec; ``http://localhost:9000`` when it names none.
+    """Connect to the server at the spec's URL, by default ``http://localhost:9000``.
 
     Raises:
         ParserError: no server answers there.
-        UsageError: an unknown option.
+        UsageError: an option is unknown.
     """
-    import requests  # noqa: PLC0415 - an extra
-    from nltk.parse.corenlp import CoreNLPParser  # noqa: PLC0415 - slow import
+    import requests
+    from nltk.parse.corenlp import CoreNLPParser
 
-    options = with_options(CorenlpOptions(), spec.options, owner="corenlp")
+    options = replace_options(CorenlpOptions(), spec.options, owner="corenlp")
     url = (spec.argument or URL).rstrip("/")
     client = CoreNLPParser(url=url)
     try:
         client.session.get(f"{url}/live", timeout=10)
     except (requests.RequestException, ValueError) as error:
-        raise ParserError(f"no CoreNLP server answers at {url}; {START}") from error
-    made = f"CoreNLP {options.version or 'unknown'} {library('nltk')}"
-    return CorenlpParser(made, url, options.timeout, client)
+        raise ParserError(f"no CoreNLP server answers at {url}; {HOW_TO_START}") from error
+    fingerprint = f"CoreNLP {options.version or 'unknown'} {describe_package('nltk')}"
+    return CorenlpParser(fingerprint, url, options.timeout, client)

@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sentprobe.probes.syntax.parser import ParserError, ParserOutcome
-from sentprobe.probes.syntax.trees import Parsed, plain_word
-from sentprobe.specs import Spec, with_options
-from sentprobe.versions import library
+from sentprobe.probes.syntax.trees import ParsedSentence, unescape_word
+from sentprobe.specs import Spec, replace_options
+from sentprobe.versions import describe_package
 
 if TYPE_CHECKING:
     from stanza.models.common.doc import Document, Sentence
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 PROCESSORS = "tokenize,pos,lemma,depparse,constituency"
 
 Pipeline = Callable[[Any], "Document"]
-"""From text, or from sentences in tokens."""
+"""A function from text, or from tokenised sentences, to a document."""
 
 
-class Input(Enum):
-    """What a pipeline is given."""
+class PipelineInput(Enum):
+    """The input of a pipeline: running text or tokenised sentences."""
 
     TEXT = "text"
     TOKENS = "tokens"
@@ -30,7 +30,7 @@ class Input(Enum):
 
 @dataclass(frozen=True, slots=True)
 class StanzaOptions:
-    """What may be said of it."""
+    """Options of Stanza."""
 
     package: str = "default"
     """Such as ``default_accurate`` or ``default_fast``."""
@@ -41,35 +41,29 @@ class StanzaOptions:
 
 @dataclass(frozen=True, slots=True)
 class StanzaParser:
-    """Stanza's pipelines: one for text, and one for sentences in tokens."""
+    """Stanza's pipelines: one for text, and one for tokenised sentences."""
 
+    splits: ClassVar[bool] = True
     fingerprint: str
-    pipeline: Callable[[Input], Pipeline] = field(repr=False)
-    """Gives the one or the other."""
-
-    @property
-    def splits(self) -> bool:
-        """Yes."""
-        return True
+    pipeline: Callable[[PipelineInput], Pipeline] = field(repr=False)
+    """Loads the pipeline for a kind of input."""
 
     def parse(self, sentences: Sequence[Sequence[str]]) -> list[ParserOutcome]:
-        """Parse sentences in tokens, all at once."""
-        document = self.pipeline(Input.TOKENS)(
-            [list(map(plain_word, tokens)) for tokens in sentences]
-        )
-        return [parsed_of(sentence) for sentence in document.sentences]
+        """Parse all tokenised sentences in one call."""
+        document = self.pipeline(PipelineInput.TOKENS)([list(map(unescape_word, tokens)) for tokens in sentences])
+        return [convert_sentence(sentence) for sentence in document.sentences]
 
     def parse_text(self, text: str) -> list[ParserOutcome]:
         """Split a text and parse its sentences."""
-        return [parsed_of(sentence) for sentence in self.pipeline(Input.TEXT)(text).sentences]
+        return [convert_sentence(sentence) for sentence in self.pipeline(PipelineInput.TEXT)(text).sentences]
 
 
-def parsed_of(sentence: "Sentence") -> Parsed:
-    """Return what a sentence of a Stanza document holds; it may lack tree or dependencies."""
+def convert_sentence(sentence: "Sentence") -> ParsedSentence:
+    """Convert a sentence of a Stanza document; it may lack a tree or dependencies."""
     words = sentence.words
     tree = getattr(sentence, "constituency", None)
     has_heads = all(word.head is not None for word in words)
-    return Parsed(
+    return ParsedSentence(
         tokens=tuple(word.text for word in words),
         tags=tuple(word.xpos or "" for word in words),
         tree=None if tree is None else str(tree),
@@ -79,22 +73,22 @@ def parsed_of(sentence: "Sentence") -> Parsed:
 
 
 def load_stanza(spec: Spec) -> StanzaParser:
-    """Load the models of a language; ``stanza:en`` when the spec names none.
+    """Load the models of a language, by default English.
 
     Raises:
-        ParserError: the models are not there.
-        UsageError: an unknown option.
+        ParserError: the models are not installed.
+        UsageError: an option is unknown.
     """
-    options = with_options(StanzaOptions(), spec.options, owner="stanza")
+    options = replace_options(StanzaOptions(), spec.options, owner="stanza")
     language = spec.argument or "en"
-    load = cache(partial(_pipeline, language, options))
-    load(Input.TOKENS)
-    made = f"{library('stanza')} {language} {options.package}"
-    return StanzaParser(made, load)
+    load = cache(partial(_load_pipeline, language, options))
+    load(PipelineInput.TOKENS)
+    fingerprint = f"{describe_package('stanza')} {language} {options.package}"
+    return StanzaParser(fingerprint, load)
 
 
-def _pipeline(language: str, options: StanzaOptions, form: Input) -> Pipeline:
-    import stanza  # noqa: PLC0415 - an extra
+def _load_pipeline(language: str, options: StanzaOptions, form: PipelineInput) -> Pipeline:
+    import stanza
 
     folder = {"dir": options.dir} if options.dir else {}
     try:
@@ -102,16 +96,16 @@ def _pipeline(language: str, options: StanzaOptions, form: Input) -> Pipeline:
             language,
             processors=PROCESSORS,
             package=options.package,
-            tokenize_pretokenized=form is Input.TOKENS,
+            tokenize_pretokenized=form is PipelineInput.TOKENS,
             download_method=None,
             use_gpu=options.gpu,
             verbose=False,
             **folder,
         )
     except (OSError, KeyError, ValueError) as error:
-        where = f", {options.dir!r}" if options.dir else ""
+        folder_argument = f", {options.dir!r}" if options.dir else ""
         raise ParserError(
             f"stanza has no model for {language!r} ({options.package}); get it by: "
-            f'python -c "import stanza; stanza.download({language!r}{where})"'
+            f'python -c "import stanza; stanza.download({language!r}{folder_argument})"'
         ) from error
     return pipeline

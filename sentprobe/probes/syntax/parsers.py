@@ -1,12 +1,13 @@
-"""The table of the parsers that there are.
+"""The list of parsers.
 
-A parser is named by a spec such as ``bllip:MODEL`` or ``stanza:en?package=default_accurate``, in
-the grammar of encoder specs.
+A spec such as ``bllip:MODEL`` or ``stanza:en?package=default_accurate`` names a parser, in the grammar of encoder
+specs.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import import_module
 from importlib.util import find_spec
 from threading import Lock
 
@@ -15,12 +16,12 @@ from sentprobe.probes.syntax.parser import Parser, ParserError
 from sentprobe.specs import Spec, parse_spec
 
 NO_PARSER = "none"
-"""The spec that leaves sentences unparsed: tokens and no more."""
+"""Spec for no parser: sentences have tokens only."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParserKind:
-    """A kind of parser: how it is called, what it needs and gives, and how it is made."""
+    """A kind of parser: name, example of a spec, extra, library, and the function that loads it."""
 
     name: str
     example: str
@@ -29,52 +30,32 @@ class ParserKind:
     module: str
     load: Callable[[Spec], Parser]
     constituents: bool = True
-    """Whether it gives trees."""
+    """Whether it produces trees."""
 
     @property
-    def installed(self) -> bool:
-        """Whether the library is there."""
+    def is_installed(self) -> bool:
+        """Whether its library is installed."""
         return find_spec(self.module) is not None
 
 
-def _stanza(spec: Spec) -> Parser:
-    from sentprobe.probes.syntax.parser_stanza import load_stanza  # noqa: PLC0415
+def _load_lazily(module: str, name: str) -> Callable[[Spec], Parser]:
+    """Return a function that imports a parser's module when it loads the parser."""
 
-    return load_stanza(spec)
+    def load(spec: Spec) -> Parser:
+        parser: Parser = getattr(import_module(f"sentprobe.probes.syntax.{module}"), name)(spec)
+        return parser
 
-
-def _bllip(spec: Spec) -> Parser:
-    from sentprobe.probes.syntax.parser_bllip import load_bllip  # noqa: PLC0415
-
-    return load_bllip(spec)
-
-
-def _benepar(spec: Spec) -> Parser:
-    from sentprobe.probes.syntax.parser_spacy import load_benepar  # noqa: PLC0415
-
-    return load_benepar(spec)
-
-
-def _corenlp(spec: Spec) -> Parser:
-    from sentprobe.probes.syntax.parser_corenlp import load_corenlp  # noqa: PLC0415
-
-    return load_corenlp(spec)
-
-
-def _spacy(spec: Spec) -> Parser:
-    from sentprobe.probes.syntax.parser_spacy import load_spacy  # noqa: PLC0415
-
-    return load_spacy(spec)
+    return load
 
 
 PARSERS = (
     ParserKind(
         "stanza",
         "stanza:en",
-        "constituents, tags and dependencies; what most should choose",
+        "constituents, tags and dependencies; the usual choice",
         "stanza",
         "stanza",
-        _stanza,
+        _load_lazily("parser_stanza", "load_stanza"),
     ),
     ParserKind(
         "bllip",
@@ -82,7 +63,7 @@ PARSERS = (
         "the Charniak-Johnson parser: constituents and tags, quick on a CPU",
         "bllip",
         "bllipparser",
-        _bllip,
+        _load_lazily("parser_bllip", "load_bllip"),
     ),
     ParserKind(
         "corenlp",
@@ -90,7 +71,7 @@ PARSERS = (
         "a running CoreNLP server: constituents, tags and dependencies",
         "corenlp",
         "requests",
-        _corenlp,
+        _load_lazily("parser_corenlp", "load_corenlp"),
     ),
     ParserKind(
         "benepar",
@@ -98,7 +79,7 @@ PARSERS = (
         "the Berkeley neural parser, on a spaCy pipeline: constituents and tags",
         "benepar",
         "benepar",
-        _benepar,
+        _load_lazily("parser_spacy", "load_benepar"),
     ),
     ParserKind(
         "spacy",
@@ -106,49 +87,44 @@ PARSERS = (
         "tags and dependencies only: no tree, depth, top constituents or clauses",
         "spacy",
         "spacy",
-        _spacy,
+        _load_lazily("parser_spacy", "load_spacy"),
         constituents=False,
     ),
 )
-"""The kinds of parser."""
+"""All kinds of parser."""
 
 
 def find_parser(spec: str) -> ParserKind:
-    """Return the kind that *spec* names.
+    """Return the kind of parser that *spec* names.
 
     Raises:
-        UsageError: there is none.
+        UsageError: the parser is unknown.
         ParserError: its library is not installed.
     """
     name = parse_spec(spec).kind
-    known = [kind.name for kind in PARSERS]
-    if name not in known:
-        raise UsageError(
-            f"there is no parser {name!r}{suggest(name, known)}; known: "
-            f"{', '.join((*known, NO_PARSER))}"
-        )
-    kind = PARSERS[known.index(name)]
-    if not kind.installed:
-        raise ParserError(
-            f"the parser {name} needs the extra: pip install 'sentprobe[{kind.extra}]'"
-        )
+    names = [kind.name for kind in PARSERS]
+    if name not in names:
+        raise UsageError(f"there is no parser {name!r}{suggest(name, names)}; known: {', '.join((*names, NO_PARSER))}")
+    kind = PARSERS[names.index(name)]
+    if not kind.is_installed:
+        raise ParserError(f"the parser {name} needs the extra: pip install 'sentprobe[{kind.extra}]'")
     return kind
 
 
-_loading = Lock()
+_load_lock = Lock()
 
 
 def load_parser(spec: str) -> Parser:
-    """Return the parser of *spec*; the same one each time, as loading is slow.
+    """Load the parser of *spec*; the last one stays in memory, since loading is slow.
 
     Raises:
-        UsageError: there is no such parser, or its options are wrong.
-        ParserError: its library or its model is not there.
+        UsageError: the parser is unknown, or its options are wrong.
+        ParserError: its library or model is missing.
     """
-    with _loading:
-        return _load(spec)
+    with _load_lock:
+        return _load_cached(spec)
 
 
 @lru_cache(maxsize=1)
-def _load(spec: str) -> Parser:
+def _load_cached(spec: str) -> Parser:
     return find_parser(spec).load(parse_spec(spec))

@@ -1,29 +1,29 @@
-"""From a parsed sentence to its row of the table."""
+"""Conversion of a parsed sentence to its row of the table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from sentprobe.errors import SentprobeError
-from sentprobe.probes.syntax.clauses import NO_CLAUSE, MainClause, Noun, main_clause
-from sentprobe.probes.syntax.dependencies import DependencyError, main_clause_of_dependencies
-from sentprobe.probes.syntax.labels import Coordination, coordination, depth, top_constituents
-from sentprobe.probes.syntax.trees import Parsed, Tree, TreeError, plain_word, read_tree, write_tree
-from sentprobe.probes.syntax.typography import straight_word
+from sentprobe.probes.syntax.clauses import NO_CLAUSE, MainClause, Noun, find_main_clause
+from sentprobe.probes.syntax.dependencies import DependencyError, find_main_clause_from_dependencies
+from sentprobe.probes.syntax.tree_labels import Coordination, compute_depth, find_coordination, list_top_constituents
+from sentprobe.probes.syntax.trees import ParsedSentence, Tree, TreeError, read_tree, unescape_word, write_tree
+from sentprobe.probes.syntax.typography import straighten_word
 
 MAX_TOKENS = 32_767
-"""The longest sentence and the deepest tree: what the columns of small numbers hold."""
+"""Maximum number of tokens and maximum depth: the largest 16-bit integer."""
 
 
 class RowError(SentprobeError):
-    """A parsed sentence that contradicts itself, or that no row can hold."""
+    """A parsed sentence is inconsistent, or too long or too deep for a row."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """What the tasks need of one sentence. Tokens count from 0.
+    """The data of a sentence that the tasks need. Tokens count from 0.
 
-    What needs constituents is None without a tree; the main clause also without dependencies.
+    Fields that need constituents are None without a tree; the main clause is None without tree and dependencies.
     """
 
     source: str
@@ -35,7 +35,7 @@ class Row:
     tokens: tuple[str, ...]
     tags: tuple[str, ...]
     tree: str | None
-    """In Penn brackets, under ROOT, with function tags and without traces."""
+    """In Penn brackets under ROOT, with function tags, without traces."""
     depth: int | None
     top: str | None
     """The categories of the top constituents, joined by one space."""
@@ -44,75 +44,62 @@ class Row:
     object: Noun | None
     clauses: Coordination | None
 
-    def tag(self, token: int) -> str:
-        """Return the tag of a token."""
-        return self.tags[token]
 
-    def form(self, token: int) -> str:
-        """Return a token."""
-        return self.tokens[token]
-
-
-def analyse(parsed: Parsed) -> Row:
+def build_row(parsed: ParsedSentence) -> Row:
     """Return the row of *parsed*; a pure function.
 
     Raises:
-        RowError: the tree is broken or has other words than the tokens, tokens and tags differ in
-            number, dependencies lead nowhere, or there are no tokens or too many.
+        RowError: the tree is faulty or has other words than the tokens, tokens and tags differ in number, the
+            dependencies are faulty, or there are no tokens or too many.
 
-    >>> row = analyse(Parsed(tree="(S (NP (NNS men)) (VP (VBD slept)) (. .))"))
+    >>> row = build_row(ParsedSentence(tree="(S (NP (NNS men)) (VP (VBD slept)) (. .))"))
     >>> row.text, row.top, row.depth, row.tags[row.verb], row.subject.number.value
     ('men slept .', 'NP VP .', 4, 'VBD', 'pl')
     """
     try:
         if parsed.tree is not None:
-            return _row_of_tree(parsed, parsed.tree)
+            return _build_row_from_tree(parsed, parsed.tree)
         clause = NO_CLAUSE
         if parsed.heads:
-            clause = main_clause_of_dependencies(
-                _straight(parsed.tokens), parsed.tags, parsed.heads, parsed.relations
+            clause = find_main_clause_from_dependencies(
+                _straighten_words(parsed.tokens), parsed.tags, parsed.heads, parsed.relations
             )
     except (TreeError, DependencyError) as error:
         raise RowError(str(error)) from error
     if parsed.tags and len(parsed.tags) != len(parsed.tokens):
         raise RowError(f"{len(parsed.tokens)} tokens with {len(parsed.tags)} tags")
-    tokens = _written(parsed, tuple(map(plain_word, parsed.tokens)))
-    return _row(parsed, tokens, parsed.tags, tree=None, clause=clause)
+    tokens = _restore_written(parsed, tuple(map(unescape_word, parsed.tokens)))
+    return _make_row(parsed, tokens, parsed.tags, tree=None, clause=clause)
 
 
-def _row_of_tree(parsed: Parsed, tree: Tree | str) -> Row:
+def _build_row_from_tree(parsed: ParsedSentence, tree: Tree | str) -> Row:
     if isinstance(tree, str):
         tree = read_tree(tree)
     if parsed.tokens and len(parsed.tokens) != len(tree.words):
         raise RowError(f"{len(parsed.tokens)} tokens, but the tree has {len(tree.words)} words")
-    clause = main_clause(replace(tree, words=_straight(tree.words)))
-    tree = replace(tree, words=_written(parsed, tree.words))
-    return _row(parsed, tree.words, tree.tags, tree=tree, clause=clause)
+    clause = find_main_clause(replace(tree, words=_straighten_words(tree.words)))
+    tree = replace(tree, words=_restore_written(parsed, tree.words))
+    return _make_row(parsed, tree.words, tree.tags, tree=tree, clause=clause)
 
 
-def _straight(words: Sequence[str]) -> tuple[str, ...]:
-    """Return the words as the lists of words know them."""
-    return tuple(map(straight_word, words))
+def _straighten_words(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the words in straight marks, as in the word lists."""
+    return tuple(map(straighten_word, words))
 
 
-def _written(parsed: Parsed, words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the words as the text has them, unless the parser made more or fewer of them."""
+def _restore_written(parsed: ParsedSentence, words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the words as the text writes them, unless the parser changed their number."""
     if len(parsed.written) != len(words):
         return words
-    return tuple(map(plain_word, parsed.written))
+    return tuple(map(unescape_word, parsed.written))
 
 
-def _row(
-    parsed: Parsed,
-    tokens: tuple[str, ...],
-    tags: tuple[str, ...],
-    *,
-    tree: Tree | None,
-    clause: MainClause,
+def _make_row(
+    parsed: ParsedSentence, tokens: tuple[str, ...], tags: tuple[str, ...], *, tree: Tree | None, clause: MainClause
 ) -> Row:
-    tokens, text = _spaced(tokens)
-    top = None if tree is None else top_constituents(tree)
-    edges = None if tree is None else depth(tree)
+    tokens, text = _join_tokens(tokens)
+    top = None if tree is None else list_top_constituents(tree)
+    edges = None if tree is None else compute_depth(tree)
     if edges is not None and edges > MAX_TOKENS:
         raise RowError(f"a tree of depth {edges}; a row holds at most {MAX_TOKENS}")
     return Row(
@@ -128,16 +115,12 @@ def _row(
         verb=clause.verb,
         subject=clause.subject,
         object=clause.object,
-        clauses=None if tree is None else coordination(tree),
+        clauses=None if tree is None else find_coordination(tree),
     )
 
 
-def _spaced(tokens: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
-    """Return the tokens and their text; white space inside a token becomes ``_``.
-
-    Raises:
-        RowError: there are no tokens, too many, or one that is only white space.
-    """
+def _join_tokens(tokens: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
+    """Return the tokens and their text; white space inside a token becomes ``_``."""
     if not 0 < len(tokens) <= MAX_TOKENS:
         raise RowError(f"a sentence of {len(tokens)} tokens; a row holds 1 to {MAX_TOKENS}")
     text = " ".join(tokens)

@@ -1,30 +1,30 @@
-"""Files of Penn bracket trees: where the text of one tree ends and that of the next begins.
+"""Division of files of Penn bracket trees into the texts of single trees.
 
-A tree may take several lines, empty ones among them (the Penn Treebank has such), and a line may
-hold several trees. Where a tree does not end, reading goes on at the next line that begins as it
-began, with ``(ROOT`` or ``( (S`` in the first column; if all before it took a line each, and its
-own line has words, at the next that begins with any bracket there.
+A tree may take several lines, even empty ones (as in the Penn Treebank), and a line may hold several trees. If a tree
+has no end, reading continues at the next line that begins like the tree, with ``(ROOT`` or ``( (S`` in the first
+column. If all earlier trees took one line each and the first line of this one has words, it continues at the next line
+that begins with any bracket.
 """
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from sentprobe.probes.syntax.trees import Mistake, Tree, TreeError, parse_trees, shorten
+from sentprobe.probes.syntax.trees import Mistake, Tree, TreeError, describe_unclosed, parse_trees, shorten
 
 _BEGINNING = re.compile(r"\([ \t]*+[^ \t\r\n()]*+")
 
 
 @dataclass(frozen=True, slots=True)
 class TreeText:
-    """The text of one tree, or of several that share a line, and the line that it begins in."""
+    """The text of a tree, or of several that share a line, and its first line."""
 
     text: str
     line: int
 
 
-def trees_of(source: TreeText) -> list[Tree] | list[Mistake]:
-    """Return the trees in one piece of a file, or the one mistake that is in it."""
+def read_trees(source: TreeText) -> list[Tree] | list[Mistake]:
+    """Return the trees of a piece of a file, or its first mistake."""
     try:
         return parse_trees(source.text)
     except TreeError as error:
@@ -33,29 +33,29 @@ def trees_of(source: TreeText) -> list[Tree] | list[Mistake]:
 
 
 def split_trees(lines: Iterable[str]) -> Iterator[TreeText | Mistake]:
-    """Yield the text of each tree without looking inside; that is quick, and one tree at a time."""
-    held = _Held()
-    taken: set[int] = set()  # how many lines the trees so far took
+    """Yield the text of each tree by counting brackets; one tree is in memory at a time."""
+    pending = _PendingTree()
+    line_counts: set[int] = set()  # how many lines the trees so far took
     for number, line in enumerate(lines, 1):
-        if held.lines and _begins_anew(held, line, line_each=taken == {1}):
-            yield held.unclosed()
-            held = _Held()
-        if not held.lines and not line.strip():
+        if pending.lines and _begins_new_tree(pending, line, line_each=line_counts == {1}):
+            yield pending.describe_unclosed()
+            pending = _PendingTree()
+        if not pending.lines and not line.strip():
             continue
-        if not held.lines and not line.lstrip().startswith("("):
+        if not pending.lines and not line.lstrip().startswith("("):
             yield Mistake(number, f"expected '(', found {shorten(line)!r}", shorten(line))
             continue
-        held.add(line, number)
-        if held.balance <= 0:
-            taken.add(len(held.lines))
-            yield TreeText("".join(held.lines), held.first)
-            held = _Held()
-    if held.lines:
-        yield held.unclosed()
+        pending.add(line, number)
+        if pending.balance <= 0:
+            line_counts.add(len(pending.lines))
+            yield TreeText("".join(pending.lines), pending.first)
+            pending = _PendingTree()
+    if pending.lines:
+        yield pending.describe_unclosed()
 
 
-class _Held:
-    """The lines of a tree that is not yet whole."""
+class _PendingTree:
+    """The lines of an unfinished tree."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -67,17 +67,16 @@ class _Held:
         self.lines.append(line if line.endswith("\n") else line + "\n")
         self.balance += line.count("(") - line.count(")")
 
-    def unclosed(self) -> Mistake:
-        text = shorten(self.lines[0])
-        brackets = "a bracket is" if self.balance == 1 else f"{self.balance} brackets are"
-        return Mistake(self.first, f"{brackets} not closed in the tree that begins {text!r}", text)
+    def describe_unclosed(self) -> Mistake:
+        first_line = self.lines[0]
+        return Mistake(self.first, describe_unclosed(first_line, self.balance), shorten(first_line))
 
 
-def _begins_anew(held: _Held, line: str, *, line_each: bool) -> bool:
-    """Say whether *line* begins another tree though the one before it is not whole."""
+def _begins_new_tree(pending: _PendingTree, line: str, *, line_each: bool) -> bool:
+    """Say whether *line* begins another tree although the current one is unfinished."""
     beginning = _BEGINNING.match(line)
-    first = _BEGINNING.match(held.lines[0])
+    first = _BEGINNING.match(pending.lines[0])
     if beginning is None or first is None:
         return False
     alike = beginning[0] == first[0]
-    return alike or (line_each and len(held.lines) == 1 and ")" in held.lines[0])
+    return alike or (line_each and len(pending.lines) == 1 and ")" in pending.lines[0])

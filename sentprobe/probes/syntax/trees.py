@@ -1,22 +1,21 @@
-"""Penn bracket trees: from text to flat arrays, and back to one line.
+"""Penn bracket trees: parsing into flat arrays, and writing on a line.
 
-What is read, as BNF; white space is free between the parts:
+The grammar in BNF; white space between the parts is optional:
 
     tree  ::= "(" label? node+ ")" | node
     node  ::= "(" label node+ ")" | "(" tag word ")"
 
-A label may have function tags and an index (``NP-SBJ-1``). The outermost bracket may be missing,
-empty or be called ROOT, TOP or S1; a :class:`Tree` always has ``ROOT`` there. Traces (``-NONE-``)
-go, and so does every node that has nothing else in it.
+A label may have function tags and an index (``NP-SBJ-1``). The outermost bracket may be missing, without a label, or
+called ROOT, TOP or S1; a :class:`Tree` always has ``ROOT`` there. Traces (``-NONE-``) are removed, and so are nodes
+that contain nothing else.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
 
 from sentprobe.errors import SentprobeError
-from sentprobe.probes.syntax.typography import straight_word
+from sentprobe.probes.syntax.typography import straighten_word
 
 _BRACKETS = {"(": "-LRB-", ")": "-RRB-"}
 _ESCAPED = _BRACKETS | {"{": "-LCB-", "}": "-RCB-", "[": "-LSB-", "]": "-RSB-"}
@@ -35,10 +34,10 @@ _AUXILIARIES = {
 }
 
 
-def plain_word(word: str) -> str:
+def unescape_word(word: str) -> str:
     r"""Return *word* without the escapes of treebanks: brackets, slashes, double quotes.
 
-    >>> plain_word("-LRB-"), plain_word("1\\/2"), plain_word("``")
+    >>> unescape_word("-LRB-"), unescape_word("1\\/2"), unescape_word("``")
     ('(', '1/2', '"')
     """
     if word.isalnum():
@@ -51,28 +50,26 @@ def plain_word(word: str) -> str:
 
 
 def escape_word(word: str) -> str:
-    """Return *word* as it may stand in brackets."""
+    """Return *word* with escaped round brackets."""
     if "(" in word or ")" in word:
         return word.replace("(", "-LRB-").replace(")", "-RRB-")
     return word
 
 
 def tag_auxiliaries(labels: list[str], starts: list[int], words: list[str]) -> None:
-    """Give auxiliaries the tags of other verbs; Charniak's parsers have one for them all."""
+    """Replace the auxiliary tags of Charniak's parsers, AUX and AUXG, by verb tags."""
     for node, label in enumerate(labels):
         if label in ("AUX", "AUXG"):
-            labels[node] = _AUXILIARIES.get(straight_word(words[starts[node]]).lower(), "VB")
+            labels[node] = _AUXILIARIES.get(straighten_word(words[starts[node]]).lower(), "VB")
 
 
 ROOT = "ROOT"
 _OUTERMOST = frozenset(("", ROOT, "TOP", "S1"))
 _TRACE = "-NONE-"
 
-_ReadTree: TypeAlias = tuple[str, str, str, str]  # label, word, closing bracket, anything else
-
-
+# Groups: label, word, closing bracket, anything else.
 # Unicode's other spaces may stand inside a word: parsers keep "1 000" as one token.
-_PIECE = re.compile(
+_TOKEN_PATTERN = re.compile(
     r"\([ \t\n\r\f\v]*+([^ \t\n\r\f\v()]*+)"
     r"(?:[ \t\n\r\f\v]++([^ \t\n\r\f\v()]++)[ \t\n\r\f\v]*+\))?"
     r"|(\))|([^ \t\n\r\f\v()]++)"
@@ -82,7 +79,7 @@ _FUNCTIONS = re.compile(r"\A([^-=|]+)[-=|].*", re.DOTALL)  # the tag -LRB- has n
 
 
 class TreeError(SentprobeError):
-    """Text that is not one Penn bracket tree; *place* is the offset of what is wrong."""
+    """A text is not exactly one Penn bracket tree; *place* is the offset of the error."""
 
     def __init__(self, message: str, *, place: int = 0) -> None:
         super().__init__(message)
@@ -98,7 +95,7 @@ class Tree:
     >>> tree = read_tree("(S (NP-SBJ-1 (PRP We)) (VP (VBD slept)))")
     >>> tree.labels
     ('ROOT', 'S', 'NP-SBJ', 'PRP', 'VP', 'VBD')
-    >>> tree.words, tree.tags, list(children(tree, 1))
+    >>> tree.words, tree.tags, list(list_children(tree, 1))
     (('We', 'slept'), ('PRP', 'VBD'), [2, 4])
     """
 
@@ -107,7 +104,7 @@ class Tree:
     categories: tuple[str, ...]
     """The label of each node without function tags."""
     stops: tuple[int, ...]
-    """The first node that is no longer inside each node."""
+    """The first node after the end of each node."""
     starts: tuple[int, ...]
     """The first word of each node."""
     words: tuple[str, ...]
@@ -115,63 +112,59 @@ class Tree:
     @property
     def tags(self) -> tuple[str, ...]:
         """The tag of each word."""
-        return tuple(
-            self.categories[node] for node, stop in enumerate(self.stops) if stop == node + 1
-        )
+        return tuple(self.categories[node] for node, stop in enumerate(self.stops) if stop == node + 1)
 
     @property
-    def annotated(self) -> bool:
-        """Whether it has function tags, as trees made by hand have."""
+    def has_function_tags(self) -> bool:
+        """Whether it has function tags, as hand-made treebanks do."""
         return self.labels != self.categories
 
-    def functions(self, node: int) -> list[str]:
+    def list_functions(self, node: int) -> list[str]:
         """Return the function tags of *node*."""
         return self.labels[node].split("-")[1:]
 
-    def end(self, node: int) -> int:
-        """Return the first word after *node*."""
+    def find_end(self, node: int) -> int:
+        """Return the index of the first word after *node*."""
         stop = self.stops[node]
         return self.starts[stop] if stop < len(self.starts) else len(self.words)
 
 
-def children(tree: Tree, node: int) -> list[int]:
-    """Return the nodes directly under *node*, in order; none under a tag."""
-    found, child, stop = [], node + 1, tree.stops[node]
+def list_children(tree: Tree, node: int) -> list[int]:
+    """Return the children of *node* in order; a tag has none."""
+    nodes, child, stop = [], node + 1, tree.stops[node]
     while child < stop:
-        found.append(child)
+        nodes.append(child)
         child = tree.stops[child]
-    return found
+    return nodes
 
 
 def read_tree(text: str) -> Tree:
-    """Return the one tree that *text* holds.
+    """Return the only tree of *text*.
 
     Raises:
-        TreeError: there is none, or more than one, or it is broken.
+        TreeError: there is no tree, more than one, or a syntax error.
     """
-    found = parse_trees(text)
-    if len(found) != 1:
-        raise TreeError(f"expected one tree, found {len(found) or 'none'}")
-    return found[0]
+    trees = parse_trees(text)
+    if len(trees) != 1:
+        raise TreeError(f"expected one tree, found {len(trees) or 'none'}")
+    return trees[0]
 
 
 def parse_trees(text: str) -> list[Tree]:
     """Return the trees of *text* in order.
 
     Raises:
-        TreeError: a bracket does not match, a word has no tag, or there is nothing in a node.
+        TreeError: a bracket is not matched, a word has no tag, or a node is empty.
     """
-    arrays = _Arrays([], [], [], [])
-    ends = _fill(arrays, text, _PIECE.findall(text))
-    labels, stops, starts, words = arrays
+    labels, stops, starts, words, ends = _parse_arrays(text)
     if len(ends) == 1:
-        return [_tree(labels, stops, starts, words)]
-    found, first = [], 0
+        return [_make_tree(labels, stops, starts, words)]
+    trees, first = [], 0
     for end in ends:
         word = starts[first]
         last = starts[end] if end < len(starts) else len(words)
-        found.append(
-            _tree(
+        trees.append(
+            _make_tree(
                 labels[first:end],
                 [stop - first for stop in stops[first:end]],
                 [start - word for start in starts[first:end]],
@@ -179,25 +172,16 @@ def parse_trees(text: str) -> list[Tree]:
             )
         )
         first = end
-    return found
+    return trees
 
 
-class _Arrays(NamedTuple):
-    """What :class:`Tree` has, while it is being filled."""
-
-    labels: list[str]
-    stops: list[int]
-    starts: list[int]
-    words: list[str]
-
-
-def _fill(arrays: _Arrays, text: str, pieces: Sequence[_ReadTree]) -> list[int]:  # noqa: C901, PLR0912 - the inner loop
-    """Fill the arrays with all trees of *text* and return the end of each among the nodes."""
-    labels, stops, starts, words = arrays
+def _parse_arrays(text: str) -> tuple[list[str], list[int], list[int], list[str], list[int]]:  # noqa: C901, PLR0912 - the inner loop
+    """Return the arrays of all trees of *text* (labels, stops, starts, words), and the end of each tree."""
+    labels, stops, starts, words = list[str](), list[int](), list[int](), list[str]()
     stack: list[int] = []
     ends: list[int] = []
     emptied = -1  # how many nodes there were when something empty was last taken out
-    for number, (label, word, close, other) in enumerate(pieces):
+    for number, (label, word, close, stray_text) in enumerate(_TOKEN_PATTERN.findall(text)):
         if word:
             if label == _TRACE:
                 emptied = len(labels)
@@ -208,7 +192,7 @@ def _fill(arrays: _Arrays, text: str, pieces: Sequence[_ReadTree]) -> list[int]:
             words.append(word)
         elif close:
             if not stack:
-                raise _broken(text, number)
+                raise _make_piece_error(text, number)
             node = stack.pop()
             count = len(labels)
             if count > node + 1:
@@ -217,9 +201,9 @@ def _fill(arrays: _Arrays, text: str, pieces: Sequence[_ReadTree]) -> list[int]:
                 del labels[node], stops[node], starts[node]
                 emptied = node
             else:
-                raise _broken(text, number)
-        elif other:
-            raise _broken(text, number)
+                raise _make_piece_error(text, number)
+        elif stray_text:
+            raise _make_piece_error(text, number)
         elif label or not stack:
             stack.append(len(labels))
             starts.append(len(words))
@@ -227,23 +211,23 @@ def _fill(arrays: _Arrays, text: str, pieces: Sequence[_ReadTree]) -> list[int]:
             stops.append(0)
             continue
         else:
-            raise _broken(text, number)
+            raise _make_piece_error(text, number)
         if not stack:
             if len(labels) == (ends[-1] if ends else 0):
-                raise _broken(text, number)
+                raise _make_piece_error(text, number)
             ends.append(len(labels))
     if stack:
-        raise _unclosed(text, len(stack))
-    return ends
+        raise TreeError(describe_unclosed(text.strip(), len(stack)))
+    return labels, stops, starts, words, ends
 
 
-def _broken(text: str, number: int) -> TreeError:
-    """Return what is wrong with the piece of that *number*, which could not be used."""
-    piece = next(match for count, match in enumerate(_PIECE.finditer(text)) if count == number)
+def _make_piece_error(text: str, number: int) -> TreeError:
+    """Return an error that describes the piece with this *number*."""
+    piece = next(match for count, match in enumerate(_TOKEN_PATTERN.finditer(text)) if count == number)
     shown = shorten(piece[4] or piece[0])
     if piece[4]:
         message = f"the word {shown!r} has no tag (expected a word as '(TAG word)')"
-    elif piece[3] and not _depth_at(text, piece.start()):
+    elif piece[3] and text.count("(", 0, piece.start()) == text.count(")", 0, piece.start()):
         message = "a closing bracket that no bracket opens"
     elif piece[3]:
         message = "a bracket with no word in it"
@@ -252,13 +236,10 @@ def _broken(text: str, number: int) -> TreeError:
     return TreeError(message, place=piece.start())
 
 
-def _depth_at(text: str, place: int) -> int:
-    return text.count("(", 0, place) - text.count(")", 0, place)
-
-
-def _unclosed(text: str, count: int) -> TreeError:
-    what = "a bracket is" if count == 1 else f"{count} brackets are"
-    return TreeError(f"{what} not closed in the tree that begins {shorten(text.strip())!r}")
+def describe_unclosed(text: str, count: int) -> str:
+    """Return the message that *count* brackets of a tree are not closed."""
+    brackets = "a bracket is" if count == 1 else f"{count} brackets are"
+    return f"{brackets} not closed in the tree that begins {shorten(text)!r}"
 
 
 def shorten(text: str, limit: int = 40) -> str:
@@ -267,8 +248,8 @@ def shorten(text: str, limit: int = 40) -> str:
     return text if len(text) <= limit else text[:limit] + "..."
 
 
-class _Memory(dict[str, str]):
-    """The results of a function of a label; kept, but for what a damaged file might add."""
+class _LabelCache(dict[str, str]):
+    """A cache of a function of labels, limited in size: a damaged file may have any number of labels."""
 
     def __init__(self, function: Callable[[str], str]) -> None:
         super().__init__()
@@ -281,11 +262,11 @@ class _Memory(dict[str, str]):
         return value
 
 
-_WITHOUT_INDEX = _Memory(lambda label: _INDEX.sub("", label))
-_CATEGORY = _Memory(lambda label: _FUNCTIONS.sub(r"\1", label))
+_WITHOUT_INDEX = _LabelCache(lambda label: _INDEX.sub("", label))
+_CATEGORY = _LabelCache(lambda label: _FUNCTIONS.sub(r"\1", label))
 
 
-def _tree(labels: list[str], stops: list[int], starts: list[int], words: list[str]) -> Tree:
+def _make_tree(labels: list[str], stops: list[int], starts: list[int], words: list[str]) -> Tree:
     """Return the tree of these arrays, under ROOT and with plain words."""
     if labels[0] in _OUTERMOST and stops[0] > 1:
         labels[0] = ROOT
@@ -301,7 +282,7 @@ def _tree(labels: list[str], stops: list[int], starts: list[int], words: list[st
         categories=tuple(map(_CATEGORY.__getitem__, names)),
         stops=tuple(stops),
         starts=tuple(starts),
-        words=tuple(map(plain_word, words)),
+        words=tuple(map(unescape_word, words)),
     )
 
 
@@ -339,32 +320,32 @@ def iterate_nodes(tree: Tree) -> Iterator[tuple[int, int]]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parsed:
-    """One sentence, with whatever of a parse there is.
+class ParsedSentence:
+    """A sentence with its tokens, and tags, tree and dependencies as far as they are known.
 
-    With a *tree*, its words and tags count, and *tokens* and *tags* may be left out. Without one,
-    *tokens* are needed and *tags* are Penn tags, or empty where nothing tagged the sentence.
+    Words and tags of a *tree* take precedence, and *tokens* and *tags* may be left out. Without a tree, *tokens* are
+    required, and *tags* are Penn tags or empty.
     """
 
     tokens: tuple[str, ...] = ()
     written: tuple[str, ...] = ()
-    """The tokens as the text has them, where the parser was given others; empty: the same."""
+    """The tokens as the text writes them, if the parser received other forms; empty: the same."""
     tags: tuple[str, ...] = ()
     tree: Tree | str | None = None
-    """The constituents: read already, or in Penn brackets."""
+    """The constituents: a tree, or a text in Penn brackets."""
     heads: tuple[int, ...] = ()
     """The number of each token's head, from 1; 0 for the root. Empty without dependencies."""
     relations: tuple[str, ...] = ()
-    """Relations of Universal Dependencies; empty where the dependencies have no names."""
+    """Relations of Universal Dependencies; empty if the dependencies have no labels."""
     source: str = ""
-    """The file or corpus that it is from."""
+    """File or corpus of the sentence."""
     place: int = 0
-    """Which sentence of its source it is, from 0."""
+    """Number of the sentence in its source, from 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """A sentence that cannot be read: why, in which line (from 1), and how its text begins.
+    """A sentence that cannot be read: the reason, its line (from 1), and the beginning of its text.
 
     >>> str(Mistake(line=3, message="a closing bracket that no bracket opens"))
     'line 3: a closing bracket that no bracket opens'

@@ -1,9 +1,8 @@
-"""Printers' marks: curly quotes, dashes, ellipses, no-break spaces and soft hyphens.
+"""Typographic marks (curly quotes, dashes, ellipses, no-break spaces, soft hyphens) and their ASCII forms.
 
-Tokenisers, parsers and our lists of words know a typewriter's marks: ``don't`` falls into two
-tokens and ``don’t`` into three. So they are given a text with straight marks, and the tokens get
-the forms that are written in the text: a text in curly marks has the same tokens and labels as the
-same text in straight ones.
+Tokenisers, parsers and our word lists expect ASCII: ``don't`` becomes two tokens and ``don’t`` three. So they get the
+text in straight marks, and the tokens are then restored to the forms of the text. A text in curly marks has the same
+tokens and labels as the same text in straight marks.
 """
 
 import re
@@ -15,7 +14,7 @@ _QUOTES = "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb\uff02"
 _HYPHENS = "\u2010\u2011\u2012\u2212"
 _DASHES = "\u2013\u2014\u2015\u2e3a\u2e3b"
 _SPACES = "\u00a0\u2007\u2009\u200a\u202f"
-_NOTHING = "\u00ad\u200b\u2060\ufeff"
+_INVISIBLE = "\u00ad\u200b\u2060\ufeff"
 
 _STRAIGHT: Mapping[str, str] = {
     **dict.fromkeys(_APOSTROPHES, "'"),
@@ -23,40 +22,41 @@ _STRAIGHT: Mapping[str, str] = {
     **dict.fromkeys(_HYPHENS, "-"),
     **dict.fromkeys(_DASHES, "--"),
     **dict.fromkeys(_SPACES, " "),
-    **dict.fromkeys(_NOTHING, ""),
+    **dict.fromkeys(_INVISIBLE, ""),
     "\u2026": "...",
 }
-_BROKEN = r"\u00ad\s+"
-_MARK = re.compile(f"(?<=[0-9])(\u2013)(?=[0-9])|({_BROKEN})|[{''.join(_STRAIGHT)}]")
-"""The en dash of *1914-18* is a hyphen, any other a dash. A soft hyphen at the end of a line goes
-with the space that stands for the line's end."""
-_UNSEEN = re.compile(f"{_BROKEN}|[{_NOTHING}]")
+_LINE_BREAK_HYPHEN = r"\u00ad\s+"
+_MARK = re.compile(f"(?<=[0-9])(\u2013)(?=[0-9])|({_LINE_BREAK_HYPHEN})|[{''.join(_STRAIGHT)}]")
+"""An en dash between digits becomes a hyphen, any other a dash. A soft hyphen before white space (the end of a line) is
+removed together with the white space."""
+_REMOVED = re.compile(f"{_LINE_BREAK_HYPHEN}|[{_INVISIBLE}]")
 
 
 @dataclass(frozen=True, slots=True)
-class Straight:
-    """A text with straight marks, as it is written, and where in that each character begins."""
+class StraightText:
+    """A text in straight marks, and the original text."""
 
     text: str
     written: str
+    """The original text."""
     starts: Sequence[int]
-    """(characters of *text* + 1,)"""
+    """For each character of *text*, and for its end, the offset in the original: (characters + 1,)."""
 
-    def form(self, start: int, end: int) -> str:
-        """Return as it is written what is from *start* to *end* in the straight text.
+    def restore_form(self, start: int, end: int) -> str:
+        """Return the original form of the characters from *start* to *end* of the straight text.
 
-        What has but a part of a mark, such as two dots of an ellipsis, is given as it is.
+        A part of a mark, such as two dots of an ellipsis, stays straight.
         """
-        if self._splits(start) or self._splits(end):
+        if self._is_inside_mark(start) or self._is_inside_mark(end):
             return self.text[start:end]
-        return _UNSEEN.sub("", self.written[self.starts[start] : self.starts[end]])
+        return _REMOVED.sub("", self.written[self.starts[start] : self.starts[end]])
 
-    def _splits(self, place: int) -> bool:
+    def _is_inside_mark(self, place: int) -> bool:
         return place > 0 and self.starts[place] == self.starts[place - 1]
 
 
-def straighten(text: str) -> Straight:
-    r"""Return *text* with straight marks.
+def straighten(text: str) -> StraightText:
+    r"""Return *text* in straight marks.
 
     >>> straighten("\u201cIt\u2019s late\u201d\u2014he\u00a0said\u2026").text
     '"It\'s late"--he said...'
@@ -64,7 +64,7 @@ def straighten(text: str) -> Straight:
     'in 1914-18 -- the cooperation'
     """
     if not _has_marks(text):
-        return Straight(text, text, range(len(text) + 1))
+        return StraightText(text, text, range(len(text) + 1))
     parts: list[str] = []
     starts: list[int] = []
     last = 0
@@ -74,19 +74,17 @@ def straighten(text: str) -> Straight:
         parts += text[last:place], mark
         starts += (*range(last, place), *[place] * len(mark))
         last = match.end()
-    return Straight(
-        "".join((*parts, text[last:])), text, (*starts, *range(last, len(text)), len(text))
-    )
+    return StraightText("".join((*parts, text[last:])), text, (*starts, *range(last, len(text)), len(text)))
 
 
 def _has_marks(text: str) -> bool:
     return not text.isascii() and _MARK.search(text) is not None
 
 
-def straight_word(word: str) -> str:
-    """Return a token with straight marks; it stays one token, so never empty and without spaces.
+def straighten_word(word: str) -> str:
+    """Return a token in straight marks. It stays one token: spaces become ``_``, and it is never empty.
 
-    >>> straight_word("n\u2019t"), straight_word("\u2014"), straight_word("caf\u00e9")
+    >>> straighten_word("n\u2019t"), straighten_word("\u2014"), straighten_word("caf\u00e9")
     ("n't", '--', 'café')
     """
     if not _has_marks(word):
@@ -94,46 +92,44 @@ def straight_word(word: str) -> str:
     return straighten(word).text.replace(" ", "_") or word
 
 
-_SAME_QUOTES = ('"', "``", "''")
-"""Tokenisers write a double quote in one of these ways."""
+_QUOTE_FORMS = ('"', "``", "''")
+"""The forms that tokenisers give to a double quote."""
 
-_NEAR = 20
-"""So many characters further on a token may stand that is not where it should be."""
+_MAX_SKIPPED = 20
+"""Maximum number of characters between the expected place of a token and its place in the text."""
 
 
-def written_forms(
-    straight: Straight, sentences: Iterable[Sequence[str]]
-) -> Iterator[tuple[str, ...]]:
-    """Yield the tokens of each sentence as they are written; *sentences* are of the straight text.
+def restore_written_forms(straight: StraightText, sentences: Iterable[Sequence[str]]) -> Iterator[tuple[str, ...]]:
+    """Yield the tokens of each sentence of the straight text in their original forms.
 
-    A token that is not in the text, as the parser changed it, stays as it is.
+    A token that is not in the text, because the parser changed it, is unchanged.
 
     >>> text = straighten("He didn\u2019t go\u2026 \u201cNo?\u201d")
-    >>> list(written_forms(text, [["He", "did", "n't", "go", "..."], ["``", "No", "?", "''"]]))
+    >>> list(restore_written_forms(text, [["He", "did", "n't", "go", "..."], ["``", "No", "?", "''"]]))
     [('He', 'did', 'n’t', 'go', '…'), ('“', 'No', '?', '”')]
     """
     place = 0
     for tokens in sentences:
         forms = []
         for token in tokens:
-            start, end = _find(straight.text, token, place)
-            form = straight.form(start, end)
+            start, end = _find_token(straight.text, token, place)
+            form = straight.restore_form(start, end)
             forms.append(token if form == straight.text[start:end] else form)
             place = end
         yield tuple(forms)
 
 
-def _find(text: str, token: str, place: int) -> tuple[int, int]:
-    """Return where *token* is in *text* from *place* on; nowhere is an empty stretch."""
+def _find_token(text: str, token: str, place: int) -> tuple[int, int]:
+    """Return start and end of *token* in *text* at or soon after *place*; an empty span if it is not there."""
     while text[place : place + 1].isspace():
         place += 1
-    ways = _SAME_QUOTES if token in _SAME_QUOTES else (token,)
-    for way in ways:
-        if text.startswith(way, place):
-            return place, place + len(way)
-    found = [(start, start + len(way)) for way in ways if (start := _near(text, way, place)) >= 0]
-    return min(found, default=(place, place))
-
-
-def _near(text: str, token: str, place: int) -> int:
-    return text.find(token, place, place + _NEAR + len(token)) if token else -1
+    forms = _QUOTE_FORMS if token in _QUOTE_FORMS else (token,)
+    for form in forms:
+        if text.startswith(form, place):
+            return place, place + len(form)
+    spans = [
+        (start, start + len(form))
+        for form in forms
+        if (start := text.find(form, place, place + _MAX_SKIPPED + len(form))) >= 0
+    ]
+    return min(spans, default=(place, place))

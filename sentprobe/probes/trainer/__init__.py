@@ -1,1 +1,1 @@
-"""The probe: presets (without PyTorch) and training (with it)."""
+"""Training of probes: presets (without PyTorch) and fits (with it)."""

@@ -1,4 +1,4 @@
-"""Items on a device, their random batches, and which hidden units dropout leaves in a step."""
+"""Items on a device, their random batches, and dropout masks."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,42 +12,36 @@ from sentprobe.probes.trainer.bank import BatchInputs, Masks
 from sentprobe.probes.trainer.one_hot import ProbeWords
 from sentprobe.probes.trainer.presets import BankShape, GridPoint
 
-STEPS = 2**16
-"""Probabilities of dropout are multiples of 1 / STEPS."""
+DROPOUT_STEPS = 2**16
+"""Dropout rates are multiples of 1 / DROPOUT_STEPS."""
 
 
 class Dropout:
-    """Draws the masks of a bank's probes on the CPU.
+    """Sampler of a bank's dropout masks, on the CPU.
 
-    Probes of one seed and width are masked by the same random numbers, whatever other probes are
-    trained beside them, so that training a probe alone gives the same.
+    Probes of one seed and width share random numbers, whatever probes are trained beside them. Training a probe alone
+    therefore gives the same result.
     """
 
     def __init__(self, points: Sequence[GridPoint], device: torch.device) -> None:
         self._device = device
         keys = {(point.seed, point.hidden) for point in points if point.dropout}
-        self._generators = {
-            key: np.random.Generator(np.random.SFC64(np.random.SeedSequence(key))) for key in keys
-        }
+        self._generators = {key: np.random.Generator(np.random.SFC64(np.random.SeedSequence(key))) for key in keys}
 
-    def draw(self, points: Sequence[GridPoint], size: int) -> Masks:
-        """Return the masks of a batch of so many items."""
-        wanted = {
-            (point.seed, point.hidden, point.dropout): None for point in points if point.dropout
-        }
-        drawn = {
-            key: generator.integers(STEPS, size=(size, key[1]), dtype=np.uint16)
+    def sample_masks(self, points: Sequence[GridPoint], size: int) -> Masks:
+        """Return the masks of a batch of *size* items."""
+        mask_keys = {(point.seed, point.hidden, point.dropout): None for point in points if point.dropout}
+        random_numbers = {
+            key: generator.integers(DROPOUT_STEPS, size=(size, key[1]), dtype=np.uint16)
             for key, generator in self._generators.items()
-            if any(key == (seed, width) for seed, width, _ in wanted)
+            if any(key == (seed, width) for seed, width, _ in mask_keys)
         }
-        made = {}
-        for seed, width, rate in wanted:
-            kept = torch.from_numpy(drawn[seed, width] >= round(rate * STEPS))
-            made[seed, width, rate] = kept.to(self._device) / (1 - rate)
+        masks = {}
+        for seed, width, rate in mask_keys:
+            is_kept = torch.from_numpy(random_numbers[seed, width] >= round(rate * DROPOUT_STEPS))
+            masks[seed, width, rate] = is_kept.to(self._device) / (1 - rate)
         return {
-            place: made[point.seed, point.hidden, point.dropout]
-            for place, point in enumerate(points)
-            if point.dropout
+            place: masks[point.seed, point.hidden, point.dropout] for place, point in enumerate(points) if point.dropout
         }
 
 
@@ -56,7 +50,7 @@ class PreparedItems:
     """Items for a bank, on its device.
 
     - table: (sentences, dim) float32
-    - rows: (n,) int64, of *table*
+    - rows: (n,) int64, rows of *table*
     - targets: (n,) int64
     """
 
@@ -68,40 +62,38 @@ class PreparedItems:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def part(self, first: int, last: int | None = None) -> "PreparedItems":
+    def select_range(self, first: int, last: int | None = None) -> "PreparedItems":
         """Return the items from *first* to before *last*, in order."""
-        kept = slice(first, last)
-        words = ProbeWords(self.words.numbers[kept], self.words.lexicon)
-        return PreparedItems(self.table, self.rows[kept], words, self.targets[kept])
+        item_range = slice(first, last)
+        words = ProbeWords(self.words.numbers[item_range], self.words.lexicon)
+        return PreparedItems(self.table, self.rows[item_range], words, self.targets[item_range])
 
-    def batch(self, places: Tensor, *, labels: int) -> tuple[BatchInputs, Tensor]:
-        """Return the items at *places* (b,), and their targets (b, labels) float32, one-hot."""
-        hots = torch.nn.functional.one_hot(self.targets[places], labels)
-        inputs = BatchInputs(self.table[self.rows[places]], self.words.take(places))
-        return inputs, hots.to(torch.float32)
+    def make_batch(self, places: Tensor, *, labels: int) -> tuple[BatchInputs, Tensor]:
+        """Return the items at *places* (b,), and their one-hot targets (b, labels) float32."""
+        one_hot_targets = torch.nn.functional.one_hot(self.targets[places], labels)
+        inputs = BatchInputs(self.table[self.rows[places]], self.words.select_items(places))
+        return inputs, one_hot_targets.to(torch.float32)
 
-    def parts(self, size: int) -> tuple[Tensor, ...]:
-        """Return the places of all items in order, so many at a time."""
+    def split_places(self, size: int) -> tuple[Tensor, ...]:
+        """Return the places of all items in order, *size* at a time."""
         return torch.split(torch.arange(len(self), device=self.rows.device), size)
 
 
-def prepare(
-    table: Tensor, items: Items, shape: BankShape, *, lexicon: Tensor | None = None
-) -> PreparedItems:
-    """Put items on the device of *table*, where the word vectors *lexicon* are too."""
-    step = 0 if shape.word_dim else shape.words
-    words = items.probes + step * np.arange(items.slots, dtype=np.int64)
+def prepare_items(table: Tensor, items: Items, shape: BankShape, *, lexicon: Tensor | None = None) -> PreparedItems:
+    """Put items on the device of *table* and of the word vectors *lexicon*."""
+    slot_offset = 0 if shape.word_dim else shape.words
+    words = items.probes + slot_offset * np.arange(items.slots, dtype=np.int64)
     arrays = (items.rows.copy(), words, items.targets.copy())
     rows, numbers, targets = (torch.from_numpy(array).to(table.device) for array in arrays)
     return PreparedItems(table, rows, ProbeWords(numbers, lexicon), targets)
 
 
-def passes(
+def generate_passes(
     count: int, *, size: int, generator: np.random.Generator, device: torch.device
 ) -> Iterator[tuple[Tensor, ...]]:
-    """Yield passes without end: the places of so many items in random order, cut into batches.
+    """Yield passes without end, each a tuple of batches of item numbers in random order.
 
-    They go to the device once a pass.
+    Item numbers are sent to the device once per pass.
     """
     while True:
         yield torch.split(torch.from_numpy(generator.permutation(count)).to(device), size)

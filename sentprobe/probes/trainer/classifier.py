@@ -1,4 +1,4 @@
-"""What a classifier and its training are made of, as values, as text and as JSON."""
+"""Classifier presets: the fields of a probe and its training, as values, text and JSON."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -9,46 +9,45 @@ from sentprobe.errors import SentprobeError, UsageError
 
 
 class Scaling(StrEnum):
-    """What is done to sentence vectors before training, learned from the training sentences.
+    """Scaling of sentence vectors before training, learned from the training sentences.
 
-    Beside the sentence vector stand one-hot probe words of length 1. A sentence vector that is
-    many times longer drowns them, training makes no headway for some epochs, and the rule to stop
-    ends it at chance, which would say nothing about the encoder. Published SemRole data, one
-    seed, otherwise the values of ``ettinger``: untrained BiLSTM (2 x 512) 51.2% as it is, 65.6% at
-    length 1; MiniLM (length 1) 58.3% as it is, 51.4% with variance 1 (length 20); bag of random
-    word vectors, which cannot know, 50.4%, 49.4% and 51.0% as it is, at 1, with variance 1.
+    Probe words are one-hot, of length 1. If sentence vectors are many times longer, training makes no progress for some
+    epochs, and early stopping ends it at chance. That would say nothing about the encoder. Published SemRole data, one
+    seed, otherwise the values of ``ettinger``: untrained BiLSTM (2 x 512) 51.2% as it is, 65.6% at length 1; MiniLM
+    (length 1) 58.3% as it is, 51.4% with variance 1 (length 20); bag of random word vectors, which must be at chance,
+    50.4%, 49.4% and 51.0% as it is, at length 1, with variance 1.
     """
 
     AS_IS = "as-is"
-    """Nothing, as in the published code."""
+    """No scaling, as in the published code."""
     UNIT = "unit"
-    """Mean 0, then one factor for all, so that the mean length is 1; keeps all proportions."""
+    """Mean 0, then one common factor that makes the mean length 1."""
     VARIANCE = "variance"
     """Mean 0 and variance 1 in each dimension (mean length sqrt(dim))."""
     WHITEN = "whiten"
-    """Mean 0, variance 1 and no correlation: a linear map of full rank, where there is one."""
+    """Mean 0, variance 1 and no correlation: a linear map, of full rank where possible."""
 
 
 class Activation(StrEnum):
-    """What the hidden layer applies."""
+    """Activation function of the hidden layer."""
 
     RELU = "relu"
     SIGMOID = "sigmoid"
     NONE = "none"
-    """There is no hidden layer: multinomial logistic regression; ``hidden`` does not count."""
+    """No hidden layer (multinomial logistic regression); ``hidden`` is ignored."""
 
 
 class Masking(StrEnum):
-    """Where dropout is applied to the hidden layer."""
+    """Place of dropout in the hidden layer."""
 
     BEFORE = "before"
-    """Before the activation: a unit that is dropped gives the activation of 0."""
+    """Before the activation: a dropped unit has the activation of 0."""
     AFTER = "after"
-    """After it, right before the output layer."""
+    """After the activation, right before the output layer."""
 
 
-class Start(StrEnum):
-    """What the weights are drawn from; with L-BFGS they are 0 and nothing is drawn."""
+class WeightInitialization(StrEnum):
+    """Distribution of the initial weights; L-BFGS starts at 0."""
 
     GLOROT = "glorot"
     """Uniform in +-sqrt(6 / (fan in + fan out)), as in scikit-learn (Glorot & Bengio 2010)."""
@@ -57,7 +56,7 @@ class Start(StrEnum):
 
 
 class Optimizer(StrEnum):
-    """How the weights are updated."""
+    """Optimizer of the weights."""
 
     ADAM = "adam"
     ADAGRAD = "adagrad"
@@ -66,7 +65,7 @@ class Optimizer(StrEnum):
 
 
 class Penalty(StrEnum):
-    """What the L2 penalty is added to, and on which weights it is."""
+    """Form of the L2 penalty."""
 
     PER_BATCH = "per-batch"
     """l2 / (2 * items of a batch) on the weights, not the biases, as in scikit-learn."""
@@ -74,83 +73,82 @@ class Penalty(StrEnum):
     """l2 / 2 on weights and biases, whatever the batch, as PyTorch's weight_decay."""
 
 
-class Stop(StrEnum):
-    """What must improve for training to go on."""
+class StopCriterion(StrEnum):
+    """Criterion that must improve for training to go on."""
 
     TRAINING_LOSS = "training-loss"
-    """The mean training loss since the last check; the last weights are kept."""
+    """Mean training loss since the last check; the last weights are kept."""
     VALIDATION_LOSS = "validation-loss"
-    """The mean loss on validation; the weights of the best check are kept."""
+    """Mean validation loss; the weights of the best check are kept."""
     VALIDATION_ACCURACY = "validation-accuracy"
-    """The accuracy on validation; the weights of the best check are kept."""
+    """Validation accuracy; the weights of the best check are kept."""
 
 
 class Precision(StrEnum):
-    """What numbers the first layer's matrix products are made of; weights are always float32."""
+    """Precision of the first layer's matrix products; weights are always float32."""
 
     AUTO = "auto"
-    """bfloat16 where the processor has instructions for it, else float32."""
+    """bfloat16 if the processor has instructions for it, else float32."""
     FLOAT32 = "float32"
     BFLOAT16 = "bfloat16"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Preset:
-    """A classifier: its shape (softmax and cross-entropy in the end) and its training.
+    """Values of a classifier with softmax and cross-entropy, and of its training.
 
-    Of ``hidden``, ``dropout`` and ``l2`` several values make a grid: a probe is trained at each of
-    its points; the one with the best accuracy on validation, the first of equals, is the result.
+    Several values of ``hidden``, ``dropout`` or ``l2`` form a grid. A probe is trained at each grid point; the first
+    probe with the best validation accuracy is the result.
     """
 
     name: str
     hidden: tuple[int, ...]
-    """Width of the hidden layer; 0: as wide as the input (sentence and one-hot probe words)."""
+    """Width of the hidden layer; 0: the input width (sentence vector and one-hot probe words)."""
     activation: Activation
-    linear_from: int
-    """With so many labels or more there is no hidden layer; 0: never."""
-    dropout: tuple[float, ...]
-    """Probability that a hidden unit is dropped in a training step."""
-    masking: Masking
-    start: Start
+    linear_from: int = 0
+    """Number of labels from which there is no hidden layer; 0: never."""
+    dropout: tuple[float, ...] = (0.0,)
+    """Dropout rate of the hidden units."""
+    masking: Masking = Masking.AFTER
+    start: WeightInitialization
     optimizer: Optimizer
     learning_rate: float
-    """Not used by L-BFGS; nor are the betas, epsilon, batch, enough and patience."""
-    beta1: float
-    """Adam's; the betas do not count in AdaGrad."""
-    beta2: float
-    epsilon: float
+    """Ignored by L-BFGS, like the betas, epsilon, batch, enough and patience."""
+    beta1: float = 0.9
+    """Adam's; AdaGrad ignores both betas."""
+    beta2: float = 0.999
+    epsilon: float = 1e-8
     l2: tuple[float, ...]
     penalty: Penalty
     batch: int
     max_epochs: int
-    """The most passes over the items (L-BFGS: iterations)."""
-    check_every: int
-    """Passes between two checks whether training goes on."""
-    stop: Stop
+    """Maximum number of passes over the items (L-BFGS: iterations)."""
+    check_every: int = 1
+    """Passes between two checks of the stopping criterion."""
+    stop: StopCriterion
     tolerance: float
-    """A check improves when it is better than the best before by more than this.
+    """Smallest gain over the best earlier check that counts as an improvement.
 
-    L-BFGS: converged when no component of the gradient of the mean loss is larger.
+    For L-BFGS: largest component of the mean loss's gradient at convergence.
     """
     patience: int
-    """Training stops after more than this many checks that do not improve."""
-    patience_resets: bool
-    """Whether only checks in a row count; else all of them do."""
-    enough: float
-    """Training also stops when the mean training loss of a pass is below this; 0: never."""
+    """Training stops after more than this many checks without improvement."""
+    patience_resets: bool = True
+    """Whether only consecutive checks count; else all do."""
+    enough: float = 0.0
+    """Training also stops when a pass's mean training loss is below this; 0: never."""
     scaling: Scaling
-    """What is done to the sentence vectors beforehand."""
-    precision: Precision
+    precision: Precision = Precision.AUTO
     average: int = 1
-    """Probes whose probabilities are averaged into one result, each with weights of its own."""
+    """Number of probes, of different initial weights, whose probabilities are averaged."""
 
     def __post_init__(self) -> None:
         for entry in fields(self):
-            _check_sign(self, entry.name)
+            _check_not_negative(self, entry.name)
         for name in ("learning_rate", "batch", "max_epochs", "check_every", "average"):
             if not getattr(self, name):
                 raise UsageError(f"preset {self.name}: {name} must be more than 0")
-        for name in GRID:
+        for name in GRID_FIELDS:
             _check_grid(self, name)
         if any(rate >= 1 for rate in self.dropout):
             raise UsageError(f"preset {self.name}: dropout must be less than 1")
@@ -159,95 +157,77 @@ class Preset:
         _check_average(self)
 
     def __str__(self) -> str:
-        """Name the preset with all its values, as they are after any override.
-
-        With L-BFGS, only those that count.
-        """
-        by_gradient = self.optimizer is Optimizer.LBFGS
+        """Return the name and all values; for L-BFGS only the fields that it uses."""
+        uses_lbfgs = self.optimizer is Optimizer.LBFGS
         widths = "/".join(str(width) if width else "as wide as the input" for width in self.hidden)
-        shape = "no hidden layer" if by_gradient else f"hidden {widths}"
-        rest = ", ".join(
-            f"{entry.name}={_text(getattr(self, entry.name))}"
+        shape = "no hidden layer" if uses_lbfgs else f"hidden {widths}"
+        settings = ", ".join(
+            f"{entry.name}={_format_value(getattr(self, entry.name))}"
             for entry in fields(self)
-            if entry.name not in {"name", "hidden", *(WITHOUT_LBFGS if by_gradient else ())}
+            if entry.name not in {"name", "hidden", *(FIELDS_UNUSED_BY_LBFGS if uses_lbfgs else ())}
         )
-        return f"{self.name} ({shape}, {rest})"
+        return f"{self.name} ({shape}, {settings})"
 
     @property
     def needs_validation(self) -> bool:
-        """Whether training needs validation items, to stop or to choose a point of the grid."""
-        grid = any(len(getattr(self, name)) > 1 for name in GRID)
-        by_gradient = self.optimizer is Optimizer.LBFGS
-        return grid or (self.stop is not Stop.TRAINING_LOSS and not by_gradient)
+        """Whether training needs validation items, for early stopping or for the grid."""
+        has_grid = any(len(getattr(self, name)) > 1 for name in GRID_FIELDS)
+        uses_lbfgs = self.optimizer is Optimizer.LBFGS
+        return has_grid or (self.stop is not StopCriterion.TRAINING_LOSS and not uses_lbfgs)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the values by name, in the types of JSON; :meth:`from_json` is the inverse.
-
-        Those of LATER are left out, so that results of before have the same identity.
-        """
-        values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        kept = (item for item in values.items() if item not in LATER.items())
-        return {name: _to_json(value) for name, value in kept}
+        """Return the values by name, in the types of JSON; :meth:`from_json` is the inverse."""
+        return {entry.name: _to_json(getattr(self, entry.name)) for entry in fields(self)}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "Preset":
-        """Read what :meth:`to_json` returns.
-
-        Raises:
-            SentprobeError: a value is missing, unknown, or of another type.
-        """
+        """Return a preset from the output of :meth:`to_json`."""
         types = {entry.name: entry.type for entry in fields(cls)}
-        values = LATER | dict(values)
         if set(values) != set(types):
-            wrong = ", ".join(sorted(set(values) ^ set(types)))
-            raise SentprobeError(f"a preset with other values than this version's: {wrong}")
+            unexpected = ", ".join(sorted(set(values) ^ set(types)))
+            raise SentprobeError(f"a preset with other values than this version's: {unexpected}")
         try:
-            read: dict[str, Any] = {n: _from_json(kind, values[n]) for n, kind in types.items()}
-            return cls(**read)
+            arguments: dict[str, Any] = {name: _from_json(kind, values[name]) for name, kind in types.items()}
+            return cls(**arguments)
         except (TypeError, ValueError) as error:
             raise SentprobeError(f"not a preset: {error}") from None
 
 
-def differences(preset: Preset, other: Preset) -> str:
-    """Write the values in which a preset differs from another, in the order of the fields."""
+def describe_differences(preset: Preset, reference: Preset) -> str:
+    """Describe the values in which a preset differs from *reference*, in field order."""
     return ", ".join(
-        f"{entry.name}={_text(value)}"
+        f"{entry.name}={_format_value(value)}"
         for entry in fields(preset)
-        if (value := getattr(preset, entry.name)) != getattr(other, entry.name)
+        if (value := getattr(preset, entry.name)) != getattr(reference, entry.name)
     )
 
 
-LATER = {"average": 1}
-"""Fields that older files of results do not have, and what was always done then."""
+GRID_FIELDS = ("hidden", "dropout", "l2")
 
-GRID = ("hidden", "dropout", "l2")
-"""The fields of a preset that may have several values."""
-
-WITHOUT_LBFGS = (
+FIELDS_UNUSED_BY_LBFGS = (
     *("hidden", "activation", "linear_from", "dropout", "masking", "start", "learning_rate"),
     *("beta1", "beta2", "epsilon", "batch", "check_every", "stop"),
     *("patience", "patience_resets", "enough", "average"),
 )
-"""The fields without a meaning for L-BFGS, which trains all items at once and no hidden layer."""
+"""Preset fields that L-BFGS ignores; it trains on all items at once, without hidden layer."""
 
 
-def _check_sign(preset: Preset, name: str) -> None:
-    for value in _values(getattr(preset, name)):
+def _check_not_negative(preset: Preset, name: str) -> None:
+    for value in _as_tuple(getattr(preset, name)):
         if isinstance(value, int | float) and value < 0:
             raise UsageError(f"preset {preset.name}: {name}={value} is negative")
 
 
-WIDEST = 1_000_000
-"""The widest hidden layer that is taken for meant: its weights alone may have gigabytes."""
+MAX_HIDDEN = 1_000_000
+"""Maximum width of a hidden layer; wider ones are refused as likely mistakes."""
 
-
-MOST_AVERAGED = 1_000
-"""The most probes to a result that are taken for meant; some ten are all that helps."""
+MAX_AVERAGED = 1_000
+"""Maximum number of averaged probes; more than about ten bring no gain."""
 
 
 def _check_average(preset: Preset) -> None:
-    if preset.average > MOST_AVERAGED:
-        raise UsageError(f"preset {preset.name}: average must be at most {MOST_AVERAGED:,}")
+    if preset.average > MAX_AVERAGED:
+        raise UsageError(f"preset {preset.name}: average must be at most {MAX_AVERAGED:,}")
     if preset.average > 1 and preset.optimizer is Optimizer.LBFGS:
         raise UsageError(
             f"preset {preset.name}: average={preset.average} changes nothing with "
@@ -259,20 +239,20 @@ def _check_grid(preset: Preset, name: str) -> None:
     values = getattr(preset, name)
     if not values:
         raise UsageError(f"preset {preset.name}: {name} has no value")
-    if name == "hidden" and max(values) > WIDEST:
-        raise UsageError(f"preset {preset.name}: hidden must be at most {WIDEST:,}")
+    if name == "hidden" and max(values) > MAX_HIDDEN:
+        raise UsageError(f"preset {preset.name}: hidden must be at most {MAX_HIDDEN:,}")
     if len(set(values)) < len(values):
-        raise UsageError(f"preset {preset.name}: {name}={_text(values)} has a value twice")
+        raise UsageError(f"preset {preset.name}: {name}={_format_value(values)} has a value twice")
 
 
-def _values(value: object) -> tuple[object, ...]:
+def _as_tuple(value: object) -> tuple[object, ...]:
     return value if isinstance(value, tuple) else (value,)
 
 
-def _text(value: object) -> str:
+def _format_value(value: object) -> str:
     if isinstance(value, bool | str):
         return str(value).lower()
-    return "/".join(f"{each:g}" for each in _values(value))
+    return "/".join(f"{number:g}" for number in _as_tuple(value))
 
 
 def _to_json(value: Any) -> Any:
@@ -281,15 +261,15 @@ def _to_json(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _from_json(kind: Any, value: Any) -> object:
-    if inner := get_args(kind):
+def _from_json(value_type: Any, value: Any) -> object:
+    if element_types := get_args(value_type):
         if not isinstance(value, list):
             raise TypeError(f"{value!r} is not a list")
-        return tuple(_from_json(inner[0], each) for each in value)
-    if issubclass(kind, StrEnum):
-        return kind(value)
-    if kind is float and type(value) is int:
+        return tuple(_from_json(element_types[0], element) for element in value)
+    if issubclass(value_type, StrEnum):
+        return value_type(value)
+    if value_type is float and type(value) is int:
         return float(value)
-    if type(value) is not kind:
-        raise TypeError(f"{value!r} is not of type {kind.__name__}")
+    if type(value) is not value_type:
+        raise TypeError(f"{value!r} is not of type {value_type.__name__}")
     return value

@@ -1,32 +1,23 @@
-"""Where probes are trained: the processor, or a GPU."""
+"""Devices for training probes: the processor or a GPU."""
 
 import torch
 
 from sentprobe.errors import UsageError, first_line, suggest
 from sentprobe.specs import DEVICES
 
-_GPU = " (did you mean 'cuda'?)"
-
 
 def find_device(name: str) -> str:
-    """Return the device that *name* stands for here: itself or, for auto, the best that there is.
+    """Return the name of the device; ``auto`` stands for the best available one.
 
     >>> find_device("cpu")
     'cpu'
-
-    Raises:
-        UsageError: there is no such device, or none here.
     """
-    return str(check_device(_best() if name == "auto" else name))
+    return str(check_device(_find_best_device() if name == "auto" else name))
 
 
 def check_device(name: str) -> torch.device:
-    """Return PyTorch's device of that name.
-
-    Raises:
-        UsageError: there is none here.
-    """
-    device = _parse(name)
+    """Return PyTorch's device of that name."""
+    device = _parse_device(name)
     try:
         torch.empty(0, device=device).cpu()
     except (RuntimeError, AssertionError) as error:
@@ -34,17 +25,17 @@ def check_device(name: str) -> torch.device:
     return device
 
 
-def _parse(name: str) -> torch.device:
+def _parse_device(name: str) -> torch.device:
     if name.partition(":")[0] in DEVICES[1:]:
         try:
             return torch.device(name)
-        except RuntimeError:  # its message is a list of all that PyTorch can be built for
+        except RuntimeError:  # its message lists all device types of PyTorch
             pass
-    near = _GPU if name.lower().startswith("gpu") else suggest(name.lower(), DEVICES)
-    raise UsageError(f"unknown device {name!r}{near}; known: {', '.join(DEVICES)}")
+    suggestion = " (did you mean 'cuda'?)" if name.lower().startswith("gpu") else suggest(name.lower(), DEVICES)
+    raise UsageError(f"unknown device {name!r}{suggestion}; known: {', '.join(DEVICES)}")
 
 
-def _best() -> str:
+def _find_best_device() -> str:
     if torch.cuda.is_available():
         return "cuda"
     return "mps" if torch.backends.mps.is_available() else "cpu"

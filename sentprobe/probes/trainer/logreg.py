@@ -1,4 +1,4 @@
-"""Multinomial logistic regression by L-BFGS (Liu & Nocedal 1989), as SciPy has it."""
+"""Multinomial logistic regression by SciPy's L-BFGS (Liu & Nocedal 1989)."""
 
 from dataclasses import dataclass
 
@@ -7,103 +7,100 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from sentprobe.extras import load
-from sentprobe.probes.trainer.bank import Bank, Design
+from sentprobe.probes.trainer.bank import Bank, BankDesign
 from sentprobe.probes.trainer.batches import PreparedItems
 from sentprobe.probes.trainer.classifier import Penalty, Preset
-from sentprobe.probes.trainer.one_hot import add_words, word_gradients
+from sentprobe.probes.trainer.one_hot import add_word_contributions, compute_word_gradients
 from sentprobe.probes.trainer.presets import BankShape, GridPoint
 from sentprobe.probes.trainer.scaling import Doubles
 
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """The weights as a bank of one, and how well they solve the problem."""
+    """Fitted weights, as a bank of one, and the loss and gradient there."""
 
     bank: Bank
     iterations: int
     loss: float
     """Mean cross-entropy, without the penalty."""
     gradient: float
-    """The largest component of the gradient of mean loss and penalty."""
+    """Largest component of the gradient of mean loss and penalty."""
 
 
-class Objective:
-    """Mean loss and penalty of all items as a function of the weights, in one flat vector.
+class LogregObjective:
+    """Mean loss and penalty of all items, as a function of one flat vector of weights.
 
-    Sentences are multiplied once each; a probe word's weights are looked up. Two labels have one
-    column of weights, more have one each, as in scikit-learn. Products are float32.
+    Each distinct sentence is multiplied once; a probe word's weights are looked up. As in scikit-learn, two labels
+    share one column of weights, more labels have a column each. Products are float32.
     """
 
-    def __init__(
-        self, items: PreparedItems, shape: BankShape, *, l2: float, penalty: Penalty
-    ) -> None:
+    def __init__(self, items: PreparedItems, shape: BankShape, *, l2: float, penalty: Penalty) -> None:
         self.columns = 1 if shape.labels == 2 else shape.labels
         self.size = self.columns * (shape.inputs + 1)
         self.device = items.table.device
         self._dim = shape.dim
         self._items = items
         self._l2 = l2 / len(items) if penalty is Penalty.PER_BATCH else l2
-        self._biases_too = penalty is Penalty.DECAY
+        self._penalizes_biases = penalty is Penalty.DECAY
         distinct, places = torch.unique(items.rows, return_inverse=True)
-        self._table = _rows(items.table, distinct)
+        self._table = _select_rows(items.table, distinct)
         in_order = torch.equal(places, torch.arange(len(places), device=places.device))
         self._places = None if in_order else places
 
-    def split(self, flat: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return weights of sentences (dim, columns), of words (word_rows, columns), biases."""
+    def split_weights(self, flat: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the weights of sentences and of words, (rows, columns) each, and the biases."""
         rows = flat.view(-1, self.columns)
         return rows[: self._dim], rows[self._dim : -1], rows[-1]
 
     def __call__(self, flat: Doubles) -> tuple[float, Doubles]:
-        """Return value and gradient (size,)."""
+        """Return the value and its gradient (size,)."""
         weights = torch.from_numpy(flat).to(self.device, torch.float32)
-        sums = self._sums(weights).double()  # a line search needs the loss to many digits
+        sums = self._compute_logits(weights).double()  # the line search needs a precise loss
         loss, error = LOSSES[self.columns == 1](sums, self._items.targets)
         gradient = torch.zeros_like(weights)
-        self._add_gradients(error.float(), self.split(gradient))
-        penalty, slope = self.penalty(flat)
+        self._add_gradients(error.float(), self.split_weights(gradient))
+        penalty, slope = self.compute_penalty(flat)
         return float(loss) + penalty, gradient.cpu().numpy().astype(np.float64) + slope
 
-    def _sums(self, weights: Tensor) -> Tensor:
-        sentence, words, bias = self.split(weights)
+    def _compute_logits(self, weights: Tensor) -> Tensor:
+        sentence, words, bias = self.split_weights(weights)
         sums = self._table @ sentence
         sums = (sums if self._places is None else sums[self._places]) + bias
-        add_words(self._items.words, words, into=sums)
+        add_word_contributions(self._items.words, words, into=sums)
         return sums
 
     def _add_gradients(self, error: Tensor, into: tuple[Tensor, Tensor, Tensor]) -> None:
         sentence, words, bias = into
         bias += error.sum(dim=0)
-        word_gradients(self._items.words, error, into=words)
+        compute_word_gradients(self._items.words, error, into=words)
         if self._places is not None:
             distinct = error.new_zeros(len(self._table), error.shape[1])
             error = distinct.index_add_(0, self._places, error)
         sentence += (error.T @ self._table).T
 
-    def penalty(self, flat: Doubles) -> tuple[float, Doubles]:
+    def compute_penalty(self, flat: Doubles) -> tuple[float, Doubles]:
         """Return the penalty and its gradient (size,)."""
         weights = flat.copy()
-        if not self._biases_too:
+        if not self._penalizes_biases:
             weights[-self.columns :] = 0
         return self._l2 / 2 * float(weights @ weights), self._l2 * weights
 
 
-def _rows(table: Tensor, numbers: Tensor) -> Tensor:
-    """Return the rows of those ordered *numbers* (n,), without a copy where none is left out."""
+def _select_rows(table: Tensor, numbers: Tensor) -> Tensor:
+    """Return the rows of sorted *numbers* (n,), without a copy if they are consecutive."""
     first, last = int(numbers[0]), int(numbers[-1])
     return table[first : last + 1] if last - first < len(numbers) else table[numbers]
 
 
-def _two_labels(sums: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the mean loss (), and its gradient in the sums (n, 1)."""
-    wanted = targets[:, None].to(sums.dtype)
-    loss = functional.binary_cross_entropy_with_logits(sums, wanted)
-    return loss, (sums.sigmoid() - wanted) / len(targets)
+def _compute_binary_loss(sums: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the mean loss (), and its gradient with respect to *sums* (n, 1)."""
+    float_targets = targets[:, None].to(sums.dtype)
+    loss = functional.binary_cross_entropy_with_logits(sums, float_targets)
+    return loss, (sums.sigmoid() - float_targets) / len(targets)
 
 
-def _more_labels(sums: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the same for (n, labels)."""
+def _compute_multinomial_loss(sums: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the mean loss (), and its gradient with respect to *sums* (n, labels)."""
     scores = functional.log_softmax(sums, dim=1)
     loss = functional.nll_loss(scores, targets)
     error = scores.exp_()
@@ -111,17 +108,17 @@ def _more_labels(sums: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
     return loss, error / len(targets)
 
 
-LOSSES = {True: _two_labels, False: _more_labels}
-"""The loss by whether there is one column."""
+LOSSES = {True: _compute_binary_loss, False: _compute_multinomial_loss}
 
 
-def solve(point: GridPoint, design: Design, preset: Preset, *, items: PreparedItems) -> Solution:
-    """Begin with weights of 0 and go on until the gradient is as small as is asked for."""
-    minimize = load("scipy.optimize").minimize
-    problem = Objective(items, design.shape, l2=point.l2, penalty=preset.penalty)
-    found = minimize(
-        problem,
-        np.zeros(problem.size),
+def solve_logreg(point: GridPoint, design: BankDesign, preset: Preset, *, items: PreparedItems) -> Solution:
+    """Minimize the loss from weights of 0 until the gradient is within ``preset.tolerance``."""
+    from scipy.optimize import minimize
+
+    objective = LogregObjective(items, design.shape, l2=point.l2, penalty=preset.penalty)
+    result = minimize(
+        objective,
+        np.zeros(objective.size),
         jac=True,
         method="L-BFGS-B",
         options={
@@ -133,23 +130,23 @@ def solve(point: GridPoint, design: Design, preset: Preset, *, items: PreparedIt
         },
     )
     return Solution(
-        bank=_to_bank(problem, torch.from_numpy(found.x), point, design),
-        iterations=int(found.nit),
-        loss=float(found.fun) - problem.penalty(found.x)[0],
-        gradient=float(np.abs(found.jac).max()),
+        bank=_to_bank(objective, torch.from_numpy(result.x), point, design),
+        iterations=int(result.nit),
+        loss=float(result.fun) - objective.compute_penalty(result.x)[0],
+        gradient=float(np.abs(result.jac).max()),
     )
 
 
-def _to_bank(problem: Objective, flat: Tensor, point: GridPoint, design: Design) -> Bank:
-    device = problem.device
-    sentence, words, bias = problem.split(flat.to(device, torch.float32))
+def _to_bank(objective: LogregObjective, flat: Tensor, point: GridPoint, design: BankDesign) -> Bank:
+    device = objective.device
+    sentence, words, bias = objective.split_weights(flat.to(device, torch.float32))
     small = torch.cat([words, bias[None]])
-    if problem.columns == 1:
+    if objective.columns == 1:
         sentence, small = (torch.cat([torch.zeros_like(x), x], dim=1) for x in (sentence, small))
     return Bank(
         points=(point,),
         design=design,
         sentence=sentence.T.contiguous(),
         small=small,
-        last=torch.empty(1, 0, device=device),
+        output_biases=torch.empty(1, 0, device=device),
     )

@@ -1,12 +1,12 @@
-"""The classifiers of the papers, each in full in one table, and the points of their grids."""
+"""Classifier presets of the papers, in one table, and their grid points."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import product
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.probes.trainer.classifier import (
-    GRID,
+    GRID_FIELDS,
     Activation,
     Masking,
     Optimizer,
@@ -14,11 +14,11 @@ from sentprobe.probes.trainer.classifier import (
     Precision,
     Preset,
     Scaling,
-    Start,
-    Stop,
-    differences,
+    StopCriterion,
+    WeightInitialization,
+    describe_differences,
 )
-from sentprobe.specs import OptionPair, with_options
+from sentprobe.specs import OptionPair, replace_options
 
 PRESETS = (
     Preset(
@@ -28,31 +28,22 @@ PRESETS = (
         hidden=(0,),
         activation=Activation.RELU,
         max_epochs=700,
-        # Defaults of scikit-learn (1.9); they left those of the version that they had.
-        linear_from=0,
-        dropout=(0.0,),
-        masking=Masking.AFTER,
-        start=Start.GLOROT,
+        # Defaults of scikit-learn 1.9; the paper used those of its version.
+        start=WeightInitialization.GLOROT,
         optimizer=Optimizer.ADAM,
         learning_rate=1e-3,
-        beta1=0.9,
-        beta2=0.999,
-        epsilon=1e-8,
         l2=(1e-4,),
         penalty=Penalty.PER_BATCH,
         batch=200,
-        check_every=1,
-        stop=Stop.TRAINING_LOSS,
+        stop=StopCriterion.TRAINING_LOSS,
         tolerance=1e-4,
         patience=10,
-        patience_resets=True,
-        # Ours: their code gives the vectors to the classifier as they are, and then the length of
-        # the vectors decides whether training gets going at all before it stops. See Scaling.
+        # Ours: their code does not scale vectors. The length of the vectors then decides whether
+        # training makes progress before it stops. See Scaling.
         scaling=Scaling.UNIT,
-        # As in scikit-learn. To end at a small loss, with all training items known, would save a
-        # quarter of the time, and cost up to 0.7 points (docs/trainer.md).
+        # As in scikit-learn. Stopping at a small training loss would save a quarter of the time and
+        # cost up to 0.7 points of accuracy (docs/trainer.md).
         enough=0.0,
-        precision=Precision.AUTO,
     ),
     Preset(
         name="adi",
@@ -65,26 +56,21 @@ PRESETS = (
         masking=Masking.AFTER,
         optimizer=Optimizer.ADAGRAD,
         learning_rate=1e-2,
-        check_every=1,
-        stop=Stop.VALIDATION_LOSS,
+        stop=StopCriterion.VALIDATION_LOSS,
         tolerance=0.0,
         patience=4,
-        patience_resets=True,
         # Defaults of Torch7, which they used.
-        start=Start.FAN_IN,
+        start=WeightInitialization.FAN_IN,
         epsilon=1e-10,
         l2=(0.0,),
         penalty=Penalty.DECAY,
-        # Ours: neither is in what we have of the paper.
+        # Ours: our copy of the paper gives neither.
         batch=32,
         max_epochs=200,
-        # Ours, as in ettinger; nothing else ends training.
+        # Ours, as in ettinger.
         scaling=Scaling.UNIT,
-        linear_from=0,
         beta1=0.0,
         beta2=0.0,
-        enough=0.0,
-        precision=Precision.AUTO,
     ),
     Preset(
         name="conneau",
@@ -96,67 +82,55 @@ PRESETS = (
         linear_from=100,
         dropout=(0.0, 0.1, 0.2),
         l2=(0.0, 1e-5, 1e-4, 1e-3, 1e-2),
-        # As in SentEval's code, which see.
+        # As in SentEval's code.
         masking=Masking.BEFORE,
-        start=Start.FAN_IN,
+        start=WeightInitialization.FAN_IN,
         optimizer=Optimizer.ADAM,
-        beta1=0.9,
-        beta2=0.999,
-        epsilon=1e-8,
         penalty=Penalty.DECAY,
         max_epochs=200,
-        stop=Stop.VALIDATION_ACCURACY,
+        stop=StopCriterion.VALIDATION_ACCURACY,
         tolerance=0.0,
         scaling=Scaling.AS_IS,
-        # Ours, for speed at the same accuracy (docs/trainer.md): batches four times as large, at a
-        # higher rate, and a check after every pass that counts anew when accuracy improves.
+        # Ours, for speed at the same accuracy (docs/trainer.md): batches four times as large, a
+        # higher learning rate, a check after every pass, and patience that resets.
         batch=256,
         learning_rate=2e-3,
         check_every=1,
         patience=15,
         patience_resets=True,
-        enough=0.0,
-        precision=Precision.AUTO,
     ),
     Preset(
         name="senteval",
         # SentEval's senteval/tools/classifier.py and validation.py (Conneau & Kiela 2018): batch,
-        # check every 4 passes, at most 204 of them (it goes on while no more than 200 are done),
-        # the sixth check without improvement ends it, and the count never goes back to 0.
+        # check every 4 passes, at most 204 passes (it continues while at most 200 are done), end
+        # at the sixth check without improvement, counted over the whole training.
         activation=Activation.SIGMOID,
         masking=Masking.BEFORE,
-        dropout=(0.0,),
         optimizer=Optimizer.ADAM,
         l2=(1e-5, 1e-4, 1e-3, 1e-2),
         penalty=Penalty.DECAY,
         batch=64,
         max_epochs=204,
         check_every=4,
-        stop=Stop.VALIDATION_ACCURACY,
+        stop=StopCriterion.VALIDATION_ACCURACY,
         tolerance=0.0,
         patience=5,
         patience_resets=False,
         scaling=Scaling.AS_IS,
-        # Its default is no hidden layer (here: activation=none); 50 is the width of its examples
-        # with one. probing.py: WC (1,000 labels; the other tasks have at most 20) never has one.
+        # Its default is no hidden layer (here: activation=none); its examples with one have width
+        # 50. probing.py: WC (1,000 labels; the other tasks have at most 20) never has one.
         hidden=(50,),
         linear_from=100,
-        # Defaults of PyTorch, which it leaves.
-        start=Start.FAN_IN,
+        # Defaults of PyTorch.
+        start=WeightInitialization.FAN_IN,
         learning_rate=1e-3,
-        beta1=0.9,
-        beta2=0.999,
-        epsilon=1e-8,
-        enough=0.0,
-        precision=Precision.AUTO,
     ),
     Preset(
         name="logreg",
         # The defaults of scikit-learn's LogisticRegression (1.9): C=1, tol=1e-4, no penalty on the
-        # intercept. Ours: whitened inputs, on which the penalty is; one-hot ones stay as they are.
+        # intercept. Ours: whitened sentence vectors; one-hot inputs are not scaled.
         hidden=(0,),
         activation=Activation.NONE,
-        linear_from=0,
         optimizer=Optimizer.LBFGS,
         l2=(1.0,),
         penalty=Penalty.PER_BATCH,
@@ -164,23 +138,17 @@ PRESETS = (
         tolerance=1e-4,
         scaling=Scaling.WHITEN,
         precision=Precision.FLOAT32,
-        # Without a meaning here.
-        dropout=(0.0,),
-        masking=Masking.AFTER,
-        start=Start.GLOROT,
+        # Ignored by L-BFGS.
+        start=WeightInitialization.GLOROT,
         learning_rate=1.0,
         beta1=0.0,
         beta2=0.0,
         epsilon=0.0,
         batch=1,
-        check_every=1,
-        stop=Stop.TRAINING_LOSS,
+        stop=StopCriterion.TRAINING_LOSS,
         patience=1,
-        patience_resets=True,
-        enough=0.0,
     ),
 )
-"""Every value may be overridden by :func:`override`."""
 
 
 def find_preset(name: str) -> Preset:
@@ -191,43 +159,42 @@ def find_preset(name: str) -> Preset:
     """
     table = {preset.name: preset for preset in PRESETS}
     if name not in table:
-        near = suggest(name, table)
-        raise UsageError(f"unknown preset {name!r}{near}; known: {', '.join(table)}")
+        suggestion = suggest(name, table)
+        raise UsageError(f"unknown preset {name!r}{suggestion}; known: {', '.join(table)}")
     return table[name]
 
 
-def short_name(preset: Preset) -> str:
-    """Return the preset's name, with the values that were overridden.
+def format_preset_name(preset: Preset) -> str:
+    """Return the preset's name and its overridden values.
 
-    >>> short_name(override(find_preset("ettinger"), [("batch", "64"), ("hidden", "50,100")]))
-    'ettinger with hidden=50/100, batch=64'
+    >>> format_preset_name(override(find_preset("ettinger"), [("batch", "64")]))
+    'ettinger with batch=64'
     """
-    usual = {each.name: each for each in PRESETS}.get(preset.name)
-    changed = differences(preset, usual) if usual else ""
+    default_preset = {default.name: default for default in PRESETS}.get(preset.name)
+    changed = describe_differences(preset, default_preset) if default_preset else ""
     return preset.name + (f" with {changed}" if changed else "")
 
 
 def override(preset: Preset, options: Iterable[OptionPair]) -> Preset:
-    """Return *preset* with the named fields read from text; a grid is a list with commas.
+    """Return *preset* with fields read from text; commas separate the values of a grid.
 
     >>> override(find_preset("ettinger"), [("batch", "64"), ("hidden", "50,100")]).hidden
     (50, 100)
     """
-    return with_options(preset, options, owner=f"preset {preset.name}", fixed=("name",))
+    return replace_options(preset, options, owner=f"preset {preset.name}", fixed=("name",))
 
 
-def careful(preset: Preset) -> Preset:
-    """Return the classifier with weights that are least surprised by the validation items.
+def calibrate_stopping(preset: Preset) -> Preset:
+    """Return the preset with early stopping on validation loss, for calibrated probabilities.
 
-    A probe whose probabilities count must not be sure of what it does not know. It also waits
-    longer, since on few items nothing is learned for many passes, and it does not go on for what
-    is not worth having. L-BFGS stays as it is: there the penalty sees to that.
+    Patience is longer, because probes on few items learn nothing for many passes; the tolerance avoids passes with tiny
+    gains. L-BFGS stays as it is, since its penalty prevents overconfidence.
     """
     if preset.optimizer is Optimizer.LBFGS:
         return preset
     return replace(
         preset,
-        stop=Stop.VALIDATION_LOSS,
+        stop=StopCriterion.VALIDATION_LOSS,
         check_every=1,
         tolerance=1e-3,
         patience=max(30, preset.patience),
@@ -236,77 +203,68 @@ def careful(preset: Preset) -> Preset:
     )
 
 
-WIDTHS = (8, 32, 128)
-"""The hidden layers of probes of growing complexity."""
+HIDDEN_WIDTHS = (8, 32, 128)
 
 
-def linear(preset: Preset) -> Preset:
-    """Return the classifier without a hidden layer."""
+def remove_hidden_layer(preset: Preset) -> Preset:
+    """Return the preset without a hidden layer."""
     return replace(preset, activation=Activation.NONE, dropout=(0.0,))
 
 
-def of_widths(preset: Preset) -> Preset:
-    """Return the classifier with hidden layers of WIDTHS, however many labels there are.
-
-    Raises:
-        UsageError: it has none.
-    """
+def set_hidden_widths(preset: Preset) -> Preset:
+    """Return the preset with hidden layers of HIDDEN_WIDTHS, for any number of labels."""
     if preset.activation is Activation.NONE:
-        raise UsageError(
-            f"preset {preset.name} has no hidden layer that could be wider; use another, such as "
-            "ettinger"
-        )
-    return replace(preset, hidden=WIDTHS, linear_from=0)
+        raise UsageError(f"preset {preset.name} has no hidden layer that could be wider; use another, such as ettinger")
+    return replace(preset, hidden=HIDDEN_WIDTHS, linear_from=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BankShape:
-    """The sizes that all probes over the same vectors share."""
+    """Input and output sizes that all probes over the same vectors share."""
 
     dim: int
     slots: int
     words: int
     labels: int
     word_dim: int = 0
-    """Width of the probe words' vectors; 0: they are one-hot."""
+    """Width of the probe words' vectors; 0 for one-hot words."""
 
     @property
     def word_rows(self) -> int:
-        """How many numbers stand for an item's probe words, and so the rows of their weights."""
+        """Input width of all probe words, which is the number of rows of their weights."""
         return self.slots * (self.word_dim or self.words)
 
     @property
     def inputs(self) -> int:
-        """Width of the input if the probe words were written out, one-hot or as word vectors."""
+        """Input width of sentence vector and probe words, one-hot or word vectors."""
         return self.dim + self.word_rows
 
-    def linear(self, preset: Preset) -> bool:
-        """Whether the preset has no hidden layer here."""
-        many = 0 < preset.linear_from <= self.labels
-        return many or preset.activation is Activation.NONE
+    def is_linear(self, preset: Preset) -> bool:
+        """Return whether the preset has no hidden layer for this number of labels."""
+        has_many_labels = 0 < preset.linear_from <= self.labels
+        return has_many_labels or preset.activation is Activation.NONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GridPoint:
-    """One probe: a seed and a value of each field that may be a grid."""
+    """One probe: a seed and a value of each grid field."""
 
     seed: int
     hidden: int
-    """Width of the hidden layer, as it is; 0: there is none."""
+    """Actual width of the hidden layer; 0 for none."""
     dropout: float
     l2: float
 
-    def chosen(self, preset: Preset) -> dict[str, float]:
-        """Return the values of those fields that have several in the preset."""
-        return {name: getattr(self, name) for name in GRID if len(getattr(preset, name)) > 1}
+    def select_grid_values(self, preset: Preset) -> dict[str, float]:
+        """Return the values of the fields that have several values in the preset."""
+        return {name: getattr(self, name) for name in GRID_FIELDS if len(getattr(preset, name)) > 1}
 
 
-def points_of(preset: Preset, shape: BankShape, *, seed: int) -> tuple[GridPoint, ...]:
-    """Return the grid of *preset* in order; without a hidden layer only ``l2`` counts."""
-    axes: Mapping[str, tuple[float, ...]] = {name: getattr(preset, name) for name in GRID}
-    if shape.linear(preset):
+def list_grid_points(preset: Preset, shape: BankShape, *, seed: int) -> tuple[GridPoint, ...]:
+    """Return the grid points in order; without a hidden layer, only ``l2`` varies."""
+    if shape.is_linear(preset):
         return tuple(GridPoint(seed=seed, hidden=0, dropout=0.0, l2=l2) for l2 in preset.l2)
     return tuple(
-        GridPoint(seed=seed, hidden=int(hidden) or shape.inputs, dropout=dropout, l2=l2)
-        for hidden, dropout, l2 in product(*axes.values())
+        GridPoint(seed=seed, hidden=hidden or shape.inputs, dropout=dropout, l2=l2)
+        for hidden, dropout, l2 in product(preset.hidden, preset.dropout, preset.l2)
     )

@@ -1,4 +1,4 @@
-"""Probes of growing complexity: without a hidden layer, and with ever wider ones."""
+"""Probes of increasing complexity: no hidden layer, then increasing hidden widths."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -10,49 +10,41 @@ import torch
 from sentprobe.probes.encoders import Vectors
 from sentprobe.probes.trainer import fit as fitting
 from sentprobe.probes.trainer.classifier import Preset
-from sentprobe.probes.trainer.presets import linear, of_widths
-from sentprobe.probes.trainer.readings import Reading
+from sentprobe.probes.trainer.codelength import CurvePoint
+from sentprobe.probes.trainer.presets import remove_hidden_layer, set_hidden_widths
 from sentprobe.processes import limit_threads
 
 
 def fit_widths(
-    vectors: Vectors, *, preset: Preset, seeds: Sequence[int], threads: int | None, **given: Any
+    vectors: Vectors, *, preset: Preset, seeds: Sequence[int], threads: int | None, **arguments: Any
 ) -> tuple[fitting.Fit, ...]:
-    """Train a probe of each width for each seed, and return the Fits of the widest.
+    """Train a probe of each width for each seed; return the Fits of the widest.
 
-    It is given what :func:`.fit.fit` is. What else the preset leaves open is chosen for each width.
+    Other arguments are those of :func:`.fit.fit`. The rest of the preset's grid is searched for each width.
     """
     start = time.perf_counter()
     with limit_threads(threads), torch.inference_mode():
-        problem = fitting.make_problem(vectors, preset=preset, **given)
-        found = [
-            {**first, **more}
-            for first, more in zip(
-                *(_by_width(problem, each, seeds) for each in (linear(preset), of_widths(preset))),
-                strict=True,
-            )
-        ]
-    return fitting.shared_time([_joined(each) for each in found], time.perf_counter() - start)
+        problem = fitting.prepare_problem(vectors, preset=preset, **arguments)
+        variants = (remove_hidden_layer(preset), set_hidden_widths(preset))
+        fits_by_variant = [_fit_each_width(problem, variant, seeds) for variant in variants]
+        fits = [_join_fits(linear | hidden) for linear, hidden in zip(*fits_by_variant, strict=True)]
+    return fitting.share_time(fits, time.perf_counter() - start)
 
 
-def _by_width(
+def _fit_each_width(
     problem: fitting.TrainingProblem, preset: Preset, seeds: Sequence[int]
 ) -> list[dict[int, fitting.Fit]]:
     """Return for each seed the best probe of each width; all are trained side by side."""
     problem = replace(problem, preset=preset)
-    return [
-        {width: fitting.choose(each).fit(problem) for width, each in _grouped(found).items()}
-        for found in problem.all_probes(seeds)
-    ]
+    fits: list[dict[int, fitting.Fit]] = []
+    for candidates in problem.train_grids(seeds):
+        groups: dict[int, list[fitting.TrainedProbe]] = {}
+        for probe in candidates:
+            groups.setdefault(probe.banks[0].points[0].hidden, []).append(probe)
+        fits.append({width: fitting.choose_best(group).predict_test(problem) for width, group in groups.items()})
+    return fits
 
 
-def _grouped(found: Sequence[fitting.TrainedProbe]) -> dict[int, list[fitting.TrainedProbe]]:
-    groups: dict[int, list[fitting.TrainedProbe]] = {}
-    for each in found:
-        groups.setdefault(each.banks[0].points[0].hidden, []).append(each)
-    return groups
-
-
-def _joined(fits: Mapping[int, fitting.Fit]) -> fitting.Fit:
-    readings = (Reading(at=width, correct=each.correct) for width, each in fits.items())
+def _join_fits(fits: Mapping[int, fitting.Fit]) -> fitting.Fit:
+    readings = (CurvePoint(at=width, correct=fit.correct) for width, fit in fits.items())
     return replace([*fits.values()][-1], readings=tuple(readings))

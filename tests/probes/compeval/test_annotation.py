@@ -1,4 +1,4 @@
-"""What a sentence is like, seen from what is asked about it: by hand, and by its own annotation."""
+"""Columns of a sentence relative to its probe words, by hand and from its annotation."""
 
 import pytest
 from hypothesis import assume, given
@@ -6,21 +6,21 @@ from hypothesis import strategies as st
 from strategies import full_events
 from thoroughness import examples
 
-from sentprobe.generator.event import Event
-from sentprobe.generator.notation import read_event
-from sentprobe.generator.parse import parse
-from sentprobe.generator.realize import realize
-from sentprobe.generator.sentence import Sentence, Token
-from sentprobe.generator.templates import template_names
+from sentprobe.generator.events.event import Event
+from sentprobe.generator.events.notation import read_event
+from sentprobe.generator.sentences.parse import parse
+from sentprobe.generator.sentences.realize import realize
+from sentprobe.generator.sentences.sentence import Sentence, Token
+from sentprobe.generator.spaces.templates import list_template_names
 from sentprobe.lexicon import english
-from sentprobe.probes.compeval.annotation import EVENT_COLUMNS, NESTED, AskedEvent, event_columns
+from sentprobe.probes.compeval.annotation import EVENT_COLUMNS, NESTED, ProbedEvent, build_event_columns
 
 LEXICON = english()
 
 
-def asked(sentence: str, *probes: str) -> AskedEvent:
+def parse_probed(sentence: str, *probes: str) -> ProbedEvent:
     (event,) = parse(sentence, LEXICON)
-    return AskedEvent(event, probes)
+    return ProbedEvent(event, probes)
 
 
 BY_HAND = [
@@ -61,24 +61,22 @@ BY_HAND = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("sentence", "probes", "wanted", "marks"), BY_HAND)
-def test_by_hand(
-    sentence: str, probes: tuple[str, ...], wanted: tuple[str, ...], marks: tuple[int, ...]
-) -> None:
-    found = asked(sentence, *probes)
-    assert event_columns(found) == dict(zip(EVENT_COLUMNS, wanted, strict=True))
-    assert found.marks == marks
+@pytest.mark.parametrize(("sentence", "probes", "expected", "marks"), BY_HAND)
+def test_by_hand(sentence: str, probes: tuple[str, ...], expected: tuple[str, ...], marks: tuple[int, ...]) -> None:
+    probed = parse_probed(sentence, *probes)
+    assert build_event_columns(probed) == dict(zip(EVENT_COLUMNS, expected, strict=True))
+    assert probed.probe_positions == marks
 
 
 def test_a_clause_in_a_clause_is_of_no_template() -> None:
-    assert asked("the man that the doctor that slept helped danced", "help").template == NESTED
+    assert parse_probed("the man that the doctor that slept helped danced", "help").template == NESTED
 
 
-def lemma_at(sentence: Sentence, kind: str) -> dict[str, int]:
+def find_lemmas(sentence: Sentence, kind: str) -> dict[str, int]:
     return {token.lemma: at for at, token in enumerate(sentence.tokens) if token.upos == kind}
 
 
-def number(token: Token) -> str:
+def get_number(token: Token) -> str:
     return token.feats.partition("Number=")[2].partition("|")[0]
 
 
@@ -88,34 +86,34 @@ def test_the_sentence_s_own_annotation_says_the_same(event: Event, choice: st.Da
     sentence = realize(event, LEXICON)
     words = [token.lemma for token in sentence.tokens if token.upos in ("NOUN", "VERB")]
     assume(len({*words}) == len(words))
-    nouns, verbs = lemma_at(sentence, "NOUN"), lemma_at(sentence, "VERB")
+    nouns, verbs = find_lemmas(sentence, "NOUN"), find_lemmas(sentence, "VERB")
     noun, verb = choice.draw(st.sampled_from([*nouns])), choice.draw(st.sampled_from([*verbs]))
-    found = AskedEvent(sentence.event, (noun, verb))
-    columns = event_columns(found)
+    probed = ProbedEvent(sentence.event, (noun, verb))
+    columns = build_event_columns(probed)
     ends = sorted((nouns[noun], verbs[verb]))
-    assert found.marks == tuple(ends)
+    assert probed.probe_positions == tuple(ends)
     assert int(columns["distance"]) == ends[1] - ends[0] - 1
     between = sentence.tokens[ends[0] + 1 : ends[1]]
-    others = [t for t in between if t.upos == "NOUN"]
-    own = number(sentence.tokens[nouns[noun]])
-    assert int(columns["attractors"]) == sum(number(token) != own for token in others)
+    nouns_between = [t for t in between if t.upos == "NOUN"]
+    noun_number = get_number(sentence.tokens[nouns[noun]])
+    assert int(columns["attractors"]) == sum(get_number(token) != noun_number for token in nouns_between)
     below = [t.deprel for t in sentence.tokens if t.head == verbs[verb] + 1]
     assert (columns["voice"] == "passive") == ("aux:pass" in below)
     root = sentence.tokens[verbs[verb]].deprel == "root"
     assert (columns["clause"] == "main") == root
     negated = {negation.verb for negation in sentence.negations}
     assert (columns["polarity"] == "negative") == (verbs[verb] + 1 in negated)
-    assert columns["template"] in template_names(deep=True)
-    assert read_event(found.notation) == sentence.event
+    assert columns["template"] in list_template_names(deep=True)
+    assert read_event(probed.notation) == sentence.event
 
 
 @examples(100)
 @given(full_events(LEXICON))
 def test_without_probe_words_the_main_clause_and_its_subject_are_asked_about(event: Event) -> None:
     sentence = realize(event, LEXICON)
-    found = AskedEvent(sentence.event)
+    probed = ProbedEvent(sentence.event)
     main = sentence.predicates[0]
     subject = main.patient if sentence.event.voice == "passive" else main.agent
     assert subject is not None
-    assert found.marks == ()
-    assert len(found.between) == abs(subject - main.verb) - 1
+    assert probed.probe_positions == ()
+    assert len(probed.between) == abs(subject - main.verb) - 1

@@ -1,4 +1,4 @@
-"""Building the compeval tasks: the seed decides all, the card says how, bad ones are refused."""
+"""Building compeval tasks: seeds, cards, fingerprints and refused sizes."""
 
 import os
 import subprocess
@@ -11,10 +11,10 @@ from shared import DATA
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.lexicon import Kind, english, read_lexicon
 from sentprobe.probes.compeval import TASKS, build, find_task
-from sentprobe.probes.compeval.held_out import BySplit, pair_probes, usable_words
+from sentprobe.probes.compeval.held_out_pairs import ProbesBySplit, build_pairs, select_usable_words
 from sentprobe.probes.dataset import Size, Split
 
-OWN = DATA / "compeval" / "own.toml"
+OWN_LEXICON = DATA / "compeval" / "own.toml"
 
 SCRIPT = """
 from sentprobe.lexicon import english
@@ -27,49 +27,45 @@ for task in TASKS.values():
 def test_seed_decides_all() -> None:
     def fingerprints(seed: int) -> list[str]:
         size = Size(56, 28)
-        made = (build(task, english(), size=size, seed=seed) for task in TASKS.values())
-        return [data.fingerprint() for data in made]
+        datasets = (build(task, english(), size=size, seed=seed) for task in TASKS.values())
+        return [data.fingerprint() for data in datasets]
 
     first = fingerprints(7)
     assert first == fingerprints(7)
     assert len({*first, *fingerprints(8)}) == 2 * len(TASKS)
     environment = os.environ | {"PYTHONHASHSEED": "12345"}
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True, env=environment
     )
-    assert done.stdout.split() == first
+    assert completed.stdout.split() == first
 
 
 def test_card() -> None:
     size = Size(56, 28)
-    made = build(TASKS["Order"], english(), size=size, seed=7, command="probe run compeval")
-    card = made.card
+    dataset = build(TASKS["Order"], english(), size=size, seed=7, command="probe run compeval")
+    card = dataset.card
     assert (card.task, card.seed, card.vocabulary) == ("Order", 7, "compeval")
     assert (card.command, card.sampling) == ("probe run compeval", "mirror")
     assert {"python", "sentprobe", "numpy"} == set(card.versions)
-    assert (card.source, card.notes, card.audit) == (
-        "sentprobe, after Ettinger et al. 2018",
-        (),
-        {},
-    )
+    assert (card.source, card.notes, card.audit) == ("sentprobe, after Ettinger et al. 2018", (), {})
     assert list(card.largest_share) == ["train", "test"]
 
 
 # The fingerprints that these tasks had before there were other samplings and validation.
-AS_BEFORE = {
+DEFAULT_FINGERPRINTS = {
     "Content1Probe": "324ed4391559b6633fae546aba08b4ad1334f524e1b64f6c2c2c23f5f45b7000",
     "SemRole": "884c2502cba07ea8b2ad2afe6538168d059a7c1e73d9a756e861adf96414c67c",
 }
 
 
 @pytest.mark.slow  # datasets of the default size; the next test has smaller ones
-@pytest.mark.parametrize("name", AS_BEFORE)
+@pytest.mark.parametrize("name", DEFAULT_FINGERPRINTS)
 def test_the_default_is_as_it_was(name: str) -> None:
-    assert build(TASKS[name], english()).fingerprint() == AS_BEFORE[name]
+    assert build(TASKS[name], english()).fingerprint() == DEFAULT_FINGERPRINTS[name]
 
 
 # Those of datasets of 112 and 56 items.
-SMALL_AS_BEFORE = {
+SMALL_FINGERPRINTS = {
     "Content1Probe": "ffc448fa4fa1b0474c0ec0c3e89c4b46443dd54e8154c863164d0b006b6991de",
     "Content2Probe": "b3cee0bee29f93ff58ee328d432db166e10556c1f253ee75843ce7a866049a35",
     "Order": "d145b217e522925226bcb1a8abee7b5c8b49701e65f8994df851617d60804f1a",
@@ -80,32 +76,31 @@ SMALL_AS_BEFORE = {
 
 @pytest.mark.parametrize("name", TASKS)
 def test_small_datasets_are_as_they_were(name: str) -> None:
-    made = build(TASKS[name], english(), size=Size(112, 56))
-    assert made.fingerprint() == SMALL_AS_BEFORE[name]
+    dataset = build(TASKS[name], english(), size=Size(112, 56))
+    assert dataset.fingerprint() == SMALL_FINGERPRINTS[name]
 
 
 def test_validation_that_cannot_be_held_out_is_said() -> None:
-    made = build(TASKS["Negation"], english(), size=Size(56, 28, 28))
-    assert made.card.notes == (
-        "validation has the adverbs of training: the vocabulary is too small to hold out others "
-        "for it",
+    dataset = build(TASKS["Negation"], english(), size=Size(56, 28, 28))
+    assert dataset.card.notes == (
+        "validation has the adverbs of training: the vocabulary is too small to hold out others for it",
     )
 
 
-def pairs(nouns: int, verbs: int) -> BySplit:
+def build_pairs_of(nouns: int, verbs: int) -> ProbesBySplit:
     words = {
         Kind.NOUN: [f"n{i}" for i in range(nouns)],
         Kind.TRANSITIVE: [f"v{i}" for i in range(verbs)],
         Kind.INTRANSITIVE: [],
     }
-    return pair_probes(words, rng=Random(0), task="Order", absent=False, validation=True)
+    return build_pairs(words, rng=Random(0), task="Order", absent=False, validation=True)
 
 
 @pytest.mark.parametrize("nouns", range(2, 9))
 @pytest.mark.parametrize("verbs", range(2, 9))
 def test_pairs_of_every_vocabulary(nouns: int, verbs: int) -> None:
-    found = pairs(nouns, verbs)
-    train, validation, test = (set(found[split]) for split in Split)
+    pairs_by_split = build_pairs_of(nouns, verbs)
+    train, validation, test = (set(pairs_by_split[split]) for split in Split)
     assert {word for pair in train for word in pair} == {
         *(f"n{i}" for i in range(nouns)),
         *(f"v{i}" for i in range(verbs)),
@@ -117,7 +112,7 @@ def test_pairs_of_every_vocabulary(nouns: int, verbs: int) -> None:
 
 
 def test_syncretic_verbs_are_not_probed() -> None:
-    words = usable_words(english(), "published")
+    words = select_usable_words(english(), "published")
     assert "hit" not in words[Kind.TRANSITIVE]
     assert "help" in words[Kind.TRANSITIVE]
 
@@ -159,4 +154,4 @@ TOO_FEW = [
 @pytest.mark.parametrize(("name", "vocabulary", "size", "message"), TOO_FEW)
 def test_vocabulary_too_small(name: str, vocabulary: str, size: Size, message: str) -> None:
     with pytest.raises(SentprobeError, match=message):
-        build(TASKS[name], read_lexicon(OWN), vocabulary=vocabulary, size=size)
+        build(TASKS[name], read_lexicon(OWN_LEXICON), vocabulary=vocabulary, size=size)

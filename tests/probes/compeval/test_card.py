@@ -1,4 +1,4 @@
-"""The compeval tasks: what the card counts, and the validation split."""
+"""The compeval tasks: counts in the card, and the validation split."""
 
 from collections import Counter, defaultdict
 from dataclasses import replace
@@ -18,38 +18,38 @@ from compeval_checks import (
     verbs,
 )
 
-from sentprobe.generator.event import Aspect
-from sentprobe.generator.records import annotate_text
+from sentprobe.generator.events.event import Aspect
+from sentprobe.generator.sentences.sentence_records import annotate_text
 from sentprobe.probes.compeval import TASKS, build
 from sentprobe.probes.dataset import Size, Split
 
 SLOW = pytest.mark.slow
 
 SHARE_LIMIT = 0.25
-"""No structure has a larger share of a split of the default size, in the vocabularies compeval and
-english. In a small vocabulary some structures are impossible, and the others have more."""
+"""No structure has a larger share of a split of the default size, in the vocabularies compeval and english. In a small
+vocabulary some structures are impossible, and the others have more."""
 
 
 @every_task
 def test_the_card_counts_where_the_probe_words_are(name: str) -> None:
-    """All combinations that there are: in the main clause, in the relative clause, absent."""
+    """All combinations occur: in the main clause, in the relative clause, absent."""
     data = dataset(name, "compeval")
     places = ("in main clause", "in relative clause")
-    wanted: list[tuple[str, ...]] = [(verb,) for verb in places]
+    expected: list[tuple[str, ...]] = [(verb,) for verb in places]
     if TASKS[name].has_noun:
-        wanted = [(noun, verb) for noun in places for verb in places]
+        expected = [(noun, verb) for noun in places for verb in places]
     kinds = ("noun", "verb")[-data.slots :]
     for split, part in data.splits.items():
-        found = {
+        counts = {
             key.removeprefix(f"{split}: probe: "): count
             for key, count in data.card.counts.items()
             if key.startswith(f"{split}: probe: ")
         }
-        assert sum(found.values()) == len(part)
-        for each in wanted if split is Split.TRAIN else ():
-            key = ", ".join(f"{kind} {place}" for kind, place in zip(kinds, each, strict=True))
-            assert found[key] / len(part) > 0.015, key
-        assert any("absent" in key for key in found) is name.startswith("Content")
+        assert sum(counts.values()) == len(part)
+        for places_ in expected if split is Split.TRAIN else ():
+            key = ", ".join(f"{kind} {place}" for kind, place in zip(kinds, places_, strict=True))
+            assert counts[key] / len(part) > 0.015, key
+        assert any("absent" in key for key in counts) is name.startswith("Content")
 
 
 @every_task
@@ -71,26 +71,21 @@ def test_the_card_counts_aspects_and_nouns(name: str) -> None:
 @pytest.mark.parametrize("size", [SIZE, pytest.param(Size(1120, 420), marks=SLOW)], ids=str)
 def test_no_structure_has_more_than_the_stated_share(name: str, size: Size) -> None:
     small = size == SIZE
-    data = (
-        dataset(name, "compeval")
-        if small
-        else build(TASKS[name], lexicon_of("compeval"), size=size, seed=3)
-    )
+    data = dataset(name, "compeval") if small else build(TASKS[name], lexicon_of("compeval"), size=size, seed=3)
     assert max(data.card.largest_share.values()) <= SHARE_LIMIT
 
 
 @pytest.mark.parametrize(
-    ("name", "vocabulary"),
-    [*((name, "compeval") for name in TASKS), ("SemRole", "english"), ("Negation", "english")],
+    ("name", "vocabulary"), [*((name, "compeval") for name in TASKS), ("SemRole", "english"), ("Negation", "english")]
 )
 def test_invariants_with_validation(name: str, vocabulary: str) -> None:
     size = Size(train=168, test=56, validation=56)
     lexicon = lexicon_of(vocabulary)
     data = build(TASKS[name], lexicon, vocabulary=vocabulary, size=size, seed=2)
     check(data, size)
-    known = {text: annotate_text(text, lexicon) for text in data.sentences}
+    sentences = {text: annotate_text(text, lexicon) for text in data.sentences}
     sets = {
-        split: [(nouns(known[item.text]), verbs(known[item.text])) for item in items(data, split)]
+        split: [(nouns(sentences[item.text]), verbs(sentences[item.text])) for item in items(data, split)]
         for split in data.splits
     }
     if name in WITH_PAIRS:
@@ -103,7 +98,7 @@ def test_invariants_with_validation(name: str, vocabulary: str) -> None:
             split: {
                 token.lemma
                 for item in items(data, split)
-                for token in known[item.text].tokens
+                for token in sentences[item.text].tokens
                 if token.upos == "ADV"
             }
             for split in data.splits
@@ -117,14 +112,14 @@ def test_invariants_with_validation(name: str, vocabulary: str) -> None:
 def test_a_validation_split_is_kept_apart(name: str) -> None:
     """Test is the same with and without it, and mirrors are never divided."""
     size = Size(train=112, test=56)
-    plain = build(TASKS[name], lexicon_of("compeval"), size=size, seed=2)
-    more = build(TASKS[name], lexicon_of("compeval"), size=replace(size, validation=28), seed=2)
-    assert Split.VALIDATION not in plain.splits
-    assert {item.text for item in items(plain, Split.TEST)} == {
-        item.text for item in items(more, Split.TEST)
+    without_validation = build(TASKS[name], lexicon_of("compeval"), size=size, seed=2)
+    with_validation = build(TASKS[name], lexicon_of("compeval"), size=replace(size, validation=28), seed=2)
+    assert Split.VALIDATION not in without_validation.splits
+    assert {item.text for item in items(without_validation, Split.TEST)} == {
+        item.text for item in items(with_validation, Split.TEST)
     }
     by_words: dict[object, set[Split]] = defaultdict(set)
-    for split in more.splits if name in MIRRORED else ():
-        for item in items(more, split):
+    for split in with_validation.splits if name in MIRRORED else ():
+        for item in items(with_validation, split):
             by_words[item.mirror_key].add(split)
-    assert all(len(found) == 1 for found in by_words.values())
+    assert all(len(splits) == 1 for splits in by_words.values())

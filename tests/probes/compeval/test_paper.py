@@ -1,6 +1,6 @@
-"""``--sampling paper``: what is known of the published datasets holds of ours, and leaks as theirs.
+"""``--sampling paper``: properties and leaks of the published datasets.
 
-Compared with the published SemRole and Order themselves where they are at hand.
+The published SemRole and Order are compared if they are available.
 """
 
 from collections import Counter, defaultdict
@@ -16,30 +16,23 @@ from sentprobe.probes.dataset import ProbeDataset, Size, Split
 from sentprobe.probes.formats import read_dataset
 
 SIZE = Size(train=400, test=100, validation=50)
-PAIRS = tuple(task.name for task in TASKS.values() if task.held_out is HeldOut.PAIRS)
+PAIR_TASKS = tuple(task.name for task in TASKS.values() if task.held_out is HeldOut.PAIRS)
 
 every_task = pytest.mark.parametrize("name", TASKS)
 
 
 @cache
-def dataset(name: str, vocabulary: str = "compeval") -> ProbeDataset:
-    return build(
-        TASKS[name],
-        lexicon_of(vocabulary),
-        vocabulary=vocabulary,
-        size=SIZE,
-        seed=5,
-        sampling=Sampling.PAPER,
-    )
+def build_dataset(name: str, vocabulary: str = "compeval") -> ProbeDataset:
+    return build(TASKS[name], lexicon_of(vocabulary), vocabulary=vocabulary, size=SIZE, seed=5, sampling=Sampling.PAPER)
 
 
 @every_task
 @pytest.mark.parametrize("vocabulary", ["compeval", "english"])
 def test_invariants(name: str, vocabulary: str) -> None:
-    data = dataset(name, vocabulary)
+    data = build_dataset(name, vocabulary)
     assert data.card.sampling == "paper"
     assert {split: len(part) for split, part in data.splits.items()} == {
-        split: SIZE.of(split) for split in Split
+        split: SIZE.count_items(split) for split in Split
     }
     rows = [set(part.rows.tolist()) for part in data.splits.values()]
     assert len(set.union(*rows)) == sum(map(len, rows)) == len(data.sentences)
@@ -50,14 +43,14 @@ def test_invariants(name: str, vocabulary: str) -> None:
         assert all(counts[True] == counts[False] for counts in by_sentence.values())
         assert len({(i.text, i.probe) for i in items(data, split)}) == len(data.splits[split])
     probes = {split: {item.probe for item in items(data, split)} for split in data.splits}
-    if name in PAIRS:
+    if name in PAIR_TASKS:
         assert not probes[Split.TRAIN] & probes[Split.TEST]
         assert not probes[Split.VALIDATION] & probes[Split.TEST]
 
 
 @every_task
 def test_labels_are_true_by_definition(name: str) -> None:
-    data = dataset(name)
+    data = build_dataset(name)
     sentences = annotated_in(data, "compeval")
     for split in data.splits:
         for item in items(data, split):
@@ -66,19 +59,19 @@ def test_labels_are_true_by_definition(name: str) -> None:
 
 @pytest.mark.parametrize("name", MIRRORED)
 def test_no_mirrors(name: str) -> None:
-    data = dataset(name)
+    data = build_dataset(name)
     assert not data.mirrored
     probes = {split: Counter(i.probe for i in items(data, split)) for split in data.splits}
     labels = {split: Counter((i.probe, i.label) for i in items(data, split)) for split in probes}
     assert any(
         labels[split][probe, True] != labels[split][probe, False]
-        for split, asked in probes.items()
-        for probe in asked
+        for split, split_probes in probes.items()
+        for probe in split_probes
     )
 
 
 def test_do_support_in_negation() -> None:
-    sentences = annotated_in(dataset("Negation"), "compeval").values()
+    sentences = annotated_in(build_dataset("Negation"), "compeval").values()
     lemmas = [{token.lemma for token in sentence.tokens} for sentence in sentences]
     with_do = sum("do" in words for words in lemmas)
     assert 0.2 < with_do / len(lemmas) < 0.8
@@ -89,11 +82,10 @@ def share_with_test_pairs(data: ProbeDataset) -> float:
     test = {item.probe for item in items(data, Split.TEST)}
     training = {item.text for item in items(data, Split.TRAIN)}
     sentences = annotated_in(data, "compeval")
-    having = sum(
-        not test.isdisjoint((n, v) for n in nouns(sentences[text]) for v in verbs(sentences[text]))
-        for text in training
+    count = sum(
+        not test.isdisjoint((n, v) for n in nouns(sentences[text]) for v in verbs(sentences[text])) for text in training
     )
-    return having / len(training)
+    return count / len(training)
 
 
 @needs_shared
@@ -105,15 +97,11 @@ def test_ours_are_like_the_published(name: str, folder: str) -> None:
     size = Size(train=len(theirs.splits[Split.TRAIN]), test=len(theirs.splits[Split.TEST]))
     ours = build(TASKS[name], lexicon_of("compeval"), size=size, seed=0, sampling=Sampling.PAPER)
     for split in (Split.TRAIN, Split.TEST):
-        per_sentence = [
-            Counter(Counter(data.splits[split].rows.tolist()).values()) for data in (theirs, ours)
-        ]
+        per_sentence = [Counter(Counter(data.splits[split].rows.tolist()).values()) for data in (theirs, ours)]
         assert per_sentence[0].keys() == per_sentence[1].keys()
         probes = [{item.probe for item in items(data, split)} for data in (theirs, ours)]
         assert len(probes[0]) == len(probes[1]) == (42 if split is Split.TRAIN else 7)
-        assert len(set(ours.splits[split].rows)) == pytest.approx(
-            len(set(theirs.splits[split].rows)), rel=0.15
-        )
+        assert len(set(ours.splits[split].rows)) == pytest.approx(len(set(theirs.splits[split].rows)), rel=0.15)
     assert share_with_test_pairs(ours) == pytest.approx(share_with_test_pairs(theirs), abs=0.1)
     assert set(ours.probe_words) == set(theirs.probe_words)
 
@@ -121,12 +109,11 @@ def test_ours_are_like_the_published(name: str, folder: str) -> None:
 @every_task
 def test_seed_decides_all(name: str) -> None:
     size = Size(112, 28)
-    made = [
-        build(TASKS[name], lexicon_of("compeval"), size=size, seed=seed, sampling=Sampling.PAPER)
-        for seed in (1, 1, 2)
+    datasets = [
+        build(TASKS[name], lexicon_of("compeval"), size=size, seed=seed, sampling=Sampling.PAPER) for seed in (1, 1, 2)
     ]
-    prints = [data.fingerprint() for data in made]
-    assert prints[0] == prints[1] != prints[2]
+    fingerprints = [data.fingerprint() for data in datasets]
+    assert fingerprints[0] == fingerprints[1] != fingerprints[2]
 
 
 def test_refused() -> None:
@@ -138,9 +125,5 @@ def test_refused() -> None:
         build(TASKS["Order"], lexicon_of("compeval"), size=Size(4, 40), sampling=Sampling.PAPER)
     with pytest.raises(SentprobeError, match="without using a sentence twice; ask for fewer"):
         build(
-            TASKS["Content1Probe"],
-            lexicon_of("own"),
-            vocabulary="small",
-            size=Size(40_000, 4),
-            sampling=Sampling.PAPER,
+            TASKS["Content1Probe"], lexicon_of("own"), vocabulary="small", size=Size(40_000, 4), sampling=Sampling.PAPER
         )

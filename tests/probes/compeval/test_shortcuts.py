@@ -1,7 +1,7 @@
-"""What the sentence alone tells about the answer in the compeval tasks: nothing.
+"""The sentence alone does not predict the answer in the compeval tasks.
 
-The features are those that the tasks ask about, read off the text parsed again: which nouns and
-verbs there are, and which noun stands on which side of which verb.
+The features are those of the questions, from the parsed text: its nouns and verbs, and which noun stands on which side
+of which verb.
 """
 
 from collections import Counter
@@ -10,37 +10,37 @@ import numpy as np
 import pytest
 from compeval_checks import WITH_PAIRS, dataset, lexicon_of
 
-from sentprobe.generator.event import Event, Participant, RelativeClause, Role
-from sentprobe.generator.records import annotate_text
-from sentprobe.generator.sentence import Sentence
+from sentprobe.generator.events.event import Event, Participant, RelativeClause, Role
+from sentprobe.generator.sentences.sentence import Sentence
+from sentprobe.generator.sentences.sentence_records import annotate_text
 from sentprobe.lexicon import Lexicon
 from sentprobe.probes.compeval import TASKS, build
 from sentprobe.probes.dataset import ProbeDataset, Size, Split
-from sentprobe.probes.statistics import around
+from sentprobe.probes.statistics import chance_interval
 
 Lemmas = list[tuple[str, str]]
 
 
-def make(name: str, *, vocabulary: str = "compeval", seed: int = 0, size: Size) -> ProbeDataset:
+def make_dataset(name: str, *, vocabulary: str = "compeval", seed: int = 0, size: Size) -> ProbeDataset:
     lexicon = lexicon_of(vocabulary)
     return build(TASKS[name], lexicon, vocabulary=vocabulary, size=size, seed=seed)
 
 
-def lemmas(data: ProbeDataset, lexicon: Lexicon) -> list[Lemmas]:
+def list_lemmas(data: ProbeDataset, lexicon: Lexicon) -> list[Lemmas]:
     """Return the nouns and verbs of each sentence, by lemma and part of speech, in order."""
-    known: dict[str, tuple[str, str]] = {}
-    found = []
+    words_by_form: dict[str, tuple[str, str]] = {}
+    lemmas_ = []
     for text in data.sentences:
-        if not known.keys() >= set(text.split()):
+        if not words_by_form.keys() >= set(text.split()):
             tokens = annotate_text(text, lexicon).tokens
-            known |= {token.form: (token.lemma, token.upos) for token in tokens}
-        words = [known[form] for form in text.split()]
-        found.append([word for word in words if word[1] in {"NOUN", "VERB"}])
-    return found
+            words_by_form |= {token.form: (token.lemma, token.upos) for token in tokens}
+        words = [words_by_form[form] for form in text.split()]
+        lemmas_.append([word for word in words if word[1] in {"NOUN", "VERB"}])
+    return lemmas_
 
 
-def both(words: Lemmas) -> set[tuple[str, str]]:
-    return {(n, v) for n, kind in words for v, other in words if (kind, other) == ("NOUN", "VERB")}
+def list_pairs(words: Lemmas) -> set[tuple[str, str]]:
+    return {(n, v) for n, kind in words for v, tag in words if (kind, tag) == ("NOUN", "VERB")}
 
 
 @pytest.mark.parametrize("name", WITH_PAIRS)
@@ -48,37 +48,32 @@ def both(words: Lemmas) -> set[tuple[str, str]]:
 def test_no_training_sentence_has_both_words_of_a_test_pair(name: str, vocabulary: str) -> None:
     data = dataset(name, vocabulary)
     train, test = data.splits[Split.TRAIN], data.splits[Split.TEST]
-    held_out = {
-        (data.probe_words[noun], data.probe_words[verb]) for noun, verb in test.probes.tolist()
-    }
-    words = lemmas(data, lexicon_of(vocabulary))
-    assert all(held_out.isdisjoint(both(words[row])) for row in train.rows)
-    assert any(held_out & both(words[row]) for row in test.rows)
+    held_out = {(data.probe_words[noun], data.probe_words[verb]) for noun, verb in test.probes.tolist()}
+    words = list_lemmas(data, lexicon_of(vocabulary))
+    assert all(held_out.isdisjoint(list_pairs(words[row])) for row in train.rows)
+    assert any(held_out & list_pairs(words[row]) for row in test.rows)
 
 
-def features(words: Lemmas) -> set[object]:
+def list_features(words: Lemmas) -> set[object]:
     sides = {
         (n, v, i < j)
         for i, (n, kind) in enumerate(words)
-        for j, (v, other) in enumerate(words)
-        if (kind, other) == ("NOUN", "VERB")
+        for j, (v, tag) in enumerate(words)
+        if (kind, tag) == ("NOUN", "VERB")
     }
-    return {*words, *both(words), *sides}
+    return {*words, *list_pairs(words), *sides}
 
 
 @pytest.mark.parametrize("name", WITH_PAIRS)
 @pytest.mark.parametrize(
     ("size", "seed"),
-    [
-        (Size(1400, 700), 0),
-        *(pytest.param(Size(), seed, marks=pytest.mark.slow) for seed in (0, 1)),
-    ],
+    [(Size(1400, 700), 0), *(pytest.param(Size(), seed, marks=pytest.mark.slow) for seed in (0, 1))],
     ids=str,
 )
 def test_the_sentence_alone_gives_chance(name: str, size: Size, seed: int) -> None:
     linear_model = pytest.importorskip("sklearn.linear_model")
-    data = make(name, size=size, seed=seed)
-    sets = [features(words) for words in lemmas(data, lexicon_of("compeval"))]
+    data = make_dataset(name, size=size, seed=seed)
+    sets = [list_features(words) for words in list_lemmas(data, lexicon_of("compeval"))]
     columns = {feature: i for i, feature in enumerate(sorted(set().union(*sets), key=str))}
     table = np.zeros((len(sets), len(columns)), np.float32)
     for row, present in enumerate(sets):
@@ -87,34 +82,31 @@ def test_the_sentence_alone_gives_chance(name: str, size: Size, seed: int) -> No
     model = linear_model.LogisticRegression(max_iter=1000).fit(table[train.rows], train.targets)
     independent = len(test) // 2 if data.mirrored else len(test)
     accuracy = model.score(table[test.rows], test.targets)
-    assert accuracy in around(0.5, independent, confidence=0.999)
+    assert accuracy in chance_interval(0.5, independent, confidence=0.999)
 
 
-def clause_of(event: Event) -> Event:
+def get_clause(event: Event) -> Event:
     (clause,) = (
         person.clause.event
         for role in Role
-        if isinstance(person := event.argument(role), Participant)
-        and isinstance(person.clause, RelativeClause)
+        if isinstance(person := event.argument(role), Participant) and isinstance(person.clause, RelativeClause)
     )
     return clause
 
 
-def adverbs(sentence: Sentence) -> tuple[int, int]:
+def count_adverbs(sentence: Sentence) -> tuple[int, int]:
     """Return how many adverbs the main clause and the relative clause have."""
     event = sentence.event
-    return len(event.adverbs or ()), len(clause_of(event).adverbs or ())
+    return len(event.adverbs or ()), len(get_clause(event).adverbs or ())
 
 
-@pytest.mark.parametrize(
-    "vocabulary", ["compeval", pytest.param("english", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("vocabulary", ["compeval", pytest.param("english", marks=pytest.mark.slow)])
 def test_negation_has_every_number_of_adverbs_equally_often(vocabulary: str) -> None:
-    data = make("Negation", vocabulary=vocabulary, size=Size(1200, 800))
+    data = make_dataset("Negation", vocabulary=vocabulary, size=Size(1200, 800))
     lexicon = lexicon_of(vocabulary)
     for items in data.splits.values():
         sentences = [annotate_text(data.sentences[row], lexicon) for row in items.rows]
-        counts = Counter(map(adverbs, sentences))
+        counts = Counter(map(count_adverbs, sentences))
         shares = [counts[n, m] / len(items) for n in range(3) for m in range(3)]
         assert sum(shares) == pytest.approx(1)
         assert min(shares) > 0.75 / 9

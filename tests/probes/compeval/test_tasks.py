@@ -1,4 +1,4 @@
-"""The compeval tasks: balance, what is held out, the definitions, and the mirror theorem."""
+"""The compeval tasks: balance, held-out words, definitions, and the mirror theorem."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -22,10 +22,10 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from thoroughness import examples
 
-from sentprobe.generator.event import Participant, RelativeClause, Role, Voice
-from sentprobe.generator.sentence import Sentence
-from sentprobe.generator.templates import find_patterns
-from sentprobe.probes.compeval import TASKS, build, structures_of
+from sentprobe.generator.events.event import Participant, RelativeClause, Role, Voice
+from sentprobe.generator.sentences.sentence import Sentence
+from sentprobe.generator.spaces.templates import find_patterns
+from sentprobe.probes.compeval import TASKS, build, count_templates
 from sentprobe.probes.dataset import ProbeDataset, Size, Split
 from sentprobe.probes.encoders import make_encoder
 from sentprobe.probes.trainer.presets import find_preset
@@ -44,9 +44,7 @@ def test_invariants(name: str, vocabulary: str) -> None:
     units=st.tuples(st.integers(12, 30), st.integers(1, 12), st.integers(0, 6)),
     vocabulary=st.sampled_from(["compeval", "english", "own"]),
 )
-def test_invariants_of_any_size(
-    name: str, seed: int, units: tuple[int, int, int], vocabulary: str
-) -> None:
+def test_invariants_of_any_size(name: str, seed: int, units: tuple[int, int, int], vocabulary: str) -> None:
     task = TASKS[name]
     train, test, validation = (count * task.unit for count in units)
     # The five nouns of our own words do not reach for a third split of any size.
@@ -77,32 +75,27 @@ def test_content2_lacks_the_noun_as_often_as_the_verb(vocabulary: str) -> None:
 @everywhere
 def test_held_out_adverbs(vocabulary: str) -> None:
     data, sentences = dataset("Negation", vocabulary), annotated("Negation", vocabulary)
-    found = [
-        {
-            token.lemma
-            for item in items(data, split)
-            for token in sentences[item.text].tokens
-            if token.upos == "ADV"
-        }
+    adverbs = [
+        {token.lemma for item in items(data, split) for token in sentences[item.text].tokens if token.upos == "ADV"}
         for split in data.splits
     ]
-    assert all(found)
-    assert not set.intersection(*found)
+    assert all(adverbs)
+    assert not set.intersection(*adverbs)
 
 
-def structure(sentence: Sentence) -> str:
+def name_structure(sentence: Sentence) -> str:
     """Name the sub-template of a sentence from its event."""
     event = sentence.event
     for role in Role:
         person = event.argument(role)
         if isinstance(person, Participant) and isinstance(person.clause, RelativeClause):
             clause = person.clause
-            inner = f"{clause.event.frame}.{clause.kind or kind_of(clause)}"
+            inner = f"{clause.event.frame}.{clause.kind or get_clause_kind(clause)}"
             return f"{event.frame}-rc.{role}.{inner}"
     return str(event.frame)
 
 
-def kind_of(clause: RelativeClause) -> str:
+def get_clause_kind(clause: RelativeClause) -> str:
     return "src" if clause.event.gap is clause.event.subject else "orc"
 
 
@@ -115,15 +108,15 @@ def test_structures(name: str, vocabulary: str) -> None:
         for item in items(data, split):
             sentence = sentences[item.text]
             counts[f"{split}: {'TRUE' if item.label else 'FALSE'}"] += 1
-            counts[f"{split}: {structure(sentence)}, {sentence.event.voice}"] += 1
+            counts[f"{split}: {name_structure(sentence)}, {sentence.event.voice}"] += 1
         assert counts.items() <= data.card.counts.items()
         named = {k for k in data.card.counts if k.startswith(split) and k.endswith(VOICES)}
         assert named == {key for key in counts if key.endswith(VOICES)}
-    every = {pattern.name for pattern in find_patterns(TASKS[name].templates)}
-    for split, share in shares(data):
+    templates = {pattern.name for pattern in find_patterns(TASKS[name].templates)}
+    for split, share in iterate_shares(data):
         assert max(share.values()) <= 0.4, split
         if split is Split.TRAIN:
-            assert set(share) == every - IMPOSSIBLE.get((name, vocabulary), set())
+            assert set(share) == templates - IMPOSSIBLE.get((name, vocabulary), set())
 
 
 VOICES = tuple(f", {voice}" for voice in Voice)
@@ -141,13 +134,13 @@ IMPOSSIBLE = {
 """The structures in which a task has no items."""
 
 
-def shares(data: ProbeDataset) -> Iterator[tuple[Split, dict[str, float]]]:
+def iterate_shares(data: ProbeDataset) -> Iterator[tuple[Split, dict[str, float]]]:
     for split, part in data.splits.items():
-        counts = structures_of(data.card, split)
+        counts = count_templates(data.card, split)
         assert sum(counts.values()) == len(part)
-        found = {name: count / len(part) for name, count in counts.items()}
-        assert max(found.values()) == data.card.largest_share[split]
-        yield split, found
+        shares_ = {name: count / len(part) for name, count in counts.items()}
+        assert max(shares_.values()) == data.card.largest_share[split]
+        yield split, shares_
 
 
 @pytest.mark.parametrize("name", MIRRORED)
@@ -155,5 +148,5 @@ def test_a_bag_of_words_gets_exactly_half(name: str) -> None:
     from sentprobe.probes.runs.run import run
 
     preset = replace(find_preset("ettinger"), max_epochs=8)
-    made = run([dataset(name, "own")], [make_encoder("bow?dim=20", seed=0)], preset=preset, seed=0)
-    assert made.records[0].accuracy == 0.5
+    results = run([dataset(name, "own")], [make_encoder("bow?dim=20", seed=0)], preset=preset, seed=0)
+    assert results.records[0].accuracy == 0.5

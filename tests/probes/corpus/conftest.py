@@ -8,5 +8,5 @@ from corpus_strategies import PAIRS, write_trees
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
-    """Four sentences, of which two are the same."""
+    """Return a corpus of four sentences; two are equal."""
     return write_trees(tmp_path / "a.mrg", PAIRS)

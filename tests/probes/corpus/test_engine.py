@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 from clusters import DASK, cluster
-from corpus_strategies import HERE, content, make_table, write_trees
+from corpus_strategies import HERE, make_table, read_contents, write_trees
 
-from sentprobe.engines import EngineError, EngineName, Machines, make_engine, run
-from sentprobe.locks import LOCK
-from sentprobe.probes.corpus.analyze import Analysis, analyze
-from sentprobe.probes.corpus.recipe import Recipe
+from sentprobe.disk.locks import LOCK
+from sentprobe.engines import EngineChoice, EngineError, EngineName, make_engine, run_tasks_on_engine
+from sentprobe.probes.corpus.analysis import Analysis, analyze
+from sentprobe.probes.corpus.analysis_settings import AnalysisRecipe
 from sentprobe.probes.corpus.sources import ChunkSize, find_sources
-from sentprobe.probes.corpus.table import MARKER
-from sentprobe.progress import Silent
+from sentprobe.probes.corpus.table import WORK_MARKER
+from sentprobe.progress import SilentReporter
 
 SIZE = ChunkSize(pieces=20, characters=10**6)
 
@@ -28,7 +28,7 @@ def corpus(tmp_path: Path) -> Path:
     return write_trees(tmp_path / "a.mrg", pairs)
 
 
-class Killing(Silent):
+class Killing(SilentReporter):
     """A reporter that kills a worker when the first chunk is done."""
 
     def __init__(self, victims: list[int] | None = None) -> None:
@@ -42,46 +42,44 @@ class Killing(Silent):
             self.killed.append(victims[0])
 
 
-def plan_of(corpus: Path, out: Path) -> Analysis:
-    return Analysis(sources=find_sources([str(corpus)]), recipe=Recipe(), out=out, size=SIZE)
+def make_plan(corpus: Path, out: Path) -> Analysis:
+    return Analysis(sources=find_sources([str(corpus)]), recipe=AnalysisRecipe(), out=out, size=SIZE)
 
 
 def test_a_killed_process_loses_nothing(corpus: Path, tmp_path: Path) -> None:
     make_table([corpus], tmp_path / "one", machines=HERE)
     killing = Killing()
-    analyze(plan_of(corpus, tmp_path / "two"), Machines(jobs=2), killing)
+    analyze(make_plan(corpus, tmp_path / "two"), EngineChoice(jobs=2), killing)
     assert len(killing.killed) == 1
-    assert content(tmp_path / "two") == content(tmp_path / "one")
+    assert read_contents(tmp_path / "two") == read_contents(tmp_path / "one")
 
 
 @DASK
 @pytest.mark.slow  # a cluster of processes, which are killed
 @pytest.mark.filterwarnings("ignore")  # distributed's own
-def test_dask_gives_the_same_bytes_and_a_killed_worker_loses_nothing(
-    corpus: Path, tmp_path: Path
-) -> None:
+def test_dask_gives_the_same_bytes_and_a_killed_worker_loses_nothing(corpus: Path, tmp_path: Path) -> None:
     from distributed import Client
 
     make_table([corpus], tmp_path / "local", machines=HERE)
-    with cluster() as made:
-        address = made.scheduler_address
-        machines = Machines(engine=EngineName.DASK, scheduler=address, jobs=1)
+    with cluster() as dask_cluster:
+        address = dask_cluster.scheduler_address
+        machines = EngineChoice(engine=EngineName.DASK, scheduler=address, jobs=1)
         make_table([corpus], tmp_path / "dask", machines=machines, size=SIZE)
-        assert content(tmp_path / "dask") == content(tmp_path / "local")
+        assert read_contents(tmp_path / "dask") == read_contents(tmp_path / "local")
         connect: Any = Client
         with connect(address, set_as_default=False) as client:
             victims = list(client.run(os.getpid).values())
         killing = Killing(victims)
-        analyze(plan_of(corpus, tmp_path / "killed"), machines, killing)
+        analyze(make_plan(corpus, tmp_path / "killed"), machines, killing)
         assert killing.killed == victims[:1]
-        assert content(tmp_path / "killed") == content(tmp_path / "local")
+        assert read_contents(tmp_path / "killed") == read_contents(tmp_path / "local")
         # One death is enough: a worker that is killed while it starts may not be replaced.
-        made.scheduler.allowed_failures = 0
+        dask_cluster.scheduler.allowed_failures = 0
         with make_engine(machines) as dask:
             with pytest.raises(EngineError, match="the Dask cluster could not do the work: "):
-                list(run(die, iter([1]), dask))
+                list(run_tasks_on_engine(die, iter([1]), dask))
             with pytest.raises(ZeroDivisionError):
-                list(run(divide, iter([0]), dask))
+                list(run_tasks_on_engine(divide, iter([0]), dask))
 
 
 def die(_: int) -> None:
@@ -94,14 +92,14 @@ def divide(number: int) -> float:
 
 def test_work_and_results_do_not_go_through_files(corpus: Path, tmp_path: Path) -> None:
     """Whoever may write in the folder of the table, or its parent, gives workers nothing to do."""
-    made: set[str] = set()
+    paths: set[str] = set()
 
     class Looking(Killing):
         def note(self, text: str) -> None:
-            made.update(path.name for path in (tmp_path / "out").rglob("*"))
+            paths.update(path.name for path in (tmp_path / "out").rglob("*"))
             super().note(text)
 
-    analyze(plan_of(corpus, tmp_path / "out"), Machines(jobs=2), Looking())
-    chunks = {name for name in made if re.fullmatch(r"chunk-\d{7}\.arrow", name)}
+    analyze(make_plan(corpus, tmp_path / "out"), EngineChoice(jobs=2), Looking())
+    chunks = {name for name in paths if re.fullmatch(r"chunk-\d{7}\.arrow", name)}
     assert len(chunks) == 20
-    assert made - chunks == {"work", MARKER, LOCK}
+    assert paths - chunks == {"work", WORK_MARKER, LOCK}

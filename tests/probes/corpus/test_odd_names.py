@@ -1,16 +1,16 @@
-"""Folders with any name: what is read is always what is in that folder."""
+"""Folders with unusual names: a command reads the named folder and no other."""
 
 from functools import partial
 from pathlib import Path
 
 import pytest
-from corpus_strategies import make_table, text, write_trees
+from corpus_strategies import format_text, make_table, write_trees
 from in_process import Command, run_command
 
-from sentprobe.extras import load
+from sentprobe.extras import import_module_of_extra
 from sentprobe.probes.corpus.queries import open_corpus
 from sentprobe.probes.corpus.table import open_table
-from sentprobe.probes.encoders.vector_files import read_parquet
+from sentprobe.probes.encoders.files.vector_formats import read_parquet
 
 PATTERNS = (
     *("t[1]", "t*", "t?", "**", "*", "?", "???", "t**", "[!a]", "[^a]", "[a-z]1", "[t]1", "t[0-9]"),
@@ -21,18 +21,18 @@ OTHERS = (
     *("'t1'", '"t1"', "t%31", "t1,t2", "--", ";", "#", "é", "t1\nt2", "(t1)", "t1.parquet", "|"),
 )
 NEIGHBOURS = ("t1", "t2", "ta", "t", "a1", "b1", "abc", "x1")
-"""What patterns fit."""
+"""Names that the patterns match."""
 
 
-def rows_in(folder: Path) -> list[str]:
-    """The sentences of a table, as queries see them."""
+def read_sentences(folder: Path) -> list[str]:
+    """Return the sentences of a table by a query."""
     with open_corpus(open_table(folder), threads=1) as corpus:
         return [row[0] for row in corpus.query("SELECT text FROM sentences")]
 
 
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a table of one sentence, its own, under each name."""
+    """Return a folder with a table of one distinct sentence under each name."""
     root = tmp_path_factory.mktemp("odd")
     for number, name in enumerate((*NEIGHBOURS, *PATTERNS, *OTHERS)):
         corpus = write_trees(root / "corpus.mrg", [(f"noun{number}", "ran")])
@@ -41,28 +41,24 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("at", ["absolute", "relative"])
-def test_the_rows_are_the_folders_own(
-    tables: Path, monkeypatch: pytest.MonkeyPatch, at: str
-) -> None:
+def test_the_rows_are_the_folders_own(tables: Path, monkeypatch: pytest.MonkeyPatch, at: str) -> None:
     monkeypatch.chdir(tables)
     names = (*NEIGHBOURS, *PATTERNS, *OTHERS)
     assert len(PATTERNS) + len(OTHERS) > 30
-    with load("duckdb").connect(config={"threads": 1}) as connection:
+    with import_module_of_extra("duckdb").connect(config={"threads": 1}) as connection:
         for number, name in enumerate(names):
             folder = Path(name) if at == "relative" else tables / name
-            open_table(folder).show_in(connection, view=f"t{number}")
+            open_table(folder).create_view(connection, view=f"t{number}")
             rows = connection.sql(f"SELECT text FROM t{number}").fetchall()
-            assert rows == [(text(f"noun{number}", "ran"),)], name
+            assert rows == [(format_text(f"noun{number}", "ran"),)], name
 
 
 def test_a_second_table_has_its_own_rows_too(tables: Path) -> None:
     with open_corpus(open_table(tables / "t[1]"), threads=1) as corpus:
-        corpus.add(open_table(tables / "t*"), view="other")
-        (first,), (second,) = corpus.query(
-            "SELECT text FROM sentences UNION ALL SELECT text FROM other"
-        )
+        corpus.add_table(open_table(tables / "t*"), view="other")
+        (first,), (second,) = corpus.query("SELECT text FROM sentences UNION ALL SELECT text FROM other")
     places = [(*NEIGHBOURS, *PATTERNS).index(name) for name in ("t[1]", "t*")]
-    assert [first, second] == [text(f"noun{place}", "ran") for place in places]
+    assert [first, second] == [format_text(f"noun{place}", "ran") for place in places]
 
 
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("file:x", "http:x", "~", "t[1]")]
@@ -70,11 +66,7 @@ SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("file:x", "http:
 
 @pytest.mark.parametrize("name", ["s3:x", *SLOW])
 def test_all_commands_take_such_a_name_for_a_folder(
-    name: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    command: Command,
-    capsys: pytest.CaptureFixture[str],
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     gen = partial(run_command, "gen", monkeypatch=monkeypatch, capture=capsys)
@@ -89,6 +81,6 @@ def test_all_commands_take_such_a_name_for_a_folder(
     assert len(read_parquet(Path(vectors)).vectors) == 1
     write_trees(Path(name, "a.mrg"), [("men", "ran")])
     assert command("analyze", f"{name}/a.mrg", "--out", f"{name}/table", "--jobs", 1)[0] == 0
-    assert rows_in(Path(name, "table")) == ["men ran ."]
-    written = {path.relative_to(tmp_path).parts[0] for path in tmp_path.rglob("*")}
-    assert written == {name}
+    assert read_sentences(Path(name, "table")) == ["men ran ."]
+    folders = {path.relative_to(tmp_path).parts[0] for path in tmp_path.rglob("*")}
+    assert folders == {name}

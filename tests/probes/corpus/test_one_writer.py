@@ -1,4 +1,4 @@
-"""Two that write a table into one folder: the second is refused, whenever it comes."""
+"""Two processes write a table into a folder: the second is refused, whenever it starts."""
 
 import subprocess
 import sys
@@ -6,13 +6,13 @@ import threading
 from pathlib import Path
 
 import pytest
-from corpus_strategies import content, make_table, write_trees
+from corpus_strategies import make_table, read_contents, write_trees
 from faults import watched
 from in_process import Command
 from processes import ENVIRONMENT
 
+from sentprobe.disk.locks import LOCK, hold_lock
 from sentprobe.errors import UsageError
-from sentprobe.locks import LOCK, locked
 from sentprobe.probes.corpus.sources import ChunkSize
 
 FIRST = [(noun, "ran") for noun in "abcdefgh"]
@@ -20,16 +20,16 @@ SECOND = [(noun, "slept") for noun in "uvwxyz"]
 BUSY = "out: another probe analyze is writing a table there; wait until it is done"
 
 
-def make(folder: Path, pairs: list[tuple[str, str]]) -> None:
-    """Make the table of a corpus anew, in the one folder."""
+def analyze_pairs(folder: Path, pairs: list[tuple[str, str]]) -> None:
+    """Replace the table in the folder ``out``."""
     corpus = write_trees(folder / f"{len(pairs)}.mrg", pairs)
     make_table([corpus], folder / "out", size=ChunkSize(2, 1000), force=True)
 
 
 def test_the_second_is_refused_at_any_offset(tmp_path: Path) -> None:
-    """It comes at each file that the first writes, renames or removes."""
-    make(tmp_path, FIRST)
-    whole = content(tmp_path / "out")
+    """It starts at each file operation of the first: writing, renaming, removing."""
+    analyze_pairs(tmp_path, FIRST)
+    expected = read_contents(tmp_path / "out")
     refused: list[bool] = []
 
     def second() -> None:
@@ -37,7 +37,7 @@ def test_the_second_is_refused_at_any_offset(tmp_path: Path) -> None:
             return
         with watched(tmp_path / "elsewhere", lambda: None):
             try:
-                make(tmp_path, SECOND)
+                analyze_pairs(tmp_path, SECOND)
             except UsageError as error:
                 assert BUSY in str(error)
                 refused.append(True)
@@ -45,16 +45,16 @@ def test_the_second_is_refused_at_any_offset(tmp_path: Path) -> None:
                 refused.append(False)
 
     with watched(tmp_path / "out", second):
-        make(tmp_path, FIRST)
+        analyze_pairs(tmp_path, FIRST)
     assert sum(refused) >= 20
     assert refused == sorted(refused)  # not until the first has the lock, and then always
-    assert content(tmp_path / "out") == whole
+    assert read_contents(tmp_path / "out") == expected
 
 
 def test_it_is_said_in_a_sentence(tmp_path: Path, command: Command) -> None:
     corpus = write_trees(tmp_path / "a.mrg", FIRST)
     (tmp_path / "out").mkdir()
-    with locked(tmp_path / "out", wait=False):
+    with hold_lock(tmp_path / "out", wait=False):
         code, out, err = command("analyze", corpus, "--out", tmp_path / "out", "--jobs", 1)
     assert (code, out) == (2, "")
     assert err == f"probe: {tmp_path / BUSY}, or write to another folder\n"
@@ -65,8 +65,8 @@ def test_it_is_said_in_a_sentence(tmp_path: Path, command: Command) -> None:
 HOLD = """
 import sys, time
 from pathlib import Path
-from sentprobe.locks import locked
-with locked(Path(sys.argv[1]), wait=False) as alone:
+from sentprobe.disk.locks import hold_lock
+with hold_lock(Path(sys.argv[1]), wait=False) as alone:
     print(alone, flush=True)
     time.sleep(60)
 """
@@ -79,7 +79,7 @@ def test_the_lock_of_a_killed_process_is_nobodys(tmp_path: Path) -> None:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"True\n"
         with pytest.raises(UsageError, match=BUSY):
-            make(tmp_path, FIRST)
+            analyze_pairs(tmp_path, FIRST)
         holder.kill()
-    make(tmp_path, FIRST)
+    analyze_pairs(tmp_path, FIRST)
     assert not (tmp_path / "out" / LOCK).exists()

@@ -1,4 +1,4 @@
-"""Files of a corpus: names and patterns, packing, encodings, formats, and how they are divided."""
+"""Files of a corpus: names, patterns, compression, encodings, formats, and division into chunks."""
 
 import bz2
 import gzip
@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from corpus_strategies import chunk_sizes, make_table, rows_of, tree
+from corpus_strategies import chunk_sizes, format_tree, make_table, read_rows
 from hypothesis import given
 from hypothesis import strategies as st
 from shared import SHARED, needs_shared
@@ -23,14 +23,14 @@ from thoroughness import examples
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.corpus import sources
 from sentprobe.probes.corpus import text_formats as formats
-from sentprobe.probes.corpus.recipe import find_punkt, load_splitter, load_tokenizer
+from sentprobe.probes.corpus.analysis_settings import find_punkt, load_splitter, load_tokenizer
 from sentprobe.probes.corpus.sources import (
     Chunk,
     ChunkSize,
     Source,
     SourceError,
     check_encoding,
-    decoded_lines,
+    decode_lines,
     find_sources,
     make_chunks,
     open_source,
@@ -38,17 +38,17 @@ from sentprobe.probes.corpus.sources import (
 from sentprobe.probes.corpus.text_formats import (
     FORMATS,
     FilePiece,
-    Holds,
-    Raw,
+    RawText,
     ReadPiece,
     RecordFields,
+    TextUnit,
     split_blocks,
     split_paragraphs,
 )
-from sentprobe.probes.syntax.trees import Mistake, Parsed
+from sentprobe.probes.syntax.trees import Mistake, ParsedSentence
 
 
-def _zstd(data: bytes) -> bytes:
+def _compress_zstd(data: bytes) -> bytes:
     sink = pa.BufferOutputStream()
     with pa.CompressedOutputStream(sink, "zstd") as out:
         out.write(data)
@@ -60,13 +60,13 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
     ".gz": gzip.compress,
     ".xz": lzma.compress,
     ".bz2": bz2.compress,
-    ".zst": _zstd,
+    ".zst": _compress_zstd,
 }
 
 
-def lines_of(path: Path, encoding: str = "utf-8") -> list[str]:
+def read_lines(path: Path, encoding: str = "utf-8") -> list[str]:
     with open_source(Source(str(path), "lines")) as opened:
-        return list(decoded_lines(opened, encoding))
+        return list(decode_lines(opened, encoding))
 
 
 LINE = st.text(st.characters(codec="utf-8", exclude_characters="\n\r\ufeff"), max_size=20)
@@ -82,7 +82,7 @@ def test_what_was_packed_is_read(text: str, suffix: str, encoding: str) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / f"a.txt{suffix}"
         path.write_bytes(PACKERS[suffix](text.encode(encoding)))
-        assert "".join(lines_of(path, encoding)) == text
+        assert "".join(read_lines(path, encoding)) == text
         (source,) = find_sources([str(path)])
         assert source == Source(str(path), "text")
         assert source.size == path.stat().st_size
@@ -90,17 +90,17 @@ def test_what_was_packed_is_read(text: str, suffix: str, encoding: str) -> None:
 
 def test_several_zstd_frames_are_one_file(tmp_path: Path) -> None:
     path = tmp_path / "a.zst"
-    path.write_bytes(_zstd(b"one\n") + _zstd(b"two\n"))
-    assert lines_of(path) == ["one\n", "two\n"]
+    path.write_bytes(_compress_zstd(b"one\n") + _compress_zstd(b"two\n"))
+    assert read_lines(path) == ["one\n", "two\n"]
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".xz", ".zst", ".bz2"])
 def test_a_damaged_file_is_named(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"a{suffix}"
-    whole = PACKERS[suffix](b"".join(b"%d\n" % n for n in range(2000)))
-    path.write_bytes(whole[: len(whole) // 2])
+    packed = PACKERS[suffix](b"".join(b"%d\n" % n for n in range(2000)))
+    path.write_bytes(packed[: len(packed) // 2])
     with pytest.raises(SourceError, match=f"a{suffix}: cannot read it: "):
-        lines_of(path)
+        read_lines(path)
 
 
 def test_names_and_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,10 +109,9 @@ def test_names_and_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     for name in ("b.txt", "a.mrg.gz", "deep/c.conllu", "deep/er/d.jsonl", "x[1].txt"):
         Path(name).touch()
     assert find_sources(["b.txt", "*.*", "deep/**/*.*", "-"], format="text") == tuple(
-        Source(name, "text")
-        for name in ("b.txt", "a.mrg.gz", "x[1].txt", "deep/c.conllu", "deep/er/d.jsonl", "-")
+        Source(name, "text") for name in ("b.txt", "a.mrg.gz", "x[1].txt", "deep/c.conllu", "deep/er/d.jsonl", "-")
     )
-    assert [each.format for each in find_sources(["*.*", "deep/**/*.*"])] == [
+    assert [source.format for source in find_sources(["*.*", "deep/**/*.*"])] == [
         "trees",
         "text",
         "text",
@@ -135,11 +134,7 @@ def test_names_and_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     ],
 )
 def test_what_cannot_be_found(
-    patterns: list[str],
-    fmt: str | None,
-    message: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    patterns: list[str], fmt: str | None, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("folder").mkdir()
@@ -153,8 +148,8 @@ def test_the_wrong_encoding(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes("one\nnaïve\n".encode("latin-1"))
     with pytest.raises(SourceError, match=r"a.txt, line 2: not utf-8; say with --encoding"):
-        lines_of(path)
-    assert lines_of(path, "latin-1") == ["one\n", "naïve\n"]
+        read_lines(path)
+    assert read_lines(path, "latin-1") == ["one\n", "naïve\n"]
     with pytest.raises(UsageError, match="there is no encoding 'utf-9'"):
         check_encoding("utf-9")
 
@@ -166,27 +161,21 @@ def test_a_line_that_is_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         for encoding in ("utf-8", "utf-16") if len(long) > 9 else ("utf-8",):
             path.write_text(f"short\n{long}\nshort\n", encoding)
             with pytest.raises(SourceError, match=r"a.txt, line 2: longer than 10 bytes"):
-                lines_of(path, encoding)
+                read_lines(path, encoding)
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = gzip.compress(f"{tree('men', 'ran')}\n".encode())
+    data = gzip.compress(f"{format_tree('men', 'ran')}\n".encode())
     stream = io.TextIOWrapper(io.BufferedReader(io.BytesIO(data)))
     monkeypatch.setattr(sys, "stdin", stream)
     (source,) = find_sources(["-"], format="trees")
     assert source.size == 0
-    (chunk,) = make_chunks(
-        [source], reading=RecordFields(), encoding="utf-8", size=ChunkSize(10, 1000)
-    )
-    assert chunk.pieces == (FilePiece(f"{tree('men', 'ran')}\n", 1),)
+    (chunk,) = make_chunks([source], reading=RecordFields(), encoding="utf-8", size=ChunkSize(10, 1000))
+    assert chunk.pieces == (FilePiece(f"{format_tree('men', 'ran')}\n", 1),)
 
 
-@given(
-    st.lists(LINE.map(lambda line: line + "\n")), st.sampled_from(sorted(FORMATS)), chunk_sizes()
-)
-def test_chunks_hold_the_same_pieces_whatever_their_size(
-    lines: list[str], name: str, size: ChunkSize
-) -> None:
+@given(st.lists(LINE.map(lambda line: line + "\n")), st.sampled_from(sorted(FORMATS)), chunk_sizes())
+def test_chunks_hold_the_same_pieces_whatever_their_size(lines: list[str], name: str, size: ChunkSize) -> None:
     if name == "parquet":
         return
     with TemporaryDirectory() as folder:
@@ -194,36 +183,34 @@ def test_chunks_hold_the_same_pieces_whatever_their_size(
         path.write_text("".join(lines), encoding="utf-8", newline="")
         given_ = {"reading": RecordFields(), "encoding": "utf-8"}
         chunks = list(make_chunks([Source(str(path), name)], size=size, **given_))  # type: ignore[arg-type]
-        whole = list(
+        expected = list(
             make_chunks([Source(str(path), name)], size=ChunkSize(10**6, 10**9), **given_)  # type: ignore[arg-type]
         )
         pieces = [piece for chunk in chunks for piece in chunk.pieces]
-        assert pieces == [piece for chunk in whole for piece in chunk.pieces]
+        assert pieces == [piece for chunk in expected for piece in chunk.pieces]
         assert [chunk.number for chunk in chunks] == list(range(len(chunks)))
         assert all(0 < len(chunk.pieces) <= size.pieces for chunk in chunks)
         assert pickle.loads(pickle.dumps(chunks)) == chunks
-        assert len({chunk.key("") for chunk in chunks}) == len(set(chunks_without_numbers(chunks)))
+        assert len({chunk.compute_key("") for chunk in chunks}) == len(set(drop_numbers(chunks)))
         for piece in pieces:
             if not isinstance(piece, Mistake):  # what is read never raises
                 list(FORMATS[name].read(piece, RecordFields()))
 
 
-def chunks_without_numbers(chunks: list[Chunk]) -> list[object]:
+def drop_numbers(chunks: list[Chunk]) -> list[object]:
     return [chunk.pieces for chunk in chunks]
 
 
 @given(st.lists(st.sampled_from(["a b\n", " c \n", "\n", "  \n", "d\n"])))
 def test_paragraphs_and_blocks(lines: list[str]) -> None:
-    paragraphs = [" ".join(block.split("\n")) for block in _blocks(lines)]
-    assert [
-        piece.text for piece in split_paragraphs(lines) if isinstance(piece, FilePiece)
-    ] == paragraphs
+    paragraphs = [" ".join(block.split("\n")) for block in _split_blocks(lines)]
+    assert [piece.text for piece in split_paragraphs(lines) if isinstance(piece, FilePiece)] == paragraphs
     for piece in split_blocks(lines):
         assert isinstance(piece, FilePiece)
         assert lines[piece.line - 1].strip() == piece.text.split("\n")[0].strip()
 
 
-def _blocks(lines: list[str]) -> list[str]:
+def _split_blocks(lines: list[str]) -> list[str]:
     stripped = "\n".join(line.strip() for line in lines)
     return [block.strip("\n") for block in _split_empty(stripped) if block.strip()]
 
@@ -239,22 +226,22 @@ def _split_empty(text: str) -> list[str]:
 
 
 def test_a_paragraph_without_an_end_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(formats, "PARAGRAPH", 10)
+    monkeypatch.setattr(formats, "MAX_PARAGRAPH", 10)
     pieces = list(split_paragraphs(["12345 7890\n"] * 5))
     assert [piece.line for piece in pieces] == [1, 3, 5]
 
 
 def read_json(record: object, reading: RecordFields = RecordFields()) -> ReadPiece:  # noqa: B008
     text = record if isinstance(record, str) else json.dumps(record)
-    (found,) = FORMATS["jsonl"].read(FilePiece(text, 7), reading)
-    return found
+    (unit,) = FORMATS["jsonl"].read(FilePiece(text, 7), reading)
+    return unit
 
 
 def test_records() -> None:
-    assert read_json({"text": "It ran."}) == Raw("It ran.", Holds.TEXT)
-    as_sentence = RecordFields("s", Holds.SENTENCE)
-    assert read_json({"s": "It ran."}, as_sentence) == Raw("It ran.", Holds.SENTENCE)
-    assert read_json({"text": ["It", "1 0", "."]}) == Raw("It 1_0 .", Holds.TOKENS)
+    assert read_json({"text": "It ran."}) == RawText("It ran.", TextUnit.TEXT)
+    as_sentence = RecordFields("s", TextUnit.SENTENCE)
+    assert read_json({"s": "It ran."}, as_sentence) == RawText("It ran.", TextUnit.SENTENCE)
+    assert read_json({"text": ["It", "1 0", "."]}) == RawText("It 1_0 .", TextUnit.TOKENS)
 
 
 @pytest.mark.parametrize(
@@ -271,48 +258,34 @@ def test_records() -> None:
     ],
 )
 def test_records_that_are_broken(record: object, message: str) -> None:
-    found = read_json(record)
-    assert isinstance(found, Mistake)
-    assert found.line == 7
-    assert message in found.message
+    mistake = read_json(record)
+    assert isinstance(mistake, Mistake)
+    assert mistake.line == 7
+    assert message in mistake.message
 
 
 def test_parquet(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"text": ["It ran.", None, "She slept."], "n": [1, 2, 3]}), path)
-    (chunk,) = make_chunks(
-        find_sources([str(path)]), reading=RecordFields(), encoding="utf-8", size=ChunkSize(9, 999)
-    )
+    (chunk,) = make_chunks(find_sources([str(path)]), reading=RecordFields(), encoding="utf-8", size=ChunkSize(9, 999))
     pieces = [piece for piece in chunk.pieces if not isinstance(piece, Mistake)]
     assert len(pieces) == len(chunk.pieces)
-    found = [one for piece in pieces for one in FORMATS["parquet"].read(piece, RecordFields())]
-    assert found[0] == Raw("It ran.", Holds.TEXT)
-    assert isinstance(found[1], Mistake)
+    units = [unit for piece in pieces for unit in FORMATS["parquet"].read(piece, RecordFields())]
+    assert units[0] == RawText("It ran.", TextUnit.TEXT)
+    assert isinstance(units[1], Mistake)
     assert chunk.size == path.stat().st_size
     with pytest.raises(UsageError, match=r"there is no column 'txt' \(did you mean 'text'\?\)"):
         list(
-            make_chunks(
-                find_sources([str(path)]),
-                reading=RecordFields("txt"),
-                encoding="utf-8",
-                size=ChunkSize(9, 9),
-            )
+            make_chunks(find_sources([str(path)]), reading=RecordFields("txt"), encoding="utf-8", size=ChunkSize(9, 9))
         )
     path.write_bytes(b"PAR1 this is none")
     with pytest.raises(SourceError, match="not a Parquet file"):
-        list(
-            make_chunks(
-                find_sources([str(path)]),
-                reading=RecordFields(),
-                encoding="utf-8",
-                size=ChunkSize(9, 9),
-            )
-        )
+        list(make_chunks(find_sources([str(path)]), reading=RecordFields(), encoding="utf-8", size=ChunkSize(9, 9)))
 
 
 def test_what_gen_writes_gives_the_same_rows_in_every_format(tmp_path: Path) -> None:
-    from sentprobe.generator.sentence_files import write_file
-    from sentprobe.generator.space import Space
+    from sentprobe.generator.bulk.sentence_files import write_file
+    from sentprobe.generator.spaces.space import Space
     from sentprobe.lexicon.read import english
 
     events = Space(english(), vocabulary="compeval", templates=["transitive-rc"])
@@ -321,7 +294,7 @@ def test_what_gen_writes_gives_the_same_rows_in_every_format(tmp_path: Path) -> 
         path = tmp_path / f"g.{suffix}"
         write_file(events, events.sample(30, seed=1), path)
         table = make_table([path], tmp_path / suffix)
-        tables[suffix] = [row | {"source": ""} for row in rows_of(table)]
+        tables[suffix] = [row | {"source": ""} for row in read_rows(table)]
     assert len(tables["jsonl"]) == 30
     assert all(rows == tables["jsonl"] for rows in tables.values())
 
@@ -345,9 +318,9 @@ def test_parameters_of_punkt_that_are_none(tmp_path: Path) -> None:
 def test_conllu_lines_count_in_the_file() -> None:
     (piece,) = split_blocks(["\n", "\n", "# c\n", "1\tIt\n"])
     assert isinstance(piece, FilePiece)
-    (found,) = FORMATS["conllu"].read(piece, RecordFields())
-    assert isinstance(found, Mistake)
-    assert found.line == 4
+    (mistake,) = FORMATS["conllu"].read(piece, RecordFields())
+    assert isinstance(mistake, Mistake)
+    assert mistake.line == 4
     row = "1\tIt\tit\tPRON\tPRP\t_\t0\troot\t_\t_\n"
-    (found,) = FORMATS["conllu"].read(FilePiece(row, 3), RecordFields())
-    assert isinstance(found, Parsed)
+    (mistake,) = FORMATS["conllu"].read(FilePiece(row, 3), RecordFields())
+    assert isinstance(mistake, ParsedSentence)

@@ -1,4 +1,4 @@
-"""Somebody who may write to the table's folder puts in pickles of his own: none is ever read."""
+"""Pickles that another user places in the table's folder are never read."""
 
 import os
 import pickle
@@ -9,7 +9,7 @@ import pytest
 from corpus_strategies import make_table, write_trees
 from faults import watched
 
-from sentprobe.engines import Machines
+from sentprobe.engines import EngineChoice
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.corpus.sources import ChunkSize
 
@@ -17,7 +17,7 @@ PAIRS = [(noun, "ran") for noun in "abcdef"]
 
 
 class Code:
-    """A pickle of it makes a folder when it is read."""
+    """An object whose pickle creates a folder when it is loaded."""
 
     def __init__(self, mark: Path) -> None:
         self.mark = mark
@@ -26,8 +26,8 @@ class Code:
         return os.mkdir, (str(self.mark),)
 
 
-def swap(work: Path, code: bytes) -> None:
-    """Put a folder of one's own in place of the work, each file of it a pickle."""
+def replace_work_folder(work: Path, code: bytes) -> None:
+    """Replace the work folder by one in which each file is a pickle."""
     work.rename(work.with_name(f"away{len(list(work.parent.iterdir()))}"))
     work.mkdir()
     for name in ("pipe-0", "pipe-1", "0.pickle", *(f"chunk-{n:07d}.arrow" for n in range(9))):
@@ -41,11 +41,9 @@ def test_a_pickle_runs_when_it_is_read(tmp_path: Path) -> None:
     assert (tmp_path / "mark").is_dir()
 
 
-@pytest.mark.parametrize(
-    ("jobs", "offsets"), [(1, range(1, 46, 4)), pytest.param(2, [20], marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize(("jobs", "offsets"), [(1, range(1, 46, 4)), pytest.param(2, [20], marks=pytest.mark.slow)])
 def test_the_work_folder_is_swapped(tmp_path: Path, jobs: int, offsets: Sequence[int]) -> None:
-    """While the first files are written, renamed and removed."""
+    """At the time when the first files are written, renamed and removed."""
     corpus = write_trees(tmp_path / "a.mrg", PAIRS)
     code = pickle.dumps(Code(tmp_path / "mark"))
     refused = 0
@@ -57,11 +55,11 @@ def test_the_work_folder_is_swapped(tmp_path: Path, jobs: int, offsets: Sequence
             seen.append(out)
             if len(seen) == number and (out / "work").is_dir():
                 with watched(tmp_path / "nothing", lambda: None):
-                    swap(out / "work", code)
+                    replace_work_folder(out / "work", code)
 
         with watched(out.parent, swapping):
             try:
-                make_table([corpus], out, size=ChunkSize(2, 1000), machines=Machines(jobs=jobs))
+                make_table([corpus], out, size=ChunkSize(2, 1000), machines=EngineChoice(jobs=jobs))
             except SentprobeError:
                 refused += 1
         assert len(seen) >= number

@@ -1,4 +1,4 @@
-"""From a corpus to a table: rows, order, duplicates, failures, resuming, and what is refused."""
+"""Analysis of a corpus into a table: rows, order, duplicates, failures, resuming, and refusals."""
 
 import gzip
 import json
@@ -14,12 +14,12 @@ from corpus_strategies import (
     PAIRS,
     SMALL,
     chunk_sizes,
-    content,
+    format_text,
+    format_tree,
     make_table,
-    rows_of,
+    read_contents,
+    read_rows,
     sentences,
-    text,
-    tree,
     write_trees,
 )
 from hypothesis import given
@@ -29,9 +29,9 @@ from thoroughness import examples
 
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.corpus import chunks as shards
-from sentprobe.probes.corpus.analyze import Analysis, Pace, analyze
-from sentprobe.probes.corpus.chunks import mark_first, parse_digests
-from sentprobe.probes.corpus.recipe import Recipe
+from sentprobe.probes.corpus.analysis import Analysis, AnalysisProgress, analyze
+from sentprobe.probes.corpus.analysis_settings import AnalysisRecipe
+from sentprobe.probes.corpus.chunks import mark_first_rows, parse_digests
 from sentprobe.probes.corpus.sources import ChunkSize, find_sources
 from sentprobe.probes.corpus.table import TableError, open_table
 
@@ -52,11 +52,11 @@ def test_each_distinct_sentence_once_in_order_whatever_the_chunks(
             return
         table = make_table(paths, root / "out", size=size)
         expected = {
-            text(*pair): (str(path), place)
+            format_text(*pair): (str(path), place)
             for path, pairs in reversed(list(zip(paths, files, strict=True)))
             for place, pair in reversed(list(enumerate(pairs)))
         }
-        rows = rows_of(table)
+        rows = read_rows(table)
         assert {row["text"]: (row["source"], row["place"]) for row in rows} == expected
         assert [row["id"] for row in rows] == list(range(len(rows)))
         order = [(paths.index(Path(str(row["source"]))), row["place"]) for row in rows]
@@ -68,28 +68,23 @@ def test_each_distinct_sentence_once_in_order_whatever_the_chunks(
         assert [source.sentences for source in table.sources] == [len(pairs) for pairs in files]
         assert open_table(root / "out") == table
         make_table(paths, root / "again")
-        assert content(root / "again") == content(root / "out")
+        assert read_contents(root / "again") == read_contents(root / "out")
 
 
-@given(
-    st.lists(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 5)), max_size=5), st.integers(1, 9)
-)
+@given(st.lists(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 5)), max_size=5), st.integers(1, 9))
 def test_first_occurrences_with_little_memory(parts: list[list[int]], limit: int) -> None:
     flat = [number for part in parts for number in part]
     with TemporaryDirectory() as folder:
-        found = mark_first(
-            lambda: [np.array(part, np.uint64) for part in parts],
-            len(flat),
-            Path(folder) / "first.npy",
-            limit=limit,
+        first_rows = mark_first_rows(
+            lambda: [np.array(part, np.uint64) for part in parts], len(flat), Path(folder) / "first.npy", limit=limit
         )
-        assert found.tolist() == [number not in flat[:n] for n, number in enumerate(flat)]
+        assert first_rows.tolist() == [number not in flat[:n] for n, number in enumerate(flat)]
     assert parse_digests(f"{n:016x}" for n in flat).tolist() == flat
 
 
 def test_a_row(corpus: Path, tmp_path: Path) -> None:
     table = make_table([corpus], tmp_path / "out")
-    row = rows_of(table)[0]
+    row = read_rows(table)[0]
     assert row == {
         "id": 0,
         "digest": row["digest"],
@@ -99,7 +94,7 @@ def test_a_row(corpus: Path, tmp_path: Path) -> None:
         "tokens": ["men", "slept", "."],
         "tags": ["NNS", "VBD", "."],
         "length": 3,
-        "tree": tree("men", "slept"),
+        "tree": format_tree("men", "slept"),
         "depth": 4,
         "top": "NP VP .",
         "verb_index": 1,
@@ -119,22 +114,15 @@ def test_a_row(corpus: Path, tmp_path: Path) -> None:
 
 def test_what_is_broken_is_recorded_and_the_rest_goes_on(tmp_path: Path) -> None:
     trees = tmp_path / "t.mrg"
-    trees.write_text(f"{tree('men', 'ran')}\n(ROOT (S men ran))\n{tree('dogs', 'ran')}\n(ROOT (S\n")
+    trees.write_text(f"{format_tree('men', 'ran')}\n(ROOT (S men ran))\n{format_tree('dogs', 'ran')}\n(ROOT (S\n")
     conllu = tmp_path / "d.conllu"
     row = "1\tIt\tit\tPRON\tPRP\t_\t2\tnsubj\t_\t_\n2\tran\trun\tVERB\tVBD\t_\t0\troot\t_\t_\n"
     conllu.write_text(f"{row}\n# x\n1\tbroken\n\n{row.replace('It', 'She')}")
     table = make_table([trees, conllu], tmp_path / "out", size=ChunkSize(2, 1000))
-    assert [row["text"] for row in rows_of(table)] == [
-        "men ran .",
-        "dogs ran .",
-        "It ran",
-        "She ran",
-    ]
-    assert [row["place"] for row in rows_of(table)] == [0, 2, 0, 2]
-    failures = [
-        json.loads(line) for line in (tmp_path / "out/failures.jsonl").read_text().splitlines()
-    ]
-    assert [(each["source"], each["line"]) for each in failures] == [
+    assert [row["text"] for row in read_rows(table)] == ["men ran .", "dogs ran .", "It ran", "She ran"]
+    assert [row["place"] for row in read_rows(table)] == [0, 2, 0, 2]
+    failures = [json.loads(line) for line in (tmp_path / "out/failures.jsonl").read_text().splitlines()]
+    assert [(failure["source"], failure["line"]) for failure in failures] == [
         (str(trees), 2),
         (str(trees), 4),
         (str(conllu), 5),
@@ -147,9 +135,9 @@ def test_what_is_broken_is_recorded_and_the_rest_goes_on(tmp_path: Path) -> None
 def test_a_line_of_a_million_characters(tmp_path: Path) -> None:
     file = tmp_path / "long.mrg"
     long = "(ROOT (S " + "(NN word) " * 100_000 + "))"
-    file.write_text(f"{long}\n{tree('men', 'ran')}\n{'(' * 1_000_000}\n")
+    file.write_text(f"{long}\n{format_tree('men', 'ran')}\n{'(' * 1_000_000}\n")
     table = make_table([file], tmp_path / "out")
-    assert [row["text"] for row in rows_of(table)] == ["men ran ."]
+    assert [row["text"] for row in read_rows(table)] == ["men ran ."]
     lines = (tmp_path / "out/failures.jsonl").read_text().splitlines()
     assert len(lines) == 2
     assert max(map(len, lines)) < 1000
@@ -159,13 +147,13 @@ def test_a_line_of_a_million_characters(tmp_path: Path) -> None:
 def test_tokens_alone(tmp_path: Path) -> None:
     file = tmp_path / "a.tok"
     file.write_text('He said " no " ( twice ) .\n\nAgain\n')
-    table = make_table([file], tmp_path / "out", recipe=Recipe(parser="none"))
+    table = make_table([file], tmp_path / "out", recipe=AnalysisRecipe(parser="none"))
     assert not table.constituents
-    assert [row["tokens"] for row in rows_of(table)] == [
+    assert [row["tokens"] for row in read_rows(table)] == [
         ["He", "said", '"', "no", '"', "(", "twice", ")", "."],
         ["Again"],
     ]
-    assert rows_of(table)[0]["tags"] == []
+    assert read_rows(table)[0]["tags"] == []
 
 
 def test_what_is_there_is_not_overwritten(corpus: Path, tmp_path: Path) -> None:
@@ -173,22 +161,22 @@ def test_what_is_there_is_not_overwritten(corpus: Path, tmp_path: Path) -> None:
     make_table([corpus], out)
     with pytest.raises(UsageError, match="is a finished table; --force makes it anew"):
         make_table([corpus], out)
-    before = content(out)
+    before = read_contents(out)
     make_table([corpus], out, force=True)
-    assert content(out) == before
-    other = tmp_path / "other"
-    other.mkdir()
-    (other / "thesis.tex").write_text("mine")
+    assert read_contents(out) == before
+    other_folder = tmp_path / "other"
+    other_folder.mkdir()
+    (other_folder / "thesis.tex").write_text("mine")
     for force in (False, True):
         with pytest.raises(UsageError, match="not empty, and not a table"):
-            make_table([corpus], other, force=force)
+            make_table([corpus], other_folder, force=force)
     with pytest.raises(SentprobeError, match="cannot write a table there: "):
         make_table([corpus], corpus / "out")
 
 
 BROKEN = {
     "damaged.mrg.gz": gzip.compress(("x" * 9_000 + "\n").encode())[:20],
-    "latin.mrg": tree("naïve", "ran").encode("latin-1"),
+    "latin.mrg": format_tree("naïve", "ran").encode("latin-1"),
     "empty.mrg": b"\n",
     "nothing.mrg": b"(ROOT (S\n",
 }
@@ -200,14 +188,14 @@ def test_a_corpus_that_cannot_be_read_does_not_take_the_place_of_another(
 ) -> None:
     out = tmp_path / "out"
     before = make_table([corpus], out)
-    whole = content(out)
+    expected = read_contents(out)
     (tmp_path / name).write_bytes(BROKEN[name])
     with pytest.raises(SentprobeError):
         make_table([tmp_path / name], out, force=True)
     assert open_table(out) == before
-    assert {key: value for key, value in content(out).items() if "work" not in key} == whole
+    assert {key: value for key, value in read_contents(out).items() if "work" not in key} == expected
     make_table([write_trees(corpus, PAIRS[:2])], out, force=True)
-    assert content(out) == content(make_table([corpus], tmp_path / "new").path)
+    assert read_contents(out) == read_contents(make_table([corpus], tmp_path / "new").path)
 
 
 def test_an_empty_corpus(tmp_path: Path) -> None:
@@ -217,9 +205,7 @@ def test_an_empty_corpus(tmp_path: Path) -> None:
         make_table([empty], tmp_path / "out")
     broken = tmp_path / "broken.mrg"
     broken.write_text("(ROOT (S\nwords\n")
-    with pytest.raises(
-        SentprobeError, match=r"none of the 1 sentences in the 2 files .*broken.mrg, line 1: .*"
-    ):
+    with pytest.raises(SentprobeError, match=r"none of the 1 sentences in the 2 files .*broken.mrg, line 1: .*"):
         make_table([empty, broken], tmp_path / "out")
     write_trees(empty, PAIRS)
     make_table([empty], tmp_path / "out")
@@ -232,18 +218,16 @@ def _change_head(out: Path, **changes: object) -> None:
 
 def test_tables_that_cannot_be_opened(corpus: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    with pytest.raises(
-        UsageError, match=r"not a table of an analysed corpus; it has no table.json"
-    ):
+    with pytest.raises(UsageError, match=r"not a table of an analysed corpus; it has no table.json"):
         open_table(out)
     make_table([corpus], out)
     shard = out / "shards" / "part-00000.parquet"
-    whole = shard.read_bytes()
-    shard.write_bytes(whole[:-1])
+    shard_bytes = shard.read_bytes()
+    shard.write_bytes(shard_bytes[:-1])
     with pytest.raises(TableError, match=r"part-00000.parquet: damaged: it has \d+ bytes"):
         open_table(out, check=False)
-    flipped = bytes([whole[100] ^ 1])
-    shard.write_bytes(whole[:100] + flipped + whole[101:])
+    flipped = bytes([shard_bytes[100] ^ 1])
+    shard.write_bytes(shard_bytes[:100] + flipped + shard_bytes[101:])
     assert open_table(out, check=False).counts.rows == 3
     with pytest.raises(TableError, match=r"part-00000.parquet: damaged: its checksum"):
         open_table(out)
@@ -251,9 +235,7 @@ def test_tables_that_cannot_be_opened(corpus: Path, tmp_path: Path) -> None:
     with pytest.raises(TableError, match=r"part-00000.parquet: missing"):
         open_table(out)
     _change_head(out, format="sentprobe-table 99")
-    with pytest.raises(
-        TableError, match=r"made by another version: its format is 'sentprobe-table"
-    ):
+    with pytest.raises(TableError, match=r"made by another version: its format is 'sentprobe-table"):
         open_table(out)
     make_table([corpus], out, force=True)
     _change_head(out, counts={})
@@ -267,7 +249,7 @@ def test_tables_that_cannot_be_opened(corpus: Path, tmp_path: Path) -> None:
 def test_a_text_needs_a_parser(tmp_path: Path) -> None:
     file = tmp_path / "a.jsonl"
     file.write_text('{"text": "It ran."}\n')
-    plan = Analysis(sources=find_sources([str(file)]), recipe=Recipe(), out=tmp_path / "out")
+    plan = Analysis(sources=find_sources([str(file)]), recipe=AnalysisRecipe(), out=tmp_path / "out")
     with pytest.raises(UsageError, match=r"a.jsonl, line 1: a text that is not parsed; name"):
         analyze(plan, HERE)
 
@@ -286,20 +268,18 @@ def test_progress(tmp_path: Path) -> None:
         def note(self, text: str) -> None:
             seen.append(("note", re.sub(r"[\d,]+ a second", "N a second", text)))
 
-    plan = Analysis(
-        sources=find_sources([str(corpus)]), recipe=Recipe(), out=tmp_path / "out", size=SMALL
-    )
-    pace = Pace()
+    plan = Analysis(sources=find_sources([str(corpus)]), recipe=AnalysisRecipe(), out=tmp_path / "out", size=SMALL)
+    pace = AnalysisProgress()
     analyze(plan, HERE, Watching(), pace)
     assert seen[0] == ("analyse", corpus.stat().st_size)
-    assert [each for each in seen if each[0] == "note"] == [
+    assert [event for event in seen if event[0] == "note"] == [
         ("note", "3 sentences, N a second"),
         ("note", "6 sentences, N a second"),
         ("note", "8 sentences, N a second"),
     ]
-    assert (pace.sentences, pace.made) == (8, 8)
+    assert (pace.sentences, pace.new_sentences) == (8, 8)
     assert seen[-2:] == [("write the table", 1), ("advance", 1)]
-    moved = [int(str(each[1])) for each in seen[:-1] if each[0] == "advance"]
+    moved = [int(str(event[1])) for event in seen[:-1] if event[0] == "advance"]
     assert sum(moved) == corpus.stat().st_size
 
 
@@ -310,5 +290,5 @@ def test_the_novels(tmp_path: Path) -> None:
     assert table.counts.rows + table.counts.duplicates == table.counts.sentences > 1500
     with table.connect() as connection:
         rows = connection.sql("select sum(length), count(tree) from sentences").fetchall()
-    tokens = " ".join(str(row["text"]) for row in rows_of(table)).split(" ")
+    tokens = " ".join(str(row["text"]) for row in read_rows(table)).split(" ")
     assert rows == [(len(tokens), table.counts.rows)]

@@ -19,9 +19,9 @@ SPECS = ("majority", "length", "tfidf", "tfidf?ngrams=2")
 
 
 def baseline(spec: str) -> Baseline:
-    (made,) = make_encoders(spec, seed=0)
-    assert isinstance(made, Baseline)
-    return made
+    (encoders,) = make_encoders(spec, seed=0)
+    assert isinstance(encoders, Baseline)
+    return encoders
 
 
 def dataset(
@@ -37,12 +37,7 @@ def dataset(
         for split, entries in ((Split.TRAIN, train), (Split.TEST, test))
     }
     return ProbeDataset(
-        name="toy",
-        sentences=tuple(texts),
-        labels=labels,
-        probe_words=tuple(words),
-        splits=splits,
-        card=Card("toy"),
+        name="toy", sentences=tuple(texts), labels=labels, probe_words=tuple(words), splits=splits, card=Card("toy")
     )
 
 
@@ -50,46 +45,40 @@ def dataset(
 @examples(15)
 def test_every_baseline_answers_every_test_item_alike_each_time(data: ProbeDataset) -> None:
     for spec in SPECS:
-        made = baseline(spec)
-        answers = made.predict(data, seed=0)
+        tested_baseline = baseline(spec)
+        answers = tested_baseline.predict(data, seed=0)
         assert answers.dtype == np.int64
         assert answers.shape == (len(data.splits[Split.TEST]),)
         assert set(answers.tolist()) <= set(data.splits[Split.TRAIN].targets.tolist())
-        assert np.array_equal(answers, made.predict(data, seed=1))
+        assert np.array_equal(answers, tested_baseline.predict(data, seed=1))
 
 
 @given(datasets())
-def test_majority_is_the_commonest_training_label_and_of_a_tie_the_first(
-    data: ProbeDataset,
-) -> None:
+def test_majority_is_the_commonest_training_label_and_of_a_tie_the_first(data: ProbeDataset) -> None:
     counts = Counter(data.splits[Split.TRAIN].targets.tolist())
     best = min(counts, key=lambda label: (-counts[label], label))
     assert set(baseline("majority").predict(data, seed=0).tolist()) == {best}
 
 
-def of_length(size: int) -> str:
+def make_sentence(size: int) -> str:
     return " ".join(["word"] * size)
 
 
 def test_length_finds_bins_of_length_but_no_words() -> None:
     """Conneau et al. 2018: the classes of SentLen are bins of length, and Length gets them all."""
     bins = [(5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26, 28)]
-    sizes = [
-        (size, label) for label, (low, high) in enumerate(bins) for size in range(low, high + 1)
-    ]
-    items = [(of_length(size), list[str](), label) for size, label in sizes]
+    sizes = [(size, label) for label, (low, high) in enumerate(bins) for size in range(low, high + 1)]
+    items = [(make_sentence(size), list[str](), label) for size, label in sizes]
     data = dataset(items, items, labels=tuple(map(str, range(6))))
     assert baseline("length").predict(data, seed=0).tolist() == [label for _, label in sizes]
 
 
 def test_length_is_told_the_probe_words() -> None:
-    items = [(of_length(size), [word], int(word == "x")) for size in (2, 3, 4) for word in "xy"]
+    items = [(make_sentence(size), [word], int(word == "x")) for size in (2, 3, 4) for word in "xy"]
     assert baseline("length").predict(dataset(items, items), seed=0).tolist() == [1, 0] * 3
 
 
-def naive_bayes(
-    train: list[list[str]], labels: list[int], test: list[list[str]]
-) -> list[dict[int, float]]:
+def naive_bayes(train: list[list[str]], labels: list[int], test: list[list[str]]) -> list[dict[int, float]]:
     """Return the log joint probability of each label; multinomial, add-one, over tf-idf weights."""
     documents = Counter(term for terms in train for term in set(terms))
 
@@ -110,10 +99,7 @@ def naive_bayes(
     return [
         {
             label: math.log(labels.count(label) / len(labels))
-            + sum(
-                value * math.log((sums[label][term] + 1) / totals[label])
-                for term, value in weights(terms).items()
-            )
+            + sum(value * math.log((sums[label][term] + 1) / totals[label]) for term, value in weights(terms).items())
             for label in set(labels)
         }
         for terms in test
@@ -126,25 +112,23 @@ def naive_bayes(
 def test_tfidf_is_naive_bayes_worked_out_by_hand(data: ProbeDataset, ngrams: int) -> None:
     def terms(split: Split) -> list[list[str]]:
         items = data.splits[split]
-        found = []
+        actual = []
         for row, probes in zip(items.rows, items.probes.tolist(), strict=True):
             tokens = data.sentences[row].split()
             pairs = [" ".join(pair) for pair in pairwise(tokens)]
             named = [f"<{i}: {data.probe_words[probe]}>" for i, probe in enumerate(probes)]
-            found.append(tokens + named + (pairs if ngrams == 2 else []))
-        return found
+            actual.append(tokens + named + (pairs if ngrams == 2 else []))
+        return actual
 
     labels = data.splits[Split.TRAIN].targets.tolist()
-    wanted = naive_bayes(terms(Split.TRAIN), labels, terms(Split.TEST))
+    expected = naive_bayes(terms(Split.TRAIN), labels, terms(Split.TEST))
     answers = baseline(f"tfidf?ngrams={ngrams}").predict(data, seed=0).tolist()
-    for answer, scores in zip(answers, wanted, strict=True):
+    for answer, scores in zip(answers, expected, strict=True):
         assert scores[answer] >= max(scores.values()) - 1e-9
 
 
 def test_bigrams_know_the_order_and_words_do_not() -> None:
-    items = [(f"{x} y", list[str](), 1) for x in "abcdef"] + [
-        (f"y {x}", list[str](), 0) for x in "abcdef"
-    ]
+    items = [(f"{x} y", list[str](), 1) for x in "abcdef"] + [(f"y {x}", list[str](), 0) for x in "abcdef"]
     data = dataset(items, items)
     assert len(set(baseline("tfidf").predict(data, seed=0).tolist())) == 1
     assert baseline("tfidf?ngrams=2").predict(data, seed=0).tolist() == [1] * 6 + [0] * 6
@@ -157,10 +141,10 @@ def test_a_word_of_the_sentence_is_not_the_probe_word() -> None:
 
 
 def test_a_baseline_is_no_encoder_and_each_has_its_own_fingerprint() -> None:
-    made = [baseline(spec) for spec in SPECS]
-    assert not any(isinstance(each, Encoder) for each in made)
-    assert len({each.fingerprint for each in made}) == len(SPECS)
-    assert tuple(each.name for each in made) == SPECS
+    baselines = [baseline(spec) for spec in SPECS]
+    assert not any(isinstance(baseline_made, Encoder) for baseline_made in baselines)
+    assert len({baseline_made.fingerprint for baseline_made in baselines}) == len(SPECS)
+    assert tuple(baseline_made.name for baseline_made in baselines) == SPECS
     with pytest.raises(UsageError, match="is a baseline, which has no vectors"):
         make_encoder("majority", seed=0)
 

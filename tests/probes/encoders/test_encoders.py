@@ -23,11 +23,7 @@ from sentprobe.probes.encoders.kinds import EncoderKind, SpecArgument
 from sentprobe.specs import Spec, parse_spec
 
 
-@given(
-    words,
-    words | st.just(""),
-    st.dictionaries(words, st.text(min_size=1, max_size=8) | words, max_size=3),
-)
+@given(words, words | st.just(""), st.dictionaries(words, st.text(min_size=1, max_size=8) | words, max_size=3))
 def test_spec_round_trips(kind: str, argument: str, options: dict[str, str]) -> None:
     spec = Spec(kind, argument, tuple(options.items()))
     assert parse_spec(str(spec)) == spec
@@ -86,9 +82,7 @@ def test_names_of_kinds_are_distinct() -> None:
     assert len({kind.name for kind in ENCODERS}) == len(ENCODERS)
 
 
-TWO = EncoderKind(
-    "two", "two", "", SpecArgument.NONE, lambda _, seed: make_encoders("bow", seed=seed) * 2
-)
+TWO = EncoderKind("two", "two", "", SpecArgument.NONE, lambda _, seed: make_encoders("bow", seed=seed) * 2)
 
 
 class Guess:
@@ -102,9 +96,7 @@ class Guess:
 
 
 GUESS = EncoderKind("guess", "guess", "", SpecArgument.NONE, lambda _, __: [Guess()])
-AWAY = EncoderKind(
-    "away", "away", "", SpecArgument.NONE, lambda _, __: [], extra="much", module="not_there"
-)
+AWAY = EncoderKind("away", "away", "", SpecArgument.NONE, lambda _, __: [], extra="much", module="not_there")
 
 
 @pytest.fixture

@@ -7,13 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from in_process import Command
 from model_files import tiny_model
-from probe_strategies import learnable
+from probe_strategies import make_learnable_dataset
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders import make_encoders, parse_encoders
+from sentprobe.probes.encoders.capabilities import get_capabilities
 from sentprobe.probes.formats import write_dataset
+from sentprobe.probes.results.store import read_results
 from sentprobe.probes.runs.run import run
-from sentprobe.probes.runs.store import read_results
 from sentprobe.probes.trainer.presets import find_preset
 from sentprobe.specs import check_names, parse_spec
 
@@ -62,10 +63,10 @@ def test_layers_have_names_of_their_own(tmp_path: Path) -> None:
     pytest.importorskip("transformers")
     model = tiny_model(tmp_path / "model", kind="Bert")
     layers = make_encoders(f"hf:{model}?layer=all&name=tiny")
-    assert [each.name for each in layers] == [f"tiny, layer {n}" for n in range(3)]
-    assert {each.family for each in layers} == {"tiny"}  # type: ignore[union-attr]
+    assert [layer.name for layer in layers] == [f"tiny, layer {n}" for n in range(3)]
+    assert {get_capabilities(layer).family for layer in layers} == {"tiny"}
     plain = make_encoders(f"hf:{model}?layer=all")
-    assert [each.fingerprint for each in layers] == [each.fingerprint for each in plain]
+    assert [layer.fingerprint for layer in layers] == [layer.fingerprint for layer in plain]
     (one,) = make_encoders(f"hf:{model}?layer=1&name=tiny")
     assert one.name == "tiny"
 
@@ -76,12 +77,12 @@ TWICE = "two encoders have the name 'mine': bow?name=mine and tfidf?name=mine; g
 def test_two_of_one_name_are_refused() -> None:
     specs = ("bow?name=mine", "tfidf?name=mine")
     with pytest.raises(UsageError) as caught:
-        check_names([parse_spec(each) for each in specs])
+        check_names([parse_spec(spec) for spec in specs])
     assert str(caught.value).startswith(TWICE)
     with pytest.raises(UsageError, match="two encoders have the name 'mine'"):
         parse_encoders(specs)
     with pytest.raises(UsageError, match="two encoders have the name 'mine'"):
-        run([learnable(name="one", size=40)], specs, preset=find_preset("ettinger"))
+        run([make_learnable_dataset(name="one", size=40)], specs, preset=find_preset("ettinger"))
     with pytest.raises(UsageError, match="encoder 'bow' is asked for twice"):
         check_names([parse_spec("bow"), parse_spec("bow")])
 
@@ -100,7 +101,7 @@ def test_refused_name(spec: str, message: str) -> None:
 
 
 def test_the_table_has_the_name(here: Path, command: Command) -> None:
-    write_dataset(learnable(name="one", size=40), here / "one.jsonl")
+    write_dataset(make_learnable_dataset(name="one", size=40), here / "one.jsonl")
     code, stdout, _ = command(
         "run", "one.jsonl", "-e", "bow?dim=4&name=random words", "--out", "out",
         "--set", "max_epochs=1", "--jobs", "1", "--no-cache", "--no-controls",

@@ -1,4 +1,4 @@
-"""Files of datasets that are wrong: each is refused with file, line and reason."""
+"""Malformed dataset files: each is refused with file, line and reason."""
 
 import json
 from collections.abc import Callable
@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from dataset_strategies import any_datasets
-from format_checks import written
+from format_checks import list_written_files
 from hypothesis import given
 from hypothesis import strategies as st
-from probe_strategies import learnable
+from probe_strategies import make_learnable_dataset
 from thoroughness import examples
 
 from sentprobe.errors import SentprobeError, UsageError
@@ -31,8 +31,8 @@ SENTEVAL: list[tuple[str, str]] = [
     ("tr\tyes\ta\ntr\tno\tb\nte\tYes\tc\n", "'Yes' differs from 'yes' (line 1) in case only"),
     ("tr\t1\ta\ntr\t0\tb\nva\t1\tc\n", "{}: dataset 'bad' has no test split"),
     ("te\t1\ta\nte\t0\tb\nva\t1\tc\n", "{}: dataset 'bad' has no train split"),
-    ("the man\nslept\n", "{}: not a dataset in a format that is recognised (directory, jsonl,"),
-    ("the man slept\n", "; probe audit --read-as and read_dataset(format=) name a format"),
+    ("the man\nslept\n", "{}: not a dataset in a known format (directory, jsonl,"),
+    ("the man slept\n", "; name the format with probe audit --read-as or read_dataset(format=)"),
     ("", "{}: is empty"),
 ]
 
@@ -41,10 +41,10 @@ SENTEVAL: list[tuple[str, str]] = [
 def test_senteval(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "bad.txt"
     path.write_text(text)
-    refuses(path, message.format(path))
+    check_refused(path, message.format(path))
 
 
-def refuses(path: Path, message: str) -> None:
+def check_refused(path: Path, message: str) -> None:
     with pytest.raises(DatasetError) as caught:
         read_dataset(path)
     assert message in str(caught.value)
@@ -55,11 +55,9 @@ def refuses(path: Path, message: str) -> None:
 def test_not_utf8(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_bytes(GOOD.encode() + "te\t1\tcafé\n".encode("latin-1"))
-    refuses(
-        path, f"{path}: line 4: not UTF-8" if name == "bad.txt" else f"{path}: line 1: not JSON"
-    )
+    check_refused(path, f"{path}: line 4: not UTF-8" if name == "bad.txt" else f"{path}: line 1: not JSON")
     path.write_bytes(b"\xff\xfe\x00")
-    refuses(path, f"{path}: line 1: not UTF-8")
+    check_refused(path, f"{path}: line 1: not UTF-8")
 
 
 ITEM = {"split": "train", "label": "no", "sentence": "a b", "probes": ["a"]}
@@ -93,7 +91,7 @@ JSONL: list[tuple[list[object], str]] = [
 def test_jsonl(tmp_path: Path, values: list[object], message: str) -> None:
     path = tmp_path / "bad.jsonl"
     path.write_text("".join(json.dumps(value) + "\n" for value in values))
-    refuses(path, f"{path}: {message}")
+    check_refused(path, f"{path}: {message}")
 
 
 def test_jsonl_that_is_not_json(tmp_path: Path) -> None:
@@ -104,7 +102,7 @@ def test_jsonl_that_is_not_json(tmp_path: Path) -> None:
         ("\n\n", "the file is empty"),
     ):
         path.write_text(text)
-        refuses(path, f"{path}: {message}")
+        check_refused(path, f"{path}: {message}")
 
 
 TRAIN = "TRUE\ts1\tthe man slept\tman\tsleep\nFALSE\ts2\tthe man danced\tman\tsleep\n"
@@ -139,7 +137,7 @@ def test_published(tmp_path: Path, files: dict[str, str], message: str) -> None:
     path.mkdir()
     for name, text in files.items():
         (path / name).write_text(text)
-    refuses(path, message.format(path))
+    check_refused(path, message.format(path))
 
 
 def test_published_file_alone(tmp_path: Path) -> None:
@@ -148,7 +146,7 @@ def test_published_file_alone(tmp_path: Path) -> None:
         read_dataset(tmp_path / "train.txt", format="published")
 
 
-def edit(name: str, change: Callable[[dict[str, object]], object]) -> Callable[[Path], None]:
+def edit_json(name: str, change: Callable[[dict[str, object]], object]) -> Callable[[Path], None]:
     def apply(path: Path) -> None:
         value = json.loads((path / name).read_text())
         (path / name).write_text(json.dumps(change(value)))
@@ -156,7 +154,7 @@ def edit(name: str, change: Callable[[dict[str, object]], object]) -> Callable[[
     return apply
 
 
-def parquet(name: str, **columns: object) -> Callable[[Path], None]:
+def edit_parquet(name: str, **columns: object) -> Callable[[Path], None]:
     def apply(path: Path) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -166,8 +164,8 @@ def parquet(name: str, **columns: object) -> Callable[[Path], None]:
             place = table.column_names.index(column)
             table = table.remove_column(place)
             if values is not None:
-                made = pa.array([values] * len(table))
-                table = table.add_column(place, column, made)
+                array = pa.array([values] * len(table))
+                table = table.add_column(place, column, array)
         pq.write_table(table, path / name)
 
     return apply
@@ -181,36 +179,34 @@ DIRECTORY: list[tuple[Callable[[Path], object], str]] = [
         "{}/sentences.parquet: not a Parquet file that can be read",
     ),
     (
-        lambda path: (path / "items.parquet").write_bytes(
-            (path / "items.parquet").read_bytes()[:-40]
-        ),
+        lambda path: (path / "items.parquet").write_bytes((path / "items.parquet").read_bytes()[:-40]),
         "{}/items.parquet: not a Parquet file that can be read",
     ),
     (lambda path: (path / "card.json").write_text("{"), "{}/card.json: "),
-    (edit("card.json", lambda v: {**v, "name": 3}), "{}/card.json: name and fingerprint must be"),
-    (edit("card.json", lambda v: {**v, "labels": "ab"}), "labels and probe_words lists of texts"),
-    (edit("card.json", lambda v: {**v, "card": []}), "{}/card.json: a card must be an object"),
+    (edit_json("card.json", lambda v: {**v, "name": 3}), "{}/card.json: name and fingerprint must be"),
+    (edit_json("card.json", lambda v: {**v, "labels": "ab"}), "labels and probe_words lists of texts"),
+    (edit_json("card.json", lambda v: {**v, "card": []}), "{}/card.json: a card must be an object"),
     (
-        edit("card.json", lambda v: {**v, "card": {"task": "x", "sede": 1}}),
+        edit_json("card.json", lambda v: {**v, "card": {"task": "x", "sede": 1}}),
         "{}/card.json: a card has no field 'sede' (did you mean 'seed'?)",
     ),
     (
-        edit("card.json", lambda v: {**v, "labels": ["FALSE", "NO"]}),
+        edit_json("card.json", lambda v: {**v, "labels": ["FALSE", "NO"]}),
         "{}/items.parquet: item 1: label 'TRUE' is not one of those in card.json",
     ),
-    (edit("card.json", lambda v: {**v, "name": "another"}), "{}: the files do not belong together"),
-    (parquet("sentences.parquet", sentence=None), "there is no column 'sentence'"),
-    (parquet("items.parquet", row="1"), "column 'row' must be of int64, with no value missing"),
-    (parquet("items.parquet", row=1000), "{}: split train, item 0: row 1000 is not in 0.."),
-    (parquet("items.parquet", split="dev"), "item 0: split 'dev' is not one of those in card.json"),
-    (parquet("items.parquet", split="train"), "{}: dataset 'toy' has no test split"),
+    (edit_json("card.json", lambda v: {**v, "name": "another"}), "{}: the files do not belong together"),
+    (edit_parquet("sentences.parquet", sentence=None), "there is no column 'sentence'"),
+    (edit_parquet("items.parquet", row="1"), "column 'row' must be of int64, with no value missing"),
+    (edit_parquet("items.parquet", row=1000), "{}: split train, item 0: row 1000 is not in 0.."),
+    (edit_parquet("items.parquet", split="dev"), "item 0: split 'dev' is not one of those in card.json"),
+    (edit_parquet("items.parquet", split="train"), "{}: dataset 'toy' has no test split"),
 ]
 
 
 @pytest.mark.parametrize(("damage", "message"), DIRECTORY, ids=[text for _, text in DIRECTORY])
 def test_directory(tmp_path: Path, damage: Callable[[Path], object], message: str) -> None:
     path = tmp_path / "data"
-    write_dataset(learnable(size=40), path)
+    write_dataset(make_learnable_dataset(size=40), path)
     damage(path)
     with pytest.raises(DatasetError) as caught:
         read_dataset(path, format="directory")
@@ -222,11 +218,9 @@ def test_unknown_format_and_path(tmp_path: Path) -> None:
         read_dataset(tmp_path / "none")
     for act in (
         lambda: read_dataset(tmp_path, format="jsnol"),
-        lambda: write_dataset(learnable(size=40), tmp_path / "x", format="jsnol"),
+        lambda: write_dataset(make_learnable_dataset(size=40), tmp_path / "x", format="jsnol"),
     ):
-        with pytest.raises(
-            UsageError, match=r"no format 'jsnol' of datasets \(did you mean 'jsonl'"
-        ):
+        with pytest.raises(UsageError, match=r"no format 'jsnol' of datasets \(did you mean 'jsonl'"):
             act()
 
 
@@ -234,35 +228,33 @@ def test_no_dataset_and_two_of_one_name(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no dataset in it"):
         read_datasets(tmp_path)
     for name in ("a", "b"):
-        write_dataset(learnable(size=40), tmp_path / name)
+        write_dataset(make_learnable_dataset(size=40), tmp_path / name)
     with pytest.raises(DatasetError, match=r"b: the dataset is named toy, as is .*/a"):
         read_datasets(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["directory", "published"])
 def test_what_is_not_ours_is_not_overwritten(tmp_path: Path, name: str) -> None:
-    data = learnable(size=40)
+    data = make_learnable_dataset(size=40)
     thesis = tmp_path / "thesis"
     thesis.mkdir()
     (thesis / "main.tex").write_text("done")
-    with pytest.raises(UsageError, match="not empty, and not a dataset of sentprobe's"):
+    with pytest.raises(UsageError, match="is not empty and not a dataset of sentprobe"):
         write_dataset(data, thesis, format=name)
-    with pytest.raises(UsageError, match="there is something else of that name"):
+    with pytest.raises(UsageError, match="is not a directory, as a dataset must be"):
         write_dataset(data, thesis / "main.tex", format=name)
     (tmp_path / "link").symlink_to(thesis)
-    with pytest.raises(UsageError, match="there is something else of that name"):
+    with pytest.raises(UsageError, match="is not a directory, as a dataset must be"):
         write_dataset(data, tmp_path / "link", format=name)
     assert (thesis / "main.tex").read_text() == "done"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "thesis"]
 
 
 @pytest.mark.parametrize("name", ["directory", "published", "jsonl"])
-def test_a_failure_leaves_what_was_there(
-    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_leaves_what_was_there(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a full disk: the old dataset is whole, and no half of a new one lies about."""
     path = tmp_path / f"data{FORMATS[name].suffix}"
-    old = learnable(size=40)
+    old = make_learnable_dataset(size=40)
     write_dataset(old, path, format=name)
 
     def full(*_: object, **__: object) -> int:
@@ -270,20 +262,16 @@ def test_a_failure_leaves_what_was_there(
 
     monkeypatch.setattr("json.dumps", full)
     with pytest.raises(SentprobeError, match="No space left on device"):
-        write_dataset(learnable(seed=1, size=40), path, format=name)
+        write_dataset(make_learnable_dataset(seed=1, size=40), path, format=name)
     monkeypatch.undo()
-    assert {each.name for each in tmp_path.iterdir()} == written(path)
-    assert [len(part) for part in read_dataset(path).splits.values()] == [
-        len(part) for part in old.splits.values()
-    ]
+    assert {child.name for child in tmp_path.iterdir()} == list_written_files(path)
+    assert [len(part) for part in read_dataset(path).splits.values()] == [len(part) for part in old.splits.values()]
 
 
 def test_unwritable_texts(tmp_path: Path) -> None:
     items = Items([0, 0], [[0], [0]], [0, 1])  # type: ignore[arg-type]
 
-    def make(
-        *, labels: tuple[str, str] = ("a", "b"), word: str = "w", slots: int = 1
-    ) -> ProbeDataset:
+    def make(*, labels: tuple[str, str] = ("a", "b"), word: str = "w", slots: int = 1) -> ProbeDataset:
         part = Items(items.rows, items.probes[:, :slots], items.targets)
         splits = {Split.TRAIN: part, Split.TEST: part}
         words = (word,) if slots else ()
@@ -307,25 +295,25 @@ def test_unwritable_texts(tmp_path: Path) -> None:
 
 
 def test_a_card_of_another_dataset(tmp_path: Path) -> None:
-    write_dataset(learnable(size=40), tmp_path / "data")
+    write_dataset(make_learnable_dataset(size=40), tmp_path / "data")
     with pytest.raises(DatasetError, match="holds another dataset than toy"):
-        write_card(learnable(seed=1, size=40), tmp_path / "data")
+        write_card(make_learnable_dataset(seed=1, size=40), tmp_path / "data")
 
 
 @examples(60)
 @given(any_datasets(slots=0), st.data())
 def test_any_damage_to_a_file_is_a_plain_error(
-    tmp_path_factory: pytest.TempPathFactory, data: ProbeDataset, choose: st.DataObject
+    tmp_path_factory: pytest.TempPathFactory, data: ProbeDataset, choice: st.DataObject
 ) -> None:
     """Whatever a byte is changed to: the file reads, or the error is ours."""
-    name = choose.draw(st.sampled_from([*FORMATS]))
+    name = choice.draw(st.sampled_from([*FORMATS]))
     path = tmp_path_factory.mktemp("x") / f"data{FORMATS[name].suffix}"
     write_dataset(data, path, format=name)
-    files = sorted(each for each in path.rglob("*") if each.is_file()) or [path]
-    file = choose.draw(st.sampled_from(files))
+    files = sorted(child for child in path.rglob("*") if child.is_file()) or [path]
+    file = choice.draw(st.sampled_from(files))
     content = bytearray(file.read_bytes())
-    place = choose.draw(st.integers(0, len(content) - 1))
-    content[place] = choose.draw(st.integers(0, 255))
+    place = choice.draw(st.integers(0, len(content) - 1))
+    content[place] = choice.draw(st.integers(0, 255))
     file.write_bytes(bytes(content))
     try:
         read_dataset(path, format=name)

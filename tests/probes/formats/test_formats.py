@@ -1,4 +1,4 @@
-"""Formats of datasets: what is written reads back, equal data gives equal bytes, all is known."""
+"""Dataset formats: round trips, equal bytes for equal data, and recognition."""
 
 import codecs
 import json
@@ -8,21 +8,14 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from dataset_strategies import any_datasets, names
-from format_checks import content, texts_of, there_and_back
+from format_checks import check_round_trip, list_texts, read_bytes_by_file
 from hypothesis import given
-from probe_strategies import learnable
+from probe_strategies import make_learnable_dataset
 from shared import SHARED, needs_shared
 from thoroughness import examples
 
 from sentprobe.probes.dataset import Card, ProbeDataset, Split
-from sentprobe.probes.formats import (
-    FORMATS,
-    read_dataset,
-    read_datasets,
-    recognise,
-    write_card,
-    write_dataset,
-)
+from sentprobe.probes.formats import FORMATS, read_dataset, read_datasets, recognise, write_card, write_dataset
 
 PUBLISHED = SHARED / "compeval" / "published"
 
@@ -31,7 +24,7 @@ PUBLISHED = SHARED / "compeval" / "published"
 @given(any_datasets(texts=names))
 def test_directory_keeps_everything(data: ProbeDataset) -> None:
     with TemporaryDirectory() as folder:
-        back = there_and_back(data, "directory", Path(folder))
+        back = check_round_trip(data, "directory", Path(folder))
         assert back == data
         assert back.fingerprint() == data.fingerprint()
 
@@ -42,8 +35,8 @@ def test_jsonl_keeps_items_labels_name_and_card(data: ProbeDataset) -> None:
     if "" in (*data.labels, *data.probe_words):
         return
     with TemporaryDirectory() as folder:
-        back = there_and_back(data, "jsonl", Path(folder))
-        assert texts_of(back) == texts_of(data)
+        back = check_round_trip(data, "jsonl", Path(folder))
+        assert list_texts(back) == list_texts(data)
         assert (back.name, back.labels, back.card) == (data.name, data.labels, data.card)
 
 
@@ -51,8 +44,8 @@ def test_jsonl_keeps_items_labels_name_and_card(data: ProbeDataset) -> None:
 @given(any_datasets())
 def test_published_keeps_items_labels_name_and_card(data: ProbeDataset) -> None:
     with TemporaryDirectory() as folder:
-        back = there_and_back(data, "published", Path(folder))
-        assert texts_of(back) == texts_of(data)
+        back = check_round_trip(data, "published", Path(folder))
+        assert list_texts(back) == list_texts(data)
         assert (back.name, back.labels, back.card) == (data.name, data.labels, data.card)
 
 
@@ -60,15 +53,15 @@ def test_published_keeps_items_labels_name_and_card(data: ProbeDataset) -> None:
 @given(any_datasets(slots=0))
 def test_senteval_keeps_items(data: ProbeDataset) -> None:
     with TemporaryDirectory() as folder:
-        back = there_and_back(data, "senteval", Path(folder))
-        assert texts_of(back) == texts_of(data)
-        used = {label for split in texts_of(data).values() for _, label, _ in split}
+        back = check_round_trip(data, "senteval", Path(folder))
+        assert list_texts(back) == list_texts(data)
+        used = {label for split in list_texts(data).values() for _, label, _ in split}
         assert back.labels == tuple(sorted(used))
 
 
 def test_formats_agree(tmp_path: Path) -> None:
     """Sentences, labels and words in the order of the items: the very same dataset each time."""
-    write_dataset(learnable(size=40), tmp_path / "first.jsonl")
+    write_dataset(make_learnable_dataset(size=40), tmp_path / "first.jsonl")
     data = read_dataset(tmp_path / "first.jsonl")
     for name in ("directory", "jsonl", "published"):
         path = tmp_path / f"{name}{FORMATS[name].suffix}"
@@ -77,29 +70,27 @@ def test_formats_agree(tmp_path: Path) -> None:
 
 
 def test_the_suffix_says_the_format(tmp_path: Path) -> None:
-    data = learnable(size=40)
-    for name, wanted in (("a", "directory"), ("a.jsonl", "jsonl"), ("Order.v2", "directory")):
+    data = make_learnable_dataset(size=40)
+    for name, format_name in (("a", "directory"), ("a.jsonl", "jsonl"), ("Order.v2", "directory")):
         write_dataset(data, tmp_path / name)
-        assert recognise(tmp_path / name) == wanted
+        assert recognise(tmp_path / name) == format_name
 
 
 def test_equal_data_gives_equal_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
-        write_dataset(learnable(size=60), tmp_path / name)
-    assert content(tmp_path / "one") == content(tmp_path / "two")
+        write_dataset(make_learnable_dataset(size=60), tmp_path / name)
+    assert read_bytes_by_file(tmp_path / "one") == read_bytes_by_file(tmp_path / "two")
 
 
 def test_the_card_can_be_replaced(tmp_path: Path) -> None:
-    data = learnable(size=40)
+    data = make_learnable_dataset(size=40)
     path = tmp_path / "data"
     write_dataset(data, path)
-    before = content(path)
+    before = read_bytes_by_file(path)
     card = Card("toy", audit={"bag of words": {"accuracy": 0.5}})
-    changed = ProbeDataset(
-        **{field: getattr(data, field) for field in data.__slots__ if field != "card"}, card=card
-    )
+    changed = ProbeDataset(**{field: getattr(data, field) for field in data.__slots__ if field != "card"}, card=card)
     write_card(changed, path)
-    after = content(path)
+    after = read_bytes_by_file(path)
     assert read_dataset(path) == changed
     assert {name for name in after if after[name] != before[name]} == {"card.json"}
 
@@ -107,7 +98,7 @@ def test_the_card_can_be_replaced(tmp_path: Path) -> None:
 def test_the_columns_of_our_directory_are_for_other_tools(tmp_path: Path) -> None:
     import pyarrow.parquet as pq
 
-    data = learnable(size=40)
+    data = make_learnable_dataset(size=40)
     write_dataset(data, tmp_path / "data")
     sentences = pq.read_table(tmp_path / "data" / "sentences.parquet")
     items = pq.read_table(tmp_path / "data" / "items.parquet")
@@ -115,17 +106,15 @@ def test_the_columns_of_our_directory_are_for_other_tools(tmp_path: Path) -> Non
     assert items.column_names == ["split", "row", "label", "probe1"]
     rows = [
         (data.sentences[row], label, (probe,))
-        for row, label, probe in zip(
-            *(items[name].to_pylist() for name in items.column_names[1:]), strict=True
-        )
+        for row, label, probe in zip(*(items[name].to_pylist() for name in items.column_names[1:]), strict=True)
     ]
-    made = texts_of(data)
-    assert rows == [*made[Split.TRAIN], *made[Split.TEST]]
+    expected = list_texts(data)
+    assert rows == [*expected[Split.TRAIN], *expected[Split.TEST]]
     card = json.loads((tmp_path / "data" / "card.json").read_text("utf-8"))
     assert (card["name"], card["card"]["task"]) == ("toy", "toy")
 
 
-def senteval(path: Path, lines: Sequence[str], *, start: bytes = b"", end: str = "\n") -> Path:
+def write_senteval_lines(path: Path, lines: Sequence[str], *, start: bytes = b"", end: str = "\n") -> Path:
     path.write_bytes(start + "".join(line + end for line in lines).encode())
     return path
 
@@ -136,9 +125,9 @@ LINES = ("tr\t1\ta  b ", "te\t0\ta c", "", "va\t0\tb\xa0c", "tr\t0\tc c")
 @pytest.mark.parametrize("start", [b"", codecs.BOM_UTF8])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_bom_line_ends_blank_lines_and_odd_spaces(tmp_path: Path, start: bytes, end: str) -> None:
-    data = read_dataset(senteval(tmp_path / "length.txt", LINES, start=start, end=end))
+    data = read_dataset(write_senteval_lines(tmp_path / "length.txt", LINES, start=start, end=end))
     assert (data.name, data.labels, data.slots) == ("length", ("0", "1"), 0)
-    assert texts_of(data) == {
+    assert list_texts(data) == {
         Split.TRAIN: [("a b", "1", ()), ("c c", "0", ())],
         Split.VALIDATION: [("b c", "0", ())],
         Split.TEST: [("a c", "0", ())],
@@ -161,34 +150,32 @@ def test_jsonl_without_first_line(tmp_path: Path) -> None:
 
 def test_read_datasets_in_a_directory(tmp_path: Path) -> None:
     for name in ("b", "a.jsonl"):
-        write_dataset(learnable(name=name, size=40), tmp_path / name)
-    write_dataset(learnable(name="c", size=40), tmp_path / "c", format="published")
-    senteval(tmp_path / "length.txt", LINES)
+        write_dataset(make_learnable_dataset(name=name, size=40), tmp_path / name)
+    write_dataset(make_learnable_dataset(name="c", size=40), tmp_path / "c", format="published")
+    write_senteval_lines(tmp_path / "length.txt", LINES)
     (tmp_path / "README.md").write_text("What these are.\n")
     (tmp_path / "picture.png").write_bytes(bytes(range(128, 256)))
     (tmp_path / "empty").mkdir()
-    found = [data.name for data in read_datasets(tmp_path)]
-    assert found == ["a.jsonl", "b", "c", "length"]
+    names_ = [data.name for data in read_datasets(tmp_path)]
+    assert names_ == ["a.jsonl", "b", "c", "length"]
     assert [data.name for data in read_datasets(tmp_path / "b")] == ["b"]
     assert [data.name for data in read_datasets(tmp_path / "length.txt")] == ["length"]
 
 
 @needs_shared
 def test_the_published_datasets_read_as_they_are() -> None:
-    found = {data.name: data for data in read_datasets(PUBLISHED)}
-    assert list(found) == ["order", "sr"]
-    for name, data in found.items():
+    datasets = {data.name: data for data in read_datasets(PUBLISHED)}
+    assert list(datasets) == ["order", "sr"]
+    for name, data in datasets.items():
         for split, file in ((Split.TRAIN, "train.txt"), (Split.TEST, "test.txt")):
             lines = (PUBLISHED / name / file).read_text("utf-8").splitlines()
             fields = [line.split("\t") for line in lines]
-            wanted = [(text, label, (noun, verb)) for label, _, text, noun, verb in fields]
-            assert texts_of(data)[split] == wanted
+            expected = [(text, label, (noun, verb)) for label, _, text, noun, verb in fields]
+            assert list_texts(data)[split] == expected
         assert data.labels == ("FALSE", "TRUE")
         assert set(data.probe_words) == set((PUBLISHED / "vocab.txt").read_text().split())
         assert not data.mirrored
-        assert (
-            len(set(data.units(Split.TEST).tolist())) == 500
-        )  # each sentence is asked about twice
+        assert len(set(data.units(Split.TEST).tolist())) == 500  # each sentence is asked about twice
 
 
 @needs_shared
@@ -209,10 +196,8 @@ def test_published_lines_are_written_as_they_were(tmp_path: Path) -> None:
 def test_a_big_file_is_read_in_little_memory(tmp_path: Path) -> None:
     import tracemalloc
 
-    lines = [
-        f"{'tr' if i % 10 else 'te' if i % 20 else 'va'}\t{i % 3}\tthe {i}" for i in range(100_000)
-    ]
-    path = senteval(tmp_path / "big.txt", lines)
+    lines = [f"{'tr' if i % 10 else 'te' if i % 20 else 'va'}\t{i % 3}\tthe {i}" for i in range(100_000)]
+    path = write_senteval_lines(tmp_path / "big.txt", lines)
     del lines
     tracemalloc.start()
     data = read_dataset(path)

@@ -1,4 +1,4 @@
-"""Hugging Face ``datasets`` loads each folder that is written, split by split."""
+"""Hugging Face ``datasets`` loads each written folder, split by split."""
 
 import json
 from importlib.util import find_spec
@@ -6,23 +6,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from format_checks import texts_of
+from format_checks import list_texts
 from in_process import Command
-from probe_strategies import learnable
+from probe_strategies import make_learnable_dataset
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import DatasetError
 from sentprobe.probes.formats import FORMATS, read_dataset, recognise, write_dataset
 
-needs_datasets = pytest.mark.skipif(
-    find_spec("datasets") is None, reason="Hugging Face datasets is not installed"
-)
+needs_datasets = pytest.mark.skipif(find_spec("datasets") is None, reason="Hugging Face datasets is not installed")
 SMALL = ("--train", 56, "--test", 28, "--validation", 28)
-DIRECTORIES = sorted(name for name, each in FORMATS.items() if not each.suffix and name != "hub")
+DIRECTORY_FORMATS = sorted(name for name, format_ in FORMATS.items() if not format_.suffix and name != "hub")
 
 
-def loaded(path: Path, monkeypatch: pytest.MonkeyPatch, *names: str) -> Any:
-    """What load_dataset makes of a folder, without the network, and with no cache but its own."""
+def load_folder(path: Path, monkeypatch: pytest.MonkeyPatch, *names: str) -> Any:
+    """Return the result of load_dataset for a folder, offline, with a cache of its own."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("HF_DATASETS_OFFLINE", "1")
     import datasets
@@ -30,19 +28,19 @@ def loaded(path: Path, monkeypatch: pytest.MonkeyPatch, *names: str) -> Any:
     return datasets.load_dataset(str(path), *names, cache_dir=str(path.parent / "cache"))
 
 
-def rows(items: Any) -> list[tuple[str, str, tuple[str, ...]]]:
+def list_rows(items: Any) -> list[tuple[str, str, tuple[str, ...]]]:
     return [(row["sentence"], row["label"], tuple(row["probes"])) for row in items]
 
 
 @needs_datasets
 @pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize("name", DIRECTORIES)
+@pytest.mark.parametrize("name", DIRECTORY_FORMATS)
 def test_a_dataset_loads(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    data = learnable(size=40)
+    data = make_learnable_dataset(size=40)
     write_dataset(data, tmp_path / "toy", format=name)
-    found = loaded(tmp_path / "toy", monkeypatch)
-    assert {split: rows(items) for split, items in found.items()} == texts_of(data)
-    assert set(found["train"]["task"]) == {"toy"}
+    dataset = load_folder(tmp_path / "toy", monkeypatch)
+    assert {split: list_rows(items) for split, items in dataset.items()} == list_texts(data)
+    assert set(dataset["train"]["task"]) == {"toy"}
 
 
 @needs_datasets
@@ -53,23 +51,19 @@ def test_a_folder_that_was_built_loads(
 ) -> None:
     sets = tmp_path / "sets"
     for task in ("Order", "Negation"):
-        done = command("build", "compeval", *SMALL, "--task", task, "-f", name, "--out", sets)
-        assert done[0] == 0, done
+        outcome = command("build", "compeval", *SMALL, "--task", task, "-f", name, "--out", sets)
+        assert outcome[0] == 0, outcome
     order = read_dataset(sets / f"Order{FORMATS[name].suffix}")
-    found = loaded(sets, monkeypatch, "Order")
-    assert {split: rows(items) for split, items in found.items()} == texts_of(order)
-    both = loaded(sets, monkeypatch)
-    assert {split: len(items) for split, items in both.items()} == {
-        "train": 112,
-        "validation": 56,
-        "test": 56,
-    }
+    dataset = load_folder(sets, monkeypatch, "Order")
+    assert {split: list_rows(items) for split, items in dataset.items()} == list_texts(order)
+    both = load_folder(sets, monkeypatch)
+    assert {split: len(items) for split, items in both.items()} == {"train": 112, "validation": 56, "test": 56}
     assert set(both["test"]["task"]) == {"Order", "Negation"}
 
 
-@pytest.mark.parametrize("name", DIRECTORIES)
+@pytest.mark.parametrize("name", DIRECTORY_FORMATS)
 def test_a_card_says_what_it_is(name: str, tmp_path: Path) -> None:
-    write_dataset(learnable(size=40), tmp_path / "toy", format=name)
+    write_dataset(make_learnable_dataset(size=40), tmp_path / "toy", format=name)
     text = (tmp_path / "toy" / "README.md").read_text("utf-8")
     head, _, body = text.removeprefix("---\n").partition("---\n")
     assert head.startswith("# Written by sentprobe")
@@ -79,14 +73,14 @@ def test_a_card_says_what_it_is(name: str, tmp_path: Path) -> None:
     assert "- 2 labels: FALSE, TRUE\n" in body
 
 
-@pytest.mark.parametrize("name", DIRECTORIES)
+@pytest.mark.parametrize("name", DIRECTORY_FORMATS)
 @pytest.mark.parametrize("place", ["README.md", "parquet/mine.txt"])
 def test_what_others_put_there_is_not_lost(tmp_path: Path, name: str, place: str) -> None:
-    data = learnable(size=40)
+    data = make_learnable_dataset(size=40)
     write_dataset(data, tmp_path / "toy", format=name)
     write_dataset(data, tmp_path / "toy", format=name)
     (tmp_path / "toy" / place).write_text("mine")
-    with pytest.raises(UsageError, match="no file of the dataset there, and would be lost"):
+    with pytest.raises(UsageError, match="not a file of the dataset, so not overwritten"):
         write_dataset(data, tmp_path / "toy", format=name)
     assert (tmp_path / "toy" / place).read_text() == "mine"
 
@@ -95,8 +89,8 @@ def test_another_readme_of_a_folder_is_left(tmp_path: Path, command: Command) ->
     (tmp_path / "README.md").write_text("mine")
     line = ("build", "compeval", *SMALL, "--task", "Order", "--out", tmp_path)
     code, _, err = command(*line)
-    said = f"{tmp_path / 'README.md'}: is not sentprobe's, and left as it is"
-    assert (code, said in err.splitlines()) == (0, True)
+    message = f"{tmp_path / 'README.md'}: not written by sentprobe, so it is not changed"
+    assert (code, message in err.splitlines()) == (0, True)
     assert (tmp_path / "README.md").read_text() == "mine"
 
 
@@ -109,7 +103,7 @@ def test_the_same_command_gives_the_same_readme(tmp_path: Path, command: Command
 
 
 def test_every_line_of_jsonl_is_an_item(tmp_path: Path) -> None:
-    data = learnable(size=40)
+    data = make_learnable_dataset(size=40)
     write_dataset(data, tmp_path / "toy.jsonl")
     lines = [json.loads(line) for line in (tmp_path / "toy.jsonl").read_text("utf-8").splitlines()]
     assert {tuple(line) for line in lines} == {("split", "label", "sentence", "probes")}
@@ -122,17 +116,17 @@ def test_a_lone_file_of_jsonl_loads(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     import datasets
 
-    data = learnable(size=40)
+    data = make_learnable_dataset(size=40)
     write_dataset(data, tmp_path / "toy.jsonl")
     files, cache = str(tmp_path / "toy.jsonl"), str(tmp_path / "cache")
-    found = datasets.load_dataset("json", data_files=files, cache_dir=cache)["train"]
-    for split, texts in texts_of(data).items():
-        assert rows(row for row in found if row["split"] == split.value) == texts
+    rows_ = datasets.load_dataset("json", data_files=files, cache_dir=cache)["train"]
+    for split, texts in list_texts(data).items():
+        assert list_rows(row for row in rows_ if row["split"] == split.value) == texts
 
 
 def test_jsonl_of_earlier_versions_is_read(tmp_path: Path) -> None:
-    """Its first line is what is now the card beside it."""
-    data = learnable(size=40)
+    """The first line is the object that is now in the card beside the file."""
+    data = make_learnable_dataset(size=40)
     write_dataset(data, tmp_path / "toy.jsonl")
     card = json.loads((tmp_path / "toy.card.json").read_text("utf-8"))
     lines = (tmp_path / "toy.jsonl").read_text("utf-8")
@@ -142,7 +136,7 @@ def test_jsonl_of_earlier_versions_is_read(tmp_path: Path) -> None:
 
 
 def test_a_card_that_is_not_ours_is_passed_over_and_a_broken_one_is_named(tmp_path: Path) -> None:
-    write_dataset(learnable(size=40), tmp_path / "toy.jsonl")
+    write_dataset(make_learnable_dataset(size=40), tmp_path / "toy.jsonl")
     card = tmp_path / "toy.card.json"
     for text in ('{"title": "mine"}', '{"format": "deck of cards"}', '{"format": 3, "x": 1}'):
         card.write_text(text, "utf-8")
@@ -161,14 +155,14 @@ def test_a_card_that_is_not_ours_is_passed_over_and_a_broken_one_is_named(tmp_pa
 def test_a_card_that_is_not_ours_is_not_replaced(tmp_path: Path, text: str) -> None:
     card = tmp_path / "toy.card.json"
     card.write_text(text, "utf-8")
-    with pytest.raises(UsageError, match=r"toy\.card\.json: is no card of sentprobe's, and is not"):
-        write_dataset(learnable(size=40), tmp_path / "toy.jsonl")
-    assert [each.name for each in tmp_path.iterdir()] == [card.name]
+    with pytest.raises(UsageError, match=r"toy\.card\.json: not a card of sentprobe, so not"):
+        write_dataset(make_learnable_dataset(size=40), tmp_path / "toy.jsonl")
+    assert [child.name for child in tmp_path.iterdir()] == [card.name]
     assert card.read_text("utf-8") == text
 
 
 def test_a_card_of_ours_is_replaced(tmp_path: Path) -> None:
     for seed in (0, 1):
-        data = learnable(size=40, seed=seed)
+        data = make_learnable_dataset(size=40, seed=seed)
         write_dataset(data, tmp_path / "toy.jsonl")
         assert read_dataset(tmp_path / "toy.jsonl").card == data.card

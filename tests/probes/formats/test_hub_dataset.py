@@ -1,4 +1,4 @@
-"""The format hub: what ``load_dataset`` makes of it, the README's head, and reading it back."""
+"""The hub format: ``load_dataset``, the README's head, and round trips."""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -7,33 +7,25 @@ from typing import Any
 
 import pytest
 from dataset_strategies import any_datasets
-from format_checks import texts_of, there_and_back
+from format_checks import check_round_trip, list_texts
 from hypothesis import given
 from in_process import Command
-from probe_strategies import learnable
+from probe_strategies import make_learnable_dataset
 from thoroughness import examples
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import DatasetError, ProbeDataset, Split
-from sentprobe.probes.formats import (
-    read_dataset,
-    read_datasets,
-    recognise,
-    write_dataset,
-    write_hub_readme,
-)
+from sentprobe.probes.formats import read_dataset, read_datasets, recognise, write_dataset, write_hub_readme
 
 yaml = pytest.importorskip("yaml")
-needs_datasets = pytest.mark.skipif(
-    find_spec("datasets") is None, reason="Hugging Face datasets is not installed"
-)
+needs_datasets = pytest.mark.skipif(find_spec("datasets") is None, reason="Hugging Face datasets is not installed")
 BUILD = ("build", "compeval", "--train", 56, "--test", 28, "--format", "hub")
 
 
-def head_of(folder: Path) -> dict[str, Any]:
+def read_head(folder: Path) -> dict[str, Any]:
     text = (folder / "README.md").read_text("utf-8").removeprefix("---\n")
-    found: dict[str, Any] = yaml.safe_load(text.partition("---\n")[0])
-    return found
+    head: dict[str, Any] = yaml.safe_load(text.partition("---\n")[0])
+    return head
 
 
 @examples(40)
@@ -42,14 +34,14 @@ def test_items_labels_name_and_card_are_kept(data: ProbeDataset) -> None:
     if "" in (*data.labels, *data.probe_words):
         return
     with TemporaryDirectory() as folder:
-        back = there_and_back(data, "hub", Path(folder))
-        assert texts_of(back) == texts_of(data)
+        back = check_round_trip(data, "hub", Path(folder))
+        assert list_texts(back) == list_texts(data)
         assert (back.name, back.labels, back.card) == (data.name, data.labels, data.card)
-        names = head_of(Path(folder) / "data")["dataset_info"][0]["features"][1]["dtype"]
+        names = read_head(Path(folder) / "data")["dataset_info"][0]["features"][1]["dtype"]
         assert tuple(names["class_label"]["names"].values()) == data.labels
 
 
-def loaded(path: Path, monkeypatch: pytest.MonkeyPatch, *names: str) -> Any:
+def load_folder(path: Path, monkeypatch: pytest.MonkeyPatch, *names: str) -> Any:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("HF_DATASETS_OFFLINE", "1")
     import datasets
@@ -57,11 +49,9 @@ def loaded(path: Path, monkeypatch: pytest.MonkeyPatch, *names: str) -> Any:
     return datasets.load_dataset(str(path), *names, cache_dir=str(path.parent / "cache"))
 
 
-def rows(items: Any, labels: tuple[str, ...]) -> list[tuple[str, str, tuple[str, ...]]]:
+def list_rows(items: Any, labels: tuple[str, ...]) -> list[tuple[str, str, tuple[str, ...]]]:
     words = [name for name in items.features if name.startswith("probe")]
-    return [
-        (row["sentence"], labels[row["label"]], tuple(row[name] for name in words)) for row in items
-    ]
+    return [(row["sentence"], labels[row["label"]], tuple(row[name] for name in words)) for row in items]
 
 
 @needs_datasets
@@ -74,61 +64,61 @@ def test_datasets_loads_each_task_of_a_folder(
         assert command(*BUILD, "--task", task, "--out", sets)[0] == 0
     for task in ("Order", "Negation"):
         data = read_dataset(sets / task)
-        found = loaded(sets, monkeypatch, task)
-        assert {split: rows(items, data.labels) for split, items in found.items()} == texts_of(data)
-        assert found["test"].features["label"].names == list(data.labels)
+        dataset = load_folder(sets, monkeypatch, task)
+        assert {split: list_rows(items, data.labels) for split, items in dataset.items()} == list_texts(data)
+        assert dataset["test"].features["label"].names == list(data.labels)
     assert [data.name for data in read_datasets(sets)] == ["Negation", "Order"]
 
 
 @needs_datasets
 @pytest.mark.filterwarnings("default")
 def test_datasets_loads_a_folder_of_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    data = learnable(size=40)
+    data = make_learnable_dataset(size=40)
     write_dataset(data, tmp_path / "sets" / "toy", format="hub")
     assert write_hub_readme(tmp_path / "sets")
     for folder in (tmp_path / "sets", tmp_path / "sets" / "toy"):
-        found = loaded(folder, monkeypatch)
-        assert {split: rows(items, data.labels) for split, items in found.items()} == texts_of(data)
+        dataset = load_folder(folder, monkeypatch)
+        assert {split: list_rows(items, data.labels) for split, items in dataset.items()} == list_texts(data)
 
 
 def test_the_head_says_what_the_hub_asks(tmp_path: Path, command: Command) -> None:
     line = (*BUILD, "--task", "Order", "--task", "Content1Probe", "--out", tmp_path)
     assert command(*line, "--license", "cc-by-4.0")[0] == 0
-    head = head_of(tmp_path)
+    head = read_head(tmp_path)
     assert head["license"] == "cc-by-4.0"
     assert (head["size_categories"], head["language"]) == (["n<1K"], ["en"])
     assert (head["task_categories"], head["tags"][0]) == (["text-classification"], "probing")
-    assert [each["config_name"] for each in head["configs"]] == ["Content1Probe", "Order"]
-    columns = [[each["name"] for each in info["features"]] for info in head["dataset_info"]]
+    assert [config["config_name"] for config in head["configs"]] == ["Content1Probe", "Order"]
+    columns = [[feature["name"] for feature in info["features"]] for info in head["dataset_info"]]
     assert columns == [["sentence", "label", "probe1"], ["sentence", "label", "probe1", "probe2"]]
     text = (tmp_path / "README.md").read_text("utf-8").partition("\n---\n")[2]
     assert "Licence: cc-by-4.0.\n" in text
-    assert "## Order\n\nWhat it asks: n and v occur in s; does n come before v? (s is" in text
+    assert "## Order\n\nQuestion: n and v occur in s; does n come before v? (s is" in text
     assert "| train | 56 |" in text
     assert "- Made by: `probe build compeval --train 56" in text
 
 
 def test_a_licence_that_is_not_named_is_unknown(tmp_path: Path, command: Command) -> None:
     assert command(*BUILD, "--task", "Order", "--out", tmp_path)[0] == 0
-    assert head_of(tmp_path)["license"] == "unknown"
+    assert read_head(tmp_path)["license"] == "unknown"
     assert "Before you publish" in (tmp_path / "README.md").read_text("utf-8")
 
 
 def test_another_readme_of_the_folder_is_left(tmp_path: Path, command: Command) -> None:
     (tmp_path / "README.md").write_text("mine")
     code, _, err = command(*BUILD, "--task", "Order", "--out", tmp_path)
-    said = f"{tmp_path / 'README.md'}: is not sentprobe's, and left as it is"
-    assert (code, said in err.splitlines()) == (0, True)
+    message = f"{tmp_path / 'README.md'}: not written by sentprobe, so it is not changed"
+    assert (code, message in err.splitlines()) == (0, True)
     assert (tmp_path / "README.md").read_text() == "mine"
 
 
 @pytest.mark.parametrize("place", ["README.md", "mine.txt", "parquet"])
 def test_what_others_put_there_is_not_lost(tmp_path: Path, place: str) -> None:
-    write_dataset(learnable(size=40), tmp_path / "toy", format="hub")
-    write_dataset(learnable(size=40), tmp_path / "toy", format="hub")
+    write_dataset(make_learnable_dataset(size=40), tmp_path / "toy", format="hub")
+    write_dataset(make_learnable_dataset(size=40), tmp_path / "toy", format="hub")
     (tmp_path / "toy" / place).write_text("mine")
-    with pytest.raises(UsageError, match="no file of the dataset there, and would be lost"):
-        write_dataset(learnable(size=40), tmp_path / "toy", format="hub")
+    with pytest.raises(UsageError, match="not a file of the dataset, so not overwritten"):
+        write_dataset(make_learnable_dataset(size=40), tmp_path / "toy", format="hub")
 
 
 @pytest.mark.parametrize(
@@ -136,22 +126,17 @@ def test_what_others_put_there_is_not_lost(tmp_path: Path, place: str) -> None:
     [
         (["--format", "splits", "--license", "mit"], "--license is for --format hub, not for spl"),
         (["--format", "hub", "--license", "MIT, or so"], "--license 'MIT, or so': the hub has no"),
-        (
-            ["--format", "hub", "--license", ""],
-            "--license '': the hub has no licence of that name;",
-        ),
+        (["--format", "hub", "--license", ""], "--license '': the hub has no licence of that name;"),
         (["--format", "hub", "--license", "CC-BY-4"], "of that name (did you mean 'cc-by-4.0'?);"),
     ],
 )
-def test_a_licence_that_cannot_be(
-    tmp_path: Path, command: Command, options: list[str], message: str
-) -> None:
+def test_a_licence_that_cannot_be(tmp_path: Path, command: Command, options: list[str], message: str) -> None:
     code, _, err = command("build", "compeval", *options, "--out", tmp_path / "sets")
     assert (code, message in err) == (2, True), err
     assert not (tmp_path / "sets").exists()
 
 
-def parquet(path: Path, **columns: list[str | None]) -> None:
+def write_parquet(path: Path, **columns: list[str | None]) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -160,7 +145,7 @@ def parquet(path: Path, **columns: list[str | None]) -> None:
 
 def test_files_that_are_wrong(tmp_path: Path) -> None:
     toy = tmp_path / "toy"
-    write_dataset(learnable(size=40), toy, format="hub")
+    write_dataset(make_learnable_dataset(size=40), toy, format="hub")
     assert recognise(toy) == "hub"
     for columns, message in (
         ({"sentence": ["a"], "probe1": ["a"]}, "there is no column 'label'"),
@@ -169,7 +154,7 @@ def test_files_that_are_wrong(tmp_path: Path) -> None:
         ({"sentence": ["a"], "label": ["True"], "probe1": ["a"]}, "item 1: unknown label 'True'"),
         ({"sentence": ["a"], "label": ["TRUE"]}, "item 1: 0 probe words, the items before have 1"),
     ):
-        parquet(toy / "test.parquet", **columns)
+        write_parquet(toy / "test.parquet", **columns)
         with pytest.raises(DatasetError, match=rf"test\.parquet.*{message}"):
             read_dataset(toy)
     (toy / "train.parquet").write_bytes(b"PAR1")
@@ -181,7 +166,7 @@ def test_files_that_are_wrong(tmp_path: Path) -> None:
 
 
 def test_a_dataset_without_training_is_refused(tmp_path: Path) -> None:
-    write_dataset(learnable(size=40), tmp_path / "toy", format="hub")
+    write_dataset(make_learnable_dataset(size=40), tmp_path / "toy", format="hub")
     (tmp_path / "toy" / f"{Split.TRAIN.value}.parquet").unlink()
     with pytest.raises(DatasetError, match="has no train split"):
         read_dataset(tmp_path / "toy")

@@ -1,4 +1,4 @@
-"""Datasets as other people keep them: CSV, JSONL, and a file for each split."""
+"""Datasets of other authors: CSV, JSONL, and a file for each split."""
 
 import csv
 import json
@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from dataset_strategies import any_datasets
-from format_checks import texts_of, there_and_back
+from format_checks import check_round_trip, list_texts
 from hypothesis import given
 from hypothesis import strategies as st
 from thoroughness import examples
@@ -21,7 +21,7 @@ ROWS = [
     ("dev", "the man\nran", 0),
     ("test", "a dog barked", 1),
 ]
-WANTED = {
+EXPECTED = {
     Split.TRAIN: [("the man slept", "1", ()), ('she said "no", and left', "0", ())],
     Split.VALIDATION: [("the man ran", "0", ())],
     Split.TEST: [("a dog barked", "1", ())],
@@ -32,38 +32,38 @@ WANTED = {
 @given(any_datasets())
 def test_csv_keeps_items(data: ProbeDataset) -> None:
     with TemporaryDirectory() as folder:
-        back = there_and_back(data, "csv", Path(folder))
-        assert texts_of(back) == texts_of(data)
+        back = check_round_trip(data, "csv", Path(folder))
+        assert list_texts(back) == list_texts(data)
 
 
 @examples(40)
 @given(any_datasets())
 def test_splits_keep_items_labels_name_and_card(data: ProbeDataset) -> None:
     with TemporaryDirectory() as folder:
-        back = there_and_back(data, "splits", Path(folder))
-        assert texts_of(back) == texts_of(data)
+        back = check_round_trip(data, "splits", Path(folder))
+        assert list_texts(back) == list_texts(data)
         assert (back.name, back.labels, back.card) == (data.name, data.labels, data.card)
 
 
-@pytest.mark.parametrize("between", [",", "\t", ";"])
+@pytest.mark.parametrize("separator", [",", "\t", ";"])
 @pytest.mark.parametrize("names", [("split", "text", "label"), ("Split", " Sentence", "LABEL")])
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".txt"])
-def test_a_table(tmp_path: Path, between: str, names: tuple[str, ...], suffix: str) -> None:
+def test_a_table(tmp_path: Path, separator: str, names: tuple[str, ...], suffix: str) -> None:
     path = tmp_path / f"mine{suffix}"
     with path.open("w", encoding="utf-8-sig", newline="") as file:
-        writer = csv.writer(file, delimiter=between)
+        writer = csv.writer(file, delimiter=separator)
         writer.writerow(("", *names, "id"))
-        writer.writerows((place, *row, "x") for place, row in enumerate(ROWS))
+        writer.writerows((number, *row, "x") for number, row in enumerate(ROWS))
     assert recognise(path) == "csv"
     data = read_dataset(path)
-    assert texts_of(data) == WANTED
-    assert data.card.notes == (note(f"mine{suffix}", "'id'"),)
+    assert list_texts(data) == EXPECTED
+    assert data.card.notes == (make_note(f"mine{suffix}", "'id'"),)
     assert data.splits[Split.TEST].columns == {"id": ("x",) * len(data.splits[Split.TEST])}
     assert read_datasets(tmp_path) == [data]
 
 
-def note(name: str, fields: str) -> str:
-    return f"Other fields of {name}, by which probe show --by tells: {fields}."
+def make_note(name: str, fields: str) -> str:
+    return f"Further fields of {name}, available to probe show --by: {fields}."
 
 
 @given(
@@ -71,19 +71,19 @@ def note(name: str, fields: str) -> str:
     st.sampled_from([("train", "dev", "test"), ("Train", "VAL", "test"), ("tr", "va", "te")]),
 )
 def test_jsonl_in_any_order_and_by_any_names(keys: list[str], splits: tuple[str, ...]) -> None:
-    known = dict(zip(("train", "dev", "test"), splits, strict=True))
+    split_names = dict(zip(("train", "dev", "test"), splits, strict=True))
     with TemporaryDirectory() as folder:
         path = Path(folder) / "mine.jsonl"
         with path.open("w") as file:
             for number, (split, text, label) in enumerate(ROWS):
-                values = {"text": text, "label": label, "split": known[split], "idx": number}
+                values = {"text": text, "label": label, "split": split_names[split], "idx": number}
                 value = {**values, "label_text": "yes" if label else "no"}
                 file.write(json.dumps({key: value[key] for key in keys}) + "\n")
         data = read_dataset(path)
-    assert texts_of(data) == WANTED
-    others = [key for key in keys if key in ("idx", "label_text")]
-    assert data.card.notes == (note("mine.jsonl", ", ".join(map(repr, others))),)
-    assert data.columns == tuple(others)
+    assert list_texts(data) == EXPECTED
+    column_names = [key for key in keys if key in ("idx", "label_text")]
+    assert data.card.notes == (make_note("mine.jsonl", ", ".join(map(repr, column_names))),)
+    assert data.columns == tuple(column_names)
     numbers = [int(n) for part in data.splits.values() for n in part.columns["idx"]]
     assert sorted(numbers) == [*range(len(ROWS))]
 
@@ -91,9 +91,7 @@ def test_jsonl_in_any_order_and_by_any_names(keys: list[str], splits: tuple[str,
 def test_labels_may_be_true_and_false(tmp_path: Path) -> None:
     path = tmp_path / "mine.jsonl"
     rows = [(split, value) for split in ("train", "test") for value in (True, False)]
-    path.write_text(
-        "".join(json.dumps({"split": s, "label": v, "sentence": f"it {v}"}) + "\n" for s, v in rows)
-    )
+    path.write_text("".join(json.dumps({"split": s, "label": v, "sentence": f"it {v}"}) + "\n" for s, v in rows))
     assert read_dataset(path).labels == ("false", "true")
 
 
@@ -108,7 +106,7 @@ def test_a_file_for_each_split(tmp_path: Path) -> None:
     data = read_dataset(folder)
     assert (data.name, data.labels) == ("polarity", ("0", "1"))
     assert [len(part) for part in data.splits.values()] == [2, 1, 1]
-    assert data.card.notes == (note("polarity", "'idx'"),)
+    assert data.card.notes == (make_note("polarity", "'idx'"),)
     assert [part.columns["idx"] for part in data.splits.values()] == [("", ""), ("",), ("0",)]
     (folder / "dev.csv").write_text("text,label\nit ran,1\n")
     with pytest.raises(DatasetError, match=r"polarity: dev\.csv and valid\.tsv are of one split"):
@@ -123,7 +121,7 @@ def test_probe_words_have_columns(tmp_path: Path) -> None:
         "the man left,man,sleep,no,test\n"
     )
     data = read_dataset(path)
-    assert texts_of(data)[Split.TEST] == [("the man left", "no", ("man", "sleep"))]
+    assert list_texts(data)[Split.TEST] == [("the man left", "no", ("man", "sleep"))]
 
 
 HEAD = "split,label,text\n"
@@ -137,10 +135,10 @@ CSV: list[tuple[str, str]] = [
     (GOOD + 'test,1,"c\n', "line 5: unexpected end of data"),
     (GOOD + "test,Yes,c\ntest,yes,c\n", "line 6: label 'yes' differs from 'Yes' (line 5) in case"),
     ("label,text\n1,a\n", "line 1: 'split' is missing: give each item its split (train, "),
-    ("split,text\ntrain,a\n", "line 1: 'label' is missing; there is 'split', 'text'"),
-    ("split,label\ntrain,a\n", "line 1: 'sentence' is missing (it may be called 'text'); there"),
+    ("split,text\ntrain,a\n", "line 1: 'label' is missing; the fields are 'split', 'text'"),
+    ("split,label\ntrain,a\n", "line 1: 'sentence' is missing (it may be called 'text'); the"),
     ("split,labels,text\n", "line 1: unknown key 'labels' (did you mean 'label'?); the keys are"),
-    ("split,label,text,sentence\n", "line 1: both 'text' and 'sentence'; one is wanted"),
+    ("split,label,text,sentence\n", "line 1: both 'text' and 'sentence'; only one is allowed"),
     (HEAD, "there are no items"),
     ("\n", "the file is empty"),
     (HEAD + "train,1,caf\udce9\n", "line 2: not UTF-8"),
@@ -175,7 +173,7 @@ def test_a_probing_file_of_senteval_may_have_more_fields(tmp_path: Path) -> None
     path = tmp_path / "odd_man_out.txt"
     path.write_text("tr\tO\t12\ta b\ntr\tC\t13\tb c\nva\tC\t1\tb d\nte\tO\t9\tc d\n")
     assert recognise(path) == "senteval"
-    assert texts_of(read_dataset(path))[Split.TEST] == [("c d", "O", ())]
+    assert list_texts(read_dataset(path))[Split.TEST] == [("c d", "O", ())]
     path.write_text("tr\tO\t12\ta b\ntr\tC\tb c\n")
     with pytest.raises(DatasetError, match=r"line 2: 3 fields .* \(4 fields in the lines before\)"):
         read_dataset(path)

@@ -1,4 +1,4 @@
-"""Geometry of encoders, kept in a folder of results."""
+"""Geometry of encoders, and its results folder."""
 
 import json
 from collections.abc import Sequence
@@ -10,110 +10,114 @@ import numpy as np
 import pytest
 
 from sentprobe.errors import ResultsError
-from sentprobe.generator.triplets import TripletSpace
+from sentprobe.generator.pairs.triplets import TripletSpace
 from sentprobe.lexicon import english, read_lexicon_text
 from sentprobe.probes.encoders import Vectors
-from sentprobe.probes.geometry import results as rs
-from sentprobe.probes.geometry.material import Drawing, GeometryMaterial, background
+from sentprobe.probes.geometry import distance_results as rs
+from sentprobe.probes.geometry.distance_run import GeometryOutcome, GeometrySettings, measure_encoders
 from sentprobe.probes.geometry.measures import NegativeKind
-from sentprobe.probes.geometry.run import GeometryOutcome, GeometryRun, measure_all
+from sentprobe.probes.geometry.triplet_sentences import SampledTriplets, TripletSampling, sample_background
 
-DRAWING = Drawing(n=20, variants=2)
-BEHIND = background(english(), DRAWING)[:50]
+DRAWING = TripletSampling(n=20, variants=2)
+BACKGROUND_SENTENCES = sample_background(english(), DRAWING)[:50]
 
 
-class Counting:
+class CountingEncoder:
     """An encoder that counts what it is asked for."""
 
     def __init__(self, fingerprint: str = "one") -> None:
         self.name = "counting"
         self.fingerprint = fingerprint
-        self.asked: list[str] = []
+        self.encoded: list[str] = []
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        self.asked += sentences
+        self.encoded += sentences
         lengths = [[len(text), text.count("e"), text.count("by"), 1.0] for text in sentences]
         return np.array(lengths, dtype=np.float32)
 
 
 @pytest.fixture(scope="module")
-def materials() -> list[GeometryMaterial]:
-    return [GeometryMaterial(TripletSpace(english(), name), DRAWING) for name in ("role", "tense")]
+def materials() -> list[SampledTriplets]:
+    return [SampledTriplets(TripletSpace(english(), name), DRAWING) for name in ("role", "tense")]
 
 
-def measure(
-    encoder: Counting, materials: Sequence[GeometryMaterial], run: GeometryRun
+def measure_one(
+    encoder: CountingEncoder, materials: Sequence[SampledTriplets], run: GeometrySettings
 ) -> GeometryOutcome:
-    return measure_all([encoder], materials, run)
+    return measure_encoders([encoder], materials, run)
 
 
-def test_each_sentence_is_encoded_once(materials: list[GeometryMaterial]) -> None:
-    encoder = Counting()
-    outcome = measure(encoder, materials, GeometryRun(background=BEHIND))
-    assert sorted(encoder.asked) == sorted({t for m in materials for t in m.sentences} | {*BEHIND})
-    assert [each.contrast for each in outcome.results] == ["role", "tense"]
-    assert outcome.found == 0
-
-
-def test_what_is_there_is_not_made_again(tmp_path: Path, materials: list[GeometryMaterial]) -> None:
-    first = measure(
-        Counting(), materials[:1], GeometryRun(background=BEHIND, out=tmp_path, command="first")
+def test_each_sentence_is_encoded_once(materials: list[SampledTriplets]) -> None:
+    encoder = CountingEncoder()
+    outcome = measure_one(encoder, materials, GeometrySettings(background=BACKGROUND_SENTENCES))
+    assert sorted(encoder.encoded) == sorted(
+        {text for material in materials for text in material.sentences} | {*BACKGROUND_SENTENCES}
     )
-    encoder = Counting()
-    second = measure(
-        encoder, materials, GeometryRun(background=BEHIND, out=tmp_path, command="second")
+    assert [result.contrast for result in outcome.results] == ["role", "tense"]
+    assert outcome.reused == 0
+
+
+def test_what_is_there_is_not_made_again(tmp_path: Path, materials: list[SampledTriplets]) -> None:
+    first = measure_one(
+        CountingEncoder(),
+        materials[:1],
+        GeometrySettings(background=BACKGROUND_SENTENCES, out=tmp_path, command="first"),
     )
-    assert set(encoder.asked) == {*materials[1].sentences, *BEHIND}
-    assert second.found == 1
+    encoder = CountingEncoder()
+    second = measure_one(
+        encoder, materials, GeometrySettings(background=BACKGROUND_SENTENCES, out=tmp_path, command="second")
+    )
+    assert set(encoder.encoded) == {*materials[1].sentences, *BACKGROUND_SENTENCES}
+    assert second.reused == 1
     assert second.results[0] == first.results[0]
-    assert [each.command for each in second.results] == ["first", "second"]
-    third = measure(idle := Counting(), materials, GeometryRun(background=BEHIND, out=tmp_path))
-    assert (idle.asked, third.found, third.results) == ([], 2, second.results)
+    assert [result.command for result in second.results] == ["first", "second"]
+    third = measure_one(
+        idle := CountingEncoder(), materials, GeometrySettings(background=BACKGROUND_SENTENCES, out=tmp_path)
+    )
+    assert (idle.encoded, third.reused, third.results) == ([], 2, second.results)
 
 
-def test_what_is_forced_or_of_another_encoder_is(
-    tmp_path: Path, materials: list[GeometryMaterial]
-) -> None:
-    measure(Counting(), materials, GeometryRun(background=BEHIND, out=tmp_path))
-    for encoder, force in ((Counting(), True), (Counting("two"), False), (Counting(""), False)):
-        again = measure(
-            encoder, materials, GeometryRun(background=BEHIND, out=tmp_path, force=force)
+def test_what_is_forced_or_of_another_encoder_is(tmp_path: Path, materials: list[SampledTriplets]) -> None:
+    measure_one(CountingEncoder(), materials, GeometrySettings(background=BACKGROUND_SENTENCES, out=tmp_path))
+    for encoder, force in ((CountingEncoder(), True), (CountingEncoder("two"), False), (CountingEncoder(""), False)):
+        again = measure_one(
+            encoder, materials, GeometrySettings(background=BACKGROUND_SENTENCES, out=tmp_path, force=force)
         )
-        assert encoder.asked
-        assert again.found == 0
+        assert encoder.encoded
+        assert again.reused == 0
 
 
-def test_a_damaged_file_is_made_anew(tmp_path: Path, materials: list[GeometryMaterial]) -> None:
-    made = measure(Counting(), materials[:1], GeometryRun(background=BEHIND, out=tmp_path)).results[
-        0
-    ]
-    path = tmp_path / rs.FOLDER / made.name
+def test_a_damaged_file_is_made_anew(tmp_path: Path, materials: list[SampledTriplets]) -> None:
+    result = measure_one(
+        CountingEncoder(), materials[:1], GeometrySettings(background=BACKGROUND_SENTENCES, out=tmp_path)
+    ).results[0]
+    path = tmp_path / rs.FOLDER / result.file_name_
     path.write_text("{}", "utf-8")
     with pytest.raises(ResultsError, match="not a result of sentprobe"):
         rs.parse_geometry(path.read_bytes(), source=path.name)
-    assert measure(
-        Counting(), materials[:1], GeometryRun(background=BEHIND, out=tmp_path)
-    ).results == (made,)
-    assert rs.parse_geometry(path.read_bytes(), source=path.name) == made
+    assert measure_one(
+        CountingEncoder(), materials[:1], GeometrySettings(background=BACKGROUND_SENTENCES, out=tmp_path)
+    ).results == (result,)
+    assert rs.parse_geometry(path.read_bytes(), source=path.name) == result
 
 
 @pytest.mark.parametrize("field", ["encoder", "encoder_fingerprint", "contrast", "material"])
 def test_a_file_under_the_name_of_another_is_not_taken_for_it(
-    tmp_path: Path, materials: list[GeometryMaterial], field: str
+    tmp_path: Path, materials: list[SampledTriplets], field: str
 ) -> None:
-    run = GeometryRun(background=BEHIND, out=tmp_path)
-    made = measure(Counting(), materials[:1], run).results[0]
+    run = GeometrySettings(background=BACKGROUND_SENTENCES, out=tmp_path)
+    result = measure_one(CountingEncoder(), materials[:1], run).results[0]
     changed: dict[str, Any] = {field: "noun"}
-    other = rs.format_geometry(replace(made, **changed))
-    (tmp_path / rs.FOLDER / made.name).write_text(other, "utf-8")
-    again = measure(Counting(), materials[:1], run)
-    assert (again.found, again.results) == (0, (made,))
+    changed_text = rs.format_geometry(replace(result, **changed))
+    (tmp_path / rs.FOLDER / result.file_name_).write_text(changed_text, "utf-8")
+    again = measure_one(CountingEncoder(), materials[:1], run)
+    assert (again.reused, again.results) == (0, (result,))
 
 
-def test_a_file_says_how_it_came_about(tmp_path: Path, materials: list[GeometryMaterial]) -> None:
-    run = GeometryRun(background=BEHIND, out=tmp_path, command="probe geometry -e counting")
-    made = measure(Counting(), materials[:1], run).results[0]
-    value = json.loads((tmp_path / rs.FOLDER / made.name).read_text("utf-8"))
+def test_a_file_says_how_it_came_about(tmp_path: Path, materials: list[SampledTriplets]) -> None:
+    run = GeometrySettings(background=BACKGROUND_SENTENCES, out=tmp_path, command="probe geometry -e counting")
+    result = measure_one(CountingEncoder(), materials[:1], run).results[0]
+    value = json.loads((tmp_path / rs.FOLDER / result.file_name_).read_text("utf-8"))
     assert value["format"] == "sentprobe-geometry 2"
     assert value["command"] == "probe geometry -e counting"
     assert value["drawing"]["seed"] == 0
@@ -125,27 +129,27 @@ def test_a_file_of_another_format_is_refused() -> None:
         rs.parse_geometry('{"format": "sentprobe-result 2"}', source="a.json")
 
 
-def test_records(materials: list[GeometryMaterial]) -> None:
-    outcome = measure(Counting(), materials, GeometryRun(background=BEHIND))
-    records = rs.to_records(outcome.results)
-    assert len(records) == sum(len(each.scores) for each in outcome.results)
-    assert {each["contrast"] for each in records} == {"role", "tense"}
-    whole = [each for each in records if not each["by"]]
-    assert {each["triplets"] for each in whole} == {40}
+def test_records(materials: list[SampledTriplets]) -> None:
+    outcome = measure_one(CountingEncoder(), materials, GeometrySettings(background=BACKGROUND_SENTENCES))
+    records = rs.to_geometry_records(outcome.results)
+    assert len(records) == sum(len(result.scores) for result in outcome.results)
+    assert {record["contrast"] for record in records} == {"role", "tense"}
+    overall = [record for record in records if not record["by"]]
+    assert {record["triplets"] for record in overall} == {40}
 
 
-def test_groups_are_all_triplets(materials: list[GeometryMaterial]) -> None:
-    for result in measure(Counting(), materials, GeometryRun(background=BEHIND)).results:
+def test_groups_are_all_triplets(materials: list[SampledTriplets]) -> None:
+    for result in measure_one(CountingEncoder(), materials, GeometrySettings(background=BACKGROUND_SENTENCES)).results:
         for by in ("structure", "place", "distance"):
-            groups = result.find(NegativeKind.FORM, by=by)
-            assert sum(each.triplets for each in groups.values()) == 40
+            groups = result.find_by_group(NegativeKind.FORM, by=by)
+            assert sum(measures.triplets for measures in groups.values()) == 40
 
 
 SMALL = "[noun]\nman = {}\nlawyer = {}\n[transitive]\nhelp = {}\n[intransitive]\nsleep = {}\n"
 
 
 @pytest.mark.parametrize(
-    ("template", "known"),
+    ("template", "expected"),
     [
         (
             "transitive",
@@ -174,11 +178,11 @@ SMALL = "[noun]\nman = {}\nlawyer = {}\n[transitive]\nhelp = {}\n[intransitive]\
         ),
     ],
 )
-def test_distances(template: str, known: dict[str, str]) -> None:
+def test_distances(template: str, expected: dict[str, str]) -> None:
     """Of the participant that is farther from its verb, counted by hand."""
     words = read_lexicon_text(SMALL, source="small.toml")
     space = TripletSpace(words, "role", vocabulary="all", templates=[template])
-    whole = Drawing(vocabulary="all", templates=(template,), n=space.count(), variants=0)
-    material = GeometryMaterial(space, whole)
-    found = dict(zip(material.columns[0], material.groups["distance"], strict=True))
-    assert {text: found[text] for text in known} == known
+    sampling = TripletSampling(vocabulary="all", templates=(template,), n=space.count(), variants=0)
+    material = SampledTriplets(space, sampling)
+    distances = dict(zip(material.columns[0], material.groups["distance"], strict=True))
+    assert {text: distances[text] for text in expected} == expected

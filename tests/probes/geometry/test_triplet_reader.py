@@ -1,4 +1,4 @@
-"""Triplets that ``gen pairs`` wrote are measured as those that are drawn."""
+"""Triplets written by ``gen pairs`` give the same measures as sampled ones."""
 
 import json
 from pathlib import Path
@@ -9,39 +9,34 @@ import pyarrow.parquet as pq
 import pytest
 
 from sentprobe.errors import FormatError, SentprobeError
-from sentprobe.generator.triplet_files import TripletFormat, write_triplets
-from sentprobe.generator.triplets import SIDES, TripletSpace
+from sentprobe.generator.pairs.triplet_files import TripletFormat, write_triplets
+from sentprobe.generator.pairs.triplets import SIDES, TripletSpace
 from sentprobe.lexicon import english
-from sentprobe.probes.geometry.material import Drawing, GeometryMaterial
-from sentprobe.probes.geometry.triplet_reader import (
-    check_annotated,
-    is_of_pairs,
-    is_triplets,
-    read_triplets,
-)
-from sentprobe.probes.runs.results import renumber
+from sentprobe.probes.geometry.triplet_reader import check_annotation, is_pairs_file, is_triplet_file, read_triplets
+from sentprobe.probes.geometry.triplet_sentences import SampledTriplets, TripletSampling
+from sentprobe.probes.results.result import renumber_units
 
 SPACE = TripletSpace(english(), "role", vocabulary="compeval", templates=["transitive"])
-DRAWING = Drawing(n=60, variants=0, seed=3)
+DRAWING = TripletSampling(n=60, variants=0, seed=3)
 
 
 @pytest.fixture(params=["t.jsonl", "t.parquet"])
 def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    found: Path = tmp_path / request.param
-    write_triplets(SPACE.sample(60, seed=3), found, TripletFormat(found.suffix[1:]))
-    return found
+    file: Path = tmp_path / request.param
+    write_triplets(SPACE.sample(60, seed=3), file, TripletFormat(file.suffix[1:]))
+    return file
 
 
 def test_what_was_drawn_is_read(path: Path) -> None:
-    drawn, found = GeometryMaterial(SPACE, DRAWING), read_triplets(path)
-    assert is_triplets(path)
-    assert [*map(tuple, found.columns)] == [*map(tuple, drawn.columns)]
-    assert found.contrast == "role"
-    assert renumber(found.units) == renumber(drawn.units)  # the same belong together
-    assert found.fingerprint == drawn.fingerprint
+    sampled, read = SampledTriplets(SPACE, DRAWING), read_triplets(path)
+    assert is_triplet_file(path)
+    assert [*map(tuple, read.columns)] == [*map(tuple, sampled.columns)]
+    assert read.contrast == "role"
+    assert renumber_units(read.units) == renumber_units(sampled.units)  # the same belong together
+    assert read.fingerprint == sampled.fingerprint
 
 
-def line(**changed: Any) -> dict[str, Any]:
+def make_line(**changed: Any) -> dict[str, Any]:
     anchor = {"lemma": ["man", "sleep"], "upos": ["NOUN", "VERB"]}
     sides = {side.value: f"a {side.value}" for side in SIDES}
     annotation = {"anchor": {"tokens": anchor}}
@@ -49,24 +44,21 @@ def line(**changed: Any) -> dict[str, Any]:
 
 
 WRONG: list[tuple[list[Any], str]] = [
-    ([line(), line(contrast="tense")], "of one contrast; these are of role and tense"),
-    ([line(contrast="roll")], "there is no contrast 'roll' (did you mean 'role'?)"),
-    (
-        [line(), line(anchor="")],
-        "line 2: no triplet as gen pairs writes them, with the texts contr",
-    ),
-    ([line(), 3], "line 2: no triplet"),
-    ([line(), line(annotation={"anchor": {"tokens": {"lemma": ["a"], "upos": []}}})], "line 2: no"),
-    ([line(), line(annotation={"anchor": []})], "line 2: no triplet"),
-    ([line(), line(negative=3)], "line 2: no triplet"),
+    ([make_line(), make_line(contrast="tense")], "of one contrast; these are of role and tense"),
+    ([make_line(contrast="roll")], "there is no contrast 'roll' (did you mean 'role'?)"),
+    ([make_line(), make_line(anchor="")], "line 2: not a triplet as gen pairs writes it, with the texts contr"),
+    ([make_line(), 3], "line 2: not a triplet"),
+    ([make_line(), make_line(annotation={"anchor": {"tokens": {"lemma": ["a"], "upos": []}}})], "line 2: no"),
+    ([make_line(), make_line(annotation={"anchor": []})], "line 2: not a triplet"),
+    ([make_line(), make_line(negative=3)], "line 2: not a triplet"),
 ]
 
 
 @pytest.mark.parametrize(("lines", "message"), WRONG)
 def test_lines_that_are_no_triplets(lines: list[Any], message: str, tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
-    path.write_text("".join(f"{json.dumps(each)}\n" for each in lines), "utf-8")
-    assert is_triplets(path)
+    path.write_text("".join(f"{json.dumps(value)}\n" for value in lines), "utf-8")
+    assert is_triplet_file(path)
     with pytest.raises(SentprobeError) as caught:
         read_triplets(path)
     assert message in str(caught.value)
@@ -74,7 +66,7 @@ def test_lines_that_are_no_triplets(lines: list[Any], message: str, tmp_path: Pa
 
 def test_files_that_are_damaged(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
-    path.write_text(json.dumps(line()) + "\n{", "utf-8")
+    path.write_text(json.dumps(make_line()) + "\n{", "utf-8")
     with pytest.raises(FormatError, match=r"t\.jsonl: line 2: "):
         read_triplets(path)
     path.write_text("", "utf-8")
@@ -84,7 +76,7 @@ def test_files_that_are_damaged(tmp_path: Path) -> None:
     path.write_bytes(b"PAR1")
     with pytest.raises(FormatError, match=r"t\.parquet: not a Parquet file that can be read"):
         read_triplets(path)
-    pq.write_table(pa.Table.from_pylist([line()]), path)  # as JSONL has it, with "tokens"
+    pq.write_table(pa.Table.from_pylist([make_line()]), path)  # as JSONL has it, with "tokens"
     with pytest.raises(FormatError, match=r"t\.parquet: "):
         read_triplets(path)
 
@@ -93,16 +85,13 @@ def test_what_is_needed_is_named(tmp_path: Path) -> None:
     lines = tmp_path / "t.jsonl"
     lines.write_text(json.dumps({"anchor": "a", "positive": "b", "negative": "c"}), "utf-8")
     columns = tmp_path / "t.parquet"
-    pq.write_table(pa.Table.from_pylist([{**line(), "annotation": "x"}]).drop(["anchor"]), columns)
-    for path, missing in (
-        (lines, "contrast, hard_negative, annotation are missing"),
-        (columns, "anchor is missing"),
-    ):
-        assert is_of_pairs(path)
+    pq.write_table(pa.Table.from_pylist([{**make_line(), "annotation": "x"}]).drop(["anchor"]), columns)
+    for path, missing in ((lines, "contrast, hard_negative, annotation are missing"), (columns, "anchor is missing")):
+        assert is_pairs_file(path)
         with pytest.raises(FormatError) as caught:
-            check_annotated(path)
-        assert f"{path}: no triplets that can be measured: {missing}; " in str(caught.value)
-    assert not is_of_pairs(tmp_path / "none.parquet")
+            check_annotation(path)
+        assert f"{path}: not triplets that can be measured: {missing}; " in str(caught.value)
+    assert not is_pairs_file(tmp_path / "none.parquet")
 
 
 def test_other_files_are_no_triplets(tmp_path: Path) -> None:
@@ -110,10 +99,10 @@ def test_other_files_are_no_triplets(tmp_path: Path) -> None:
         ("a.jsonl", '{"split": "train"}\n'),
         ("b.jsonl", "{"),
         ("c.jsonl", ""),
-        ("d.txt", json.dumps(line())),
+        ("d.txt", json.dumps(make_line())),
         ("e.parquet", "PAR1"),
     ):
         (tmp_path / name).write_text(text, "utf-8")
-        assert not is_triplets(tmp_path / name), name
-    assert not is_triplets(tmp_path / "none.jsonl")
-    assert not is_triplets(tmp_path)
+        assert not is_triplet_file(tmp_path / name), name
+    assert not is_triplet_file(tmp_path / "none.jsonl")
+    assert not is_triplet_file(tmp_path)

@@ -1,4 +1,4 @@
-"""A new task is one file and one row: it is then built, audited, run, listed and shown."""
+"""A new task takes one file and one entry: it is then built, audited, run, listed and shown."""
 
 import json
 from dataclasses import replace
@@ -7,15 +7,16 @@ from pathlib import Path
 import commas
 import pytest
 from in_process import Command
-from natural_tables import made_up, write_table
+from natural_tables import sample_rows, write_table
 
+from sentprobe import names
 from sentprobe.probes.audit import Cue
 from sentprobe.probes.compeval import TASKS as COMPEVAL
 from sentprobe.probes.dataset import ONE_HOT
 from sentprobe.probes.formats import read_dataset
 from sentprobe.probes.natural.catalogue import TASKS
-from sentprobe.probes.natural.task import NaturalTask
-from sentprobe.probes.suites import expected, known_tasks, preset_of, usual_words
+from sentprobe.probes.natural.natural_task import NaturalTask
+from sentprobe.probes.suites import explain_expected_cue, find_preset_name, find_usual_words, list_known_tasks
 
 SMALL = ("--train", 120, "--test", 60, "--validation", 20)
 QUICK = ("--jobs", 1, "--no-cache", "--no-controls", "--set", "max_epochs=2")
@@ -23,20 +24,21 @@ QUICK = ("--jobs", 1, "--no-cache", "--no-controls", "--set", "max_epochs=2")
 
 @pytest.fixture
 def row(monkeypatch: pytest.MonkeyPatch) -> NaturalTask:
-    """The made-up task, which is a row of the list of tasks."""
+    """Add the made-up task to the list of tasks."""
     monkeypatch.setitem(TASKS, commas.TASK.name, commas.TASK)
+    monkeypatch.setattr(names, "NATURAL_TASKS", (*names.NATURAL_TASKS, commas.TASK.name))
     return commas.TASK
 
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_table(made_up()[:1200], tmp_path_factory.mktemp("made") / "table").path
+    return write_table(sample_rows()[:1200], tmp_path_factory.mktemp("made") / "table").path
 
 
 @pytest.fixture
 def built(row: NaturalTask, table: Path, tmp_path: Path, command: Command) -> Path:
-    chosen = ("--task", row.name, "--out", tmp_path / "tasks")
-    code, out, err = command("build", "natural", table, *chosen, *SMALL)
+    options = ("--task", row.name, "--out", tmp_path / "tasks")
+    code, out, err = command("build", "natural", table, *options, *SMALL)
     assert code == 0, err
     assert "Commas" in out
     return tmp_path / "tasks" / "Commas"
@@ -52,7 +54,7 @@ def test_it_is_built_and_audited(built: Path, command: Command) -> None:
     code, out, err = command("audit", built, "--format", "json", "--strict", "--jobs", 1)
     assert code == 0, err
     (audit,) = json.loads(out)
-    reasons = {each["cue"]: (each["verdict"], each["reason"]) for each in audit["cues"]}
+    reasons = {cue["cue"]: (cue["verdict"], cue["reason"]) for cue in audit["cues"]}
     assert reasons["bag-of-words"] == ("expected", "the task is about which words there are")
     assert reasons["length"][0] == "expected"
 
@@ -60,9 +62,9 @@ def test_it_is_built_and_audited(built: Path, command: Command) -> None:
 def test_a_cue_that_its_value_does_not_name_is_a_leak(
     built: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    without: dict[Cue, str] = dict(commas.TASK.may_answer)
-    del without[Cue.LENGTH]
-    monkeypatch.setitem(TASKS, "Commas", replace(commas.TASK, may_answer=without))
+    may_answer: dict[Cue, str] = dict(commas.TASK.may_answer)
+    del may_answer[Cue.LENGTH]
+    monkeypatch.setitem(TASKS, "Commas", replace(commas.TASK, may_answer=may_answer))
     code, out, _ = command("audit", built, "--strict", "--jobs", 1)
     assert code == 1
     assert "Commas: LEAK: length gives" in out
@@ -74,7 +76,7 @@ def test_it_is_run_and_shown(table: Path, tmp_path: Path, command: Command) -> N
     where = ("-o", tmp_path / "run", "-e", "bow?dim=4")
     code, _, err = command("run", "natural", table, *tasks, *where, *QUICK)
     assert code == 0, err
-    code, out, err = command("show", tmp_path / "run", "--format", "markdown")
+    code, out, err = command("show", tmp_path / "run", "--format", "markdown", "--notes")
     assert code == 0, err
     # After the tasks that stand before it in the list, with the classifier that it says.
     assert "| encoder | SentLen | Commas |" in out
@@ -85,9 +87,9 @@ def test_it_is_run_and_shown(table: Path, tmp_path: Path, command: Command) -> N
 def test_two_tables_are_compared_by_it(table: Path, command: Command) -> None:
     code, out, err = command("agree", table, table, "--format", "json")
     assert code == 0, err
-    found = {(each["kind"], each["name"]): each for each in json.loads(out)}
-    assert found["task", "Commas"]["rate"] == found["label", "comma"]["rate"] == 1
-    assert found["task", "Commas"]["same"] > found["label", "comma"]["same"] > 0
+    records = {(record["kind"], record["name"]): record for record in json.loads(out)}
+    assert records["task", "Commas"]["rate"] == records["label", "comma"]["rate"] == 1
+    assert records["task", "Commas"]["same"] > records["label", "comma"]["same"] > 0
 
 
 @pytest.mark.usefixtures("row")
@@ -96,9 +98,9 @@ def test_it_is_listed(table: Path, command: Command, monkeypatch: pytest.MonkeyP
     for name in ("build", "run"):
         code, out, _ = command(name, "--help")
         assert code == 0
-        assert "Commas; suites of these: conneau, adi," in " ".join(out.split())
-    chosen = ("--task", "Coma", "--out", "nowhere")
-    code, _, err = command("build", "natural", table, *chosen)
+        assert "Commas; task groups: conneau, adi," in " ".join(out.split())
+    options = ("--task", "Coma", "--out", "nowhere")
+    code, _, err = command("build", "natural", table, *options)
     assert code == 2
     assert "there is no natural-text task 'Coma' (did you mean 'Commas'?); the tasks are" in err
     assert ", Commas; the suites are" in err
@@ -106,36 +108,35 @@ def test_it_is_listed(table: Path, command: Command, monkeypatch: pytest.MonkeyP
 
 def test_what_is_said_of_it_is_read_from_its_value(built: Path) -> None:
     data = read_dataset(built)
-    assert preset_of("mine", "CommaCounts") == preset_of("comma_counts") == "conneau"
-    assert usual_words(data) == ONE_HOT
-    assert expected("comma_counts", Cue.BAG) == commas.TASK.may_answer[Cue.BAG]
-    assert not expected("Commas", Cue.POSITION)
+    assert find_preset_name("mine", "CommaCounts") == find_preset_name("comma_counts") == "conneau"
+    assert find_usual_words(data) == ONE_HOT
+    assert explain_expected_cue("comma_counts", Cue.BAG) == commas.TASK.may_answer[Cue.BAG]
+    assert not explain_expected_cue("Commas", Cue.POSITION)
 
 
 def test_without_the_row_nothing_knows_it(table: Path, command: Command) -> None:
     code, _, err = command("build", "natural", table, "--task", "Commas", "--out", "nowhere")
     assert (code, "there is no natural-text task 'Commas'" in err) == (2, True)
-    assert not expected("Commas", Cue.BAG)
-    assert preset_of("Commas") == "ettinger"
+    assert not explain_expected_cue("Commas", Cue.BAG)
+    assert find_preset_name("Commas") == "ettinger"
 
 
 # A task of compeval
 
 
-def test_a_task_of_compeval_is_a_row_too(
-    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_task_of_compeval_is_a_row_too(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     task = replace(COMPEVAL["Order"], name="Sequence", published="seq", preset="logreg")
     monkeypatch.setitem(COMPEVAL, task.name, task)
-    assert [each.name for each in known_tasks()].index("Sequence") == len(COMPEVAL) - 1
-    chosen = ("--task", "Sequence", "--train", 84, "--test", 28)
-    code, _, err = command("build", "compeval", *chosen, "--out", tmp_path / "tasks")
+    monkeypatch.setattr(names, "COMPEVAL_TASKS", (*names.COMPEVAL_TASKS, task.name))
+    assert [known_task.name for known_task in list_known_tasks()].index("Sequence") == len(COMPEVAL) - 1
+    options = ("--task", "Sequence", "--train", 84, "--test", 28)
+    code, _, err = command("build", "compeval", *options, "--out", tmp_path / "tasks")
     assert code == 0, err
     built = tmp_path / "tasks" / "Sequence"
     assert read_dataset(built).card.task == "Sequence"
-    code, out, err = command("run", built, "-e", "bow?dim=4", "--jobs", 1, "--no-cache")
+    code, out, err = command("run", built, "-e", "bow?dim=4", "--jobs", 1, "--no-cache", "--notes")
     assert code == 0, err
     assert "classifier: logreg (" in out
-    assert expected("seq", Cue.POSITION) == expected("Order", Cue.POSITION) != ""
+    assert explain_expected_cue("seq", Cue.POSITION) == explain_expected_cue("Order", Cue.POSITION) != ""
     code, out, _ = command("build", "--help")
     assert "Sequence" in out

@@ -1,46 +1,46 @@
-"""All novels that were parsed, 450,000 tokens: what the draws make of a small corpus."""
+"""Selection from a small corpus: all parsed novels, 450,000 tokens."""
 
 import numpy as np
 import pytest
-from natural_checks import CHECKS, Source, items
-from natural_tables import novels, write_table
+from natural_checks import CHECKS, Source, iterate_items
+from natural_tables import build_one, read_novel_rows, write_table
 from shared import needs_shared
 
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.dataset import ProbeDataset
 from sentprobe.probes.natural.catalogue import TASKS
-from sentprobe.probes.natural.datasets import NaturalRecipe, build_one
-from sentprobe.probes.natural.select import Band, NaturalSettings
+from sentprobe.probes.natural.datasets import NaturalRecipe
+from sentprobe.probes.natural.selection import FrequencyBand, NaturalSettings
 
 pytestmark = [needs_shared, pytest.mark.slow]  # 31,000 trees are read
 
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Table:
-    return write_table(novels(40_000), tmp_path_factory.mktemp("novels") / "table")
+    return write_table(read_novel_rows(40_000), tmp_path_factory.mktemp("novels") / "table")
 
 
-def drawn(name: str, table: Table, *, band: Band | None = None) -> ProbeDataset:
+def build_dataset(name: str, table: Table, *, band: FrequencyBand | None = None) -> ProbeDataset:
     recipe = NaturalRecipe(audit=False, settings=NaturalSettings(band=band))
     return build_one(TASKS[name], table, recipe=recipe)
 
 
 def test_lengths_are_wide_and_tell_nothing_of_the_depth(table: Table) -> None:
-    data = drawn("TreeDepth", table)
-    CHECKS["TreeDepth"](data, Source(novels(40_000)))
-    pairs = [(int(item.label), len(item.tokens)) for item in items(data)]
+    data = build_dataset("TreeDepth", table)
+    CHECKS["TreeDepth"](data, Source(read_novel_rows(40_000)))
+    pairs = [(int(item.label), len(item.tokens)) for item in iterate_items(data)]
     depths, lengths = np.array(pairs).T
     assert len(pairs) >= 1000
     assert lengths.std() >= 3
     assert (lengths.min(), lengths.max()) == (6, 22)
     assert abs(np.corrcoef(depths, lengths)[0, 1]) <= 0.1
     # Whoever knows the length and all labels is hardly better than who always says the commonest.
-    best = sum(np.bincount(depths[lengths == each]).max() for each in set(lengths.tolist()))
+    best = sum(np.bincount(depths[lengths == length]).max() for length in set(lengths.tolist()))
     assert best <= np.bincount(depths).max() + 0.02 * len(pairs)
 
 
 @pytest.mark.parametrize("name", ["SubjNum", "ObjNum"])
 def test_rarer_words_cost_next_to_no_items(name: str, table: Table) -> None:
-    data, common = drawn(name, table), drawn(name, table, band=Band(4, 223))
+    data, common = build_dataset(name, table), build_dataset(name, table, band=FrequencyBand(4, 223))
     assert "words of corpus frequency 1 to 30" in data.card.notes
-    assert len(list(items(data))) >= 0.9 * len(list(items(common)))
+    assert len(list(iterate_items(data))) >= 0.9 * len(list(iterate_items(common)))

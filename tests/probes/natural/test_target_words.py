@@ -1,21 +1,15 @@
-"""How often the word asked about says what most of its kind say."""
+"""Share of a target word's label among the other words of its kind."""
 
 from collections.abc import Sequence
 
 import pytest
 
-from sentprobe.probes.natural.target_words import _lead
+from sentprobe.probes.natural.target_words import _compute_lead
 
 
 @pytest.mark.parametrize(
-    ("said", "lead"),
-    [
-        ([], 0),
-        (["NN"], 1),
-        (["NN", "NNS"], 0),
-        (["NNS", "NN", "NNS"], -1),
-        (["NN", "NN", "NNS", "NN"], 2),
-    ],
+    ("answers", "lead"),
+    [([], 0), (["NN"], 1), (["NN", "NNS"], 0), (["NNS", "NN", "NNS"], -1), (["NN", "NN", "NNS", "NN"], 2)],
 )
-def test_by_how_much_the_answer_leads(said: Sequence[str], lead: int) -> None:
-    assert _lead("NN", said) == lead
+def test_by_how_much_the_answer_leads(answers: Sequence[str], lead: int) -> None:
+    assert _compute_lead("NN", answers) == lead

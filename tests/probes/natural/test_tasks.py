@@ -1,4 +1,4 @@
-"""The parts of the natural-text tasks one by one, by hand and by property, and their errors."""
+"""Parts of the natural-text tasks, by hand and by property, and their errors."""
 
 from collections import Counter
 from pathlib import Path
@@ -7,22 +7,22 @@ from random import Random
 import pytest
 from hypothesis import Phase, given
 from hypothesis import strategies as st
-from natural_checks import check_all, items
-from natural_tables import made_up, rows_of, write_table
+from natural_checks import check_all, iterate_items
+from natural_tables import build_one, parse_rows, sample_rows, write_table
 from thoroughness import examples
 
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.dataset import ProbeDataset, Size, Split, TooFewError
-from sentprobe.probes.natural.bshift import _swapped
 from sentprobe.probes.natural.catalogue import TASKS, find_tasks
-from sentprobe.probes.natural.coordinv import Longer, part, render
-from sentprobe.probes.natural.datasets import NaturalRecipe, build_each, build_one
-from sentprobe.probes.natural.select import Band, NaturalSettings, parse_band
-from sentprobe.probes.natural.target_words import FULL_CORPUS, target_band
-from sentprobe.probes.natural.task import TaskGroup
-from sentprobe.probes.syntax.rows import analyse
-from sentprobe.probes.syntax.trees import Parsed
+from sentprobe.probes.natural.conneau.bshift import _swap_neighbours
+from sentprobe.probes.natural.conneau.coordinv import LongerClause, divide_sentence, render_sentence
+from sentprobe.probes.natural.datasets import NaturalRecipe, build_datasets
+from sentprobe.probes.natural.natural_task import TaskGroup
+from sentprobe.probes.natural.selection import FrequencyBand, NaturalSettings, parse_band
+from sentprobe.probes.natural.target_words import FULL_CORPUS, compute_target_band
+from sentprobe.probes.syntax.rows import build_row
+from sentprobe.probes.syntax.trees import ParsedSentence
 
 ADI = ("AdiContent", "AdiContent-permuted", "AdiContent-random")
 ORDER = ("AdiOrder", "AdiOrder-permuted", "AdiOrder-random")
@@ -30,29 +30,26 @@ ORDER = ("AdiOrder", "AdiOrder-permuted", "AdiOrder-random")
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Table:
-    return write_table(made_up(), tmp_path_factory.mktemp("made") / "table")
+    return write_table(sample_rows(), tmp_path_factory.mktemp("made") / "table")
 
 
-def recipe(train: int = 200, rest: int = 40, *, seed: int = 0) -> NaturalRecipe:
-    return NaturalRecipe(size=Size(train, rest, rest), seed=seed, audit=False)
+def make_recipe(train: int = 200, test: int = 40, *, seed: int = 0) -> NaturalRecipe:
+    return NaturalRecipe(size=Size(train, test, test), seed=seed, audit=False)
 
 
 # Bands
 
 
 @pytest.mark.parametrize(
-    ("tokens", "band"),
-    [(10_000_000, "100-5000"), (90_000_000, "100-5000"), (1_000_000, "10-500"), (5, "1-2")],
+    ("tokens", "band"), [(10_000_000, "100-5000"), (90_000_000, "100-5000"), (1_000_000, "10-500"), (5, "1-2")]
 )
 def test_a_band_scales_with_the_corpus(tokens: int, band: str) -> None:
-    assert str(Band(100, 5000).scaled(tokens)) == band
+    assert str(FrequencyBand(100, 5000).scale(tokens)) == band
 
 
 @given(st.integers(1, 10**9), st.integers(1, 10**9))
-def test_the_words_asked_about_are_as_rare_in_a_small_corpus_as_in_a_large_one(
-    tokens: int, more: int
-) -> None:
-    small, large = target_band(tokens), target_band(tokens + more)
+def test_the_words_asked_about_are_as_rare_in_a_small_corpus_as_in_a_large_one(tokens: int, extra: int) -> None:
+    small, large = compute_target_band(tokens), compute_target_band(tokens + extra)
     assert small.low <= large.low <= 100
     assert 30 <= small.high <= large.high <= 5000
     if small.high > 30 and tokens < FULL_CORPUS:
@@ -74,39 +71,39 @@ def test_numbers_are_positive(field: str) -> None:
 # BShift
 
 
-def swaps(text: str) -> set[str | None]:
-    return {_swapped(text, Random(seed)) for seed in range(60)}
+def list_swaps(text: str) -> set[str | None]:
+    return {_swap_neighbours(text, Random(seed)) for seed in range(60)}
 
 
 def test_two_neighbours_are_swapped_but_not_the_first_token_or_punctuation() -> None:
-    assert swaps("He saw the old man .") == {
+    assert list_swaps("He saw the old man .") == {
         "He the saw old man .",
         "He saw old the man .",
         "He saw the man old .",
     }
-    assert swaps("Yes , he did .") == {"Yes , did he ."}
+    assert list_swaps("Yes , he did .") == {"Yes , did he ."}
 
 
 @pytest.mark.parametrize("text", ["Well , no !", "Go !", "Oh no no ! --", "And that That ."])
 def test_some_sentences_have_nothing_to_swap(text: str) -> None:
-    assert swaps(text) == {None}
+    assert list_swaps(text) == {None}
 
 
 # CoordInv
 
 
-def inverted(tree: str) -> str | None:
-    """Return the inverted sentence, if the original comes out as it was."""
-    row = analyse(Parsed(tree=tree))
+def invert_clauses(tree: str) -> str | None:
+    """Return the inverted sentence if the original is rendered unchanged."""
+    row = build_row(ParsedSentence(tree=tree))
     if row.clauses is None:
         return None
-    parts = part(row.text, row.tags, (*row.clauses.first, *row.clauses.second))
-    if parts is None or render(parts, inverted=False) != row.text:
+    parts = divide_sentence(row.text, row.tags, (*row.clauses.first, *row.clauses.second))
+    if parts is None or render_sentence(parts, inverted=False) != row.text:
         return None
-    return render(parts, inverted=True)
+    return render_sentence(parts, inverted=True)
 
 
-def clause(subject: str, verb: str) -> str:
+def format_clause(subject: str, verb: str) -> str:
     return f"(S (NP {subject}) (VP (VBD {verb})))"
 
 
@@ -122,18 +119,18 @@ def clause(subject: str, verb: str) -> str:
     ],
 )
 def test_casing_and_stop_are_mended(first: str, second: str, expected: str | None) -> None:
-    tree = f"(S {clause(first, 'ran')} (, ,) (CC but) {clause(second, 'slept')} (. .))"
-    assert inverted(tree) == expected
+    tree = f"(S {format_clause(first, 'ran')} (, ,) (CC but) {format_clause(second, 'slept')} (. .))"
+    assert invert_clauses(tree) == expected
 
 
 def test_quotes_around_the_whole_stay_around_the_whole() -> None:
-    tree = f'(S (`` ") {clause("(PRP He)", "ran")} (CC or) {clause("(PRP she)", "did")} (. ?))'
-    row = analyse(Parsed(tree=tree))
+    tree = f'(S (`` ") {format_clause("(PRP He)", "ran")} (CC or) {format_clause("(PRP she)", "did")} (. ?))'
+    row = build_row(ParsedSentence(tree=tree))
     spans = (1, 3, 4, 6)
-    parts = part(row.text, row.tags, spans)
+    parts = divide_sentence(row.text, row.tags, spans)
     assert parts is not None
-    assert parts.longer is Longer.NEITHER
-    assert render(parts, inverted=True) == '" She did or he ran ?'
+    assert parts.longer is LongerClause.NEITHER
+    assert render_sentence(parts, inverted=True) == '" She did or he ran ?'
 
 
 @pytest.mark.parametrize(
@@ -148,18 +145,16 @@ def test_quotes_around_the_whole_stay_around_the_whole() -> None:
         ("", "(. .) ('' '')", False),
     ],
 )
-def test_quotations_are_not_coordinated(
-    opening: str, stop: str, usable: bool, tmp_path: Path
-) -> None:
+def test_quotations_are_not_coordinated(opening: str, stop: str, usable: bool, tmp_path: Path) -> None:
     trees = [
-        f"(S {opening} {clause('(DT The) (NN man)', f'ran{n}')} (CC and)"
-        f" {clause(subject, f'slept{n}')} {stop})"
+        f"(S {opening} {format_clause('(DT The) (NN man)', f'ran{n}')} (CC and) "
+        f"{format_clause(subject, f'slept{n}')} {stop})"
         for n in range(20)
         for subject in ("(PRP she)", "(DT the) (JJ old) (NN dog)")
     ]
-    table = write_table(rows_of(f"{tree}\n" for tree in trees), tmp_path / "table")
+    table = write_table(parse_rows(f"{tree}\n" for tree in trees), tmp_path / "table")
     sizes = NaturalRecipe(size=Size(8, 2, 2), audit=False)
-    ((_, built),) = build_each(find_tasks(["CoordInv"]), table, recipe=sizes)
+    ((_, built),) = build_datasets(find_tasks(["CoordInv"]), table, recipe=sizes)
     assert isinstance(built, ProbeDataset) == usable
     assert usable or "first clause longer: 0" in str(built)
 
@@ -171,10 +166,10 @@ def test_quotations_are_not_coordinated(
 @examples(4, phases=(Phase.explicit, Phase.generate))
 @given(seed=st.integers(0, 1000))
 def test_each_probe_word_is_as_often_right_as_wrong(name: str, seed: int, table: Table) -> None:
-    data = build_one(TASKS[name], table, recipe=recipe(seed=seed))
+    data = build_one(TASKS[name], table, recipe=make_recipe(seed=seed))
     check_all(data, lengths=(5, 70))
     counts: Counter[tuple[Split, str]] = Counter()
-    for item in items(data):
+    for item in iterate_items(data):
         inside = item.probes[0] in [token.lower() for token in item.tokens]
         assert item.label == str(inside).upper()
         counts[item.split, item.probes[0]] += 1 if inside else -1
@@ -185,9 +180,9 @@ def test_each_probe_word_is_as_often_right_as_wrong(name: str, seed: int, table:
 @examples(4, phases=(Phase.explicit, Phase.generate))
 @given(seed=st.integers(0, 1000))
 def test_the_label_says_which_word_is_first(name: str, seed: int, table: Table) -> None:
-    data = build_one(TASKS[name], table, recipe=recipe(seed=seed))
+    data = build_one(TASKS[name], table, recipe=make_recipe(seed=seed))
     check_all(data, lengths=(5, 70))
-    for item in items(data):
+    for item in iterate_items(data):
         words = [token.lower() for token in item.tokens]
         assert [words.count(probe) for probe in item.probes] == [1, 1]
         first, second = map(words.index, item.probes)
@@ -197,19 +192,19 @@ def test_the_label_says_which_word_is_first(name: str, seed: int, table: Table) 
 @pytest.mark.parametrize(("name", "tells"), [*zip(ORDER, (True, False, False), strict=True)])
 def test_two_words_have_a_usual_order_in_text_alone(name: str, tells: bool, table: Table) -> None:
     """Which of two words is first in training more often? In a random order neither is."""
-    data = build_one(TASKS[name], table, recipe=recipe(2000, 600))
-    first = Counter[str]()
-    for item in items(data):
+    data = build_one(TASKS[name], table, recipe=make_recipe(2000, 600))
+    lead = Counter[str]()
+    for item in iterate_items(data):
         if item.split is Split.TRAIN:
-            one, other = item.probes if item.label == "TRUE" else item.probes[::-1]
-            first[one] += 1
-            first[other] -= 1
-    said = [
-        (first[item.probes[0]] > first[item.probes[1]]) == (item.label == "TRUE")
-        for item in items(data)
+            first, second = item.probes if item.label == "TRUE" else item.probes[::-1]
+            lead[first] += 1
+            lead[second] -= 1
+    answers = [
+        (lead[item.probes[0]] > lead[item.probes[1]]) == (item.label == "TRUE")
+        for item in iterate_items(data)
         if item.split is Split.TEST
     ]
-    right = sum(said) / len(said)
+    right = sum(answers) / len(answers)
     assert right > 0.6 if tells else abs(right - 0.5) < 0.1
 
 
@@ -218,29 +213,29 @@ def test_lengths_of_adi_go_to_70(table: Table) -> None:
     data = build_one(TASKS["AdiLength"], table, recipe=size)
     assert data.labels[0] == "5-8"
     assert data.labels[-1] == "34-70"
-    for item in items(data):
+    for item in iterate_items(data):
         low, high = map(int, item.label.split("-"))
         assert low <= len(item.tokens) <= high
 
 
 @pytest.mark.parametrize("name", [*ADI, *ORDER, "AdiLength", "BShift"])
 def test_how_many_probe_words_an_item_has(name: str, table: Table) -> None:
-    data = build_one(TASKS[name], table, recipe=recipe(160, 16))
+    data = build_one(TASKS[name], table, recipe=make_recipe(160, 16))
     assert data.slots == TASKS[name].slots
 
 
 @pytest.mark.parametrize("control", ["permuted", "random"])
 @pytest.mark.parametrize("task", ["AdiLength", "AdiContent", "AdiOrder"])
 def test_controls_keep_the_questions(task: str, control: str, table: Table) -> None:
-    plain = build_one(TASKS[task], table, recipe=recipe(160, 16))
-    other = build_one(TASKS[f"{task}-{control}"], table, recipe=recipe(160, 16))
-    known = {row.text for row in made_up()}
-    assert other.labels == plain.labels
-    check_all(other, lengths=(5, 70))
-    texts = [item.text for item in items(other)]
-    assert sum(text in known for text in texts) < len(texts) / 10
+    plain = build_one(TASKS[task], table, recipe=make_recipe(160, 16))
+    control_data = build_one(TASKS[f"{task}-{control}"], table, recipe=make_recipe(160, 16))
+    originals = {row.text for row in sample_rows()}
+    assert control_data.labels == plain.labels
+    check_all(control_data, lengths=(5, 70))
+    texts = [item.text for item in iterate_items(control_data)]
+    assert sum(text in originals for text in texts) < len(texts) / 10
     if control == "permuted":
-        bags = {tuple(sorted(row.tokens)) for row in made_up()}
+        bags = {tuple(sorted(row.tokens)) for row in sample_rows()}
         assert all(tuple(sorted(text.split(" "))) in bags for text in texts)
 
 
@@ -268,47 +263,41 @@ def test_unknown_tasks(names: list[str], message: str) -> None:
 
 
 def test_a_task_says_what_the_table_lacks(tmp_path: Path) -> None:
-    rows = [analyse(Parsed(tokens=("men", f"ran{n}", "."))) for n in range(9)]
+    rows = [build_row(ParsedSentence(tokens=("men", f"ran{n}", "."))) for n in range(9)]
     bare = write_table(rows, tmp_path / "bare")
     with pytest.raises(TooFewError, match=r"^TreeDepth: needs constituents, which none of the 9"):
-        build_one(TASKS["TreeDepth"], bare, recipe=recipe())
+        build_one(TASKS["TreeDepth"], bare, recipe=make_recipe())
     with pytest.raises(TooFewError, match=r"^Tense: needs the main clause, which none of the 9"):
-        build_one(TASKS["Tense"], bare, recipe=recipe())
+        build_one(TASKS["Tense"], bare, recipe=make_recipe())
     with pytest.raises(TooFewError, match=r"^SOMO: needs tags, which none of the 9"):
-        build_one(TASKS["SOMO"], bare, recipe=recipe())
+        build_one(TASKS["SOMO"], bare, recipe=make_recipe())
 
 
 @pytest.mark.parametrize(
     ("settings_", "name", "message"),
     [
         (NaturalSettings(words=5000), "WC", r"WC: the corpus has \d+ words of at least 4 letters"),
+        (NaturalSettings(first_rank=99_999), "WC", r"WC: the corpus has 0 words of at least 4 letters"),
         (
-            NaturalSettings(first_rank=99_999),
-            "WC",
-            r"WC: the corpus has 0 words of at least 4 letters",
-        ),
-        (
-            NaturalSettings(band=Band(4000, 4001)),
+            NaturalSettings(band=FrequencyBand(4000, 4001)),
             "Tense",
             r"Tense: the corpus has too few sentences: at least 1 are needed of each class, and no "
             r"word may be in two splits; it has PAST in test: 0, ",
         ),
-        (NaturalSettings(odd_band=Band(4000, 4001)), "SOMO", "SOMO: the corpus has too few"),
+        (NaturalSettings(odd_band=FrequencyBand(4000, 4001)), "SOMO", "SOMO: the corpus has too few"),
     ],
 )
-def test_what_the_corpus_does_not_have(
-    settings_: NaturalSettings, name: str, message: str, table: Table
-) -> None:
-    asked = NaturalRecipe(size=Size(60, 10, 10), settings=settings_, audit=False)
+def test_what_the_corpus_does_not_have(settings_: NaturalSettings, name: str, message: str, table: Table) -> None:
+    small_recipe = NaturalRecipe(size=Size(60, 10, 10), settings=settings_, audit=False)
     with pytest.raises(SentprobeError, match=message):
-        build_one(TASKS[name], table, recipe=asked)
+        build_one(TASKS[name], table, recipe=small_recipe)
 
 
 def test_no_sequence_of_constituents(tmp_path: Path) -> None:
-    rows = rows_of(f"(S (NP (NN man)) (, ,) (VP (VBD ran{n}) (RB off)) (. .))" for n in range(30))
+    rows = parse_rows(f"(S (NP (NN man)) (, ,) (VP (VBD ran{n}) (RB off)) (. .))" for n in range(30))
     commas = write_table(rows, tmp_path / "commas")
     with pytest.raises(TooFewError, match="TopConst: the corpus has no sequence of top const"):
-        build_one(TASKS["TopConst"], commas, recipe=recipe())
+        build_one(TASKS["TopConst"], commas, recipe=make_recipe())
 
 
 @pytest.mark.parametrize("size", [Size(0, 5, 5), Size(5, 0, 5), Size(5, 5, -1)])
@@ -318,7 +307,7 @@ def test_sizes_are_positive(size: Size, table: Table) -> None:
 
 
 def test_a_shard_that_vanished_is_named(tmp_path: Path) -> None:
-    gone = write_table(made_up()[:50], tmp_path / "gone")
+    gone = write_table(sample_rows()[:50], tmp_path / "gone")
     Path(gone.files[0]).unlink()
     with pytest.raises(SentprobeError, match=r"part-00000\.parquet"):
-        build_one(TASKS["SentLen"], gone, recipe=recipe())
+        build_one(TASKS["SentLen"], gone, recipe=make_recipe())

@@ -1,11 +1,9 @@
-"""What an encoder learns by each objective is worth more than a head over the encoder as drawn.
+"""A trained encoder beats a trained head over the untrained encoder, for each objective.
 
-A random BiLSTM keeps much of a sentence, and a large decoder over many units reads much of that, so
-that the control may be as good for a while. Here the encoder has 16 units a direction (32 for
-meaning and contrastive), sentences are of one structure and 45 word types, and each course is long
-enough for the whole to find its way. What is shown is that training reaches the encoder and is of
-use on what was held out; how large the gap is elsewhere is not. benchmarks/objectives.py measures
-that, by minutes.
+A random BiLSTM retains much of a sentence, and a large decoder can read it, so the control may be as good for a while.
+Here the encoder has 16 units per direction (32 for meaning and contrastive), and sentences have one structure and 45
+word types. Each training is long enough for the full model to converge. The test shows that training reaches the
+encoder and helps on held-out items; benchmarks/objectives.py measures the size of the gain.
 """
 
 from pathlib import Path
@@ -18,14 +16,14 @@ from generated_texts import GENERATED, Drawing
 from torch import nn
 
 from sentprobe.probes.encoders.networks.architecture import Architecture
-from sentprobe.probes.pretraining import loop, machines
+from sentprobe.probes.pretraining import devices_and_precision, loop
 from sentprobe.probes.pretraining.objective import Validation
 from sentprobe.probes.pretraining.objectives import OBJECTIVES, ObjectiveOptions
 from sentprobe.probes.pretraining.optimizers import OptimizerKind, OptimizerSettings
-from sentprobe.probes.pretraining.schedule import Every, Limits
+from sentprobe.probes.pretraining.schedule import Limits, StepInterval
 from sentprobe.probes.pretraining.texts.meanings import Meanings
 from sentprobe.probes.pretraining.texts.open_texts import LearnedTexts
-from sentprobe.probes.runs.training_plan import ModelPlan, TextPlan, TrainingPlan
+from sentprobe.probes.runs.training.training_plan import ModelPlan, TextPlan, TrainingPlan
 
 pytest.importorskip("lightning_fabric")
 pytest.importorskip("tokenizers")
@@ -33,13 +31,13 @@ pytest.importorskip("sacrebleu")
 
 
 class Bout(NamedTuple):
-    """A course, and by how much its trained encoder is to win."""
+    """Settings of a training, and the required gain of its trained encoder."""
 
     steps: int
     gap: float
-    """In units of BLEU or accuracy; of perplexity, in nats."""
+    """Gain in BLEU, in accuracy, or in nats for perplexity."""
     hidden: int = 16
-    """Units of the encoder, of each direction."""
+    """Units of the encoder, per direction."""
     rate: float = 0.015
     items: int = 2000
 
@@ -62,14 +60,12 @@ SHORT = Bout(2, 0, items=80)
 
 
 def plan_of(name: str, folder: Path, bout: Bout, *, seed: int = 1) -> TrainingPlan:
-    """Return how an objective is trained."""
+    """Return the plan of an objective's training."""
     return TrainingPlan(
         name=name,
         objective=name,
         texts=TextPlan(corpus=()),
-        model=ModelPlan(
-            architecture=Architecture(kind="bilstm-max", hidden=bout.hidden, inputs=32)
-        ),
+        model=ModelPlan(architecture=Architecture(kind="bilstm-max", hidden=bout.hidden, inputs=32)),
         options=ObjectiveOptions(
             batch=32,
             codes=300,
@@ -84,20 +80,20 @@ def plan_of(name: str, folder: Path, bout: Bout, *, seed: int = 1) -> TrainingPl
             seed=seed,
             optimizer=OptimizerSettings(kind=OptimizerKind.ADAM, rate=bout.rate, clip=5.0),
             limits=Limits(steps=bout.steps),
-            validate_every=Every(bout.steps),
-            machine=machines.TrainingMachine(precision=machines.TrainingPrecision.FLOAT32),
+            validate_every=StepInterval(bout.steps),
+            machine=devices_and_precision.TrainingMachine(precision=devices_and_precision.TrainingPrecision.FLOAT32),
         ),
         out=folder,
     )
 
 
-def drawn(name: str, bout: Bout, *, seed: int = 1) -> LearnedTexts | Meanings:
-    """Return what an objective learns from."""
+def draw_texts(name: str, bout: Bout, *, seed: int = 1) -> LearnedTexts | Meanings:
+    """Return generated texts for an objective."""
     return GENERATED[name](Drawing(items=bout.items, seed=seed))
 
 
 def gap(better: Validation, worse: Validation) -> float:
-    """Return how much better a figure is; of perplexity, by how many nats a code."""
+    """Return the gain of one validation over another; for perplexity, in nats per code."""
     if better.higher_is_better:
         return better.value - worse.value
     return worse.loss - better.loss
@@ -108,38 +104,38 @@ def test_every_objective_is_compared() -> None:
     assert set(BOUTS) == set(GENERATED) == learned
 
 
-def weights(module: nn.Module) -> list[torch.Tensor]:
-    return [each.detach().clone() for each in module.parameters()]
+def copy_weights(module: nn.Module) -> list[torch.Tensor]:
+    return [parameter.detach().clone() for parameter in module.parameters()]
 
 
 def test_a_frozen_encoder_stays_as_drawn_while_its_head_learns(tmp_path: Path) -> None:
     plan = plan_of("nli", tmp_path, SHORT)
-    made = prepare_control(plan, drawn("nli", SHORT))
-    encoder, whole = weights(made.learner.encoder), weights(made.learner)
-    assert train(made, plan, tmp_path / "frozen", None).steps == 2
-    assert all(map(torch.equal, encoder, weights(made.learner.encoder)))
-    assert sum(map(torch.equal, whole, weights(made.learner))) == len(encoder)
+    prepared = prepare_control(plan, draw_texts("nli", SHORT))
+    encoder, learner_weights = (copy_weights(prepared.learner.encoder), copy_weights(prepared.learner))
+    assert train(prepared, plan, tmp_path / "frozen", None).steps == 2
+    assert all(map(torch.equal, encoder, copy_weights(prepared.learner.encoder)))
+    assert sum(map(torch.equal, learner_weights, copy_weights(prepared.learner))) == len(encoder)
 
 
 def test_where_there_is_no_head_nothing_is_trained(tmp_path: Path) -> None:
     plan = plan_of("contrastive", tmp_path, SHORT)
-    made = prepare_control(plan, drawn("contrastive", SHORT))
-    outcome = train(made, plan, tmp_path / "frozen", None)
-    assert (outcome.steps, outcome.best) == (0, validated(made))
+    prepared = prepare_control(plan, draw_texts("contrastive", SHORT))
+    outcome = train(prepared, plan, tmp_path / "frozen", None)
+    assert (outcome.steps, outcome.best) == (0, validated(prepared))
 
 
 def test_minutes_are_counted_as_often_as_is_validated(tmp_path: Path) -> None:
     plan = plan_of("contrastive", tmp_path, SHORT)
-    found = compare(plan, drawn("contrastive", SHORT), minutes=1e-9)
-    assert (found.frozen.steps, found.trained.steps) == (0, 2)
-    assert found.trained.best.metric == "accuracy"
+    comparison = compare(plan, draw_texts("contrastive", SHORT), minutes=1e-9)
+    assert (comparison.frozen.steps, comparison.trained.steps) == (0, 2)
+    assert comparison.trained.best.metric == "accuracy"
 
 
 @pytest.mark.slow  # up to half a minute of learning each
 @pytest.mark.parametrize("name", BOUTS)
 def test_a_trained_encoder_beats_itself_as_drawn(name: str, tmp_path: Path) -> None:
     bout = BOUTS[name]
-    found = compare(plan_of(name, tmp_path, bout), drawn(name, bout))
-    assert found.trained.steps == bout.steps
-    assert gap(found.trained.best, found.frozen.best) > bout.gap
-    assert gap(found.trained.best, found.untrained) > bout.gap
+    comparison = compare(plan_of(name, tmp_path, bout), draw_texts(name, bout))
+    assert comparison.trained.steps == bout.steps
+    assert gap(comparison.trained.best, comparison.frozen.best) > bout.gap
+    assert gap(comparison.trained.best, comparison.untrained) > bout.gap

@@ -1,4 +1,4 @@
-"""A training that is stopped by a signal loses nothing, wherever it was."""
+"""A training that a signal stops loses nothing, at any point."""
 
 import os
 import signal
@@ -21,41 +21,41 @@ from thoroughness import examples
 
 from sentprobe.errors import ResultsError, SentprobeError
 from sentprobe.probes.pretraining import checkpoint, loop
-from sentprobe.probes.pretraining.interrupts import Interrupts
+from sentprobe.probes.pretraining.interrupts import InterruptHandler
 from sentprobe.probes.pretraining.objective import Batch, Learner, Validation
-from sentprobe.probes.pretraining.schedule import Every
+from sentprobe.probes.pretraining.schedule import StepInterval
 
 pytest.importorskip("lightning_fabric", reason="the extra train is not installed")
 
-SELDOM = replace(SETTINGS, keep_seconds=300, point_every=Every(3))
-"""Unless it is stopped, it is kept after each fourth step alone."""
+SELDOM = replace(SETTINGS, keep_seconds=300, point_every=StepInterval(3))
+"""Unless it is stopped, a checkpoint is written after each fourth step only."""
 
 CALLED: Mapping[str, tuple[Any, str]] = {
     "step": (LengthLearner, "forward"),
     "optimizer": (torch.optim.Adam, "step"),
     "best": (SmallTraining, "_save"),
-    "writing": (checkpoint, "_numbers"),
+    "writing": (checkpoint, "_collect_optimizer_tensors"),
     "checkpoint": (checkpoint, "write_checkpoint"),
 }
-"""What is called in a training, beside its validation and its looks."""
+"""Calls of a training, besides validation and probing."""
 
 PLACES = (*CALLED, "validation", "look")
 
 
 @dataclass
 class Stopped:
-    """A training in a folder, begun again until it is over, and stopped at some calls."""
+    """A training in a folder that is stopped at some calls and restarted until it ends."""
 
     folder: Path
     stops: Mapping[str, Collection[int]] = field(default_factory=dict)
-    """By place: the calls, counted from 1 over all beginnings."""
+    """Numbers of the calls at each place, counted from 1 over all restarts."""
     numbers: Sequence[int] = (signal.SIGINT,)
-    """The signals that come, one at once after the other."""
+    """Signals that are sent immediately after each other."""
     bad: int | None = None
-    """The step of an epoch from which on losses are no numbers."""
+    """Step of an epoch from which losses are NaN."""
     calls: Counter[str] = field(default_factory=Counter)
     codes: list[object] = field(default_factory=list)
-    """How each beginning but the last ended."""
+    """Exceptions that ended each run but the last."""
     best: set[int] = field(default_factory=set)
     points: set[int] = field(default_factory=set)
 
@@ -66,7 +66,7 @@ class Stopped:
         return self
 
     def begin(self) -> bool:
-        """Train until it is stopped; say whether it is over."""
+        """Train until it is stopped; return whether training has ended."""
         prepared = prepare(bad=self.bad, validate=self._validate)
         self.last = SmallTraining(self.folder, SELDOM, prepared=prepared)
         try:
@@ -81,14 +81,14 @@ class Stopped:
 
     @property
     def step(self) -> int:
-        """The step that the checkpoint is of."""
+        """Step of the checkpoint."""
         stored = checkpoint.read_state(self.folder)
         return stored.state.step if stored else 0
 
     def _validate(self, learner: Learner) -> Validation:
-        found = validate(learner)
+        validation = validate(learner)
         self._called("validation")
-        return found
+        return validation
 
     def _called(self, place: str) -> None:
         self.calls[place] += 1
@@ -107,10 +107,10 @@ class Stopped:
         owner, name = CALLED[place]
         usual = getattr(owner, name)
 
-        def called(*given: Any, **named: Any) -> Any:
-            found = usual(*given, **named)
+        def called(*arguments: Any, **named: Any) -> Any:
+            result = usual(*arguments, **named)
             self._called(place)  # what is to be changed is, and nobody has heard of it
-            return found
+            return result
 
         return mock.patch.object(owner, name, called)
 
@@ -120,12 +120,12 @@ USUAL: Mapping[int, Any] = {
     signal.SIGTERM: signal.SIG_DFL,
     signal.SIGHUP: signal.SIG_DFL,
 }
-"""Who takes signals in a process of Python; a shell's background job ignores the first."""
+"""Default signal handlers of Python; a shell's background job ignores the first signal."""
 
 
 @pytest.fixture(autouse=True, scope="module")
 def usual_end() -> Iterator[None]:
-    """Have signals end this process as usual: a command that ran in it may take them."""
+    """Restore default signal handlers, which an earlier command may have replaced."""
     before = {number: signal.signal(number, handler) for number, handler in USUAL.items()}
     yield
     for number, handler in before.items():
@@ -133,18 +133,21 @@ def usual_end() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Stopped:
+def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Stopped:
     return Stopped(tmp_path_factory.mktemp("whole") / "enc").run()
 
 
-def check_same(found: Stopped, whole: Stopped) -> None:
-    """Check that the weights and all else came out as if it had not been stopped."""
-    assert same(found.last.weights, whole.last.weights)
-    assert (found.best, found.points) == (whole.best, whole.points)
-    ends = [checkpoint.read_state(each.folder) for each in (found, whole)]
-    one, other = (replace(end.state, seconds=0.0) for end in ends if end)
-    assert one == other
-    optimizers = (each.folder / checkpoint.FOLDER / checkpoint.OPTIMIZER for each in (found, whole))
+def check_same_training(stopped: Stopped, uninterrupted: Stopped) -> None:
+    """Check that weights and records equal those of an uninterrupted training."""
+    assert same(stopped.last.weights, uninterrupted.last.weights)
+    assert (stopped.best, stopped.points) == (uninterrupted.best, uninterrupted.points)
+    ends = [checkpoint.read_state(training.folder) for training in (stopped, uninterrupted)]
+    stopped_state, uninterrupted_state = (replace(end.state, seconds=0.0) for end in ends if end)
+    assert stopped_state == uninterrupted_state
+    optimizers = (
+        training.folder / checkpoint.CHECKPOINT_FOLDER / checkpoint.OPTIMIZER_FILE
+        for training in (stopped, uninterrupted)
+    )
     assert len({path.read_bytes() for path in optimizers}) == 1
 
 
@@ -154,121 +157,113 @@ def check_same(found: Stopped, whole: Stopped) -> None:
     numbers=st.sampled_from([(signal.SIGTERM,), (signal.SIGHUP, signal.SIGTERM)]),
 )
 def test_wherever_it_is_stopped_nothing_is_lost(
-    whole: Stopped, stops: Mapping[str, Collection[int]], numbers: Sequence[int]
+    uninterrupted: Stopped, stops: Mapping[str, Collection[int]], numbers: Sequence[int]
 ) -> None:
     with TemporaryDirectory() as folder:
-        found = Stopped(Path(folder) / "enc", stops, numbers).run()
-        check_same(found, whole)
-        assert found.calls["optimizer"] == 12  # no step is made twice
+        stopped = Stopped(Path(folder) / "enc", stops, numbers).run()
+        check_same_training(stopped, uninterrupted)
+        assert stopped.calls["optimizer"] == 12  # no step is made twice
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_what_is_kept_is_the_last_step_that_is_whole(
-    whole: Stopped, tmp_path: Path, place: str
-) -> None:
-    found = Stopped(tmp_path / "enc", {place: {2}})
-    with found.watched():
-        assert not found.begin()
-        assert found.step == found.calls["optimizer"] > 0
-        assert found.begin()
-    check_same(found, whole)
+def test_what_is_kept_is_the_last_step_that_is_whole(uninterrupted: Stopped, tmp_path: Path, place: str) -> None:
+    stopped = Stopped(tmp_path / "enc", {place: {2}})
+    with stopped.watched():
+        assert not stopped.begin()
+        assert stopped.step == stopped.calls["optimizer"] > 0
+        assert stopped.begin()
+    check_same_training(stopped, uninterrupted)
 
 
-def test_a_signal_that_ends_a_process_at_once_ends_it_with_its_code(
-    whole: Stopped, tmp_path: Path
-) -> None:
-    found = Stopped(tmp_path / "enc", {"optimizer": {6}, "step": {9}}, (signal.SIGTERM,)).run()
-    assert found.codes == [143, 143]
+def test_a_signal_that_ends_a_process_at_once_ends_it_with_its_code(uninterrupted: Stopped, tmp_path: Path) -> None:
+    stopped = Stopped(tmp_path / "enc", {"optimizer": {6}, "step": {9}}, (signal.SIGTERM,)).run()
+    assert stopped.codes == [143, 143]
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-    check_same(found, whole)
+    check_same_training(stopped, uninterrupted)
 
 
 @pytest.mark.parametrize("numbers", [(signal.SIGHUP, signal.SIGTERM), (signal.SIGTERM,) * 2])
-@pytest.mark.parametrize(
-    "stops", [{"optimizer": {7}}, {"step": {9}}, {"optimizer": {7}, "writing": {2}}]
-)
+@pytest.mark.parametrize("stops", [{"optimizer": {7}}, {"step": {9}}, {"optimizer": {7}, "writing": {2}}])
 def test_what_a_closed_terminal_sends_twice_means_one_thing(
-    whole: Stopped, tmp_path: Path, numbers: Sequence[int], stops: Mapping[str, Collection[int]]
+    uninterrupted: Stopped, tmp_path: Path, numbers: Sequence[int], stops: Mapping[str, Collection[int]]
 ) -> None:
-    found = Stopped(tmp_path / "enc", stops, numbers)
-    with found.watched():
-        assert not found.begin()
-        assert found.step == found.calls["optimizer"] == 7
-        assert found.begin()
-    check_same(found, whole)
+    stopped = Stopped(tmp_path / "enc", stops, numbers)
+    with stopped.watched():
+        assert not stopped.begin()
+        assert stopped.step == stopped.calls["optimizer"] == 7
+        assert stopped.begin()
+    check_same_training(stopped, uninterrupted)
 
 
-@pytest.mark.parametrize(
-    ("stops", "times"), [({"optimizer": {7}}, 2), ({"optimizer": {7}, "writing": {2}}, 1)]
-)
+@pytest.mark.parametrize(("stops", "times"), [({"optimizer": {7}}, 2), ({"optimizer": {7}, "writing": {2}}, 1)])
 def test_ctrl_c_once_more_ends_it_at_once(
-    whole: Stopped, tmp_path: Path, stops: Mapping[str, Collection[int]], times: int
+    uninterrupted: Stopped, tmp_path: Path, stops: Mapping[str, Collection[int]], times: int
 ) -> None:
-    found = Stopped(tmp_path / "enc", stops, (signal.SIGINT,) * times)
-    with found.watched():
-        assert not found.begin()
-        assert (found.step, found.calls["optimizer"]) == (4, 7)
-        assert found.begin()
-    check_same(found, whole)
+    stopped = Stopped(tmp_path / "enc", stops, (signal.SIGINT,) * times)
+    with stopped.watched():
+        assert not stopped.begin()
+        assert (stopped.step, stopped.calls["optimizer"]) == (4, 7)
+        assert stopped.begin()
+    check_same_training(stopped, uninterrupted)
 
 
 def test_what_may_be_no_number_any_more_is_not_kept(tmp_path: Path) -> None:
-    found = Stopped(tmp_path / "enc", {"optimizer": {3}}, bad=1)
-    with found.watched(), pytest.raises(loop.DivergedError, match="no number any more at step 2"):
-        found.begin()
-    assert found.step == 0
+    stopped = Stopped(tmp_path / "enc", {"optimizer": {3}}, bad=1)
+    with stopped.watched(), pytest.raises(loop.DivergedError, match="not finite at step 2"):
+        stopped.begin()
+    assert stopped.step == 0
 
 
 def test_a_signal_that_is_ignored_stays_so() -> None:
     before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
     try:
-        with Interrupts() as interrupts, interrupts.waiting():
+        with InterruptHandler() as interrupts, interrupts.defer_signals():
             os.kill(os.getpid(), signal.SIGTERM)
-        assert interrupts.may_keep
+        assert interrupts.can_save
     finally:
         signal.signal(signal.SIGTERM, before)
 
 
 def test_whoever_takes_a_signal_and_returns_is_told_once() -> None:
-    taken: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, _: taken.append(number))
+    received: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: received.append(number))
     try:
-        with Interrupts() as interrupts:
+        with InterruptHandler() as interrupts:
             for _ in range(3):
                 signal.raise_signal(signal.SIGINT)
                 for _ in range(2):
-                    with interrupts.waiting():
+                    with interrupts.defer_signals():
                         pass
-            assert len(taken) == 3
-            with interrupts.waiting():
+            assert len(received) == 3
+            with interrupts.defer_signals():
                 signal.raise_signal(signal.SIGINT)
-                assert len(taken) == 3
-            with interrupts.waiting():
+                assert len(received) == 3
+            with interrupts.defer_signals():
                 pass
-            assert len(taken) == 4
-            assert interrupts.may_keep
+            assert len(received) == 4
+            assert interrupts.can_save
     finally:
         signal.signal(signal.SIGINT, before)
 
 
 def test_a_signal_that_nobody_heard_is_not_the_last() -> None:
-    """As one that came while an object was removed: what is raised there goes nowhere."""
-    with Interrupts() as interrupts:
+    """A signal during an object's removal, where exceptions are ignored, is not lost."""
+    with InterruptHandler() as interrupts:
         for _ in range(3):
-            with pytest.raises(KeyboardInterrupt), interrupts.waiting():
+            with pytest.raises(KeyboardInterrupt), interrupts.defer_signals():
                 signal.raise_signal(signal.SIGINT)
-            assert interrupts.may_keep
+            assert interrupts.can_save
 
 
 def test_a_thread_of_its_own_hears_no_signal() -> None:
     with ThreadPoolExecutor() as pool:
-        assert pool.submit(lambda: Interrupts().__enter__().may_keep).result()
+        assert pool.submit(lambda: InterruptHandler().__enter__().can_save).result()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 @pytest.mark.parametrize("call", [1, 2, 3])
 def test_no_signal_parts_the_files_of_a_model(tmp_path: Path, call: int) -> None:
-    """What is written in three parts is whole, with its validation, before it is stopped."""
+    """All files of a model and its validation are written before the process stops."""
     parts: list[int] = []
     validations: list[int] = []
 
@@ -280,9 +275,7 @@ def test_no_signal_parts_the_files_of_a_model(tmp_path: Path, call: int) -> None
 
     prepared, folder = prepare(), tmp_path / "enc"
     folder.mkdir()
-    store = loop.TrainingStore(
-        folder, {"seed": 7}, save, lambda found: validations.append(found.step)
-    )
+    store = loop.TrainingStore(folder, {"seed": 7}, save, lambda point: validations.append(point.step))
     with pytest.raises(KeyboardInterrupt):
         loop.train(prepared, SELDOM, store)
     assert (parts, validations) == ([1, 2, 3], [4])
@@ -304,7 +297,7 @@ def test_validations_that_cannot_be_kept_stop_no_better_model(tmp_path: Path) ->
 
 
 def train_where_a_peer_is_gone(folder: Path, *, devices: int) -> RuntimeError:
-    """Let the third step fail, as where another of so many devices ends; return the error."""
+    """Let the third step fail, as if another device's process ended; return the error."""
     calls = iter(range(1, 4))
     usual = LengthLearner.forward
 
@@ -334,4 +327,4 @@ def test_an_error_is_told_even_if_nothing_can_be_kept(tmp_path: Path) -> None:
     full = SentprobeError("cannot write: no space left")
     with mock.patch.object(checkpoint, "write_checkpoint", side_effect=full):
         error = train_where_a_peer_is_gone(tmp_path, devices=2)
-    assert error.__notes__ == ["the last steps are not kept: cannot write: no space left"]
+    assert error.__notes__ == ["the last steps are not saved: cannot write: no space left"]

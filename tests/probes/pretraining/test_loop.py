@@ -1,4 +1,4 @@
-"""The loop goes on where it was stopped, bit by bit, and says what went wrong."""
+"""The training loop resumes with identical results and reports errors."""
 
 import os
 import random
@@ -12,33 +12,23 @@ import killed_trainings
 import pytest
 import torch
 from processes import ENVIRONMENT
-from small_trainings import (
-    SETTINGS,
-    STEPS,
-    SmallTraining,
-    no_better,
-    prepare,
-    same,
-    until,
-)
+from small_trainings import SETTINGS, STEPS, SmallTraining, no_better, prepare, same, until
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.pretraining import checkpoint, loop, machines, optimizers
+from sentprobe.probes.pretraining import checkpoint, devices_and_precision, loop, optimizers
 from sentprobe.probes.pretraining.objective import Batch
 from sentprobe.probes.pretraining.optimizers import ADAGRAD, ADAM, SGD, OptimizerSettings
-from sentprobe.probes.pretraining.schedule import Every, Limits
+from sentprobe.probes.pretraining.schedule import Limits, StepInterval
 
 pytest.importorskip("lightning_fabric", reason="the extra train is not installed")
 
 
-@pytest.mark.parametrize("optimizer", [ADAM, SGD, ADAGRAD], ids=lambda each: each.kind.value)
-def test_a_training_that_is_interrupted_goes_on_bit_by_bit(
-    tmp_path: Path, optimizer: OptimizerSettings
-) -> None:
-    whole = SmallTraining(tmp_path / "whole", until(12, optimizer))
-    whole.run()
+@pytest.mark.parametrize("optimizer", [ADAM, SGD, ADAGRAD], ids=lambda settings: settings.kind.value)
+def test_a_training_that_is_interrupted_goes_on_bit_by_bit(tmp_path: Path, optimizer: OptimizerSettings) -> None:
+    uninterrupted = SmallTraining(tmp_path / "whole", until(12, optimizer))
+    uninterrupted.run()
     stops = {3, STEPS, 9}  # in the middle of an epoch, and where one ends
-    settings = replace(until(12, optimizer), point_every=Every(1))
+    settings = replace(until(12, optimizer), point_every=StepInterval(1))
     while True:
         part = SmallTraining(tmp_path / "part", settings)
         try:
@@ -48,11 +38,11 @@ def test_a_training_that_is_interrupted_goes_on_bit_by_bit(
             continue
     assert not stops
     assert state.step == 12
-    assert same(part.weights, whole.weights)
-    assert state.best == whole.run().best
+    assert same(part.weights, uninterrupted.weights)
+    assert state.best == uninterrupted.run().best
 
 
-def interrupt(point: loop.Point, stops: set[int]) -> None:
+def interrupt(point: loop.ProbingPoint, stops: set[int]) -> None:
     if point.step in stops:
         stops.remove(point.step)
         raise KeyboardInterrupt
@@ -81,14 +71,10 @@ def test_a_training_that_is_over_does_nothing(tmp_path: Path) -> None:
 
 def test_it_ends_when_validation_gets_no_better(tmp_path: Path) -> None:
     limits = Limits(patience=2)
-    training = SmallTraining(
-        tmp_path / "enc",
-        replace(SETTINGS, limits=limits),
-        prepared=prepare(validate=no_better),
-    )
+    training = SmallTraining(tmp_path / "enc", replace(SETTINGS, limits=limits), prepared=prepare(validate=no_better))
     state = training.run()
     assert (state.step, state.waited, training.best) == (12, 2, [4])
-    assert state.ended(limits) == "no better accuracy in 2 validations"
+    assert state.find_end_reason(limits) == "no better accuracy in 2 validations"
 
 
 def test_the_best_by_validation_is_written_and_the_last_is_kept(tmp_path: Path) -> None:
@@ -96,33 +82,33 @@ def test_the_best_by_validation_is_written_and_the_last_is_kept(tmp_path: Path) 
     state = training.run()
     assert state.best is not None
     assert training.best[-1] == state.best.step
-    other = prepare()
-    optimizer = optimizers.make_optimizer(ADAM, other.learner)
-    checkpoint.load_weights(tmp_path / "enc", checkpoint.Learned(other.learner, optimizer))
-    assert same(other.learner.state_dict(), training.weights)
+    other_prepared = prepare()
+    optimizer = optimizers.make_optimizer(ADAM, other_prepared.learner)
+    checkpoint.load_weights(tmp_path / "enc", checkpoint.ModelAndOptimizer(other_prepared.learner, optimizer))
+    assert same(other_prepared.learner.state_dict(), training.weights)
 
 
 def test_whoever_looks_changes_nothing(tmp_path: Path) -> None:
-    def look(point: loop.Point) -> None:
+    def look(point: loop.ProbingPoint) -> None:
         torch.rand(random.randrange(9))
         point.model.eval()
 
     alone = SmallTraining(tmp_path / "alone")
     alone.run()
-    seen = SmallTraining(tmp_path / "seen", replace(SETTINGS, point_every=Every(5)))
+    seen = SmallTraining(tmp_path / "seen", replace(SETTINGS, point_every=StepInterval(5)))
     seen.run(look)
     assert seen.points == [0, 5, 10, 12]
     assert same(seen.weights, alone.weights)
-    epochs = SmallTraining(tmp_path / "epochs", replace(until(STEPS), point_every=Every()))
+    epochs = SmallTraining(tmp_path / "epochs", replace(until(STEPS), point_every=StepInterval()))
     epochs.run()
     assert epochs.points == [0, STEPS]
 
 
 def test_the_last_look_is_not_lost_when_it_is_interrupted(tmp_path: Path) -> None:
-    """The last step is one that validates, after which all else is done."""
+    """The last step validates, before probing and saving."""
     for every, points in ((5, [0, 5, 10, 12]), (4, [0, 4, 8, 12])):
         stops = {12}
-        settings = replace(SETTINGS, point_every=Every(every))
+        settings = replace(SETTINGS, point_every=StepInterval(every))
         training = SmallTraining(tmp_path / str(every), settings)
         with pytest.raises(KeyboardInterrupt):
             training.run(lambda point, stops=stops: interrupt(point, stops))  # type: ignore[misc]
@@ -135,7 +121,7 @@ def test_the_last_look_is_not_lost_when_it_is_interrupted(tmp_path: Path) -> Non
 def test_a_training_that_is_over_is_looked_at_where_it_ended(tmp_path: Path) -> None:
     first = SmallTraining(tmp_path / "enc")
     state = first.run()
-    again = SmallTraining(tmp_path / "enc", replace(SETTINGS, point_every=Every()))
+    again = SmallTraining(tmp_path / "enc", replace(SETTINGS, point_every=StepInterval()))
     seen: list[bool] = []
     assert again.run(lambda _: seen.append(same(again.weights, first.weights))) == state
     assert (again.points, seen, again.best) == ([12], [True], [])
@@ -154,21 +140,19 @@ def test_word_vectors_that_are_frozen_stay(tmp_path: Path) -> None:
     model.words.weight.requires_grad_(False)
     before = training.weights
     training.run()
-    moved = {name for name, each in training.weights.items() if not torch.equal(each, before[name])}
+    moved = {name for name, tensor in training.weights.items() if not torch.equal(tensor, before[name])}
     assert moved == before.keys() - {"encoder.words.weight"}
 
 
 @pytest.mark.parametrize("bad", [0, 2])
-def test_a_loss_that_is_no_number_stops_it_and_keeps_what_was_good(
-    tmp_path: Path, bad: int
-) -> None:
-    settings = replace(SETTINGS, keep_seconds=300, validate_every=Every(2))
+def test_a_loss_that_is_no_number_stops_it_and_keeps_what_was_good(tmp_path: Path, bad: int) -> None:
+    settings = replace(SETTINGS, keep_seconds=300, validate_every=StepInterval(2))
     training = SmallTraining(tmp_path / "enc", settings, prepared=prepare(bad=bad))
     with pytest.raises(loop.DivergedError) as caught:
         training.run()
     folder = tmp_path / "enc"
-    good = "the best model, loss" if bad else "nothing, as nothing was validated yet"
-    assert f"the loss (nan) is no number any more at step {bad + 1}: " in str(caught.value)
+    good = "the best model, loss" if bad else "no model, since nothing was validated yet"
+    assert f"the loss (nan) is not finite at step {bad + 1}: " in str(caught.value)
     assert good in str(caught.value)
     assert training.best == ([2] if bad else [])
     stored = checkpoint.read_state(folder)
@@ -177,36 +161,34 @@ def test_a_loss_that_is_no_number_stops_it_and_keeps_what_was_good(
 
 def test_another_training_is_not_gone_on_with(tmp_path: Path) -> None:
     SmallTraining(tmp_path / "enc", until(2)).run()
-    other = SmallTraining(tmp_path / "enc", until(4), identity={"seed": 8})
+    other_training = SmallTraining(tmp_path / "enc", until(4), identity={"seed": 8})
     with pytest.raises(checkpoint.OtherTrainingError, match="has seed 7, not 8; choose another"):
-        other.run()
+        other_training.run()
 
 
 def test_a_device_that_is_not_there_is_refused(tmp_path: Path) -> None:
     if torch.cuda.is_available():
         pytest.skip("there is one")
-    machine = machines.TrainingMachine(device="cuda")
+    machine = devices_and_precision.TrainingMachine(device="cuda")
     with pytest.raises(UsageError, match="--device cuda: "):
         SmallTraining(tmp_path / "enc", replace(SETTINGS, machine=machine)).run()
 
 
-def test_the_optimizer_is_made_where_the_weights_learn(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_optimizer_is_made_where_the_weights_learn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
     training = SmallTraining(tmp_path / "enc", until(1))
     move, make = training.prepared.learner.to, optimizers.make_optimizer
 
-    def moved(*given: Any, **named: Any) -> Any:
+    def record_move(*arguments: Any, **named: Any) -> Any:
         done.append("move")
-        return move(*given, **named)
+        return move(*arguments, **named)
 
-    def made(*given: Any) -> Any:
+    def record_making(*arguments: Any) -> Any:
         done.append("make")
-        return make(*given)
+        return make(*arguments)
 
-    monkeypatch.setattr(training.prepared.learner, "to", moved)
-    monkeypatch.setattr(loop, "make_optimizer", made)
+    monkeypatch.setattr(training.prepared.learner, "to", record_move)
+    monkeypatch.setattr(loop, "make_optimizer", record_making)
     training.run()
     assert done[:2] == ["move", "make"]
 
@@ -227,12 +209,12 @@ def test_a_training_that_is_killed_20_times_goes_on_bit_by_bit(tmp_path: Path) -
     line = [sys.executable, str(script), str(tmp_path / "enc"), "20", "0"]
     done = subprocess.run(line, env=ENVIRONMENT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    whole = SmallTraining(tmp_path / "whole", until(killed_trainings.STEPS))
-    whole.run()
-    found, wanted = (
-        (tmp_path / name / checkpoint.FOLDER / file).read_bytes()
-        for file in (checkpoint.WEIGHTS,)
+    uninterrupted = SmallTraining(tmp_path / "whole", until(killed_trainings.STEPS))
+    uninterrupted.run()
+    resumed_tensors, expected_tensors = (
+        (tmp_path / name / checkpoint.CHECKPOINT_FOLDER / file).read_bytes()
+        for file in (checkpoint.WEIGHTS_FILE,)
         for name in ("enc", "whole")
     )
-    assert found == wanted
+    assert resumed_tensors == expected_tensors
     assert len(set(done.stdout.split())) > 10  # it was at work when it was killed

@@ -1,4 +1,4 @@
-"""Which of two validations is better, and how one is told."""
+"""Comparison and text of validations."""
 
 import pytest
 
@@ -10,18 +10,18 @@ from sentprobe.probes.pretraining.schedule import TrainingState
 def test_the_figure_decides_and_then_the_loss(higher: bool) -> None:
     worse, better = sorted([3.0, 4.0], reverse=not higher)
     one = Validation("figure", worse, higher_is_better=higher, loss=1)
-    other = Validation("figure", better, higher_is_better=higher, loss=2)
-    assert one.betters(None)
-    assert other.betters(one)
-    assert not one.betters(other)
+    better_result = Validation("figure", better, higher_is_better=higher, loss=2)
+    assert one.is_better_than(None)
+    assert better_result.is_better_than(one)
+    assert not one.is_better_than(better_result)
     less = Validation("figure", worse, higher_is_better=higher, loss=0.5)
-    assert less.betters(one)
-    assert not one.betters(less)
-    assert not one.betters(one)
+    assert less.is_better_than(one)
+    assert not one.is_better_than(less)
+    assert not one.is_better_than(one)
 
 
 @pytest.mark.parametrize(
-    ("metric", "value", "told"),
+    ("metric", "value", "text"),
     [
         ("BLEU", 9.733, "BLEU 9.7"),
         ("accuracy", 0.9299, "accuracy 93.0%"),
@@ -29,7 +29,7 @@ def test_the_figure_decides_and_then_the_loss(higher: bool) -> None:
         ("perplexity", 94.712, "perplexity 94.71"),
     ],
 )
-def test_a_figure_is_told_as_elsewhere(metric: str, value: float, told: str) -> None:
-    found = Validation(metric, value, higher_is_better=True, loss=1.0)
-    assert str(found) == told
-    assert str(TrainingState(step=7).validated(found, steps=9).best) == f"{told} at step 7"
+def test_a_figure_is_told_as_elsewhere(metric: str, value: float, text: str) -> None:
+    validation = Validation(metric, value, higher_is_better=True, loss=1.0)
+    assert str(validation) == text
+    assert str(TrainingState(step=7).record_validation(validation, steps_per_epoch=9).best) == f"{text} at step 7"

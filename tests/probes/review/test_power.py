@@ -1,4 +1,4 @@
-"""How many items and draws tell a difference: against SciPy's distributions, and as properties."""
+"""Numbers of items and draws agree with SciPy's distributions."""
 
 import numpy as np
 import pytest
@@ -10,19 +10,19 @@ from thoroughness import examples
 
 from sentprobe.probes.review.power import (
     MOST_DRAWS,
-    POWER,
-    draws_needed,
-    items_needed,
-    t_test_power,
-    units_needed,
+    TARGET_POWER,
+    compute_draws_needed,
+    compute_items_needed,
+    compute_t_test_power,
+    compute_units_needed,
 )
 
 shares = st.floats(0.01, 0.5)
 levels = st.sampled_from([0.05, 0.01, 0.001])
 
 
-def power_of_sign_test(units: int, better: float, worse: float, level: float) -> float:
-    """Add up, over all outcomes, how likely each is of which the exact test says enough."""
+def compute_sign_test_power(units: int, better: float, worse: float, level: float) -> float:
+    """Compute the power of the exact sign test from all outcomes."""
     both, power = better + worse, 0.0
     for decided in range(units + 1):
         if (weight := binom.pmf(decided, units, both)) > 1e-7:
@@ -34,20 +34,12 @@ def power_of_sign_test(units: int, better: float, worse: float, level: float) ->
 
 @pytest.mark.parametrize(
     ("better", "worse", "level"),
-    [
-        (0.12, 0.08, 0.05),
-        (0.3, 0.2, 0.05),
-        (0.3, 0.2, 0.001),
-        (0.1, 0.02, 0.05),
-        (0.2, 0.35, 0.001),
-    ],
+    [(0.12, 0.08, 0.05), (0.3, 0.2, 0.05), (0.3, 0.2, 0.001), (0.1, 0.02, 0.05), (0.2, 0.35, 0.001)],
 )
-def test_so_many_units_give_the_sign_test_its_power(
-    better: float, worse: float, level: float
-) -> None:
-    needed = units_needed(better, worse, level=level)
+def test_so_many_units_give_the_sign_test_its_power(better: float, worse: float, level: float) -> None:
+    needed = compute_units_needed(better, worse, level=level)
     assert needed is not None
-    assert power_of_sign_test(needed, better, worse, level) == pytest.approx(POWER, abs=0.03)
+    assert compute_sign_test_power(needed, better, worse, level) == pytest.approx(TARGET_POWER, abs=0.03)
 
 
 @pytest.mark.parametrize(("effect", "draws"), [(2.0, 5), (1.0, 3), (0.5, 20), (3.0, 10), (1.5, 2)])
@@ -56,41 +48,44 @@ def test_the_power_of_the_t_test_is_that_of_the_noncentral_distribution(
     effect: float, draws: int, level: float
 ) -> None:
     critical, shift = student.ppf(1 - level / 2, draws - 1), effect * draws**0.5
-    wanted = nct.sf(critical, draws - 1, shift) + nct.cdf(-critical, draws - 1, shift)
-    assert t_test_power(effect, draws, level=level) == pytest.approx(wanted, abs=1e-4)
+    expected = nct.sf(critical, draws - 1, shift) + nct.cdf(-critical, draws - 1, shift)
+    assert compute_t_test_power(effect, draws, level=level) == pytest.approx(expected, abs=1e-4)
 
 
 def test_so_many_draws_and_not_one_fewer() -> None:
-    needed = draws_needed(0.02, 0.012, level=0.01)
+    needed = compute_draws_needed(0.02, 0.012, level=0.01)
     assert needed is not None
-    assert t_test_power(0.02 / 0.012, needed, level=0.01) >= POWER
-    assert t_test_power(0.02 / 0.012, needed - 1, level=0.01) < POWER
+    assert compute_t_test_power(0.02 / 0.012, needed, level=0.01) >= TARGET_POWER
+    assert compute_t_test_power(0.02 / 0.012, needed - 1, level=0.01) < TARGET_POWER
 
 
 def test_so_many_items_tell_a_share_from_chance() -> None:
-    needed = items_needed(0.55, 0.5, level=0.05)
+    needed = compute_items_needed(0.55, 0.5, level=0.05)
     assert needed is not None
     beyond = binom.isf(0.025, needed, 0.5)
-    assert binom.sf(beyond, needed, 0.55) == pytest.approx(POWER, abs=0.03)
+    assert binom.sf(beyond, needed, 0.55) == pytest.approx(TARGET_POWER, abs=0.03)
 
 
 @examples(100)
 @given(shares, shares, levels)
 def test_it_does_not_matter_who_is_better(better: float, worse: float, level: float) -> None:
-    one, other = units_needed(better, worse, level=level), units_needed(worse, better, level=level)
-    assert one == other
-    assert (one is None) == (better == worse)
+    needed, swapped = (
+        compute_units_needed(better, worse, level=level),
+        compute_units_needed(worse, better, level=level),
+    )
+    assert needed == swapped
+    assert (needed is None) == (better == worse)
 
 
 @examples(40)
 @given(st.floats(0.05, 4), st.integers(2, 30), levels)
 def test_more_draws_have_more_power(effect: float, draws: int, level: float) -> None:
-    fewer, more = (t_test_power(effect, n, level=level) for n in (draws, draws + 1))
+    fewer, more = (compute_t_test_power(effect, n, level=level) for n in (draws, draws + 1))
     assert level * 0.99 <= fewer <= more + 1e-9 <= 1 + 2e-9
 
 
 def test_no_difference_is_never_told() -> None:
-    assert units_needed(0.1, 0.1, level=0.05) is None
-    assert items_needed(0.5, 0.5, level=0.05) is None
-    assert draws_needed(0.0, 0.1, level=0.05) is None
-    assert draws_needed(1e-9, 0.1, level=0.05) == MOST_DRAWS
+    assert compute_units_needed(0.1, 0.1, level=0.05) is None
+    assert compute_items_needed(0.5, 0.5, level=0.05) is None
+    assert compute_draws_needed(0.0, 0.1, level=0.05) is None
+    assert compute_draws_needed(1e-9, 0.1, level=0.05) == MOST_DRAWS

@@ -6,26 +6,24 @@ from typing import Any
 
 import pytest
 from in_process import Command
-from natural_tables import made_up, write_table
-from probe_strategies import learnable
+from natural_tables import sample_rows, write_table
+from probe_strategies import make_learnable_dataset
 
 import sentprobe
 from sentprobe import SentprobeError, UsageError
-from sentprobe.errors import GivenError
-from sentprobe.probes.syntax.rows import analyse
-from sentprobe.probes.syntax.trees import Parsed
+from sentprobe.errors import ArgumentTypeError
+from sentprobe.probes.syntax.rows import build_row
+from sentprobe.probes.syntax.trees import ParsedSentence
 
 SIZE: dict[str, Any] = {"train": 60, "test": 12, "validation": 12}
 
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_table(made_up(), tmp_path_factory.mktemp("made") / "table").path
+    return write_table(sample_rows(), tmp_path_factory.mktemp("made") / "table").path
 
 
-def test_natural_tasks_are_those_of_the_command(
-    table: Path, tmp_path: Path, command: Command
-) -> None:
+def test_natural_tasks_are_those_of_the_command(table: Path, tmp_path: Path, command: Command) -> None:
     size = [part for name, count in SIZE.items() for part in (f"--{name}", str(count))]
     chosen = ("--task", "BShift", "--task", "SentLen", "--no-audit", "--seed", "2")
     code, _, err = command("build", "natural", table, "-o", tmp_path, *size, *chosen)
@@ -40,15 +38,15 @@ def test_natural_tasks_are_those_of_the_command(
 @pytest.fixture
 def bare(tmp_path: Path) -> str:
     """A table of sentences without trees."""
-    rows = [analyse(Parsed(tokens=row.tokens)) for row in made_up(600)]
+    rows = [build_row(ParsedSentence(tokens=row.tokens)) for row in sample_rows(600)]
     return str(write_table(rows, tmp_path / "bare").path)
 
 
 def test_a_task_that_cannot_be_built_is_told(bare: str, caplog: pytest.LogCaptureFixture) -> None:
     built = sentprobe.build_natural(bare, ["BShift", "TreeDepth"], audit=False, **SIZE)
     assert [data.name for data in built] == ["BShift"]
-    (told,) = caplog.records
-    assert told.getMessage().startswith("left out: TreeDepth: needs constituents")
+    (warning,) = caplog.records
+    assert warning.getMessage().startswith("left out: TreeDepth: needs constituents")
 
 
 def test_no_task_that_can_be_built(bare: str) -> None:
@@ -57,35 +55,35 @@ def test_no_task_that_can_be_built(bare: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "options", "kind", "message"),
+    ("value", "options", "kind", "message"),
     [
         ("gone", {}, UsageError, "there is no table gone"),
-        (3, {}, GivenError, "a int is no path of the table of a corpus"),
+        (3, {}, ArgumentTypeError, "a int is no path of the table of a corpus"),
         ("", {"tasks": "BShft"}, UsageError, "did you mean 'BShift'?"),
         ("", {"tasks": "BShift", "frequency_band": "9"}, UsageError, "a frequency band is"),
         ("", {"tasks": "BShift", "train": 0}, UsageError, "must be positive, not 0"),
     ],
 )
 def test_what_cannot_be_built(
-    given: Any, options: dict[str, Any], kind: type[Exception], message: str, table: Path
+    value: Any, options: dict[str, Any], kind: type[Exception], message: str, table: Path
 ) -> None:
     with pytest.raises(kind) as caught:
-        sentprobe.build_natural(given or table, **{**SIZE, **options})
+        sentprobe.build_natural(value or table, **{**SIZE, **options})
     assert message in str(caught.value)
 
 
 def test_a_dataset_is_audited_wherever_it_is(tmp_path: Path, command: Command) -> None:
-    data = replace(learnable(name="one", size=40), name="one")
+    data = replace(make_learnable_dataset(name="one", size=40), name="one")
     sentprobe.write_dataset(data, tmp_path / "one")
-    found = sentprobe.audit(data)
-    assert sentprobe.audit(tmp_path / "one") == found == sentprobe.audit(str(tmp_path / "one"))
+    audit = sentprobe.audit(data)
+    assert sentprobe.audit(tmp_path / "one") == audit == sentprobe.audit(str(tmp_path / "one"))
     code, out, err = command("audit", tmp_path / "one", "--jobs", "1")
     assert code == 0, err
-    assert out.rstrip("\n") == str(found)
+    assert out.rstrip("\n") == str(audit)
 
 
 def test_progress_is_shown_when_asked_for(capfd: pytest.CaptureFixture[str]) -> None:
-    data = learnable(name="one", size=40)
+    data = make_learnable_dataset(name="one", size=40)
     sentprobe.audit(data)
     assert capfd.readouterr() == ("", "")
     sentprobe.audit(data, progress=True)
@@ -95,13 +93,13 @@ def test_progress_is_shown_when_asked_for(capfd: pytest.CaptureFixture[str]) -> 
 
 
 @pytest.mark.parametrize(
-    ("given", "kind", "message"),
+    ("value", "kind", "message"),
     [
-        (3, GivenError, "a int is neither a ProbeDataset nor a path of one"),
-        ([], GivenError, "a list is neither a ProbeDataset nor a path of one"),
+        (3, ArgumentTypeError, "a int is neither a ProbeDataset nor a path"),
+        ([], ArgumentTypeError, "a list is neither a ProbeDataset nor a path"),
         ("gone", UsageError, "gone: there is no such file or directory"),
     ],
 )
-def test_what_cannot_be_audited(given: Any, kind: type[Exception], message: str) -> None:
+def test_what_cannot_be_audited(value: Any, kind: type[Exception], message: str) -> None:
     with pytest.raises(kind, match=message):
-        sentprobe.audit(given)
+        sentprobe.audit(value)

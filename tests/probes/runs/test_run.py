@@ -8,32 +8,32 @@ from typing import Any
 
 import numpy as np
 import pytest
-from probe_strategies import Counting, learnable
+from probe_strategies import CountingEncoder, make_learnable_dataset
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import Indices, Items, ProbeDataset, Split
 from sentprobe.probes.encoders import EncoderError, Vectors, digest, make_encoder
-from sentprobe.probes.encoders.cache import Cache
-from sentprobe.probes.runs.controls import CONDITIONS, Material
-from sentprobe.probes.runs.results import USUAL, Condition
+from sentprobe.probes.encoders.cache.vector_cache import Cache
+from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition
+from sentprobe.probes.results.store import format_result, read_results
+from sentprobe.probes.runs.execution.controls import CONDITIONS, ProbeItems
 from sentprobe.probes.runs.run import run
-from sentprobe.probes.runs.store import format_result, read_results
 from sentprobe.probes.statistics import wilson
 from sentprobe.probes.trainer import fit as trainer
 from sentprobe.probes.trainer.presets import find_preset
-from sentprobe.progress import Silent
+from sentprobe.progress import SilentReporter
 
 FAST = replace(find_preset("ettinger"), max_epochs=4)
-FEW = [learnable(name="one", size=40), learnable(name="two", size=50)]
+DATASETS = [make_learnable_dataset(name="one", size=40), make_learnable_dataset(name="two", size=50)]
 
 
-def bow(dim: int = 8) -> Any:
+def make_bow(dim: int = 8) -> Any:
     return make_encoder(f"bow?dim={dim}", seed=0)
 
 
 @pytest.fixture
 def trained(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[int, ...]]]:
-    """What is trained: the task, and the seeds, of each fit."""
+    """The task size and seeds of each fit."""
     seen = []
     fit = trainer.fit
 
@@ -47,58 +47,58 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[int, ...]]
 
 def test_run_writes_what_it_returns(tmp_path: Path) -> None:
     out = tmp_path / "new" / "run"
-    made = run(FEW, [bow(8), bow(9)], preset=FAST, seed=3, seeds=2, out=out, command="probe")
-    assert (made.encoders, made.tasks) == (("bow?dim=8", "bow?dim=9"), ("one", "two"))
+    results = run(DATASETS, [make_bow(8), make_bow(9)], preset=FAST, seed=3, seeds=2, out=out, command="probe")
+    assert (results.encoders, results.tasks) == (("bow?dim=8", "bow?dim=9"), ("one", "two"))
     read = read_results(out)
-    assert sorted(map(format_result, read.records)) == sorted(map(format_result, made.records))
-    record = made.records[0]
-    assert set(record.scores) == set(USUAL)
-    assert [each.seed for each in record.scores[Condition.PROBE].seeds] == [3, 4]
-    assert record.dataset_fingerprint == FEW[0].fingerprint()
+    assert sorted(map(format_result, read.records)) == sorted(map(format_result, results.records))
+    record = results.records[0]
+    assert set(record.scores) == set(USUAL_CONDITIONS)
+    assert [seed_score.seed for seed_score in record.scores[Condition.PROBE].seeds] == [3, 4]
+    assert record.dataset_fingerprint == DATASETS[0].fingerprint()
     assert (record.seed, record.command, record.preset, record.dim) == (3, "probe", FAST, 8)
     assert record.majority == 0.5
     assert {"python", "torch", "numpy", "sentprobe", "scikit-learn"} == set(record.versions)
-    assert set(record.seconds) == {"encoding", *map(str, USUAL)}
+    assert set(record.seconds) == {"encoding", *map(str, USUAL_CONDITIONS)}
 
 
 def test_the_answers_are_kept() -> None:
-    record = run(FEW[:1], [bow()], preset=FAST).records[0]
+    record = run(DATASETS[:1], [make_bow()], preset=FAST).records[0]
     for score in record.scores.values():
-        for each in score.seeds:
-            assert each.items().sum() == each.correct
-            assert len(each.items()) == each.total == len(FEW[0].splits[Split.TEST])
+        for seed_score in score.seeds:
+            assert seed_score.items().sum() == seed_score.correct
+            assert len(seed_score.items()) == seed_score.total == len(DATASETS[0].splits[Split.TEST])
 
 
 def test_same_seed_same_bytes_but_for_seconds() -> None:
-    def once() -> list[str]:
-        made = run(FEW, [bow()], preset=FAST, seed=1, seeds=2)
-        return [format_result(replace(record, seconds={})) for record in made.records]
+    def run_once() -> list[str]:
+        results = run(DATASETS, [make_bow()], preset=FAST, seed=1, seeds=2)
+        return [format_result(replace(record, seconds={})) for record in results.records]
 
-    assert once() == once()
+    assert run_once() == run_once()
 
 
 def test_a_result_does_not_depend_on_the_rest_of_the_run() -> None:
-    alone = run(FEW[1:], [Counting(bow())], preset=FAST, seed=1).records[0]
-    among = run(FEW, [bow(), Counting(bow())], preset=FAST, seed=1).records[3]
+    alone = run(DATASETS[1:], [CountingEncoder(make_bow())], preset=FAST, seed=1).records[0]
+    among = run(DATASETS, [make_bow(), CountingEncoder(make_bow())], preset=FAST, seed=1).records[3]
     assert replace(alone, seconds={}) == replace(among, seconds={})
 
 
 def test_each_sentence_is_encoded_once(tmp_path: Path) -> None:
-    encoder = Counting(bow(4))
-    datasets = [FEW[0], FEW[1], learnable(name="again", size=40)]
+    encoder = CountingEncoder(make_bow(4))
+    datasets = [DATASETS[0], DATASETS[1], make_learnable_dataset(name="again", size=40)]
     for _ in range(2):
         run(datasets, [encoder], preset=FAST, cache=Cache(tmp_path))
-    assert sorted(encoder.seen) == sorted({text for data in FEW for text in data.sentences})
+    assert sorted(encoder.encoded_texts) == sorted({text for data in DATASETS for text in data.sentences})
 
 
-def test_controls_of_equal_width_are_trained_once(
-    trained: list[tuple[int, tuple[int, ...]]],
-) -> None:
-    made = run(FEW[:1], [Counting(bow()), Counting(bow(), name="other"), bow(9)], preset=FAST)
-    counting, other, wider = made.records
+def test_controls_of_equal_width_are_trained_once(trained: list[tuple[int, tuple[int, ...]]]) -> None:
+    results = run(
+        DATASETS[:1], [CountingEncoder(make_bow()), CountingEncoder(make_bow(), name="other"), make_bow(9)], preset=FAST
+    )
+    counting, renamed, wider = results.records
     for condition in (Condition.RANDOM_SENTENCES, Condition.BAG_OF_WORDS):
-        assert counting.scores[condition] == other.scores[condition]
-    no_sentence = {record.scores[Condition.NO_SENTENCE] for record in made.records}
+        assert counting.scores[condition] == renamed.scores[condition]
+    no_sentence = {record.scores[Condition.NO_SENTENCE] for record in results.records}
     assert len(no_sentence) == 1
     # Five, then probe and random probes, then three: the probe of bow?dim=9 is the control's.
     assert len(trained) == 5 + 2 + 3
@@ -110,27 +110,27 @@ def test_how_many_sentences_were_cut_is_kept(tmp_path: Path) -> None:
         name = "short"
 
         def encode(self, sentences: Sequence[str]) -> Vectors:
-            return np.array([[len(each[:9]), 1] for each in sentences], dtype=np.float32)
+            return np.array([[len(sentence[:9]), 1] for sentence in sentences], dtype=np.float32)
 
         def truncated(self, sentences: Sequence[str]) -> int:
-            return sum(len(each) > 9 for each in sentences)
+            return sum(len(sentence) > 9 for sentence in sentences)
 
-    made = run(FEW[:1], [Short(), bow()], preset=FAST, controls=False, out=tmp_path / "run")
-    long = sum(len(sentence) > 9 for sentence in FEW[0].sentences)
+    results = run(DATASETS[:1], [Short(), make_bow()], preset=FAST, controls=False, out=tmp_path / "run")
+    long = sum(len(sentence) > 9 for sentence in DATASETS[0].sentences)
     assert long
-    assert [each.truncated for each in made.records] == [long, None]
-    kept = {each.encoder: each.truncated for each in read_results(tmp_path / "run").records}
-    assert kept == {"Short": long, "bow?dim=8": None}
+    assert [result.truncated for result in results.records] == [long, None]
+    truncated_by_encoder = {result.encoder: result.truncated for result in read_results(tmp_path / "run").records}
+    assert truncated_by_encoder == {"Short": long, "bow?dim=8": None}
 
 
 def test_no_controls() -> None:
-    made = run(FEW[:1], [bow()], preset=FAST, controls=False).records[0]
-    assert set(made.scores) == {Condition.PROBE}
+    result = run(DATASETS[:1], [make_bow()], preset=FAST, controls=False).records[0]
+    assert set(result.scores) == {Condition.PROBE}
 
 
 @dataclass
-class Recorder(Silent):
-    """Keeps what is reported: each step with its total and how far it came."""
+class Recorder(SilentReporter):
+    """Records the reported progress: each step with its total and its count."""
 
     steps: list[list[object]]
 
@@ -143,28 +143,25 @@ class Recorder(Silent):
 
 def test_progress_is_reported_to_the_end() -> None:
     recorder = Recorder([])
-    run(FEW, [Counting(bow(4))], preset=FAST, reporter=recorder)
-    distinct = len({text for data in FEW for text in data.sentences})
-    assert recorder.steps == [
-        ["encode with counting", distinct, distinct],
-        ["train on counting", 10, 10],
-    ]
+    run(DATASETS, [CountingEncoder(make_bow(4))], preset=FAST, reporter=recorder)
+    distinct = len({text for data in DATASETS for text in data.sentences})
+    assert recorder.steps == [["encode with counting", distinct, distinct], ["train on counting", 10, 10]]
 
 
 def test_sanity_runs_are_at_chance_and_the_probe_is_not() -> None:
     preset = replace(find_preset("ettinger"), max_epochs=60)
-    made = run([learnable(size=500)], [bow(40)], preset=preset).records[0]
-    assert made.accuracy > 0.8
+    result = run([make_learnable_dataset(size=500)], [make_bow(40)], preset=preset).records[0]
+    assert result.accuracy > 0.8
     for condition in (Condition.RANDOM_SENTENCES, Condition.RANDOM_PROBES):
-        score = made.scores[condition].seeds[0]
-        assert made.majority in wilson(score.correct, score.total, confidence=0.999)
+        score = result.scores[condition].seeds[0]
+        assert result.majority in wilson(score.correct, score.total, confidence=0.999)
 
 
 def test_random_probes_are_words_of_their_slot_in_training() -> None:
     probes = np.array([[0, 3], [1, 2], [1, 3], [0, 2]])
     train = Items(np.arange(4), probes, np.array([0, 1, 0, 1]))
     test = Items(np.arange(300) % 4, probes[np.arange(300) % 4], np.arange(300) % 2)
-    material = Material(name="", train=train, validation=test, test=test, words=4, labels=2)
+    material = ProbeItems(name="", train=train, validation=test, test=test, words=4, labels=2)
     change = CONDITIONS[Condition.RANDOM_PROBES]
     _, changed = change(np.zeros((4, 2), np.float32), material, np.random.default_rng(0))
     assert changed.validation is not None
@@ -173,19 +170,19 @@ def test_random_probes_are_words_of_their_slot_in_training() -> None:
 
 
 def test_without_probe_words_there_are_no_random_ones_nor_only_they() -> None:
-    data = FEW[0]
+    data = DATASETS[0]
     bare = {split: Items(items.rows, [], items.targets) for split, items in data.splits.items()}  # type: ignore[arg-type]
     data = replace(data, probe_words=(), splits=bare)
-    made = run([data], [bow(4)], preset=FAST)
-    without = {Condition.RANDOM_PROBES, Condition.NO_SENTENCE}
-    assert set(made.records[0].scores) == set(USUAL) - without
+    results = run([data], [make_bow(4)], preset=FAST)
+    missing = {Condition.RANDOM_PROBES, Condition.NO_SENTENCE}
+    assert set(results.records[0].scores) == set(USUAL_CONDITIONS) - missing
 
 
 def test_validation_is_set_aside_where_the_preset_needs_it() -> None:
     preset = replace(find_preset("adi"), max_epochs=2)
-    made = run(FEW[:1], [bow(4)], preset=preset, seeds=2).records[0]
-    for score in made.scores.values():
-        assert all(each.validation is not None for each in score.seeds)
+    result = run(DATASETS[:1], [make_bow(4)], preset=preset, seeds=2).records[0]
+    for score in result.scores.values():
+        assert all(seed_score.validation is not None for seed_score in score.seeds)
 
 
 @dataclass(frozen=True)
@@ -201,19 +198,19 @@ class Opposite:
 
 def test_a_baseline_answers_by_itself(tmp_path: Path) -> None:
     recorder = Recorder([])
-    made = run(FEW, [Opposite()], preset=FAST, seeds=2, out=tmp_path / "run", reporter=recorder)
+    results = run(DATASETS, [Opposite()], preset=FAST, seeds=2, out=tmp_path / "run", reporter=recorder)
     assert recorder.steps == [["learn with first label", 2, 2]]
-    record = made.records[0]
+    record = results.records[0]
     assert set(record.scores) == {Condition.PROBE}
     assert (record.dim, record.accuracy) == (0, 0.5)
-    both = [each.items() for each in record.scores[Condition.PROBE].seeds]
+    both = [seed_score.items() for seed_score in record.scores[Condition.PROBE].seeds]
     assert (both[0] != both[1]).all()
 
 
 def test_an_encoder_that_is_a_layer() -> None:
-    layer = Counting(bow(4))
+    layer = CountingEncoder(make_bow(4))
     layer.layer, layer.family = 3, "bert"  # type: ignore[attr-defined]
-    record = run(FEW[:1], [layer], preset=FAST).records[0]
+    record = run(DATASETS[:1], [layer], preset=FAST).records[0]
     assert (record.layer, record.family) == (3, "bert")
 
 
@@ -230,45 +227,45 @@ class Widening:
 
 
 def test_width_changes_between_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sentprobe.probes.encoders.embed.CHUNK", 7)
+    monkeypatch.setattr("sentprobe.probes.encoders.cache.embedding.CHUNK", 7)
     with pytest.raises(EncoderError, match="width 3 after vectors of width 2"):
-        run(FEW, [Widening()], preset=FAST)
+        run(DATASETS, [Widening()], preset=FAST)
 
 
 def test_the_same_thing_twice_or_nothing() -> None:
-    encoder = bow(4)
+    encoder = make_bow(4)
     with pytest.raises(UsageError, match="encoder 'bow\\?dim=4' is asked for twice"):
-        run(FEW, [encoder, encoder], preset=FAST)
+        run(DATASETS, [encoder, encoder], preset=FAST)
     with pytest.raises(UsageError, match="dataset 'one' is asked for twice"):
-        run([FEW[0], FEW[0]], [encoder], preset=FAST)
+        run([DATASETS[0], DATASETS[0]], [encoder], preset=FAST)
     with pytest.raises(UsageError, match="needs at least one encoder"):
-        run(FEW, [], preset=FAST)
+        run(DATASETS, [], preset=FAST)
     with pytest.raises(UsageError, match="the number of seeds must be positive, not 0"):
-        run(FEW, [encoder], preset=FAST, seeds=0)
+        run(DATASETS, [encoder], preset=FAST, seeds=0)
 
 
 def test_directory_that_is_not_ours(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").touch()
     with pytest.raises(UsageError, match="not empty, and not a directory of sentprobe's"):
-        run(FEW, [bow(4)], preset=FAST, out=tmp_path)
+        run(DATASETS, [make_bow(4)], preset=FAST, out=tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
 def test_specs_and_paths_as_text(tmp_path: Path) -> None:
-    data = learnable(size=60)
-    made = run([data], ["bow?dim=4", "majority"], preset=FAST, out=str(tmp_path / "out"))
-    assert made.encoders == ("bow?dim=4", "majority")
-    assert set(read_results(str(tmp_path / "out")).encoders) == set(made.encoders)
+    data = make_learnable_dataset(size=60)
+    results = run([data], ["bow?dim=4", "majority"], preset=FAST, out=str(tmp_path / "out"))
+    assert results.encoders == ("bow?dim=4", "majority")
+    assert set(read_results(str(tmp_path / "out")).encoders) == set(results.encoders)
 
 
 def test_values_show_themselves_in_a_line() -> None:
-    data = learnable(size=60)
-    made = run([data], ["majority"])
+    data = make_learnable_dataset(size=60)
+    results = run([data], ["majority"])
     assert re.fullmatch(r"<ProbeDataset 'toy': \d+ sentences, \d+ train items, .*>", repr(data))
-    assert repr(made.records[0]).startswith("Result(task='toy', encoder='majority', accuracy=0.")
+    assert repr(results.records[0]).startswith("Result(task='toy', encoder='majority', accuracy=0.")
 
 
 def test_two_encoders_of_one_name_are_refused_before_anything_is_made(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="encoder 'bow' is asked for twice"):
-        run(FEW, ["bow", make_encoder("bow", seed=0)], preset=FAST, out=tmp_path / "out")
+        run(DATASETS, ["bow", make_encoder("bow", seed=0)], preset=FAST, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()

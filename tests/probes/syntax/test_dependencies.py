@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from row_agreement import Label, agreement
+from row_agreement import Label, compare_rows
 from shared import SHARED, needs_shared
-from trees_of_lines import read_trees
+from trees_of_lines import read_line_trees
 
 from sentprobe.probes.syntax.conllu import read_conllu
-from sentprobe.probes.syntax.dependencies import DependencyError, main_clause_of_dependencies
-from sentprobe.probes.syntax.rows import Row, analyse
-from sentprobe.probes.syntax.trees import Mistake, Parsed
+from sentprobe.probes.syntax.dependencies import DependencyError, find_main_clause_from_dependencies
+from sentprobe.probes.syntax.rows import Row, build_row
+from sentprobe.probes.syntax.trees import Mistake, ParsedSentence
 
 # Each token as form/tag/head/relation; then verb, subject, its number, object, its number
 NAMED: dict[str, tuple[Any, ...]] = {
@@ -29,9 +29,7 @@ NAMED: dict[str, tuple[Any, ...]] = {
     "There/EX/2/expl are/VBP/0/root men/NNS/2/attr": ("are", "men", "pl", None, None),
     "Are/VBP/0/root there/EX/1/expl men/NNS/1/nsubj": ("Are", "men", "pl", None, None),
     "There/EX/2/expl was/VBD/0/root": ("was", "There", None, None, None),
-    "It/PRP/3/expl is/VBZ/3/cop true/JJ/0/root he/PRP/5/nsubj ran/VBD/3/csubj": (
-        *("is", "It", "sg", None, None),
-    ),
+    "It/PRP/3/expl is/VBZ/3/cop true/JJ/0/root he/PRP/5/nsubj ran/VBD/3/csubj": (*("is", "It", "sg", None, None),),
     "Go/VB/0/root home/NN/1/dobj": ("Go", None, None, "home", "sg"),
     "To/TO/2/mark go/VB/0/root": (None, None, None, None, None),
     "The/DT/2/det man/NN/0/root": (None, None, None, None, None),
@@ -61,37 +59,33 @@ UNNAMED: dict[str, tuple[Any, ...]] = {
 
 @pytest.mark.parametrize(("text", "expected"), [*NAMED.items(), *UNNAMED.items()])
 def test_main_clauses(text: str, expected: tuple[Any, ...]) -> None:
-    tokens, tags, heads, *rest = zip(*(token.split("/") for token in text.split()), strict=True)
-    clause = main_clause_of_dependencies(tokens, tags, [int(head) for head in heads], *rest)
-    found: list[object] = [None if clause.verb is None else tokens[clause.verb]]
+    tokens, tags, heads, *relations = zip(*(token.split("/") for token in text.split()), strict=True)
+    clause = find_main_clause_from_dependencies(tokens, tags, [int(head) for head in heads], *relations)
+    labels: list[object] = [None if clause.verb is None else tokens[clause.verb]]
     for noun in (clause.subject, clause.object):
-        found += [noun and tokens[noun.index], noun and noun.number]
-    assert tuple(found) == expected
+        labels += [noun and tokens[noun.index], noun and noun.number]
+    assert tuple(labels) == expected
 
 
 @given(st.data())
 def test_any_dependencies_give_a_clause_or_say_why_not(data: st.DataObject) -> None:
     size = data.draw(st.integers(1, 8))
-    tags = data.draw(
-        st.lists(
-            st.sampled_from(("NN", "VBD", "CC", ",", "VB", "TO")), min_size=size, max_size=size
-        )
-    )
+    tags = data.draw(st.lists(st.sampled_from(("NN", "VBD", "CC", ",", "VB", "TO")), min_size=size, max_size=size))
     heads = data.draw(st.lists(st.integers(0, size), min_size=size, max_size=size))
     names = st.sampled_from(("nsubj", "obj", "aux", "conj", "cc", "expl", "_"))
     relations = data.draw(st.lists(names, min_size=size, max_size=size))
     if 0 not in heads:
         with pytest.raises(DependencyError, match="no token is the root"):
-            main_clause_of_dependencies(["a"] * size, tags, heads, relations)
+            find_main_clause_from_dependencies(["a"] * size, tags, heads, relations)
         return
-    for named in (relations, []):
-        clause = main_clause_of_dependencies(["was"] * size, tags, heads, named)
+    for relation_names in (relations, []):
+        clause = find_main_clause_from_dependencies(["was"] * size, tags, heads, relation_names)
         assert clause.verb is None or 0 <= clause.verb < size
 
 
 def test_dependencies_that_are_none() -> None:
     with pytest.raises(DependencyError) as caught:
-        main_clause_of_dependencies(("a", "b"), ("NN",), (0, 1), ("root", "obj"))
+        find_main_clause_from_dependencies(("a", "b"), ("NN",), (0, 1), ("root", "obj"))
     assert str(caught.value) == (
         "2 tokens with 1 tags, 2 heads and 2 relations; there must be one of each for every token"
     )
@@ -118,44 +112,44 @@ CONLLU = """\
 
 
 def test_conllu_is_read_and_its_mistakes_have_their_line() -> None:
-    found = list(read_conllu(io.StringIO(CONLLU)))
-    assert [str(one) for one in found if isinstance(one, Mistake)] == [
+    sentences = list(read_conllu(io.StringIO(CONLLU)))
+    assert [str(sentence) for sentence in sentences if isinstance(sentence, Mistake)] == [
         "line 8: the head of 'bad' is 'x', not a number",
         "line 10: 3 columns, expected 10 with tabs between them",
         "line 12: token 1 has the number '2'",
         "line 14: a block without a token",
     ]
-    first, last = (one for one in found if isinstance(one, Parsed))
+    first, last = (sentence for sentence in sentences if isinstance(sentence, ParsedSentence))
     assert (first.tokens, first.tags, first.heads) == (("men", "ran"), ("NNS", "VBD"), (2, 0))
-    assert analyse(first).depth == 4
+    assert build_row(first).depth == 4
     assert last.tokens == ("Go",)
-    (without, *_) = read_conllu(io.StringIO(CONLLU), trees=False)
-    assert isinstance(without, Parsed)
-    assert analyse(without).depth is None
+    (without_tree, *_) = read_conllu(io.StringIO(CONLLU), trees=False)
+    assert isinstance(without_tree, ParsedSentence)
+    assert build_row(without_tree).depth is None
 
 
 @needs_shared
 def test_all_of_the_english_web_treebank_is_read() -> None:
-    found = []
+    sentences = []
     for split in ("dev", "test"):
         path = SHARED / f"treebanks/ewt/en_ewt-ud-{split}.conllu.xz"
         with lzma.open(path, "rt", encoding="utf-8") as lines:
-            found += list(read_conllu(lines))
-    rows = [analyse(one) for one in found if isinstance(one, Parsed)]
-    assert len(rows) == len(found) == 4078
+            sentences += list(read_conllu(lines))
+    rows = [build_row(sentence) for sentence in sentences if isinstance(sentence, ParsedSentence)]
+    assert len(rows) == len(sentences) == 4078
     by_text = {row.text: row for row in rows}
     row = by_text[
         "President Bush on Tuesday nominated two individuals to replace retiring jurists"
         " on federal courts in the Washington area ."
     ]
     assert row.verb is not None and row.subject is not None and row.object is not None
-    words = [row.form(i) for i in (row.verb, row.subject.index, row.object.index)]
+    words = [row.tokens[i] for i in (row.verb, row.subject.index, row.object.index)]
     assert words == ["nominated", "Bush", "individuals"]
     assert (row.subject.number, row.object.number) == ("sg", "pl")
 
 
-def wall_street() -> Iterator[tuple[Row, Row]]:
-    """The rows of the same sentences from NLTK's trees and from its dependencies."""
+def iterate_wsj_rows() -> Iterator[tuple[Row, Row]]:
+    """Yield the rows of each sentence from NLTK's trees and from its dependencies."""
     corpora = SHARED / "nltk_data/corpora"
     with (
         zipfile.ZipFile(corpora / "treebank.zip") as trees,
@@ -164,20 +158,20 @@ def wall_street() -> Iterator[tuple[Row, Row]]:
         for name in sorted(trees.namelist()):
             if not name.endswith(".mrg"):
                 continue
-            other = name.replace("treebank/combined", "dependency_treebank").replace("mrg", "dp")
-            rows = (analyse(one) for one in _dependencies(dependencies.read(other).decode()))
+            dependency_name = name.replace("treebank/combined", "dependency_treebank").replace("mrg", "dp")
+            rows = (build_row(sentence) for sentence in _read_dependencies(dependencies.read(dependency_name).decode()))
             by_text = {row.text: row for row in rows}
-            for tree in read_trees(trees.read(name).decode().splitlines(keepends=True)):
+            for tree in read_line_trees(trees.read(name).decode().splitlines(keepends=True)):
                 assert not isinstance(tree, Mistake)
-                row = analyse(Parsed(tree=tree))
+                row = build_row(ParsedSentence(tree=tree))
                 yield row, by_text[row.text]
 
 
-def _dependencies(text: str) -> Iterator[Parsed]:
+def _read_dependencies(text: str) -> Iterator[ParsedSentence]:
     for block in text.split("\n\n"):
         if block.strip():
             tokens, tags, heads = zip(*map(str.split, block.strip().splitlines()), strict=True)
-            yield Parsed(tokens=tokens, tags=tags, heads=tuple(map(int, heads)))
+            yield ParsedSentence(tokens=tokens, tags=tags, heads=tuple(map(int, heads)))
 
 
 # What was measured, less one point in a hundred. The routes share only word lists and numbers.
@@ -193,11 +187,11 @@ LEAST = {
 
 @needs_shared
 def test_labels_from_trees_and_from_dependencies_agree() -> None:
-    found = agreement(wall_street())
-    rates = {label: (found[label].rate, found[label].rate_of_both) for label in LEAST}
+    agreements = compare_rows(iterate_wsj_rows())
+    rates = {label: (agreements[label].rate, agreements[label].rate_of_both) for label in LEAST}
     for label, (rate, rate_of_both) in LEAST.items():
-        assert found[label].total == 3914
+        assert agreements[label].total == 3914
         assert rates[label][0] >= rate, (label, rates)
         assert rates[label][1] >= rate_of_both, (label, rates)
-        assert found[label].different
-        assert all(one.first != one.second for one in found[label].different)
+        assert agreements[label].different
+        assert all(disagreement.first != disagreement.second for disagreement in agreements[label].different)

@@ -1,4 +1,4 @@
-"""Parsers: each adapter on what its library makes, the real ones if they can be had, refusals."""
+"""Parsers: each adapter on its library's output, the real parsers if installed, and errors."""
 
 import json
 import threading
@@ -9,29 +9,29 @@ from typing import Any
 from urllib.parse import parse_qs, urlparse
 
 import pytest
-from corpus_strategies import make_table, rows_of
-from parser_models import BLLIP, PUNKT, SPACY, installed, unpack
+from corpus_strategies import make_table, read_rows
+from parser_models import BLLIP, PUNKT, SPACY, skip_unless_installed, unpack
 from shared import needs_shared
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.corpus import work
-from sentprobe.probes.corpus.recipe import Recipe, make_recipe
+from sentprobe.probes.corpus import chunk_work
+from sentprobe.probes.corpus.analysis_settings import AnalysisRecipe, make_recipe
 from sentprobe.probes.corpus.text_formats import RecordFields
 from sentprobe.probes.syntax import parsers
 from sentprobe.probes.syntax.parser import ParserError, ParserOutcome
 from sentprobe.probes.syntax.parsers import PARSERS, ParserKind, find_parser, load_parser
-from sentprobe.probes.syntax.trees import Parsed
+from sentprobe.probes.syntax.trees import ParsedSentence
 from sentprobe.specs import Spec, parse_spec
 
 
 @pytest.fixture(autouse=True)
-def forget() -> Iterator[None]:
+def clear_parser_cache() -> Iterator[None]:
     yield
-    parsers._load.cache_clear()
+    parsers._load_cached.cache_clear()
 
 
 class Fake:
-    """A parser that tags every word NN, and has trouble with some."""
+    """A parser that tags every word NN, and fails on some words."""
 
     fingerprint = "fake 1"
     splits = True
@@ -45,13 +45,13 @@ class Fake:
             raise ValueError("it\ncrashed")
         if any("gone" in tokens for tokens in sentences):
             raise ParserError("the server is gone")
-        found: list[ParserOutcome] = []
+        outcomes: list[ParserOutcome] = []
         for tokens in sentences:
             if "lost" not in tokens:
                 words = " ".join(f"(NN {token})" for token in tokens)
                 tree = "(S x" if "broken" in tokens else f"(S {words})"
-                found.append("no parse" if "no" in tokens else Parsed(tree=tree))
-        return found
+                outcomes.append("no parse" if "no" in tokens else ParsedSentence(tree=tree))
+        return outcomes
 
     def parse_text(self, text: str) -> list[ParserOutcome]:
         return self.parse([part.split() for part in text.split(".") if part.strip()])
@@ -59,14 +59,14 @@ class Fake:
 
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
-    made = Fake()
-    kind = ParserKind("fake", "fake", "", "", "json", lambda _: made)
+    parser = Fake()
+    kind = ParserKind("fake", "fake", "", "", "json", lambda _: parser)
     monkeypatch.setattr(parsers, "PARSERS", (kind,))
-    monkeypatch.setattr(work, "BATCH", 4)
-    return made
+    monkeypatch.setattr(chunk_work, "BATCH_SIZE", 4)
+    return parser
 
 
-def failures_of(out: Path) -> list[tuple[int, str]]:
+def read_failures(out: Path) -> list[tuple[int, str]]:
     lines = (out / "failures.jsonl").read_text().splitlines()
     return [(record["line"], record["message"]) for record in map(json.loads, lines)]
 
@@ -74,11 +74,11 @@ def failures_of(out: Path) -> list[tuple[int, str]]:
 def test_one_sentence_that_fails_is_no_other_sentences_loss(fake: Fake, tmp_path: Path) -> None:
     file = tmp_path / "a.tok"
     file.write_text("a b\nno c\nd crash\ne\nf lost\ng\nbroken h\n" + "long " * 5 + "\nlast\n")
-    recipe = Recipe(parser="fake", max_tokens=4)
+    recipe = AnalysisRecipe(parser="fake", max_tokens=4)
     table = make_table([file], tmp_path / "out", recipe=recipe)
-    assert [row["text"] for row in rows_of(table)] == ["a b", "e", "g", "last"]
-    assert [row["place"] for row in rows_of(table)] == [0, 3, 5, 8]
-    assert failures_of(tmp_path / "out") == [
+    assert [row["text"] for row in read_rows(table)] == ["a b", "e", "g", "last"]
+    assert [row["place"] for row in read_rows(table)] == [0, 3, 5, 8]
+    assert read_failures(tmp_path / "out") == [
         (2, "no parse"),
         (3, "ValueError: it crashed"),
         (5, "the parser gave no parse"),
@@ -95,24 +95,24 @@ def test_a_parser_that_cannot_go_on_ends_the_run(tmp_path: Path) -> None:
     file = tmp_path / "a.tok"
     file.write_text("a b\ngone\n")
     with pytest.raises(ParserError, match="the server is gone"):
-        make_table([file], tmp_path / "out", recipe=Recipe(parser="fake"))
+        make_table([file], tmp_path / "out", recipe=AnalysisRecipe(parser="fake"))
 
 
 @pytest.mark.usefixtures("fake")
 def test_text_is_split_by_the_parser_or_by_punkt(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_text("One two. Three\nfour.\n\nFive crash.\n")
-    given: dict[str, Any] = {"reading": RecordFields(), "parser": "fake", "max_tokens": 9}
-    recipe = make_recipe(punkt=None, has_text=True, **given)
+    options: dict[str, Any] = {"reading": RecordFields(), "parser": "fake", "max_tokens": 9}
+    recipe = make_recipe(punkt=None, has_text=True, **options)
     assert recipe.punkt is None
     table = make_table([file], tmp_path / "out", recipe=recipe)
-    assert [row["text"] for row in rows_of(table)] == ["One two", "Three four"]
-    assert failures_of(tmp_path / "out") == [(4, "ValueError: it crashed")]
+    assert [row["text"] for row in read_rows(table)] == ["One two", "Three four"]
+    assert read_failures(tmp_path / "out") == [(4, "ValueError: it crashed")]
     if not PUNKT.is_dir():
         return
-    recipe = make_recipe(punkt=PUNKT, has_text=True, **given)
+    recipe = make_recipe(punkt=PUNKT, has_text=True, **options)
     table = make_table([file], tmp_path / "punkt", recipe=recipe)
-    assert [row["text"] for row in rows_of(table)] == ["One two .", "Three four ."]
+    assert [row["text"] for row in read_rows(table)] == ["One two .", "Three four ."]
     assert table.recipe["punkt"]
 
 
@@ -120,25 +120,13 @@ def test_text_is_split_by_the_parser_or_by_punkt(tmp_path: Path) -> None:
     ("spec", "kind", "message"),
     [
         ("bllipp:x", UsageError, r"there is no parser 'bllipp' \(did you mean 'bllip'\?\); known"),
-        (
-            "bllip",
-            UsageError,
-            r"bllip: no model is named; write --parser bllip:FOLDER .*bllip_wsj",
-        ),
-        ("bllip:nowhere", UsageError, r"nowhere: there is no such folder; .*nltk.downloader"),
+        ("bllip", UsageError, r"bllip: the spec names no model; write --parser bllip:FOLDER .*bllip_wsj"),
+        ("bllip:nowhere", UsageError, r"nowhere: the folder does not exist; .*nltk.downloader"),
         ("bllip:.", UsageError, r"\.: not a model of bllipparser \(no pSgT.txt in it\); "),
         ("bllip:.?beam=3", UsageError, "bllip has no option 'beam'"),
-        (
-            "spacy:nowhere",
-            ParserError,
-            r"no pipeline 'nowhere'.*: python -m spacy download nowhere",
-        ),
+        ("spacy:nowhere", ParserError, r"no pipeline 'nowhere'.*: python -m spacy download nowhere"),
         ("spacy:x?gpu=yes", UsageError, "spacy has no option 'gpu'"),
-        (
-            "stanza:en?dir=nowhere",
-            ParserError,
-            r"stanza has no model for 'en' \(default\).*'nowhere'",
-        ),
+        ("stanza:en?dir=nowhere", ParserError, r"stanza has no model for 'en' \(default\).*'nowhere'"),
         ("corenlp:http://127.0.0.1:1", ParserError, r"no CoreNLP server answers at .*: java -mx4g"),
     ],
 )
@@ -148,7 +136,7 @@ def test_parsers_that_cannot_be_used(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     name = parse_spec(spec).kind
-    if not all(each.installed for each in PARSERS if each.name == name):
+    if not all(parser_kind.is_installed for parser_kind in PARSERS if parser_kind.name == name):
         pytest.skip("the extra is not installed")
     with pytest.raises(kind, match=message):
         load_parser(spec)
@@ -162,56 +150,53 @@ def test_each_is_an_extra(kind: ParserKind, monkeypatch: pytest.MonkeyPatch) -> 
         find_parser(kind.example)
 
 
-@installed("stanza")
+@skip_unless_installed("stanza")
 @pytest.mark.filterwarnings("ignore")
 def test_a_stanza_document() -> None:
     from stanza.models.common.doc import Document
     from stanza.models.constituency.parse_tree import Tree
 
-    from sentprobe.probes.syntax.parser_stanza import Input, StanzaParser
+    from sentprobe.probes.syntax.parser_stanza import PipelineInput, StanzaParser
 
     def word(number: int, text: str, tag: str, head: int, relation: str) -> dict[str, object]:
         return {"id": number, "text": text, "xpos": tag, "head": head, "deprel": relation}
 
     document = Document(
-        [
-            [word(1, "Men", "NNS", 2, "nsubj"), word(2, "ran", "VBD", 0, "root")],
-            [word(1, "(", "-LRB-", 0, "root")],
-        ]
+        [[word(1, "Men", "NNS", 2, "nsubj"), word(2, "ran", "VBD", 0, "root")], [word(1, "(", "-LRB-", 0, "root")]]
     )
     noun = Tree("NP", [Tree("NNS", [Tree("Men")])])
     verb = Tree("VP", [Tree("VBD", [Tree("ran")])])
     document.sentences[0].constituency = Tree("ROOT", [Tree("S", [noun, verb])])
-    asked: list[tuple[Input, object]] = []
+    requests: list[tuple[PipelineInput, object]] = []
 
-    def pipeline(form: Input) -> Any:
-        def parse(given: object) -> Document:
-            asked.append((form, given))
+    def pipeline(form: PipelineInput) -> Any:
+        def parse(sentences: object) -> Document:
+            requests.append((form, sentences))
             return document
 
         return parse
 
     parser = StanzaParser("stanza", pipeline)
     first, second = parser.parse([("Men", "ran"), ("(",)])
-    assert first == Parsed(
+    assert first == ParsedSentence(
         tokens=("Men", "ran"),
         tags=("NNS", "VBD"),
         tree="(ROOT (S (NP (NNS Men)) (VP (VBD ran))))",
         heads=(2, 0),
         relations=("nsubj", "root"),
     )
-    assert second == Parsed(tokens=("(",), tags=("-LRB-",), heads=(0,), relations=("root",))
+    assert second == ParsedSentence(tokens=("(",), tags=("-LRB-",), heads=(0,), relations=("root",))
     assert parser.parse_text("Men ran (") == [first, second]
-    assert asked == [(Input.TOKENS, [["Men", "ran"], ["("]]), (Input.TEXT, "Men ran (")]
+    assert requests == [(PipelineInput.TOKENS, [["Men", "ran"], ["("]]), (PipelineInput.TEXT, "Men ran (")]
 
 
-@installed("spacy")
+@skip_unless_installed("spacy")
 @pytest.mark.filterwarnings("ignore")
 def test_a_spacy_document() -> None:
     import spacy
     from spacy.tokens import Doc, Span
 
-    from sentprobe.probes.syntax.parser_spacy import parsed_of
+    from sentprobe.probes.syntax.parser_spacy import convert_span
 
     vocab = spacy.blank("en").vocab
     document = Doc(
@@ -221,19 +206,19 @@ def test_a_spacy_document() -> None:
         heads=[4, 4, 4, 2, 4, 4],
         deps=["nsubj", "aux", "neg", "", "ROOT", "dobj"],
     )
-    expected = Parsed(
+    expected = ParsedSentence(
         tokens=("He", "did", "n't", "see", "men"),
         tags=("PRP", "VBD", "RB", "VB", "NNS"),
         heads=(4, 4, 4, 0, 4),
         relations=("nsubj", "aux", "neg", "root", "obj"),
     )
-    assert parsed_of(document[:], constituents=False) == expected
+    assert convert_span(document[:], constituents=False) == expected
     # benepar gives each sentence this attribute
     Span.set_extension("parse_string", getter=lambda span: f"(S (NP {len(span)}))", force=True)
-    assert parsed_of(document[:], constituents=True).tree == "(S (NP 6))"
+    assert convert_span(document[:], constituents=True).tree == "(S (NP 6))"
     Span.remove_extension("parse_string")
-    plain = parsed_of(Doc(vocab, words=["He"], tags=["PRP"])[:], constituents=False)
-    assert plain == Parsed(tokens=("He",), tags=("PRP",))
+    plain = convert_span(Doc(vocab, words=["He"], tags=["PRP"])[:], constituents=False)
+    assert plain == ParsedSentence(tokens=("He",), tags=("PRP",))
 
 
 ANSWER = {
@@ -258,8 +243,8 @@ ANSWER = {
 
 @pytest.fixture
 def server() -> Iterator[tuple[str, list[tuple[dict[str, str], str]]]]:
-    """A loopback server that answers as CoreNLP does, and what it was asked."""
-    asked: list[tuple[dict[str, str], str]] = []
+    """Yield the URL of a loopback server that answers like CoreNLP, and its requests."""
+    requests: list[tuple[dict[str, str], str]] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -268,7 +253,7 @@ def server() -> Iterator[tuple[str, list[tuple[dict[str, str], str]]]]:
         def do_POST(self) -> None:
             text = self.rfile.read(int(self.headers["Content-Length"])).decode()
             query = parse_qs(urlparse(self.path).query)
-            asked.append((json.loads(query["properties"][0]), text))
+            requests.append((json.loads(query["properties"][0]), text))
             if "crash" in text:
                 self._answer(500, b"CoreNLP request timed out.")
             else:
@@ -283,44 +268,39 @@ def server() -> Iterator[tuple[str, list[tuple[dict[str, str], str]]]]:
         def log_message(self, *_: object) -> None:
             pass
 
-    with HTTPServer(("127.0.0.1", 0), Handler) as made:
-        thread = threading.Thread(target=made.serve_forever)
+    with HTTPServer(("127.0.0.1", 0), Handler) as http_server:
+        thread = threading.Thread(target=http_server.serve_forever)
         thread.start()
-        yield f"http://127.0.0.1:{made.server_port}", asked
-        made.shutdown()
+        yield f"http://127.0.0.1:{http_server.server_port}", requests
+        http_server.shutdown()
         thread.join()
 
 
-@installed("corenlp")
+@skip_unless_installed("corenlp")
 @pytest.mark.filterwarnings("ignore")
-def test_a_corenlp_server(
-    server: tuple[str, list[tuple[dict[str, str], str]]], tmp_path: Path
-) -> None:
-    url, asked = server
+def test_a_corenlp_server(server: tuple[str, list[tuple[dict[str, str], str]]], tmp_path: Path) -> None:
+    url, requests = server
     file = tmp_path / "a.tok"
     file.write_text("Men ran (\ncrash\n")
-    recipe = Recipe(parser=f"corenlp:{url}/")
+    recipe = AnalysisRecipe(parser=f"corenlp:{url}/")
     table = make_table([file], tmp_path / "out", recipe=recipe)
-    (row,) = rows_of(table)
+    (row,) = read_rows(table)
     assert row["tokens"] == ["Men", "ran", "("]
-    assert (row["tree"], row["subject_index"]) == (
-        "(ROOT (S (NP (NNS Men)) (VP (VBD ran) (-LRB- -LRB-))))",
-        0,
-    )
-    ((line, message),) = failures_of(tmp_path / "out")
+    assert (row["tree"], row["subject_index"]) == ("(ROOT (S (NP (NNS Men)) (VP (VBD ran) (-LRB- -LRB-))))", 0)
+    ((line, message),) = read_failures(tmp_path / "out")
     assert line == 2
     assert "timed out" in message
-    assert [text for _, text in asked] == ["Men ran -LRB-\ncrash", "Men ran -LRB-", "crash"]
-    assert asked[0][0] == {
+    assert [text for _, text in requests] == ["Men ran -LRB-\ncrash", "Men ran -LRB-", "crash"]
+    assert requests[0][0] == {
         "annotators": "tokenize,ssplit,pos,parse",
         "outputFormat": "json",
         "tokenize.whitespace": "true",
         "ssplit.eolonly": "true",
     }
-    (found,) = load_parser(f"corenlp:{url}/").parse_text("Men ran (")
-    assert isinstance(found, Parsed)
-    assert found.heads == (2, 0, 2)
-    assert "ssplit.eolonly" not in asked[-1][0]
+    (parsed,) = load_parser(f"corenlp:{url}/").parse_text("Men ran (")
+    assert isinstance(parsed, ParsedSentence)
+    assert parsed.heads == (2, 0, 2)
+    assert "ssplit.eolonly" not in requests[-1][0]
 
 
 TEXT = (
@@ -330,20 +310,16 @@ TEXT = (
 
 
 @needs_shared
-@installed("bllip")
+@skip_unless_installed("bllip")
 def test_bllip_from_raw_text_to_rows(tmp_path: Path) -> None:
     model = unpack(BLLIP, tmp_path / "model")
     file = tmp_path / "a.txt"
     file.write_text(TEXT + "\n" + "word " * 450 + ".\n")
     recipe = make_recipe(
-        reading=RecordFields(),
-        parser=f"bllip:{model}?overparsing=5",
-        punkt=PUNKT,
-        max_tokens=1000,
-        has_text=True,
+        reading=RecordFields(), parser=f"bllip:{model}?overparsing=5", punkt=PUNKT, max_tokens=1000, has_text=True
     )
     table = make_table([file], tmp_path / "out", recipe=recipe)
-    rows = rows_of(table)
+    rows = read_rows(table)
     assert [row["text"] for row in rows] == [
         "The old man saw the dogs .",
         "They did not see him .",
@@ -356,44 +332,40 @@ def test_bllip_from_raw_text_to_rows(tmp_path: Path) -> None:
     assert (first["subject_number"], first["object_number"]) == ("sg", "pl")
     assert second["verb_tag"] == "VBD"
     assert third["clauses"] is not None
-    ((line, message),) = failures_of(tmp_path / "out")
+    ((line, message),) = read_failures(tmp_path / "out")
     assert line == 5
     assert message == "ValueError: Sentence is too long (451 tokens, must be under 399)"
     assert "overparsing': 5" in str(table.recipe["parser_made_of"])
     assert not load_parser(recipe.parser or "").splits
-    other = tmp_path / "other"
-    (other / "parser").mkdir(parents=True)
-    (other / "parser" / "pSgT.txt").touch()
+    other_model = tmp_path / "other"
+    (other_model / "parser").mkdir(parents=True)
+    (other_model / "parser" / "pSgT.txt").touch()
     with pytest.raises(ParserError, match=r"cannot load the model: .*only be loaded once"):
-        load_parser(f"bllip:{other}")
+        load_parser(f"bllip:{other_model}")
 
 
 @needs_shared
-@installed("spacy")
+@skip_unless_installed("spacy")
 @pytest.mark.filterwarnings("ignore")
 def test_spacy_from_raw_text_to_rows(tmp_path: Path) -> None:
     model = unpack(SPACY, tmp_path / "model")
     file = tmp_path / "a.txt"
     file.write_text("The old man saw the dogs. They did not see him.\n")
-    recipe = make_recipe(
-        reading=RecordFields(), parser=f"spacy:{model}", punkt=None, max_tokens=100, has_text=True
-    )
+    recipe = make_recipe(reading=RecordFields(), parser=f"spacy:{model}", punkt=None, max_tokens=100, has_text=True)
     table = make_table([file], tmp_path / "out", recipe=recipe)
-    first, second = rows_of(table)
+    first, second = read_rows(table)
     assert first["text"] == "The old man saw the dogs ."
     assert (first["subject_index"], first["object_index"], first["verb_index"]) == (2, 5, 3)
     assert second["tags"] == ["PRP", "VBD", "RB", "VB", "PRP", "."]
-    assert [
-        row[name] for row in (first, second) for name in ("tree", "depth", "top", "clauses")
-    ] == [None] * 8
+    assert [row[name] for row in (first, second) for name in ("tree", "depth", "top", "clauses")] == [None] * 8
     assert not table.constituents
     lines = tmp_path / "a.tok"
     lines.write_text("He ran . She slept .\n")
     table = make_table([lines], tmp_path / "tokens", recipe=recipe)
-    assert [row["length"] for row in rows_of(table)] == [6]
+    assert [row["length"] for row in read_rows(table)] == [6]
 
 
-@installed("spacy")
+@skip_unless_installed("spacy")
 @pytest.mark.filterwarnings("ignore")
 def test_a_pipeline_without_a_tagger(tmp_path: Path) -> None:
     import spacy

@@ -1,4 +1,4 @@
-"""Penn brackets: what NLTK reads, what each writer makes of them, traces, and broken trees."""
+"""Penn brackets: agreement with NLTK, writers' conventions, traces, and broken trees."""
 
 import io
 import tracemalloc
@@ -12,36 +12,36 @@ from nltk.tree import Tree as NltkTree
 from shared import SHARED, needs_shared
 from thoroughness import examples
 from tree_strategies import layouts, nltk_trees, words
-from trees_of_lines import read_trees
+from trees_of_lines import read_line_trees
 
 from sentprobe.probes.syntax.tree_texts import TreeText, split_trees
 from sentprobe.probes.syntax.trees import (
     Mistake,
     Tree,
     TreeError,
-    children,
     escape_word,
     iterate_nodes,
+    list_children,
     parse_trees,
-    plain_word,
     read_tree,
+    unescape_word,
     write_tree,
 )
 
 
 def to_nltk(tree: Tree, node: int = 0) -> NltkTree:
-    below = [to_nltk(tree, child) for child in children(tree, node)]
+    below = [to_nltk(tree, child) for child in list_children(tree, node)]
     return NltkTree(tree.categories[node], below or [tree.words[tree.starts[node]]])
 
 
-def plainly(tree: NltkTree) -> NltkTree:
-    """NLTK's tree with plain labels and words, by recursion and without our tables."""
+def simplify_tree(tree: NltkTree) -> NltkTree:
+    """Return NLTK's tree with plain labels and words, by recursion and without our tables."""
     label = tree.label()
     if not label.startswith("-"):
         label = label.replace("=", "-").replace("|", "-").split("-")[0]
     if isinstance(tree[0], str):
-        return NltkTree(label, [plain_word(tree[0])])
-    below = [plainly(child) for child in tree]
+        return NltkTree(label, [unescape_word(tree[0])])
+    below = [simplify_tree(child) for child in tree]
     return NltkTree(label, [child for child in below if child and child.label() != "-NONE-"])
 
 
@@ -50,8 +50,8 @@ def test_reads_what_nltk_reads(data: st.DataObject) -> None:
     expected = data.draw(nltk_trees(root=data.draw(st.sampled_from(("", "ROOT", "TOP", "S1")))))
     tree = read_tree(data.draw(layouts(expected)))
     expected.set_label("ROOT")
-    assert to_nltk(tree) == plainly(expected)
-    leaves = [(plain_word(word), tag) for word, tag in expected.pos()]
+    assert to_nltk(tree) == simplify_tree(expected)
+    leaves = [(unescape_word(word), tag) for word, tag in expected.pos()]
     assert list(tree.words) == [word for word, _ in leaves]
     assert len(tree.tags) == len(tree.words)
     assert max(depth for _, depth in iterate_nodes(tree)) == expected.height() - 2
@@ -63,22 +63,22 @@ def test_written_and_read_again_it_is_the_same(expected: NltkTree) -> None:
     text = write_tree(tree)
     assert "\n" not in text
     assert read_tree(text) == tree
-    assert to_nltk(tree) == plainly(NltkTree.fromstring(text, leaf_pattern="[^ ()]+"))
+    assert to_nltk(tree) == simplify_tree(NltkTree.fromstring(text, leaf_pattern="[^ ()]+"))
 
 
 @given(nltk_trees())
 def test_spans_are_those_of_the_leaves(expected: NltkTree) -> None:
     tree = read_tree(expected.pformat())
-    assert tree.end(0) == len(tree.words)
+    assert tree.find_end(0) == len(tree.words)
     for node, _ in iterate_nodes(tree):
-        below = children(tree, node)
+        below = list_children(tree, node)
         if below:
             assert tree.starts[node] == tree.starts[below[0]]
-            assert tree.end(node) == tree.end(below[-1])
-            ends = [tree.end(child) for child in below[:-1]]
+            assert tree.find_end(node) == tree.find_end(below[-1])
+            ends = [tree.find_end(child) for child in below[:-1]]
             assert ends == [tree.starts[child] for child in below[1:]]
         else:
-            assert tree.end(node) == tree.starts[node] + 1
+            assert tree.find_end(node) == tree.starts[node] + 1
 
 
 @examples(40)
@@ -86,8 +86,8 @@ def test_spans_are_those_of_the_leaves(expected: NltkTree) -> None:
 def test_a_stream_gives_each_tree_in_order(trees: list[NltkTree], data: st.DataObject) -> None:
     text = "\n".join(data.draw(layouts(tree)) for tree in trees)
     separator = data.draw(st.sampled_from(("\n", "\n\n")))
-    found = list(read_trees(io.StringIO(text.replace("\n(ROOT", f"{separator}(ROOT"))))
-    assert found == [read_tree(tree.pformat()) for tree in trees]
+    parsed = list(read_line_trees(io.StringIO(text.replace("\n(ROOT", f"{separator}(ROOT"))))
+    assert parsed == [read_tree(tree.pformat()) for tree in trees]
 
 
 @examples(40)
@@ -95,35 +95,35 @@ def test_a_stream_gives_each_tree_in_order(trees: list[NltkTree], data: st.DataO
 def test_several_trees_may_share_a_line(trees: list[NltkTree]) -> None:
     line = " ".join(tree.pformat(margin=10_000) for tree in trees)
     assert parse_trees(line) == [read_tree(tree.pformat()) for tree in trees]
-    assert list(read_trees([line])) == parse_trees(line)
+    assert list(read_line_trees([line])) == parse_trees(line)
 
 
 @given(nltk_trees(), st.data())
 def test_damage_is_one_mistake_and_the_rest_goes_on(tree: NltkTree, data: st.DataObject) -> None:
-    whole = tree.pformat(margin=10_000)
-    at = data.draw(st.sampled_from([i for i, sign in enumerate(whole) if sign in "()"]))
-    damaged = whole[:at] + whole[at + 1 :]
-    found = list(read_trees([f"{whole}\n", f"{damaged}\n", f"{whole}\n"]))
-    assert found[0] == found[-1] == read_tree(whole)
-    assert any(isinstance(one, Mistake) and one.line in (1, 2, 3) for one in found[1:-1])
+    line = tree.pformat(margin=10_000)
+    at = data.draw(st.sampled_from([i for i, sign in enumerate(line) if sign in "()"]))
+    damaged = line[:at] + line[at + 1 :]
+    outcomes = list(read_line_trees([f"{line}\n", f"{damaged}\n", f"{line}\n"]))
+    assert outcomes[0] == outcomes[-1] == read_tree(line)
+    assert any(isinstance(outcome, Mistake) and outcome.line in (1, 2, 3) for outcome in outcomes[1:-1])
 
 
 @given(st.text("()SNP abc-\n\\`'", max_size=60))
 def test_any_text_gives_trees_or_mistakes(text: str) -> None:
-    for found in read_trees(text.splitlines(keepends=True)):
-        if isinstance(found, Tree):
-            assert found.words
-            assert read_tree(write_tree(found)) == found
+    for outcome in read_line_trees(text.splitlines(keepends=True)):
+        if isinstance(outcome, Tree):
+            assert outcome.words
+            assert read_tree(write_tree(outcome)) == outcome
         else:
-            assert found.line >= 1
-            assert found.message
+            assert outcome.line >= 1
+            assert outcome.message
 
 
 @given(words() | st.text("()[]{}-LRSBC/\\*`'", min_size=1).filter(str.strip))
 def test_plain_words_survive_escaping(word: str) -> None:
-    plain = plain_word(plain_word(word))
-    if plain == plain_word(plain):
-        assert plain_word(escape_word(plain)) == plain
+    plain = unescape_word(unescape_word(word))
+    if plain == unescape_word(plain):
+        assert unescape_word(escape_word(plain)) == plain
     assert not set("()") & set(escape_word(word))
 
 
@@ -141,10 +141,9 @@ def test_traces_and_what_they_leave_empty_are_removed() -> None:
         " (VP (VB be) (VP (VBN seen) (NP (-NONE- *-1)) (SBAR (-NONE- 0) (S (-NONE- *T*)))))))))) "
     )
     assert write_tree(tree) == (
-        "(ROOT (S (NP-SBJ (NNS men)) (VP (VBP want)"
-        " (S (VP (TO to) (VP (VB be) (VP (VBN seen))))))))"
+        "(ROOT (S (NP-SBJ (NNS men)) (VP (VBP want) (S (VP (TO to) (VP (VB be) (VP (VBN seen))))))))"
     )
-    assert tree.functions(2) == ["SBJ"]
+    assert tree.list_functions(2) == ["SBJ"]
 
 
 @pytest.mark.parametrize("outermost", ["", "ROOT", "TOP", "S1"])
@@ -195,8 +194,8 @@ Sentence #2
 (ROOT (S (NP (NN six))))
 (ROOT (S
 """.splitlines(keepends=True)
-    found = list(read_trees(lines))
-    assert [str(one) if isinstance(one, Mistake) else one.words for one in found] == [
+    outcomes = list(read_line_trees(lines))
+    assert [str(outcome) if isinstance(outcome, Mistake) else outcome.words for outcome in outcomes] == [
         ("one",),
         "line 2: expected '(', found 'Sentence #2'",
         "line 5: the word 'the' has no tag (expected a word as '(TAG word)')",
@@ -211,9 +210,9 @@ Sentence #2
 
 @pytest.mark.parametrize("broken", ["(SINV (NN x)", "(SINV (NN x) (NN", "(S (NN x)"])
 def test_where_trees_take_a_line_each_only_the_broken_one_is_lost(broken: str) -> None:
-    rest = ["(S (NN a))", "(NP (NN b))", "( (FRAG (NN c)))", "(S (NN d))"]
-    found = list(read_trees([rest[0], broken, *rest[1:]]))
-    assert [str(each)[:6] if isinstance(each, Mistake) else each.words for each in found] == [
+    sound = ["(S (NN a))", "(NP (NN b))", "( (FRAG (NN c)))", "(S (NN d))"]
+    outcomes = list(read_line_trees([sound[0], broken, *sound[1:]]))
+    assert [str(outcome)[:6] if isinstance(outcome, Mistake) else outcome.words for outcome in outcomes] == [
         ("a",),
         "line 2",
         ("b",),
@@ -224,21 +223,16 @@ def test_where_trees_take_a_line_each_only_the_broken_one_is_lost(broken: str) -
 
 def test_a_bracket_in_the_first_column_may_be_inside_a_tree() -> None:
     lines = ["(S (NN a))", "(S", "(NP (NN men))", "(VP (VBD ran)))", "(S (NN a))", "(S (NN b)", ")"]
-    found = list(read_trees(lines))
-    assert [each.words for each in found if isinstance(each, Tree)] == [
-        ("a",),
-        ("men", "ran"),
-        ("a",),
-        ("b",),
-    ]
+    outcomes = list(read_line_trees(lines))
+    assert [tree.words for tree in outcomes if isinstance(tree, Tree)] == [("a",), ("men", "ran"), ("a",), ("b",)]
 
 
 def test_a_line_of_a_million_characters_is_one_mistake_with_a_short_text() -> None:
-    (found,) = read_trees(["(" * 1_000_000])
-    assert isinstance(found, Mistake)
-    assert len(str(found)) < 200
+    (mistake,) = read_line_trees(["(" * 1_000_000])
+    assert isinstance(mistake, Mistake)
+    assert len(str(mistake)) < 200
     deep = "(S " * 250_000 + "(NN x)" + ")" * 250_000
-    (tree,) = read_trees([deep])
+    (tree,) = read_line_trees([deep])
     assert isinstance(tree, Tree)
     assert read_tree(write_tree(tree)) == tree
 
@@ -258,20 +252,20 @@ def test_the_treebank_is_read_as_nltk_reads_it() -> None:
     with zipfile.ZipFile(SHARED / "nltk_data/corpora/treebank.zip") as archive:
         names = [name for name in archive.namelist() if name.endswith(".mrg")]
         texts = [archive.read(name).decode() for name in sorted(names)]
-    found = [tree for text in texts for tree in read_trees(text.splitlines(keepends=True))]
-    assert len(found) == 3914
-    assert not [tree for tree in found if isinstance(tree, Mistake)]
+    trees = [tree for text in texts for tree in read_line_trees(text.splitlines(keepends=True))]
+    assert len(trees) == 3914
+    assert not [tree for tree in trees if isinstance(tree, Mistake)]
     for text in islice(texts, 0, None, 8):
-        ours = [tree for tree in read_trees(text.splitlines(keepends=True))]
-        theirs = [
+        parsed_trees = [tree for tree in read_line_trees(text.splitlines(keepends=True))]
+        expected_trees = [
             NltkTree.fromstring(piece.text)
             for piece in split_trees(text.splitlines(True))
             if isinstance(piece, TreeText)
         ]
-        for mine, other in zip(ours, theirs, strict=True):
-            assert isinstance(mine, Tree)
-            other.set_label("ROOT")
-            assert to_nltk(mine) == _prune(plainly(other))
+        for parsed, expected in zip(parsed_trees, expected_trees, strict=True):
+            assert isinstance(parsed, Tree)
+            expected.set_label("ROOT")
+            assert to_nltk(parsed) == _prune(simplify_tree(expected))
 
 
 def _prune(tree: NltkTree) -> NltkTree:

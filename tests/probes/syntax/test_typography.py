@@ -1,4 +1,4 @@
-"""Curly marks: a text and its twin in straight ones have the same tokens and labels."""
+"""Curly marks: a text has the same tokens and labels as its twin in straight marks."""
 
 import json
 import lzma
@@ -11,32 +11,32 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from corpus_strategies import make_table, rows_of
+from corpus_strategies import make_table, read_rows
 from curly import curl, uncurl
 from hypothesis import example, given
 from hypothesis import strategies as st
-from parser_models import BLLIP, PUNKT, SPACY, installed, unpack
+from parser_models import BLLIP, PUNKT, SPACY, skip_unless_installed, unpack
 from shared import SHARED, needs_shared
 from strategies import full_events
 from thoroughness import examples
 
-from sentprobe.generator.event import Event
-from sentprobe.generator.realize import realize
-from sentprobe.generator.records import write_tree
+from sentprobe.generator.events.event import Event
+from sentprobe.generator.sentences.realize import realize
+from sentprobe.generator.sentences.sentence_records import write_tree
 from sentprobe.lexicon import english
-from sentprobe.probes.corpus.recipe import Recipe, load_splitter, load_tokenizer, make_recipe
-from sentprobe.probes.corpus.text_formats import Holds, RecordFields
+from sentprobe.probes.corpus.analysis_settings import AnalysisRecipe, load_splitter, load_tokenizer, make_recipe
+from sentprobe.probes.corpus.text_formats import RecordFields, TextUnit
 from sentprobe.probes.syntax import parsers
 from sentprobe.probes.syntax.parser import ParserOutcome
-from sentprobe.probes.syntax.rows import analyse
-from sentprobe.probes.syntax.trees import Parsed, plain_word
-from sentprobe.probes.syntax.typography import straight_word, straighten, written_forms
+from sentprobe.probes.syntax.rows import build_row
+from sentprobe.probes.syntax.trees import ParsedSentence, unescape_word
+from sentprobe.probes.syntax.typography import restore_written_forms, straighten, straighten_word
 
 
 @pytest.fixture(autouse=True)
-def forget() -> Iterator[None]:
+def clear_parser_cache() -> Iterator[None]:
     yield
-    parsers._load.cache_clear()
+    parsers._load_cached.cache_clear()
 
 
 LABELS = (
@@ -58,58 +58,56 @@ def texts() -> st.SearchStrategy[str]:
 @given(texts())
 @example("\"'Don't' --'")
 def test_a_curled_text_is_straightened_to_its_twin(text: str) -> None:
-    found = straighten(curl(text))
-    assert found.text == text
-    assert list(found.starts) == sorted(found.starts)
-    assert found.form(0, len(text)) == curl(text).replace("\u00ad", "")
+    straight = straighten(curl(text))
+    assert straight.text == text
+    assert list(straight.starts) == sorted(straight.starts)
+    assert straight.restore_form(0, len(text)) == curl(text).replace("\u00ad", "")
     assert straighten(text).text == text
 
 
 @given(texts())
 def test_tokens_are_those_of_the_twin_in_the_forms_of_the_text(text: str) -> None:
     tokens = load_tokenizer()(text)
-    (forms,) = written_forms(straighten(curl(text)), [tokens])
-    assert list(map(uncurl, forms)) == list(map(plain_word, tokens))
+    (forms,) = restore_written_forms(straighten(curl(text)), [tokens])
+    assert list(map(uncurl, forms)) == list(map(unescape_word, tokens))
     squeezed = re.sub(r"\s|\u00ad", "", curl(text))
     assert "".join(forms) == squeezed
-    assert next(iter(written_forms(straighten(text), [tokens]))) == tuple(tokens)
+    assert next(iter(restore_written_forms(straighten(text), [tokens]))) == tuple(tokens)
 
 
-def labels_of(rows: Sequence[dict[str, object]]) -> list[tuple[object, ...]]:
+def list_labels(rows: Sequence[dict[str, object]]) -> list[tuple[object, ...]]:
     return [tuple(map(row.__getitem__, ("place", *LABELS))) for row in rows]
 
 
-def tokens_of(rows: Sequence[dict[str, Any]]) -> list[list[str]]:
+def list_tokens(rows: Sequence[dict[str, Any]]) -> list[list[str]]:
     return [list(map(uncurl, row["tokens"])) for row in rows]
 
 
 @examples(15)
-@given(st.lists(texts(), min_size=1, max_size=8, unique=True), st.sampled_from(Holds))
-def test_tables_of_twins(
-    tmp_path_factory: pytest.TempPathFactory, lines: list[str], holds: Holds
-) -> None:
+@given(st.lists(texts(), min_size=1, max_size=8, unique=True), st.sampled_from(TextUnit))
+def test_tables_of_twins(tmp_path_factory: pytest.TempPathFactory, lines: list[str], holds: TextUnit) -> None:
     folder = tmp_path_factory.mktemp("twins")
-    punkt = str(PUNKT) if holds is Holds.TEXT and PUNKT.is_dir() else None
-    recipe = Recipe(reading=RecordFields(holds=holds), parser="none", punkt=punkt)
-    found = []
+    punkt = str(PUNKT) if holds is TextUnit.TEXT and PUNKT.is_dir() else None
+    recipe = AnalysisRecipe(reading=RecordFields(holds=holds), parser="none", punkt=punkt)
+    tables = []
     for name, mark in (("straight", str), ("curly", curl)):
         file = folder / f"{name}.jsonl"
         file.write_text("".join(f"{json.dumps({'text': mark(line)})}\n" for line in lines))
-        found.append(rows_of(make_table([file], folder / name, recipe=recipe)))
-    straight, curly = found
+        tables.append(read_rows(make_table([file], folder / name, recipe=recipe)))
+    straight, curly = tables
     assert {row["place"] for row in straight} <= {row["place"] for row in curly}
     curly = [row for row in curly if row["place"] in {row["place"] for row in straight}]
-    assert tokens_of(curly) == tokens_of(straight)
-    assert labels_of(curly) == labels_of(straight)
+    assert list_tokens(curly) == list_tokens(straight)
+    assert list_labels(curly) == list_labels(straight)
 
 
 @given(full_events(english()))
 def test_trees_in_curly_marks_have_the_labels_of_straight_ones(event: Event) -> None:
     tree = write_tree(realize(event, english()))
-    straight, curly = analyse(Parsed(tree=tree)), analyse(Parsed(tree=tree.replace("'", "’")))
+    straight, curly = (build_row(ParsedSentence(tree=tree)), build_row(ParsedSentence(tree=tree.replace("'", "’"))))
     assert curly.tokens == tuple(token.replace("'", "’") for token in straight.tokens)
-    kept = {"text": "", "digest": "", "tokens": (), "tree": None}
-    assert replace(curly, **kept) == replace(straight, **kept)  # type: ignore[arg-type]
+    blank = {"text": "", "digest": "", "tokens": (), "tree": None}
+    assert replace(curly, **blank) == replace(straight, **blank)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -120,17 +118,17 @@ def test_trees_in_curly_marks_have_the_labels_of_straight_ones(event: Event) -> 
     ],
 )
 def test_words_that_lists_know(tree: str) -> None:
-    straight, curly = analyse(Parsed(tree=tree)), analyse(Parsed(tree=tree.replace("'", "’")))
+    straight, curly = (build_row(ParsedSentence(tree=tree)), build_row(ParsedSentence(tree=tree.replace("'", "’"))))
     assert (curly.verb, curly.object, curly.tags) == (straight.verb, straight.object, straight.tags)
 
 
 def test_dependencies_know_curly_words() -> None:
     tokens, tags, heads = ("It", "’s", "rain", "."), ("PRP", "VBZ", "NN", "."), (2, 0, 2, 2)
-    assert analyse(Parsed(tokens=tokens, tags=tags, heads=heads)).object is None
+    assert build_row(ParsedSentence(tokens=tokens, tags=tags, heads=heads)).object is None
 
 
 class Fake:
-    """A parser that keeps what it was given."""
+    """A parser that stores its input."""
 
     fingerprint = "fake 1"
     splits = True
@@ -140,37 +138,37 @@ class Fake:
 
     def parse(self, sentences: Sequence[Sequence[str]]) -> list[ParserOutcome]:
         self.given += map(list, sentences)
-        return [Parsed(tokens=tuple(tokens)) for tokens in sentences]
+        return [ParsedSentence(tokens=tuple(tokens)) for tokens in sentences]
 
     def parse_text(self, text: str) -> list[ParserOutcome]:
         self.given.append(text)
-        whole = Parsed(tokens=("-LRB-", "It", "'s", "``", "gonna", "''", "rain", "..."))
-        return [whole, "no parse", Parsed(tokens=("Yes", "."))]
+        first = ParsedSentence(tokens=("-LRB-", "It", "'s", "``", "gonna", "''", "rain", "..."))
+        return [first, "no parse", ParsedSentence(tokens=("Yes", "."))]
 
 
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
-    made = Fake()
-    kind = parsers.ParserKind("fake", "fake", "", "", "json", lambda _: made)
+    parser = Fake()
+    kind = parsers.ParserKind("fake", "fake", "", "", "json", lambda _: parser)
     monkeypatch.setattr(parsers, "PARSERS", (kind,))
-    return made
+    return parser
 
 
 def test_parsers_are_given_straight_tokens(fake: Fake, tmp_path: Path) -> None:
     file = tmp_path / "a.tok"
     file.write_text("It ’s “ 1914–18 ” — so…\n\u00ad x\n", encoding="utf-8")
-    table = make_table([file], tmp_path / "out", recipe=Recipe(parser="fake"))
+    table = make_table([file], tmp_path / "out", recipe=AnalysisRecipe(parser="fake"))
     assert fake.given == [["It", "'s", '"', "1914-18", '"', "--", "so..."], ["\u00ad", "x"]]
-    assert [row["text"] for row in rows_of(table)] == ["It ’s “ 1914–18 ” — so…", "\u00ad x"]
+    assert [row["text"] for row in read_rows(table)] == ["It ’s “ 1914–18 ” — so…", "\u00ad x"]
 
 
 def test_a_parser_that_splits_is_given_a_straight_text(fake: Fake, tmp_path: Path) -> None:
-    """Its tokens are found in the text, also where it writes them otherwise, or changes some."""
+    """Its tokens are matched with the text even if it writes some otherwise or changes some."""
     file = tmp_path / "a.txt"
     file.write_text("(It’s “going to” rain…\nYes.\n", encoding="utf-8")
-    table = make_table([file], tmp_path / "out", recipe=Recipe(parser="fake"))
+    table = make_table([file], tmp_path / "out", recipe=AnalysisRecipe(parser="fake"))
     assert fake.given == ['(It\'s "going to" rain... Yes.']
-    assert [row["text"] for row in rows_of(table)] == ["( It ’s “ gonna ” rain …", "Yes ."]
+    assert [row["text"] for row in read_rows(table)] == ["( It ’s “ gonna ” rain …", "Yes ."]
 
 
 @pytest.mark.parametrize(
@@ -179,42 +177,38 @@ def test_a_parser_that_splits_is_given_a_straight_text(fake: Fake, tmp_path: Pat
         ("wait.… no", ["wait", "...", ".", "no"], ["wait", "...", ".", "no"]),
         ("wait…. no", ["wait", "...", ".", "no"], ["wait", "…", ".", "no"]),
         ("Mr. ——", ["Mr.", "--", "--"], ["Mr.", "—", "—"]),
-        (
-            "«co\u00adop» \u201e2\u2033",
-            ["``", "coop", "''", '"', "2", '"'],
-            ["«", "coop", "»", "„", "2", "″"],
-        ),
+        ("«co\u00adop» \u201e2\u2033", ["``", "coop", "''", '"', "2", '"'], ["«", "coop", "»", "„", "2", "″"]),
         ("un\u00ad til \u00ad, ha\u00ad", ["until", ",", "ha"], ["until", ",", "ha"]),
         ("``a'' ‘b’", ["``", "a", "''", "'", "b", "'"], ["``", "a", "''", "‘", "b", "’"]),
         ("a’b", ["x", "'b", "", "y"], ["x", "’b", "", "y"]),
     ],
 )
 def test_forms(text: str, tokens: list[str], forms: list[str]) -> None:
-    assert list(next(iter(written_forms(straighten(text), [tokens])))) == forms
+    assert list(next(iter(restore_written_forms(straighten(text), [tokens])))) == forms
 
 
 def test_a_word_stays_a_word() -> None:
-    assert [straight_word(word) for word in ("\u00ad", "1\u00a0000", "–", "naïve")] == [
+    assert [straighten_word(word) for word in ("\u00ad", "1\u00a0000", "–", "naïve")] == [
         *("\u00ad", "1_000", "--", "naïve")
     ]
 
 
 @cache
-def real_sentences() -> list[str]:
-    """Sentences of novels with quotes, apostrophes, dashes or ellipses, each once."""
-    found: dict[str, None] = {}
+def read_novel_sentences() -> list[str]:
+    """Return the distinct sentences of novels that have quotes, apostrophes, dashes or ellipses."""
+    sentences: dict[str, None] = {}
     for file in sorted((SHARED / "novels" / "raw").iterdir()):
         with lzma.open(file, "rt", encoding="utf-8-sig") as text:
             for paragraph in re.split(r"\n\s*\n", text.read()):
-                found |= dict.fromkeys(load_splitter(str(PUNKT))(" ".join(paragraph.split())))
-    return [sentence for sentence in found if re.search(r"['\"]|--|\.\.\.", sentence)]
+                sentences |= dict.fromkeys(load_splitter(str(PUNKT))(" ".join(paragraph.split())))
+    return [sentence for sentence in sentences if re.search(r"['\"]|--|\.\.\.", sentence)]
 
 
 PATHS = (
     pytest.param("none", 1, True, id="none"),
-    pytest.param("spacy", 25, True, id="spacy", marks=installed("spacy")),
-    pytest.param("spacy", 25, False, id="spacy-splits", marks=installed("spacy")),
-    pytest.param("bllip", 60, True, id="bllip", marks=installed("bllip")),
+    pytest.param("spacy", 25, True, id="spacy", marks=skip_unless_installed("spacy")),
+    pytest.param("spacy", 25, False, id="spacy-splits", marks=skip_unless_installed("spacy")),
+    pytest.param("bllip", 60, True, id="bllip", marks=skip_unless_installed("bllip")),
 )
 
 
@@ -223,7 +217,7 @@ PATHS = (
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("kind", "step", "split"), PATHS)
 def test_real_sentences_and_their_twins(tmp_path: Path, kind: str, step: int, split: bool) -> None:
-    """The whole novels through bllip: docs/corpus.md."""
+    """Bllip parses the novels in full."""
     model = {"none": "none", "spacy": f"spacy:{SPACY}", "bllip": f"bllip:{BLLIP}"}[kind]
     if kind != "none":
         name, _, archive = model.partition(":")
@@ -235,19 +229,18 @@ def test_real_sentences_and_their_twins(tmp_path: Path, kind: str, step: int, sp
         max_tokens=100,
         has_text=True,
     )
-    sentences = list(islice(real_sentences(), 0, None, step))
-    found = []
+    sentences = list(islice(read_novel_sentences(), 0, None, step))
+    tables = []
     for name, mark in (("straight", str), ("curly", curl)):
         file = tmp_path / f"{name}.txt"
         file.write_text("\n\n".join(map(mark, sentences)), encoding="utf-8")
         table = make_table([file], tmp_path / name, recipe=recipe)
-        found.append({row["place"]: row for row in rows_of(table)})
-    straight, curly = found
+        tables.append({row["place"]: row for row in read_rows(table)})
+    straight, curly = tables
     assert len(straight) > 100
     assert set(straight) <= set(curly)
     same = [
-        tokens_of([row]) == tokens_of([curly[place]])
-        and labels_of([row]) == labels_of([curly[place]])
+        list_tokens([row]) == list_tokens([curly[place]]) and list_labels([row]) == list_labels([curly[place]])
         for place, row in straight.items()
     ]
     assert sum(same) >= 0.98 * len(same)

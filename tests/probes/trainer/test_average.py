@@ -1,4 +1,4 @@
-"""Several probes whose probabilities are averaged, against the same probes one by one."""
+"""Averages of several probes, against the single probes."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,10 +13,10 @@ from thoroughness import examples
 
 from sentprobe.probes.dataset import Indices, Items
 from sentprobe.probes.encoders import Vectors
-from sentprobe.probes.trainer.bank import Bank, BatchInputs, Design, logits, make_bank
-from sentprobe.probes.trainer.batches import prepare
-from sentprobe.probes.trainer.classifier import Activation, Masking, Precision, Preset, Start
-from sentprobe.probes.trainer.fit import Fit, fit, member_seeds
+from sentprobe.probes.trainer.bank import Bank, BankDesign, BatchInputs, compute_logits, make_bank
+from sentprobe.probes.trainer.batches import prepare_items
+from sentprobe.probes.trainer.classifier import Activation, Masking, Precision, Preset, WeightInitialization
+from sentprobe.probes.trainer.fit import Fit, derive_member_seeds, fit
 from sentprobe.probes.trainer.one_hot import ProbeWords
 from sentprobe.probes.trainer.presets import BankShape, GridPoint, find_preset
 from sentprobe.probes.trainer.training import predict
@@ -24,9 +24,7 @@ from sentprobe.probes.trainer.training import predict
 SHORT = replace(find_preset("ettinger"), max_epochs=12, batch=20, precision=Precision.FLOAT32)
 
 SHAPE = BankShape(dim=4, slots=0, words=0, labels=3)
-DESIGN = Design(
-    shape=SHAPE, activation=Activation.NONE, masking=Masking.AFTER, precision=Precision.FLOAT32
-)
+DESIGN = BankDesign(shape=SHAPE, activation=Activation.NONE, masking=Masking.AFTER, precision=Precision.FLOAT32)
 
 
 def items_of(targets: Sequence[int] | Indices) -> Items:
@@ -35,7 +33,7 @@ def items_of(targets: Sequence[int] | Indices) -> Items:
 
 
 def noisy(*, size: int, dim: int, seed: int) -> tuple[Vectors, Items]:
-    """Few items in many dimensions, labels by one of them and chance: they are learned by heart."""
+    """Few items with noisy labels in many dimensions, which probes memorise."""
     generator = np.random.default_rng(seed)
     vectors = generator.standard_normal((size, dim), dtype=np.float32)
     score = 2 * vectors[:, 0] + generator.standard_normal(size)
@@ -61,9 +59,9 @@ def fits(preset: Preset, seeds: Sequence[int], *, validate: bool = False) -> tup
 
 
 def bank_that_says(shares: Sequence[float]) -> Bank:
-    """A linear probe that gives these probabilities whatever the vector."""
+    """A linear probe that gives these probabilities for all vectors."""
     point = GridPoint(seed=0, hidden=0, dropout=0.0, l2=0.0)
-    bank = make_bank([point], DESIGN, start=Start.GLOROT, device=torch.device("cpu"))
+    bank = make_bank([point], DESIGN, start=WeightInitialization.GLOROT, device=torch.device("cpu"))
     bank.sentence.zero_()
     bank.small[bank.bias_row] = torch.log(torch.tensor(shares))
     return bank
@@ -71,7 +69,7 @@ def bank_that_says(shares: Sequence[float]) -> Bank:
 
 def test_probabilities_are_averaged_and_not_votes() -> None:
     banks = [bank_that_says(shares) for shares in ([0.4, 0.35, 0.25],) * 2 + ([0.05, 0.9, 0.05],)]
-    items = prepare(torch.ones(2, 4), items_of([0, 0]), SHAPE)
+    items = prepare_items(torch.ones(2, 4), items_of([0, 0]), SHAPE)
     assert predict(banks[:1], items).tolist() == predict(banks[:2], items).tolist() == [0, 0]
     assert predict(banks, items).tolist() == [1, 1]
 
@@ -83,11 +81,11 @@ def test_prediction_is_that_of_the_mean(seeds: list[int]) -> None:
     design = replace(DESIGN, activation=Activation.RELU)
     cpu = torch.device("cpu")
     table = torch.randn(40, 4, generator=torch.Generator().manual_seed(0))
-    items = prepare(table, items_of([0] * 40), SHAPE)
-    banks = [make_bank([point], design, start=Start.GLOROT, device=cpu) for point in points]
+    items = prepare_items(table, items_of([0] * 40), SHAPE)
+    banks = [make_bank([point], design, start=WeightInitialization.GLOROT, device=cpu) for point in points]
     inputs = BatchInputs(table, ProbeWords(torch.zeros((40, 0), dtype=torch.int64), None))
-    exact = [np.exp(logits(bank, inputs)[0].double().numpy()) for bank in banks]
-    shares = sum(each / each.sum(axis=1, keepdims=True) for each in exact)
+    exact = [np.exp(compute_logits(bank, inputs)[0].double().numpy()) for bank in banks]
+    shares = sum(exponentials / exponentials.sum(axis=1, keepdims=True) for exponentials in exact)
     assert predict(banks, items).tolist() == np.argmax(shares, axis=1).tolist()
 
 
@@ -98,38 +96,38 @@ def test_an_average_of_one_is_the_plain_probe() -> None:
 
 
 def test_the_members_are_the_probes_of_their_seeds() -> None:
-    alone = fits(SHORT, member_seeds(3, 4))
+    alone = fits(SHORT, derive_member_seeds(3, 4))
     (together,) = fits(replace(SHORT, average=4), [3])
-    assert together.loss == pytest.approx(mean(each.loss for each in alone), rel=1e-4)
-    assert together.epochs == max(each.epochs for each in alone)
+    assert together.loss == pytest.approx(mean(probe.loss for probe in alone), rel=1e-4)
+    assert together.epochs == max(probe.epochs for probe in alone)
     assert together.total == alone[0].total
-    everyone = np.all([each.predictions == 1 for each in alone], axis=0)
+    everyone = np.all([probe.predictions == 1 for probe in alone], axis=0)
     assert (together.predictions[everyone] == 1).all()
 
 
 def test_it_is_steadier_and_no_worse_where_probes_learn_by_heart() -> None:
     long = replace(SHORT, max_epochs=60)
-    plain = [each.accuracy for each in fits(long, range(8))]
-    averaged = [each.accuracy for each in fits(replace(long, average=8), range(8))]
+    plain = [result.accuracy for result in fits(long, range(8))]
+    averaged = [result.accuracy for result in fits(replace(long, average=8), range(8))]
     assert stdev(averaged) < stdev(plain)
     assert mean(averaged) > mean(plain) - 0.01
 
 
 def test_the_members_choose_one_point_of_a_grid_together() -> None:
     preset = replace(SHORT, average=3, hidden=(2, 7))
-    (made,) = fits(preset, [0], validate=True)
+    (result,) = fits(preset, [0], validate=True)
     widths = [fits(replace(preset, hidden=(width,)), [0], validate=True)[0] for width in (2, 7)]
-    best = max(widths, key=lambda each: each.validation or 0)
-    assert made.validation == pytest.approx(best.validation)
-    assert made.chosen == {"hidden": 2 if best is widths[0] else 7}
-    assert made.accuracy == pytest.approx(best.accuracy, abs=0.01)
+    best = max(widths, key=lambda probe: probe.validation or 0)
+    assert result.validation == pytest.approx(best.validation)
+    assert result.chosen == {"hidden": 2 if best is widths[0] else 7}
+    assert result.accuracy == pytest.approx(best.accuracy, abs=0.01)
 
 
 @given(st.integers(0, 2**40), st.integers(0, 2**40), st.integers(1, 20))
 def test_no_two_seeds_share_a_member(one: int, other: int, count: int) -> None:
-    members = member_seeds(one, count)
+    members = derive_member_seeds(one, count)
     assert members[0] == one
     assert len({*members}) == count
-    assert member_seeds(one, count + 1)[:count] == members
+    assert derive_member_seeds(one, count + 1)[:count] == members
     if one != other:
-        assert not {*members} & {*member_seeds(other, count)}
+        assert not {*members} & {*derive_member_seeds(other, count)}

@@ -1,4 +1,4 @@
-"""Many probes side by side: each is what it would be alone, and what autograd makes of it."""
+"""Banks of probes: equal to single probes and to autograd."""
 
 from dataclasses import replace
 
@@ -11,8 +11,8 @@ from thoroughness import examples
 from torch import Tensor, nn
 
 from sentprobe.probes.dataset import Items
-from sentprobe.probes.trainer.bank import Bank, BatchInputs, Design, gradients, logits, make_bank
-from sentprobe.probes.trainer.batches import Dropout, passes, prepare
+from sentprobe.probes.trainer.bank import Bank, BankDesign, BatchInputs, compute_gradients, compute_logits, make_bank
+from sentprobe.probes.trainer.batches import Dropout, generate_passes, prepare_items
 from sentprobe.probes.trainer.classifier import (
     Activation,
     Masking,
@@ -20,12 +20,12 @@ from sentprobe.probes.trainer.classifier import (
     Penalty,
     Precision,
     Preset,
-    Start,
-    Stop,
+    StopCriterion,
+    WeightInitialization,
 )
 from sentprobe.probes.trainer.one_hot import ProbeWords
-from sentprobe.probes.trainer.presets import BankShape, GridPoint, find_preset, points_of
-from sentprobe.probes.trainer.training import ORDER, train_points
+from sentprobe.probes.trainer.presets import BankShape, GridPoint, find_preset, list_grid_points
+from sentprobe.probes.trainer.training import ITEM_ORDER_SEED, train_points
 
 CPU = torch.device("cpu")
 
@@ -50,17 +50,14 @@ points = st.builds(
 def banks(draw: st.DrawFn) -> Bank:
     """A bank of one to four probes, with a hidden layer or all without."""
     activation = draw(st.sampled_from(Activation))
-    found = draw(st.lists(points, min_size=1, max_size=4, unique=True))
+    grid_points = draw(st.lists(points, min_size=1, max_size=4, unique=True))
     if activation is Activation.NONE:
-        found = [replace(point, hidden=0, dropout=0.0) for point in found]
-    design = Design(
-        shape=draw(shapes),
-        activation=activation,
-        masking=draw(st.sampled_from(Masking)),
-        precision=Precision.FLOAT32,
+        grid_points = [replace(point, hidden=0, dropout=0.0) for point in grid_points]
+    design = BankDesign(
+        shape=draw(shapes), activation=activation, masking=draw(st.sampled_from(Masking)), precision=Precision.FLOAT32
     )
-    bank = make_bank(found, design, start=draw(st.sampled_from(Start)), device=CPU)
-    return bank.like(*(weights.double() for weights in bank.parameters()))
+    bank = make_bank(grid_points, design, start=draw(st.sampled_from(WeightInitialization)), device=CPU)
+    return bank.replace_weights(*(weights.double() for weights in bank.list_weights()))
 
 
 def random_inputs(shape: BankShape, size: int, *, seed: int) -> tuple[BatchInputs, Tensor]:
@@ -79,7 +76,7 @@ def random_inputs(shape: BankShape, size: int, *, seed: int) -> tuple[BatchInput
 
 
 def plain_logits(bank: Bank, inputs: BatchInputs, mask: Tensor | None = None) -> Tensor:
-    """The first probe, with probe words written out and ordinary modules' arithmetic."""
+    """Logits of the first probe by PyTorch's modules on one-hot inputs."""
     shape = bank.design.shape
     if inputs.words.lexicon is None:
         hots = torch.zeros(len(inputs.vectors), shape.slots * shape.words, dtype=torch.float64)
@@ -89,56 +86,51 @@ def plain_logits(bank: Bank, inputs: BatchInputs, mask: Tensor | None = None) ->
     weights = torch.cat([bank.sentence.T, bank.small[: bank.bias_row]])
     sums = torch.cat([inputs.vectors, words], dim=1) @ weights
     sums = sums + bank.small[bank.bias_row]
-    if bank.linear:
+    if bank.is_linear:
         return sums
     factors = torch.ones_like(sums) if mask is None else mask
     before = bank.design.masking is Masking.BEFORE
     sums = sums * factors if before else sums
     hidden = torch.relu(sums) if bank.design.activation is Activation.RELU else torch.sigmoid(sums)
     hidden = hidden if before else hidden * factors
-    return hidden @ bank.small[bank.bias_row + 1 :].T + bank.last[0]
+    return hidden @ bank.small[bank.bias_row + 1 :].T + bank.output_biases[0]
 
 
 @given(banks(), st.integers(1, 9), st.integers(0, 99))
 @settings(deadline=None)
-def test_gradients_are_those_of_autograd_on_words_written_out(
-    bank: Bank, size: int, seed: int
-) -> None:
+def test_gradients_are_those_of_autograd_on_words_written_out(bank: Bank, size: int, seed: int) -> None:
     inputs, targets = random_inputs(bank.design.shape, size, seed=seed)
-    masks = {
-        place: mask.double()
-        for place, mask in Dropout(bank.points, CPU).draw(bank.points, size).items()
-    }
-    into = bank.empty()
-    losses = gradients(bank, inputs, targets, masks=masks, into=into)
+    masks = {place: mask.double() for place, mask in Dropout(bank.points, CPU).sample_masks(bank.points, size).items()}
+    into = bank.make_zeros()
+    losses = compute_gradients(bank, inputs, targets, masks=masks, into=into)
     for place in range(len(bank.points)):
-        alone, found = bank.keep([place]), into.keep([place])
-        for weights in alone.parameters():
+        alone, gradient_bank = bank.select_probes([place]), into.select_probes([place])
+        for weights in alone.list_weights():
             weights.requires_grad_()
         expected = plain_logits(alone, inputs, masks.get(place))
         loss = -(torch.log_softmax(expected, dim=1) * targets).sum() / size
         loss.backward()  # type: ignore[no-untyped-call]
         torch.testing.assert_close(losses[place], loss.detach())
-        for weights, gradient in zip(alone.parameters(), found.parameters(), strict=True):
-            wanted = torch.zeros_like(weights) if weights.grad is None else weights.grad
-            torch.testing.assert_close(gradient, wanted)
+        for weights, gradient in zip(alone.list_weights(), gradient_bank.list_weights(), strict=True):
+            autograd_gradient = torch.zeros_like(weights) if weights.grad is None else weights.grad
+            torch.testing.assert_close(gradient, autograd_gradient)
 
 
 @given(banks(), st.integers(1, 9), st.integers(0, 99))
 @settings(deadline=None)
 def test_logits_are_those_of_each_probe_alone(bank: Bank, size: int, seed: int) -> None:
     inputs, _ = random_inputs(bank.design.shape, size, seed=seed)
-    found = logits(bank, inputs)
+    all_logits = compute_logits(bank, inputs)
     for place in range(len(bank.points)):
-        torch.testing.assert_close(found[place], plain_logits(bank.keep([place]), inputs))
+        torch.testing.assert_close(all_logits[place], plain_logits(bank.select_probes([place]), inputs))
 
 
 def some_items(*, slots: int, labels: int, size: int = 60) -> tuple[Tensor, Items]:
     generator = np.random.default_rng(0)
     table = generator.standard_normal((40, 6), dtype=np.float32)
     rows, probes = generator.integers(40, size=size), generator.integers(3, size=(size, slots))
-    wanted = (3 * table[rows, 0] + probes.sum(axis=1)).astype(int) % labels
-    return torch.from_numpy(table), Items(rows, probes, wanted)
+    targets = (3 * table[rows, 0] + probes.sum(axis=1)).astype(int) % labels
+    return torch.from_numpy(table), Items(rows, probes, targets)
 
 
 BASE = replace(
@@ -157,7 +149,7 @@ BASE = replace(
 presets = st.builds(
     replace,
     st.just(BASE),
-    stop=st.sampled_from(Stop),
+    stop=st.sampled_from(StopCriterion),
     optimizer=st.sampled_from([Optimizer.ADAM, Optimizer.ADAGRAD]),
     activation=st.sampled_from(Activation),
     masking=st.sampled_from(Masking),
@@ -170,74 +162,62 @@ presets = st.builds(
 @examples(12)
 def test_training_together_is_training_one_by_one(preset: Preset, slots: int) -> None:
     shape = BankShape(dim=6, slots=slots, words=3, labels=3)
-    design = Design(
-        shape=shape,
-        activation=preset.activation,
-        masking=preset.masking,
-        precision=Precision.FLOAT32,
-    )
+    design = BankDesign(shape=shape, activation=preset.activation, masking=preset.masking, precision=Precision.FLOAT32)
     table, items = some_items(slots=slots, labels=3)
-    prepared = prepare(table, items, shape)
-    grid = [point for seed in (0, 1) for point in points_of(preset, shape, seed=seed)]
+    prepared = prepare_items(table, items, shape)
+    grid = [point for seed in (0, 1) for point in list_grid_points(preset, shape, seed=seed)]
     together = train_points(grid, design, preset, items=prepared, validation=prepared)
-    for point, each in zip(grid, together, strict=True):
+    for point, trained in zip(grid, together, strict=True):
         (alone,) = train_points([point], design, preset, items=prepared, validation=prepared)
-        assert each.bank.points == (point,)
-        assert each.course.epochs == alone.course.epochs
-        assert each.course.loss == pytest.approx(alone.course.loss, rel=1e-3)
-        for mine, its in zip(each.bank.parameters(), alone.bank.parameters(), strict=True):
+        assert trained.bank.points == (point,)
+        assert trained.progress.epochs == alone.progress.epochs
+        assert trained.progress.loss == pytest.approx(alone.progress.loss, rel=1e-3)
+        for mine, its in zip(trained.bank.list_weights(), alone.bank.list_weights(), strict=True):
             torch.testing.assert_close(mine, its, rtol=1e-2, atol=1e-3)
 
 
 @pytest.mark.parametrize("penalty", Penalty)
 @pytest.mark.parametrize("optimizer", [Optimizer.ADAM, Optimizer.ADAGRAD])
 def test_updates_are_those_of_a_plain_loop(penalty: Penalty, optimizer: Optimizer) -> None:
-    """Autograd on one-hots and PyTorch's optimizer, with the same batches."""
-    preset = replace(
-        BASE, stop=Stop.TRAINING_LOSS, optimizer=optimizer, penalty=penalty, patience=99
-    )
+    """Train with autograd on one-hot inputs and PyTorch's optimizer, in the same batches."""
+    preset = replace(BASE, stop=StopCriterion.TRAINING_LOSS, optimizer=optimizer, penalty=penalty, patience=99)
     shape = BankShape(dim=6, slots=2, words=3, labels=2)
-    design = Design(
-        shape=shape,
-        activation=preset.activation,
-        masking=preset.masking,
-        precision=Precision.FLOAT32,
-    )
+    design = BankDesign(shape=shape, activation=preset.activation, masking=preset.masking, precision=Precision.FLOAT32)
     table, items = some_items(slots=2, labels=2)
-    prepared = prepare(table, items, shape)
-    grid = [point for point in points_of(preset, shape, seed=0) if not point.dropout]
+    prepared = prepare_items(table, items, shape)
+    grid = [point for point in list_grid_points(preset, shape, seed=0) if not point.dropout]
     trained = train_points(grid, design, preset, items=prepared, validation=None)
-    for point, each in zip(grid, trained, strict=True):
+    for point, trained_bank in zip(grid, trained, strict=True):
         bank = make_bank([point], design, start=preset.start, device=CPU)
-        bank = bank.like(*(weights.double() for weights in bank.parameters()))
-        weights = [value.requires_grad_() for value in bank.parameters()]
+        bank = bank.replace_weights(*(weights.double() for weights in bank.list_weights()))
+        weights = [value.requires_grad_() for value in bank.list_weights()]
         maker = torch.optim.Adam if optimizer is Optimizer.ADAM else torch.optim.Adagrad
         plain = maker(weights, lr=preset.learning_rate, eps=preset.epsilon)
-        generator = np.random.default_rng(ORDER)
-        batches = passes(len(items), size=preset.batch, generator=generator, device=CPU)
+        generator = np.random.default_rng(ITEM_ORDER_SEED)
+        batches = generate_passes(len(items), size=preset.batch, generator=generator, device=CPU)
         for _ in range(preset.max_epochs):
             for chosen in next(batches):
-                inputs, targets = prepared.batch(chosen, labels=2)
+                inputs, targets = prepared.make_batch(chosen, labels=2)
                 double = BatchInputs(inputs.vectors.double(), inputs.words)
                 scores = torch.log_softmax(plain_logits(bank, double), dim=1)
                 squares = sum((value**2).sum() for value in weights)
                 share = 1
                 if penalty is Penalty.PER_BATCH:
                     squares = squares - (bank.small[bank.bias_row] ** 2).sum()
-                    squares = squares - (bank.last**2).sum()
+                    squares = squares - (bank.output_biases**2).sum()
                     share = preset.batch
                 loss = -(scores * targets).sum() / len(targets) + point.l2 / 2 / share * squares
                 plain.zero_grad()
                 loss.backward()  # type: ignore[no-untyped-call]
                 plain.step()
-        for mine, its in zip(each.bank.parameters(), weights, strict=True):
+        for mine, its in zip(trained_bank.bank.list_weights(), weights, strict=True):
             torch.testing.assert_close(mine, its.detach().float(), rtol=1e-3, atol=1e-4)
 
 
 @given(st.integers(1, 50), st.integers(1, 60), st.integers(0, 99))
 def test_a_pass_has_every_item_once(count: int, size: int, seed: int) -> None:
     generator = np.random.default_rng(seed)
-    batches = next(passes(count, size=size, generator=generator, device=CPU))
+    batches = next(generate_passes(count, size=size, generator=generator, device=CPU))
     assert sorted(torch.cat(batches).tolist()) == list(range(count))
     assert all(len(batch) == size for batch in batches[:-1])
     assert 0 < len(batches[-1]) <= size
@@ -245,7 +225,7 @@ def test_a_pass_has_every_item_once(count: int, size: int, seed: int) -> None:
 
 def test_masks_keep_the_mean_and_the_share() -> None:
     grid = [GridPoint(seed=0, hidden=100, dropout=rate, l2=0.0) for rate in (0.0, 0.2, 0.8)]
-    masks = Dropout(grid, CPU).draw(grid, 500)
+    masks = Dropout(grid, CPU).sample_masks(grid, 500)
     assert sorted(masks) == [1, 2]
     for place, mask in masks.items():
         rate = grid[place].dropout
@@ -256,9 +236,9 @@ def test_masks_keep_the_mean_and_the_share() -> None:
 
 def test_hidden_layer_is_as_wide_as_the_input() -> None:
     shape = BankShape(dim=300, slots=2, words=14, labels=2)
-    (point,) = points_of(find_preset("ettinger"), shape, seed=0)
+    (point,) = list_grid_points(find_preset("ettinger"), shape, seed=0)
     assert point.hidden == 328
-    assert len(points_of(find_preset("conneau"), shape, seed=0)) == 45
+    assert len(list_grid_points(find_preset("conneau"), shape, seed=0)) == 45
     many = replace(shape, labels=1000)
-    assert {each.hidden for each in points_of(find_preset("conneau"), many, seed=0)} == {0}
-    assert len(points_of(find_preset("senteval"), many, seed=0)) == 4
+    assert {point.hidden for point in list_grid_points(find_preset("conneau"), many, seed=0)} == {0}
+    assert len(list_grid_points(find_preset("senteval"), many, seed=0)) == 4

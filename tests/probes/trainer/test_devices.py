@@ -1,4 +1,4 @@
-"""Devices: what may be asked for, what auto stands for, and what is refused in one line."""
+"""Devices: accepted names, the choice of auto, and errors in one line."""
 
 import re
 
@@ -6,7 +6,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from probe_strategies import learnable
+from probe_strategies import make_learnable_dataset
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.runs.run import run
@@ -17,8 +17,7 @@ KNOWN = "; known: auto, cpu, cuda, mps"
 
 
 @pytest.mark.parametrize(
-    ("device", "near"),
-    [("gpu", "cuda"), ("GPU:1", "cuda"), ("coda", "cuda"), ("CPU", "cpu"), ("autp", "auto")],
+    ("device", "near"), [("gpu", "cuda"), ("GPU:1", "cuda"), ("coda", "cuda"), ("CPU", "cpu"), ("autp", "auto")]
 )
 def test_an_unknown_device_and_the_nearest(device: str, near: str) -> None:
     message = f"unknown device '{device}' (did you mean '{near}'?){KNOWN}"
@@ -48,17 +47,15 @@ def test_a_device_that_is_not_there(device: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("there", "best"), [((), "cpu"), (("cuda",), "cuda"), (("mps",), "mps"), (DEVICES, "cuda")]
+    ("available", "best"), [((), "cpu"), (("cuda",), "cuda"), (("mps",), "mps"), (DEVICES, "cuda")]
 )
-def test_auto_is_the_best(
-    there: tuple[str, ...], best: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: "cuda" in there)
-    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: "mps" in there)
+def test_auto_is_the_best(available: tuple[str, ...], best: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: "cuda" in available)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: "mps" in available)
     monkeypatch.setattr("sentprobe.probes.trainer.devices.check_device", torch.device)
     assert find_device("auto") == best
 
 
 def test_a_result_states_the_device_that_auto_stands_for() -> None:
-    found = run(learnable(size=60), "bow?dim=4", controls=False, device="auto")
-    assert [each.device for each in found.records] == [find_device("auto")]
+    results = run(make_learnable_dataset(size=60), "bow?dim=4", controls=False, device="auto")
+    assert [record.device for record in results.records] == [find_device("auto")]

@@ -1,4 +1,4 @@
-"""Training one probe, against scikit-learn; what it needs and what it leaves alone."""
+"""Training of one probe, against scikit-learn; its requirements and side effects."""
 
 import os
 import subprocess
@@ -10,26 +10,24 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from probe_strategies import learnable
+from probe_strategies import make_learnable_dataset
 from thoroughness import examples
 
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.dataset import Items, ProbeDataset, Split
 from sentprobe.probes.encoders import Vectors, make_encoder
-from sentprobe.probes.trainer.bank import fast_bfloat16, rounds_to_bfloat16, settle
-from sentprobe.probes.trainer.classifier import GRID, Precision, Preset, Scaling
+from sentprobe.probes.trainer.bank import choose_precision, has_fast_bfloat16, rounds_to_bfloat16
+from sentprobe.probes.trainer.classifier import GRID_FIELDS, Precision, Preset, Scaling
+from sentprobe.probes.trainer.early_stopping import TrainingProgress, ValidationCheck
 from sentprobe.probes.trainer.fit import Fit, fit
 from sentprobe.probes.trainer.presets import find_preset
-from sentprobe.probes.trainer.training import Course, ValidationCheck
 
 ETTINGER = find_preset("ettinger")
 SHORT = replace(ETTINGER, max_epochs=3, batch=50)
 
 
 def train(data: ProbeDataset, vectors: Vectors, *, preset: Preset) -> Fit:
-    return fit_one(
-        vectors, data.splits[Split.TRAIN], data.splits[Split.TEST], words=10, preset=preset
-    )
+    return fit_one(vectors, data.splits[Split.TRAIN], data.splits[Split.TEST], words=10, preset=preset)
 
 
 def fit_one(
@@ -43,21 +41,14 @@ def fit_one(
     seed: int = 0,
     device: str = "cpu",
 ) -> Fit:
-    (made,) = fit(
-        vectors,
-        train=learn,
-        test=test,
-        words=words,
-        labels=labels,
-        preset=preset,
-        seeds=[seed],
-        device=device,
+    (result,) = fit(
+        vectors, train=learn, test=test, words=words, labels=labels, preset=preset, seeds=[seed], device=device
     )
-    return made
+    return result
 
 
-def one_hot_inputs(vectors: Vectors, items: Items, words: int) -> Vectors:
-    """Vectors beside one one-hot block per slot, (n, dim + slots * words) float32."""
+def build_one_hot_inputs(vectors: Vectors, items: Items, words: int) -> Vectors:
+    """Return vectors beside a one-hot block per slot, (n, dim + slots * words) float32."""
     blocks = [np.eye(words, dtype=np.float32)[column] for column in items.probes.T]
     return np.hstack([vectors[items.rows], *blocks])
 
@@ -65,12 +56,12 @@ def one_hot_inputs(vectors: Vectors, items: Items, words: int) -> Vectors:
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_accuracy_is_that_of_scikit_learn() -> None:
     neural_network = pytest.importorskip("sklearn.neural_network")
-    data = learnable(size=800)
+    data = make_learnable_dataset(size=800)
     vectors = make_encoder("bow?dim=40", seed=0).encode(data.sentences)
     preset = replace(ETTINGER, max_epochs=80, batch=50, scaling=Scaling.AS_IS)
     ours = train(data, vectors, preset=preset)
     learn, test = (data.splits[split] for split in (Split.TRAIN, Split.TEST))
-    x, y = (one_hot_inputs(vectors, items, len(data.probe_words)) for items in (learn, test))
+    x, y = (build_one_hot_inputs(vectors, items, len(data.probe_words)) for items in (learn, test))
     theirs = neural_network.MLPClassifier((x.shape[1],), max_iter=80, batch_size=50, random_state=0)
     theirs.fit(x, learn.targets)
     accuracy = theirs.score(y, test.targets)
@@ -80,7 +71,7 @@ def test_accuracy_is_that_of_scikit_learn() -> None:
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_loss_falls_as_that_of_scikit_learn() -> None:
-    """With three labels the architectures are the same (with two, theirs has one output)."""
+    """With three labels both architectures are equal (with two, scikit-learn has one output)."""
     neural_network = pytest.importorskip("sklearn.neural_network")
     generator = np.random.default_rng(0)
     vectors = generator.standard_normal((300, 20), dtype=np.float32)
@@ -91,12 +82,10 @@ def test_loss_falls_as_that_of_scikit_learn() -> None:
     fits = fit(
         vectors, train=items, test=items, words=5, labels=3, preset=preset, seeds=range(12)
     )  # fmt: skip
-    ours = [made.loss for made in fits]
+    ours = [result.loss for result in fits]
     model = neural_network.MLPClassifier((30,), max_iter=30)
-    inputs = one_hot_inputs(vectors, items, 5)
-    theirs = [
-        model.set_params(random_state=seed).fit(inputs, items.targets).loss_ for seed in range(12)
-    ]
+    inputs = build_one_hot_inputs(vectors, items, 5)
+    theirs = [model.set_params(random_state=seed).fit(inputs, items.targets).loss_ for seed in range(12)]
     assert np.mean(ours) == pytest.approx(np.mean(theirs), rel=0.1)
 
 
@@ -105,23 +94,21 @@ def test_same_seed_same_numbers(slots: int) -> None:
     generator = np.random.default_rng(0)
     vectors = generator.standard_normal((30, 5), dtype=np.float32)
     items = Items(
-        generator.integers(30, size=120),
-        generator.integers(4, size=(120, slots)),
-        generator.integers(3, size=120),
+        generator.integers(30, size=120), generator.integers(4, size=(120, slots)), generator.integers(3, size=120)
     )
 
     def once(seed: int) -> Fit:
         return fit_one(vectors, items, items, words=4, labels=3, preset=SHORT, seed=seed)
 
-    first, again, other = once(0), once(0), once(1)
-    assert first.loss == again.loss != other.loss
+    first, again, other_seed = once(0), once(0), once(1)
+    assert first.loss == again.loss != other_seed.loss
     assert (first.predictions == again.predictions).all()
     assert first.total == 120
     assert first.correct == (first.predictions == items.targets).sum()
 
 
 def test_global_state_is_left_alone() -> None:
-    data = learnable(size=40)
+    data = make_learnable_dataset(size=40)
     vectors = make_encoder("bow?dim=8", seed=0).encode(data.sentences)
     state, threads, before = torch.get_rng_state(), torch.get_num_threads(), vectors.copy()
     train(data, vectors, preset=SHORT)
@@ -131,7 +118,7 @@ def test_global_state_is_left_alone() -> None:
 
 
 def test_stops_when_the_loss_no_longer_falls() -> None:
-    data = learnable(size=60)
+    data = make_learnable_dataset(size=60)
     vectors = make_encoder("bow?dim=8", seed=0).encode(data.sentences)
     patient = replace(ETTINGER, tolerance=100.0, patience=4)
     stopped = train(data, vectors, preset=patient)
@@ -143,11 +130,11 @@ def test_stops_when_the_loss_no_longer_falls() -> None:
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_stops_in_the_epoch_in_which_scikit_learn_does() -> None:
     neural_network = pytest.importorskip("sklearn.neural_network")
-    data = learnable(size=60)
+    data = make_learnable_dataset(size=60)
     vectors = make_encoder("bow?dim=8", seed=0).encode(data.sentences)
     learn = data.splits[Split.TRAIN]
     theirs = neural_network.MLPClassifier((5,), tol=100.0, max_iter=50, random_state=0)
-    theirs.fit(one_hot_inputs(vectors, learn, len(data.probe_words)), learn.targets)
+    theirs.fit(build_one_hot_inputs(vectors, learn, len(data.probe_words)), learn.targets)
     ours = train(data, vectors, preset=replace(ETTINGER, tolerance=100.0, hidden=(5,)))
     assert ours.epochs == theirs.n_iter_
 
@@ -157,10 +144,8 @@ CENTRING = [Scaling.UNIT, Scaling.VARIANCE]
 
 @given(st.floats(0.1, 1000), st.floats(-50, 50), st.sampled_from(CENTRING))
 @examples(20)
-def test_scaled_fit_does_not_see_scale_and_shift(
-    scale: float, shift: float, scaling: Scaling
-) -> None:
-    data = learnable(size=40)
+def test_scaled_fit_does_not_see_scale_and_shift(scale: float, shift: float, scaling: Scaling) -> None:
+    data = make_learnable_dataset(size=40)
     vectors = make_encoder("bow?dim=8", seed=0).encode(data.sentences)
     preset = replace(SHORT, scaling=scaling)
     plain = train(data, vectors, preset=preset)
@@ -170,7 +155,7 @@ def test_scaled_fit_does_not_see_scale_and_shift(
 
 @pytest.mark.parametrize("scaling", CENTRING)
 def test_dimensions_that_do_not_vary_are_harmless(scaling: Scaling) -> None:
-    data = learnable(size=40)
+    data = make_learnable_dataset(size=40)
     vectors = make_encoder("bow?dim=8", seed=0).encode(data.sentences)
     vectors[:, 3] = 1e6
     preset = replace(SHORT, scaling=scaling)
@@ -180,7 +165,7 @@ def test_dimensions_that_do_not_vary_are_harmless(scaling: Scaling) -> None:
 
 
 def test_divergence_is_said() -> None:
-    data = learnable(size=40)
+    data = make_learnable_dataset(size=40)
     vectors = make_encoder("bow?dim=8", seed=0).encode(data.sentences) * np.float32(1e30)
     with pytest.raises(SentprobeError, match=r"training diverged .* lower learning_rate"):
         train(data, vectors, preset=replace(SHORT, learning_rate=1e30, scaling=Scaling.AS_IS))
@@ -188,120 +173,102 @@ def test_divergence_is_said() -> None:
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
 def test_gpu_agrees_with_cpu() -> None:
-    data = learnable(size=300)
+    data = make_learnable_dataset(size=300)
     vectors = make_encoder("bow?dim=40", seed=0).encode(data.sentences)
     learn, test = (data.splits[split] for split in (Split.TRAIN, Split.TEST))
-    cpu, gpu = (
-        fit_one(vectors, learn, test, words=10, preset=SHORT, device=device)
-        for device in ("cpu", "cuda")
-    )
+    cpu, gpu = (fit_one(vectors, learn, test, words=10, preset=SHORT, device=device) for device in ("cpu", "cuda"))
     assert gpu.loss == pytest.approx(cpu.loss, rel=1e-3)
 
 
-def stop_after(preset: Preset, values: list[float]) -> int:
-    """The number of checks, of accuracy or loss on validation, after which it stops."""
-    course = Course(preset)
+def count_checks(preset: Preset, values: list[float]) -> int:
+    """Return the number of validation checks after which training stops."""
+    progress = TrainingProgress(preset)
     for count, value in enumerate(values, 1):
-        course.add_pass(1.0)
-        course.add_check(ValidationCheck(accuracy=value, loss=1 - value))
-        if course.over:
+        progress.add_pass(1.0)
+        progress.add_check(ValidationCheck(accuracy=value, loss=1 - value))
+        if progress.is_over:
             return count
     raise AssertionError("does not stop")
 
 
 def test_senteval_counts_all_checks_that_do_not_improve() -> None:
     up_and_down = [0.1, 0.0, 0.2, 0.0, 0.3, 0.0, 0.4, 0.0, 0.5, 0.0, 0.6, 0.0, 0.7, 0.8]
-    assert stop_after(find_preset("senteval"), up_and_down) == 12
+    assert count_checks(find_preset("senteval"), up_and_down) == 12
 
 
 def test_adi_stops_at_the_fifth_in_a_row() -> None:
     course = [0.1, 0.0, 0.0, 0.0, 0.0, 0.2, 0.1, 0.1, 0.1, 0.2, 0.1]
-    assert stop_after(find_preset("adi"), course) == 11
+    assert count_checks(find_preset("adi"), course) == 11
 
 
-@pytest.mark.parametrize(
-    "name", ["adi", pytest.param("conneau", marks=pytest.mark.slow), "senteval"]
-)
+@pytest.mark.parametrize("name", ["adi", pytest.param("conneau", marks=pytest.mark.slow), "senteval"])
 def test_presets_that_use_validation(name: str) -> None:
-    data = learnable(size=400)
+    data = make_learnable_dataset(size=400)
     vectors = make_encoder("bow?dim=20", seed=0).encode(data.sentences)
     learn, test = (data.splits[split] for split in (Split.TRAIN, Split.TEST))
-    preset = replace(
-        find_preset(name), batch=32, max_epochs=16, learning_rate=0.03, scaling=Scaling.VARIANCE
-    )
-    fits = fit(
-        vectors,
-        train=learn,
-        test=test,
-        validation=test,
-        words=10,
-        labels=2,
-        preset=preset,
-        seeds=[3, 1],
-    )
-    for made in fits:
-        assert made.validation == made.accuracy > 0.55
-        assert set(made.chosen) == {n for n in GRID if len(getattr(preset, n)) > 1}
-        assert all(value in getattr(preset, n) for n, value in made.chosen.items())
+    preset = replace(find_preset(name), batch=32, max_epochs=16, learning_rate=0.03, scaling=Scaling.VARIANCE)
+    fits = fit(vectors, train=learn, test=test, validation=test, words=10, labels=2, preset=preset, seeds=[3, 1])
+    for result in fits:
+        assert result.validation == result.accuracy > 0.55
+        assert set(result.chosen) == {n for n in GRID_FIELDS if len(getattr(preset, n)) > 1}
+        assert all(value in getattr(preset, n) for n, value in result.chosen.items())
 
 
 def test_validation_that_is_missing() -> None:
-    data = learnable(size=40)
+    data = make_learnable_dataset(size=40)
     vectors = make_encoder("bow?dim=8", seed=0).encode(data.sentences)
     with pytest.raises(UsageError, match="preset conneau needs validation items"):
         train(data, vectors, preset=find_preset("conneau"))
 
 
-def test_probes_that_are_too_wide_are_trained_in_several_passes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    data = learnable(size=100)
+def test_probes_that_are_too_wide_are_trained_in_several_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = make_learnable_dataset(size=100)
     vectors = make_encoder("bow?dim=8", seed=0).encode(data.sentences)
     learn, test = (data.splits[split] for split in (Split.TRAIN, Split.TEST))
     arguments = {"train": learn, "test": test, "words": 10, "labels": 2, "preset": SHORT}
     together = fit(vectors, **arguments, seeds=[0, 1, 2])  # type: ignore[arg-type]
-    monkeypatch.setattr("sentprobe.probes.trainer.fit.MOST_WEIGHTS", 1)
+    monkeypatch.setattr("sentprobe.probes.trainer.fit.MAX_WEIGHTS", 1)
     apart = fit(vectors, **arguments, seeds=[0, 1, 2])  # type: ignore[arg-type]
-    for one, other in zip(together, apart, strict=True):
-        assert one.loss == pytest.approx(other.loss, rel=1e-3)
+    for together_result, apart_result in zip(together, apart, strict=True):
+        assert together_result.loss == pytest.approx(apart_result.loss, rel=1e-3)
 
 
 def test_bfloat16_only_where_it_is_fast(monkeypatch: pytest.MonkeyPatch) -> None:
     cpu = torch.device("cpu")
-    monkeypatch.setattr("sentprobe.probes.trainer.bank.fast_bfloat16", lambda: False)
-    assert settle(Precision.AUTO, device=cpu) is Precision.FLOAT32
+    monkeypatch.setattr("sentprobe.probes.trainer.bank.has_fast_bfloat16", lambda: False)
+    assert choose_precision(Precision.AUTO, device=cpu) is Precision.FLOAT32
     with pytest.raises(UsageError, match="precision=bfloat16: this processor has no"):
-        settle(Precision.BFLOAT16, device=cpu)
-    monkeypatch.setattr("sentprobe.probes.trainer.bank.fast_bfloat16", lambda: True)
-    assert settle(Precision.AUTO, device=cpu) is Precision.BFLOAT16
-    assert settle(Precision.FLOAT32, device=cpu) is Precision.FLOAT32
-    assert settle(Precision.AUTO, device=torch.device("meta")) is Precision.FLOAT32
+        choose_precision(Precision.BFLOAT16, device=cpu)
+    monkeypatch.setattr("sentprobe.probes.trainer.bank.has_fast_bfloat16", lambda: True)
+    assert choose_precision(Precision.AUTO, device=cpu) is Precision.BFLOAT16
+    assert choose_precision(Precision.FLOAT32, device=cpu) is Precision.FLOAT32
+    assert choose_precision(Precision.AUTO, device=torch.device("meta")) is Precision.FLOAT32
 
 
 def test_bfloat16_is_what_the_products_are_made_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a processor could do says nothing, where an environment keeps it from it."""
-    assert not fast_bfloat16() or rounds_to_bfloat16()
+    """bfloat16 is not used if the environment forbids its instructions."""
+    assert not has_fast_bfloat16() or rounds_to_bfloat16()
     monkeypatch.setattr("sentprobe.probes.trainer.bank.rounds_to_bfloat16", lambda: False)
-    assert fast_bfloat16.__wrapped__() is False
+    assert has_fast_bfloat16.__wrapped__() is False
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("variable", ["ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"])
 def test_a_result_without_bfloat16_says_so(variable: str) -> None:
-    """The environment is read when PyTorch is loaded, and so by another process."""
+    """PyTorch reads the environment when it is loaded, so the test runs another process."""
     code = (
-        "import torch; from sentprobe.probes.trainer.bank import Precision, settle; "
-        "print(settle(Precision.AUTO, device=torch.device('cpu')))"
+        "import torch; from sentprobe.probes.trainer.bank import Precision, choose_precision; "
+        "print(choose_precision(Precision.AUTO, device=torch.device('cpu')))"
     )
-    made = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, variable: "AVX2"}, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert made.stdout == "float32\n"
+    assert process.stdout == "float32\n"
 
 
 def test_precision_is_said_and_put_back() -> None:
-    data = learnable(size=300)
+    data = make_learnable_dataset(size=300)
     vectors = make_encoder("bow?dim=40", seed=0).encode(data.sentences)
     before = torch.get_float32_matmul_precision()
     exact = train(data, vectors, preset=replace(SHORT, precision=Precision.FLOAT32))

@@ -13,13 +13,13 @@ from sentprobe.probes.encoders import Vectors
 from sentprobe.probes.trainer.classifier import Penalty, Preset, Scaling
 from sentprobe.probes.trainer.fit import Fit, fit
 from sentprobe.probes.trainer.presets import find_preset
-from sentprobe.probes.trainer.scaling import scaled
+from sentprobe.probes.trainer.scaling import scale_vectors
 
 LOGREG = find_preset("logreg")
 EXACT = replace(LOGREG, tolerance=1e-5)
 
 
-def made(*, slots: int, labels: int, size: int = 400) -> tuple[Vectors, Items]:
+def make_data(*, slots: int, labels: int, size: int = 400) -> tuple[Vectors, Items]:
     generator = np.random.default_rng(slots)
     vectors = generator.standard_normal((150, 8), dtype=np.float32)
     rows, probes = generator.integers(150, size=size), generator.integers(4, size=(size, slots))
@@ -29,10 +29,8 @@ def made(*, slots: int, labels: int, size: int = 400) -> tuple[Vectors, Items]:
 
 
 def fit_logreg(vectors: Vectors, items: Items, *, labels: int, preset: Preset) -> Fit:
-    (found,) = fit(
-        vectors, train=items, test=items, words=4, labels=labels, preset=preset, seeds=[0]
-    )
-    return found
+    (result,) = fit(vectors, train=items, test=items, words=4, labels=labels, preset=preset, seeds=[0])
+    return result
 
 
 @pytest.mark.parametrize("slots", [0, 1, 2])
@@ -41,20 +39,20 @@ def fit_logreg(vectors: Vectors, items: Items, *, labels: int, preset: Preset) -
 def test_is_that_of_scikit_learn(slots: int, labels: int, strength: float) -> None:
     linear_model = pytest.importorskip("sklearn.linear_model")
     metrics = pytest.importorskip("sklearn.metrics")
-    vectors, items = made(slots=slots, labels=labels)
-    found = fit_logreg(vectors, items, labels=labels, preset=replace(EXACT, l2=(strength,)))
-    white = scaled(vectors, items.rows, scaling=Scaling.WHITEN)
+    vectors, items = make_data(slots=slots, labels=labels)
+    result = fit_logreg(vectors, items, labels=labels, preset=replace(EXACT, l2=(strength,)))
+    white = scale_vectors(vectors, items.rows, scaling=Scaling.WHITEN)
     inputs = np.hstack([white[items.rows], *(np.eye(4)[column] for column in items.probes.T)])
     theirs = linear_model.LogisticRegression(C=1 / strength, tol=1e-6, max_iter=1000)
     theirs.fit(inputs, items.targets)
     loss = metrics.log_loss(items.targets, theirs.predict_proba(inputs))
-    assert found.converged
-    assert found.loss == pytest.approx(loss, rel=1e-4)
-    assert (found.predictions == theirs.predict(inputs)).mean() > 0.99
+    assert result.converged
+    assert result.loss == pytest.approx(loss, rel=1e-4)
+    assert (result.predictions == theirs.predict(inputs)).mean() > 0.99
 
 
 def test_says_when_it_has_not_converged() -> None:
-    vectors, items = made(slots=1, labels=2)
+    vectors, items = make_data(slots=1, labels=2)
     cut = fit_logreg(vectors, items, labels=2, preset=replace(EXACT, max_epochs=1))
     assert not cut.converged
     assert cut.epochs == 1
@@ -63,42 +61,29 @@ def test_says_when_it_has_not_converged() -> None:
 
 
 def test_every_seed_gives_the_same() -> None:
-    vectors, items = made(slots=1, labels=3)
-    first, second = fit(
-        vectors, train=items, test=items, words=4, labels=3, preset=LOGREG, seeds=[0, 7]
-    )
+    vectors, items = make_data(slots=1, labels=3)
+    first, second = fit(vectors, train=items, test=items, words=4, labels=3, preset=LOGREG, seeds=[0, 7])
     assert (first.predictions == second.predictions).all()
     assert first.loss == second.loss
 
 
 def test_strength_may_be_chosen() -> None:
-    vectors, items = made(slots=1, labels=2)
+    vectors, items = make_data(slots=1, labels=2)
     preset = replace(LOGREG, l2=(1e4, 1.0), penalty=Penalty.DECAY)
-    (found,) = fit(
-        vectors,
-        train=items,
-        test=items,
-        validation=items,
-        words=4,
-        labels=2,
-        preset=preset,
-        seeds=[0],
-    )
-    assert found.chosen == {"l2": 1.0}
-    assert found.validation == found.accuracy
+    (result,) = fit(vectors, train=items, test=items, validation=items, words=4, labels=2, preset=preset, seeds=[0])
+    assert result.chosen == {"l2": 1.0}
+    assert result.validation == result.accuracy
 
 
 @given(st.integers(2, 6), st.floats(0, 4), st.floats(-50, 50), st.integers(0, 99))
 @examples(30)
-def test_whitened_columns_are_uncorrelated(
-    dim: int, exponent: float, shift: float, seed: int
-) -> None:
+def test_whitened_columns_are_uncorrelated(dim: int, exponent: float, shift: float, seed: int) -> None:
     generator = np.random.default_rng(seed)
     plain = generator.standard_normal((300, dim))
     turn = np.linalg.qr(generator.standard_normal((dim, dim)))[0]
     vectors = (plain @ (turn * np.geomspace(1, 10**-exponent, dim) @ turn.T)).astype(np.float32)
     rows = np.arange(250)
-    white = scaled(vectors + np.float32(shift / 50), rows, scaling=Scaling.WHITEN)[rows]
+    white = scale_vectors(vectors + np.float32(shift / 50), rows, scaling=Scaling.WHITEN)[rows]
     assert white.dtype == np.float32
     np.testing.assert_allclose(white.mean(axis=0), 0, atol=0.02)
     np.testing.assert_allclose(np.cov(white.T, bias=True), np.eye(dim), atol=0.02)
@@ -108,15 +93,15 @@ def test_whitening_drops_what_does_not_vary() -> None:
     generator = np.random.default_rng(0)
     plain = generator.standard_normal((100, 2), dtype=np.float32)
     vectors = np.hstack([plain, plain[:, :1] * 3 + 1, np.full((100, 1), 7, np.float32)])
-    white = scaled(vectors, np.arange(100), scaling=Scaling.WHITEN)
+    white = scale_vectors(vectors, np.arange(100), scaling=Scaling.WHITEN)
     values = np.linalg.eigvalsh(np.cov(white.T, bias=True))
     np.testing.assert_allclose(values, [0, 0, 1, 1], atol=1e-3)
-    still = scaled(np.ones((3, 2), np.float32), np.arange(3), scaling=Scaling.WHITEN)
+    still = scale_vectors(np.ones((3, 2), np.float32), np.arange(3), scaling=Scaling.WHITEN)
     assert (still == 0).all()
 
 
 def test_ill_conditioned_input_is_no_trouble() -> None:
-    """What 100 iterations on the raw vectors do not reach, few do on whitened ones."""
+    """Few iterations suffice on whitened vectors, where 100 do not on raw ones."""
     generator = np.random.default_rng(0)
     plain = generator.standard_normal((4000, 30))
     targets = (plain @ generator.standard_normal(30) > 0).astype(np.int64)
@@ -124,7 +109,7 @@ def test_ill_conditioned_input_is_no_trouble() -> None:
     vectors = (plain * np.geomspace(1, 1e-4, 30) @ turn).astype(np.float32)
     parts = np.split(np.arange(4000), [3000])
     learn, test = (Items(rows, [], targets[rows]) for rows in parts)  # type: ignore[arg-type]
-    (found,) = fit(vectors, train=learn, test=test, words=0, labels=2, preset=LOGREG, seeds=[0])
-    assert found.converged
-    assert found.epochs < 40
-    assert found.accuracy > 0.97
+    (result,) = fit(vectors, train=learn, test=test, words=0, labels=2, preset=LOGREG, seeds=[0])
+    assert result.converged
+    assert result.epochs < 40
+    assert result.accuracy > 0.97

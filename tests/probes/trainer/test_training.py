@@ -1,4 +1,4 @@
-"""Training on a device: how often the host reads what is there, and what it sends, in a pass."""
+"""Training on a device: reads and transfers by the host per pass."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from probe_strategies import learnable
+from probe_strategies import make_learnable_dataset
 
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.encoders import make_encoder
@@ -16,10 +16,10 @@ from sentprobe.probes.trainer.fit import fit
 from sentprobe.probes.trainer.presets import find_preset
 
 READS = ("tolist", "item", "cpu", "numpy", "__bool__", "__float__", "__int__")
-"""What makes the host wait until the device has done all that was launched."""
+"""Methods that make the host wait for the device."""
 
 
-def counting(names: Sequence[str], patch: pytest.MonkeyPatch, seen: list[str]) -> None:
+def count_calls(names: Sequence[str], patch: pytest.MonkeyPatch, seen: list[str]) -> None:
     def counted(name: str) -> Callable[..., Any]:
         plain = getattr(torch.Tensor, name)
 
@@ -33,15 +33,15 @@ def counting(names: Sequence[str], patch: pytest.MonkeyPatch, seen: list[str]) -
         patch.setattr(torch.Tensor, name, counted(name))
 
 
-def reads_and_moves(preset: Preset, patch: pytest.MonkeyPatch) -> tuple[int, int]:
-    """Return how often the host reads, and how often something goes to the device, in a fit."""
-    data = learnable(size=240)
+def count_reads_and_moves(preset: Preset, patch: pytest.MonkeyPatch) -> tuple[int, int]:
+    """Return the numbers of reads by the host and of transfers to the device in a fit."""
+    data = make_learnable_dataset(size=240)
     vectors = make_encoder("bow?dim=6", seed=0).encode(data.sentences)
     reads: list[str] = []
     moves: list[str] = []
     with patch.context() as inner:
-        counting(READS, inner, reads)
-        counting(["to"], inner, moves)
+        count_calls(READS, inner, reads)
+        count_calls(["to"], inner, moves)
         fit(
             vectors,
             train=data.splits[Split.TRAIN],
@@ -60,20 +60,20 @@ def reads_and_moves(preset: Preset, patch: pytest.MonkeyPatch) -> tuple[int, int
 def test_what_the_host_reads_does_not_grow_with_the_steps(
     name: str, optimizer: Optimizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On a GPU a step is only launched: losses and stopping are looked at once a pass."""
+    """On a GPU steps are launched without waiting; losses are read once per pass."""
     few = replace(find_preset(name), optimizer=optimizer, batch=120, max_epochs=3)
     many = replace(few, batch=4)
-    reads_and_moves(few, monkeypatch)  # PyTorch reads more when it is used for the first time
-    reads, _ = reads_and_moves(few, monkeypatch)
+    count_reads_and_moves(few, monkeypatch)  # PyTorch reads more when it is used for the first time
+    reads, _ = count_reads_and_moves(few, monkeypatch)
     assert reads > 0
-    assert reads_and_moves(many, monkeypatch)[0] == reads
+    assert count_reads_and_moves(many, monkeypatch)[0] == reads
 
 
 def test_items_go_to_the_device_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only targets become one-hot in a step, which is a change of type where they are."""
+    """Only the one-hot targets are converted in a step, without leaving the device."""
     preset = replace(find_preset("ettinger"), batch=120, max_epochs=3)
-    moves = reads_and_moves(preset, monkeypatch)[1]
-    more = reads_and_moves(replace(preset, batch=4), monkeypatch)[1]
-    items = len(learnable(size=240).splits[Split.TRAIN])
+    moves = count_reads_and_moves(preset, monkeypatch)[1]
+    more = count_reads_and_moves(replace(preset, batch=4), monkeypatch)[1]
+    items = len(make_learnable_dataset(size=240).splits[Split.TRAIN])
     steps = [3 * int(np.ceil(items / size)) for size in (120, 4)]
     assert more - moves == steps[1] - steps[0]

@@ -1,11 +1,11 @@
-"""What a network is made of, as a user chooses it; nothing here needs PyTorch."""
+"""The kind and sizes of a network; this module does not need PyTorch."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sentprobe.errors import UsageError, suggest
 
-USUAL_LAYERS: Mapping[str, int] = {
+DEFAULT_LAYERS: Mapping[str, int] = {
     "lstm": 1,
     "bilstm-last": 1,
     "bilstm-max": 1,
@@ -14,7 +14,7 @@ USUAL_LAYERS: Mapping[str, int] = {
     "gru-bi": 1,
     "cbow": 1,
 }
-"""The architectures, and how many layers each has where nothing else is asked for."""
+"""The architectures with their default number of layers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,20 +26,20 @@ class Architecture:
     """
 
     kind: str
-    """A name of USUAL_LAYERS."""
+    """A key of DEFAULT_LAYERS."""
     hidden: int = 512
-    """Units: of each direction, or of each convolution; ``cbow`` has none."""
+    """Units of each direction or convolution; ``cbow`` has none."""
     layers: int = 0
-    """Each over the states of the one before; 0: as many as are usual."""
+    """Number of stacked layers; 0: the default of the kind."""
     inputs: int = 300
     """Width of the word vectors."""
 
     def __post_init__(self) -> None:
-        if self.kind not in USUAL_LAYERS:
-            near, known = suggest(self.kind, USUAL_LAYERS), ", ".join(USUAL_LAYERS)
-            raise UsageError(f"there is no architecture {self.kind!r}{near}; known: {known}")
+        if self.kind not in DEFAULT_LAYERS:
+            suggestion, known_kinds = suggest(self.kind, DEFAULT_LAYERS), ", ".join(DEFAULT_LAYERS)
+            raise UsageError(f"there is no architecture {self.kind!r}{suggestion}; known: {known_kinds}")
         if self.layers == 0:
-            object.__setattr__(self, "layers", USUAL_LAYERS[self.kind])
+            object.__setattr__(self, "layers", DEFAULT_LAYERS[self.kind])
         for name in ("hidden", "layers", "inputs"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{self.kind}: {name}={getattr(self, name)}: at least 1 is wanted")

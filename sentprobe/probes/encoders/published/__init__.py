@@ -1,1 +1,1 @@
-"""Encoders with weights that others published, a kind a file; nothing is ever unpickled."""
+"""Encoders with published weights, one module per kind; nothing is unpickled."""

@@ -1,4 +1,4 @@
-"""Words by number: the rows of their vectors, and what is to be said of those without one."""
+"""Vocabularies that number words by the rows of their vectors."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,33 +6,33 @@ from pathlib import Path
 
 import numpy as np
 
+from sentprobe.disk.files import decode_lines
 from sentprobe.errors import FormatError, path_error
-from sentprobe.files import decode_lines
+from sentprobe.probes.encoders.files.word_vectors import MAX_WORDS_SHOWN, WordVectors
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors
-from sentprobe.probes.encoders.word_vectors import SHOWN, WordVectors
 
 
 @dataclass(frozen=True, slots=True)
 class NumberedWords:
-    """The number of each word; a word that has none gets *unknown*."""
+    """The number of each word; other words have the number *unknown*."""
 
     source: str
     numbers: Mapping[str, int]
     unknown: int
-    _met: dict[str, bool] = field(default_factory=dict, repr=False, compare=False)
+    _seen: dict[str, bool] = field(default_factory=dict, repr=False, compare=False)
 
     def look_up(self, words: Sequence[str]) -> list[int]:
         """Return the numbers of the words."""
-        self._met.update((word, word in self.numbers) for word in words)
+        self._seen.update((word, word in self.numbers) for word in words)
         return [self.numbers.get(word, self.unknown) for word in words]
 
     @property
-    def rows(self) -> int:
-        """How many rows a table wants to have one for each number."""
+    def row_count(self) -> int:
+        """Number of rows that a table must have."""
         return max(self.numbers.values()) + 1
 
-    def vectors(self, tables: Sequence[Vectors]) -> WordVectors:
-        """Return the word vectors of tables, side by side; none for a word without a number."""
+    def make_word_vectors(self, tables: Sequence[Vectors]) -> WordVectors:
+        """Return the word vectors of the tables, concatenated; none for unknown words."""
 
         def find(word: str) -> Vectors | None:
             number = self.numbers.get(word)
@@ -44,38 +44,38 @@ class NumberedWords:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """One sentence on the words so far that have no number, if there are any."""
-        missing = sorted(word for word, known in self._met.items() if not known)
+        """A note on the unknown words so far."""
+        missing = sorted(word for word, has_number in self._seen.items() if not has_number)
         if not missing:
             return ()
-        some = ", ".join(missing[:SHOWN]) + (", ..." if len(missing) > SHOWN else "")
+        some = ", ".join(missing[:MAX_WORDS_SHOWN]) + (", ..." if len(missing) > MAX_WORDS_SHOWN else "")
         return (
-            f"{len(missing)} of {len(self._met)} different words are not in {self.source} and have "
+            f"{len(missing)} of {len(self._seen)} different words are not in {self.source} and have "
             f"the vector of unknown words: {some}",
         )
 
 
 def read_word_list(path: Path) -> dict[str, int]:
-    """Read a word a line, whose numbers count from 0; if one comes twice, the last counts.
+    """Read one word per line, numbered from 0; the last line of a repeated word counts.
 
     Raises:
-        UsageError: there is no such file.
-        EncoderError: a line is not UTF-8; says which.
+        UsageError: the file does not exist.
+        EncoderError: a line is not UTF-8.
     """
-    return {line.strip(): number for number, line in enumerate(_lines(path))}
+    return {line.strip(): number for number, line in enumerate(_read_lines(path))}
 
 
 def read_word_numbers(path: Path) -> dict[str, int]:
     """Read lines of a word, a tab and its number.
 
     Raises:
-        UsageError: there is no such file.
-        EncoderError: a line is something else; says which.
+        UsageError: the file does not exist.
+        EncoderError: a line has another form.
     """
-    return dict(_entries(_lines(path), path))
+    return dict(_parse_entries(_read_lines(path), path))
 
 
-def _entries(lines: Iterable[str], path: Path) -> Iterator[tuple[str, int]]:
+def _parse_entries(lines: Iterable[str], path: Path) -> Iterator[tuple[str, int]]:
     for place, line in enumerate(lines, 1):
         word, tab, number = line.rstrip("\r\n").partition("\t")
         if not (tab and number.isdecimal() and len(number) < 10):
@@ -83,7 +83,7 @@ def _entries(lines: Iterable[str], path: Path) -> Iterator[tuple[str, int]]:
         yield word, int(number)
 
 
-def _lines(path: Path) -> Iterator[str]:
+def _read_lines(path: Path) -> Iterator[str]:
     try:
         with path.open("rb") as file:
             yield from decode_lines(file)

@@ -1,54 +1,54 @@
-"""The words of a sentence, as those who published a model divided it."""
+"""Tokenizers of published models."""
 
 from collections.abc import Callable
 from enum import StrEnum
 
 
-class WordDivision(StrEnum):
-    """How a sentence is divided into words."""
+class Tokenization(StrEnum):
+    """The tokenizer of an encoder."""
 
     OWN = "own"
-    """As the model's own code does."""
+    """The tokenizer of the published code."""
     SPACES = "spaces"
-    """At spaces: for sentences that are divided already, as SentEval has them."""
+    """Spaces, for tokenized sentences as in SentEval."""
 
 
-Divide = Callable[[str], list[str]]
+Tokenizer = Callable[[str], list[str]]
 
 
-def treebank(sentence: str) -> list[str]:
-    """Divide as NLTK does by the habits of the Penn Treebank, the text taken for one sentence.
+def tokenize_treebank(sentence: str) -> list[str]:
+    """Tokenize by Penn Treebank rules (NLTK), without sentence splitting.
 
-    >>> treebank("The man didn't sleep.")
+    >>> tokenize_treebank("The man didn't sleep.")
     ['The', 'man', 'did', "n't", 'sleep', '.']
     """
-    from nltk.tokenize import word_tokenize  # noqa: PLC0415 - slow
+    from nltk.tokenize import word_tokenize
 
     words: list[str] = word_tokenize(sentence, preserve_line=True)
     return words
 
 
-def moses(sentence: str) -> list[str]:
-    """Divide as :func:`treebank`, but "don 't" as Moses does, where more words follow.
+def tokenize_moses(sentence: str) -> list[str]:
+    """Tokenize by Penn Treebank rules, but split "don 't" as Moses does before other words.
 
-    >>> moses("The man didn't sleep.")
+    >>> tokenize_moses("The man didn't sleep.")
     ['The', 'man', 'didn', "'t", 'sleep', '.']
     """
-    return " ".join(treebank(sentence)).replace(" n't ", "n 't ").split()
+    return " ".join(tokenize_treebank(sentence)).replace(" n't ", "n 't ").split()
 
 
-def punctuation(sentence: str) -> list[str]:
-    """Divide into runs of letters and digits, and runs of other signs.
+def tokenize_at_punctuation(sentence: str) -> list[str]:
+    """Split into runs of letters and digits, and runs of other signs.
 
-    >>> punctuation("The man didn't sleep.")
+    >>> tokenize_at_punctuation("The man didn't sleep.")
     ['The', 'man', 'didn', "'", 't', 'sleep', '.']
     """
-    from nltk.tokenize import wordpunct_tokenize  # noqa: PLC0415 - slow
+    from nltk.tokenize import wordpunct_tokenize
 
     words: list[str] = wordpunct_tokenize(sentence)
     return words
 
 
-def division(asked: WordDivision, own: Divide) -> Divide:
-    """Return the function that divides as is asked for; *own* is that of the model."""
-    return str.split if asked is WordDivision.SPACES else own
+def choose_tokenizer(tokenization: Tokenization, model_tokenizer: Tokenizer) -> Tokenizer:
+    """Return the chosen tokenizer."""
+    return str.split if tokenization is Tokenization.SPACES else model_tokenizer

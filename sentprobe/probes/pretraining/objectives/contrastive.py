@@ -1,24 +1,19 @@
-"""``contrastive``: a positive is to be nearer to its anchor than any negative."""
-
-from functools import partial
+"""``contrastive``: move a positive nearer to its anchor than any negative."""
 
 import torch
 from torch.nn import functional
 
-from sentprobe.probes.encoders.sentence_model import SentenceModel
-from sentprobe.probes.pretraining.held_out import hold_out
-from sentprobe.probes.pretraining.item_batches import ItemBatches, side_by_side
-from sentprobe.probes.pretraining.objective import Batch, Learner, Prepared, Validation
-from sentprobe.probes.pretraining.objectives import ObjectiveOptions
+from sentprobe.probes.encoders.trained.sentence_model import SentenceModel
+from sentprobe.probes.pretraining.item_batches import ItemLearner, prepare_items
+from sentprobe.probes.pretraining.objective import Batch, PreparedObjective
+from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
 from sentprobe.probes.pretraining.texts.corpora import Triplets
-from sentprobe.probes.pretraining.token_rows import Places, TokenRows, collect_rows
 
 
-class ContrastiveLearner(Learner):
-    """Tells an anchor's positive from all other positives and negatives of the batch, by cosine.
+class ContrastiveLearner(ItemLearner):
+    """Classifier of an anchor's positive among all positives and negatives of the batch, by cosine.
 
-    Cosines are divided by a temperature and go through a softmax (van den Oord et al. 2018); all
-    sentences of a batch but the positive are negatives, the anchor's own among them.
+    Cosines are divided by a temperature before the softmax (van den Oord et al. 2018).
     """
 
     def __init__(self, encoder: SentenceModel, options: ObjectiveOptions) -> None:
@@ -27,51 +22,26 @@ class ContrastiveLearner(Learner):
 
     def forward(self, batch: Batch) -> torch.Tensor:
         """Return the mean loss of the triplets."""
-        anchors, others = self.vectors(batch)
-        cosines = anchors @ others.T  # (b, 2b)
-        own = torch.arange(len(anchors), device=cosines.device)
-        return functional.cross_entropy(cosines.float() / self.temperature, own)
+        anchors, candidates = self.encode_batch(batch)
+        cosines = anchors @ candidates.T  # (b, 2b)
+        targets = torch.arange(len(anchors), device=cosines.device)
+        return functional.cross_entropy(cosines.float() / self.temperature, targets)
 
-    def vectors(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return anchors, (b, dim), and positives before negatives, (2b, dim), all of length 1."""
-        found = self.encoder(batch.tensors["ids"], batch.tensors["lengths"])  # (3b, dim)
-        found = functional.normalize(found.float(), dim=1)
-        return found[: batch.items], found[batch.items :]
+    def encode_batch(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return anchors, (b, dim), and positives before negatives, (2b, dim), of length 1."""
+        vectors = self.encoder(batch.tensors["ids"], batch.tensors["lengths"])  # (3b, dim)
+        vectors = functional.normalize(vectors.float(), dim=1)
+        return vectors[: batch.items], vectors[batch.items :]
+
+    def evaluate_batch(self, batch: Batch) -> tuple[float, float]:
+        """Count the triplets whose positive is nearer than their own negative."""
+        anchors, candidates = self.encode_batch(batch)
+        positives, negatives = candidates.chunk(2)
+        margins = (anchors * positives).sum(dim=1) - (anchors * negatives).sum(dim=1)
+        return float((margins > 0).sum()), batch.items * float(self(batch))
 
 
-def prepare(texts: Triplets, model: SentenceModel, options: ObjectiveOptions) -> Prepared:
-    """Return the objective over triplets, as ``gen pairs --for training`` writes them.
-
-    Raises:
-        UsageError: there are too few.
-    """
+def prepare(texts: Triplets, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
+    """Return the objective over triplets, as ``gen pairs --for training`` writes them."""
     sides = (texts.anchors, texts.positives, texts.negatives)
-    division = hold_out(*sides, count=options.validation, seed=options.seed)
-    parts = [collect_rows(map(model.vocabulary.ids, side)) for side in sides]
-    make = partial(_batch, parts)
-    validation = ItemBatches(division.validation, options.batch, options.seed, make)
-    return Prepared(
-        learner=ContrastiveLearner(model, options),
-        train=ItemBatches(division.train, options.batch, options.seed, make),
-        validate=partial(_validate, validation),
-    )
-
-
-def _batch(parts: list[TokenRows], places: Places) -> Batch:
-    return Batch(side_by_side(parts, places), items=len(places), targets=len(places))
-
-
-@torch.no_grad()
-def _validate(validation: ItemBatches, learner: Learner) -> Validation:
-    """Return how often the positive is nearer than the anchor's own negative."""
-    assert isinstance(learner, ContrastiveLearner)
-    device = next(learner.parameters()).device
-    right, loss, count = 0.0, 0.0, len(validation.items)
-    for each in validation.in_order():
-        batch = each.to(device)
-        anchors, others = learner.vectors(batch)
-        positives, negatives = others.chunk(2)
-        gains = (anchors * positives).sum(dim=1) - (anchors * negatives).sum(dim=1)
-        right += float((gains > 0).sum())
-        loss += batch.items * float(learner(batch))
-    return Validation("accuracy", right / count, higher_is_better=True, loss=loss / count)
+    return prepare_items(ContrastiveLearner(model, options), sides, options)

@@ -1,47 +1,43 @@
-"""``denoising``: a sentence is to be said of what noise left of it (SDAE, Hill et al. 2016)."""
+"""``denoising``: restore a sentence from a noisy version (SDAE, Hill et al. 2016)."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.errors import UsageError
+from sentprobe.probes.pretraining.objective_options import DROP, SWAP
 from sentprobe.probes.pretraining.objectives import sequences as seq
 from sentprobe.probes.pretraining.texts.corpora import Sentences
 
 
 @dataclass(frozen=True, slots=True)
 class DropAndSwap:
-    """The noise of Hill et al. 2016; they have shares of 0.1 each.
+    """The noise of Hill et al. 2016, who drop and swap with probability 0.1 each.
 
-    Words are left out, each by itself. Then what is left is taken in pairs, the first and second,
-    the third and fourth, and each pair changes places by itself. Where nothing would be left, one
-    word stays: of that the paper says nothing.
+    Each word is dropped independently. The remaining words form disjoint adjacent pairs, and each pair is swapped
+    independently. If all words would be dropped, one stays; the paper does not treat this case.
     """
 
     drop: float
     swap: float
 
     def __post_init__(self) -> None:
-        for name in ("drop", "swap"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise UsageError(f"{name}={getattr(self, name)}: a share is from 0 to 1")
+        DROP.check(self.drop)
+        SWAP.check(self.swap)
 
     def __call__(self, source: NDArray[np.int32], random: np.random.Generator) -> NDArray[np.int32]:
-        """Return what is left of the words; all random numbers are drawn whatever the shares."""
-        stays = random.random(len(source)) >= self.drop
-        changes = random.random(len(source) // 2) < self.swap
-        one = random.integers(len(source))
-        left = source[stays] if stays.any() else source[one : one + 1]
-        pairs = left[: len(left) // 2 * 2].reshape(-1, 2)
-        turned = np.where(changes[: len(pairs), None], pairs[:, ::-1], pairs)
-        return np.concatenate([turned.ravel(), left[pairs.size :]])
+        """Return the noisy words; the same random numbers are drawn for all rates."""
+        is_kept = random.random(len(source)) >= self.drop
+        is_swapped = random.random(len(source) // 2) < self.swap
+        fallback_place = random.integers(len(source))
+        remaining = source[is_kept] if is_kept.any() else source[fallback_place : fallback_place + 1]
+        pairs = remaining[: len(remaining) // 2 * 2].reshape(-1, 2)
+        swapped_pairs = np.where(is_swapped[: len(pairs), None], pairs[:, ::-1], pairs)
+        return np.concatenate([swapped_pairs.ravel(), remaining[pairs.size :]])
 
 
-def prepare(
-    texts: Sentences, model: seq.SentenceModel, options: seq.ObjectiveOptions
-) -> seq.Prepared:
-    """Return the objective over sentences, whatever documents they are of."""
+def prepare(texts: Sentences, model: seq.SentenceModel, options: seq.ObjectiveOptions) -> seq.PreparedObjective:
+    """Return the objective over sentences of any documents."""
     task = seq.SequenceTask(
         sources=texts.texts,
         targets=[texts.texts],

@@ -1,26 +1,26 @@
-"""Texts and what is to be said of them -> a learner, batches and a measure."""
+"""Common part of the objectives that generate text: learner, batches and metric."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sentprobe.probes.encoders.sentence_model import UNKNOWN, SentenceModel
-from sentprobe.probes.pretraining import decoder as made
-from sentprobe.probes.pretraining.batches import Noise, SequencePairs
-from sentprobe.probes.pretraining.held_out import hold_out
-from sentprobe.probes.pretraining.objective import Prepared
-from sentprobe.probes.pretraining.objectives import ObjectiveOptions
-from sentprobe.probes.pretraining.said import Metric, SaidTexts
-from sentprobe.probes.pretraining.seq2seq import Seq2Seq
-from sentprobe.probes.pretraining.subwords import learn_subwords
+from sentprobe.probes.encoders.trained.sentence_model import UNKNOWN, SentenceModel
+from sentprobe.probes.pretraining.decoding.decoder import DecoderSize, VectorDecoder, make_decoder
+from sentprobe.probes.pretraining.decoding.generation_quality import GenerationValidator, Metric
+from sentprobe.probes.pretraining.decoding.seq2seq import Seq2Seq
+from sentprobe.probes.pretraining.decoding.subwords import learn_subwords
+from sentprobe.probes.pretraining.decoding.text_batches import Noise, SequencePairs
+from sentprobe.probes.pretraining.held_out_items import hold_out
+from sentprobe.probes.pretraining.objective import PreparedObjective
+from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
 from sentprobe.probes.pretraining.token_rows import collect_rows
 
 __all__ = [
     "Metric",
     "Noise",
     "ObjectiveOptions",
-    "Prepared",
+    "PreparedObjective",
     "SentenceModel",
     "SequenceTask",
     "prepare_sequences",
@@ -29,57 +29,48 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SequenceTask:
-    """What is read and what is to be said of it; a text each for every item."""
+    """Source texts and the target texts to generate from them."""
 
     sources: Sequence[str]
     targets: Sequence[Sequence[str]]
-    """For each decoder its texts."""
+    """Target texts of each decoder."""
     metric: Metric
     noise: Noise | None = None
-    says_sentences: bool = True
-    """Whether targets are sentences, of which none may be both trained on and held out."""
+    targets_are_sentences: bool = True
+    """Whether targets are sentences, which must not occur in both training and validation."""
 
 
-def prepare_sequences(
-    task: SequenceTask, model: SentenceModel, options: ObjectiveOptions
-) -> Prepared:
-    """Return a learner of the task, batches, and a measure on what was held out.
-
-    Raises:
-        UsageError: there are too few items, or codes.
-        EncoderError: a package of the extra ``train`` is not installed.
-    """
-    task.metric.check()
-    sentences = [task.sources, *(task.targets if task.says_sentences else ())]
-    division = hold_out(*sentences, count=options.validation, seed=options.seed)
-    told = [texts[item] for texts in task.targets for item in division.train]
-    subwords = learn_subwords(told, codes=options.codes)
+def prepare_sequences(task: SequenceTask, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
+    """Return the learner, the batches and the validation of a task."""
+    task.metric.check_installed()
+    sentences = [task.sources, *(task.targets if task.targets_are_sentences else ())]
+    split = hold_out(*sentences, count=options.validation, seed=options.seed)
+    target_texts = [texts[item] for texts in task.targets for item in split.train]
+    subwords = learn_subwords(target_texts, codes=options.codes)
     train = SequencePairs(
-        sources=collect_rows(model.vocabulary.ids(text) or [UNKNOWN] for text in task.sources),
+        sources=collect_rows(model.vocabulary.find_ids(text) or [UNKNOWN] for text in task.sources),
         targets=tuple(map(subwords.encode, task.targets)),
-        items=division.train,
+        items=split.train,
         size=options.batch,
         seed=options.seed,
         noise=task.noise,
     )
-    decoders = _decoders(len(task.targets), len(subwords), model.dim, options)
-    return Prepared(
+    decoders = _make_decoders(len(task.targets), len(subwords), model.dim, options)
+    return PreparedObjective(
         learner=Seq2Seq(model, decoders, subwords),
         train=train,
-        validate=SaidTexts(replace(train, items=division.validation), task.metric),
+        validate=GenerationValidator(replace(train, items=split.validation), task.metric),
     )
 
 
-def _decoders(
-    count: int, codes: int, vector: int, options: ObjectiveOptions
-) -> list[made.VectorDecoder]:
-    size = made.DecoderSize(
+def _make_decoders(count: int, codes: int, vector_width: int, options: ObjectiveOptions) -> list[VectorDecoder]:
+    size = DecoderSize(
         codes=codes,
-        vector=vector,
+        vector=vector_width,
         hidden=options.decoder_hidden,
         layers=options.decoder_layers,
         inputs=options.decoder_inputs,
         dropout=options.dropout,
     )
     seeds = np.random.default_rng((options.seed, 4)).integers(2**62, size=count)
-    return [made.make_decoder(size, seed=int(seed)) for seed in seeds]
+    return [make_decoder(size, seed=int(seed)) for seed in seeds]

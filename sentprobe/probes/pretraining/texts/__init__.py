@@ -1,1 +1,1 @@
-"""Files of anybody's, read to texts that an encoder learns from."""
+"""Readers of the user's files: texts that an encoder learns from."""

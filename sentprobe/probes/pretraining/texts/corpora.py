@@ -1,53 +1,46 @@
-"""The texts that encoders learn from, as values: sentences in tokens with a space between any two.
-
-What a reader left out, and why, is kept with what it read.
-"""
+"""Training texts of encoders, as tokens separated by spaces, with counts of omitted texts."""
 
 from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.errors import counted
-from sentprobe.generator.nli import NliLabel
+from sentprobe.errors import format_count
+from sentprobe.generator.pairs.inference_pairs import NliLabel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Omissions:
-    """How many texts, or pairs and trees, a reader left out.
+    """Numbers of texts, pairs or trees that a reader left out, by reason.
 
     >>> str(Omissions(empty=1, long=20))
     '21 were left out: 1 without a token, 20 too long'
     """
 
     empty: int = 0
-    """One of their texts has no token."""
+    """A text has no token."""
     long: int = 0
-    """One of their texts has more tokens than are allowed."""
+    """A text has too many tokens."""
     unlabelled: int = 0
-    """Their annotators did not agree on a label."""
+    """Annotators did not agree on a label."""
     untranslated: int = 0
-    """One of the languages is missing, or the translation is marked as unsure."""
+    """A language is missing, or the translation is marked as unsure."""
     unparsed: int = 0
-    """They have no tree."""
+    """The sentence has no tree."""
 
     @property
     def total(self) -> int:
-        """How many there are of all kinds."""
-        return sum(getattr(self, each.name) for each in fields(self))
+        """Sum of all counts."""
+        return sum(getattr(self, field.name) for field in fields(self))
 
     def __str__(self) -> str:
         total = self.total
-        kinds = [
-            f"{number} {words}"
-            for name, words in _REASONS.items()
-            if (number := getattr(self, name))
-        ]
-        were = "was" if total == 1 else "were"
-        return f"{total} {were} left out: {', '.join(kinds)}" if kinds else "none was left out"
+        kinds = [f"{number} {words}" for name, words in _REASON_PHRASES.items() if (number := getattr(self, name))]
+        verb = "was" if total == 1 else "were"
+        return f"{total} {verb} left out: {', '.join(kinds)}" if kinds else "none was left out"
 
 
-_REASONS = {
+_REASON_PHRASES = {
     "empty": "without a token",
     "long": "too long",
     "unlabelled": "without a label",
@@ -58,29 +51,29 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class Sentences:
-    """Sentences in reading order, of one or more documents.
+    """Sentences in reading order, from one or more documents.
 
-    Where a sentence was left out a new document begins: neighbours were neighbours in the text.
+    An omitted sentence starts a new document, so that neighbours were neighbours in the text.
 
     >>> text = Sentences(("a dog", "it ran", "a cat"), documents=(0, 2))
-    >>> [text.texts[start:end] for start, end in text.spans()]
+    >>> [text.texts[start:end] for start, end in text.list_spans()]
     [('a dog', 'it ran'), ('a cat',)]
     """
 
     texts: tuple[str, ...]
     documents: tuple[int, ...]
-    """Where each document begins; none is empty."""
+    """Start of each document; no document is empty."""
     omitted: Omissions = Omissions()
 
     def __len__(self) -> int:
         return len(self.texts)
 
     def __str__(self) -> str:
-        what = counted(len(self), "sentence")
-        return f"{what} in {counted(len(self.documents), 'document')}"
+        size = format_count(len(self), "sentence")
+        return f"{size} in {format_count(len(self.documents), 'document')}"
 
-    def spans(self) -> list[tuple[int, int]]:
-        """Return where each document begins and ends."""
+    def list_spans(self) -> list[tuple[int, int]]:
+        """Return start and end of each document."""
         return [*zip(self.documents, (*self.documents[1:], len(self)), strict=True)]
 
 
@@ -96,17 +89,17 @@ class SentencePairs:
         return len(self.sources)
 
     def __str__(self) -> str:
-        return counted(len(self), "pair")
+        return format_count(len(self), "pair")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NliPairs:
-    """Premises, hypotheses, and what the one says of the other."""
+    """Premises, hypotheses and their labels."""
 
     premises: tuple[str, ...]
     hypotheses: tuple[str, ...]
     labels: NDArray[np.int64]
-    """(pairs,), the numbers of :class:`~sentprobe.generator.nli.NliLabel`."""
+    """Values of :class:`~sentprobe.generator.pairs.inference_pairs.NliLabel`, (pairs,)."""
     omitted: Omissions = Omissions()
 
     def __len__(self) -> int:
@@ -114,13 +107,13 @@ class NliPairs:
 
     def __str__(self) -> str:
         numbers = np.bincount(self.labels, minlength=len(NliLabel))
-        each = ", ".join(f"{numbers[label]} {label.name.lower()}" for label in NliLabel)
-        return f"{counted(len(self), 'pair')} ({each})"
+        label_counts = ", ".join(f"{numbers[label]} {label.name.lower()}" for label in NliLabel)
+        return f"{format_count(len(self), 'pair')} ({label_counts})"
 
 
 @dataclass(frozen=True, slots=True)
 class Triplets:
-    """Anchors, each with a sentence that is near to it and one that is not."""
+    """Anchors, positives and negatives."""
 
     anchors: tuple[str, ...]
     positives: tuple[str, ...]
@@ -131,12 +124,12 @@ class Triplets:
         return len(self.anchors)
 
     def __str__(self) -> str:
-        return counted(len(self), "triplet")
+        return format_count(len(self), "triplet")
 
 
 @dataclass(frozen=True, slots=True)
 class Trees:
-    """Sentences, and their constituents in a line of symbols: see :mod:`.linear`."""
+    """Sentences and their constituents as lines of symbols; see :mod:`.linear_trees`."""
 
     sentences: tuple[str, ...]
     trees: tuple[str, ...]
@@ -146,4 +139,4 @@ class Trees:
         return len(self.sentences)
 
     def __str__(self) -> str:
-        return counted(len(self), "tree")
+        return format_count(len(self), "tree")

@@ -1,25 +1,24 @@
-"""The kinds of text, and what reads each: the one list of them."""
+"""Kinds of training text, and the reader of each."""
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from sentprobe.probes.pretraining.texts import corpora, sieves
-from sentprobe.probes.pretraining.texts.nli import read_nli
+from sentprobe.probes.pretraining.texts import corpora, text_filters
+from sentprobe.probes.pretraining.texts.constituents import read_trees
+from sentprobe.probes.pretraining.texts.inference_texts import read_nli
 from sentprobe.probes.pretraining.texts.parallel import read_parallel
-from sentprobe.probes.pretraining.texts.sentences import read_sentences
-from sentprobe.probes.pretraining.texts.trees import read_trees
-from sentprobe.probes.pretraining.texts.triplets import read_triplets
+from sentprobe.probes.pretraining.texts.running_text import read_sentences
+from sentprobe.probes.pretraining.texts.triplet_texts import read_triplets
 
 LearnedTexts: TypeAlias = (
     corpora.Sentences | corpora.SentencePairs | corpora.NliPairs | corpora.Triplets | corpora.Trees
 )
-"""Anything that an encoder learns from."""
 
 
 class TextKind(StrEnum):
-    """What an objective learns from."""
+    """Kind of text that an objective learns from."""
 
     SENTENCES = "sentences"
     PARALLEL = "parallel"
@@ -27,7 +26,7 @@ class TextKind(StrEnum):
     TRIPLETS = "triplets"
     TREES = "trees"
     EVENTS = "events"
-    """Sentences with their events: the generator draws them (:mod:`.meanings`), none is read."""
+    """Sentences with events, which the generator draws (:mod:`.meanings`); no file is read."""
 
 
 READERS: Mapping[TextKind, Callable[..., LearnedTexts]] = {
@@ -42,12 +41,8 @@ READERS: Mapping[TextKind, Callable[..., LearnedTexts]] = {
 def open_texts(
     kind: TextKind,
     *paths: Path | str,
-    options: sieves.TextOptions = sieves.TextOptions(),  # noqa: B008 - frozen
-    **others: Any,
+    options: text_filters.TextOptions = text_filters.TextOptions(),  # noqa: B008 - frozen
+    **reader_options: Any,
 ) -> LearnedTexts:
-    """Read texts of a kind; *others* are what its reader takes besides.
-
-    Raises:
-        SentprobeError: they cannot be read, or are too few; says why.
-    """
-    return READERS[kind](*paths, options=options, **others)
+    """Read texts of a kind; *reader_options* are further arguments of its reader."""
+    return READERS[kind](*paths, options=options, **reader_options)

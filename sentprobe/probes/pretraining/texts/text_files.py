@@ -1,229 +1,184 @@
-"""Files of texts: what says their format, and their lines and named columns.
+"""Text files: their formats, lines and named columns.
 
-Files may be packed (gzip, xz, zstd, bzip2). What is not in the format that it should be in ends in
-an error that says where.
+Files may be compressed (gzip, xz, zstd, bzip2). Errors in a file say where they are.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from sentprobe.disk.files import is_table
 from sentprobe.errors import FormatError, UsageError, first_line, suggest
-from sentprobe.files import is_table
 from sentprobe.probes.corpus import sources
 from sentprobe.values import BadSyntaxError, parse_json
 
 Cells: TypeAlias = tuple[Any, ...]
-"""The values of the columns that are wanted."""
+"""Values of the requested columns."""
 
 SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".tsv": "tsv"}
-"""The formats with columns, by suffix."""
 
-_BINARY = "parquet"
+_PARQUET = "parquet"
 
 
-def suffix_of(name: str) -> str:
-    """Return the suffix of a file as it is when unpacked, in lower case.
+def find_suffix(name: str) -> str:
+    """Return the suffix of a file without compression suffixes, in lower case.
 
-    >>> suffix_of("novels/Sentences.TXT.xz")
+    >>> find_suffix("novels/Sentences.TXT.xz")
     '.txt'
     """
     stem = name.lower()
-    for packed in sources.PACKED_SUFFIXES:
-        stem = stem.removesuffix(packed)
+    for packed_suffix in sources.PACKED_SUFFIXES:
+        stem = stem.removesuffix(packed_suffix)
     folder, dot, suffix = stem.rpartition(".")
     return dot + suffix if folder and "/" not in suffix else ""
 
 
-def find_format(name: str, known: Mapping[str, str], *, otherwise: str = "") -> str:
-    """Return the format that the suffix of a file stands for; *otherwise* says what else would do.
-
-    Raises:
-        UsageError: it is not known; names those that are.
-    """
-    suffix = suffix_of(name)
-    if suffix not in known:
-        near = suggest(suffix, known) if suffix else ""
+def find_format(name: str, formats: Mapping[str, str], *, advice: str = "") -> str:
+    """Return the format of a file by its suffix; *advice* ends the error message."""
+    suffix = find_suffix(name)
+    if suffix not in formats:
+        suggestion = suggest(suffix, formats) if suffix else ""
         raise UsageError(
-            f"{name}: nothing says what format it has{near}; known suffixes: {', '.join(known)}, "
-            f"each of them packed or not ({', '.join(sources.PACKED_SUFFIXES)}){otherwise}"
+            f"{name}: nothing says what format it has{suggestion}; known suffixes: {', '.join(formats)}, "
+            f"each compressed or not ({', '.join(sources.PACKED_SUFFIXES)}){advice}"
         )
-    return known[suffix]
+    return formats[suffix]
 
 
 def find_files(paths: Sequence[Path | str]) -> list[str]:
-    """Return the files that names and patterns stand for; the table of a corpus is one of them.
-
-    Raises:
-        UsageError: nothing is there, or it is another folder.
-    """
+    """Return the files that names and patterns stand for; a corpus table counts as a file."""
     tables = {str(path) for path in paths if is_table(Path(path))}
-    found = [_found(str(path)) if str(path) not in tables else [str(path)] for path in paths]
-    return [name for names in found for name in names] or _found()
+    names_by_path = [_find_source_names(str(path)) if str(path) not in tables else [str(path)] for path in paths]
+    return [name for names in names_by_path for name in names] or _find_source_names()
 
 
-def _found(*patterns: str) -> list[str]:
+def _find_source_names(*patterns: str) -> list[str]:
     return [source.name for source in sources.find_sources(patterns, format="lines")]
 
 
 @contextmanager
-def opened_file(name: str, style: str) -> Iterator[sources.Opened]:
-    """Open a file as its format wants it: Parquet is not unpacked.
-
-    Raises:
-        UsageError: it is not there, or a folder.
-        SourceError: it cannot be read.
-    """
-    source, *others = sources.find_sources([name], format=_BINARY if style == _BINARY else "lines")
-    if others:
-        raise UsageError(f"{name}: stands for {len(others) + 1} files; name one")
+def open_file(name: str, file_format: str) -> Iterator[sources.OpenSource]:
+    """Open a file, decompressed unless it is Parquet."""
+    source, *other_sources = sources.find_sources([name], format=_PARQUET if file_format == _PARQUET else "lines")
+    if other_sources:
+        raise UsageError(f"{name}: stands for {len(other_sources) + 1} files; name one")
     with sources.open_source(source) as opened:
         yield opened
 
 
-def lines_of(name: str, encoding: str) -> Iterator[str]:
-    r"""Yield the lines of a file, without what ends them; ``\n`` alone does, or ``\r\n``.
-
-    Raises:
-        UsageError, SourceError: it cannot be read; says where.
-    """
-    with opened_file(name, "lines") as opened:
-        for line in sources.decoded_lines(opened, encoding):
+def read_lines(name: str, encoding: str) -> Iterator[str]:
+    """Yield the lines of a file, without line feeds and the carriage returns before them."""
+    with open_file(name, "lines") as opened:
+        for line in sources.decode_lines(opened, encoding):
             yield line.removesuffix("\n").removesuffix("\r")
 
 
-def rows_of(name: str, style: str, wanted: Sequence[str], encoding: str) -> Iterator[Cells]:
-    """Yield the values of the wanted columns of each row.
-
-    Raises:
-        FormatError: a row is damaged or lacks a column; says which.
-        UsageError: the file has no such column; names the nearest.
-    """
-    if style == _BINARY:
-        yield from _parquet_rows(name, wanted)
+def read_rows(name: str, file_format: str, column_names: Sequence[str], encoding: str) -> Iterator[Cells]:
+    """Yield the values of the named columns of each row."""
+    if file_format == _PARQUET:
+        yield from _read_parquet_rows(name, column_names)
         return
-    lines = lines_of(name, encoding)
-    yield from (_json_rows if style == "jsonl" else _tsv_rows)(name, lines, wanted)
+    lines = read_lines(name, encoding)
+    yield from (_read_json_rows if file_format == "jsonl" else _read_tsv_rows)(name, lines, column_names)
 
 
-def column_names(name: str, style: str, encoding: str) -> list[str]:
-    """Return the columns that a file has; of JSONL, the keys of the first line."""
-    if style == _BINARY:
-        with opened_file(name, style) as opened, _arrow_errors(name):
-            return [*_parquet(opened).schema_arrow.names]
-    for number, line in enumerate(lines_of(name, encoding), 1):
+def read_column_names(name: str, file_format: str, encoding: str) -> list[str]:
+    """Return the columns of a file; of JSONL, the keys of the first line."""
+    if file_format == _PARQUET:
+        with _open_parquet(name) as file:
+            return [*file.schema_arrow.names]
+    for number, line in enumerate(read_lines(name, encoding), 1):
         if line.strip():
-            return [*_record(name, number, line)] if style == "jsonl" else line.split("\t")
+            return [*_parse_record(name, number, line)] if file_format == "jsonl" else line.split("\t")
     return []
 
 
-def check_columns(name: str, wanted: Iterable[str], known: Sequence[str]) -> None:
-    """Refuse a file that lacks a column, or has two of one name.
-
-    Raises:
-        UsageError: it does; names the nearest that it has.
-    """
-    for each in wanted:
-        if each not in known:
-            raise UsageError(_lacking(name, each, known))
-        if known.count(each) > 1:
-            raise UsageError(f"{name}: there is more than one column {each!r}")
+def check_columns(name: str, column_names: Iterable[str], file_columns: Sequence[str]) -> None:
+    """Check that a file has each named column exactly once."""
+    for column in column_names:
+        if column not in file_columns:
+            raise UsageError(_describe_missing_column(name, column, file_columns))
+        if file_columns.count(column) > 1:
+            raise UsageError(f"{name}: there is more than one column {column!r}")
 
 
-def _lacking(where: str, column: str, known: Iterable[str]) -> str:
-    known = list(known)
-    has = ", ".join(map(repr, known)) or "none"
-    return f"{where}: there is no column {column!r}{suggest(column, known)}; its columns: {has}"
+def _describe_missing_column(where: str, column: str, columns: Collection[str]) -> str:
+    column_list = ", ".join(map(repr, columns)) or "none"
+    return f"{where}: there is no column {column!r}{suggest(column, columns)}; its columns: {column_list}"
 
 
-def _json_rows(name: str, lines: Iterable[str], wanted: Sequence[str]) -> Iterator[Cells]:
+def _read_json_rows(name: str, lines: Iterable[str], column_names: Sequence[str]) -> Iterator[Cells]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        record = _record(name, number, line)
+        record = _parse_record(name, number, line)
         try:
-            yield tuple([record[column] for column in wanted])
+            yield tuple([record[column] for column in column_names])
         except KeyError as error:
-            raise UsageError(_lacking(f"{name}, line {number}", error.args[0], record)) from None
+            raise UsageError(_describe_missing_column(f"{name}, line {number}", error.args[0], record)) from None
 
 
-def _record(name: str, number: int, line: str) -> Mapping[str, Any]:
+def _parse_record(name: str, number: int, line: str) -> Mapping[str, Any]:
     try:
         record = parse_json(line)
     except BadSyntaxError as error:
         raise FormatError(f"{name}, line {number}: not JSON: {error.reason}") from None
     if not isinstance(record, dict):
-        raise FormatError(
-            f"{name}, line {number}: expected an object with columns, found another value"
-        )
+        raise FormatError(f"{name}, line {number}: expected an object with columns, found another value")
     return record
 
 
-def _tsv_rows(name: str, lines: Iterable[str], wanted: Sequence[str]) -> Iterator[Cells]:
-    """Yield the columns that the first line names; see :func:`tab_pairs` for files without."""
+def _read_tsv_rows(name: str, lines: Iterable[str], column_names: Sequence[str]) -> Iterator[Cells]:
+    """Yield the named columns, by the header; :func:`read_tab_pairs` reads files without one."""
     rows = enumerate(lines, 1)
     header = next(rows, (1, ""))[1].split("\t")
-    check_columns(name, wanted, header)
-    places = [header.index(column) for column in wanted]
+    check_columns(name, column_names, header)
+    places = [header.index(column) for column in column_names]
     for number, line in rows:
         cells = line.split("\t")
         if line.strip():
-            yield tuple(_cells(f"{name}, line {number}", cells, places))
+            yield tuple(_select_cells(f"{name}, line {number}", cells, places))
 
 
-def _cells(where: str, cells: Sequence[str], places: Sequence[int]) -> list[str]:
+def _select_cells(where: str, cells: Sequence[str], places: Sequence[int]) -> list[str]:
     if len(cells) <= max(places):
         raise FormatError(
-            f"{where}: expected at least {max(places) + 1} columns with a tab between any two, "
-            f"found {len(cells)}"
+            f"{where}: expected at least {max(places) + 1} columns with a tab between any two, found {len(cells)}"
         )
     return [cells[place] for place in places]
 
 
-def tab_pairs(name: str, encoding: str) -> Iterator[tuple[str, str]]:
-    """Yield the first two columns of each line of a file that names none.
-
-    Raises:
-        FormatError: a line has only one.
-    """
-    for number, line in enumerate(lines_of(name, encoding), 1):
+def read_tab_pairs(name: str, encoding: str) -> Iterator[tuple[str, str]]:
+    """Yield the first two columns of each line of a file without header."""
+    for number, line in enumerate(read_lines(name, encoding), 1):
         if line.strip():
-            source, target = _cells(f"{name}, line {number}", line.split("\t"), (0, 1))
+            source, target = _select_cells(f"{name}, line {number}", line.split("\t"), (0, 1))
             yield source, target
 
 
-def _parquet_rows(name: str, wanted: Sequence[str]) -> Iterator[Cells]:
-    with opened_file(name, _BINARY) as opened, _arrow_errors(name):
-        file = _parquet(opened)
-        check_columns(name, wanted, file.schema_arrow.names)
-        for batch in file.iter_batches(columns=[*wanted]):
-            columns = (batch.column(column).to_pylist() for column in wanted)
+def _read_parquet_rows(name: str, column_names: Sequence[str]) -> Iterator[Cells]:
+    with _open_parquet(name) as file:
+        check_columns(name, column_names, file.schema_arrow.names)
+        for batch in file.iter_batches(columns=[*column_names]):
+            columns = (batch.column(column).to_pylist() for column in column_names)
             yield from zip(*columns, strict=True)
 
 
-def _parquet(opened: sources.Opened) -> Any:
-    import pyarrow.parquet as pq  # noqa: PLC0415 - slow import
-
-    return pq.ParquetFile(opened.stream)
-
-
 @contextmanager
-def _arrow_errors(name: str) -> Iterator[None]:
-    import pyarrow as pa  # noqa: PLC0415 - slow import
+def _open_parquet(name: str) -> Iterator[Any]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
-    try:
-        yield
-    except (pa.ArrowException, UnicodeDecodeError) as error:
-        raise FormatError(f"{name}: not a Parquet file: {first_line(error)}") from error
+    with open_file(name, _PARQUET) as opened:
+        try:
+            yield pq.ParquetFile(opened.stream)
+        except (pa.ArrowException, UnicodeDecodeError) as error:
+            raise FormatError(f"{name}: not a Parquet file: {first_line(error)}") from error
 
 
-def text_value(where: str, column: str, value: object) -> str:
-    """Return a value as a text; nothing is an empty one.
-
-    Raises:
-        FormatError: it is something else.
-    """
+def to_text(where: str, column: str, value: object) -> str:
+    """Return a value as text; None becomes an empty text."""
     if isinstance(value, str):
         return value
     if value is None:

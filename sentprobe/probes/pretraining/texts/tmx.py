@@ -1,122 +1,115 @@
-"""TMX, the format in which translation memories are exchanged: units with a variant a language.
+"""TMX, the exchange format of translation memories: units with a variant per language.
 
-It is XML of anybody's: entities, by which a small file grows to gigabytes, are refused.
+Files are untrusted XML, so entities, which can expand to gigabytes, are refused.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sentprobe.errors import FormatError, UsageError, suggest
-from sentprobe.extras import load
-from sentprobe.probes.pretraining.texts.sieves import Sieve
-from sentprobe.probes.pretraining.texts.text_files import opened_file
+from sentprobe.extras import import_module_of_extra
+from sentprobe.probes.pretraining.texts.text_files import open_file
+from sentprobe.probes.pretraining.texts.text_filters import TextFilter
 
-_CODES = {"bpt": "", "ept": "", "ph": " ", "it": " ", "ut": " "}
-"""Elements that hold markup of another format, and what is read for it: *ph* may part words."""
+_MARKUP_REPLACEMENTS = {"bpt": "", "ept": "", "ph": " ", "it": " ", "ut": " "}
+"""Elements with markup of another format, and their replacements: *ph* may separate words."""
 
-_LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
+_LANGUAGE_ATTRIBUTE = "{http://www.w3.org/XML/1998/namespace}lang"
 
-_ANY = "*all*"
-"""The source language of a file in which each may be one."""
+_ANY_LANGUAGE = "*all*"
+"""Source language of a file whose units may have any."""
 
 
-def tmx_pairs(
-    name: str, languages: Sequence[str] | None, sieve: Sieve
-) -> Iterator[tuple[str, str]]:
-    """Yield the segments of two languages; units that lack one of them are counted.
+def read_tmx_pairs(name: str, languages: Sequence[str] | None, text_filter: TextFilter) -> Iterator[tuple[str, str]]:
+    """Yield the segments of two languages; units that lack one are counted as omitted.
 
-    Without *languages* they are the file's source language and its only other one. ``en`` is any
-    kind of English, such as ``en-US``.
-
-    Raises:
-        FormatError: the file is damaged, or declares an entity.
-        UsageError: it has not these languages, or more than two and none are named.
+    Without *languages*, they are the file's source language and its only other one. ``en`` matches all kinds of
+    English, such as ``en-US``.
     """
-    chosen = languages
-    seen: dict[str, None] = {}
-    found = False
-    for source, unit in _units(name):
-        seen |= dict.fromkeys(unit)
-        if chosen is None and len(unit) > 1:
-            chosen = _two(name, source, [*unit])
-        pair = [_variant(unit, language) for language in chosen or ()]
+    chosen_languages = languages
+    seen_languages: dict[str, None] = {}
+    has_pairs = False
+    for source, unit in _read_units(name):
+        seen_languages |= dict.fromkeys(unit)
+        if chosen_languages is None and len(unit) > 1:
+            chosen_languages = _choose_languages(name, source, [*unit])
+        pair = [_find_segment(unit, language) for language in chosen_languages or ()]
         if len(pair) == 2 and all(pair):
-            found = True
+            has_pairs = True
             yield pair[0], pair[1]
         else:
-            sieve.omit("untranslated")
-    if chosen and not found:
-        raise UsageError(_missing(name, chosen, [*seen]))
+            text_filter.count_omission("untranslated")
+    if chosen_languages and not has_pairs:
+        raise UsageError(_describe_missing_language(name, chosen_languages, [*seen_languages]))
 
 
-def _missing(name: str, wanted: Sequence[str], known: Sequence[str]) -> str:
-    for language in wanted:
-        if not _variant({each: each for each in known}, language):
-            near = suggest(language, known)
-            has = ", ".join(known) or "none"
-            return f"{name}: there is no language {language!r}{near}; its languages: {has}"
-    return f"{name}: no unit has both {wanted[0]!r} and {wanted[1]!r}"
+def _describe_missing_language(name: str, requested: Sequence[str], known_languages: Sequence[str]) -> str:
+    for language in requested:
+        if not _find_segment({code: code for code in known_languages}, language):
+            suggestion = suggest(language, known_languages)
+            language_list = ", ".join(known_languages) or "none"
+            return f"{name}: there is no language {language!r}{suggestion}; its languages: {language_list}"
+    return f"{name}: no unit has both {requested[0]!r} and {requested[1]!r}"
 
 
-def _two(name: str, source: str, known: Sequence[str]) -> Sequence[str]:
-    first = next((each for each in known if _same(each, source) or _same(source, each)), known[0])
-    others = [each for each in known if each != first]
-    if len(others) > 1:
+def _choose_languages(name: str, source: str, languages: Sequence[str]) -> Sequence[str]:
+    matches = (code for code in languages if _is_same_language(code, source) or _is_same_language(source, code))
+    source_language = next(matches, languages[0])
+    other_languages = [language for language in languages if language != source_language]
+    if len(other_languages) > 1:
         raise UsageError(
-            f"{name}: has more than two languages ({', '.join(known)}); name the two that are "
-            f"wanted, such as {first} and {others[0]} (--column, twice)"
+            f"{name}: has more than two languages ({', '.join(languages)}); name two "
+            f"of them, such as {source_language} and {other_languages[0]} (--column, twice)"
         )
-    return first, *others
+    return source_language, *other_languages
 
 
-def _same(found: str, wanted: str) -> bool:
-    """Say whether a language is the one that is wanted, or a kind of it.
+def _is_same_language(language: str, requested: str) -> bool:
+    """Return whether *language* equals *requested*, or is a regional variant.
 
-    >>> _same("en-US", "EN"), _same("eng", "en")
+    >>> _is_same_language("en-US", "EN"), _is_same_language("eng", "en")
     (True, False)
     """
-    found, wanted = found.lower().replace("_", "-"), wanted.lower().replace("_", "-")
-    return found == wanted or found.startswith(f"{wanted}-")
+    language, requested = language.lower().replace("_", "-"), requested.lower().replace("_", "-")
+    return language == requested or language.startswith(f"{requested}-")
 
 
-def _variant(unit: Mapping[str, str], wanted: str) -> str:
-    return next((text for language, text in unit.items() if _same(language, wanted)), "")
+def _find_segment(unit: Mapping[str, str], requested: str) -> str:
+    return next((text for language, text in unit.items() if _is_same_language(language, requested)), "")
 
 
-def _units(name: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the source language and the segments, by language, of each unit."""
-    parser = load("defusedxml.ElementTree")
-    source = _ANY
-    with opened_file(name, "tmx") as opened:
+def _read_units(name: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the source language and the segments by language of each unit."""
+    parser = import_module_of_extra("defusedxml.ElementTree")
+    source = _ANY_LANGUAGE
+    with open_file(name, "tmx") as opened:
         try:
             for event, element in parser.iterparse(opened.stream, events=("start", "end")):
                 if event == "start":
                     source = element.get("srclang", source) if element.tag == "header" else source
                 elif element.tag == "tu":
-                    yield element.get("srclang", source), _segments(element)
+                    yield element.get("srclang", source), _read_segments(element)
                     element.clear()
         except parser.ParseError as error:
             line, _ = error.position
             raise FormatError(f"{name}, line {line}: not XML: {error.msg}") from None
-        except load("defusedxml").DefusedXmlException as error:
-            raise FormatError(
-                f"{name}: not safe to read: it declares an entity ({type(error).__name__})"
-            ) from None
+        except import_module_of_extra("defusedxml").DefusedXmlException as error:
+            raise FormatError(f"{name}: not safe to read: it declares an entity ({type(error).__name__})") from None
 
 
-def _segments(unit: Any) -> dict[str, str]:
-    found: dict[str, str] = {}
+def _read_segments(unit: Any) -> dict[str, str]:
+    segments: dict[str, str] = {}
     for variant in unit.iterfind("tuv"):
-        language = variant.get(_LANGUAGE) or variant.get("lang") or ""
+        language = variant.get(_LANGUAGE_ATTRIBUTE) or variant.get("lang") or ""
         segment = variant.find("seg")
         if language and segment is not None:
-            found.setdefault(language, _text(segment))
-    return found
+            segments.setdefault(language, _read_segment_text(segment))
+    return segments
 
 
-def _text(segment: Any) -> str:
-    for code in [each for each in segment.iter() if each.tag in _CODES]:
-        after = code.tail
-        code.clear()
-        code.text, code.tail = _CODES[code.tag], after
+def _read_segment_text(segment: Any) -> str:
+    for markup in [element for element in segment.iter() if element.tag in _MARKUP_REPLACEMENTS]:
+        following_text = markup.tail
+        markup.clear()
+        markup.text, markup.tail = _MARKUP_REPLACEMENTS[markup.tag], following_text
     return "".join(segment.itertext())

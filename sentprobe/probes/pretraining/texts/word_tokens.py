@@ -1,83 +1,79 @@
-"""Tokens of sentences as ``probe analyze`` has them, and forty times as fast: word by word.
+"""Word-by-word tokenisation, 40 times as fast as NLTK on sentences, with equal results.
 
-The tokeniser (NLTK's, of the Penn Treebank) tries some thirty patterns on a whole sentence. None of
-them reaches beyond a word and the spaces beside it, but for those of the first word and of the last
-one with the marks that may close a sentence after it. So each different word is tokenised once.
+NLTK's Penn Treebank tokeniser applies some thirty patterns to a whole sentence. Except at the first word, and at the
+last word with closing marks after it, no pattern reaches beyond a word and the spaces beside it. Each distinct word is
+therefore tokenised once.
 """
 
 import re
 from functools import lru_cache
 
-from sentprobe.probes.corpus.recipe import load_tokenizer
-from sentprobe.probes.syntax.trees import plain_word
-from sentprobe.probes.syntax.typography import straight_word, straighten, written_forms
+from sentprobe.probes.corpus.analysis_settings import load_tokenizer
+from sentprobe.probes.syntax.trees import unescape_word
+from sentprobe.probes.syntax.typography import restore_written_forms, straighten, straighten_word
 
-_CLOSING = "])}>\"'»”’"
-"""What may stand after the full stop of a sentence."""
+_CLOSING_MARKS = "])}>\"'»”’"
+"""Marks that may follow the final full stop of a sentence."""
 
-_NEIGHBOUR = "a"
-"""A word that makes another one neither the first nor the last; it is one token."""
+_NEIGHBOUR_WORD = "a"
+"""One-token word that is put beside others, so that they are neither first nor last."""
 
-_LONGEST = 100
-"""The characters of a word that is likely to come again."""
+_MAX_CACHED_LENGTH = 100
+"""Maximum length of a cached text, in characters."""
 
 _JOINING = re.compile("[\u00a0\u00ad\u2007\u2009\u200a\u200b\u202f\u2060\ufeff]")
-"""Marks that are spaces in a text with straight marks, or nothing."""
+"""Characters that become a space or nothing when marks are straightened."""
 
 
-def tokens_of(text: str) -> list[str]:
-    """Return the tokens of a sentence, with the marks that it has.
+def tokenize(text: str) -> list[str]:
+    """Return the tokens of a sentence, with its original marks.
 
-    >>> tokens_of("“It isn’t late,” he said.")
+    >>> tokenize("“It isn’t late,” he said.")
     ['“', 'It', 'is', 'n’t', 'late', ',', '”', 'he', 'said', '.']
     """
     words = text.split()
-    if len(words) < 2 or _JOINING.search(text):
-        return list(_tokenised(" ".join(words)))
-    last = _last(words)
-    if last == 0:
-        return list(_tokenised(" ".join(words)))
-    found = list(_kept(f"{words[0]} {_NEIGHBOUR}")[:-1])
-    for word in words[1:last]:
-        found += _inner(word)
-    found += _kept(f"{_NEIGHBOUR} {' '.join(words[last:])}")[1:]
-    return found
+    last_place = 0 if _JOINING.search(text) else _find_last_word(words)
+    if last_place == 0:
+        return list(_tokenize_text(" ".join(words)))
+    tokens = list(_tokenize_cached(f"{words[0]} {_NEIGHBOUR_WORD}")[:-1])
+    for word in words[1:last_place]:
+        tokens += _tokenize_inner_word(word)
+    tokens += _tokenize_cached(f"{_NEIGHBOUR_WORD} {' '.join(words[last_place:])}")[1:]
+    return tokens
 
 
-def _last(words: list[str]) -> int:
-    """Return the place of the last word that is not all marks that close a sentence."""
-    for place in range(len(words) - 1, 0, -1):
-        if straight_word(words[place]).strip(_CLOSING):
-            return place
-    return 0
+def _find_last_word(words: list[str]) -> int:
+    """Return the place of the last word that has more than closing marks; 0 if only the first may."""
+    places = range(len(words) - 1, 0, -1)
+    return next((place for place in places if straighten_word(words[place]).strip(_CLOSING_MARKS)), 0)
 
 
-def _kept(text: str) -> tuple[str, ...]:
-    return _tokenised(text) if len(text) > _LONGEST else _remembered(text)
+def _tokenize_cached(text: str) -> tuple[str, ...]:
+    return _tokenize_text(text) if len(text) > _MAX_CACHED_LENGTH else _tokenize_and_cache(text)
 
 
 @lru_cache(1 << 16)
-def _remembered(text: str) -> tuple[str, ...]:
-    return _tokenised(text)
+def _tokenize_and_cache(text: str) -> tuple[str, ...]:
+    return _tokenize_text(text)
 
 
 @lru_cache(1 << 17)
-def _inner(word: str) -> tuple[str, ...]:
-    """Return the tokens of a word between others."""
-    if word.isalpha() and straight_word(word) == word and not _contracted(word):
+def _tokenize_inner_word(word: str) -> tuple[str, ...]:
+    """Return the tokens of a word between other words."""
+    if word.isalpha() and straighten_word(word) == word and not _is_contraction(word):
         return (word,)
-    return _tokenised(f"{_NEIGHBOUR} {word} {_NEIGHBOUR}")[1:-1]
+    return _tokenize_text(f"{_NEIGHBOUR_WORD} {word} {_NEIGHBOUR_WORD}")[1:-1]
 
 
-def _contracted(word: str) -> bool:
-    """Say whether a word of letters is two tokens, as *cannot* is."""
-    from nltk.tokenize.destructive import NLTKWordTokenizer  # noqa: PLC0415 - slow import
+def _is_contraction(word: str) -> bool:
+    """Return whether a word of letters is two tokens, as *cannot* is."""
+    from nltk.tokenize.destructive import NLTKWordTokenizer
 
     return any(pattern.search(f"{word} ") for pattern in NLTKWordTokenizer.CONTRACTIONS2)
 
 
-def _tokenised(text: str) -> tuple[str, ...]:
+def _tokenize_text(text: str) -> tuple[str, ...]:
     straight = straighten(text)
     tokens = load_tokenizer()(straight.text)
-    (forms,) = written_forms(straight, [tokens])
-    return tuple(map(plain_word, forms))
+    (forms,) = restore_written_forms(straight, [tokens])
+    return tuple(map(unescape_word, forms))

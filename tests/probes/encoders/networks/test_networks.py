@@ -14,17 +14,17 @@ from sentprobe.probes.encoders.networks import network as networks
 KINDS = tuple(networks.NETWORKS)
 
 
-def make(kind: str, *, layers: int = 2, seed: int = 1) -> networks.Network:
+def make_seeded_network(kind: str, *, layers: int = 2, seed: int = 1) -> networks.Network:
     architecture = networks.Architecture(kind=kind, hidden=4, layers=layers, inputs=3)
     return networks.make_network(architecture, generator=torch.Generator().manual_seed(seed))
 
 
-def sentences_of(lengths: list[int], *, seed: int) -> list[torch.Tensor]:
+def sample_sentences(lengths: list[int], *, seed: int) -> list[torch.Tensor]:
     generator = torch.Generator().manual_seed(seed)
     return [torch.randn(length, 3, generator=generator) for length in lengths]
 
 
-def together(sentences: list[torch.Tensor], *, beyond: float, more: int) -> torch.Tensor:
+def pad_batch(sentences: list[torch.Tensor], *, beyond: float, more: int) -> torch.Tensor:
     """The sentences as one batch, with some number where no words are."""
     time = max(map(len, sentences)) + more
     batch = torch.full((len(sentences), time, 3), beyond)
@@ -44,22 +44,22 @@ def together(sentences: list[torch.Tensor], *, beyond: float, more: int) -> torc
 def test_nothing_beyond_the_end_changes_a_vector(
     kind: str, lengths: list[int], more: int, beyond: float, seed: int
 ) -> None:
-    network, sentences = make(kind, layers=3), sentences_of(lengths, seed=seed)
-    found = network(together(sentences, beyond=beyond, more=more), torch.tensor(lengths))
-    alone = [network(each[None], torch.tensor([len(each)]))[0] for each in sentences]
-    torch.testing.assert_close(found, torch.stack(alone), rtol=1e-5, atol=1e-6)
+    network, sentences = make_seeded_network(kind, layers=3), sample_sentences(lengths, seed=seed)
+    actual = network(pad_batch(sentences, beyond=beyond, more=more), torch.tensor(lengths))
+    alone = [network(sentence[None], torch.tensor([len(sentence)]))[0] for sentence in sentences]
+    torch.testing.assert_close(actual, torch.stack(alone), rtol=1e-5, atol=1e-6)
 
 
-def learns(weight: torch.nn.Parameter) -> bool:
+def has_gradient(weight: torch.nn.Parameter) -> bool:
     return weight.grad is not None and bool(weight.grad.any())
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_gradients_reach_every_weight_and_no_padding(kind: str) -> None:
-    network, sentences = make(kind), sentences_of([5, 2], seed=0)
-    batch = together(sentences, beyond=0.5, more=1).requires_grad_()
+    network, sentences = make_seeded_network(kind), sample_sentences([5, 2], seed=0)
+    batch = pad_batch(sentences, beyond=0.5, more=1).requires_grad_()
     network(batch, torch.tensor([5, 2])).square().sum().backward()
-    assert [name for name, each in network.named_parameters() if not learns(each)] == []
+    assert [name for name, parameter in network.named_parameters() if not has_gradient(parameter)] == []
     assert batch.grad is not None
     assert not batch.grad[0, 5:].any() and not batch.grad[1, 2:].any()
     assert batch.grad[0, :5].any()
@@ -69,30 +69,30 @@ def test_gradients_reach_every_weight_and_no_padding(kind: str) -> None:
 def test_a_seed_decides_the_weights_and_nothing_else_does(kind: str) -> None:
     torch.manual_seed(0)
     before = torch.get_rng_state().clone()
-    first, again, other = (make(kind, seed=seed).state_dict() for seed in (1, 1, 2))
+    first, again, second = (make_seeded_network(kind, seed=seed).state_dict() for seed in (1, 1, 2))
     assert torch.equal(before, torch.get_rng_state())
-    assert all(torch.equal(each, again[name]) for name, each in first.items())
-    assert kind == "cbow" or any(not torch.equal(first[name], other[name]) for name in first)
+    assert all(torch.equal(parameter, again[name]) for name, parameter in first.items())
+    assert kind == "cbow" or any(not torch.equal(first[name], second[name]) for name in first)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("layers", [1, 3])
 def test_weights_are_counted_without_making_them(kind: str, layers: int) -> None:
-    network = make(kind, layers=layers)
-    count = networks.NETWORKS[kind].count(network.architecture)
-    assert count == sum(each.numel() for each in network.parameters())
+    network = make_seeded_network(kind, layers=layers)
+    count = networks.NETWORKS[kind].count_weights(network.architecture)
+    assert count == sum(parameter.numel() for parameter in network.parameters())
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_width_is_as_said(kind: str) -> None:
-    network = make(kind)
+    network = make_seeded_network(kind)
     vectors = network(torch.zeros(2, 4, 3), torch.tensor([4, 1]))
     assert vectors.shape == (2, network.dim)
 
 
-def by_hand(network: networks.Network, sentence: torch.Tensor) -> NDArray[np.float64]:
+def compute_gated_convolutions(network: networks.Network, sentence: torch.Tensor) -> NDArray[np.float64]:
     """Gated convolutions with learned positions and biases, in NumPy (Gehring et al. 2017)."""
-    w = {name: each.double().numpy() for name, each in network.state_dict().items()}
+    w = {name: named_weight.double().numpy() for name, named_weight in network.state_dict().items()}
     inputs = sentence.double().numpy() + w["positions.weight"][: len(sentence)]
     state = inputs @ w["projection.weight"].T + w["projection.bias"]
     for layer in range(network.architecture.layers):
@@ -105,36 +105,34 @@ def by_hand(network: networks.Network, sentence: torch.Tensor) -> NDArray[np.flo
 
 
 def test_learned_positions_and_biases_count_as_by_hand() -> None:
-    network, lengths = make("gated-conv"), [4, 1, 6]
+    network, lengths = make_seeded_network("gated-conv"), [4, 1, 6]
     generator = torch.Generator().manual_seed(5)
     with torch.no_grad():
         for weight in network.parameters():
             weight.normal_(generator=generator)
-    sentences = sentences_of(lengths, seed=3)
-    found = network(together(sentences, beyond=7.0, more=0), torch.tensor(lengths))
-    wanted = np.stack([by_hand(network, each) for each in sentences])
-    np.testing.assert_allclose(found.detach().numpy(), wanted, rtol=1e-4, atol=1e-5)
+    sentences = sample_sentences(lengths, seed=3)
+    actual = network(pad_batch(sentences, beyond=7.0, more=0), torch.tensor(lengths))
+    expected = np.stack([compute_gated_convolutions(network, sentence) for sentence in sentences])
+    np.testing.assert_allclose(actual.detach().numpy(), expected, rtol=1e-4, atol=1e-5)
 
 
 def test_the_average_is_that_of_the_words() -> None:
-    sentences = sentences_of([4, 1, 6], seed=3)
-    batch = together(sentences, beyond=7.0, more=2)
-    found = make("cbow")(batch, torch.tensor([4, 1, 6])).numpy()
-    np.testing.assert_allclose(found, [each.numpy().mean(axis=0) for each in sentences], rtol=1e-5)
+    sentences = sample_sentences([4, 1, 6], seed=3)
+    batch = pad_batch(sentences, beyond=7.0, more=2)
+    actual = make_seeded_network("cbow")(batch, torch.tensor([4, 1, 6])).numpy()
+    np.testing.assert_allclose(actual, [sentence.numpy().mean(axis=0) for sentence in sentences], rtol=1e-5)
 
 
 def test_a_place_beyond_the_last_has_the_vector_of_the_last() -> None:
-    positions = make("gated-conv").positions
+    positions = make_seeded_network("gated-conv").positions
     assert isinstance(positions, torch.nn.Module)
-    found = positions(1030)
-    assert torch.equal(found[1023:], found[1023].expand(7, 3))
-    assert not torch.equal(found[1022], found[1023])
+    actual = positions(1030)
+    assert torch.equal(actual[1023:], actual[1023].expand(7, 3))
+    assert not torch.equal(actual[1022], actual[1023])
 
 
 def test_an_unknown_architecture_is_told_the_nearest() -> None:
-    with pytest.raises(
-        UsageError, match=r"no architecture 'bilstm-mx' \(did you mean 'bilstm-max'"
-    ):
+    with pytest.raises(UsageError, match=r"no architecture 'bilstm-mx' \(did you mean 'bilstm-max'"):
         networks.Architecture(kind="bilstm-mx")
 
 

@@ -15,6 +15,7 @@ from thoroughness import examples
 
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.encoders import Encoder, make_encoder
+from sentprobe.probes.encoders.capabilities import get_capabilities
 
 Files = tuple[Path, Path]
 
@@ -28,7 +29,7 @@ def encoder(files: Files, options: str = "") -> Encoder:
     return make_encoder(f"sdae:{files[0]}?dictionary={files[1]}&device=cpu{options}")
 
 
-def by_hand(words: Sequence[str]) -> pm.Array:
+def compute_vector(words: Sequence[str]) -> pm.Array:
     table = np.stack(list(pm.word_rows(pm.SDAE_WORDS).values()))
     numbers = [pm.WORDS.index(word) + 2 if word in pm.WORDS else 1 for word in words]
     return pm.gru_state(pm.gru_arrays(["encoder"], units=4), "encoder", table[[*numbers, 0]])
@@ -39,24 +40,22 @@ texts = st.lists(st.sampled_from((*pm.WORDS, "grue")), max_size=6)
 
 @examples(20)
 @given(st.lists(texts, min_size=1, max_size=6), st.integers(1, 3))
-def test_vectors_are_those_by_hand_whatever_the_batch(
-    files: Files, batch: list[list[str]], size: int
-) -> None:
-    made = encoder(files, f"&words=spaces&batch={size}").encode([" ".join(w) for w in batch])
-    assert made.dtype == np.float32
-    np.testing.assert_allclose(made, [by_hand(words) for words in batch], atol=1e-5)
+def test_vectors_are_those_by_hand_whatever_the_batch(files: Files, batch: list[list[str]], size: int) -> None:
+    vectors = encoder(files, f"&words=spaces&batch={size}").encode([" ".join(w) for w in batch])
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(vectors, [compute_vector(words) for words in batch], atol=1e-5)
 
 
 def test_words_are_divided_as_their_code_does(files: Files) -> None:
-    made = encoder(files)
-    wanted = by_hand(["the", "man", "didn", "'", "t", "sleep", "."])
-    np.testing.assert_allclose(made.encode(["the man didn't sleep."])[0], wanted, atol=1e-5)
-    assert "2 of 7 different words are not in" in made.notes[0]  # type: ignore[attr-defined]
+    test_encoder = encoder(files)
+    expected = compute_vector(["the", "man", "didn", "'", "t", "sleep", "."])
+    np.testing.assert_allclose(test_encoder.encode(["the man didn't sleep."])[0], expected, atol=1e-5)
+    assert "2 of 7 different words are not in" in get_capabilities(test_encoder).notes[0]
 
 
 def test_word_vectors_are_of_its_own_table(files: Files) -> None:
-    made = encoder(files).word_vectors(["dogs", "grue"])  # type: ignore[attr-defined]
-    np.testing.assert_allclose(made, [pm.word_rows(pm.SDAE_WORDS)["dogs"], np.zeros(5)], atol=1e-6)
+    vectors = encoder(files).word_vectors(["dogs", "grue"])  # type: ignore[attr-defined]
+    np.testing.assert_allclose(vectors, [pm.word_rows(pm.SDAE_WORDS)["dogs"], np.zeros(5)], atol=1e-6)
 
 
 def test_word_vectors_beside_the_model(files: Files, tmp_path: Path) -> None:
@@ -79,12 +78,10 @@ def test_what_their_code_pickles_is_refused_and_the_sentence_says_what_converts_
         with pytest.raises(SentprobeError, match=r"dict.pkl: only unpickling reads") as caught:
             encoder((files[0], pickled))
     code = str(caught.value).partition('python -c "')[2].rpartition('"')[0]
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True
-    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True)
     (tmp_path / "words.tsv").write_bytes(done.stdout)
-    made = encoder((files[0], tmp_path / "words.tsv"))
-    assert (made.encode(["dogs ran"]) == encoder(files).encode(["dogs ran"])).all()
+    test_encoder = encoder((files[0], tmp_path / "words.tsv"))
+    assert (test_encoder.encode(["dogs ran"]) == encoder(files).encode(["dogs ran"])).all()
 
 
 def test_a_pickled_model_is_refused(files: Files, tmp_path: Path) -> None:
@@ -116,7 +113,7 @@ def _arrays(**changed: object) -> Callable[[Path, Path], None]:
 BAD: list[tuple[str, Callable[[Path, Path], object], str]] = [
     ("no model", lambda model, _: model.unlink(), "model.npz: cannot read the weights: No such"),
     ("no words", lambda _, words: words.unlink(), "words.tsv: cannot read the weights: No such"),
-    ("cut off", lambda model, _: pm.truncated(model), "model.npz: no npz file of arrays, or a"),
+    ("cut off", lambda model, _: pm.truncate_file(model), "model.npz: no npz file of arrays, or a"),
     ("no tab", _words("the\t2\nman 3\n"), "words.tsv, line 2: a word, a tab and its number are"),
     ("no number", _words("the\tx\n"), "words.tsv, line 1: a word, a tab and its number are wanted"),
     ("vast", _words("the\t1" + "0" * 5000), "words.tsv, line 1: a word, a tab and its number"),
@@ -128,12 +125,8 @@ BAD: list[tuple[str, Callable[[Path, Path], object], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("damage", "message"), [row[1:] for row in BAD], ids=[row[0] for row in BAD]
-)
-def test_bad_files_end_in_a_sentence(
-    damage: Callable[[Path, Path], object], message: str, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(("damage", "message"), [row[1:] for row in BAD], ids=[row[0] for row in BAD])
+def test_bad_files_end_in_a_sentence(damage: Callable[[Path, Path], object], message: str, tmp_path: Path) -> None:
     model, words = pm.write_sdae(tmp_path)
     damage(model, words)
     with pytest.raises(SentprobeError, match=message) as caught:
@@ -142,7 +135,5 @@ def test_bad_files_end_in_a_sentence(
 
 
 def test_a_dictionary_is_wanted(files: Files) -> None:
-    with pytest.raises(
-        SentprobeError, match="sdae: dictionary=FILE is wanted: lines of a word, a tab"
-    ):
+    with pytest.raises(SentprobeError, match="sdae: dictionary=FILE is wanted: lines of a word, a tab"):
         make_encoder(f"sdae:{files[0]}")

@@ -16,6 +16,7 @@ from thoroughness import examples
 
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.encoders import Encoder, make_encoder
+from sentprobe.probes.encoders.capabilities import get_capabilities
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +28,7 @@ def encoder(folder: Path, options: str = "") -> Encoder:
     return make_encoder(f"skipthought:{folder}?device=cpu{options}")
 
 
-def by_hand(words: Sequence[str], *, normalized: bool = True) -> tuple[pm.Array, pm.Array]:
+def compute_vectors(words: Sequence[str], *, normalized: bool = True) -> tuple[pm.Array, pm.Array]:
     """The vectors of the two models."""
     tables = [pm.word_rows(pm.SKIP_WORDS, seed) for seed in (0, 1)]
     uni, bi = (np.stack([rows.get(word, rows["UNK"]) for word in words]) for rows in tables)
@@ -45,49 +46,47 @@ texts = st.lists(st.sampled_from((*pm.WORDS, "grue")), min_size=1, max_size=6)
 
 @examples(20)
 @given(st.lists(texts, min_size=1, max_size=6), st.integers(1, 3))
-def test_vectors_are_those_by_hand_whatever_the_batch(
-    folder: Path, batch: list[list[str]], size: int
-) -> None:
-    made = encoder(folder, f"&words=spaces&batch={size}").encode([" ".join(w) for w in batch])
-    assert made.dtype == np.float32
-    wanted = [np.concatenate(by_hand(words)) for words in batch]
-    np.testing.assert_allclose(made, wanted, atol=1e-5)
+def test_vectors_are_those_by_hand_whatever_the_batch(folder: Path, batch: list[list[str]], size: int) -> None:
+    vectors = encoder(folder, f"&words=spaces&batch={size}").encode([" ".join(w) for w in batch])
+    assert vectors.dtype == np.float32
+    expected = [np.concatenate(compute_vectors(words)) for words in batch]
+    np.testing.assert_allclose(vectors, expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("mode", ["uni", "bi"])
 def test_each_model_alone(folder: Path, mode: str) -> None:
-    wanted = by_hand(["dogs", "ran"])[mode == "bi"]
-    made = encoder(folder, f"&mode={mode}").encode(["dogs ran"])
-    np.testing.assert_allclose(made[0], wanted, atol=1e-5)
+    expected = compute_vectors(["dogs", "ran"])[mode == "bi"]
+    vectors = encoder(folder, f"&mode={mode}").encode(["dogs ran"])
+    np.testing.assert_allclose(vectors[0], expected, atol=1e-5)
 
 
 def test_the_end_may_be_marked_and_lengths_kept(folder: Path) -> None:
     marked = encoder(folder, "&eos=yes").encode(["dogs ran"])[0]
-    np.testing.assert_allclose(marked, np.concatenate(by_hand(["dogs", "ran", "<eos>"])), atol=1e-5)
-    kept = encoder(folder, "&normalize=no").encode(["dogs ran"])[0]
-    wanted = np.concatenate(by_hand(["dogs", "ran"], normalized=False))
-    np.testing.assert_allclose(kept, wanted, atol=1e-5)
+    np.testing.assert_allclose(marked, np.concatenate(compute_vectors(["dogs", "ran", "<eos>"])), atol=1e-5)
+    stored = encoder(folder, "&normalize=no").encode(["dogs ran"])[0]
+    expected = np.concatenate(compute_vectors(["dogs", "ran"], normalized=False))
+    np.testing.assert_allclose(stored, expected, atol=1e-5)
 
 
 def test_word_vectors_are_those_of_both_models(folder: Path) -> None:
     tables = [pm.word_rows(pm.SKIP_WORDS, seed) for seed in (0, 1)]
-    known = np.concatenate([rows["dogs"] for rows in tables])
-    made = encoder(folder).word_vectors(["dogs", "grue"])  # type: ignore[attr-defined]
-    np.testing.assert_allclose(made, [known, np.zeros(10)], atol=1e-6)
+    known_vector = np.concatenate([rows["dogs"] for rows in tables])
+    vectors = encoder(folder).word_vectors(["dogs", "grue"])  # type: ignore[attr-defined]
+    np.testing.assert_allclose(vectors, [known_vector, np.zeros(10)], atol=1e-6)
 
 
 def test_words_are_divided_as_the_treebank_does(folder: Path) -> None:
-    made = encoder(folder).encode(["the man didn't sleep."])[0]
+    vectors = encoder(folder).encode(["the man didn't sleep."])[0]
     words = ["the", "man", "did", "n't", "sleep", "."]
-    np.testing.assert_allclose(made, np.concatenate(by_hand(words)), atol=1e-5)
+    np.testing.assert_allclose(vectors, np.concatenate(compute_vectors(words)), atol=1e-5)
 
 
 def test_unknown_words_are_told(folder: Path) -> None:
-    made = encoder(folder)
-    made.encode(["the man"])
-    assert made.notes == ()  # type: ignore[attr-defined]
-    made.encode(["the grue"])
-    (note,) = made.notes  # type: ignore[attr-defined]
+    test_encoder = encoder(folder)
+    test_encoder.encode(["the man"])
+    assert get_capabilities(test_encoder).notes == ()
+    test_encoder.encode(["the grue"])
+    (note,) = get_capabilities(test_encoder).notes
     assert "1 of 3 different words are not in" in note
     assert note.endswith("dictionary.txt and have the vector of unknown words: grue")
 
@@ -99,22 +98,22 @@ def test_a_sentence_without_words(folder: Path) -> None:
 
 
 def test_the_fingerprint_is_of_the_files_that_are_used(folder: Path, tmp_path: Path) -> None:
-    other = pm.copied(folder, tmp_path / "other")
-    np.save(other / "btable.npy", np.load(other / "btable.npy") + 1)
-    assert encoder(other).fingerprint != encoder(folder).fingerprint
-    uni = [encoder(each, "&mode=uni").fingerprint for each in (other, folder)]
+    copied_folder = pm.copy_folder(folder, tmp_path / "other")
+    np.save(copied_folder / "btable.npy", np.load(copied_folder / "btable.npy") + 1)
+    assert encoder(copied_folder).fingerprint != encoder(folder).fingerprint
+    uni = [encoder(used_folder, "&mode=uni").fingerprint for used_folder in (copied_folder, folder)]
     assert uni[0] == uni[1] != encoder(folder).fingerprint
 
 
 def test_arrays_that_python_2_wrote(folder: Path, tmp_path: Path) -> None:
     """Their shapes have an L behind numbers, of which NumPy warns."""
-    other = pm.copied(folder, tmp_path / "other")
-    table = np.load(other / "utable.npy")
+    copied_folder = pm.copy_folder(folder, tmp_path / "other")
+    table = np.load(copied_folder / "utable.npy")
     header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({len(table)}L, 5L), }}"
     head = header.ljust(117) + "\n"
     content = b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode()
-    (other / "utable.npy").write_bytes(content + table.tobytes())
-    assert (encoder(other).encode(["dogs ran"]) == encoder(folder).encode(["dogs ran"])).all()
+    (copied_folder / "utable.npy").write_bytes(content + table.tobytes())
+    assert (encoder(copied_folder).encode(["dogs ran"]) == encoder(folder).encode(["dogs ran"])).all()
 
 
 def objects(folder: Path, name: str) -> None:
@@ -126,17 +125,15 @@ def objects(folder: Path, name: str) -> None:
     np.save(folder / name, array, allow_pickle=True)
 
 
-def test_a_table_of_objects_is_refused_and_the_sentence_says_what_converts_it(
-    folder: Path, tmp_path: Path
-) -> None:
-    other = pm.copied(folder, tmp_path / "other")
-    objects(other, "utable.npy")
-    objects(other, "btable.npy")
+def test_a_table_of_objects_is_refused_and_the_sentence_says_what_converts_it(folder: Path, tmp_path: Path) -> None:
+    copied_folder = pm.copy_folder(folder, tmp_path / "other")
+    objects(copied_folder, "utable.npy")
+    objects(copied_folder, "btable.npy")
     with pytest.raises(SentprobeError, match=r"utable.npy: only unpickling reads this") as caught:
-        encoder(other)
+        encoder(copied_folder)
     code = str(caught.value).partition('python -c "')[2].removesuffix('"')
-    subprocess.run([sys.executable, "-c", code], cwd=other, check=True)
-    assert (encoder(other).encode(["dogs ran"]) == encoder(folder).encode(["dogs ran"])).all()
+    subprocess.run([sys.executable, "-c", code], cwd=copied_folder, check=True)
+    assert (encoder(copied_folder).encode(["dogs ran"]) == encoder(folder).encode(["dogs ran"])).all()
 
 
 WORDS, BI, TABLE = "dictionary.txt", "bi_skip.npz", "btable.npy"
@@ -144,8 +141,8 @@ WORDS, BI, TABLE = "dictionary.txt", "bi_skip.npz", "btable.npy"
 
 def _npz(**changed: object) -> Callable[[Path], None]:
     def damage(folder: Path) -> None:
-        with np.load(folder / BI) as found:
-            pm.save_arrays(folder / BI, {**found, **changed})
+        with np.load(folder / BI) as actual:
+            pm.save_arrays(folder / BI, {**actual, **changed})
 
     return damage
 
@@ -165,14 +162,10 @@ BAD: list[tuple[str, Callable[[Path], object], str]] = [
     ("no table", lambda f: (f / TABLE).unlink(), "btable.npy: cannot read the weights: No such"),
     ("not UTF-8", lambda f: (f / WORDS).write_bytes(b"a\n\xff\n"), "dictionary.txt, line 2"),
     ("no UNK", lambda f: (f / WORDS).write_text("a\n"), "there is no UNK among the words"),
-    (
-        "few words",
-        lambda f: (f / WORDS).write_text("UNK\na\n"),
-        r"\(2, 5\) is wanted by dictionary",
-    ),
+    ("few words", lambda f: (f / WORDS).write_text("UNK\na\n"), r"\(2, 5\) is wanted by dictionary"),
     ("a pickle", _hostile, "bi_skip.npz: no npz file of arrays, or a damaged one"),
-    ("cut off", lambda f: pm.truncated(f / BI), "bi_skip.npz: no npz file of arrays"),
-    ("cut table", lambda f: pm.truncated(f / TABLE), "btable.npy: no npy file with one array"),
+    ("cut off", lambda f: pm.truncate_file(f / BI), "bi_skip.npz: no npz file of arrays"),
+    ("cut table", lambda f: pm.truncate_file(f / TABLE), "btable.npy: no npy file with one array"),
     ("text", lambda f: (f / TABLE).write_text("the 1 2"), "btable.npy: no npy file with one"),
     ("one array", lambda f: shutil.copy(f / TABLE, f / BI), "bi_skip.npz: no npz file of arrays"),
     ("missing", _npz(encoder_r_U=None), "bi_skip.npz: there is no encoder_r_U in this"),
@@ -188,16 +181,14 @@ BAD: list[tuple[str, Callable[[Path], object], str]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("damage", "message"), [row[1:] for row in BAD], ids=[row[0] for row in BAD]
-)
+@pytest.mark.parametrize(("damage", "message"), [row[1:] for row in BAD], ids=[row[0] for row in BAD])
 def test_bad_files_end_in_a_sentence(
     folder: Path, damage: Callable[[Path], object], message: str, tmp_path: Path
 ) -> None:
-    other = pm.copied(folder, tmp_path / "skip")
-    damage(other)
+    copied_folder = pm.copy_folder(folder, tmp_path / "skip")
+    damage(copied_folder)
     with pytest.raises(SentprobeError, match=message) as caught:
-        encoder(other)
+        encoder(copied_folder)
     assert "\n" not in str(caught.value)
 
 
@@ -208,23 +199,23 @@ def test_nothing_is_unpickled(folder: Path, tmp_path: Path) -> None:
         ("a", _npz(encoder_W=hostile), r"bi_skip.npz: only unpickling reads this, .*encoder_W"),
         ("b", lambda f: np.save(f / TABLE, hostile), r"btable.npy: only unpickling reads this"),
     ):
-        other = pm.copied(folder, tmp_path / name)
-        damage(other)
+        copied_folder = pm.copy_folder(folder, tmp_path / name)
+        damage(copied_folder)
         with pytest.raises(SentprobeError, match=message):
-            encoder(other)
-    other = pm.copied(folder, tmp_path / "c")
-    _npz(history_errs=hostile)(other)
-    encoder(other)  # what is not asked for is not looked at
+            encoder(copied_folder)
+    copied_folder = pm.copy_folder(folder, tmp_path / "c")
+    _npz(history_errs=hostile)(copied_folder)
+    encoder(copied_folder)  # what is not asked for is not looked at
     assert not mark.exists()
 
 
 def test_an_end_that_is_not_there(folder: Path, tmp_path: Path) -> None:
-    other = pm.copied(folder, tmp_path / "skip")
-    words = (other / "dictionary.txt").read_text("utf-8")
-    (other / "dictionary.txt").write_text(words.replace("<eos>", "eos"), "utf-8")
+    copied_folder = pm.copy_folder(folder, tmp_path / "skip")
+    words = (copied_folder / "dictionary.txt").read_text("utf-8")
+    (copied_folder / "dictionary.txt").write_text(words.replace("<eos>", "eos"), "utf-8")
     with pytest.raises(SentprobeError, match="there is no <eos> among the words"):
-        encoder(other, "&eos=yes")
-    encoder(other)
+        encoder(copied_folder, "&eos=yes")
+    encoder(copied_folder)
 
 
 def test_an_unknown_mode(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""The noise of SDAE: words are left out, then neighbours in pairs change places."""
+"""The noise of SDAE: dropped words, then swapped pairs of neighbours."""
 
 from collections import Counter
 
@@ -10,7 +10,7 @@ from pretraining_pieces import TINY, model_of, sentences
 from thoroughness import examples
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.pretraining.batches import SOURCES, target_name
+from sentprobe.probes.pretraining.decoding.text_batches import SOURCES, format_target_name
 from sentprobe.probes.pretraining.objectives import OBJECTIVES, prepare
 from sentprobe.probes.pretraining.objectives.denoising import DropAndSwap
 from sentprobe.probes.pretraining.texts.corpora import Sentences
@@ -20,18 +20,16 @@ SHARES = st.floats(0, 1)
 SEEDS = st.integers(0, 99)
 
 
-def noisy(words: list[int], drop: float, swap: float, seed: int) -> list[int]:
+def apply_noise(words: list[int], drop: float, swap: float, seed: int) -> list[int]:
     noise = DropAndSwap(drop, swap)
-    found = noise(np.array(words, dtype=np.int32), np.random.default_rng(seed))
-    return [int(word) for word in found]
+    noisy_words = noise(np.array(words, dtype=np.int32), np.random.default_rng(seed))
+    return [int(word) for word in noisy_words]
 
 
 @examples(100)
 @given(WORDS, SHARES, SHARES, SEEDS)
-def test_no_word_is_new_and_one_stays(
-    words: list[int], drop: float, swap: float, seed: int
-) -> None:
-    left = noisy(words, drop, swap, seed)
+def test_no_word_is_new_and_one_stays(words: list[int], drop: float, swap: float, seed: int) -> None:
+    left = apply_noise(words, drop, swap, seed)
     assert left
     assert Counter(left) <= Counter(words)
 
@@ -39,14 +37,14 @@ def test_no_word_is_new_and_one_stays(
 @examples(50)
 @given(WORDS, SHARES, SEEDS)
 def test_without_swaps_the_order_stays(words: list[int], drop: float, seed: int) -> None:
-    rest = iter(words)
-    assert all(word in rest for word in noisy(words, drop, 0, seed))
+    remaining_words = iter(words)
+    assert all(word in remaining_words for word in apply_noise(words, drop, 0, seed))
 
 
 @examples(50)
 @given(WORDS, SHARES, SEEDS)
 def test_swaps_are_of_pairs_that_do_not_overlap(words: list[int], swap: float, seed: int) -> None:
-    left = noisy(words, 0, swap, seed)
+    left = apply_noise(words, 0, swap, seed)
     for place in range(0, len(words), 2):
         pair = words[place : place + 2]
         assert left[place : place + 2] in (pair, pair[::-1])
@@ -55,37 +53,37 @@ def test_swaps_are_of_pairs_that_do_not_overlap(words: list[int], swap: float, s
 @examples(50)
 @given(WORDS, SEEDS)
 def test_shares_of_0_and_1_leave_no_choice(words: list[int], seed: int) -> None:
-    assert noisy(words, 0, 0, seed) == words
-    assert len(noisy(words, 1, 1, seed)) == 1
+    assert apply_noise(words, 0, 0, seed) == words
+    assert len(apply_noise(words, 1, 1, seed)) == 1
     pairs = [words[place : place + 2] for place in range(0, len(words), 2)]
     turned = [word for pair in pairs for word in (pair[::-1] if len(pair) == 2 else pair)]
-    assert noisy(words, 0, 1, seed) == turned
+    assert apply_noise(words, 0, 1, seed) == turned
 
 
 def test_shares_are_those_asked_for() -> None:
     words = list(range(20_000))
-    left = noisy(words, 0.1, 0, 1)
+    left = apply_noise(words, 0.1, 0, 1)
     assert len(left) == pytest.approx(18_000, rel=0.01)
-    swapped = np.array(noisy(words, 0, 0.3, 1)) != np.array(words)
+    swapped = np.array(apply_noise(words, 0, 0.3, 1)) != np.array(words)
     assert swapped.mean() == pytest.approx(0.3, abs=0.02)
 
 
 def test_noise_is_new_each_epoch_and_only_on_what_is_read() -> None:
     texts = sentences(30)
-    made = prepare(OBJECTIVES["denoising"], Sentences(texts, (0,)), model_of(texts), TINY)
-    read, said = (
+    prepared = prepare(OBJECTIVES["denoising"], Sentences(texts, (0,)), model_of(texts), TINY)
+    sources, targets = (
         [
             sorted(
                 [token for token in row if token]
-                for batch in made.train.batches(epoch)
+                for batch in prepared.train.batches(epoch)
                 for row in batch.tensors[name].tolist()
             )
             for epoch in (0, 0, 1)
         ]
-        for name in (SOURCES, target_name(0))
+        for name in (SOURCES, format_target_name(0))
     )
-    assert read[0] == read[1] != read[2]
-    assert said[0] == said[1] == said[2]
+    assert sources[0] == sources[1] != sources[2]
+    assert targets[0] == targets[1] == targets[2]
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.5, float("nan")])

@@ -1,14 +1,14 @@
-"""The examples of docs/train-objectives.md are what comes out."""
+"""The examples of docs/train-objectives.md equal the actual output."""
 
 import numpy as np
 from shared import ROOT
 
-from sentprobe.generator.notation import write_event
-from sentprobe.generator.parse import parse
+from sentprobe.generator.events.notation import write_event
+from sentprobe.generator.sentences.parse import parse
 from sentprobe.lexicon import english
 from sentprobe.probes.pretraining.objectives import OBJECTIVES, ObjectiveOptions
 from sentprobe.probes.pretraining.objectives.denoising import DropAndSwap
-from sentprobe.probes.pretraining.texts.meanings import in_words
+from sentprobe.probes.pretraining.texts.meanings import split_notation
 
 PAGE = (ROOT / "docs" / "train-objectives.md").read_text("utf-8")
 ROWS = {
@@ -33,4 +33,4 @@ def test_noise() -> None:
 
 def test_event() -> None:
     (event,) = parse(ROWS["meaning"][2], english())
-    assert in_words(write_event(event)) == ROWS["meaning"][3]
+    assert split_notation(write_event(event)) == ROWS["meaning"][3]

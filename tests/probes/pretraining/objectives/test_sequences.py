@@ -1,4 +1,4 @@
-"""What all objectives that say a text share, shown by the autoencoder."""
+"""Common behaviour of the objectives that generate text, tested with the autoencoder."""
 
 import sys
 from dataclasses import replace
@@ -10,93 +10,93 @@ from safetensors.torch import load, save
 
 from sentprobe.errors import FormatError, UsageError
 from sentprobe.probes.encoders.protocol import EncoderError
-from sentprobe.probes.pretraining import said
-from sentprobe.probes.pretraining.batches import LENGTHS, SOURCES, SequencePairs
-from sentprobe.probes.pretraining.objective import Prepared
+from sentprobe.probes.pretraining.decoding import generation_quality
+from sentprobe.probes.pretraining.decoding.seq2seq import Seq2Seq
+from sentprobe.probes.pretraining.decoding.text_batches import LENGTHS, SOURCES, SequencePairs
+from sentprobe.probes.pretraining.objective import PreparedObjective
 from sentprobe.probes.pretraining.objectives import OBJECTIVES, ObjectiveOptions, prepare
-from sentprobe.probes.pretraining.seq2seq import Seq2Seq
 from sentprobe.probes.pretraining.texts.corpora import Sentences
 
 pytest.importorskip("tokenizers")
 pytest.importorskip("sacrebleu")
 
 
-def prepared(count: int = 50, options: ObjectiveOptions = TINY) -> Prepared:
+def prepare_autoencoder(count: int = 50, options: ObjectiveOptions = TINY) -> PreparedObjective:
     texts = sentences(count)
     return prepare(OBJECTIVES["autoencoder"], Sentences(texts, (0,)), model_of(texts), options)
 
 
 def test_what_is_held_out_improves_though_it_is_not_trained_on() -> None:
-    made = prepared()
-    assert isinstance(made.train, SequencePairs)
-    assert isinstance(made.validate, said.SaidTexts)
-    assert set(made.train.items).isdisjoint(made.validate.pairs.items)
-    before = made.validate(made.learner)
-    teach(made, epochs=3)
-    after = made.validate(made.learner)
+    prepared = prepare_autoencoder()
+    assert isinstance(prepared.train, SequencePairs)
+    assert isinstance(prepared.validate, generation_quality.GenerationValidator)
+    assert set(prepared.train.items).isdisjoint(prepared.validate.pairs.items)
+    before = prepared.validate(prepared.learner)
+    teach(prepared, epochs=3)
+    after = prepared.validate(prepared.learner)
     assert (after.metric, after.higher_is_better) == ("BLEU", True)
     assert after.loss < before.loss
-    assert after.betters(before)
+    assert after.is_better_than(before)
 
 
 def test_what_is_said_is_spread_over_all_that_is_held_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = prepared(120, replace(TINY, validation=12))
-    assert isinstance(made.validate, said.SaidTexts)
-    held = [sentences(120)[item] for item in made.validate.pairs.items]
-    assert isinstance(made.learner, Seq2Seq)
-    assert {each.wanted for each in made.validate.texts(made.learner)} == set(held)
-    monkeypatch.setattr(said, "DECODED", 4)
-    chosen = sorted(held.index(each.wanted) for each in made.validate.texts(made.learner))
+    prepared = prepare_autoencoder(120, replace(TINY, validation=12))
+    assert isinstance(prepared.validate, generation_quality.GenerationValidator)
+    held = [sentences(120)[item] for item in prepared.validate.pairs.items]
+    assert isinstance(prepared.learner, Seq2Seq)
+    assert {text.reference for text in prepared.validate.generate_texts(prepared.learner)} == set(held)
+    monkeypatch.setattr(generation_quality, "MAX_GENERATED_TEXTS", 4)
+    chosen = sorted(held.index(text.reference) for text in prepared.validate.generate_texts(prepared.learner))
     assert chosen == [0, 4, 7, 11]
 
 
 def test_validation_leaves_the_learner_and_the_generators() -> None:
-    made = prepared()
-    weights = {name: each.clone() for name, each in made.learner.state_dict().items()}
+    prepared = prepare_autoencoder()
+    weights = {name: parameter.clone() for name, parameter in prepared.learner.state_dict().items()}
     state = torch.get_rng_state()
-    once, again = made.validate(made.learner), made.validate(made.learner)
+    once, again = prepared.validate(prepared.learner), prepared.validate(prepared.learner)
     assert once == again
-    assert made.learner.training
+    assert prepared.learner.training
     assert torch.equal(torch.get_rng_state(), state)
-    assert all(torch.equal(weights[name], each) for name, each in made.learner.state_dict().items())
-    assert all(each.grad is None for each in made.learner.parameters())
+    assert all(torch.equal(weights[name], parameter) for name, parameter in prepared.learner.state_dict().items())
+    assert all(parameter.grad is None for parameter in prepared.learner.parameters())
 
 
 def test_the_loss_is_the_mean_over_codes_whatever_stands_together() -> None:
-    made = prepared()
+    prepared = prepare_autoencoder()
     losses = [
-        prepared(options=replace(TINY, batch=size)).validate(made.learner).loss for size in (100, 1)
+        prepare_autoencoder(options=replace(TINY, batch=size)).validate(prepared.learner).loss for size in (100, 1)
     ]
     assert losses[0] == pytest.approx(losses[1], rel=1e-5)
 
 
 def test_gradients_reach_every_parameter() -> None:
-    made = prepared(options=replace(TINY, batch=50))
-    (batch,) = made.train.batches(0)
-    made.learner(batch).backward()
-    grads = {name: each.grad for name, each in made.learner.named_parameters()}
+    prepared = prepare_autoencoder(options=replace(TINY, batch=50))
+    (batch,) = prepared.train.batches(0)
+    prepared.learner(batch).backward()
+    grads = {name: parameter.grad for name, parameter in prepared.learner.named_parameters()}
     assert [name for name, grad in grads.items() if grad is None or not grad.any()] == []
 
 
 def test_the_seed_decides_first_weights_and_batches() -> None:
-    once, again, other = (prepared(options=replace(TINY, seed=seed)) for seed in (1, 1, 2))
-    first = [next(each.train.batches(0)).tensors for each in (once, again, other)]
+    once, again, other_seed = (prepare_autoencoder(options=replace(TINY, seed=seed)) for seed in (1, 1, 2))
+    first = [next(prepared.train.batches(0)).tensors for prepared in (once, again, other_seed)]
     assert torch.equal(first[0][SOURCES], first[1][SOURCES])
     assert first[0][SOURCES].tolist() != first[2][SOURCES].tolist()
-    weights = [each.learner.state_dict()["decoders.0.out.weight"] for each in (once, again, other)]
+    weights = [prepared.learner.state_dict()["decoders.0.out.weight"] for prepared in (once, again, other_seed)]
     assert torch.equal(weights[0], weights[1])
     assert not torch.equal(weights[0], weights[2])
 
 
 def test_codes_are_saved_with_the_weights_and_others_are_refused() -> None:
-    once, again = prepared(), prepared()
+    once, again = prepare_autoencoder(), prepare_autoencoder()
     teach(once, epochs=1)
     again.learner.load_state_dict(load(save(dict(once.learner.state_dict()))))
     assert again.validate(again.learner) == once.validate(once.learner)
     texts = tuple(text.upper() for text in sentences(50))
-    other = prepare(OBJECTIVES["autoencoder"], Sentences(texts, (0,)), model_of(texts), TINY)
-    with pytest.raises(FormatError, match=r"decoder are of other codes than its texts have$"):
-        other.learner.load_state_dict(once.learner.state_dict())
+    other_prepared = prepare(OBJECTIVES["autoencoder"], Sentences(texts, (0,)), model_of(texts), TINY)
+    with pytest.raises(FormatError, match=r"decoder's weights were learned with other codes$"):
+        other_prepared.learner.load_state_dict(once.learner.state_dict())
 
 
 def test_sources_are_reversed_where_the_model_reads_backwards() -> None:
@@ -104,36 +104,34 @@ def test_sources_are_reversed_where_the_model_reads_backwards() -> None:
     forth, back = model_of(texts), model_of(texts)
     back.vocabulary = replace(back.vocabulary, reverse=True)
     kind, corpus = OBJECTIVES["autoencoder"], Sentences(texts, (0,))
-    one, other = (next(prepare(kind, corpus, m, TINY).train.batches(0)) for m in (forth, back))
+    forward_batch, reversed_batch = (next(prepare(kind, corpus, m, TINY).train.batches(0)) for m in (forth, back))
     for ids, turned, length in zip(
-        one.tensors[SOURCES], other.tensors[SOURCES], one.tensors[LENGTHS], strict=True
+        forward_batch.tensors[SOURCES], reversed_batch.tensors[SOURCES], forward_batch.tensors[LENGTHS], strict=True
     ):
         assert turned[:length].tolist() == ids[:length].flip(0).tolist()
 
 
 def test_an_empty_text_is_an_unknown_word() -> None:
     texts = ("", *sentences(20))
-    made = prepare(OBJECTIVES["denoising"], Sentences(texts, (0,)), model_of(texts), TINY)
-    assert torch.isfinite(
-        torch.stack([made.learner(batch) for batch in made.train.batches(0)])
-    ).all()
+    prepared = prepare(OBJECTIVES["denoising"], Sentences(texts, (0,)), model_of(texts), TINY)
+    assert torch.isfinite(torch.stack([prepared.learner(batch) for batch in prepared.train.batches(0)])).all()
 
 
 def test_too_little_text_is_refused() -> None:
     with pytest.raises(UsageError, match="1 item to learn from: at least 2 are needed"):
-        prepared(1)
+        prepare_autoencoder(1)
 
 
 def test_without_sacrebleu_the_extra_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sacrebleu", None)
-    monkeypatch.setattr(said, "find_spec", {}.get)
+    monkeypatch.setattr(generation_quality, "find_spec", {}.get)
     with pytest.raises(EncoderError, match=r"^BLEU needs the extra: pip install 'sentprobe\[train"):
-        prepared()
+        prepare_autoencoder()
 
 
 def test_bleu_counts_words_between_spaces() -> None:
-    assert said.bleu([said.SaidText("a b c d e", "a b c d e")]) == 100
-    assert said.bleu([said.SaidText("a b c d e", "v w x y z")]) == 0
-    near = said.bleu([said.SaidText("a b c d e .", "a b c d f .")])
+    assert generation_quality.compute_bleu([generation_quality.GeneratedText("a b c d e", "a b c d e")]) == 100
+    assert generation_quality.compute_bleu([generation_quality.GeneratedText("a b c d e", "v w x y z")]) == 0
+    near = generation_quality.compute_bleu([generation_quality.GeneratedText("a b c d e .", "a b c d f .")])
     by_hand = 100 * (5 / 6 * 3 / 5 * 2 / 4 * 1 / 3) ** 0.25  # words, pairs, and so on
     assert near == pytest.approx(by_hand, rel=1e-5)

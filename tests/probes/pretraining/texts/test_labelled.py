@@ -1,4 +1,4 @@
-"""Pairs with a label and triplets: published, or as ``gen pairs`` writes them."""
+"""Labelled pairs and triplets: published, or written by ``gen pairs``."""
 
 import json
 from collections.abc import Callable
@@ -13,12 +13,12 @@ from text_corpora import sentences
 from thoroughness import examples
 
 from sentprobe.errors import SentprobeError
-from sentprobe.generator.nli import NliColumns, NliLabel
-from sentprobe.generator.training_files import nli_table, write_training
-from sentprobe.generator.triplet_files import TripletFormat
-from sentprobe.probes.pretraining.texts.nli import read_nli
-from sentprobe.probes.pretraining.texts.sieves import TextOptions
-from sentprobe.probes.pretraining.texts.triplets import read_triplets
+from sentprobe.generator.pairs.inference_pairs import NliColumns, NliLabel
+from sentprobe.generator.pairs.training_files import nli_to_columns, write_training_data
+from sentprobe.generator.pairs.triplet_files import TripletFormat
+from sentprobe.probes.pretraining.texts.inference_texts import read_nli
+from sentprobe.probes.pretraining.texts.text_filters import TextOptions
+from sentprobe.probes.pretraining.texts.triplet_texts import read_triplets
 
 AS_IS = TextOptions(tokenised=True)
 
@@ -35,14 +35,12 @@ def published(label: object, one: str = "A man.", two: str = "Men.") -> dict[str
 def test_pairs_as_snli_has_them(tmp_path: Path) -> None:
     rows = [published("neutral"), published("-"), published("entailment", two="x " * 60)]
     rows += [published("contradiction", "It isn't."), published("entailment", "")]
-    found = read_nli(json_lines(tmp_path / "snli.jsonl", *rows))
-    assert found.premises == ("A man .", "It is n't .")
-    assert found.hypotheses == ("Men .", "Men .")
-    assert found.labels.tolist() == [NliLabel.NEUTRAL, NliLabel.CONTRADICTION]
-    assert str(found) == "2 pairs (0 entailment, 1 neutral, 1 contradiction)"
-    assert str(found.omitted) == (
-        "3 were left out: 1 without a token, 1 too long, 1 without a label"
-    )
+    pairs = read_nli(json_lines(tmp_path / "snli.jsonl", *rows))
+    assert pairs.premises == ("A man .", "It is n't .")
+    assert pairs.hypotheses == ("Men .", "Men .")
+    assert pairs.labels.tolist() == [NliLabel.NEUTRAL, NliLabel.CONTRADICTION]
+    assert str(pairs) == "2 pairs (0 entailment, 1 neutral, 1 contradiction)"
+    assert str(pairs.omitted) == ("3 were left out: 1 without a token, 1 too long, 1 without a label")
 
 
 @examples(20)
@@ -52,12 +50,12 @@ def test_pairs_are_read_as_gen_writes_them(
 ) -> None:
     folder = tmp_path_factory.mktemp("nli")
     premises, hypotheses, labels = ([*column] for column in zip(*rows, strict=True))
-    table = nli_table(NliColumns(premises, hypotheses, [*map(int, labels)]))
+    table = nli_to_columns(NliColumns(premises, hypotheses, [*map(int, labels)]))
     for style in (TripletFormat.PARQUET, TripletFormat.JSONL):
         path = folder / f"t.{style}"
-        write_training(table, path, style)
-        found = read_nli(path, options=AS_IS)
-        assert [*zip(found.premises, found.hypotheses, found.labels, strict=True)] == rows
+        write_training_data(table, path, style)
+        pairs = read_nli(path, options=AS_IS)
+        assert [*zip(pairs.premises, pairs.hypotheses, pairs.labels, strict=True)] == rows
 
 
 @examples(20)
@@ -70,22 +68,22 @@ def test_triplets_are_read_as_gen_writes_them(
     table = {name: [*column] for name, column in columns}
     for style in (TripletFormat.PARQUET, TripletFormat.JSONL):
         path = folder / f"t.{style}"
-        write_training(table, path, style)
-        found = read_triplets(path, options=AS_IS)
-        assert [*zip(found.anchors, found.positives, found.negatives, strict=True)] == rows
+        write_training_data(table, path, style)
+        triplets = read_triplets(path, options=AS_IS)
+        assert [*zip(triplets.anchors, triplets.positives, triplets.negatives, strict=True)] == rows
 
 
 def test_pairs_of_the_hub_without_a_label(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     columns = {"premise": ["a"] * 4, "hypothesis": ["b"] * 4, "label": [-1, 0, None, 2]}
     pq.write_table(pa.table(columns), path)
-    found = read_nli(path)
-    assert found.labels.tolist() == [0, 2]
-    assert found.omitted.unlabelled == 2
+    pairs = read_nli(path)
+    assert pairs.labels.tolist() == [0, 2]
+    assert pairs.omitted.unlabelled == 2
 
 
 @pytest.mark.parametrize(
-    ("read", "row", "said"),
+    ("read", "row", "message"),
     [
         (read_nli, published("netural"), "row 1: there is no label 'netural' (did you mean 'neut"),
         (read_nli, published(True), "row 1: there is no label True"),
@@ -99,8 +97,8 @@ def test_pairs_of_the_hub_without_a_label(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said(
-    tmp_path: Path, read: Callable[[Path], object], row: dict[str, object], said: str
+    tmp_path: Path, read: Callable[[Path], object], row: dict[str, object], message: str
 ) -> None:
     with pytest.raises(SentprobeError) as caught:
         read(json_lines(tmp_path / "t.jsonl", row))
-    assert said in str(caught.value)
+    assert message in str(caught.value)

@@ -1,16 +1,16 @@
-"""Sentences with their events are those of the generator."""
+"""Sentences and events equal those of the generator."""
 
 import pytest
 
 from sentprobe.errors import UsageError
-from sentprobe.generator.notation import read_event, write_event
-from sentprobe.generator.realize import realize
+from sentprobe.generator.events.notation import read_event, write_event
+from sentprobe.generator.sentences.realize import realize
 from sentprobe.lexicon import english
-from sentprobe.probes.pretraining.texts.meanings import draw_meanings
+from sentprobe.probes.pretraining.texts.meanings import sample_meanings
 
 
 def test_an_event_is_read_back_and_realized_as_its_sentence() -> None:
-    drawn = draw_meanings(30, seed=1)
+    drawn = sample_meanings(30, seed=1)
     assert len(drawn) == len(set(drawn.events)) == 30
     assert str(drawn) == "30 sentences with their events"
     for sentence, notation in zip(drawn.sentences, drawn.events, strict=True):
@@ -20,9 +20,9 @@ def test_an_event_is_read_back_and_realized_as_its_sentence() -> None:
 
 
 def test_the_seed_decides() -> None:
-    assert draw_meanings(5, seed=1) == draw_meanings(5, seed=1) != draw_meanings(5, seed=2)
+    assert sample_meanings(5, seed=1) == sample_meanings(5, seed=1) != sample_meanings(5, seed=2)
 
 
 def test_none_are_refused() -> None:
     with pytest.raises(UsageError, match="must be positive, not 0"):
-        draw_meanings(0, seed=1)
+        sample_meanings(0, seed=1)

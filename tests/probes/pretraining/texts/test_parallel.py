@@ -1,4 +1,4 @@
-"""Sentences and their translations: each has its own partner, or the first without is named."""
+"""Sentences and translations: correct pairs, and an error for the first unpaired line."""
 
 import json
 from pathlib import Path
@@ -14,22 +14,20 @@ from thoroughness import examples
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.pretraining.texts.corpora import SentencePairs
 from sentprobe.probes.pretraining.texts.parallel import read_parallel
-from sentprobe.probes.pretraining.texts.sieves import TextOptions
+from sentprobe.probes.pretraining.texts.text_filters import TextOptions
 
 AS_IS = TextOptions(tokenised=True)
 
 pairs = st.lists(st.tuples(sentences, sentences), min_size=2, max_size=6)
 
 
-def pairs_of(found: SentencePairs) -> list[tuple[str, str]]:
-    return [*zip(found.sources, found.targets, strict=True)]
+def list_pairs(pairs: SentencePairs) -> list[tuple[str, str]]:
+    return [*zip(pairs.sources, pairs.targets, strict=True)]
 
 
 @examples(30)
 @given(pairs)
-def test_pairs_are_read_as_written(
-    tmp_path_factory: pytest.TempPathFactory, texts: list[tuple[str, str]]
-) -> None:
+def test_pairs_are_read_as_written(tmp_path_factory: pytest.TempPathFactory, texts: list[tuple[str, str]]) -> None:
     folder = tmp_path_factory.mktemp("pairs")
     for place, name in enumerate(("t.en", "t.es")):
         content = "".join(f"{pair[place]}\n" for pair in texts)
@@ -39,23 +37,23 @@ def test_pairs_are_read_as_written(
     rows = [{"s": source, "t": target} for source, target in texts]
     (folder / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     pq.write_table(pa.Table.from_pylist(rows), folder / "t.parquet")
-    assert pairs_of(read_parallel(folder / "t.en", folder / "t.es", options=AS_IS)) == texts
-    assert pairs_of(read_parallel(folder / "t.tsv", options=AS_IS)) == texts
+    assert list_pairs(read_parallel(folder / "t.en", folder / "t.es", options=AS_IS)) == texts
+    assert list_pairs(read_parallel(folder / "t.tsv", options=AS_IS)) == texts
     for name in ("h.tsv", "t.jsonl", "t.parquet"):
-        found = read_parallel(folder / name, columns=("s", "t"), options=AS_IS)
-        assert pairs_of(found) == texts
+        parallel_texts = read_parallel(folder / name, columns=("s", "t"), options=AS_IS)
+        assert list_pairs(parallel_texts) == texts
 
 
 def test_a_pair_is_left_out_if_one_of_the_two_is(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("a\n\nc\nd\ne\n", "utf-8")
     (tmp_path / "b").write_text(f"A\nB\n{'C ' * 60}\nD\nE", "utf-8")
-    found = read_parallel(tmp_path / "a", tmp_path / "b", options=TextOptions(lower=True))
-    assert pairs_of(found) == [("a", "a"), ("d", "d"), ("e", "e")]
-    assert str(found.omitted) == "2 were left out: 1 without a token, 1 too long"
+    pairs = read_parallel(tmp_path / "a", tmp_path / "b", options=TextOptions(lower=True))
+    assert list_pairs(pairs) == [("a", "a"), ("d", "d"), ("e", "e")]
+    assert str(pairs.omitted) == "2 were left out: 1 without a token, 1 too long"
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "said"),
+    ("lines", "other_lines", "message"),
     [
         ("a\nb\nc\n", "A\nB\n", "one, line 3: has no partner: {folder}/other has only 2 lines"),
         ("a\n", "A\nB\nC", "other, line 2: has no partner: {folder}/one has only 1 line"),
@@ -66,24 +64,24 @@ def test_a_pair_is_left_out_if_one_of_the_two_is(tmp_path: Path) -> None:
         ("a\n\udcff\n", "A\nB\n", "one, line 2: not utf-8"),
     ],
 )
-def test_files_that_do_not_fit(tmp_path: Path, one: str, other: str, said: str) -> None:
-    (tmp_path / "one").write_bytes(one.encode("utf-8", "surrogateescape"))
-    (tmp_path / "other").write_bytes(other.encode())
+def test_files_that_do_not_fit(tmp_path: Path, lines: str, other_lines: str, message: str) -> None:
+    (tmp_path / "one").write_bytes(lines.encode("utf-8", "surrogateescape"))
+    (tmp_path / "other").write_bytes(other_lines.encode())
     with pytest.raises(SentprobeError) as caught:
         read_parallel(tmp_path / "one", tmp_path / "other")
-    assert said.format(folder=tmp_path) in str(caught.value)
+    assert message.format(folder=tmp_path) in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "message"),
     [
         ("t.tsv", "a\tA\nb\n", "t.tsv, line 2: expected at least 2 columns with a tab"),
         ("t.jsonl", '{"source": "a"}\n', "there is no column 'target'; its columns: 'source'"),
         ("t.txt", "a\nb\n", "; or name a second file, with the translation of each"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_said(tmp_path: Path, name: str, content: str, said: str) -> None:
+def test_what_is_wrong_is_said(tmp_path: Path, name: str, content: str, message: str) -> None:
     (tmp_path / name).write_text(content, "utf-8")
     with pytest.raises(SentprobeError) as caught:
         read_parallel(tmp_path / name)
-    assert said in str(caught.value)
+    assert message in str(caught.value)

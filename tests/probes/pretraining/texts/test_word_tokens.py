@@ -1,4 +1,4 @@
-"""Word by word a sentence has the tokens that the tokeniser gives it whole."""
+"""Word-by-word tokenisation equals the tokenisation of whole sentences."""
 
 import lzma
 from itertools import islice
@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from shared import SHARED, needs_shared
 from thoroughness import examples
 
-from sentprobe.probes.corpus.recipe import load_tokenizer
-from sentprobe.probes.pretraining.texts.word_tokens import tokens_of
-from sentprobe.probes.syntax.trees import plain_word
-from sentprobe.probes.syntax.typography import straighten, written_forms
+from sentprobe.probes.corpus.analysis_settings import load_tokenizer
+from sentprobe.probes.pretraining.texts.word_tokens import tokenize
+from sentprobe.probes.syntax.trees import unescape_word
+from sentprobe.probes.syntax.typography import restore_written_forms, straighten
 
 PARTS = """a I 1 é ' '' " ` `` . .. ... , : ; -- - n't 's 'S can not gonna wanna more 'n 'tis 't
 d'ye is ( ) [ ] } > < “ ” ‘ ’ … — – « » ! ? $ % & * @ cannot 'll re"""
@@ -21,14 +21,14 @@ SPACES = ["\u0301", "\u3000", "\u00a0", "\u00ad", *[" "] * 60]
 
 def tokenised_whole(text: str) -> list[str]:
     straight = straighten(" ".join(text.split()))
-    (forms,) = written_forms(straight, [load_tokenizer()(straight.text)])
-    return [*map(plain_word, forms)]
+    (forms,) = restore_written_forms(straight, [load_tokenizer()(straight.text)])
+    return [*map(unescape_word, forms)]
 
 
 @examples(400)
 @given(st.lists(st.sampled_from([*PARTS.split(), *SPACES]), max_size=14).map("".join))
 def test_any_text_has_the_tokens_it_has_whole(text: str) -> None:
-    assert tokens_of(text) == tokenised_whole(text)
+    assert tokenize(text) == tokenised_whole(text)
 
 
 @needs_shared
@@ -36,10 +36,8 @@ def test_any_text_has_the_tokens_it_has_whole(text: str) -> None:
 def test_real_text_has_the_tokens_it_has_whole(count: int) -> None:
     with lzma.open(SHARED / "novels" / "sentences-5-28.txt.xz", "rt", encoding="utf-8") as lines:
         for line in islice(lines, 0, 25 * count, 25):
-            assert tokens_of(line) == tokenised_whole(line)
+            assert tokenize(line) == tokenised_whole(line)
 
 
 def test_a_word_too_long_to_be_kept() -> None:
-    assert tokens_of(f"see http://{'x' * 300}/ , now .") == tokenised_whole(
-        f"see http://{'x' * 300}/ , now ."
-    )
+    assert tokenize(f"see http://{'x' * 300}/ , now .") == tokenised_whole(f"see http://{'x' * 300}/ , now .")

@@ -1,0 +1,213 @@
+"""The command ``probe agree``: agreement of two parses of the same sentences."""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sentprobe.commands.shared.options import TableFormatOption
+from sentprobe.commands.shared.table_output import find_table_format
+from sentprobe.disk.files import atomic_path, check_output_is_separate
+from sentprobe.display.screen import print_table, print_text
+from sentprobe.display.table_writers import Grid, GridCell, GridRow, TableFormat, build_rich_table, format_tables
+from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.probes.corpus.table import Table, open_table
+
+if TYPE_CHECKING:
+    from sentprobe.probes.natural import table_agreement
+
+
+def agree(
+    first: Annotated[Path, typer.Argument(metavar="GOLD", help="Table A, from gold trees if you have them.")],
+    second: Annotated[Path, typer.Argument(metavar="PARSED", help="Table B, of the same sentences.")],
+    disagreements: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write every disagreement to this file (JSONL).")
+    ] = None,
+    format_: TableFormatOption = "text",
+) -> None:
+    """Measure how often the annotations of two tables agree, such as tables from gold and from parsed trees."""
+    style = find_table_format(format_, None, subject="an agreement")
+    if disagreements is not None:
+        check_output_is_separate(disagreements, [first, second])
+    tables = open_table(first), open_table(second)
+    agreement = measure_agreement(tables, disagreements)
+    if style is TableFormat.TEXT:
+        for grid in (build_label_grid(agreement), build_task_grid(agreement)):
+            print_table(build_rich_table(grid))
+        print_text(describe_agreement(agreement, tables), end="")
+    else:
+        grids = build_label_grid(agreement), build_task_grid(agreement)
+        notes = describe_agreement(agreement, tables)
+        print(format_tables(grids, notes=notes, records=lambda: to_records(agreement), style=style), end="")
+    if disagreements is not None and style is TableFormat.TEXT:
+        print(f"disagreements: {disagreements}")
+
+
+def measure_agreement(tables: tuple[Table, Table], disagreements: Path | None) -> "table_agreement.TableAgreement":
+    """Return the agreement of two tables, and write every disagreement to a file if one is named.
+
+    Raises:
+        TableError: a table is damaged or has another version.
+        SentprobeError: no sentence or no label is in both tables, or the file cannot be written.
+    """
+    from sentprobe.probes.natural import table_agreement
+
+    with table_agreement.open_pairs(*tables) as pairs:
+        agreement = pairs.compute_agreement()
+        if not any(tally.both for tally in agreement.tallies.values()):
+            raise SentprobeError(
+                f"{tables[0].path}, {tables[1].path}: no shared sentence (of {agreement.both:,}) has "
+                "a label in both; a table of tokens alone has no labels"
+            )
+        if disagreements is not None:
+            _write_lines(disagreements, pairs.list_disagreements())
+    return agreement
+
+
+def _write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
+    if path.is_dir():
+        raise UsageError(f"{path}: is a directory, not a file to write")
+    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as out:
+        out.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+
+
+def to_records(agreement: "table_agreement.TableAgreement") -> list[dict[str, Any]]:
+    """Return a flat dictionary for each label and task, and one for the tags of tokens."""
+    named_tallies = [(measure.kind.value, measure.name, tally) for measure, tally in agreement.tallies.items()]
+    return [
+        {
+            "kind": kind,
+            "name": name,
+            **{side: getattr(tally, side) for side in ("total", "neither", "same", "different")},
+            **{side: getattr(tally, side) for side in ("only_a", "only_b", "kappa")},
+            **_compute_shares(tally),
+            "sentences": agreement.both,
+            "sentences_only_a": agreement.only_a,
+            "sentences_only_b": agreement.only_b,
+        }
+        for kind, name, tally in [*named_tallies, ("tokens", "tags", agreement.tags)]
+    ]
+
+
+def _compute_shares(tally: "table_agreement.AgreementCounts") -> dict[str, float | None]:
+    """Return the shares with their 95% intervals; None where the total is 0."""
+    from sentprobe.probes.statistics import wilson
+
+    counts = {
+        "rate": (tally.agreed, tally.total),
+        "rate_of_both": (tally.same, tally.both),
+        "rate_of_b": (tally.same, tally.labelled_by_b),
+    }
+    shares: dict[str, float | None] = {}
+    for name, (part, total) in counts.items():
+        ends = wilson(part, total) if total else None
+        shares[name] = part / total if total else None
+        shares[f"{name}_low"] = None if ends is None else ends.low
+        shares[f"{name}_high"] = None if ends is None else ends.high
+    return shares
+
+
+def _format_share(part: int, total: int) -> GridCell:
+    from sentprobe.probes.statistics import wilson
+
+    if not total:
+        return GridCell("-")
+    ends = wilson(part, total)
+    return GridCell(f"{100 * part / total:.1f} [{100 * ends.low:.1f}, {100 * ends.high:.1f}]")
+
+
+def build_label_grid(agreement: "table_agreement.TableAgreement") -> Grid:
+    """Return the table of agreement by label."""
+    from sentprobe.probes.natural import table_agreement
+
+    header = (
+        "label", "task", "same [95%]", "in both", "same of these [95%]", "kappa", "only A", "only B"
+    )  # fmt: skip
+    labels = [
+        measure_and_counts
+        for measure_and_counts in agreement.tallies.items()
+        if measure_and_counts[0].kind is table_agreement.MeasureKind.LABEL
+    ]
+    return Grid(header, tuple(_build_label_row(measure, tally) for measure, tally in labels))
+
+
+def _build_label_row(measure: "table_agreement.AgreementMeasure", tally: "table_agreement.AgreementCounts") -> GridRow:
+    cells = (
+        GridCell(measure.task),
+        _format_share(tally.agreed, tally.total),
+        GridCell(f"{tally.both:,}"),
+        _format_share(tally.same, tally.both),
+        GridCell("-" if tally.kappa is None else f"{tally.kappa:.3f}"),
+        GridCell(f"{tally.only_a:,}"),
+        GridCell(f"{tally.only_b:,}"),
+    )
+    return GridRow(measure.name, "", cells)
+
+
+def build_task_grid(agreement: "table_agreement.TableAgreement") -> Grid:
+    """Return the table of agreement by task: how often A confirms the answers from B."""
+    from sentprobe.probes.natural import table_agreement
+
+    header = (
+        "task", "A could ask", "B could ask", "A says the same [95%]", "A says another",
+        "A would not ask",
+    )  # fmt: skip
+    tasks = [
+        measure_and_counts
+        for measure_and_counts in agreement.tallies.items()
+        if measure_and_counts[0].kind is table_agreement.MeasureKind.TASK
+    ]
+    return Grid(header, tuple(_build_task_row(measure, tally) for measure, tally in tasks))
+
+
+def _build_task_row(measure: "table_agreement.AgreementMeasure", tally: "table_agreement.AgreementCounts") -> GridRow:
+    cells = (
+        GridCell(f"{tally.labelled_by_a:,}"),
+        GridCell(f"{tally.labelled_by_b:,}"),
+        _format_share(tally.same, tally.labelled_by_b),
+        GridCell(f"{tally.different:,}"),
+        GridCell(f"{tally.only_b:,}"),
+    )
+    return GridRow(measure.name, "", cells)
+
+
+def describe_agreement(agreement: "table_agreement.TableAgreement", tables: tuple[Table, Table]) -> str:
+    """Return notes that describe the tables and how to read them."""
+    first, second = tables
+    unmatched = agreement.only_a + agreement.only_b
+    lines = [
+        f"A: {first.path}, {first.counts.rows:,} sentences. "
+        f"B: {second.path}, {second.counts.rows:,} sentences. In both: {agreement.both:,}; "
+        f"only in A: {agreement.only_a:,}; only in B: {agreement.only_b:,}."
+        + (" Sentences match if their tokens are the same." if unmatched else ""),
+        "First table: percent of the shared sentences with the same label in both (or with none in "
+        "both); then percent of those with a label in both, on which Cohen's kappa is computed.",
+        "Second table: percent of the task's possible sentences in B (before frequency bands and "
+        "balancing) with the same answer in A. Intervals: 95%, Wilson.",
+        f"{_describe_tags(agreement)}{_list_tasks_needing('NOTHING')} and the tasks of Adi et al. need no parse.",
+    ]
+    if not all(table.constituents for table in tables):
+        which = " and ".join(
+            name for name, parsed_table in zip("AB", tables, strict=True) if not parsed_table.constituents
+        )
+        lines.append(f"There are no constituents in {which}; omitted: {_list_tasks_needing('TREE')}.")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _describe_tags(agreement: "table_agreement.TableAgreement") -> str:
+    if not agreement.tags.total:
+        return ""
+    share = _format_share(agreement.tags.same, agreement.tags.total).text
+    tasks = _list_tasks_needing("TAGS")
+    return f"Tags are the same for {share}% of {agreement.tags.total:,} tokens; {tasks} needs them. "
+
+
+def _list_tasks_needing(need: str) -> str:
+    """Return the names of the tasks of Conneau et al. with this need, a member of TableNeed."""
+    from sentprobe.probes.natural.catalogue import TASKS
+    from sentprobe.probes.natural.natural_task import TableNeed, TaskGroup
+
+    chosen = [task for task in TASKS.values() if task.suite is TaskGroup.CONNEAU and task.need is TableNeed[need]]
+    return ", ".join(task.name for task in chosen)

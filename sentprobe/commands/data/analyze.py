@@ -1,0 +1,164 @@
+"""The command ``probe analyze``: turn a corpus into a table."""
+
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sentprobe.commands.shared import options as opt
+from sentprobe.commands.shared.interruption import describe_resumption, report_interruption
+from sentprobe.display.screen import print_text
+from sentprobe.errors import UsageError
+from sentprobe.probes.corpus.analysis_settings import MAX_TOKENS, AnalysisRecipe, make_recipe
+from sentprobe.probes.corpus.sources import Source, find_sources
+from sentprobe.probes.corpus.table import FAILURES, Table
+from sentprobe.probes.corpus.text_formats import FORMATS, PARQUET, RecordFields, TextUnit
+from sentprobe.probes.syntax.parsers import NO_PARSER, PARSERS
+from sentprobe.processes import count_cores
+from sentprobe.progress import show_bars
+from sentprobe.specs import choose_member
+
+if TYPE_CHECKING:
+    from sentprobe.probes.corpus.analysis import AnalysisProgress
+
+READING = "Reading the files"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingOptions:
+    """Options for reading the files of a corpus."""
+
+    format: Annotated[
+        str | None,
+        opt.build_format_option(
+            ("text", "lines", "tokens", "trees", "conllu", "jsonl", "parquet"), "Default: by the suffix.", READING
+        ),
+    ] = None
+    encoding: Annotated[str, opt.declare_option(READING, help="Encoding of the files.")] = "utf-8"
+    punkt: Annotated[
+        Path | None,
+        opt.declare_option(
+            READING,
+            metavar="DIR",
+            help="Split sentences by Punkt with the parameters in this folder. Default: the parser's splitter.",
+        ),
+    ] = None
+    text_column: Annotated[str, opt.declare_option(READING, help="Text column of JSONL and Parquet.")] = "text"
+    holds: Annotated[str, opt.declare_option(READING, help="Content of the text column: text, sentence or tokens.")] = (
+        "text"
+    )
+    max_tokens: Annotated[int, opt.declare_option(READING, min=1, help="Skip longer sentences.")] = MAX_TOKENS
+
+
+@opt.expand_option_groups
+def analyze(
+    sources: Annotated[
+        list[str], typer.Argument(metavar="FILE...", help="Files, patterns such as 'books/*.txt', or - (stdin).")
+    ],
+    out: Annotated[Path, opt.build_out_option("Folder for the table.")],
+    parser: Annotated[
+        str | None,
+        typer.Option(
+            "--parser",
+            "-p",
+            help="stanza, bllip:MODEL, corenlp:URL, benepar, spacy:PIPELINE, or none. Files of trees need no parser.",
+        ),
+    ] = None,
+    force: opt.ForceOption = False,
+    *,
+    reading: ReadingOptions,
+    where: opt.EngineOptions,
+    jobs: opt.JobsOption = None,
+) -> None:
+    """Turn a corpus into a table, from which natural-text tasks are built.
+
+    The same command resumes a stopped run.
+    """
+    from sentprobe.probes.corpus.analysis import Analysis, AnalysisProgress
+    from sentprobe.probes.corpus.analysis import analyze as make_table
+
+    holds = choose_member(TextUnit, reading.holds, what="content")
+    machines = where.find_machines(jobs=count_cores() if jobs is None else jobs)
+    found_sources = find_sources(sources, format=reading.format)
+    plan = Analysis(
+        sources=found_sources,
+        recipe=build_recipe(found_sources, parser, reading, RecordFields(reading.text_column, holds)),
+        out=out,
+        encoding=reading.encoding,
+        command=format_table_command(sources, parser, reading),
+        force=force,
+    )
+    with report_interruption(describe_resumption(out)), show_bars(notes=True) as reporter:
+        pace = AnalysisProgress()
+        table = make_table(plan, machines, reporter, pace)
+    print_table(table, pace)
+
+
+def build_recipe(
+    sources: Sequence[Source], parser: str | None, reading: ReadingOptions, records: RecordFields
+) -> AnalysisRecipe:
+    """Return the settings for splitting and parsing the sources.
+
+    Raises:
+        UsageError: an unknown parser; texts without a parser, or a parser without texts; no parameters for Punkt.
+        ParserError: the parser's library or model is missing.
+    """
+    _check_parser(sources, parser)
+    text_formats = {"text", "jsonl", PARQUET} if records.holds is TextUnit.TEXT else {"text"}
+    return make_recipe(
+        reading=records,
+        parser=parser,
+        punkt=reading.punkt,
+        max_tokens=reading.max_tokens,
+        has_text=parser is not None and any(source.format in text_formats for source in sources),
+    )
+
+
+def _check_parser(sources: Sequence[Source], parser: str | None) -> None:
+    parsed = [FORMATS[source.format].parsed for source in sources]
+    if parser is not None and all(parsed):
+        raise UsageError(f"{sources[0].name} is parsed already; leave out --parser")
+    if parser is None:
+        for source in sources:
+            if source.format in {"text", "lines", "tokens"}:
+                parser_names = ", ".join(kind.name for kind in PARSERS)
+                raise UsageError(
+                    f"{source.name} must be parsed; choose with --parser: {parser_names}, "
+                    f"or {NO_PARSER} for tokens only"
+                )
+
+
+def format_table_command(sources: Sequence[str], parser: str | None, reading: ReadingOptions) -> str:
+    """Return the command that makes the same table, without irrelevant options."""
+    arguments = [] if parser is None else ["--parser", parser]
+    for field in fields(reading):
+        value = getattr(reading, field.name)
+        if value != field.default:
+            arguments += [f"--{field.name.replace('_', '-')}", str(value)]
+    return shlex.join(["probe", "analyze", *sources, *arguments])
+
+
+def print_table(table: Table, pace: "AnalysisProgress") -> None:
+    """Print the size of a table, its failures, and the time."""
+    counts, seconds, analysed = table.counts, pace.seconds, pace.new_sentences
+    print_text(
+        f"{counts.rows:,} different sentences of {counts.sentences:,} "
+        f"({counts.duplicates:,} repeated, {counts.failures:,} failed)"
+    )
+    if analysed < counts.sentences:
+        print(f"{counts.sentences - analysed:,} of them had been analysed before")
+    if counts.failures:
+        print(f"why they failed: {table.path / FAILURES}")
+    if not table.constituents:
+        content = "tags and dependencies" if table.recipe["parser_made_of"] else "tokens"
+        print_text(
+            f"there are only {content}: tree, depth, top constituents and coordinated clauses are "
+            "left out, and so are the tasks that need them"
+        )
+    rate = analysed / seconds
+    print(f"{seconds:.1f} seconds, {rate:,.0f} sentences a second", file=sys.stderr)
+    print(f"table: {table.path}")

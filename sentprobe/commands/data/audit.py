@@ -1,0 +1,188 @@
+"""The command ``probe audit``: accuracy of surface cues alone on datasets."""
+
+import sys
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sentprobe.commands.shared.options import (
+    build_format_option,
+    build_jobs_option,
+    build_out_option,
+    build_seed_option,
+)
+from sentprobe.disk.files import atomic_path, check_output_is_separate, describe_folder, is_table
+from sentprobe.display.screen import print_text
+from sentprobe.errors import SentprobeError, UsageError, suggest
+from sentprobe.extras import require_libraries
+from sentprobe.lexicon.read import load_lexicon
+from sentprobe.processes import check_jobs
+from sentprobe.progress import has_width, make_console, show_bars
+from sentprobe.specs import choose_member
+
+if TYPE_CHECKING:
+    from sentprobe.probes.audit import Audit, AuditFormat
+    from sentprobe.probes.dataset import ProbeDataset
+
+    Located = tuple[Path, ProbeDataset]
+
+
+STYLES = ("text", "markdown", "json")
+
+_WITH_CARD = "directory"
+"""The format of datasets with a card."""
+
+
+class LeakError(SentprobeError):
+    """A cue that should be uninformative is above chance, with --strict or --expect."""
+
+
+def audit(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Datasets, or folders of datasets.")],
+    format_: Annotated[str, build_format_option(STYLES)] = "text",
+    out: Annotated[Path | None, build_out_option("Write the audit to this file; print only verdicts.")] = None,
+    write: Annotated[bool, typer.Option("--write", help="Also write each dataset's audit to its card.json.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if a cue leaks.")] = False,
+    expect: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--expect",
+            metavar="CUE",
+            help="Accept this cue: probe, length, bag-of-words, n-grams, position, template or "
+            "sentence; repeatable. Exit with 1 if another cue leaks.",
+        ),
+    ] = None,
+    read_as: Annotated[
+        str | None,
+        typer.Option(
+            "--read-as",
+            metavar="FORMAT",
+            help="Format of the datasets: directory, jsonl, senteval, published, csv, splits. Default: detected.",
+        ),
+    ] = None,
+    seed: Annotated[int, build_seed_option("the classifiers")] = 0,
+    lexicon: Annotated[
+        Path | None, typer.Option(help="Your own lexicon file, with the forms of the probe words.")
+    ] = None,
+    jobs: Annotated[int | None, build_jobs_option("Default: one for small datasets, at most one per core.")] = None,
+) -> None:
+    """Measure what surface cues alone achieve on datasets, and report cues that leak the answer."""
+    from sentprobe.probes import formats
+    from sentprobe.probes.known_task import Cue
+
+    require_libraries("sklearn", "lightgbm")
+    style = _find_style(format_)
+    expected = [choose_member(Cue, name, what="cue") for name in expect or ()]
+    if read_as is not None:
+        formats.check_format(read_as)
+    from sentprobe.probes.audit import audit_all, count_processes
+
+    check_jobs(1 if jobs is None else jobs)
+    for path in paths:
+        _check_kind(path)
+    if out is not None:
+        check_output_is_separate(out, paths if lexicon is None else (*paths, lexicon))
+    located = [located_dataset for path in paths for located_dataset in _locate(path, read_as)]
+    if write:
+        _check_cards(located)
+    # Opened before the work, so that a wrong path fails at once.
+    with nullcontext() if out is None else atomic_path(out) as file:
+        words = load_lexicon(lexicon)
+        datasets = [data for _, data in located]
+        with show_bars() as reporter:
+            audits = audit_all(
+                datasets,
+                expect=expected,
+                seed=seed,
+                lexicon=words,
+                jobs=jobs or count_processes(datasets),
+                reporter=reporter,
+            )
+        if file is None:
+            _print_audits(audits, style)
+        else:
+            _write_audits(audits, style, file)
+            print(f"audit: {out}")
+    if write:
+        _write_cards(located, audits)
+    if strict or expected:
+        _reject_leaks(audits)
+
+
+def _find_style(name: str) -> "AuditFormat":
+    from sentprobe.probes.audit import AuditFormat
+
+    if name not in STYLES:
+        raise UsageError(f"there is no format {name!r}{suggest(name, STYLES)}; one of {', '.join(STYLES)}")
+    return AuditFormat(name)
+
+
+def _check_kind(path: Path) -> None:
+    from sentprobe.probes import formats
+
+    kind = describe_folder(path)
+    if kind and formats.recognise(path) is None:
+        hint = f"; build datasets from it first: probe build natural {path}"
+        raise UsageError(f"{path}: is {kind}, not a dataset{hint if is_table(path) else ''}")
+
+
+def _locate(path: Path, read_as: str | None) -> "list[Located]":
+    """Return the datasets in a directory, or the dataset at *path*, each with its path."""
+    from sentprobe.probes import formats
+
+    if read_as is not None or not path.is_dir() or formats.recognise(path) is not None:
+        return [(path, formats.read_dataset(path, format=read_as))]
+    children = (child for child in sorted(path.iterdir()) if not child.name.startswith("."))
+    # read_datasets raises the error for no dataset, or two with the same name.
+    return list(
+        zip((child for child in children if formats.recognise(child)), formats.read_datasets(path), strict=True)
+    )
+
+
+def _check_cards(located: "Sequence[Located]") -> None:
+    from sentprobe.probes import formats
+
+    for path, _ in located:
+        if formats.recognise(path) != _WITH_CARD:
+            raise UsageError(
+                f"{path}: only a dataset in the format {_WITH_CARD!r} has a card to write to, "
+                f"not one in the format {formats.recognise(path)!r}"
+            )
+
+
+def _print_audits(audits: "Sequence[Audit]", style: "AuditFormat") -> None:
+    from sentprobe.probes.audit import AuditFormat, render
+    from sentprobe.probes.audit.audit_report import print_audits
+
+    if style is AuditFormat.TEXT and has_width():
+        print_audits(audits, make_console())
+    else:
+        print(render(audits, style=style), end="")
+
+
+def _write_audits(audits: "Sequence[Audit]", style: "AuditFormat", file: Path) -> None:
+    from sentprobe.probes.audit import format_verdict_lines, render
+
+    file.write_text(render(audits, style=style), encoding="utf-8", newline="\n")
+    print_text("".join(f"{line}\n" for dataset_audit in audits for line in format_verdict_lines(dataset_audit)), end="")
+
+
+def _write_cards(located: "Sequence[Located]", audits: "Sequence[Audit]") -> None:
+    from sentprobe.probes import formats
+    from sentprobe.probes.audit import to_json
+
+    for (path, data), dataset_audit in zip(located, audits, strict=True):
+        # The paper's baselines in the card of a natural-text task are kept.
+        baselines = {key: data.card.audit[key] for key in ("baselines",) if key in data.card.audit}
+        formats.write_card(replace(data, card=replace(data.card, audit={**baselines, **to_json(dataset_audit)})), path)
+        print(f"audit written to the card: {path}", file=sys.stderr)
+
+
+def _reject_leaks(audits: "Sequence[Audit]") -> None:
+    leaking = [dataset_audit.task for dataset_audit in audits if dataset_audit.leaks]
+    if leaking:
+        raise LeakError(f"leaks in {len(leaking)} of {len(audits)} datasets: {', '.join(leaking)}")

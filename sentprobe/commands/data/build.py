@@ -1,0 +1,228 @@
+"""The command ``probe build``: write the datasets of a suite into a folder."""
+
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sentprobe import names
+from sentprobe.commands.shared import options as opt
+from sentprobe.commands.shared.completion import complete_suite
+from sentprobe.commands.shared.given_options import list_given_options, reject_unused_options
+from sentprobe.commands.shared.interruption import report_interruption
+from sentprobe.commands.shared.task_list import CommandWithTaskList
+from sentprobe.display.screen import print_table, print_text
+from sentprobe.display.table_writers import build_empty_table
+from sentprobe.errors import UsageError
+from sentprobe.progress import Reporter, show_bars
+from sentprobe.specs import COMPEVAL, NATURAL, SUITES
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from sentprobe.probes.dataset import ProbeDataset, TooFewError
+    from sentprobe.probes.runs.request.built_suites import AnySuite
+
+app = typer.Typer(add_completion=False)
+
+WITHOUT_COLUMNS = ("hub", "published", "senteval")
+"""The formats that store no columns of items."""
+
+
+@app.command("build", cls=CommandWithTaskList)
+@opt.expand_option_groups
+def build(
+    context: typer.Context,
+    suite: Annotated[
+        str,
+        typer.Argument(metavar="SUITE", help="compeval, or natural (needs a table).", autocompletion=complete_suite),
+    ],
+    out: Annotated[Path, opt.build_out_option("Folder for the datasets.")],
+    table: Annotated[
+        Path | None, typer.Argument(metavar="TABLE", help="Table of a corpus, from probe analyze.")
+    ] = None,
+    task: opt.TaskOption = None,
+    seed: Annotated[int, opt.build_seed_option("the datasets")] = 0,
+    format_: Annotated[str, opt.build_format_option(names.DATASET_FORMATS)] = "directory",
+    licence: Annotated[
+        str | None, typer.Option("--license", help="With --format hub: the licence in the README.")
+    ] = None,
+    *,
+    compeval: opt.CompevalOptions,
+    items: opt.ItemOptions,
+    card: opt.CardOptions,
+    natural: opt.NaturalOptions,
+) -> None:
+    """Build the datasets of a suite and write them into a folder."""
+    from sentprobe.commands.shared.target_options import parse_compeval, parse_natural
+    from sentprobe.probes.runs.request.built_suites import (
+        AnySuite,
+        build_failure_error,
+        check_sampling,
+        open_table_unchecked,
+    )
+    from sentprobe.probes.runs.request.targets import missing_table_error, unknown_suite_error
+
+    licence_name = _find_licence(licence, format_)
+    if suite in SUITES:
+        reject_unused_options(list_given_options(context), [suite], data_name=suite)
+    chosen_suite: AnySuite
+    if suite == NATURAL:
+        if table is None:
+            raise missing_table_error("probe build")
+        corpus = open_table_unchecked(table)
+        chosen_suite = parse_natural(corpus, task or (), natural, items, seed=seed, audit=card.audit)
+        check_sampling(chosen_suite.tasks, chosen_suite.recipe.settings.sampling)
+    elif suite != COMPEVAL:
+        raise unknown_suite_error(suite)
+    elif table is not None:
+        raise UsageError(f"a table ({table}) is for the suite natural, not for {suite}")
+    else:
+        chosen_suite = parse_compeval(task or (), compeval, items, seed=seed)
+        if chosen_suite.structure is not None and format_ in WITHOUT_COLUMNS:
+            raise UsageError(
+                f"the format {format_} cannot mark items with a held-out structure; "
+                "choose directory, jsonl, csv or splits"
+            )
+    resume_message = f"finished datasets are in {out}; the same command rebuilds all datasets"
+    with report_interruption(resume_message), show_bars() as reporter:
+        datasets, failures = build_into(
+            chosen_suite, out=out, fmt=format_, command=opt.format_command_line(), reporter=reporter
+        )
+        _write_readme(out, fmt=format_, licence=licence_name)
+    _print_summary(chosen_suite, datasets)
+    if failures:
+        raise build_failure_error(failures, total=len(datasets) + len(failures))
+    print(f"datasets: {out}")
+
+
+def build_into(
+    suite: "AnySuite", *, out: Path, fmt: str, command: str, reporter: Reporter
+) -> "tuple[list[ProbeDataset], list[TooFewError]]":
+    """Build the datasets of a suite, and write each into *out* under the name of its task.
+
+    A SentEval dataset has the name of its published file. Return the datasets, and the errors of tasks that could not
+    be built.
+
+    Raises:
+        UsageError: an unknown format, or one without probe words; *out* is in the way.
+        SentprobeError: a dataset or the table cannot be made, read or written.
+    """
+    from sentprobe.probes import formats
+    from sentprobe.probes.dataset import ProbeDataset, TooFewError
+    from sentprobe.probes.runs.request.built_suites import build_all
+    from sentprobe.probes.suites import rename_as_published
+
+    suffix = formats.check_format(fmt).suffix
+    published = fmt == "senteval"
+    if published:
+        _check_no_probe_words(suite)
+    paths = {task.name: out / f"{(published and task.published) or task.name}{suffix}" for task in suite.tasks}
+    formats.prepare_folder(out, [] if suffix else [*paths.values()])
+    datasets: list[ProbeDataset] = []
+    failures: list[TooFewError] = []
+    for name, result in build_all(suite, command=command, reporter=reporter):
+        if isinstance(result, ProbeDataset):
+            stored = rename_as_published(result) if published else result
+            formats.write_dataset(stored, paths[name], format=fmt)
+            if suffix:
+                formats.write_split_files(result, out / formats.PARQUET / name)
+            datasets.append(result)
+        else:
+            failures.append(result)
+    return datasets, failures
+
+
+def _find_licence(name: str | None, fmt: str) -> str:
+    """Return the licence for the README; raise UsageError if it is invalid or not used."""
+    from sentprobe.probes import formats
+
+    if name is not None and fmt != formats.HUB:
+        raise UsageError(f"--license is for --format hub, not for {fmt}")
+    return formats.check_licence(formats.UNKNOWN if name is None else name)
+
+
+def _write_readme(out: Path, *, fmt: str, licence: str) -> None:
+    from sentprobe.probes import formats
+    from sentprobe.probes.suites import find_known_task
+
+    def find_question(name: str) -> str:
+        task = find_known_task(name)
+        return task.question_text if task else ""
+
+    if fmt == formats.HUB:
+        is_written = formats.write_hub_readme(out, licence=licence, get_question=find_question)
+    else:
+        is_written = formats.write_folder_readme(out)
+    if not is_written:
+        print(f"{out / 'README.md'}: not written by sentprobe, so it is not changed", file=sys.stderr)
+
+
+def _check_no_probe_words(suite: "AnySuite") -> None:
+    from sentprobe.probes.runs.request.built_suites import NaturalSuite
+
+    if isinstance(suite, NaturalSuite):
+        asking = [f"{task.name} has" for task in suite.tasks if task.slots]
+    else:
+        asking = ["the compeval tasks have"]
+    if asking:
+        raise UsageError(
+            f"{asking[0]} probe words, which the format senteval cannot hold; choose directory, jsonl or published"
+        )
+
+
+def _print_summary(suite: "AnySuite", datasets: "Sequence[ProbeDataset]") -> None:
+    from sentprobe.probes.natural.selection import merge_scaled_notes
+    from sentprobe.probes.runs.request.built_suites import NaturalSuite
+
+    if datasets:
+        natural = isinstance(suite, NaturalSuite)
+        print_table((build_natural_summary if natural else build_compeval_summary)(datasets))
+    for note in merge_scaled_notes(f"{data.name}: {note}" for data in datasets for note in data.card.notes):
+        print_text(note)
+
+
+def build_compeval_summary(datasets: "Sequence[ProbeDataset]") -> "Table":
+    """Return a terminal table of the sizes and structures of datasets."""
+    from sentprobe.probes.compeval import count_templates
+    from sentprobe.probes.dataset import Split
+
+    rows = [
+        (
+            str(len(data.sentences)),
+            str(len(count_templates(data.card, Split.TRAIN))),
+            f"{100 * max(data.card.largest_share.values()):.1f}%",
+        )
+        for data in datasets
+    ]
+    return _build_summary(datasets, ("sentences", "structures", "largest share"), rows, style="{}")
+
+
+BASELINES = ("majority", "length", "nb-uni-tfidf", "nb-bi-tfidf")
+"""The baselines of a card's audit, in the order of the paper's table."""
+
+
+def build_natural_summary(datasets: "Sequence[ProbeDataset]") -> "Table":
+    """Return a terminal table of sizes, classes and accuracies of the baselines (percent)."""
+    rows = []
+    for data in datasets:
+        scores = data.card.audit.get("baselines", {})
+        percentages = [f"{100 * scores[name]:.1f}" if name in scores else "-" for name in BASELINES]
+        rows.append((str(len(data.labels)), *percentages))
+    return _build_summary(datasets, ("classes", *BASELINES), rows, style="{:,}")
+
+
+def _build_summary(
+    datasets: "Sequence[ProbeDataset]", heads: Iterable[str], rows: Iterable[Iterable[str]], *, style: str
+) -> "Table":
+    """Return a table of split sizes, formatted by *style*, and the other cells of each row."""
+    from sentprobe.probes.dataset import Split
+
+    splits = [split for split in Split if any(split in data.splits for data in datasets)]
+    table = build_empty_table(["task", *(split.value for split in splits), *heads])
+    for data, row in zip(datasets, rows, strict=True):
+        sizes = [style.format(len(data.splits[split])) for split in splits]
+        table.add_row(data.name, *sizes, *row)
+    return table

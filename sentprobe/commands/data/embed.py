@@ -1,0 +1,131 @@
+"""The command ``probe embed``: write the vectors of sentences to a file."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sentprobe.commands.shared.completion import complete_encoder
+from sentprobe.commands.shared.interruption import report_interruption
+from sentprobe.commands.shared.options import build_out_option, build_seed_option, format_command_line
+from sentprobe.disk.files import check_output_is_separate, decode_lines, find_cache_directory
+from sentprobe.errors import FormatError, UsageError, format_message
+from sentprobe.lexicon.read import load_lexicon
+from sentprobe.processes import check_count, limit_threads
+from sentprobe.progress import Reporter, SilentReporter, show_bars
+from sentprobe.specs import Spec
+
+SUITE = "compeval"
+
+
+def embed(
+    source: Annotated[
+        str, typer.Argument(metavar="DATASET", help="Dataset, text file with a sentence on each line, or compeval.")
+    ],
+    encoder: Annotated[
+        str,
+        typer.Option(
+            "--encoder", "-e", help="bow, bow:FILE, st:MODEL, ...; see probe encoders.", autocompletion=complete_encoder
+        ),
+    ],
+    out: Annotated[Path, build_out_option("File for the vectors: .npz, .safetensors, ...")],
+    format_: Annotated[
+        str | None, typer.Option("--format", help="npz, npy, safetensors, parquet, lookup. Default: by the suffix.")
+    ] = None,
+    seed: Annotated[int, build_seed_option("data and encoder")] = 0,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Do not read or write the cache.")] = False,
+    threads: Annotated[int | None, typer.Option(help="PyTorch threads. Default: one per core.")] = None,
+) -> None:
+    """Write the vectors of a dataset's sentences to a file."""
+    from sentprobe.probes.encoders import find_kind, make_encoder, read_spec
+    from sentprobe.probes.encoders.cache.embedding import embed as encode
+    from sentprobe.probes.encoders.cache.vector_cache import Cache
+    from sentprobe.probes.encoders.capabilities import get_capabilities
+    from sentprobe.probes.encoders.files.vector_formats import find_format, write_vectors
+
+    spec = read_spec(encoder)
+    find_kind(spec)
+    vector_format = find_format(out, format_)
+    check_output(out, source, spec)
+    check_count("threads", threads)
+    cache = None if no_cache else Cache(find_cache_directory())
+    resume_message = "finished vectors are in the cache; the same command resumes from there"
+    with (
+        report_interruption("nothing is kept with --no-cache" if no_cache else resume_message),
+        show_bars() as reporter,
+    ):
+        built_encoder = make_encoder(spec, seed=seed)
+        sentences = read_sentences(source, seed=seed, command=format_command_line(), reporter=reporter)
+        with limit_threads(threads):
+            vectors = encode(built_encoder, sentences, cache=cache, reporter=reporter)
+        for note in get_capabilities(built_encoder).notes:
+            print(format_message(note), file=sys.stderr)
+        write_vectors(out, sentences, vectors, format=vector_format)
+    print(f"{out}: {len(sentences)} sentences, vectors of width {vectors.shape[1]}")
+
+
+def check_output(out: Path, source: str, encoder: Spec) -> None:
+    """Raise UsageError if *out* cannot be written, or is the source or the file of ``bow:FILE``."""
+    if out.is_dir():
+        raise UsageError(f"{out}: is a directory, not a file to write")
+    if not out.parent.is_dir():
+        raise UsageError(f"{out}: there is no directory {out.parent}")
+    argument = Path(encoder.argument)
+    check_output_is_separate(out, [Path(source), *([argument] if argument.is_file() else [])])
+
+
+def read_sentences(source: str, *, seed: int = 0, command: str = "", reporter: Reporter | None = None) -> list[str]:
+    """Return the distinct sentences of a source, in its order.
+
+    A source is ``compeval`` (all its tasks), a dataset or a folder of datasets, or a text file with a sentence on each
+    line.
+
+    Raises:
+        UsageError: no such file, or no sentence in it.
+        SentprobeError: the source has a wrong format; names the place.
+    """
+    reporter = reporter or SilentReporter()
+    sentences = list(dict.fromkeys(_read_source(source, seed=seed, command=command, reporter=reporter)))
+    if not sentences:
+        raise UsageError(f"{source}: there are no sentences in it")
+    return sentences
+
+
+def _read_source(source: str, *, seed: int, command: str, reporter: Reporter) -> Iterator[str]:
+    from sentprobe.probes.formats import read_datasets, recognise
+
+    path = Path(source)
+    if source == SUITE and not path.exists():
+        from sentprobe.probes.compeval import TASKS, build
+
+        lexicon = load_lexicon(None)
+        reporter.begin("build the tasks", len(TASKS))
+        for task in TASKS.values():
+            yield from build(task, lexicon, seed=seed, command=command).sentences
+            reporter.advance()
+        return
+    reporter.begin("read the sentences", 1)
+    if path.is_file() and recognise(path) is None:
+        yield from _read_lines(path)
+    else:
+        yield from (text for data in read_datasets(path) for text in data.sentences)
+    reporter.advance()
+
+
+def _read_lines(path: Path) -> list[str]:
+    """Read a text file with a sentence on each line; skip empty lines."""
+    try:
+        with path.open("rb") as file:
+            lines = list(decode_lines(file))
+    except FormatError as error:
+        raise FormatError(f"{path}: {error}") from None
+    except OSError as error:
+        raise UsageError(f"{path}: cannot read it: {error.strerror}") from error
+    for number, line in enumerate(lines, 1):
+        if "\t" in line:
+            raise FormatError(
+                f"{path}, line {number}: a tab; expected a sentence on each line, or a dataset in a known format"
+            )
+    return [" ".join(line.split()) for line in lines if line.strip()]

@@ -1,0 +1,106 @@
+"""The command ``probe sentences``: write the sentences of a run, to encode them elsewhere."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sentprobe.commands.shared import options as opt
+from sentprobe.commands.shared.given_options import list_given_options
+from sentprobe.commands.shared.task_list import CommandWithTaskList
+from sentprobe.disk.files import check_output_is_separate, make_parent_folder, write_atomically
+from sentprobe.errors import UsageError
+from sentprobe.progress import show_bars
+from sentprobe.specs import choose_member
+
+app = typer.Typer(add_completion=False)
+
+
+class SentenceFormat(StrEnum):
+    """The formats of a sentence file."""
+
+    TEXT = "text"
+    JSONL = "jsonl"
+    """An object with the field ``sentence`` on each line."""
+
+
+@app.command("sentences", cls=CommandWithTaskList)
+@opt.expand_option_groups
+def sentences(
+    context: typer.Context,
+    targets: Annotated[
+        list[str],
+        typer.Argument(metavar="SUITE|PATH...", help="compeval, natural TABLE (from probe analyze), or dataset paths."),
+    ],
+    out: Annotated[Path | None, opt.build_out_option("Write to this file instead of stdout.")] = None,
+    format_: Annotated[
+        str | None, opt.build_format_option(("text (a sentence per line)", "jsonl"), opt.DEFAULT_FORMAT_HELP)
+    ] = None,
+    task: opt.TaskOption = None,
+    seed: Annotated[int, opt.build_seed_option("the tasks that are built; use the seed of the run")] = 0,
+    *,
+    compeval: opt.CompevalOptions,
+    items: opt.ItemOptions,
+    natural: opt.NaturalOptions,
+) -> None:
+    """Write the sentences of a run to a file, to encode them elsewhere.
+
+    Each distinct sentence is written once, in a fixed order. The same options as in probe run give the same sentences.
+    probe run -e file:VECTORS reads the vectors.
+    """
+    from sentprobe.commands.shared.target_options import parse_targets
+    from sentprobe.probes.runs.request.built_suites import build_failure_error
+    from sentprobe.probes.runs.request.targets import find_datasets
+
+    sentence_format = find_sentence_format(format_, out)
+    parsed_targets = parse_targets(
+        targets,
+        task or (),
+        compeval=compeval,
+        natural=natural,
+        items=items,
+        seed=seed,
+        given_options=list_given_options(context),
+    )
+    if out is not None:
+        check_output_is_separate(out, [Path(word) for word in parsed_targets.words])
+    with show_bars() as reporter:
+        found_datasets = find_datasets(parsed_targets, command=opt.format_command_line(), reporter=reporter)
+    texts = list(dict.fromkeys(text for data in found_datasets.datasets for text in data.sentences))
+    text = "".join(WRITERS[sentence_format](texts))
+    if out is None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    else:
+        make_parent_folder(out)
+        write_atomically(out, text)
+        print(f"{out}: {len(texts)} sentences")
+    if found_datasets.failures:
+        names = {*found_datasets.failures, *(data.name for data in found_datasets.datasets)}
+        raise build_failure_error(found_datasets.failures.values(), total=len(names))
+
+
+def find_sentence_format(name: str | None, out: Path | None) -> SentenceFormat:
+    """Return the named format; without a name, the format for the suffix of *out*."""
+    if name is not None:
+        return choose_member(SentenceFormat, name, what="format")
+    is_jsonl = out is not None and out.suffix.lower() == ".jsonl"
+    return SentenceFormat.JSONL if is_jsonl else SentenceFormat.TEXT
+
+
+def _format_lines(texts: Sequence[str]) -> Iterator[str]:
+    """Yield a line for each sentence; raise UsageError if one is empty or has a line break."""
+    for text in texts:
+        if not text or not {"\n", "\r"}.isdisjoint(text):
+            raise UsageError(f"the sentence {text!r} is not one line; write --format jsonl")
+        yield f"{text}\n"
+
+
+WRITERS: Mapping[SentenceFormat, Callable[[Sequence[str]], Iterator[str]]] = {
+    SentenceFormat.TEXT: _format_lines,
+    SentenceFormat.JSONL: lambda texts: (json.dumps({"sentence": text}, ensure_ascii=False) + "\n" for text in texts),
+}

@@ -1,0 +1,108 @@
+"""The command ``probe tasks``: list the tasks of all suites."""
+
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sentprobe.display.screen import print_table, print_text
+from sentprobe.display.table_writers import build_empty_table
+from sentprobe.specs import COMPEVAL
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from sentprobe.probes.dataset import Size
+    from sentprobe.probes.known_task import KnownTask
+
+PAPERS = {
+    COMPEVAL: "Ettinger et al. 2018",
+    "conneau": "Conneau et al. 2018",
+    "adi": "Adi et al. 2017",
+    "adi-controls": "Adi et al. 2017",
+}
+"""The paper of each suite."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedTask:
+    """The fields of a task that ``probe tasks`` shows."""
+
+    name: str
+    suite: str
+    question: str
+    classes: str
+    items: dict[str, int]
+    """The default number of items by split."""
+    paper: str
+    published: str
+    """The name of the published file, if it differs; else empty."""
+    classifier: str
+    """The classifier preset of its paper."""
+    probe_words: str
+    """The vectors of probe words: one-hot, or encoder (the encoder's own)."""
+
+
+def list_tasks() -> tuple[ListedTask, ...]:
+    """Return the tasks of all suites, in the order of the papers' tables."""
+    from sentprobe.probes.compeval.tasks import TASKS as GENERATED_TASKS
+    from sentprobe.probes.dataset import Size
+    from sentprobe.probes.natural.catalogue import TASKS as DRAWN
+    from sentprobe.probes.natural.datasets import PUBLISHED_SIZE
+
+    return (
+        *(_build_listed_task(task, COMPEVAL, Size()) for task in GENERATED_TASKS.values()),
+        *(_build_listed_task(task, task.suite.value, PUBLISHED_SIZE) for task in DRAWN.values()),
+    )
+
+
+def _build_listed_task(task: "KnownTask", suite: str, size: "Size") -> ListedTask:
+    from sentprobe.probes.dataset import Split
+
+    counts = {Split.TRAIN: size.train, Split.VALIDATION: size.validation, Split.TEST: size.test}
+    return ListedTask(
+        name=task.name,
+        suite=suite,
+        question=task.question_text,
+        classes=task.classes,
+        items={split.value: count for split, count in counts.items() if count},
+        paper=PAPERS[suite],
+        published=task.published,
+        classifier=task.preset,
+        probe_words=task.words,
+    )
+
+
+def tasks(as_json: Annotated[bool, typer.Option("--json", help="Print JSON with all details.")] = False) -> None:
+    """List the tasks: question, classes, items, and paper."""
+    listed = list_tasks()
+    if as_json:
+        print(json.dumps([asdict(task) for task in listed], indent=2))
+        return
+    for suite, paper in PAPERS.items():
+        chosen = [task for task in listed if task.suite == suite]
+        print_text(f"{suite} ({paper}): {_describe_items(chosen[0])}")
+        print_table(build_task_table(chosen))
+    print_text("s is the sentence; n, v and w are probe words: a noun, a verb, any word.")
+
+
+def _describe_items(task: ListedTask) -> str:
+    """Return the numbers of items of a task in words.
+
+    >>> _describe_items(list_tasks()[0])
+    '4,000 training and 1,000 test items each'
+    """
+    names = {"train": "training", "validation": "validation", "test": "test"}
+    *first, last = [f"{count:,} {names[split]}" for split, count in task.items.items()]
+    return f"{', '.join(first)} and {last} items each"
+
+
+def build_task_table(listed: list[ListedTask]) -> "Table":
+    """Return the terminal table of one suite."""
+    from rich.text import Text
+
+    rich_table = build_empty_table(("task", "question", "classes"), left=[1, 2])
+    for task in listed:
+        rich_table.add_row(Text(task.name), Text(task.question), Text(task.classes))
+    return rich_table

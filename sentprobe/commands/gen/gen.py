@@ -1,0 +1,97 @@
+"""The command ``gen``: generate sentences."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sentprobe.commands.gen.gen_options import OUTPUT, ContentOptions, FeatureOptions, WordOptions
+from sentprobe.commands.shared import options as opt
+from sentprobe.commands.shared.completion import complete_template
+from sentprobe.commands.shared.given_options import list_given_options
+from sentprobe.disk.files import check_output_is_separate
+from sentprobe.errors import UsageError
+from sentprobe.generator.sentences.sentence_records import FORMAT_NAMES
+from sentprobe.lexicon.read import load_lexicon
+
+
+@opt.expand_option_groups
+def generate(
+    context: typer.Context,
+    template: Annotated[
+        list[str] | None,
+        opt.declare_option(
+            opt.WHAT,
+            "--template",
+            "-t",
+            help="Structure, from gen templates; repeatable. Default: all but transitive-rc-both.",
+            autocompletion=complete_template,
+        ),
+    ] = None,
+    n: Annotated[int, opt.declare_option(opt.WHAT, "--n", "-n", help="Number of sentences.")] = 10,
+    seed: Annotated[int, opt.build_seed_option("the sample", opt.WHAT)] = 0,
+    vocabulary: opt.VocabularyOption = None,
+    lexicon: opt.LexiconOption = None,
+    exclude: Annotated[
+        list[Path] | None,
+        opt.declare_option(
+            opt.WHAT,
+            "--exclude",
+            metavar="FILE",
+            help="Exclude the sentences of this file: a file of gen, or a sentence on each line; repeatable.",
+        ),
+    ] = None,
+    count: Annotated[
+        bool, opt.declare_option(opt.WHAT, "--count", help="Only print the number of possible sentences.")
+    ] = False,
+    *,
+    content: ContentOptions,
+    features: FeatureOptions,
+    words: WordOptions,
+    out: Annotated[Path | None, opt.build_out_option("Write to this file instead of stdout.", OUTPUT)] = None,
+    format: Annotated[str | None, opt.build_format_option(FORMAT_NAMES, "Default: by suffix.", OUTPUT)] = None,
+    quiet: Annotated[bool, opt.declare_option(OUTPUT, "--quiet", "-q", help="Show no progress.")] = False,
+    jobs: Annotated[
+        int | None,
+        opt.build_jobs_option(
+            "Default: one per core minus one, at most one per 200,000 sentences (plain text: "
+            "1,000,000). The output does not depend on it."
+        ),
+    ] = None,
+    version: opt.VersionOption = False,  # noqa: ARG001 - read by its callback
+) -> None:
+    """Generate sentences, sampled uniformly and without repetition.
+
+    Every sentence expresses one event, and every event has one sentence. Features that no option fixes vary.
+    """
+    if context.invoked_subcommand is not None:
+        _reject_options_before_subcommand(context)
+        return
+    from sentprobe.commands.gen.gen_space import choose_record_format, make_space, write_sample
+    from sentprobe.generator.bulk.exclusion import find_excluded_indices
+
+    name = None if count else choose_record_format(out, format, otherwise=".txt")
+    if out is not None:
+        check_output_is_separate(out, filter(None, (lexicon, content.config, *(exclude or ()))))
+    space = make_space(
+        load_lexicon(lexicon),
+        vocabulary=vocabulary,
+        templates=template or (),
+        content=content,
+        features=features,
+        words=words,
+    )
+    excluded_indices = find_excluded_indices(exclude or (), space)
+    if name is None:
+        print(space.count() - len(excluded_indices))
+    else:
+        write_sample(space, n, out, name, seed=seed, excluded_indices=excluded_indices, quiet=quiet, jobs=jobs)
+
+
+def _reject_options_before_subcommand(context: typer.Context) -> None:
+    """Raise UsageError for options of ``gen`` before a subcommand, which would have no effect."""
+    for name in list_given_options(context):
+        raise UsageError(
+            f"--{name.replace('_', '-')} stands before {context.invoked_subcommand!r} and has "
+            "no effect; put options of a subcommand after it"
+        )

@@ -1,0 +1,60 @@
+"""The options of ``gen`` that define a space of sentences, in groups."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from sentprobe.commands.shared.options import FIX, VARY, declare_option
+from sentprobe.generator.events.event import Aspect, Number, Polarity, Tense, Voice
+from sentprobe.lexicon import Flag
+
+MUST = "Required and forbidden content"
+OUTPUT = "Output"
+"""Panels of ``--help``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContentOptions:
+    """Required and forbidden events and lemmas."""
+
+    require: Annotated[list[str] | None, declare_option(MUST, help="Required event: 'help[past](agent: lawyer)'.")] = (
+        None
+    )
+    require_any: Annotated[list[str] | None, declare_option(MUST, help="Event; at least one of these is required.")] = (
+        None
+    )
+    forbid: Annotated[list[str] | None, declare_option(MUST, help="Forbidden event.")] = None
+    require_word: Annotated[list[str] | None, declare_option(MUST, help="Required lemma.")] = None
+    forbid_word: Annotated[list[str] | None, declare_option(MUST, help="Forbidden lemma.")] = None
+    config: Annotated[
+        Path | None, declare_option(MUST, help="Constraint file in the format of the generator of Ettinger et al.")
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeatureOptions:
+    """Fixed features of main clauses, relative clauses and nouns."""
+
+    tense: Annotated[Tense | None, declare_option(FIX)] = None
+    voice: Annotated[Voice | None, declare_option(FIX)] = None
+    aspect: Annotated[Aspect | None, declare_option(FIX)] = None
+    polarity: Annotated[Polarity | None, declare_option(FIX)] = None
+    rc_tense: Annotated[Tense | None, declare_option(FIX, help="Of relative clauses.")] = None
+    rc_voice: Annotated[Voice | None, declare_option(FIX, help="Of relative clauses.")] = None
+    rc_aspect: Annotated[Aspect | None, declare_option(FIX, help="Of relative clauses.")] = None
+    rc_polarity: Annotated[Polarity | None, declare_option(FIX, help="Of relative clauses.")] = None
+    number: Annotated[Number | None, declare_option(FIX, help="Of all nouns.")] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordOptions:
+    """Function words and adverbs that sentences may contain."""
+
+    determiner: Annotated[list[str] | None, declare_option(VARY, help="the, a, some, no, this, that.")] = None
+    relativizer: Annotated[list[str] | None, declare_option(VARY, help="that, who.")] = None
+    negator: Annotated[list[str] | None, declare_option(VARY, help="not, n't.")] = None
+    adverbs: Annotated[str, declare_option(VARY, help="Number of adverbs before a verb: 2, or 0-2.")] = "0"
+    allow: Annotated[
+        list[Flag] | None,
+        declare_option(VARY, help="Allow stative verbs in the progressive, or verbs like hit (of published)."),
+    ] = None

@@ -1,0 +1,147 @@
+"""The space of sentences that the options of ``gen`` define, and the output of a sample."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from sentprobe.commands.gen.gen_options import ContentOptions, FeatureOptions, WordOptions
+from sentprobe.disk.files import make_parent_folder
+from sentprobe.errors import UsageError, format_message, suggest
+from sentprobe.generator.bulk.generate import read_known_event
+from sentprobe.generator.bulk.sentence_files import write_file, write_sentences
+from sentprobe.generator.events.event import Event, Negator, Number
+from sentprobe.generator.sentences.sentence_records import PARQUET, find_record_format
+from sentprobe.generator.spaces.constraints import Choices, Constraints
+from sentprobe.generator.spaces.published_config import read_config
+from sentprobe.generator.spaces.space import Space
+from sentprobe.grammars.shapes import MAX_ADVERBS
+from sentprobe.lexicon import Lexicon
+from sentprobe.lexicon.read import choose_vocabulary
+from sentprobe.progress import show_bars
+
+PROGRESS_THRESHOLD = 50_000
+"""The number of sentences from which on a progress bar is shown."""
+
+
+def make_space(
+    lexicon: Lexicon,
+    *,
+    vocabulary: str | None = None,
+    templates: Sequence[str] = (),
+    content: ContentOptions | None = None,
+    features: FeatureOptions | None = None,
+    words: WordOptions | None = None,
+) -> Space:
+    """Return the space of the options; no templates means all, or those of the config file.
+
+    Raises:
+        UsageError: an option is unknown or contradictory.
+    """
+    constraints, usual = _build_constraints(content or ContentOptions(), lexicon)
+    return Space(
+        lexicon,
+        vocabulary=vocabulary or choose_vocabulary(lexicon),
+        templates=tuple(templates) or usual,
+        choices=_build_choices(features or FeatureOptions(), words or WordOptions()),
+        constraints=constraints,
+    )
+
+
+def _build_choices(features: FeatureOptions, words: WordOptions) -> Choices:
+    return Choices(
+        main=Event(tense=features.tense, voice=features.voice, aspect=features.aspect, polarity=features.polarity),
+        clause=Event(
+            tense=features.rc_tense, voice=features.rc_voice, aspect=features.rc_aspect, polarity=features.rc_polarity
+        ),
+        numbers=tuple(Number) if features.number is None else (features.number,),
+        determiners=tuple(words.determiner or ("the",)),
+        relativizers=tuple(words.relativizer or ("that",)),
+        negators=tuple(_parse_negator(name) for name in words.negator or ("not",)),
+        adverbs=parse_range(words.adverbs),
+        allow=frozenset(words.allow or ()),
+    )
+
+
+def _build_constraints(content: ContentOptions, lexicon: Lexicon) -> tuple[Constraints, tuple[str, ...]]:
+    """Return the constraints and the default templates."""
+    base = Constraints()
+    templates: tuple[str, ...] = ("all",)
+    if content.config is not None:
+        config = read_config(content.config, lexicon)
+        for warning in config.warnings:
+            print(format_message(f"gen: warning: {warning}"), file=sys.stderr)
+        base, templates = config.constraints, config.templates or templates
+    required = tuple(read_known_event(text, lexicon) for text in content.require or ())
+    required_any = tuple(read_known_event(text, lexicon) for text in content.require_any or ())
+    forbidden = tuple(read_known_event(text, lexicon) for text in content.forbid or ())
+    return Constraints(
+        required=base.required + required,
+        required_any=required_any,
+        forbidden=base.forbidden + forbidden,
+        required_words=(*base.required_words, *(content.require_word or ())),
+        forbidden_words=(*base.forbidden_words, *(content.forbid_word or ())),
+    ), templates
+
+
+def _parse_negator(name: str) -> Negator:
+    negator_names = [negator.value for negator in Negator]
+    if name not in negator_names:
+        raise UsageError(
+            f"there is no negator {name!r}{suggest(name, negator_names)}; there are {', '.join(negator_names)}"
+        )
+    return Negator(name)
+
+
+def parse_range(text: str) -> tuple[int, ...]:
+    """Return the numbers of a range.
+
+    >>> parse_range("2"), parse_range("0-2")
+    ((2,), (0, 1, 2))
+    """
+    first, dash, last = text.partition("-")
+    if not first.isdecimal() or (dash and not last.isdecimal()) or len(text) > 40:
+        raise UsageError(f"expected a number of adverbs, or a range such as 0-2, not {text!r}")
+    least, most = int(first), int(last if dash else first)
+    capped_most = min(most, max(least, MAX_ADVERBS + 1))  # one number above the limit is enough for the error
+    numbers = tuple(range(least, capped_most + 1))
+    if not numbers:
+        raise UsageError(f"the range {text!r} is empty; write the smaller number first")
+    return numbers
+
+
+def choose_record_format(out: Path | None, name: str | None, *, otherwise: str) -> str:
+    """Return the format for *out* or, without *out*, for a file with the suffix *otherwise*.
+
+    Raises:
+        UsageError: unknown format, or one that standard output cannot take.
+    """
+    format_name = find_record_format(out.suffix if out else otherwise, name)
+    if out is None and format_name == PARQUET:
+        raise UsageError("Parquet cannot be written to standard output; name a file with --out")
+    return format_name
+
+
+def write_sample(
+    space: Space,
+    n: int,
+    out: Path | None,
+    name: str,
+    *,
+    seed: int,
+    excluded_indices: Sequence[int],
+    quiet: bool,
+    jobs: int | None,
+) -> None:
+    """Sample *n* sentences and write them to a file or standard output.
+
+    *jobs* is the number of processes; None chooses it by the number of sentences. Progress is shown on stderr for many
+    sentences, unless *quiet*.
+    """
+    with show_bars(show=not quiet and n >= PROGRESS_THRESHOLD) as reporter:
+        indices = space.sample(n, seed=seed, without=excluded_indices)
+        if out is not None:
+            make_parent_folder(out)
+            write_file(space, indices, out, name, reporter, jobs=jobs)
+        else:
+            write_sentences(space, indices, sys.stdout, name, reporter, jobs=jobs)
+            sys.stdout.flush()

@@ -1,0 +1,121 @@
+"""The command ``gen parse``: annotate the user's sentences."""
+
+import os
+import shlex
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sentprobe.commands.shared.options import LexiconOption, build_format_option, build_out_option
+from sentprobe.disk.files import decode_line, make_parent_folder
+from sentprobe.errors import SentprobeError, UsageError, format_count
+from sentprobe.generator.sentences.parse import normalize_sentence
+from sentprobe.generator.sentences.sentence import Sentence
+from sentprobe.generator.sentences.sentence_records import RECORD_FORMATS, annotate_text
+from sentprobe.lexicon import Lexicon
+from sentprobe.lexicon.read import load_lexicon
+
+
+def parse(
+    sentences: Annotated[list[str] | None, typer.Argument(help="Sentences, with spaces between tokens.")] = None,
+    file: Annotated[Path | None, typer.Option("--file", help="File with a sentence on each line.")] = None,
+    lexicon: LexiconOption = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Reject capitals and a final stop.")] = False,
+    out: Annotated[Path | None, build_out_option("Write to this file instead of stdout.")] = None,
+    format: Annotated[
+        str | None, build_format_option(("conllu (default)", "jsonl", "trees", "text", "parquet"))
+    ] = None,
+) -> None:
+    """Annotate your own sentences (arguments, file or standard input).
+
+    Tokens are separated by spaces (did n't). Capitals become lower case and a final stop is dropped; stderr reports
+    this.
+
+    Sentences that the grammar does not cover are reported on stderr, with the token where parsing stopped. The exit
+    code is then 1.
+    """
+    from sentprobe.commands.gen.gen_space import choose_record_format
+    from sentprobe.generator.bulk.sentence_files import write_annotated
+
+    if sentences and file is not None:
+        raise UsageError("give sentences as arguments or in a file, not both")
+    _reject_file_names(sentences or ())
+    words = load_lexicon(lexicon)
+    name = choose_record_format(out, format, otherwise=".conllu")
+    reader = _SentenceAnnotator(words, strict=strict)
+    annotated = reader.annotate_lines(_read_lines(sentences or [], file))
+    if out is not None:
+        make_parent_folder(out)
+        write_annotated(annotated, out, name)
+    else:
+        for sentence in annotated:
+            sys.stdout.write(RECORD_FORMATS[name].write(sentence))
+        sys.stdout.flush()
+    reader.report_changes()
+    if reader.failures:
+        raise typer.Exit(1)
+
+
+def _reject_file_names(sentences: Iterable[str]) -> None:
+    """Raise UsageError for a file name in the place of a sentence."""
+    for text in sentences:
+        if os.path.isfile(text):  # noqa: PTH113 - Path raises where the name is too long
+            raise UsageError(f"{text}: is a file; gen parse --file {shlex.quote(text)} reads it")
+
+
+def _read_lines(sentences: Sequence[str], file: Path | None) -> Iterator[tuple[int, str, bytes]]:
+    """Yield each sentence with its number (of the argument or line) and its location."""
+    if sentences:
+        for number, text in enumerate(sentences, 1):
+            yield number, f"sentence {number}", text.encode()
+    elif file is None or str(file) == "-":
+        if sys.stdin is None:  # closed by the caller
+            raise UsageError("standard input is closed; give sentences as arguments, or --file")
+        yield from _number_lines("<stdin>", sys.stdin.buffer)
+    else:
+        try:
+            with file.open("rb") as lines:
+                yield from _number_lines(str(file), lines)
+        except OSError as error:
+            raise UsageError(f"{file}: cannot read it: {error.strerror}") from error
+
+
+def _number_lines(source: str, lines: Iterable[bytes]) -> Iterator[tuple[int, str, bytes]]:
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            yield number, f"{source}:{number}", line.strip()
+
+
+@dataclass(slots=True)
+class _SentenceAnnotator:
+    """Annotator of sentences that counts failures and normalized sentences."""
+
+    lexicon: Lexicon
+    strict: bool
+    failures: list[str] = field(default_factory=list)
+    changed_count: int = 0
+
+    def annotate_lines(self, lines: Iterable[tuple[int, str, bytes]]) -> Iterator[Sentence]:
+        """Yield the sentences that can be parsed; report the others on stderr."""
+        for number, where, line in lines:
+            try:
+                text = decode_line(line, number)
+                plain_text = text if self.strict else normalize_sentence(text)
+                sentence = annotate_text(plain_text, self.lexicon, id=f"s{number}")
+                self.changed_count += plain_text != text
+                yield sentence
+            except SentprobeError as error:
+                self.failures.append(f"{where}: {error}")
+            else:
+                continue
+            print(f"gen: {self.failures[-1]}", file=sys.stderr)
+
+    def report_changes(self) -> None:
+        """Print on stderr how many sentences were normalized."""
+        if self.changed_count:
+            amount = format_count(self.changed_count, "sentence")
+            print(f"gen: removed capitals or the final stop of {amount}", file=sys.stderr)

@@ -1,0 +1,32 @@
+"""The command ``gen show``: an event as a tree, and as a picture."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sentprobe.commands.shared.options import LexiconOption
+from sentprobe.disk.files import atomic_path
+from sentprobe.generator.events.drawing import draw_svg, draw_text
+from sentprobe.generator.events.event import find_open_fields
+from sentprobe.generator.sentences.realize import realize
+from sentprobe.lexicon.read import load_lexicon
+
+
+def show(
+    event: Annotated[str, typer.Argument(help="An event, e.g. 'help[past](agent: lawyer)'.")],
+    svg: Annotated[Path | None, typer.Option("--svg", help="Write a picture to this file.")] = None,
+    lexicon: LexiconOption = None,
+) -> None:
+    """Draw an event as a tree, with its sentence if the event is fully specified."""
+    from sentprobe.generator.bulk.generate import read_known_event
+
+    words = load_lexicon(lexicon)
+    parsed_event = read_known_event(event, words)
+    print(draw_text(parsed_event, color=sys.stdout.isatty()))
+    if not list(find_open_fields(parsed_event)):
+        print(realize(parsed_event, words).text)
+    if svg is not None:
+        with atomic_path(svg) as temporary:
+            temporary.write_text(draw_svg(parsed_event), encoding="utf-8")

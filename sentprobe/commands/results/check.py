@@ -1,0 +1,39 @@
+"""The command ``probe check``: list problems that weaken claims about results."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sentprobe.commands.shared import options as opt
+from sentprobe.commands.shared.table_output import find_table_format, print_or_write
+from sentprobe.display.screen import print_text
+from sentprobe.display.table_writers import TableFormat
+
+
+def check(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of results.")],
+    format_: Annotated[
+        str | None, opt.build_format_option(("text", "markdown", "json"), opt.DEFAULT_FORMAT_HELP)
+    ] = None,
+    out: Annotated[Path | None, opt.build_out_option("Write to this file.")] = None,
+) -> None:
+    """List problems that weaken claims about results, and how to fix them.
+
+    The exit code is 1 if a finding is severe, so that a script can stop.
+    """
+    from sentprobe.commands.results.results_input import read_probed_runs
+    from sentprobe.probes.review.checks import review_results
+    from sentprobe.probes.review.review_text import render_review
+
+    style = find_table_format(format_, out, subject="a review", allowed=FORMATS)
+    reviewed = review_results(read_probed_runs(runs))
+    text = render_review(reviewed, style)
+    if style is TableFormat.TEXT and out is None:
+        print_text(text, end="")
+    else:
+        print_or_write(text, out)
+    raise typer.Exit(1 if reviewed.grave else 0)
+
+
+FORMATS = (TableFormat.TEXT, TableFormat.MARKDOWN, TableFormat.JSON)

@@ -1,0 +1,312 @@
+"""The command ``probe compare``: differences between encoders, intervals and paired tests."""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain, product
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sentprobe.commands.shared import options as opt
+from sentprobe.commands.shared.table_output import FLAT, find_caption, find_table_format, print_or_write
+from sentprobe.display.screen import print_table, print_text
+from sentprobe.display.table_writers import Grid, TableFormat, build_rich_table, format_records
+from sentprobe.errors import ResultsError, UsageError, format_message, suggest
+from sentprobe.specs import choose_member
+
+if TYPE_CHECKING:
+    from sentprobe.probes.geometry.distance_draws import GeometryTable
+    from sentprobe.probes.geometry.measures import Nearness
+    from sentprobe.probes.report.findings import distance_comparisons as distances
+    from sentprobe.probes.report.findings.comparisons import Comparison
+    from sentprobe.probes.results.result import Results
+    from sentprobe.probes.statistics import Correction
+
+
+@opt.expand_option_groups
+def compare(
+    runs: Annotated[
+        list[str], typer.Argument(metavar="RUN [RUN]", help="Results folder, or an encoder in it: DIR#ENCODER.")
+    ],
+    format_: Annotated[str | None, opt.build_format_option(opt.TABLE_FORMATS, opt.DEFAULT_FORMAT_HELP)] = None,
+    out: Annotated[Path | None, opt.build_out_option("Write to this file.")] = None,
+    correction: Annotated[str, opt.build_correction_option("comparisons")] = "holm",
+    against: Annotated[str | None, typer.Option(help="Compare each encoder of the run with this encoder only.")] = None,
+    table: opt.TableOption = None,
+    nearness: opt.NearnessOption = "cosine",
+    *,
+    latex: opt.LatexOptions,
+) -> None:
+    """Compare encoders task by task: differences, intervals and paired tests.
+
+    Results of probe geometry are compared contrast by contrast.
+    """
+    from sentprobe.probes.geometry.measures import Nearness
+    from sentprobe.probes.statistics import Correction
+
+    style = find_table_format(format_, out, subject="a comparison")
+    caption = find_caption(latex, style)
+    corrected = choose_member(Correction, correction, what="correction")
+    chosen_nearness = choose_member(Nearness, nearness, what="nearness")
+    run_comparisons = compare_runs(runs, correction=corrected, against=against, table=table, nearness=chosen_nearness)
+    if style is TableFormat.TEXT and out is None:
+        for grid, notes in run_comparisons.tables(corrected):
+            print_table(build_rich_table(grid))
+            print_text(notes, end="")
+    else:
+        from sentprobe.probes.report.tables.view import to_text as write_sections
+
+        if style in FLAT:
+            text = format_records(run_comparisons.to_records(), style)
+        else:
+            tables = [("", grid, notes) for grid, notes in run_comparisons.tables(corrected)]
+            text = write_sections(tables, style, caption=caption)
+        print_or_write(text, out)
+
+
+@dataclass(frozen=True, slots=True)
+class RunComparisons:
+    """Comparisons of encoders by their probes and by their distances."""
+
+    probes: "tuple[Comparison, ...]"
+    geometry: "tuple[distances.GeometryComparison, ...]" = ()
+
+    def tables(self, correction: "Correction") -> Iterator[tuple[Grid, str]]:
+        """Yield each table with its notes; p-values are corrected within a table."""
+        from sentprobe.probes.report.findings import comparisons
+        from sentprobe.probes.report.findings import distance_comparisons as distances
+
+        if self.probes:
+            notes = comparisons.describe_comparisons(self.probes, correction=correction)
+            yield comparisons.build_comparison_grid(self.probes), notes
+        if self.geometry:
+            notes = distances.describe_geometry_comparisons(self.geometry, correction=correction)
+            yield distances.build_geometry_comparison_grid(self.geometry), notes
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return a flat dictionary for each comparison, all with the same keys."""
+        from sentprobe.probes.report.findings import comparisons
+        from sentprobe.probes.report.findings import distance_comparisons as distances
+        from sentprobe.probes.report.tables.distance_report import fill_missing_keys
+
+        of_geometry = distances.to_geometry_comparison_records(self.geometry)
+        return fill_missing_keys(comparisons.to_comparison_records(self.probes), of_geometry)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedRun:
+    """A run, or one of its encoders, with results of probes and of geometry."""
+
+    path: Path
+    encoder: str | None
+    results: "Results"
+    """The results of all encoders of the run."""
+    tables: "tuple[GeometryTable, ...]"
+
+    @property
+    def probed(self) -> bool:
+        """Whether the run, or the chosen encoder, has results of probes."""
+        names = {record.encoder for record in self.results.records}
+        return bool(names) if self.encoder is None else self.encoder in names
+
+
+def compare_runs(
+    runs: Sequence[str],
+    *,
+    correction: "Correction",
+    against: str | None = None,
+    table: int | None = None,
+    nearness: "Nearness",
+) -> RunComparisons:
+    """Compare encoders by their probes and their distances, where the runs have both.
+
+    If only one kind can be compared, a line on stderr says why the other is left out.
+    """
+    from sentprobe.commands.results.results_input import check_distances
+
+    _check_runs(runs, against)
+    compared_runs = [_read_run(run) for run in runs]
+    compare_all_probes = partial(compare_probes, compared_runs, correction=correction, against=against, table=table)
+    if table is not None:
+        for run in compared_runs:
+            if not run.results.records and run.tables:
+                raise UsageError(f"{run.path}: --table is for probes, and the run has results of geometry alone")
+        return RunComparisons(compare_all_probes())
+    _check_kinds(compared_runs)
+    if not all(run.tables for run in compared_runs):
+        check_distances([], nearness)
+        return RunComparisons(compare_all_probes())
+    probed = all(run.probed for run in compared_runs)
+    if not probed and any(run.probed for run in compared_runs):
+        (run_path,) = (run.path for run in compared_runs if not run.probed)
+        print(format_message(f"left out: probes: {run_path} has none"), file=sys.stderr)
+    try:
+        geometry = compare_distances(compared_runs, correction=correction, against=against, nearness=nearness)
+    except (UsageError, ResultsError) as error:
+        if not probed:
+            raise
+        probes = compare_all_probes()
+        print(format_message(f"left out: geometry: {error}"), file=sys.stderr)
+        return RunComparisons(probes)
+    return RunComparisons(_compare_or_report(compare_all_probes) if probed else (), geometry)
+
+
+def _compare_or_report(compare_pairs: "Callable[[], tuple[Comparison, ...]]") -> "tuple[Comparison, ...]":
+    """Return the comparisons; if there are none, print the reason."""
+    try:
+        return compare_pairs()
+    except (UsageError, ResultsError) as error:
+        print(format_message(f"left out: probes: {error}"), file=sys.stderr)
+        return ()
+
+
+def _read_run(text: str) -> ComparedRun:
+    from sentprobe.commands.results.results_input import read_distances
+    from sentprobe.probes.geometry.distance_draws import build_geometry_tables
+    from sentprobe.probes.report.findings import distance_comparisons as distances
+    from sentprobe.probes.results.store import read_results
+
+    path, encoder = split_run(text)
+    results = read_results(path)
+    tables = build_geometry_tables(read_distances([path]))
+    if encoder is not None and tables:
+        names = sorted({record.encoder for record in results.records})
+        encoder_names = [*dict.fromkeys([*names, *_list_encoder_names(tables)])]
+        if encoder not in encoder_names:
+            raise _build_unknown_encoder_error(path, encoder, encoder_names)
+        tables = tuple(filter(None, (distances.select_encoder_results(table, encoder) for table in tables)))
+    return ComparedRun(path=path, encoder=encoder, results=results, tables=tables)
+
+
+def _list_encoder_names(tables: "Sequence[GeometryTable]") -> list[str]:
+    from sentprobe.probes.geometry.distance_tables import list_encoders
+
+    return list_encoders([result for table in tables for result in table])
+
+
+def compare_distances(
+    compared_runs: Sequence[ComparedRun], *, correction: "Correction", against: str | None = None, nearness: "Nearness"
+) -> "tuple[distances.GeometryComparison, ...]":
+    """Compare encoders by their distances, within a run or between two runs.
+
+    Raises:
+        UsageError: several encoders and none is named; too few encoders; an unknown encoder; a nearness that was not
+            measured.
+        ResultsError: the encoders were not measured on the same triplets.
+    """
+    from sentprobe.commands.results.results_input import check_distances
+    from sentprobe.probes.report.findings import distance_comparisons as distances
+
+    if len(compared_runs) == 1:
+        (run,) = compared_runs
+        _check_against(run, against)
+        pairs = [p for table in run.tables for p in distances.list_table_pairs(table, against=against)]
+    else:
+        first, second = map(_get_single_encoder_tables, compared_runs)
+        pairs = [*product(first, second)]
+    check_distances([result for run in compared_runs for result in chain(*run.tables)], nearness)
+    comparisons = distances.compare_geometry(pairs, correction=correction, nearness=nearness)
+    if not comparisons:
+        where = " and ".join(str(run.path) for run in compared_runs)
+        raise ResultsError(f"{where}: no two encoders were measured on the same triplets")
+    return comparisons
+
+
+def _get_single_encoder_tables(run: ComparedRun) -> "tuple[GeometryTable, ...]":
+    names = _list_encoder_names(run.tables)
+    if len(names) > 1:
+        raise UsageError(f"{run.path} has {len(names)} encoders; name one, as in '{run.path}#{names[0]}'")
+    return run.tables
+
+
+def _check_against(run: ComparedRun, against: str | None) -> None:
+    names = _list_encoder_names(run.tables)
+    if len(names) < 2:
+        raise UsageError(f"{run.path} has {len(names)} encoders; a comparison needs two")
+    if against is not None and against not in names:
+        raise _build_unknown_encoder_error(run.path, against, names)
+
+
+def _build_unknown_encoder_error(path: Path, encoder: str, encoder_names: Sequence[str]) -> UsageError:
+    listed_names = ", ".join(encoder_names)
+    return UsageError(f"{path} has no encoder {encoder!r}{suggest(encoder, encoder_names)}; it has: {listed_names}")
+
+
+def _check_kinds(compared_runs: Sequence[ComparedRun]) -> None:
+    """Raise ResultsError if one run has geometry alone and another has none."""
+    without_geometry = [run for run in compared_runs if not run.tables]
+    geometry_only = [run for run in compared_runs if run.tables and not run.probed]
+    if geometry_only and without_geometry:
+        raise ResultsError(
+            f"{geometry_only[0].path} has results of geometry alone, and {without_geometry[0].path} has no geometry: "
+            "nothing can be compared"
+        )
+
+
+def compare_probes(
+    compared_runs: Sequence[ComparedRun],
+    *,
+    correction: "Correction",
+    against: str | None = None,
+    table: int | None = None,
+) -> "tuple[Comparison, ...]":
+    """Compare encoders by their probes, within a run or between two runs.
+
+    With *against*, each encoder of one run is compared with that encoder only. *table* selects one of several tables of
+    a run, as ``probe show`` numbers them.
+    """
+    from sentprobe.commands.results.results_input import build_sides
+    from sentprobe.probes.report.findings import comparisons
+
+    _check_table(compared_runs, table)
+    if len(compared_runs) == 2:
+        first, second = (
+            comparisons.select_encoder(
+                build_sides(run.results, str(run.path), table), run.encoder, source=str(run.path)
+            )
+            for run in compared_runs
+        )
+        return comparisons.compare_pairs([(first, second)], correction=correction)
+    (run,) = compared_runs
+    sides = build_sides(run.results, str(run.path), table)
+    pairs = comparisons.list_pairs(sides, baseline=against, source=str(run.path))
+    return comparisons.compare_pairs(pairs, correction=correction)
+
+
+def _check_runs(runs: Sequence[str], against: str | None) -> None:
+    """Check that the runs make two sides of a comparison."""
+    if len(runs) > 2:
+        raise UsageError(f"give one or two runs, not {len(runs)}")
+    if len(runs) == 2 and against is not None:
+        raise UsageError("--against is for the encoders of one run, not of two")
+    if len(runs) == 1 and split_run(runs[0])[1] is not None:
+        raise UsageError(f"{runs[0]}: name a second run to compare it with")
+
+
+def _check_table(compared_runs: Sequence[ComparedRun], table: int | None) -> None:
+    """Raise UsageError for a table number above 1 if no run has several tables."""
+    from sentprobe.probes.report.tables.main_table import sort_results, split_settings
+
+    if table in (None, 1):
+        return
+    if all(len(split_settings(sort_results(run.results))) == 1 for run in compared_runs):
+        raise UsageError(f"{compared_runs[0].path} has one table, not a table {table}")
+
+
+def split_run(text: str) -> tuple[Path, str | None]:
+    """Parse ``DIR`` or ``DIR#ENCODER``; the name of a folder may contain ``#``.
+
+    >>> split_run("runs/first#bow")
+    (PosixPath('runs/first'), 'bow')
+    """
+    if Path(text).exists():
+        return Path(text), None
+    places = [place for place, sign in enumerate(text) if sign == "#"]
+    for place in places:
+        if Path(text[:place]).is_dir():
+            return Path(text[:place]), text[place + 1 :]
+    head, mark, encoder = text.partition("#")
+    return Path(head), encoder if mark else None

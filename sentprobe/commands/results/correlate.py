@@ -1,0 +1,70 @@
+"""The command ``probe correlate``: correlations of probing tasks with other scores of encoders."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sentprobe.commands.shared import options as opt
+from sentprobe.commands.shared.table_output import find_caption, find_table_format, print_or_write
+from sentprobe.display.screen import print_table, print_text
+from sentprobe.display.table_writers import TableFormat, build_rich_table, format_records
+from sentprobe.errors import format_message
+from sentprobe.specs import choose_member
+
+
+@opt.expand_option_groups
+def correlate_command(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of results.")],
+    with_: Annotated[
+        Path,
+        typer.Option(
+            "--with", metavar="SCORES", help="CSV file (columns: encoder, then tasks), or folder of MTEB results."
+        ),
+    ],
+    format_: Annotated[str | None, opt.build_format_option(opt.TABLE_FORMATS, opt.DEFAULT_FORMAT_HELP)] = None,
+    out: Annotated[Path | None, opt.build_out_option("Write to this file.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Write a heat map to this file: .svg, .png or .pdf.")] = None,
+    correction: Annotated[str, opt.build_correction_option("comparisons")] = "holm",
+    seed: Annotated[int, opt.build_seed_option("intervals and p-values")] = 0,
+    table: opt.TableOption = None,
+    *,
+    latex: opt.LatexOptions,
+) -> None:
+    """Correlate probing accuracy with other scores of the same encoders (Spearman)."""
+    from sentprobe.commands.results.results_input import build_sides, read_probed_runs
+    from sentprobe.probes.report.findings import correlations
+    from sentprobe.probes.report.findings.downstream import read_scores
+    from sentprobe.probes.report.plots.heat_map import draw_heat_map
+    from sentprobe.probes.report.plots.plot_files import check_suffix, write_plot
+    from sentprobe.probes.report.tables.view import to_text as write_sections
+    from sentprobe.probes.statistics import Correction
+
+    style = find_table_format(format_, out, subject="a table of correlations")
+    caption = find_caption(latex, style)
+    corrected = choose_member(Correction, correction, what="correction")
+    if plot is not None:
+        check_suffix(plot)
+    results, source = read_probed_runs(runs), ", ".join(map(str, runs))
+    correlations_found = correlations.correlate_tasks(
+        build_sides(results, source, table),
+        read_scores(with_),
+        source=source,
+        scores_source=str(with_),
+        correction=corrected,
+        seed=seed,
+    )
+    if plot is not None:
+        write_plot(draw_heat_map(correlations_found), plot)
+    grid = correlations.build_correlation_grid(correlations_found)
+    notes = correlations.describe_correlations(correlations_found, correction=corrected)
+    if style is TableFormat.TEXT and out is None:
+        print_table(build_rich_table(grid))
+        print_text(notes, end="")
+    elif style in (TableFormat.CSV, TableFormat.JSON):  # these formats have no notes
+        if warning := correlations.describe_small_sample(correlations_found):
+            print(format_message(f"probe: warning: {warning}"), file=sys.stderr)
+        print_or_write(format_records(correlations.to_correlation_records(correlations_found), style), out)
+    else:
+        print_or_write(write_sections([("", grid, notes)], style, caption=caption), out)

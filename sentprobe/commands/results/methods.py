@@ -1,0 +1,41 @@
+"""The command ``probe methods``: a paragraph for a paper's methods section."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sentprobe.commands.shared import options as opt
+from sentprobe.commands.shared.table_output import find_table_format, print_or_write
+from sentprobe.disk.files import write_atomically
+from sentprobe.display.screen import print_text
+from sentprobe.display.table_writers import TableFormat
+
+FORMATS = (TableFormat.TEXT, TableFormat.MARKDOWN, TableFormat.LATEX)
+
+
+def methods(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of results.")],
+    format_: Annotated[
+        str | None, opt.build_format_option(("text", "markdown", "latex"), opt.DEFAULT_FORMAT_HELP)
+    ] = None,
+    out: Annotated[Path | None, opt.build_out_option("Write to this file.")] = None,
+    bib: Annotated[
+        Path | None, typer.Option("--bib", help="Write the BibTeX to this file instead of below the paragraph.")
+    ] = None,
+) -> None:
+    """Write a paragraph for the methods section of a paper, and its BibTeX."""
+    from sentprobe.commands.results.results_input import read_probed_runs
+    from sentprobe.probes.report.paper.methods_text import format_bibtex, write_methods_text, write_references_text
+
+    style = find_table_format(format_, out, subject="a paragraph", allowed=FORMATS)
+    results = read_probed_runs(runs)
+    text, bibtex = write_methods_text(results, style), write_references_text(results)
+    references = f"\n{format_bibtex(bibtex, style)}" if bib is None else ""
+    if bib is not None:
+        write_atomically(bib, bibtex)
+    if style is TableFormat.TEXT and out is None:
+        print_text(text, end="")
+        print(references, end="")
+    else:
+        print_or_write(text + references, out)

@@ -1,0 +1,52 @@
+"""The command ``probe report``: the page of one or more runs."""
+
+from inspect import signature
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sentprobe.commands.shared import options as opt
+from sentprobe.display.table_writers import TableFormat
+from sentprobe.errors import UsageError
+
+PAGE = Path("report.html")
+
+SUFFIXES = (".html", ".htm")
+
+
+def report(
+    context: typer.Context,
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of results.")],
+    out: Annotated[Path, opt.build_out_option("Write to this .html file.")] = PAGE,
+    intervals: opt.IntervalsOption = False,
+    sources: opt.SourcesOption = False,
+    all_rows: opt.AllRowsOption = False,
+    published: opt.PublishedOption = False,
+    by_length: opt.ByLengthOption = None,
+    nearness: opt.NearnessOption = "cosine",
+    audits: opt.AuditsOption = None,
+) -> None:
+    """Write one or more runs as an HTML page with tables, controls and plots.
+
+    The page is one file that loads nothing else. probe show --format html writes the same page.
+    """
+    from sentprobe.commands.results.show import show
+
+    if out.suffix.lower() not in SUFFIXES:
+        raise UsageError(f"{out}: a report is an .html file; probe show writes other formats")
+    defaults = {parameter.name: parameter.default for parameter in signature(show).parameters.values()}
+    arguments = dict(
+        context=context,
+        runs=runs,
+        format_=TableFormat.HTML.value,
+        out=out,
+        intervals=intervals,
+        sources=sources,
+        all_rows=all_rows,
+        published=published,
+        by_length=by_length,
+        nearness=nearness,
+        audits=audits,
+    )
+    show(**defaults | arguments)

@@ -1,0 +1,215 @@
+"""Output of ``probe show``: tables, series by sentence length, plots and the report page."""
+
+import itertools
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sentprobe.commands.shared.table_output import FLAT
+from sentprobe.display import table_writers as tw
+from sentprobe.display.screen import print_table, print_text
+from sentprobe.errors import SentprobeError, UsageError, escape_control_characters, format_message
+from sentprobe.lengths import Lengths
+from sentprobe.probes.geometry.distance_draws import build_geometry_tables
+from sentprobe.probes.geometry.distance_results import GeometryResult
+from sentprobe.probes.geometry.measures import Nearness
+from sentprobe.probes.report.plots.length_series import SERIES_NOTES, build_series_grids, check_lengths, series_records
+from sentprobe.probes.report.tables.distance_report import build_geometry_sections, join_records
+from sentprobe.probes.report.tables.main_table import CellStyle, describe_differences, split_single_draws
+from sentprobe.probes.report.tables.method_tables import build_method_tables, to_method_records
+from sentprobe.probes.report.tables.part_tables import build_structure_tables, index_by_fingerprint
+from sentprobe.probes.report.tables.published_rows import to_published_records
+from sentprobe.probes.report.tables.short_notes import SHORT, NoteStyle
+from sentprobe.probes.report.tables.training_curves import Curve, build_curve_tables, separate_training_curves
+from sentprobe.probes.report.tables.view import ShownTable, build_sections, choose_notes, lay_out_grids
+from sentprobe.probes.report.tables.view import to_text as write_sections
+from sentprobe.probes.results.item_table import ItemTable, has_held_out, has_items, read_item_tables
+from sentprobe.probes.results.result import Result, Results
+from sentprobe.probes.results.training_curve import LearningCurve
+
+if TYPE_CHECKING:
+    from sentprobe.probes.audit import Audit
+    from sentprobe.probes.report.plots.panels import ResultPicture
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """The parts and the style of the output."""
+
+    style: CellStyle = CellStyle()  # noqa: RUF009 - frozen
+    notes: NoteStyle = SHORT
+    by_length: Lengths | None = None
+    caption: tw.Caption = tw.NO_CAPTION
+    distances: tuple[GeometryResult, ...] = ()
+    """Results of geometry, shown below the tables."""
+    nearness: Nearness = Nearness.COSINE
+    curves: tuple[Curve, ...] = ()
+    """Training curves of encoders, shown below the tables."""
+    items: tuple[ItemTable, ...] = ()
+    """Test items with a held-out structure; the gap in accuracy is shown below the tables."""
+    audits: "tuple[Audit, ...]" = ()
+    """Audits of the datasets, for the page."""
+
+
+def separate_curves(results: Results, view: View, learning_curves: Sequence[LearningCurve]) -> tuple[Results, View]:
+    """Return the results of finished encoders, and a view with training curves of the others."""
+    separated = separate_training_curves(results, view.distances, learning_curves)
+    return separated.untracked, replace(view, distances=separated.untracked_distances, curves=separated.curves)
+
+
+def read_shown_audits(paths: Sequence[Path]) -> "tuple[Audit, ...]":
+    """Read the audits of several files."""
+    if not paths:
+        return ()
+    from sentprobe.probes.audit.audit_reader import read_audits
+
+    return tuple(audit for path in paths for audit in read_audits(path))
+
+
+def _load_stored_items(results: Results) -> tuple[ItemTable, ...]:
+    """Return the test items that are stored with the results, without damaged ones."""
+    results_by_dataset = {(r.source, r.task, r.dataset_fingerprint): r for r in results.records}
+    results_with_items = (result for result in results_by_dataset.values() if has_items(result, Path(result.source)))
+    tables = (table for result in results_with_items for table in _load_items(result))
+    return tuple({(item_table.task, item_table.fingerprint): item_table for item_table in tables}.values())
+
+
+def _load_items(result: Result) -> tuple[ItemTable, ...]:
+    """Return the test items of a result; if they cannot be used, print the reason on stderr."""
+    try:
+        return read_item_tables([result])
+    except SentprobeError as error:
+        print(format_message(f"left out: test items: {error}"), file=sys.stderr)
+        return ()
+
+
+def find_held_out_items(results: Results) -> tuple[ItemTable, ...]:
+    """Return the stored test items of tasks with a held-out structure."""
+    return _load_stored_items(Results(tuple(filter(has_held_out, results.records))))
+
+
+def draw_plot(
+    results: Results,
+    by_length: Lengths | None,
+    distances: Sequence[GeometryResult] = (),
+    nearness: Nearness = Nearness.COSINE,
+    learning_curves: Sequence[LearningCurve] = (),
+) -> "ResultPicture":
+    """Return a plot by sentence length, by layer, by training step, or of geometry.
+
+    Raises:
+        UsageError: the results allow no plot, or several.
+    """
+    from sentprobe.probes.report.plots import page_pictures
+
+    if by_length is not None:
+        check_lengths(results)
+        settings = split_single_draws(results)
+        _check_single(settings, "settings (classifier, data, probe words or seed)")
+        pictures = page_pictures.draw_length_pictures(settings[0], by_length)
+        return _take_first(pictures, "no task has test sentences of several lengths")
+    curves = separate_training_curves(results, distances, learning_curves).curves
+    layered_draws = [draw for draw in split_single_draws(results) if page_pictures.find_layered_models(draw)]
+    if curves and not layered_draws:
+        _check_single(curves, "trainings (name, seed or folder)")
+        picture = page_pictures.draw_training_picture(curves[0])
+        return replace(picture, title=f"{escape_control_characters(curves[0].name)} in training")
+    if not results.records:
+        tables = build_geometry_tables(distances)
+        _check_single(tables, "tables of geometry")
+        picture = page_pictures.draw_contrast_picture(tables[0], nearness)
+        return replace(picture, title=f"{picture.title}, by {nearness.value}")
+    _check_single(layered_draws, "settings with layers (classifier, data or seed)")
+    pictures = page_pictures.draw_layer_pictures(layered_draws[0] if layered_draws else results)
+    return _take_first(pictures, "no model has several layers")
+
+
+def _check_single(parts: Sequence[object], description: str) -> None:
+    """Raise UsageError if there are several things to plot."""
+    if len(parts) > 1:
+        raise UsageError(
+            f"there are {len(parts)} {description}, and a plot shows one: name fewer runs, or use "
+            "--format html, which has a plot of each"
+        )
+
+
+def _take_first(pictures: "Iterator[ResultPicture]", reason: str) -> "ResultPicture":
+    """Return the first picture; raise UsageError if there is none."""
+    picture = next(pictures, None)
+    if picture is None:
+        raise UsageError(f"there is nothing to plot: {reason}")
+    return picture
+
+
+def format_results(results: Results, view: View, fmt: tw.TableFormat) -> str:
+    """Return the results as text in any format."""
+    if view.by_length is not None and fmt is not tw.TableFormat.HTML:
+        return format_series(results, view, by=view.by_length, fmt=fmt)
+    if fmt in FLAT:
+        papers = to_published_records(results) if view.style.published else []
+        return tw.format_records(join_records(results, view.distances, papers, to_method_records(results)), fmt)
+    if fmt is tw.TableFormat.HTML:
+        from sentprobe.probes.report.page.html import build_report_page
+
+        by = view.by_length or Lengths.BINS
+        return build_report_page(
+            results,
+            view.distances,
+            style=view.style,
+            by=by,
+            curves=view.curves,
+            nearness=view.nearness,
+            items=_load_stored_items(results),
+            audits=view.audits,
+        )
+    view = replace(view, notes=choose_notes(fmt, view.notes))
+    return write_sections(list(_build_tables(results, view)), fmt, caption=view.caption)
+
+
+def print_tables(results: Results, view: View) -> None:
+    """Print a table for each setting, with its notes."""
+    if view.by_length is not None:
+        print_series(results, by=view.by_length, style=view.style)
+        return
+    for title, grid, notes in _build_tables(results, view):
+        print_text(tw.format_title(title, tw.TableFormat.TEXT), end="")
+        print_table(tw.build_rich_table(grid))
+        print_text(notes, end="")
+
+
+def _build_tables(results: Results, view: View) -> Iterator[ShownTable]:
+    """Yield tables: accuracy, then structures, geometry, curves and methods."""
+    yield from lay_out_grids(build_sections(results, view.style, view.notes), view.style)
+    yield from build_structure_tables(results, index_by_fingerprint(view.items), view.style)
+    yield from build_geometry_sections(view.distances, results, intervals=view.style.intervals, nearness=view.nearness)
+    yield from build_curve_tables(view.curves, intervals=view.style.intervals)
+    yield from build_method_tables(results)
+
+
+def print_series(results: Results, *, by: Lengths, style: CellStyle) -> None:
+    """Print a table for each setting, draw and task; see :func:`check_lengths` for errors."""
+    check_lengths(results)
+    tables = split_single_draws(results)
+    for title, draw in zip(describe_differences(tables), tables, strict=True):
+        print_text(tw.format_title(title, tw.TableFormat.TEXT), end="")
+        for grid in build_series_grids(draw, by=by, style=style):
+            print_table(tw.build_rich_table(grid))
+    print_text("\n".join(SERIES_NOTES))
+
+
+def format_series(results: Results, view: View, *, by: Lengths, fmt: tw.TableFormat) -> str:
+    """Return the series as text in any format but HTML; see :func:`check_lengths` for errors."""
+    check_lengths(results)
+    if fmt in FLAT:
+        return tw.format_records(series_records(results, by=by), fmt)
+    tables = split_single_draws(results)
+    grids = [list(build_series_grids(draw, by=by, style=view.style)) for draw in tables]
+    count, numbers = sum(map(len, grids)), itertools.count(1)
+    parts = [
+        tw.format_title(title, fmt)
+        + "\n".join(tw.format_grid(g, fmt, view.caption.add_number(next(numbers), count)) for g in draw_grids)
+        for title, draw_grids in zip(describe_differences(tables), grids, strict=True)
+    ]
+    return "\n".join(parts) + tw.format_notes("".join(f"{note}\n" for note in SERIES_NOTES), fmt)

@@ -1,0 +1,1 @@
+"""Commands that train probes or encoders, or measure distances."""

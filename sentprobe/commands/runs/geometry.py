@@ -1,0 +1,249 @@
+"""The command ``probe geometry``: distances between sentence vectors."""
+
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sentprobe import names
+from sentprobe.commands.shared import completion
+from sentprobe.commands.shared import options as opt
+from sentprobe.commands.shared.given_options import list_given_options
+from sentprobe.commands.shared.interruption import describe_resumption, report_interruption
+from sentprobe.commands.shared.table_output import find_caption, find_table_format, print_reuse
+from sentprobe.disk.files import find_cache_directory
+from sentprobe.display.screen import print_table, print_text
+from sentprobe.display.table_writers import Caption, Grid, TableFormat, build_rich_table, format_tables
+from sentprobe.errors import UsageError, format_message
+from sentprobe.generator.spaces.held_out_words import parse_side
+from sentprobe.lexicon import Lexicon
+from sentprobe.lexicon.read import choose_vocabulary, load_lexicon
+from sentprobe.processes import check_count, limit_threads
+from sentprobe.progress import show_bars
+from sentprobe.specs import Spec, choose_member
+
+if TYPE_CHECKING:
+    from sentprobe.generator.pairs.triplets import TripletSpace
+    from sentprobe.probes.encoders import Encoder
+    from sentprobe.probes.geometry.distance_results import GeometryResult
+    from sentprobe.probes.geometry.distance_tables import GroupedBy
+    from sentprobe.probes.geometry.measures import Nearness
+    from sentprobe.probes.geometry.triplet_sentences import TripletSampling
+
+
+@opt.expand_option_groups
+def geometry(
+    context: typer.Context,
+    sentences: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="compeval|PATH...",
+            help="By default triplets are drawn. Otherwise: files of gen pairs; or compeval or datasets, for the test "
+            "sentences of SemRole, Order and Negation. If --out has probe results for them, both are shown.",
+            autocompletion=completion.complete_suite,
+        ),
+    ] = None,
+    encoder: opt.EncodersOption = None,
+    contrast: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--contrast",
+            "-c",
+            help=f"{names.enumerate_names(names.CONTRASTS)}; repeatable. Default: all.",
+            autocompletion=completion.complete_contrast,
+        ),
+    ] = None,
+    task: opt.TaskOption = None,
+    out: opt.ResultsOption = None,
+    n: Annotated[int, typer.Option("--n", "-n", help="Triplets per contrast.")] = 400,
+    variants: Annotated[
+        int,
+        typer.Option("--variants", help="Number of variants of the anchor among which the positive is ranked: 0 to 8."),
+    ] = 5,
+    seed: Annotated[int, opt.build_seed_option("triplets and encoders")] = 0,
+    nearness: Annotated[
+        str, typer.Option("--nearness", help="Measure of nearness: cosine, dot, euclid or whitened.")
+    ] = "cosine",
+    by: Annotated[
+        str | None, typer.Option("--by", help="Split the accuracy (cosine) by structure, place or distance.")
+    ] = None,
+    intervals: opt.IntervalsOption = False,
+    format_: opt.TableFormatOption = "text",
+    force: opt.ForceOption = False,
+    cache: opt.CacheOption = True,
+    threads: Annotated[
+        int | None, opt.declare_option(opt.MACHINE, help="PyTorch threads. Default: one per core.")
+    ] = None,
+    *,
+    source: opt.TripletOptions,
+    latex: opt.LatexOptions,
+) -> None:
+    """Measure, without training, whether sentences with the same meaning have the nearest vectors.
+
+    A triplet has an anchor, a positive with the same meaning in another form, and negatives that differ in one
+    property. An encoder is right if the positive is nearer to the anchor than the negative. gen pairs writes triplets.
+    """
+    from sentprobe.commands.runs import geometry_input as inputs
+    from sentprobe.generator.pairs.event_variants import check_variants
+    from sentprobe.probes.encoders import USUAL_ENCODERS, parse_encoders
+    from sentprobe.probes.encoders.cache.vector_cache import Cache
+    from sentprobe.probes.encoders.resolve import bind_to_sentence_order
+    from sentprobe.probes.geometry import distance_tables, measures
+    from sentprobe.probes.geometry.distance_run import GeometrySettings, measure_encoders
+    from sentprobe.probes.geometry.triplet_sentences import (
+        SampledTriplets,
+        TripletSampling,
+        TripletSentences,
+        digest_words,
+        sample_background,
+    )
+    from sentprobe.probes.results.store import check_directory, prepare_directory
+
+    style = find_table_format(format_, None, subject="geometry")
+    caption = find_caption(latex, style)
+    chosen_nearness = choose_member(measures.Nearness, nearness, what="nearness")
+    grouping = None if by is None else choose_member(distance_tables.GroupedBy, by, what="group")
+    if grouping is not None:
+        distance_tables.check_group_nearness(chosen_nearness)
+    check_count("threads", threads)
+    files, other_words = inputs.split_triplet_files(sentences or ())
+    inputs.reject_drawn_triplet_options(files, {"--by": by is not None, "--held-out": bool(source.held_out)})
+    inputs.reject_tasks_without_data(task or (), other_words)
+    inputs.reject_triplet_options(list_given_options(context), sentences or ())
+    specs = parse_encoders(encoder or USUAL_ENCODERS)
+    side = parse_side(source.held_out or (), held_out=True)
+    words = load_lexicon(source.lexicon)
+    vocabulary = source.vocabulary or choose_vocabulary(words, "compeval")
+    drawing = TripletSampling(
+        vocabulary=vocabulary,
+        templates=tuple(source.template or ("all",)),
+        n=n,
+        variants=variants,
+        seed=seed,
+        words=digest_words(side.restrict_lexicon(words, vocabulary) if side else words, vocabulary),
+        held_out=side.values if side else (),
+    )
+    check_variants(variants)
+    targets = inputs.parse_sentence_targets(other_words, task or (), source, seed=seed) if other_words else None
+    file_materials = inputs.read_triplet_materials(files, seed=seed)
+    spaces = [] if sentences else build_spaces(words, contrast or (), drawing)
+    if out is not None:
+        check_directory(out)
+    encoders = [vector_encoder for spec in specs for vector_encoder in build_vector_encoders(spec, seed)]
+    materials: list[TripletSentences] = [SampledTriplets(space, drawing) for space in spaces]
+    if targets:
+        materials = inputs.build_mirror_materials(targets, words, drawing, command=opt.format_command_line())
+    materials += file_materials
+    background_sentences = sample_background(words, drawing)
+    encoders = bind_to_sentence_order(encoders, [background_sentences, *(material.sentences for material in materials)])
+    if out is not None:
+        prepare_directory(out)
+    settings = GeometrySettings(
+        background=background_sentences,
+        out=out,
+        force=force,
+        cache=Cache(find_cache_directory()) if cache else None,
+        command=opt.format_command_line(),
+    )
+    with (
+        report_interruption(describe_resumption(out) if out else "use --out to keep results and resume a run"),
+        limit_threads(threads),
+        show_bars() as reporter,
+    ):
+        outcome = measure_encoders(encoders, materials, settings, reporter)
+    distance_tables.check_nearness(outcome.results, chosen_nearness)
+    grid, notes = _build_table(outcome.results, out, chosen_nearness, grouping, intervals=intervals)
+    _print_table(grid, notes, outcome.results, style, caption)
+    if out is not None:
+        print_reuse(outcome.reused, total=len(outcome.results))
+        print(f"results: {out}", file=sys.stderr)
+
+
+def _build_table(
+    results: "Sequence[GeometryResult]",
+    out: Path | None,
+    nearness: "Nearness",
+    by: "GroupedBy | None",
+    *,
+    intervals: bool,
+) -> tuple[Grid, str]:
+    """Return the table and its notes, with the accuracies of probes in the results folder."""
+    from sentprobe.probes.geometry import distance_tables
+    from sentprobe.probes.report.tables.distance_report import describe_probe_accuracies, describe_semrole_accuracies
+    from sentprobe.probes.results.store import read_sound_results
+
+    probed = [] if out is None else [*read_sound_results(out)]
+    notes = distance_tables.format_notes(results, nearness, by=by) + "".join(
+        describe_semrole_accuracies(results, probed)
+    )
+    if by is not None:
+        return distance_tables.build_group_grid(results, by, intervals=intervals), notes
+    probe_columns = describe_probe_accuracies(results, probed, intervals=intervals)
+    grid = distance_tables.build_geometry_grid(
+        results, nearness=nearness, intervals=intervals, probe_cells=probe_columns
+    )
+    return grid, notes
+
+
+def _print_table(
+    grid: Grid, notes: str, results: "Sequence[GeometryResult]", style: TableFormat, caption: Caption
+) -> None:
+    from sentprobe.probes.geometry.distance_results import to_geometry_records
+
+    if style is TableFormat.TEXT:
+        print_table(build_rich_table(grid))
+        print_text(notes, end="")
+    else:
+        records = partial(to_geometry_records, results)
+        text = format_tables([grid], notes=notes, records=records, style=style, caption=caption)
+        print(text, end="")
+
+
+def build_spaces(lexicon: Lexicon, names: Sequence[str], drawing: "TripletSampling") -> "list[TripletSpace]":
+    """Return the triplet spaces of the named contrasts; without names, of all that are possible.
+
+    Contrasts that are left out are reported on stderr.
+
+    Raises:
+        UsageError: an unknown contrast; templates that do not have it; too few triplets.
+    """
+    from sentprobe.generator.pairs.contrasts import CONTRASTS
+    from sentprobe.generator.pairs.triplets import ImpossibleContrastError, TripletSpace
+
+    spaces, errors = [], []
+    for name in dict.fromkeys(names or CONTRASTS):
+        try:
+            spaces.append(
+                TripletSpace(
+                    lexicon, name, vocabulary=drawing.vocabulary, templates=drawing.templates, side=drawing.side
+                )
+            )
+        except ImpossibleContrastError as error:
+            if names:
+                raise
+            errors.append(error)
+    if not spaces:
+        raise errors[0]
+    for failure in errors:
+        print(format_message(f"left out: {failure}"), file=sys.stderr)
+    for space in spaces:
+        space.check_count(drawing.n)
+    return spaces
+
+
+def build_vector_encoders(spec: Spec, seed: int) -> "list[Encoder]":
+    """Return the encoders of a spec.
+
+    Raises:
+        UsageError: the spec names a baseline, which has no vectors.
+    """
+    from sentprobe.probes.encoders import Encoder, make_encoders
+
+    candidates = make_encoders(spec, seed=seed)
+    encoders = [encoder for encoder in candidates if isinstance(encoder, Encoder)]
+    if len(encoders) < len(candidates):
+        raise UsageError(f"{str(spec)!r} is a baseline without vectors, so it has no distances")
+    return encoders

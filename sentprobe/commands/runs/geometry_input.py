@@ -1,0 +1,140 @@
+"""Input of ``probe geometry``: files of ``gen pairs``, and mirror pairs of task datasets."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sentprobe.commands.shared import options as opt
+from sentprobe.commands.shared.target_options import parse_targets
+from sentprobe.errors import SentprobeError, UsageError, format_message
+from sentprobe.lexicon import Lexicon
+from sentprobe.probes.runs.request.targets import Targets, find_datasets
+from sentprobe.progress import show_bars
+from sentprobe.specs import COMPEVAL, NATURAL
+
+if TYPE_CHECKING:
+    from sentprobe.probes.dataset import ProbeDataset
+    from sentprobe.probes.geometry.triplet_sentences import TripletSampling, TripletSentences
+
+MIRROR_TASKS = ("Order", "SemRole", "Negation")
+"""The tasks of compeval whose test items are mirror pairs."""
+
+TRIPLET_OPTIONS = {
+    "contrast": "--contrast", "n": "--n", "variants": "--variants", "template": "--template",
+}  # fmt: skip
+"""By parameter: the options that select drawn triplets."""
+
+
+def split_triplet_files(words: Sequence[str]) -> tuple[list[Path], list[str]]:
+    """Return the files of ``gen pairs`` among *words*, and the other words."""
+    from sentprobe.probes.geometry.triplet_reader import is_pairs_file
+
+    files = [word for word in words if is_pairs_file(Path(word))]
+    return [*map(Path, files)], [word for word in words if word not in files]
+
+
+def reject_drawn_triplet_options(files: Sequence[Path], requested: dict[str, bool]) -> None:
+    """Raise UsageError if an option for drawn triplets is given together with files."""
+    for option, is_requested in requested.items():
+        if files and is_requested:
+            raise UsageError(f"{option} is for drawn triplets, not for those of {files[0]}")
+
+
+def read_triplet_materials(files: Sequence[Path], *, seed: int) -> "list[TripletSentences]":
+    """Read the triplets of each file.
+
+    Raises:
+        UsageError: two files have the same contrast.
+        FormatError: a file is damaged or lacks annotation.
+    """
+    from sentprobe.probes.geometry import triplet_reader as reader
+
+    materials: dict[str, tuple[Path, TripletSentences]] = {}
+    for path in files:
+        reader.check_annotation(path)
+        material = reader.read_triplets(path, seed=seed)
+        if material.contrast in materials:
+            raise UsageError(
+                f"{materials[material.contrast][0]} and {path} are both of the contrast {material.contrast}: "
+                "use two commands"
+            )
+        materials[material.contrast] = path, material
+    return [material for _, material in materials.values()]
+
+
+def reject_tasks_without_data(tasks: Sequence[str], words: Sequence[str]) -> None:
+    """Raise UsageError if tasks are given without a suite or datasets."""
+    if tasks and not words:
+        raise UsageError("--task is for compeval or datasets: name one first")
+
+
+def reject_triplet_options(given_options: Sequence[str], words: Sequence[str]) -> None:
+    """Raise UsageError if options for drawn triplets are given together with datasets."""
+    for name in given_options if words else ():
+        if name in TRIPLET_OPTIONS:
+            raise UsageError(
+                f"{TRIPLET_OPTIONS[name]} is for drawn triplets, not for the sentences of {', '.join(words)}"
+            )
+
+
+def parse_sentence_targets(
+    words: Sequence[str], tasks: Sequence[str], source: opt.TripletOptions, *, seed: int
+) -> Targets:
+    """Return the targets that the words name: the suite compeval, or datasets.
+
+    Raises:
+        UsageError: a word names a corpus table; see also :func:`parse_targets`.
+    """
+    names = tasks or (MIRROR_TASKS if [*words] == [COMPEVAL] else ())
+    options = opt.CompevalOptions(vocabulary=source.vocabulary, lexicon=source.lexicon, held_out=source.held_out)
+    given_options = ["held_out"] if source.held_out else []
+    targets = parse_targets(words, names, compeval=options, seed=seed, given_options=given_options)
+    if NATURAL in targets.suites or NATURAL in words:
+        raise UsageError(
+            "natural-text tasks have no mirror pairs, which distances need; "
+            "give compeval, or datasets of SemRole, Order or Negation"
+        )
+    return targets
+
+
+def build_mirror_materials(
+    targets: Targets, lexicon: Lexicon, drawing: "TripletSampling", *, command: str
+) -> "list[TripletSentences]":
+    """Return the mirror pairs of each dataset; report datasets without mirror pairs on stderr.
+
+    Raises:
+        UsageError: no dataset has mirror pairs.
+        SentprobeError: no dataset can be built or read.
+    """
+    from sentprobe.probes.geometry.mirror_triplets import NoMirrorError, build_mirror_material
+
+    with show_bars() as reporter:
+        found_datasets = find_datasets(targets, command=command, reporter=reporter)
+    materials: list[TripletSentences] = []
+    errors: list[SentprobeError] = [*found_datasets.failures.values()]
+    for data, dataset_drawing in _pair_with_drawings(targets, found_datasets.datasets, drawing):
+        try:
+            materials.append(build_mirror_material(data, lexicon, dataset_drawing))
+        except NoMirrorError as error:
+            errors.append(error)
+    if not materials:
+        raise errors[0]
+    for failure in errors:
+        print(format_message(f"left out: {failure}"), file=sys.stderr)
+    return materials
+
+
+def _pair_with_drawings(
+    targets: Targets, datasets: "Sequence[ProbeDataset]", drawing: "TripletSampling"
+) -> "Iterator[tuple[ProbeDataset, TripletSampling]]":
+    """Yield each dataset with its drawing: this command's if it was built now, else its card's.
+
+    The card of a dataset that was built now has this command line.
+    """
+    for data in datasets:
+        built = bool(targets.built) and data.card.command == opt.format_command_line()
+        templates = (COMPEVAL,) if built else ()
+        dataset_drawing = replace(drawing, vocabulary=data.card.vocabulary, templates=templates)
+        yield data, dataset_drawing if built else replace(dataset_drawing, words="", held_out=())

@@ -1,0 +1,84 @@
+"""Options of ``probe run`` for methods beyond accuracy on whole vectors."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from sentprobe import names
+from sentprobe.commands.shared.completion import complete_method
+from sentprobe.commands.shared.options import METHODS, declare_option
+from sentprobe.specs import Spec
+
+if TYPE_CHECKING:
+    from sentprobe.probes.encoders.resolve import EncoderSource
+    from sentprobe.probes.results.result import Condition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodOptions:
+    """Options for additional methods and variants; docs/methods.md explains them."""
+
+    dims: Annotated[
+        str | None,
+        declare_option(
+            METHODS, "--dims", metavar="N,N,...", help="Also probe vectors cut to their first N dimensions: 64,128,256."
+        ),
+    ] = None
+    quantize: Annotated[
+        str | None,
+        declare_option(
+            METHODS,
+            "--quantize",
+            metavar="int8,binary",
+            help="Also probe vectors rounded to int8 or binary, at full and cut width.",
+        ),
+    ] = None
+
+    erase: Annotated[
+        list[str] | None,
+        declare_option(
+            METHODS,
+            "--erase",
+            metavar="DATASET",
+            help="Also probe vectors with the labels of this dataset erased; repeatable.",
+        ),
+    ] = None
+    control_task: Annotated[
+        bool,
+        declare_option(METHODS, "--control-task", help="Also train on random labels per word type, for selectivity."),
+    ] = False
+    method: Annotated[
+        list[str] | None,
+        declare_option(
+            METHODS,
+            "--method",
+            help=f"Also apply a method: {names.enumerate_names(names.METHODS)}; repeatable.",
+            autocompletion=complete_method,
+        ),
+    ] = None
+
+    def find_conditions(self) -> "tuple[Condition, ...]":
+        """Return the conditions that the methods train.
+
+        Raises:
+            UsageError: unknown method.
+        """
+        from sentprobe.probes.runs.request.methods import find_methods
+
+        return find_methods(self.method or (), control_task=self.control_task)
+
+    def resolve_encoders(self, specs: Sequence[Spec]) -> "list[EncoderSource]":
+        """Return the encoders and their variants.
+
+        Raises:
+            UsageError: an invalid width, rounding or dataset.
+        """
+        from sentprobe.probes.encoders.resolve import expand_variants
+        from sentprobe.probes.encoders.variants.cut_and_rounded import parse_storage
+        from sentprobe.probes.encoders.variants.erasure import check_erasable
+        from sentprobe.probes.formats import read_dataset
+
+        for path in self.erase or ():
+            check_erasable(read_dataset(path))
+        storage = parse_storage(self.dims, self.quantize)
+        return expand_variants(specs, storage, erase=self.erase or ())

@@ -1,0 +1,223 @@
+"""The command ``probe run``: probe encoders on tasks, and print the table of accuracies."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sentprobe import names
+from sentprobe.commands.runs.method_options import MethodOptions
+from sentprobe.commands.runs.run_file import CONFIG_HELP, format_run_file, read_run_file
+from sentprobe.commands.shared import completion
+from sentprobe.commands.shared import options as opt
+from sentprobe.commands.shared.given_options import list_given_options
+from sentprobe.commands.shared.interruption import describe_resumption, report_interruption
+from sentprobe.commands.shared.table_output import print_reuse
+from sentprobe.commands.shared.task_list import CommandWithTaskList
+from sentprobe.disk.files import find_cache_directory
+from sentprobe.display.screen import print_text
+from sentprobe.processes import choose_jobs
+from sentprobe.progress import show_bars
+from sentprobe.specs import COMPEVAL, parse_pair
+
+if TYPE_CHECKING:
+    from sentprobe.probes.runs.request.run_request import RunPlacement
+    from sentprobe.probes.runs.request.targets import Targets
+    from sentprobe.probes.suites import PresetChoice
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command("run", cls=CommandWithTaskList)
+@opt.expand_option_groups
+def run(
+    context: typer.Context,
+    targets: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SUITE|PATH...",
+            help="compeval, natural TABLE (from analyze), datasets.",
+            autocompletion=completion.complete_suite,
+        ),
+    ],
+    encoder: opt.EncodersOption = None,
+    task: opt.TaskOption = None,
+    out: opt.ResultsOption = None,
+    force: opt.ForceOption = False,
+    config: Annotated[  # noqa: ARG001 - read by its callback
+        Path | None, typer.Option(metavar="FILE", help=CONFIG_HELP, callback=read_run_file, is_eager=True)
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only list missing results and estimate the time.")
+    ] = False,
+    seed: Annotated[int, opt.build_seed_option("data, encoders and probes")] = 0,
+    seeds: Annotated[int, typer.Option(help="Number of probe seeds, counted from --seed.")] = 1,
+    draws: Annotated[
+        int, typer.Option(help="Repeat with N independent draws of data, untrained weights and probes.")
+    ] = 1,
+    intervals: opt.IntervalsOption = False,
+    sources: opt.SourcesOption = False,
+    controls: Annotated[bool, typer.Option("--controls/--no-controls", help="Also train controls.")] = True,
+    all_rows: opt.AllRowsOption = False,
+    notes: opt.NotesOption = False,
+    *,
+    compeval: opt.CompevalOptions,
+    items: opt.ItemOptions,
+    preset: Annotated[
+        str | None,
+        opt.declare_option(
+            opt.CLASSIFIER,
+            help=f"{names.enumerate_names(names.PRESETS)}. Default: the preset of the "
+            "task's paper (ettinger; natural text: conneau or adi).",
+            autocompletion=completion.complete_preset,
+        ),
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        opt.declare_option(opt.CLASSIFIER, "--set", help="Override a value of the preset: max_epochs=50."),
+    ] = None,
+    probe_vectors: Annotated[
+        str | None,
+        opt.declare_option(
+            opt.CLASSIFIER,
+            metavar="one-hot|encoder|SPEC",
+            help="Vectors of probe words: one-hot; encoder (each encoder's own vector of the "
+            "word); or another encoder, such as bow:FILE. Default: encoder for the tasks of Adi et "
+            "al., else one-hot.",
+            autocompletion=completion.complete_probe_vectors,
+        ),
+    ] = None,
+    device: Annotated[
+        str,
+        opt.declare_option(
+            opt.MACHINE,
+            metavar="auto|cpu|cuda|mps",
+            help="Device for training probes; auto is the fastest. Encoders have their own option device=.",
+            autocompletion=completion.complete_device,
+        ),
+    ] = "cpu",
+    where: opt.EngineOptions,
+    jobs: Annotated[
+        int | None, opt.build_jobs_option("Default: one per core; with --threads N, one per N cores.")
+    ] = None,
+    threads: Annotated[
+        int | None,
+        opt.declare_option(
+            opt.MACHINE,
+            help="PyTorch threads of encoding and of each training process. Default: one per core "
+            "for encoding, one for training.",
+        ),
+    ] = None,
+    cache: opt.CacheOption = True,
+    natural: opt.NaturalOptions,
+    methods: MethodOptions,
+) -> None:
+    """Build or read tasks, encode sentences, train probes, and print the table."""
+    # Wrong options are rejected here, before any work is done.
+    from sentprobe.commands.shared.target_options import parse_targets
+    from sentprobe.probes.encoders import USUAL_ENCODERS, parse_encoders
+    from sentprobe.probes.encoders.cache.vector_cache import Cache
+    from sentprobe.probes.natural.selection import merge_scaled_notes
+    from sentprobe.probes.runs.execution.word_source import parse_word_source
+    from sentprobe.probes.runs.request.built_suites import build_failure_error
+
+    machines = where.find_machines(jobs=choose_jobs(threads) if jobs is None else jobs)
+    specs = methods.resolve_encoders(parse_encoders(encoder or USUAL_ENCODERS))
+    conditions = methods.find_conditions()
+    words = None if probe_vectors is None else parse_word_source(probe_vectors)
+    parsed_targets = parse_targets(
+        targets,
+        task or (),
+        compeval=compeval,
+        natural=natural,
+        items=items,
+        seed=seed,
+        given_options=list_given_options(context),
+    )
+    classifier = parse_classifier(preset, set_ or (), parsed_targets)
+    from sentprobe.commands.results.shown_results import View, print_tables
+    from sentprobe.probes.report.tables.main_table import CellStyle
+    from sentprobe.probes.report.tables.short_notes import NoteStyle
+    from sentprobe.probes.runs.request import run_request as req
+
+    request = req.RunRequest(
+        inputs=req.ProbeInputs(targets=parsed_targets, encoders=specs, probe_vectors=words),
+        training=req.ProbeTraining(
+            preset=classifier, seed=seed, seeds=seeds, draws=draws, controls=controls, methods=conditions
+        ),
+        placement=req.RunPlacement(
+            out=out,
+            force=force,
+            cache=Cache(find_cache_directory()) if cache else None,
+            command=opt.format_command_line(),
+            run_file=format_run_file(context, parsed_targets.suites),
+            device=device,
+            threads=threads or 1,
+            encoding_threads=threads,
+            machines=machines,
+        ),
+    )
+    if dry_run:
+        from sentprobe.commands.runs.dry_run import print_forecast
+        from sentprobe.probes.runs.forecast.forecast import make_forecast
+
+        with show_bars() as reporter:
+            predicted = make_forecast(request, reporter=reporter)
+        print_forecast(predicted)
+        return
+    from sentprobe.probes.runs.run import execute_request
+
+    with report_interruption(_describe_stored_work(request.placement)), show_bars() as reporter:
+        outcome = execute_request(request, reporter=reporter)
+    style = CellStyle(intervals=intervals, sources=sources, all_rows=all_rows)
+    note_style = NoteStyle(complete=notes, command=_command_for_notes(out))
+    print_tables(outcome.results, View(style=style, notes=note_style, items=outcome.items))
+    for note in merge_scaled_notes(outcome.notes):
+        print_text(f"note: {note}")
+    if out is not None:
+        print_reuse(outcome.reused, total=len(outcome.results.records))
+        print(f"results: {out}")
+    if outcome.failures:
+        task_names = {*outcome.results.tasks, *outcome.failures}
+        raise build_failure_error(outcome.failures.values(), total=len(task_names))
+
+
+def _command_for_notes(out: Path | None) -> str:
+    """Return the command that prints all notes of a run."""
+    if out is None:
+        return "add --notes (with --out, probe show can print them later)"
+    return f"probe show {shlex.quote(str(out))} --notes"
+
+
+def _describe_stored_work(placement: "RunPlacement") -> str:
+    """Describe the work that a stopped run keeps."""
+    if placement.out is not None:
+        return describe_resumption(Path(placement.out))
+    cached = placement.cache is not None
+    vectors = "only sentence vectors are kept, in the cache" if cached else "nothing is kept"
+    return f"{vectors}; use --out to keep results and resume a run"
+
+
+def parse_classifier(preset: str | None, overrides: Sequence[str], targets: "Targets") -> "PresetChoice":
+    """Return the choice of classifiers: *preset* or each task's own, with overridden values.
+
+    Raises:
+        UsageError: unknown preset or field, or a wrong value.
+    """
+    from sentprobe.probes.suites import PresetChoice
+
+    choice = PresetChoice(preset, tuple(parse_pair(text) for text in overrides))
+    for task in _list_known_tasks(targets):
+        choice.find_preset_of(task)
+    return choice
+
+
+def _list_known_tasks(targets: "Targets") -> list[str]:
+    """Return the names of tasks whose classifiers can be checked before a dataset is read."""
+    from sentprobe.probes.runs.request.built_suites import NaturalSuite
+
+    natural = [suite for suite in targets.items if isinstance(suite, NaturalSuite)]
+    task_names = [task.name for suite in natural for task in suite.tasks]
+    return task_names if natural and COMPEVAL not in targets.suites else [*task_names, ""]

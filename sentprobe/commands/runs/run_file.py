@@ -1,0 +1,142 @@
+"""The run file: the options of ``probe run`` as TOML.
+
+``--config`` reads a run file; a run writes one with its results. A key is the name of an option without dashes;
+``targets`` holds the arguments. A repeatable option is a list of texts, or one text; ``--controls/--no-controls`` is
+``true`` or ``false``.
+"""
+
+import inspect
+import json
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_origin
+
+import typer
+
+from sentprobe.commands.shared.given_options import SUITE_OPTIONS
+from sentprobe.errors import FormatError, UsageError, path_error, suggest
+from sentprobe.values import parse_toml
+
+UNWRITTEN_KEYS = ("config", "force", "dry-run")
+"""The keys that a run file leaves out."""
+
+CONFIG_HELP = "Options from a run file; the command line wins."
+
+HEAD = "# The settings of a run. To do it again: probe run --config THIS_FILE --out ELSEWHERE\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A parameter that a run file may set, and the values that it accepts."""
+
+    parameter: str
+    kind: type
+    is_list: bool = False
+    minimum: int | None = None
+
+    def check(self, value: object) -> str | None:
+        """Return a description of valid values if *value* is wrong, else None."""
+        values: list[Any] = value if self.is_list and isinstance(value, list) else [value]
+        expected = KIND_NAMES.get(self.kind, "a text")
+        if any(type(item) is not (self.kind if self.kind in KIND_NAMES else str) for item in values):
+            return f"{expected}, or a list of {expected.removeprefix('a ')}s" if self.is_list else expected
+        numbers = [item for item in values if isinstance(item, int)]
+        if self.minimum is not None and any(item < self.minimum for item in numbers):
+            return f"{expected} from {self.minimum}"
+        return None
+
+
+KIND_NAMES: Mapping[type, str] = {bool: "true or false", int: "a whole number"}
+"""Names of the types of values in messages; any other type is a text."""
+
+
+def list_settings(context: typer.Context) -> dict[str, Setting]:
+    """Return the settings of a command by key, in the order of its help."""
+    parameters = inspect.signature(context.command.callback or read_run_file).parameters.values()
+    annotated = (parameter for parameter in parameters if get_origin(parameter.annotation) is Annotated)
+    return {_find_key(parameter): _build_setting(parameter) for parameter in annotated}
+
+
+def _find_key(parameter: inspect.Parameter) -> str:
+    """Return the long name of an option without dashes, such as ``jobs`` or ``cache``."""
+    option = get_args(parameter.annotation)[1]
+    texts = [text for text in (option.default, *(option.param_decls or ())) if isinstance(text, str)]
+    long_names = [text.partition("/")[0] for text in texts if text.startswith("--")]
+    return (long_names or [parameter.name.replace("_", "-")])[0].removeprefix("--")
+
+
+def _build_setting(parameter: inspect.Parameter) -> Setting:
+    kind, option = get_args(parameter.annotation)
+    if type(None) in get_args(kind):
+        (kind,) = set(get_args(kind)) - {type(None)}
+    is_list = get_origin(kind) is list
+    return Setting(parameter.name, get_args(kind)[0] if is_list else kind, is_list, option.min)
+
+
+def read_run_file(context: typer.Context, path: Path | None) -> Path | None:
+    """Use the run file's values as the defaults of the command; a callback of Typer.
+
+    Raises:
+        UsageError: the file cannot be read or is no TOML; a key or value is wrong.
+    """
+    if path is not None:
+        text = _read_text(path)
+        settings = {key: setting for key, setting in list_settings(context).items() if key != "config"}
+        values = {}
+        for key, value in _parse_settings(text, path).items():
+            place = _locate_key(path, text, key)
+            if key not in settings:
+                raise UsageError(f"{place}: there is no option {key!r}{suggest(key, settings)}")
+            if expected := settings[key].check(value):
+                raise UsageError(f"{place}: {key}: {expected} is wanted, not {value!r}")
+            is_scalar = settings[key].is_list and not isinstance(value, list)
+            values[settings[key].parameter] = [value] if is_scalar else value
+        context.default_map = {**(context.default_map or {}), **values}
+    return path
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except UnicodeDecodeError:
+        raise UsageError(f"{path}: not UTF-8") from None
+    except OSError as error:
+        raise path_error(path, "cannot read the run file", error) from error
+
+
+def _parse_settings(text: str, path: Path) -> dict[str, Any]:
+    try:
+        return parse_toml(text)
+    except FormatError as error:
+        raise UsageError(f"{path}: {error}") from None
+
+
+def _locate_key(path: Path, text: str, key: str) -> str:
+    """Return the file and, if found, the line of a key."""
+    key_pattern = re.compile(rf"""\s*(?:\[\s*)?["']?{re.escape(key)}["']?\s*[=\].]""")
+    numbered = enumerate(text.split("\n"), 1)
+    line = next((place for place, line in numbered if key_pattern.match(line)), None)
+    return str(path) if line is None else f"{path}, line {line}"
+
+
+def format_run_file(context: typer.Context, suites: Collection[str]) -> str:
+    """Return the settings of a command as a run file, without options unused by the suites."""
+    lines = [HEAD]
+    for key, setting in list_settings(context).items():
+        value = context.params.get(setting.parameter)
+        _, option_suites = SUITE_OPTIONS.get(setting.parameter, ("", ()))
+        is_unused = option_suites and not set(option_suites) & set(suites)
+        if key not in UNWRITTEN_KEYS and not is_unused and value not in (None, [], ()):
+            lines.append(f"{key} = {_format_value(value)}\n")
+    return "".join(lines)
+
+
+def _format_value(value: object) -> str:
+    """Return a value as TOML, which equals JSON except for the control character DEL.
+
+    >>> _format_value([Path("a"), "b"]), _format_value(True), _format_value(3)
+    ('["a", "b"]', 'true', '3')
+    """
+    return json.dumps(value, default=str, ensure_ascii=False).replace("\x7f", "\\u007f")

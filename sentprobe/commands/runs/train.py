@@ -1,0 +1,342 @@
+"""The command ``probe train``: train the papers' encoders on the user's texts."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import typer
+
+from sentprobe import names, progress
+from sentprobe.commands.runs import train_options
+from sentprobe.commands.shared import completion
+from sentprobe.commands.shared import options as opt
+from sentprobe.commands.shared.given_options import map_given_options
+from sentprobe.commands.shared.help import HelpfulCommand
+from sentprobe.commands.shared.interruption import describe_resumption, report_interruption
+from sentprobe.display.screen import print_text
+from sentprobe.errors import UsageError, format_count, format_message
+from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
+from sentprobe.processes import check_count, limit_threads, make_workers, run_in_order
+from sentprobe.specs import check_distinct, choose_member
+
+if TYPE_CHECKING:
+    from sentprobe.probes.pretraining.loop import TrainingSettings
+    from sentprobe.probes.pretraining.optimizers import OptimizerSettings
+    from sentprobe.probes.pretraining.training_presets import TrainingPreset
+    from sentprobe.probes.runs.training.encoder_training import TrainingReport
+    from sentprobe.probes.runs.training.probing_plan import ProbingPlan
+    from sentprobe.probes.runs.training.training_plan import TextPlan, TrainingPlan
+
+
+class TrainCommand(HelpfulCommand):
+    """A command whose help folds rarely used options."""
+
+    folded: ClassVar = (train_options.DETAILS, opt.MACHINE)
+
+
+@dataclass(frozen=True, slots=True)
+class TrainChoices:
+    """All options of the command, by group."""
+
+    texts: train_options.TextChoices
+    encoder: train_options.EncoderChoices
+    length: train_options.TrainingChoices
+    probing: train_options.ProbingChoices
+    details: train_options.DetailChoices
+    where: train_options.MachineChoices
+
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command("train", cls=TrainCommand)
+@opt.expand_option_groups
+def train(
+    context: typer.Context,
+    architecture: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="ARCHITECTURE",
+            help=f"{names.enumerate_names(names.ARCHITECTURES)}.",
+            autocompletion=completion.complete_architecture,
+        ),
+    ],
+    objective: Annotated[
+        str,
+        typer.Option(
+            "--objective",
+            help=f"{names.enumerate_names(names.OBJECTIVES)}.",
+            autocompletion=completion.complete_objective,
+        ),
+    ],
+    out: Annotated[Path, opt.build_out_option("Folder; a stopped run resumes there.")],
+    seed: Annotated[int, opt.build_seed_option("weights, batches and probes")] = 0,
+    seeds: Annotated[int, typer.Option(help="Number of seeds, counted from --seed.")] = 1,
+    *,
+    texts: train_options.TextChoices,
+    encoder: train_options.EncoderChoices,
+    length: train_options.TrainingChoices,
+    probing: train_options.ProbingChoices,
+    details: train_options.DetailChoices,
+    where: train_options.MachineChoices,
+) -> None:
+    """Train an encoder of the papers on your texts, and probe it during training."""
+    check_count("seeds", seeds)
+    check_count("jobs", where.jobs)
+    check_count("threads", where.threads)
+    from sentprobe.probes.pretraining import objectives
+
+    objectives.reject_unused_options(objectives.find_objective(objective), map_given_options(context))
+    plans = [
+        *_build_plans(
+            architecture,
+            objective,
+            out,
+            range(seed, seed + seeds),
+            choices=TrainChoices(texts, encoder, length, probing, details, where),
+            probing=_build_probing_plan(probing),
+        )
+    ]
+    from sentprobe.probes.pretraining.devices_and_precision import is_first_process
+
+    with report_interruption(lambda: _describe_checkpoints(plans, out)):
+        for report in _train_all(plans, jobs=min(where.jobs, len(plans)), threads=where.threads):
+            if is_first_process():
+                print_text(_describe_report(report))
+
+
+def _describe_checkpoints(plans: "Sequence[TrainingPlan]", out: Path) -> str:
+    """Return the message for a stopped training: where it resumes, if there is a checkpoint."""
+    from sentprobe.probes.pretraining import checkpoint
+
+    has_checkpoint = any((plan.out / checkpoint.CHECKPOINT_FOLDER / checkpoint.STATE_FILE).exists() for plan in plans)
+    return describe_resumption(out) if has_checkpoint else "no step was finished, so nothing is kept"
+
+
+def _build_plans(
+    architectures: Sequence[str],
+    objective: str,
+    out: Path,
+    seeds: Sequence[int],
+    *,
+    choices: TrainChoices,
+    probing: "ProbingPlan | None",
+) -> Iterator["TrainingPlan"]:
+    """Yield a training plan for each architecture and seed, each with its own folder."""
+    from sentprobe.probes.pretraining import devices_and_precision
+    from sentprobe.probes.runs.training.training_plan import check_texts
+
+    check_distinct("architecture", architectures)
+    pairs = [*product(architectures, seeds)]
+    for architecture, seed in pairs:
+        folder_parts = ([architecture] if len(architectures) > 1 else []) + ([f"seed{seed}"] if len(seeds) > 1 else [])
+        plan = _build_plan(architecture, objective, seed, choices)
+        plan = replace(
+            plan,
+            out=out / "-".join(folder_parts) if folder_parts else out,
+            name=f"{plan.name} seed {seed}" if len(seeds) > 1 else plan.name,
+            probing=probing,
+        )
+        check_texts(plan)
+        if plan.kind.learns:
+            devices_and_precision.check_machine(plan.settings.machine)
+        yield plan
+
+
+def _build_plan(architecture: str, objective: str, seed: int, choices: TrainChoices) -> "TrainingPlan":
+    from sentprobe.probes.encoders.networks.architecture import Architecture
+    from sentprobe.probes.pretraining import objectives
+    from sentprobe.probes.pretraining.training_presets import find_training_preset
+    from sentprobe.probes.runs.training import training_plan as plans
+
+    encoder = choices.encoder
+    preset = find_training_preset(choices.length.preset)
+    vectors = encoder.vectors or choose_default_vectors(architecture, objective)
+    inputs = _choose_inputs(vectors, encoder.inputs)
+    options = _choose_objective_options(preset, choices, seed)
+    return plans.TrainingPlan(
+        name=f"{architecture} {objectives.find_objective(objective).name}",
+        objective=objective,
+        texts=_build_text_plan(choices.texts, events=choices.details.events),
+        model=plans.ModelPlan(
+            architecture=Architecture(
+                kind=architecture,
+                hidden=encoder.hidden,
+                layers=encoder.layers,
+                inputs=_find_first_value(inputs, preset.inputs, encoder.hidden),
+            ),
+            words=encoder.words,
+            vectors=vectors,
+            frozen=bool(vectors) if encoder.frozen is None else encoder.frozen,
+            reverse=preset.reverse,
+        ),
+        options=options,
+        settings=_choose_settings(architecture, preset, choices, seed),
+        out=Path(),
+        command=opt.format_command_line(),
+    )
+
+
+def _choose_objective_options(preset: "TrainingPreset", choices: TrainChoices, seed: int) -> ObjectiveOptions:
+    """Return the objective's options: the preset's values, overridden by the command's options.
+
+    An option of the command has the name of the objective's field.
+    """
+    options: dict[str, Any] = {
+        "batch": preset.batch,
+        "dropout": preset.dropout,
+        "decoder_layers": preset.decoder_layers,
+        "decoder_hidden": _find_first_value(preset.decoder_hidden, choices.encoder.hidden),
+        "seed": seed,
+    }
+    for field in fields(ObjectiveOptions):
+        for group in (choices.details, choices.length):
+            value = getattr(group, field.name, None)
+            if value is not None:
+                options[field.name] = value
+    return ObjectiveOptions(**options)
+
+
+def _build_text_plan(texts: train_options.TextChoices, *, events: int) -> "TextPlan":
+    from sentprobe.probes.pretraining.texts.text_filters import TextOptions
+    from sentprobe.probes.runs.training.training_plan import TextPlan
+
+    return TextPlan(
+        corpus=tuple(texts.corpus or ()),
+        parallel=texts.parallel,
+        format=texts.format,
+        columns=tuple(texts.column or ()),
+        document=texts.document,
+        options=TextOptions(
+            tokenised=texts.tokenised,
+            lower=texts.lower,
+            longest=texts.longest,
+            encoding=texts.encoding,
+            punkt=texts.punkt,
+        ),
+        events=events,
+    )
+
+
+def _choose_settings(
+    architecture: str, preset: "TrainingPreset", choices: TrainChoices, seed: int
+) -> "TrainingSettings":
+    from sentprobe.probes.pretraining import devices_and_precision, loop, schedule
+
+    length, probing, where = choices.length, choices.probing, choices.where
+    point_every = None
+    if probing.probe_every is not None:
+        point_every = schedule.parse_step_interval(probing.probe_every, "--probe-every")
+    return loop.TrainingSettings(
+        seed=seed,
+        optimizer=_choose_optimizer(preset.choose_optimizer(architecture), choices.details),
+        limits=schedule.Limits(
+            steps=length.steps, epochs=length.epochs, minutes=length.minutes, patience=length.patience
+        ),
+        validate_every=schedule.parse_step_interval(length.validate_every, "--validate-every"),
+        point_every=point_every,
+        machine=devices_and_precision.TrainingMachine(
+            device=where.device,
+            devices=where.devices,
+            precision=choose_member(devices_and_precision.TrainingPrecision, where.precision, what="precision"),
+        ),
+    )
+
+
+def _find_first_value(*values: int | None) -> int:
+    """Return the first value that is not None (zero counts); the last must not be None."""
+    return next(value for value in values if value is not None)
+
+
+def choose_default_vectors(architecture: str, objective: str) -> str:
+    """Return the default word vectors of an encoder.
+
+    The average of Adi et al. 2017 uses skip-gram vectors and trains nothing else.
+    """
+    return "skip-gram" if (architecture, objective) == ("cbow", "none") else ""
+
+
+def _choose_inputs(vectors: str, requested_width: int | None) -> int | None:
+    """Return the width of the word vectors; raise UsageError if it differs from the file's. None means the default."""
+    from sentprobe.probes.encoders.files.word_files import read_width
+    from sentprobe.probes.pretraining.skip_gram import SKIP_GRAM
+
+    width = read_width(Path(vectors)) if vectors and vectors != SKIP_GRAM else None
+    if width is not None and requested_width not in (None, width):
+        raise UsageError(f"--inputs {requested_width}: the word vectors of {vectors} have width {width}; omit --inputs")
+    return requested_width if width is None else width
+
+
+def _choose_optimizer(default: "OptimizerSettings", details: train_options.DetailChoices) -> "OptimizerSettings":
+    """Return the chosen or default optimizer with the given learning rate and clipping."""
+    from sentprobe.probes.pretraining import optimizers as known
+
+    if details.optimizer is not None:
+        default = known.DEFAULT_SETTINGS[choose_member(known.OptimizerKind, details.optimizer, what="optimizer")]
+    rate = default.rate if details.rate is None else details.rate
+    return replace(default, rate=rate, clip=default.clip if details.clip is None else details.clip)
+
+
+def _build_probing_plan(probing: train_options.ProbingChoices) -> "ProbingPlan | None":
+    from sentprobe.probes.runs.training.probing_plan import plan_probing
+
+    if probing.probe_every is None:
+        values = {"--task": probing.task, "--contrast": probing.contrast, "--items": probing.items}
+        for option, value in values.items():
+            if value is not None:
+                raise UsageError(f"{option} needs --probe-every")
+        return None
+    plan = plan_probing(probing.task or (), probing.contrast or (), items=_find_first_value(probing.items, 1000))
+    if probing.items is not None and not plan.builds:
+        raise UsageError("--items is for tasks that are built: datasets are used with all items")
+    return plan
+
+
+def _train_all(plans: "Sequence[TrainingPlan]", *, jobs: int, threads: int | None) -> Iterator["TrainingReport"]:
+    """Yield the report of each training, in the order of the plans."""
+    if jobs == 1:
+        for plan in plans:
+            yield train_encoder(plan, threads=threads)
+        return
+    with make_workers(jobs) as pool:
+        assert pool is not None
+        work = partial(train_encoder, threads=threads or 1, is_parallel=True)
+        yield from run_in_order(work, plans, pool=pool, max_waiting=len(plans))
+
+
+def train_encoder(plan: "TrainingPlan", *, threads: int | None, is_parallel: bool = False) -> "TrainingReport":
+    """Train an encoder; if others train in parallel, progress is printed as lines."""
+    from sentprobe.probes.pretraining.devices_and_precision import is_first_process
+    from sentprobe.probes.runs.training.encoder_training import run_training
+
+    reporter_context: AbstractContextManager[progress.Reporter]
+    reporter_context = progress.show_lines(sys.stderr, shares=True) if is_parallel else progress.show_bars(notes=True)
+    if not is_first_process():  # only the first of several devices reports progress
+        reporter_context = nullcontext(progress.SilentReporter())
+    with limit_threads(threads), reporter_context as reporter:
+        named_reporter = progress.TitledReporter(plan.out.name, reporter) if is_parallel else reporter
+        return run_training(plan, named_reporter, report=_print_note)
+
+
+def _print_note(text: str) -> None:
+    """Print a note on stderr, once for all devices."""
+    from sentprobe.probes.pretraining.devices_and_precision import is_first_process
+
+    if is_first_process():
+        print(format_message(text), file=sys.stderr)
+
+
+def _describe_report(report: "TrainingReport") -> str:
+    """Return a sentence about a finished training."""
+    state = report.state
+    if state is None:
+        return f"{report.out}: {report.why}"
+    best = f"; best: {state.best}" if state.best else ""
+    status = "finished before, after" if report.was_finished else "finished after"
+    steps = format_count(state.step, "step")
+    return f"{report.out}: {status} {steps} ({report.why}){best}"

@@ -1,0 +1,219 @@
+"""The options of ``probe train``, in groups."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from sentprobe.commands.shared import completion
+from sentprobe.commands.shared import options as opt
+from sentprobe.commands.shared.options import declare_option
+from sentprobe.probes.pretraining import objective_options as objective
+
+TEXTS, ENCODER, TRAINING = "Training texts", "Encoder", "Training"
+PROBING, DETAILS = "Probing during training", "Details"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextChoices:
+    """Options for the training texts."""
+
+    corpus: Annotated[
+        list[Path] | None,
+        declare_option(TEXTS, "--corpus", metavar="FILE", help="Text file with a sentence on each line; repeatable."),
+    ] = None
+    parallel: Annotated[
+        Path | None, declare_option(TEXTS, "--parallel", metavar="FILE", help="For nmt: the translation, line by line.")
+    ] = None
+    tokenised: Annotated[
+        bool, declare_option(TEXTS, "--tokenised", help="The texts are tokenised, with spaces between tokens.")
+    ] = False
+    lower: Annotated[bool, declare_option(TEXTS, "--lower", help="Lower-case the texts.")] = False
+    format: Annotated[
+        str | None,
+        opt.build_format_option(
+            ("lines", "text", "tokens", "jsonl", "parquet", "tsv", "trees", "conllu (sentences)"),
+            "Default: by the suffix.",
+            DETAILS,
+        ),
+    ] = None
+    column: Annotated[
+        list[str] | None,
+        declare_option(
+            DETAILS,
+            "--column",
+            metavar="NAME",
+            help="Column of the sentences (default: text). For nmt, give it twice: two columns, or "
+            "two languages of a TMX file.",
+        ),
+    ] = None
+    document: Annotated[
+        str | None,
+        declare_option(DETAILS, "--document", metavar="NAME", help="Column that names the document of a sentence."),
+    ] = None
+    encoding: Annotated[str, declare_option(DETAILS, "--encoding", help="Encoding of the texts.")] = "utf-8"
+    punkt: Annotated[
+        Path | None,
+        declare_option(
+            DETAILS, "--punkt", metavar="DIR", help="Parameters of the sentence splitter Punkt. Default: NLTK's."
+        ),
+    ] = None
+    longest: Annotated[
+        int, declare_option(DETAILS, "--longest", metavar="N", help="Skip sentences with more than N tokens.")
+    ] = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncoderChoices:
+    """Options for the encoder's layers and word vectors."""
+
+    vectors: Annotated[
+        str | None,
+        declare_option(
+            ENCODER,
+            "--vectors",
+            metavar="FILE|skip-gram",
+            help="Initial word vectors: from a file, or trained by skip-gram.",
+        ),
+    ] = None
+    frozen: Annotated[
+        bool | None, declare_option(ENCODER, "--frozen/--learned", help="Freeze word vectors (default with --vectors).")
+    ] = None
+    hidden: Annotated[
+        int, declare_option(ENCODER, "--hidden", help="Hidden units per direction (gated-conv: per convolution).")
+    ] = 512
+    layers: Annotated[
+        int,
+        declare_option(ENCODER, "--layers", help="Number of layers. Default: 1; gated-conv: 8.", show_default=False),
+    ] = 0
+    inputs: Annotated[
+        int | None, declare_option(ENCODER, "--inputs", help="Width of word vectors. Default: 300, or the file's.")
+    ] = None
+    words: Annotated[int, declare_option(DETAILS, "--words", help="Vocabulary size (most frequent words).")] = 50_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingChoices:
+    """Options for the length of training, batches and presets."""
+
+    steps: Annotated[int | None, declare_option(TRAINING, "--steps", help="Stop after N steps.")] = None
+    epochs: Annotated[int | None, declare_option(TRAINING, "--epochs", help="Stop after N passes over the texts.")] = (
+        None
+    )
+    minutes: Annotated[
+        float | None,
+        declare_option(TRAINING, "--minutes", metavar="N", help="Stop after N minutes (machine-dependent)."),
+    ] = None
+    patience: Annotated[
+        int, declare_option(TRAINING, "--patience", help="Stop after N validations without improvement.")
+    ] = 5
+    validate_every: Annotated[
+        str, declare_option(DETAILS, "--validate-every", metavar="N|epoch", help="Steps between validations.")
+    ] = "epoch"
+    batch: Annotated[int | None, declare_option(TRAINING, "--batch", help="Batch size. Default: 256.")] = None
+    preset: Annotated[
+        str | None,
+        declare_option(
+            TRAINING,
+            "--preset",
+            metavar="adi",
+            help="As in Adi et al.: AdaGrad, batches of 32, one decoder layer, reversed input.",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbingChoices:
+    """Options for probing during training."""
+
+    probe_every: Annotated[
+        str | None,
+        declare_option(PROBING, "--probe-every", metavar="N|epoch", help="Probe every N steps, into OUT/probes."),
+    ] = None
+    task: Annotated[
+        list[str] | None,
+        declare_option(
+            PROBING,
+            "--task",
+            metavar="NAME|PATH",
+            help="Task or dataset; repeatable. Default: compeval.",
+            autocompletion=completion.complete_task,
+        ),
+    ] = None
+    contrast: Annotated[
+        list[str] | None,
+        declare_option(
+            PROBING,
+            "--contrast",
+            "-c",
+            help="Also this contrast of probe geometry; repeatable.",
+            autocompletion=completion.complete_contrast,
+        ),
+    ] = None
+    items: Annotated[
+        int | None,
+        declare_option(
+            DETAILS, "--items", help="Training items of a probe. Default: 1000. Test items: a half; triplets: a fifth."
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DetailChoices:
+    """Rarely used options for objectives and optimizers."""
+
+    codes: Annotated[
+        int, declare_option(DETAILS, "--codes", help="Output vocabulary of a decoder; the paper's 40000 is slower.")
+    ] = objective.CODES.default
+    classes_hidden: Annotated[
+        int, declare_option(DETAILS, "--classes-hidden", help="For nli: hidden units of the classifier.")
+    ] = objective.CLASSES_HIDDEN.default
+    dropout: Annotated[
+        float | None,
+        declare_option(DETAILS, "--dropout", help="Dropout of decoder and classifier. Default: 0; preset adi: 0.1."),
+    ] = None
+    neighbours: Annotated[
+        bool, declare_option(DETAILS, "--neighbours", help="For skipthought: also decode the previous sentence.")
+    ] = objective.NEIGHBOURS.default
+    drop: Annotated[float, declare_option(DETAILS, "--drop", help="For denoising: share of words dropped.")] = (
+        objective.DROP.default
+    )
+    swap: Annotated[float, declare_option(DETAILS, "--swap", help="For denoising: share of word pairs swapped.")] = (
+        objective.SWAP.default
+    )
+    events: Annotated[int, declare_option(DETAILS, "--events", help="For meaning: number of sampled events.")] = (
+        objective.EVENTS.default
+    )
+    temperature: Annotated[float, declare_option(DETAILS, "--temperature", help="For contrastive.")] = (
+        objective.TEMPERATURE.default
+    )
+    validation: Annotated[
+        int, declare_option(DETAILS, "--validation", help="Validation items, at most a tenth of all.")
+    ] = objective.VALIDATION.default
+    optimizer: Annotated[
+        str | None, declare_option(DETAILS, "--optimizer", help="adam, sgd or adagrad. Default: adam; gated-conv: sgd.")
+    ] = None
+    rate: Annotated[
+        float | None, declare_option(DETAILS, "--rate", help="Learning rate. Default: the optimizer's.")
+    ] = None
+    clip: Annotated[float | None, declare_option(DETAILS, "--clip", help="Gradient clipping: largest norm.")] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineChoices:
+    """Options for processes, devices and precision."""
+
+    jobs: Annotated[int, declare_option(opt.MACHINE, help="Encoders trained in parallel, one thread each.")] = 1
+    threads: Annotated[int | None, declare_option(opt.MACHINE, help="PyTorch threads. Default: one per core.")] = None
+    device: Annotated[
+        str,
+        declare_option(
+            opt.MACHINE,
+            metavar="auto|cpu|cuda|mps",
+            help="Device for training.",
+            autocompletion=completion.complete_device,
+        ),
+    ] = "cpu"
+    devices: Annotated[int, declare_option(opt.MACHINE, help="Number of devices.")] = 1
+    precision: Annotated[
+        str, declare_option(opt.MACHINE, help="auto, float32 or bfloat16. auto uses bfloat16 where it is fast.")
+    ] = "auto"

@@ -1,0 +1,1 @@
+"""Options, help and output that several commands share."""

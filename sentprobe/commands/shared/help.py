@@ -1,0 +1,166 @@
+"""Help of the commands: three examples, usage, and a line or two for each option.
+
+A command may fold panels of rarely used options: ``--help`` only names these options, and ``--help-all`` explains them.
+"""
+
+import inspect
+import re
+import textwrap
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
+from typing import Any, ClassVar
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from sentprobe.commands.shared.repeated_options import find_longest_name, reject_repeated_options
+from sentprobe.display.screen import wrap
+
+HELP_ALL = "--help-all"
+
+COLUMN_GAP = 2
+"""The spaces before each of the two columns of a panel."""
+
+VALUE_PLACEHOLDERS: Mapping[str, str] = {"str": "TEXT", "path": "PATH", "int": "N", "int range": "N"}
+"""The placeholder of a value in the help, by the type of the value."""
+
+
+def read_examples() -> dict[str, list[list[str]]]:
+    """Return the examples of each command: command lines with their meanings.
+
+    The commands of ``sentprobe`` have the examples of ``gen`` and ``probe``.
+    """
+    text = files(__package__).joinpath("examples.toml").read_text("utf-8")
+    examples_by_command: dict[str, list[list[str]]] = tomllib.loads(text)
+    package_examples = {
+        _translate_to_sentprobe(command): [[_translate_to_sentprobe(line), meaning] for line, meaning in lines]
+        for command, lines in examples_by_command.items()
+        if command != "sentprobe"
+    }
+    return package_examples | examples_by_command
+
+
+def _translate_to_sentprobe(line: str) -> str:
+    """Return a command line of ``gen`` or ``probe`` as one of ``sentprobe``.
+
+    >>> _translate_to_sentprobe("probe run compeval"), _translate_to_sentprobe("gen --n 5")
+    ('sentprobe run compeval', 'sentprobe gen --n 5')
+    """
+    program, *_ = line.split()
+    return re.sub("^probe", "sentprobe", line) if program == "probe" else f"sentprobe {line}"
+
+
+class FoldedHelp:
+    """Base of commands and groups whose help can be folded."""
+
+    folded: ClassVar[tuple[str, ...]] = ()
+    """The panels whose options ``--help`` only names."""
+
+    def get_help_option_names(self, ctx: Any) -> list[str]:
+        """Return the options that print help."""
+        names = sorted(super().get_help_option_names(ctx))  # type: ignore[misc]
+        panels = {getattr(parameter, "rich_help_panel", None) for parameter in self.params}  # type: ignore[attr-defined]
+        return [*names, HELP_ALL] if panels & {*self.folded} else names
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the command line, and record whether ``--help-all`` is given."""
+        ctx.meta[HELP_ALL] = HELP_ALL in args
+        original_args = [*args]  # parsing empties args
+        remaining_args: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
+        if not ctx.resilient_parsing:
+            reject_repeated_options(self, ctx, original_args)
+        return remaining_args
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help."""
+        _write_help(self, ctx, formatter, folded=() if ctx.meta.get(HELP_ALL) else self.folded)
+
+
+class HelpfulCommand(FoldedHelp, TyperCommand):
+    """A command whose help begins with examples."""
+
+
+class HelpfulGroup(FoldedHelp, TyperGroup):
+    """A group of commands whose help begins with examples."""
+
+
+def _write_help(command: Any, ctx: Any, formatter: Any, *, folded: Iterable[str]) -> None:
+    """Write examples, usage, description, panels, folded options and epilog."""
+    panels = _group_by_panel(command, ctx)
+    folded_lines = [
+        _wrap_text(
+            f"{folded_title}: {', '.join(map(find_longest_name, panels.pop(folded_title)))}",
+            formatter.width - COLUMN_GAP,
+        )
+        for folded_title in folded
+        if folded_title in panels
+    ]
+    example_lines = [f"{line}\n    {meaning}" for line, meaning in read_examples().get(ctx.command_path, ())]
+    _write_lines("Examples", example_lines, formatter)
+    command.format_usage(ctx, formatter)
+    formatter.write("\n")
+    _write_text(command.help, formatter)
+    for title, panel in panels.items():
+        _write_panel(title, [_format_parameter(folded_title, ctx) for folded_title in panel], formatter)
+    _write_panel("Commands", _list_subcommands(command), formatter)
+    _write_lines(f"More options, explained by {ctx.command_path} {HELP_ALL}", folded_lines, formatter)
+    _write_text(command.epilog, formatter)
+
+
+def _group_by_panel(command: Any, ctx: Any) -> dict[str, list[Any]]:
+    """Return the visible arguments and options of a command by panel."""
+    panels: dict[str, list[Any]] = {}
+    for parameter in command.get_params(ctx):
+        if not getattr(parameter, "hidden", False):
+            default_panel = f"{parameter.param_type_name}s".capitalize()
+            panels.setdefault(getattr(parameter, "rich_help_panel", None) or default_panel, []).append(parameter)
+    return panels
+
+
+def _format_parameter(parameter: Any, ctx: Any) -> tuple[str, str]:
+    """Return the names of a parameter with a placeholder for its value, and its help."""
+    names, description = parameter.get_help_record(ctx)
+    description = re.sub(r"; x[<>]=\d+(?=\])", "", description)  # error messages name the range
+    if parameter.param_type_name == "argument":
+        return re.sub(r" <.*>$", "", names), description
+    names = re.sub(r"<(?:list\[)?([^]>]*)\]?>", lambda match: VALUE_PLACEHOLDERS.get(match[1], match[1]), names)
+    return names if re.match(r"-\w", names) else f"    {names}", description
+
+
+def _list_subcommands(group: Any) -> list[tuple[str, str]]:
+    """Return the names of a group's commands with their summaries."""
+    commands = getattr(group, "commands", {}).items()
+    return [(name, inspect.cleandoc(command.help).split("\n\n")[0]) for name, command in commands]
+
+
+def _write_text(text: str | None, formatter: Any) -> None:
+    for paragraph in inspect.cleandoc(text).split("\n\n") if text else ():
+        formatter.write(f"{_wrap_text(paragraph, formatter.width)}\n\n")
+
+
+def _write_panel(title: str, rows: list[tuple[str, str]], formatter: Any) -> None:
+    """Write rows, with the second column at the place that needs the fewest lines."""
+    columns = sorted({len(name) for name, _ in rows}, reverse=True)
+    layouts = [[_format_row(*row, column, formatter.width) for row in rows] for column in columns]
+    _write_lines(title, min(layouts, key=lambda lines: "\n".join(lines).count("\n"), default=[]), formatter)
+
+
+def _format_row(name: str, text: str, column: int, width: int) -> str:
+    """Return a row; the text goes below a name that is too long for the first column."""
+    indent = COLUMN_GAP + column
+    description = textwrap.indent(_wrap_text(text, width - COLUMN_GAP - indent), " " * indent)
+    if len(name) > column and description:
+        return f"{name}\n{description}"
+    return f"{name}{description[len(name) :]}"
+
+
+def _write_lines(title: str, lines: Sequence[str], formatter: Any) -> None:
+    """Write lines below a title, which is bold in a terminal."""
+    if lines:
+        indented = textwrap.indent("\n".join(lines), " " * COLUMN_GAP)
+        formatter.write(f"{typer.style(f'{title}:', bold=True)}\n{indented}\n\n")
+
+
+def _wrap_text(text: str, width: int) -> str:
+    return wrap(" ".join(text.split()), width)

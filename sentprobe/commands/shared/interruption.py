@@ -1,0 +1,48 @@
+"""Messages of commands that are interrupted by Ctrl-C or a signal."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sentprobe.errors import SentprobeError
+
+
+class StoppedError(SentprobeError):
+    """The user stopped the work; the message says which results are kept."""
+
+    exit_code = 130
+
+
+SIGNAL_EXIT_CODES = (129, 143)
+"""The exit codes of SIGHUP and SIGTERM."""
+
+
+@contextmanager
+def report_interruption(resume_message: str | Callable[[], str]) -> Iterator[None]:
+    """Exit with *resume_message* when Ctrl-C or a signal stops the work.
+
+    The message is a text, or a function that is called when the work stops.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise _build_stop_error(resume_message) from None
+    except SystemExit as end:
+        if end.code not in SIGNAL_EXIT_CODES:
+            raise
+        error = _build_stop_error(resume_message)
+        error.exit_code = int(end.code)
+        raise error from None
+
+
+def _build_stop_error(resume_message: str | Callable[[], str]) -> StoppedError:
+    return StoppedError(f"stopped; {resume_message if isinstance(resume_message, str) else resume_message()}")
+
+
+def describe_resumption(out: Path) -> str:
+    """Return the message of work that the same command resumes.
+
+    >>> describe_resumption(Path("results"))
+    'finished work is kept in results; the same command resumes from there'
+    """
+    return f"finished work is kept in {out}; the same command resumes from there"

@@ -1,0 +1,418 @@
+"""Options that several commands share; each is declared once, alone or in a group.
+
+A group is a frozen dataclass whose fields are options. :func:`expand_option_groups` gives a command the options of
+every group among its parameters, and passes it an instance of the group.
+"""
+
+import inspect
+import shlex
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from functools import wraps
+from inspect import Parameter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_type_hints
+
+import typer
+
+from sentprobe import __version__, names
+from sentprobe.commands.shared import completion
+from sentprobe.errors import UsageError, check_seed
+from sentprobe.specs import COMPEVAL, NATURAL, choose_member
+
+if TYPE_CHECKING:
+    from sentprobe.engines import EngineChoice
+
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
+"""Context settings of every command: its help options, and the greatest width of its help."""
+
+WHAT = "Data to generate"
+HELD_OUT = "Held-out data"
+NATURAL_TEXT = "Natural text"
+CLASSIFIER = "The classifier"
+MACHINE = "Machine"
+METHODS = "Methods"
+FIX = "Features to fix (otherwise they vary)"
+VARY = "Words to allow (each option may be repeated)"
+"""Panels of ``--help``."""
+
+
+def declare_option(panel: str | None, *names: str, **details: Any) -> Any:
+    """Return a Typer option that the help shows in a panel."""
+    return typer.Option(*names, rich_help_panel=panel, **details)
+
+
+def format_command_line() -> str:
+    """Return the command line, for dataset cards and results."""
+    return shlex.join(["probe", *sys.argv[1:]])
+
+
+def build_seed_option(purpose: str, panel: str | None = None) -> Any:
+    """Return the option ``--seed``; its help names the *purpose*."""
+    return declare_option(panel, "--seed", min=0, callback=check_seed, help=f"Seed of {purpose}.")
+
+
+def build_out_option(description: str, panel: str | None = None) -> Any:
+    """Return the option ``--out``."""
+    return declare_option(panel, "--out", "-o", help=description)
+
+
+def build_format_option(formats: Iterable[str], more: str = "", panel: str | None = None) -> Any:
+    """Return the option ``--format``.
+
+    Completion offers *formats*; the help lists them and ends with *more*. A format may have a remark for the help:
+    ``conllu (default)``.
+    """
+    format_names = [*formats]
+    return declare_option(
+        panel,
+        "--format",
+        "-f",
+        help=f"{names.enumerate_names(format_names)}. {more}".rstrip(),
+        autocompletion=completion.build_completer(lambda: [name.partition(" ")[0] for name in format_names]),
+    )
+
+
+TABLE_FORMATS = ("text", "markdown", "latex", "csv", "json")
+
+TableFormatOption = Annotated[str, build_format_option(TABLE_FORMATS)]
+
+DEFAULT_FORMAT_HELP = "Default: by the suffix of --out."
+"""The help of ``--format`` in commands that also have ``--out``."""
+
+AllRowsOption = Annotated[bool, typer.Option("--all-rows", help="Also show the rows of controls.")]
+
+NotesOption = Annotated[bool, typer.Option("--notes", help="Print all notes below the table instead of a summary.")]
+
+IntervalsOption = Annotated[bool, typer.Option("--intervals", help="Show 95% intervals.")]
+
+SourcesOption = Annotated[bool, typer.Option("--sources", help="Split ± into variation between and within --draws.")]
+
+PublishedOption = Annotated[bool, typer.Option("--published", help="Add the published results of these tasks.")]
+
+ByLengthOption = Annotated[
+    str | None,
+    typer.Option(
+        "--by-length",
+        metavar="bins|tokens",
+        help="Show accuracy and vector norm by sentence length: in bins, or by token count.",
+    ),
+]
+
+AuditsOption = Annotated[
+    list[Path] | None,
+    typer.Option("--audit", metavar="FILE", help="Add an audit (probe audit --format json) to the page; repeatable."),
+]
+
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace existing results.")]
+
+
+def build_jobs_option(description: str) -> Any:
+    """Return the option ``--jobs``; *description* gives the default number of processes."""
+    return declare_option(MACHINE, "--jobs", help=f"Number of processes. {description}")
+
+
+JobsOption = Annotated[int | None, build_jobs_option("Default: one per core.")]
+
+NearnessOption = Annotated[
+    str, typer.Option("--nearness", help="For results of probe geometry: nearness by cosine, dot, euclid or whitened.")
+]
+
+TableOption = Annotated[
+    int | None, typer.Option("--table", metavar="N", help="Table to use, if probe show prints several.")
+]
+
+
+def build_correction_option(tested: str) -> Any:
+    """Return the option ``--correction``; *tested* names the tests that are corrected."""
+    return typer.Option("--correction", help=f"Correction for multiple {tested}: holm, bh or none.")
+
+
+CacheOption = Annotated[bool, declare_option(MACHINE, "--cache/--no-cache", help="Cache sentence vectors on disk.")]
+
+EncodersOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--encoder",
+        "-e",
+        help="bow, bow:FILE, st:MODEL, ...; repeatable. Default: bow and bilstm-max.",
+        autocompletion=completion.complete_encoder,
+    ),
+]
+
+ResultsOption = Annotated[Path | None, build_out_option("Results folder; existing results are reused.")]
+
+TaskOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--task",
+        help="Only this task or task group (such as adi); repeatable.",
+        autocompletion=completion.complete_task,
+    ),
+]
+
+LexiconOption = Annotated[Path | None, declare_option(WHAT, "--lexicon", help="Your own lexicon file.")]
+
+VOCABULARIES = "english, compeval, published, or your own."
+
+VocabularyOption = Annotated[
+    str | None,
+    declare_option(WHAT, "--vocabulary", "-v", help=VOCABULARIES, autocompletion=completion.complete_vocabulary),
+]
+
+CompevalVocabularyOption = Annotated[
+    str | None,
+    declare_option(
+        WHAT,
+        "--vocabulary",
+        "-v",
+        help=f"{VOCABULARIES} Default: compeval, or your lexicon's only vocabulary.",
+        autocompletion=completion.complete_vocabulary,
+    ),
+]
+
+
+HeldOutOption = Annotated[
+    list[str] | None,
+    declare_option(
+        HELD_OUT,
+        "--held-out",
+        help="The inverse of gen pairs --hold-out: use only what the same value there excludes.",
+        autocompletion=completion.complete_template,
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineOptions:
+    """Options for local or cluster execution."""
+
+    engine: Annotated[str, declare_option(MACHINE, "--engine", help="local, or dask (needs --scheduler).")] = "local"
+    scheduler: Annotated[
+        str | None,
+        declare_option(MACHINE, "--scheduler", metavar="tcp://HOST:PORT", help="Address of a Dask scheduler."),
+    ] = None
+
+    def find_machines(self, *, jobs: int) -> "EngineChoice":
+        """Return the machines of the work: *jobs* local processes, or a Dask cluster.
+
+        Raises:
+            UsageError: unknown engine; see also :class:`~sentprobe.engines.EngineChoice`.
+        """
+        from sentprobe.engines import EngineChoice, EngineName
+
+        engine = choose_member(EngineName, self.engine, what="engine")
+        return EngineChoice(engine=engine, jobs=jobs, scheduler=self.scheduler)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TripletOptions:
+    """Options for the structures and words of triplets."""
+
+    template: Annotated[
+        list[str] | None,
+        declare_option(
+            WHAT,
+            "--template",
+            "-t",
+            help="Structure, from gen templates; repeatable. Default: all that fit.",
+            autocompletion=completion.complete_template,
+        ),
+    ] = None
+    vocabulary: CompevalVocabularyOption = None
+    lexicon: LexiconOption = None
+    held_out: HeldOutOption = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompevalOptions:
+    """Options for the words and structures of the compeval tasks."""
+
+    SUITES: ClassVar = (COMPEVAL,)
+
+    vocabulary: CompevalVocabularyOption = None
+    lexicon: LexiconOption = None
+    held_out: HeldOutOption = None
+    hold_out_structure: Annotated[
+        str | None,
+        declare_option(
+            HELD_OUT,
+            "--hold-out-structure",
+            metavar="NAME",
+            help="Hold out a structure: absent from training, present in half of the test items: "
+            f"{names.enumerate_names(names.STRUCTURES)}.",
+            autocompletion=completion.complete_structure,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemOptions:
+    """Options for the sampling and number of a task's items; None means the suite's default."""
+
+    SUITES: ClassVar = (COMPEVAL, NATURAL)
+
+    sampling: Annotated[
+        str,
+        declare_option(
+            WHAT,
+            "--sampling",
+            help="mirror (balanced, paired if possible), or paper (as published; natural text: only adi).",
+            autocompletion=completion.complete_sampling,
+        ),
+    ] = "mirror"
+
+    train: Annotated[
+        int | None, declare_option(WHAT, "--train", help="Training items. Default: 4000; natural text: 100000.")
+    ] = None
+    test: Annotated[
+        int | None, declare_option(WHAT, "--test", help="Test items. Default: 1000; natural text: 10000.")
+    ] = None
+    validation: Annotated[
+        int | None, declare_option(WHAT, "--validation", help="Validation items. Default: 0; natural text: 10000.")
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardOptions:
+    """Options for the cards of natural-text tasks."""
+
+    SUITES: ClassVar = (NATURAL,)
+
+    audit: Annotated[
+        bool, declare_option(NATURAL_TEXT, "--audit/--no-audit", help="Add the paper's baselines to the dataset cards.")
+    ] = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NaturalOptions:
+    """Options for the words of natural-text tasks; None means the default."""
+
+    SUITES: ClassVar = (NATURAL,)
+
+    band: Annotated[
+        str | None,
+        declare_option(
+            NATURAL_TEXT,
+            "--frequency-band",
+            help="Frequency range of the target words of Tense, SubjNum and ObjNum. "
+            "Default: 100-5000, lower in a small corpus.",
+        ),
+    ] = None
+    odd_band: Annotated[
+        str | None,
+        declare_option(
+            NATURAL_TEXT,
+            "--odd-band",
+            help="Frequency range of the words of SOMO. Default: 40-400, lower in a small corpus.",
+        ),
+    ] = None
+    words: Annotated[
+        int | None,
+        declare_option(
+            NATURAL_TEXT, "--words", help="Number of words (classes) of WC. Default: 1000, fewer in a small corpus."
+        ),
+    ] = None
+    first_rank: Annotated[
+        int | None,
+        declare_option(
+            NATURAL_TEXT,
+            "--first-rank",
+            help="Frequency rank of WC's first word. Default: 2001, lower in a small corpus.",
+        ),
+    ] = None
+    sequences: Annotated[
+        int | None,
+        declare_option(NATURAL_TEXT, "--sequences", help="Number of classes of TopConst, without OTHER. Default: 19."),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemViewOptions:
+    """Options that select and group test items."""
+
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by",
+            metavar="COLUMN",
+            help="Show accuracy by an item column: voice, clause, distance, attractors, length, label, template, ...",
+            autocompletion=completion.complete_column,
+        ),
+    ] = None
+    wrong: Annotated[
+        int | None,
+        typer.Option(
+            "--wrong",
+            help="Show N test items that the probe of --encoder on --task answers wrong; with --by, N for each value.",
+        ),
+    ] = None
+    encoder: Annotated[str | None, typer.Option("--encoder", "-e", help="For --by and --wrong: this encoder only.")] = (
+        None
+    )
+    task: Annotated[str | None, typer.Option("--task", help="For --by and --wrong: this task only.")] = None
+
+    @property
+    def view_option(self) -> str:
+        """The option that asks for items, ``--wrong`` or ``--by``; empty if neither is given."""
+        if self.wrong is not None:
+            return "--wrong"
+        return "" if self.by is None else "--by"
+
+    def check(self) -> None:
+        """Raise UsageError if options are missing, below 1, or have no effect."""
+        if self.wrong is not None and self.wrong < 1:
+            raise UsageError(f"the number of wrong items must be positive, not {self.wrong}")
+        if self.wrong is not None and None in (self.encoder, self.task):
+            raise UsageError("--wrong needs --encoder and --task")
+        for option, value in (("--encoder", self.encoder), ("--task", self.task)):
+            if value is not None and not self.view_option:
+                raise UsageError(f"{option} needs --by or --wrong")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatexOptions:
+    """Caption and label of a LaTeX table."""
+
+    caption: Annotated[str | None, typer.Option("--caption", help="Caption of a floating LaTeX table.")] = None
+    label: Annotated[str | None, typer.Option("--label", help="Label of the LaTeX table, such as tab:results.")] = None
+
+
+def expand_option_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """Replace each group among a command's parameters by the options of that group."""
+    signature = inspect.signature(command)
+    parameters = signature.parameters.values()
+    groups: dict[str, Any] = {p.name: p.annotation for p in parameters if is_dataclass(p.annotation)}
+
+    @wraps(command)
+    def wrapped(**arguments: Any) -> None:
+        for name, group in groups.items():
+            arguments[name] = group(**{field.name: arguments.pop(field.name) for field in fields(group)})
+        command(**arguments)
+
+    options = [option for parameter in parameters for option in _expand_parameter(parameter)]
+    wrapped.__signature__ = signature.replace(parameters=options)  # type: ignore[attr-defined]
+    return wrapped
+
+
+def _expand_parameter(parameter: Parameter) -> Iterator[Parameter]:
+    """Yield the options of a group parameter, or the parameter itself."""
+    group = parameter.annotation
+    if not is_dataclass(group):
+        yield parameter.replace(kind=Parameter.KEYWORD_ONLY)
+        return
+    annotations = get_type_hints(group, include_extras=True)
+    for field in fields(group):
+        yield Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=annotations[field.name])
+
+
+def _print_version(requested: bool) -> None:
+    if requested:
+        print(f"sentprobe {__version__}")
+        raise typer.Exit
+
+
+VersionOption = Annotated[
+    bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+]

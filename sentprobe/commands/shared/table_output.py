@@ -1,0 +1,83 @@
+"""Format, caption and output file of the tables that commands write."""
+
+import sys
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from sentprobe.commands.shared.options import LatexOptions
+from sentprobe.disk.files import write_atomically
+from sentprobe.display.table_writers import Caption, TableFormat, build_caption
+from sentprobe.errors import UsageError, format_count
+from sentprobe.specs import choose_member
+
+SUFFIXES = {
+    ".md": TableFormat.MARKDOWN,
+    ".tex": TableFormat.LATEX,
+    ".csv": TableFormat.CSV,
+    ".json": TableFormat.JSON,
+    ".html": TableFormat.HTML,
+}
+"""The format of a file by its suffix; any other file is text."""
+
+
+MTEB = "mteb"
+"""The format that is a folder of results in MTEB's layout."""
+
+FLAT = (TableFormat.CSV, TableFormat.JSON)
+"""The formats of flat records, which hold all fields of the results."""
+
+
+def find_format(name: str | None, out: Path | None, *, also: Sequence[str] = ()) -> TableFormat:
+    """Return the named format; without a name, the format for the suffix of *out*.
+
+    Raises:
+        UsageError: unknown format; the message lists those of *also*, too.
+    """
+    if name is not None:
+        return choose_member(TableFormat, name, what="format", other_names=also)
+    return TableFormat.TEXT if out is None else SUFFIXES.get(out.suffix.lower(), TableFormat.TEXT)
+
+
+NON_PAGE_FORMATS = tuple(table_format for table_format in TableFormat if table_format is not TableFormat.HTML)
+"""The formats of commands that write no HTML page."""
+
+
+def find_table_format(
+    name: str | None, out: Path | None, *, subject: str, allowed: Collection[TableFormat] = NON_PAGE_FORMATS
+) -> TableFormat:
+    """Return the format of a command that accepts only some formats.
+
+    Raises:
+        UsageError: unknown format, or one that the command does not write; names *subject*.
+    """
+    style = find_format(name, out)
+    if style not in allowed:
+        raise UsageError(f"{subject} has no format {style.value!r}; {', '.join(allowed)}")
+    return style
+
+
+def find_caption(options: LatexOptions, style: TableFormat) -> Caption:
+    """Return the caption and label of a LaTeX table.
+
+    Raises:
+        UsageError: the table has another format; see also :func:`build_caption`.
+    """
+    for name, text in (("--caption", options.caption), ("--label", options.label)):
+        if text is not None and style is not TableFormat.LATEX:
+            raise UsageError(f"{name} is for --format latex, not for {style.value}")
+    return build_caption(options.caption, options.label, dashes="--")
+
+
+def print_or_write(text: str, out: Path | None) -> None:
+    """Print *text*, or write it atomically to the file *out*."""
+    if out is None:
+        print(text, end="")
+    else:
+        write_atomically(out, text)
+
+
+def print_reuse(reused: int, *, total: int) -> None:
+    """Print on stderr how many results existed already, and how many are new."""
+    if reused:
+        suffix = f", {total - reused} made" if total > reused else ""
+        print(f"{format_count(reused, 'result')} found{suffix}", file=sys.stderr)

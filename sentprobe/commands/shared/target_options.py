@@ -1,0 +1,99 @@
+"""Conversion of options to suites and run targets."""
+
+from collections.abc import Iterable, Sequence
+
+from sentprobe.commands.shared import options as opt
+from sentprobe.commands.shared.given_options import reject_unused_options
+from sentprobe.generator.spaces.held_out_words import parse_side
+from sentprobe.lexicon.read import load_lexicon
+from sentprobe.probes.corpus.table import Table
+from sentprobe.probes.dataset import Sampling
+from sentprobe.probes.natural.selection import NaturalSettings, parse_band
+from sentprobe.probes.runs.request import built_suites as built
+from sentprobe.probes.runs.request.targets import SuiteMakers, Targets, classify_targets, make_targets
+from sentprobe.specs import choose_member
+
+
+def parse_compeval(
+    names: Sequence[str], options: opt.CompevalOptions, items: opt.ItemOptions, *, seed: int
+) -> built.CompevalSuite:
+    """Return the compeval suite of the options; without *names*, all its tasks.
+
+    Raises:
+        UsageError: an unknown task, sampling or vocabulary; a repeated task; a size that cannot be balanced; an empty
+            held-out set.
+        SentprobeError: the lexicon cannot be read.
+    """
+    return built.make_compeval(
+        names,
+        lexicon=lambda: load_lexicon(options.lexicon),
+        vocabulary=options.vocabulary,
+        counts=_collect_counts(items),
+        sampling=_parse_sampling(items),
+        structure=options.hold_out_structure,
+        seed=seed,
+        side=parse_side(options.held_out or (), held_out=True),
+    )
+
+
+def _parse_sampling(items: opt.ItemOptions) -> Sampling:
+    return choose_member(Sampling, items.sampling, what="sampling")
+
+
+def _collect_counts(items: opt.ItemOptions) -> built.ItemCounts:
+    return built.ItemCounts(items.train, items.test, items.validation)
+
+
+def parse_natural(
+    table: Table, names: Sequence[str], options: opt.NaturalOptions, items: opt.ItemOptions, *, seed: int, audit: bool
+) -> built.NaturalSuite:
+    """Return the natural-text tasks of a table.
+
+    - names: tasks or task groups; none means the ten tasks of Conneau et al. 2018
+    - audit: whether to put the paper's baselines into the cards
+
+    Raises:
+        UsageError: an unknown task, or a wrong frequency band or number.
+    """
+    settings = NaturalSettings(
+        band=None if options.band is None else parse_band(options.band),
+        odd_band=None if options.odd_band is None else parse_band(options.odd_band),
+        first_rank=options.first_rank,
+        words=options.words,
+        sequences=options.sequences,
+        sampling=_parse_sampling(items),
+    )
+    return built.make_natural(table, names, settings=settings, counts=_collect_counts(items), seed=seed, audit=audit)
+
+
+def parse_targets(
+    words: Sequence[str],
+    names: Sequence[str] = (),
+    *,
+    compeval: opt.CompevalOptions = opt.CompevalOptions(),  # noqa: B008 - frozen
+    natural: opt.NaturalOptions = opt.NaturalOptions(),  # noqa: B008
+    items: opt.ItemOptions = opt.ItemOptions(),  # noqa: B008
+    seed: int = 0,
+    given_options: Iterable[str] = (),
+) -> Targets:
+    """Return the targets that *words* name: the suite compeval, a corpus table, or datasets.
+
+    The word ``natural`` may precede a table.
+
+    - names: selected tasks; none means all
+    - given_options: parameters that are set; one that no target uses is rejected
+
+    Raises:
+        UsageError: a repeated or missing target; two tables; an unknown task; a wrong option.
+    """
+    kinds = classify_targets(words)
+    reject_unused_options(given_options, [kind for _, kind in kinds if kind], data_name=", ".join(words))
+    makers = SuiteMakers(
+        lambda task_names: parse_compeval(task_names, compeval, items, seed=seed),
+        lambda table, task_names: parse_natural(table, task_names, natural, items, seed=seed, audit=False),
+    )
+    targets = make_targets(words, names, kinds=kinds, makers=makers)
+    match targets.built:
+        case [built.NaturalSuite() as suite]:  # compeval has both samplings
+            built.check_sampling(suite.tasks, _parse_sampling(items))
+    return targets

@@ -1,0 +1,304 @@
+"""Atomic writing of files and folders, checks of output paths, and the cache folder."""
+
+import errno
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from threading import Lock
+
+from sentprobe.disk.scratch import NAME_FILE, OLD_FOLDER, make_part, put_back
+from sentprobe.errors import FormatError, ResultsError, SentprobeError, UsageError, path_error
+
+
+@contextmanager
+def atomic_path(path: Path) -> Iterator[Path]:
+    """Give a temporary path beside *path*; it is renamed on success and removed on failure.
+
+    A pipe or device (/dev/null) is written to directly.
+
+    Raises:
+        UsageError: the path is a directory; its folder does not exist or cannot be written.
+    """
+    if _is_device(path):
+        with _explain_write_errors(path):
+            yield path
+        return
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise UsageError(f"{path}: is a directory, not a file to write")
+    with _open_part(target, path) as temporary, _explain_write_errors(path):
+        yield temporary
+        temporary.chmod(0o666 & ~_read_umask())
+        sync_path(temporary)
+        temporary.replace(target)
+
+
+@contextmanager
+def atomic_folder(path: Path, *, check: Callable[[], None] = lambda: None) -> Iterator[Path]:
+    """Give an empty folder beside *path*, which takes its place on success.
+
+    An existing folder is replaced in one step where the system can, else in two. A failure between the steps is undone
+    here or by the next process that writes there.
+
+    - check: raises if the folder at *path* must not be replaced; called before and after the work
+
+    Raises:
+        UsageError: the folder above it cannot be written.
+        SentprobeError: a file cannot be written (a full disk).
+    """
+    check()
+    make_parent_folder(path)
+    target = Path(os.path.realpath(path))
+    with _open_part(target, path, folder=True) as part, _explain_write_errors(path):
+        new_folder = part / "new"
+        new_folder.mkdir()
+        yield new_folder
+        check()  # another process may have written there
+        sync_folder(new_folder)
+        _replace_folder(new_folder, target)
+
+
+@contextmanager
+def _open_part(target: Path, path: Path, *, folder: bool = False) -> Iterator[Path]:
+    """Give a half-written file or folder for *target*, which messages call *path*."""
+    with ExitStack() as stack:
+        try:
+            part = stack.enter_context(make_part(target, folder=folder))
+        except OSError as error:
+            raise path_error(path, "cannot write there", error) from error
+        yield part
+
+
+def _replace_folder(new_folder: Path, target: Path) -> None:
+    """Rename a folder to *target*; the folder of that name moves among the half-written files."""
+    if not target.exists() or not any(target.iterdir()):
+        new_folder.rename(target)
+    elif not _exchange_names(new_folder, target):
+        (new_folder.parent / NAME_FILE).write_text(target.name, "utf-8", "surrogateescape")
+        sync_path(new_folder.parent / NAME_FILE)
+        try:
+            target.rename(new_folder.parent / OLD_FOLDER)
+            new_folder.rename(target)
+        except BaseException:  # Ctrl-C too
+            put_back(new_folder.parent)
+            raise
+
+
+def _exchange_names(first: Path, second: Path) -> bool:
+    """Exchange the names of two folders in one step; return False where the system cannot."""
+    if sys.platform != "linux":
+        return False
+    import ctypes
+
+    rename = getattr(ctypes.CDLL(None), "renameat2", None)
+    if rename is None:
+        return False
+    sys.audit("os.rename", first, second, -1, -1)  # as os.rename does
+    working_folder, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    names = [ctypes.c_char_p(os.fsencode(path)) for path in (first, second)]
+    return bool(rename(working_folder, names[0], working_folder, names[1], exchange) == 0)
+
+
+def sync_folder(folder: Path) -> None:
+    """Flush a folder and everything in it to the disk, before it gets its name.
+
+    Raises:
+        OSError: a file cannot be flushed.
+    """
+    for path in sorted(folder.rglob("*"), reverse=True):
+        sync_path(path)
+    sync_path(folder)
+
+
+def sync_path(path: Path) -> None:
+    """Flush a file or folder to the disk: after a crash, no name stands for an empty file."""
+    if sys.platform == "win32" and path.is_dir():
+        return
+    file = os.open(path, os.O_RDWR if sys.platform == "win32" else os.O_RDONLY)
+    try:
+        os.fsync(file)
+    except OSError as error:
+        if not path.is_dir() or error.errno != errno.EINVAL:  # some systems cannot flush folders
+            raise
+    finally:
+        os.close(file)
+
+
+def make_parent_folder(path: Path) -> None:
+    """Create the folder of *path* and the folders above it.
+
+    Raises:
+        UsageError: the folder cannot be created.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:  # not a folder: writing reports it
+        pass
+    except OSError as error:
+        raise path_error(path, "cannot write there", error) from error
+
+
+@contextmanager
+def making_folder(folder: Path) -> Iterator[None]:
+    """Create a folder for some work; after a failure, new folders that are empty are removed.
+
+    Raises:
+        UsageError: the folder cannot be created.
+    """
+    new_folders = [new_folder for new_folder in (folder, *folder.parents) if not new_folder.exists()]
+    make_parent_folder(folder / "any")
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):  # a folder is not empty
+            for new_folder in new_folders:
+                new_folder.rmdir()
+        raise
+
+
+def to_local_path(path: Path) -> str:
+    """Return an absolute path that no library takes for a URL or a home folder.
+
+    >>> to_local_path(Path("/tables/~/s3:x"))
+    '/tables/~/s3:x'
+    """
+    return os.path.abspath(path)  # noqa: PTH100 - links stay, as where a folder is written
+
+
+def _is_device(path: Path) -> bool:
+    """Return whether *path* is a device, a pipe, or an open file (/dev/stdout)."""
+    if path.is_symlink() and path.is_relative_to("/dev"):
+        return True
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+@contextmanager
+def _explain_write_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise SentprobeError(f"{path}: cannot write it: {error.strerror or error}") from error
+
+
+def _read_umask() -> int:
+    with _UMASK_LOCK:
+        os.umask(mask := os.umask(0))
+    return mask
+
+
+_UMASK_LOCK = Lock()
+"""Lock for the mask: it can be read only by setting it, and all threads share it."""
+
+
+def decode_line(line: bytes, number: int) -> str:
+    """Return a line as text; the first line (1) loses its byte-order mark.
+
+    Raises:
+        FormatError: the line is not UTF-8.
+    """
+    try:
+        return line.decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError:
+        raise FormatError("not UTF-8") from None
+
+
+def decode_lines(lines: Iterable[bytes]) -> Iterator[str]:
+    """Yield lines as text, without a byte-order mark.
+
+    Raises:
+        FormatError: a line is not UTF-8; the message names it.
+    """
+    for number, line in enumerate(lines, 1):
+        try:
+            yield decode_line(line, number)
+        except FormatError as error:
+            raise FormatError(f"line {number}: {error}") from None
+
+
+RESULTS_MARKER = "run.json"
+"""File that marks a folder as a results folder."""
+
+RUN_FILE = "run.toml"
+"""Settings of the last run in a results folder, as ``probe run --config`` reads them.
+
+A run from Python has no such settings: it removes the file when it writes results.
+"""
+
+TABLE_MARKER = "table.json"
+"""File that marks a folder as a corpus table."""
+
+
+def check_output_is_separate(out: Path, inputs: Iterable[Path]) -> None:
+    """Refuse to write to a file that is read, or into a folder that is read.
+
+    Links are followed. Missing inputs are ignored.
+
+    Raises:
+        UsageError: *out* is one of the inputs, or inside it.
+    """
+    target = _resolve(out)
+    for input_path in inputs:
+        if not input_path.exists():
+            continue
+        # A hard link has another path, and is the same file.
+        if target == _resolve(input_path) or (out.exists() and out.samefile(input_path)):
+            raise UsageError(f"{out}: is what is read; the output needs another path")
+        if _resolve(input_path) in target.parents:
+            raise UsageError(f"{out}: lies inside {input_path}, which is read; write it elsewhere")
+
+
+def is_table(folder: Path) -> bool:
+    """Return whether a folder is a corpus table."""
+    return (folder / TABLE_MARKER).is_file()
+
+
+def describe_folder(folder: Path) -> str | None:
+    """Describe a results folder or corpus table for a message; None for any other folder."""
+    if (folder / RESULTS_MARKER).is_file():
+        return "a folder of results, which probe run made"
+    if is_table(folder):
+        return "the table of a corpus, which probe analyze made"
+    return None
+
+
+def _resolve(path: Path) -> Path:
+    # Path.resolve raises for circular links.
+    return Path(os.path.realpath(path))
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write *text* beside *path*, then rename: the file is complete or unchanged.
+
+    Raises:
+        UsageError: *path* cannot be written to.
+        ResultsError: writing failed.
+    """
+    try:
+        with atomic_path(path) as temporary:
+            temporary.write_text(text, encoding="utf-8", newline="\n")
+    except UsageError:
+        raise
+    except SentprobeError as error:
+        raise ResultsError(str(error)) from error
+
+
+CACHE_VARIABLE = "SENTPROBE_CACHE"
+"""Environment variable with the path of the cache."""
+
+
+def find_cache_directory() -> Path:
+    """Return the path of the cache.
+
+    The first that is set: SENTPROBE_CACHE, ``sentprobe`` in XDG_CACHE_HOME, ``~/.cache/sentprobe``.
+    """
+    if path := os.environ.get(CACHE_VARIABLE):
+        return Path(path).absolute()
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if not base.is_absolute():  # the XDG specification ignores relative paths
+        base = Path("~/.cache")
+    try:
+        return base.expanduser() / "sentprobe"
+    except RuntimeError:  # the user has no home folder
+        return Path("/.cache/sentprobe")

@@ -1,0 +1,183 @@
+"""Temporary files and folders that are removed when the process exits.
+
+The process that makes one locks it. A killed process leaves its files without a lock, and the next process removes
+them. A process id alone would not tell, since containers number their own. Without locks, only old files count as left
+over.
+"""
+
+import errno
+import hashlib
+import os
+import platform
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+
+from sentprobe.disk.locks import is_at, lock_file
+
+HOUR = 3600.0
+
+MAX_AGE_WITHOUT_LOCKS = 24 * HOUR
+"""Age in seconds at which a file counts as left over where there are no locks; commands may take hours."""
+
+_MACHINE = hashlib.sha256(platform.node().encode()).hexdigest()[:8]
+"""Digest of this machine or container in the names of half-written files."""
+
+_PART_NAME = re.compile(r"\.(?P<name>.+)\.sentprobe_(?P<machine>[0-9a-f]{8})_\w{8}\.part")
+
+_MAX_NAME = 64
+"""Maximum number of characters of a file's name in the name of its half-written file."""
+
+PREFIX = f"sentprobe-{re.sub(r'[^A-Za-z0-9.]', '_', platform.node())}-"
+"""Prefix of temporary folders, before the process id; processes of other machines are not looked up."""
+
+_SCRATCH_NAME = re.compile(r"(?P<prefix>sentprobe-[A-Za-z0-9._]*-)(?P<process>\d+)-\w+")
+
+
+@contextmanager
+def make_part(target: Path, *, folder: bool = False) -> Iterator[Path]:
+    """Give a new hidden file or folder beside *target*, which is removed at the end.
+
+    Files that killed processes left in the folder of *target* are removed first.
+
+    Raises:
+        OSError: the file or folder cannot be created.
+    """
+    remove_left_parts(target.parent)
+    prefix, suffix = f".{target.name[:_MAX_NAME]}.sentprobe_{_MACHINE}_", ".part"
+
+    def make() -> Path:
+        if folder:
+            return Path(tempfile.mkdtemp(dir=target.parent, prefix=prefix, suffix=suffix))
+        file, name = tempfile.mkstemp(dir=target.parent, prefix=prefix, suffix=suffix)
+        os.close(file)
+        return Path(name)
+
+    with _hold(make) as part:
+        yield part
+
+
+@contextmanager
+def make_scratch_folder() -> Iterator[Path]:
+    """Give a temporary folder named by this process; it is removed at the end.
+
+    A folder that a killed process left is removed when the next one is made.
+    """
+    _remove_left_folders(Path(tempfile.gettempdir()))
+    with _hold(lambda: Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))) as folder:
+        yield folder
+
+
+@contextmanager
+def _hold(make: Callable[[], Path]) -> Iterator[Path]:
+    """Give the path that *make* creates, locked until the end, and remove it then."""
+    path, file = _make_locked(make)
+    try:
+        yield path
+    finally:
+        try:
+            with suppress(OSError):  # a later process removes the rest
+                _remove(path)
+        finally:
+            if file is not None:
+                os.close(file)
+
+
+def _make_locked(make: Callable[[], Path]) -> tuple[Path, int | None]:
+    while True:
+        path = make()
+        if os.name != "posix":
+            return path, None
+        with suppress(FileNotFoundError):
+            file = _open_for_lock(path)
+            lock_file(file, wait=True)
+            if is_at(file, path):
+                return path, file
+            os.close(file)  # another process removed it before it was locked
+
+
+def _open_for_lock(path: Path) -> int:
+    # Network file systems lock only files open for writing, and no folders.
+    return os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        put_back(path)
+        if (path / OLD_FOLDER).exists():  # so that an interrupted removal is not put back
+            (path / OLD_FOLDER).rename(path / "gone")
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+OLD_FOLDER = "old"
+"""Name of the replaced folder within a half-written folder, until the new one has its name."""
+
+
+def put_back(part: Path) -> None:
+    """Rename a replaced folder back, if its name is free.
+
+    Raises:
+        OSError: renaming failed.
+    """
+    match = _PART_NAME.fullmatch(part.name)
+    if match and (part / OLD_FOLDER).exists():
+        name = (part / NAME_FILE).read_text("utf-8", "surrogateescape")
+        if not name:  # the machine stopped before the name was on disk
+            raise FileNotFoundError(errno.ENOENT, "nothing says what it was called", str(part))
+        if not part.with_name(name).exists():
+            (part / OLD_FOLDER).rename(part.with_name(name))
+
+
+NAME_FILE = "name"
+"""File in a half-written folder with the name of the replaced folder."""
+
+
+@cache
+def remove_left_parts(folder: Path) -> None:
+    """Remove left-over half-written files and folders; once for each folder."""
+    if os.name != "posix":  # Windows cannot remove open files
+        return
+    with suppress(OSError):
+        for path in list(folder.iterdir()):
+            if match := _PART_NAME.fullmatch(path.name):
+                _remove_if_left(path, ended=match["machine"] == _MACHINE)
+
+
+def _remove_left_folders(temporary_folder: Path) -> None:
+    if os.name != "posix":  # Windows has no harmless test for a process
+        return
+    for folder in temporary_folder.glob("sentprobe-*"):
+        if (match := _SCRATCH_NAME.fullmatch(folder.name)) and folder.is_dir():
+            _remove_if_left(folder, ended=match["prefix"] == PREFIX and _is_gone(int(match["process"])))
+
+
+def _remove_if_left(path: Path, *, ended: bool) -> None:
+    """Remove a left-over path of this user; *ended* says that its process has ended."""
+    with suppress(OSError):
+        if path.is_symlink() or path.stat().st_uid != os.getuid():
+            return
+        file = _open_for_lock(path)
+        try:
+            is_free = lock_file(file)
+            limit = MAX_AGE_WITHOUT_LOCKS if is_free is None else 0 if ended else HOUR
+            if is_free is not False and time.time() - path.stat().st_mtime >= limit:
+                _remove(path)
+        finally:
+            os.close(file)
+
+
+def _is_gone(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return True
+    except PermissionError:  # a process of another user
+        return False
+    return False

@@ -1,0 +1,69 @@
+"""Limits on compressed files: the unpacked size must be in proportion to the size on disk.
+
+A file of a megabyte may unpack to gigabytes that fill memory or disk. Text compresses to a tenth, very regular text to
+a hundredth.
+"""
+
+import io
+from collections.abc import Callable
+from typing import IO, Any
+
+HARMLESS_BYTES = 1 << 28
+"""Number of unpacked bytes that any file may have."""
+
+RATIO = 500
+"""Maximum number of unpacked bytes per byte on disk, beyond HARMLESS_BYTES."""
+
+
+class ProportionError(OSError):
+    """The content of a compressed file is out of proportion to its size."""
+
+
+def check_proportion(unpacked: int, packed: int) -> None:
+    """Refuse a file that unpacks to far more than its size.
+
+    >>> check_proportion(8_000_000_000, 1_000_000)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    sentprobe.disk.unpacking.ProportionError: 1,000,000 bytes unpack to more than 500 times as many; ...
+
+    Raises:
+        ProportionError: the ratio is too large.
+    """
+    if unpacked > max(HARMLESS_BYTES, RATIO * packed):
+        raise ProportionError(
+            f"{packed:,} bytes unpack to more than {RATIO} times as many; unpack it yourself if it is meant"
+        )
+
+
+class _LimitedStream(io.RawIOBase):
+    """A stream that unpacks while it is read, and raises an error when it grows too large."""
+
+    def __init__(self, unpacked: IO[bytes], position: Callable[[], int]) -> None:
+        self._unpacked = unpacked
+        self._position = position
+        self._count = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        view = memoryview(buffer)
+        part = self._unpacked.read(len(view))
+        view[: len(part)] = part
+        self._count += len(part)
+        if self._count > HARMLESS_BYTES:
+            check_proportion(self._count, self._position())
+        return len(part)
+
+    def close(self) -> None:
+        self._unpacked.close()
+        super().close()
+
+
+def limit_unpacking(unpacked: IO[bytes], position: Callable[[], int]) -> io.BufferedReader:
+    """Return the stream; it raises ProportionError if its content is out of proportion.
+
+    *position* returns the number of bytes read from disk so far.
+    """
+    return io.BufferedReader(_LimitedStream(unpacked, position), 1 << 16)

@@ -1,0 +1,148 @@
+"""Output for the terminal: tables and wrapped text, never truncated.
+
+A table that is too wide is printed in parts, each with the first column. If even two columns are too wide, each row
+becomes a list with a line for each cell.
+"""
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from sentprobe.errors import escape_control_characters
+from sentprobe.progress import has_width, make_console
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+FRAME, PADDING = 1, 3
+"""What a table's frame takes of a line: once, and for each column."""
+
+
+def print_text(text: str, *, end: str = "\n") -> None:
+    """Print text; in a terminal, lines are wrapped between words."""
+    width = make_console().width if has_width() else None
+    print(wrap(escape_control_characters(text), width), end=end)
+
+
+def wrap(text: str, width: int | None) -> str:
+    r"""Return *text* with lines of at most *width* characters; words are not broken.
+
+    >>> wrap("  a list of words\nand/a/path", 8)
+    '  a list\n  of\n  words\nand/a/path'
+    """
+    if width is None:
+        return text
+    return "\n".join(_wrap_line(line, width) for line in text.split("\n"))
+
+
+def _wrap_line(line: str, width: int) -> str:
+    indent = line[: len(line) - len(line.lstrip())]
+    lines = textwrap.wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines)
+
+
+def print_table(table: "Table", screen: "Console | None" = None) -> None:
+    """Print a table whole, in parts or as lists, depending on the width of the screen."""
+    screen = screen or make_console()
+    for part in split_table(table, screen.width):
+        if isinstance(part, str):
+            print_lines(part, screen)
+        else:
+            screen.print(part)
+
+
+def split_table(table: "Table", width: int) -> Iterator["Table | str"]:
+    """Yield a table as smaller tables, or as lines, that are no wider than *width*."""
+    if table.title:
+        yield escape_control_characters(str(table.title))
+    cells = _collect_cells(table)
+    min_widths = [_compute_min_width(column, is_numeric=is_numeric_column(table, n)) for n, column in enumerate(cells)]
+    available = width - FRAME - 2 * PADDING - min_widths[0]
+    if len(min_widths) > 1 and max(min_widths[1:]) > available:
+        yield from _format_rows_as_lists(table, cells, width)
+        return
+    for places in _split_columns(min_widths, width):
+        yield _build_part(table, cells, places, min_widths, width)
+
+
+def print_lines(text: str, screen: "Console") -> None:
+    """Print text, with lines wrapped between words."""
+    screen.print(wrap(escape_control_characters(text), screen.width), markup=False, highlight=False, soft_wrap=True)
+
+
+def is_numeric_column(table: "Table", column: int) -> bool:
+    """Return whether a column holds numbers, which are right-aligned and never broken."""
+    return table.columns[column].justify == "right"
+
+
+def _collect_cells(table: "Table") -> list[list["Text"]]:
+    """Return the texts of each column, its header first."""
+    from rich.text import Text
+
+    def text(cell: object) -> Text:
+        rich_text = cell if isinstance(cell, Text) else Text(str(cell))
+        clean_text = escape_control_characters(rich_text.plain)
+        return rich_text if clean_text == rich_text.plain else Text(clean_text, style=rich_text.style)
+
+    return [[text(column.header), *map(text, column.cells)] for column in table.columns]
+
+
+def _compute_min_width(column: Sequence["Text"], *, is_numeric: bool) -> int:
+    """Return the smallest width of a column that breaks no word and no number."""
+    head, *cells = column
+    words = [head, *([] if is_numeric else cells)]
+    longest = [len(word) for cell in words for word in cell.plain.split()]
+    return max([1, *longest, *([_measure_longest_line(cells)] if is_numeric else [])])
+
+
+def _measure_longest_line(cells: Sequence["Text"]) -> int:
+    return max((len(line) for cell in cells for line in cell.plain.split("\n")), default=1)
+
+
+def _split_columns(min_widths: Sequence[int], width: int) -> Iterator[list[int]]:
+    """Yield the columns of each part: the first, and as many others as fit."""
+    part = [0]
+    for column in range(1, len(min_widths)):
+        if len(part) > 1 and _compute_table_width([min_widths[index] for index in [*part, column]]) > width:
+            yield part
+            part = [0]
+        part.append(column)
+    yield part
+
+
+def _compute_table_width(widths: Sequence[int]) -> int:
+    return FRAME + sum(widths) + PADDING * len(widths)
+
+
+def _build_part(
+    table: "Table", cells: Sequence[Sequence["Text"]], columns: Sequence[int], min_widths: Sequence[int], width: int
+) -> "Table":
+    """Return a table of some columns, as wide as their text where there is space."""
+    from rich.table import Table
+
+    part = Table()
+    spare_width = width - _compute_table_width([min_widths[column] for column in columns])
+    for column in columns:
+        extra_width = max(0, min(spare_width, _measure_longest_line(cells[column]) - min_widths[column]))
+        spare_width -= extra_width
+        justify = table.columns[column].justify
+        part.add_column(cells[column][0], justify=justify, width=min_widths[column] + extra_width)
+    for number, row in enumerate(table.rows, 1):
+        texts = (cells[column][number] for column in columns)
+        part.add_row(*texts, end_section=row.end_section)
+    return part
+
+
+def _format_rows_as_lists(table: "Table", cells: Sequence[Sequence["Text"]], width: int) -> Iterator[str]:
+    """Yield the first cell of each row, and a line for each other cell that is not empty."""
+    for number in range(1, len(table.rows) + 1):
+        yield cells[0][number].plain
+        for column_index, (head, *column) in enumerate(cells[1:], 1):
+            text = column[number - 1].plain
+            line = f"  {head.plain}: {text}".replace("\n", "\n  ")
+            if is_numeric_column(table, column_index) and len(line) > width:
+                line = f"  {head.plain}:\n    {text}"
+            if text:
+                yield line

@@ -1,0 +1,299 @@
+"""Tables of text cells, and their formats: terminal, plain text, Markdown, LaTeX, CSV and JSON."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from sentprobe.errors import UsageError, escape_control_characters
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+class TableFormat(StrEnum):
+    """The formats of tables."""
+
+    TEXT = "text"
+    MARKDOWN = "markdown"
+    LATEX = "latex"
+    CSV = "csv"
+    """Flat records with all digits, one per line, instead of the table's layout."""
+    JSON = "json"
+    """The same records as CSV."""
+    HTML = "html"
+
+
+@dataclass(frozen=True, slots=True)
+class GridCell:
+    """The text of a cell, and whether it is the best of its column."""
+
+    text: str
+    best: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GridRow:
+    """A row with a label; a line separates rows of different sections."""
+
+    label: str
+    section: str
+    cells: tuple[GridCell, ...]
+    heading: bool = False
+    """Whether the row has no cells and is a heading for the rows below."""
+    encoder: str = ""
+    """The encoder of the row's numbers; empty if there is no single encoder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table: the header, whose first text is above the labels, and the rows."""
+
+    header: tuple[str, ...]
+    rows: tuple[GridRow, ...]
+
+
+def add_stars(grid: Grid) -> Grid:
+    """Return the grid with a star before each best cell, for output without bold text.
+
+    >>> row = GridRow("bow", "", (GridCell("50.0"), GridCell("99.9", best=True)))
+    >>> grid = add_stars(Grid(("encoder", "Order", "SemRole"), (row,)))
+    >>> [cell.text for cell in grid.rows[0].cells]
+    ['50.0', '* 99.9']
+    """
+    return replace(grid, rows=tuple(replace(row, cells=_star_best_cells(row.cells)) for row in grid.rows))
+
+
+def _star_best_cells(cells: tuple[GridCell, ...]) -> tuple[GridCell, ...]:
+    return tuple(replace(cell, text=f"* {cell.text}") if cell.best else cell for cell in cells)
+
+
+def build_rich_table(grid: Grid) -> "Table":
+    """Return the table for a terminal; the best cell of each column is bold and has a star."""
+    from rich.text import Text
+
+    table = build_empty_table(grid.header)
+    for section in _split_sections(add_stars(grid)):
+        for row in section:
+            cells = (
+                Text(escape_control_characters(cell.text), style="bold" if cell.best else "") for cell in row.cells
+            )
+            table.add_row(Text(escape_control_characters(row.label)), *cells, end_section=row is section[-1])
+    return table
+
+
+def build_empty_table(header: Sequence[str], *, left: Collection[int] = ()) -> "Table":
+    """Return a terminal table without rows.
+
+    The first column and those of *left* are left-aligned, all others right-aligned.
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table()
+    for column, name in enumerate(header):
+        is_text = column == 0 or column in left
+        table.add_column(Text(escape_control_characters(name)), justify="left" if is_text else "right")
+    return table
+
+
+@dataclass(frozen=True, slots=True)
+class Caption:
+    """Caption of a LaTeX table, and the label that a document refers to."""
+
+    text: str = ""
+    label: str = ""
+
+    def add_number(self, number: int, count: int) -> "Caption":
+        """Return the caption and label of table *number* of *count*; labels stay unique.
+
+        >>> Caption("Results", "tab:all").add_number(1, 2)
+        Caption(text='Results (1 of 2)', label='tab:all-1')
+        """
+        if count == 1 or not self.text:
+            return self
+        label = f"{self.label}-{number}" if self.label else ""
+        return Caption(f"{self.text} ({number} of {count})", label)
+
+    def wrap_tabular(self, tabular: str) -> str:
+        """Return the tabular in a floating table; without a caption, return it unchanged."""
+        if not self.text:
+            return tabular
+        lines = [r"\begin{table}", r"  \centering", rf"  \caption{{{escape_latex(self.text)}}}"]
+        lines += [rf"  \label{{{self.label}}}"] if self.label else []
+        return "\n".join([*lines, f"{tabular}\\end{{table}}\n"])
+
+
+NO_CAPTION = Caption()
+
+
+def build_caption(text: str | None, label: str | None, *, dashes: str = "") -> Caption:
+    """Return the caption and label of a LaTeX table; *dashes* precede their names in messages.
+
+    Raises:
+        UsageError: one is empty; a label without a caption, or with signs that LaTeX cannot read.
+    """
+    for name, value in (("caption", text), ("label", label)):
+        if value is not None and not value.strip():
+            raise UsageError(f"{dashes}{name} is empty")
+    if label is not None and text is None:
+        raise UsageError(f"{dashes}label needs a {dashes}caption: LaTeX numbers the tables that have one")
+    if label is not None and not re.fullmatch(r"[\w:.+/-]+", label, re.ASCII):
+        raise UsageError(f"{dashes}label {label!r}: use letters, digits and the signs : . + / - _")
+    return Caption(" ".join((text or "").split()), label or "")
+
+
+def format_grid(grid: Grid, style: TableFormat, caption: Caption = NO_CAPTION) -> str:
+    """Return the table as plain text (best cells with a star), Markdown or LaTeX (in bold)."""
+    text = WRITERS[style](grid)
+    return caption.wrap_tabular(text) if style is TableFormat.LATEX else text
+
+
+def format_tables(
+    grids: Sequence[Grid],
+    *,
+    notes: str,
+    records: Callable[[], Sequence[Mapping[str, Any]]],
+    style: TableFormat,
+    caption: Caption = NO_CAPTION,
+) -> str:
+    """Return tables with their notes or, as CSV and JSON, the flat records."""
+    if style in (TableFormat.CSV, TableFormat.JSON):
+        return format_records(records(), style)
+    tables = [format_grid(grid, style, caption.add_number(number, len(grids))) for number, grid in enumerate(grids, 1)]
+    return "\n".join(tables) + format_notes(notes, style)
+
+
+def format_notes(text: str, style: TableFormat) -> str:
+    """Return the notes below a table: a list in Markdown, comments in LaTeX."""
+    text = escape_control_characters(text)
+    if style is TableFormat.LATEX:
+        return "".join(f"% {line}\n" for line in text.splitlines())
+    if style is TableFormat.MARKDOWN:
+        return "\n" + "".join(f"- {escape_markdown(line.strip())}\n" for line in text.splitlines())
+    return text
+
+
+def format_title(text: str, style: TableFormat) -> str:
+    """Return the title above a table; an empty text for an empty title."""
+    text = escape_control_characters(text)
+    if not text or style is TableFormat.LATEX:
+        return "".join(f"% {line}\n" for line in text.splitlines())
+    return f"**{escape_markdown(text)}**\n\n" if style is TableFormat.MARKDOWN else f"{text}\n"
+
+
+def _split_sections(grid: Grid) -> list[list[GridRow]]:
+    return [list(rows) for _, rows in groupby(grid.rows, key=lambda row: row.section)]
+
+
+def _format_plain(grid: Grid) -> str:
+    rows = add_stars(grid).rows
+    texts = [list(grid.header)] + [[row.label, *(c.text for c in row.cells)] for row in rows]
+    lines = [list(map(escape_control_characters, line)) for line in texts]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "".join(
+        "  ".join(
+            text.rjust(width) if place else text.ljust(width)
+            for place, (text, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip() + "\n"
+        for line in lines
+    )  # fmt: skip
+
+
+def _format_markdown(grid: Grid) -> str:
+    def format_cell(cell: GridCell) -> str:
+        text = escape_markdown(cell.text)
+        return f"**{text}**" if cell.best else text
+
+    return format_markdown_table(
+        [escape_markdown(text) for text in grid.header],
+        ([escape_markdown(row.label), *map(format_cell, row.cells)] for row in grid.rows),
+    )
+
+
+def format_markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, left: Collection[int] = ()) -> str:
+    """Return a table of Markdown cells; the first column and those of *left* are left-aligned."""
+
+    def line(texts: Sequence[str]) -> str:
+        return f"| {' | '.join(texts)} |\n"
+
+    places = range(len(header))
+    rule = ["---" if place == 0 or place in left else "---:" for place in places]
+    return "".join(map(line, [header, rule, *rows]))
+
+
+def escape_markdown(text: str) -> str:
+    """Escape *text* for Markdown."""
+    return "".join(f"\\{sign}" if sign in r"\|*_`<[#&~" else sign for sign in escape_control_characters(text))
+
+
+def _format_latex(grid: Grid) -> str:
+    """Return a tabular with the rules of the package booktabs."""
+
+    def line(texts: list[str]) -> str:
+        return "  " + " & ".join(texts) + r" \\" + "\n"
+
+    def cell(cell: GridCell) -> str:
+        text = escape_latex(cell.text)
+        return rf"\textbf{{{text}}}" if cell.best and text else text
+
+    parts = [
+        line([escape_latex(row.label), *map(cell, row.cells)]) if row else "  \\midrule\n"
+        for section in _split_sections(grid)
+        for row in (None, *section)
+    ]
+    columns = "l" + "r" * (len(grid.header) - 1)
+    head = line([escape_latex(text) for text in grid.header])
+    return f"\\begin{{tabular}}{{{columns}}}\n  \\toprule\n{head}{''.join(parts)}  \\bottomrule\n\\end{{tabular}}\n"
+
+
+LATEX_ESCAPES: Mapping[str, str] = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
+    "%": r"\%", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "±": r"$\pm$", "<": r"\textless{}", ">": r"\textgreater{}", "[": "{[}", "]": "{]}",
+}  # fmt: skip
+"""The LaTeX code of each special character."""
+
+
+def escape_latex(text: str) -> str:
+    """Escape *text* for LaTeX."""
+    return "".join(LATEX_ESCAPES.get(sign, sign) for sign in escape_control_characters(text))
+
+
+WRITERS: Mapping[TableFormat, Callable[[Grid], str]] = {
+    TableFormat.TEXT: _format_plain,
+    TableFormat.MARKDOWN: _format_markdown,
+    TableFormat.LATEX: _format_latex,
+}
+
+
+def _escape_formula(value: object) -> object:
+    """Return a value that no spreadsheet takes for a formula: such a text begins with a quote.
+
+    >>> _escape_formula("=1+1"), _escape_formula("bow"), _escape_formula(-0.5)
+    ("'=1+1", 'bow', -0.5)
+    """
+    if not isinstance(value, str):
+        return value
+    text = escape_control_characters(value)  # a bare return would end a line
+    return f"'{text}" if text.startswith(FORMULA_PREFIXES) else text
+
+
+FORMULA_PREFIXES = ("=", "+", "-", "@", "\t")
+"""The characters with which a formula begins."""
+
+
+def format_records(records: Sequence[Mapping[str, Any]], style: TableFormat) -> str:
+    """Return flat records, all with the same keys, as CSV or JSON with all digits."""
+    if style is TableFormat.JSON:
+        return json.dumps(list(records), indent=2, ensure_ascii=False) + "\n"
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(records[0]) if records else [], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({key: _escape_formula(value) for key, value in record.items()} for record in records)
+    return out.getvalue()

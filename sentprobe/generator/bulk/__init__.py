@@ -1,0 +1,1 @@
+"""Bulk generation of sentences, and sentence files."""

@@ -1,0 +1,371 @@
+"""Columns: the words that vary in the records of one layout, and the shapes of those records.
+
+Sentences of a layout that agree in voice, aspect, polarity and numbers of adverbs have the same tokens except for
+words, inflection and the negation cue. Each difference is a column, named by content and slot: ``form:agent.noun``,
+``feats:agent.fin``. A column holds numbers of words in a pool. The first columns are common to all layouts.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from itertools import product
+from typing import TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sentprobe.generator.events.event import Event, Negator, Number, RelativeClause, Tense, Voice, iterate_participants
+from sentprobe.generator.sentences.realize import choose_determiner_form, list_negations, list_predicates, render_tree
+from sentprobe.generator.sentences.sentence import Sentence, Token
+from sentprobe.generator.sentences.sentence_plan import PlanToken, SentencePlan, plan_sentence, replace_words
+from sentprobe.generator.spaces.layout import NEGATIONS, ClauseSite, Group, Layout, LayoutValue, build_layout_event
+from sentprobe.generator.spaces.space import NumberedEvents
+from sentprobe.grammars.derivation import PARENT, Leaf
+from sentprobe.grammars.features import word_features
+from sentprobe.grammars.shapes import ClauseShape, NounShape, Shape, find_subject_role, load_english_shapes
+from sentprobe.lexicon import Form, Kind, Lexicon
+
+NumberArray: TypeAlias = NDArray[np.int64]
+"""Numbers of strings in a pool, or positions."""
+
+VERB_FORMS = tuple(form for form in Form if form.value.startswith("VB"))
+_NUMBERS = list(Number)
+
+
+class StringPool:
+    """Distinct strings, numbered in order of first use."""
+
+    def __init__(self) -> None:
+        self.strings: list[str] = []
+        self._numbers: dict[str, int] = {}
+
+    def number(self, text: str) -> int:
+        """Return the number of *text*."""
+        number = self._numbers.setdefault(text, len(self.strings))
+        if number == len(self.strings):
+            self.strings.append(text)
+        return number
+
+    def numbers(self, texts: Iterable[str]) -> NumberArray:
+        """Return the numbers of *texts*."""
+        return np.array([self.number(text) for text in texts], dtype=np.int64)
+
+
+class WordTables:
+    """The forms, lemmas and features of the words of a space, as numbers in ``pool``.
+
+    The last axis of each table is the word. The first axis of ``noun_forms`` is the number; that of ``verb_forms`` (one
+    for each frame) is the form, in the order of :data:`VERB_FORMS`. The second axis of ``det_forms`` is whether a vowel
+    follows.
+    """
+
+    def __init__(self, space: NumberedEvents) -> None:
+        self.pool = StringPool()
+        lexicon, words = space.lexicon, space.words
+        nouns = [lexicon.get(lemma, Kind.NOUN) for lemma in words.nouns]
+        self.noun_forms = self._number_rows([w.forms[f] for w in nouns] for f in (Form.NN, Form.NNS))
+        self.noun_lemmas = self.pool.numbers(words.nouns)
+        self.vowels = np.array([w.vowel for w in nouns], dtype=np.int64)
+        self.verb_forms = {
+            frame.value: self._build_verb_forms(lexicon, words.verbs, Kind(frame.value))
+            for frame in words.verbs_by_frame
+        }
+        self.verb_lemmas = self.pool.numbers(words.verbs)
+        self._add_determiners(space)
+        self.adverbs = self.pool.numbers(words.adverbs)
+        self.adverb_feats = self.pool.numbers(word_features("ADV", a) for a in words.adverbs)
+        rels = [lexicon.get(lemma, Kind.RELATIVIZER) for lemma in words.relativizers]
+        self.rel_forms = self.pool.numbers(next(iter(w.forms.values())) for w in rels)
+        self.rel_tags = self.pool.numbers(next(iter(w.forms)).value for w in rels)
+        self.rel_lemmas = self.pool.numbers(w.lemma for w in rels)
+        self.tenses = self.pool.numbers(tense.value for tense in Tense)
+        cues = {negator.value for negator in Negator}
+        self.negators = self.pool.numbers(n if n in cues else "" for n in NEGATIONS)
+
+    def _add_determiners(self, space: NumberedEvents) -> None:
+        pairs = [(n, space.lexicon.get(d, Kind.DETERMINER)) for n, d in space.words.determiners]
+        self.det_forms = self._number_rows(
+            [[w.forms[choose_determiner_form(n, vowel=v)] for v in (False, True)] for n, w in pairs]
+        )
+        self.det_lemmas = self.pool.numbers(w.lemma for _, w in pairs)
+        self.det_feats = self.pool.numbers(word_features("DET", w.lemma, n) for n, w in pairs)
+        self.det_numbers = np.array([_NUMBERS.index(Number(n)) for n, _ in pairs], dtype=np.int64)
+
+    def _build_verb_forms(self, lexicon: Lexicon, verbs: Sequence[str], kind: Kind) -> NumberArray:
+        words_by_lemma = {word.lemma: word for word in lexicon.words(kind)}
+        forms = [[words_by_lemma[v].forms[form] if v in words_by_lemma else "" for v in verbs] for form in VERB_FORMS]
+        return self._number_rows(forms)
+
+    def _number_rows(self, rows: Iterable[Iterable[str]]) -> NumberArray:
+        return np.array([self.pool.numbers(row) for row in rows])
+
+
+TENSE_NUMBER_PAIRS = list(product(Tense, Number))
+"""The pairs of tense and number, in the order of a clause's variants."""
+
+Origin: TypeAlias = tuple[Shape, int]
+"""The origin of a token: a shape, and the position of the item in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FiniteForms:
+    """The forms of a clause that tense and number change, for each of :data:`TENSE_NUMBER_PAIRS`.
+
+    ``verb`` holds positions in :data:`VERB_FORMS`, the other fields numbers of words.
+    """
+
+    verb: NumberArray
+    auxiliary: NumberArray
+    tag: NumberArray
+    feats: NumberArray
+
+
+@cache
+def find_variant_leaves(shape: Shape, at: int) -> tuple[Leaf, ...]:
+    """Return the leaf at an item for each tense and number of its clause's subject."""
+    leaves = []
+    for tense, number in TENSE_NUMBER_PAIRS:
+        variant = shape
+        if isinstance(shape, ClauseShape):
+            variant = replace(shape, tense=tense.value, number=number.value)
+        leaf = load_english_shapes().find_items(variant)[at].content
+        assert isinstance(leaf, Leaf)
+        leaves.append(leaf)
+    return tuple(leaves)
+
+
+@cache
+def is_finite(shape: Shape, at: int) -> bool:
+    """Say whether tense or number changes the word at an item."""
+    return len(set(find_variant_leaves(shape, at))) > 1
+
+
+class FiniteTable:
+    """A cache of the finite forms of the clauses of plans, as numbers in a pool."""
+
+    def __init__(self, pool: StringPool) -> None:
+        self._pool = pool
+        self._cache: dict[tuple[Origin, Origin], FiniteForms] = {}
+
+    def look_up(self, plan: SentencePlan, path: str) -> FiniteForms:
+        """Return the finite forms of the clause at *path*."""
+        tokens = [t for t in plan.tokens if t.path == path and isinstance(t.origin[0], ClauseShape)]
+        (verb,) = (t.origin for t in tokens if t.slot.endswith("verb"))
+        (finite,) = (t.origin for t in tokens if is_finite(*t.origin))
+        if (verb, finite) not in self._cache:
+            leaves = find_variant_leaves(*finite)
+            self._cache[verb, finite] = FiniteForms(
+                verb=np.array([VERB_FORMS.index(Form(leaf.form)) for leaf in find_variant_leaves(*verb)]),
+                auxiliary=self._pool.numbers("" if finite == verb else leaf.form for leaf in leaves),
+                tag=self._pool.numbers(leaf.tag for leaf in leaves),
+                feats=self._pool.numbers(leaf.feats for leaf in leaves),
+            )
+        return self._cache[verb, finite]
+
+
+NOTHING, EMPTY, ID, INDEX, FIRST = range(5)
+"""The columns of all layouts, and the first column of a single layout.
+
+NOTHING is all zeros. EMPTY, ID and INDEX number strings after the words of the pool: the empty string, the ids and the
+indices of a chunk.
+"""
+
+MARK_START, MARK_END = "\ue000", "\ue001"
+"""The marks around the number of a column in a schematic sentence."""
+
+INDEX_MARKER = 7_777_777_777_777_777_777
+"""A placeholder for the index, which must be a number."""
+
+_STRUCTURAL = ("voice", "aspect", "negation")
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutRows:
+    """Rows of a layout: values by variable, shape by row, and finite forms by shape."""
+
+    values: Mapping[str, NumberArray]
+    tables: WordTables
+    shapes: NumberArray
+    finite: Mapping[str, list[FiniteForms]]
+
+    def look_up(self, table: str, name: str) -> NumberArray:
+        """Return entries of a one-dimensional table."""
+        entries: NumberArray = getattr(self.tables, table)[self.values[name]]
+        return entries
+
+    def find_numbers(self, path: str) -> NumberArray:
+        """Return the grammatical number of the noun phrase at *path*."""
+        return self.tables.det_numbers[self.values[f"{path}det"]]
+
+    def look_up_nouns(self, path: str) -> NumberArray:
+        """Return the forms of the noun at *path*."""
+        return self.tables.noun_forms[self.find_numbers(path), self.values[f"{path}noun"]]
+
+    def look_up_determiners(self, path: str) -> NumberArray:
+        """Return the forms of the determiner at *path*."""
+        vowels = self.tables.vowels[self.values[f"{path}noun"]]
+        return self.tables.det_forms[self.values[f"{path}det"], vowels]
+
+    def choose_by_number(self, path: str, choices: NumberArray) -> NumberArray:
+        """Return the word of *choices* for the number of the noun at *path*."""
+        return choices[self.find_numbers(path)]
+
+    def find_variants(self, site: ClauseSite) -> NumberArray:
+        """Return each row's position in TENSE_NUMBER_PAIRS: tense, and number of the subject."""
+        voices = tuple(Voice) if site.voice is None else (site.voice,)
+        by_voice = [self.find_numbers(find_subject_path(site, voice)) for voice in voices]
+        numbers = by_voice[0] if site.voice else np.choose(self.values[f"{site.path}voice"], by_voice)
+        return 2 * self.values[f"{site.path}tense"] + numbers
+
+    def look_up_verbs(self, site: ClauseSite) -> NumberArray:
+        """Return the forms of the main verb of a clause."""
+        table = np.array([finite.verb for finite in self.finite[site.path]])
+        forms = table[self.shapes, self.find_variants(site)]
+        verbs = self.values[f"{site.path}verb"]
+        verb_forms: NumberArray = self.tables.verb_forms[site.frame.value][forms, verbs]
+        return verb_forms
+
+    def look_up_finite(self, site: ClauseSite, part: str) -> NumberArray:
+        """Return the auxiliary, or the finite verb's tag or features."""
+        table = np.array([getattr(finite, part) for finite in self.finite[site.path]])
+        entries: NumberArray = table[self.shapes, self.find_variants(site)]
+        return entries
+
+
+def find_subject_path(site: ClauseSite, voice: Voice) -> str:
+    """Return the path of the noun phrase that the finite verb agrees with."""
+    role = find_subject_role(voice.value)
+    return site.owner if site.gap is not None and site.gap == role else f"{site.path}{role}."
+
+
+class LayoutColumns:
+    """The columns of a layout by name, and the schematic sentence of each of its shapes."""
+
+    def __init__(self, layout: Layout, tables: WordTables, finite: FiniteTable) -> None:
+        self._layout = layout
+        self._pool = tables.pool
+        self._finite = finite
+        self._structural = [v for v in layout.variables if v.name.rpartition(".")[2] in _STRUCTURAL]
+        self.columns: dict[str, Callable[[LayoutRows], NumberArray]] = {}
+        for variable in layout.variables:
+            if variable.group is Group.NOUN:
+                self._add_noun(variable.name.removesuffix("noun"))
+        for site in layout.clauses:
+            self._add_clause(site)
+        self._marks = {name: format_mark(i) for i, name in enumerate(self.columns, FIRST)}
+
+    def _add_noun(self, path: str) -> None:
+        self.columns[f"form:{path}noun"] = partial(LayoutRows.look_up_nouns, path=path)
+        self.columns[f"form:{path}det"] = partial(LayoutRows.look_up_determiners, path=path)
+        leaves = [find_variant_leaves(NounShape(n.value, "consonant", clause=False), 1)[0] for n in _NUMBERS]
+        for field in ("tag", "feats"):
+            self._add_by_number(f"{field}:{path}noun", path, [getattr(leaf, field) for leaf in leaves])
+        self._add_by_number(f"value:{path}number", path, [number.value for number in _NUMBERS])
+        self._add_lookup("lemma", f"{path}noun", "noun_lemmas")
+        self._add_lookup("lemma", f"{path}det", "det_lemmas")
+        self._add_lookup("feats", f"{path}det", "det_feats")
+
+    def _add_by_number(self, name: str, path: str, choices: list[str]) -> None:
+        numbers = self._pool.numbers(choices)
+        self.columns[name] = partial(LayoutRows.choose_by_number, path=path, choices=numbers)
+
+    def _add_clause(self, site: ClauseSite) -> None:
+        path = site.path
+        self.columns[f"form:{path}verb"] = partial(LayoutRows.look_up_verbs, site=site)
+        self._add_lookup("lemma", f"{path}verb", "verb_lemmas")
+        for field, part in (("form", "auxiliary"), ("tag", "tag"), ("feats", "feats")):
+            self.columns[f"{field}:{path}fin"] = partial(LayoutRows.look_up_finite, site=site, part=part)
+        self._add_lookup("form", f"{path}negation", "negators")
+        self._add_lookup("value", f"{path}tense", "tenses")
+        for i in range(site.adverbs):
+            self._add_lookup("form", f"{path}adverb{i}", "adverbs")
+            self._add_lookup("lemma", f"{path}adverb{i}", "adverbs")
+            self._add_lookup("feats", f"{path}adverb{i}", "adverb_feats")
+        if site.owner:
+            for field in ("form", "lemma", "tag"):
+                self._add_lookup(field, f"{site.owner}rel", f"rel_{field}s")
+
+    def _add_lookup(self, field: str, slot: str, table: str) -> None:
+        self.columns[f"{field}:{slot}"] = partial(LayoutRows.look_up, table=table, name=slot)
+
+    def compute_shape_keys(self, values: Mapping[str, NumberArray]) -> NumberArray:
+        """Return the key of each row's shape."""
+        key = np.zeros(len(values["verb"]), dtype=np.int64)
+        for variable in self._structural:
+            value = values[variable.name]
+            if variable.name.endswith("negation"):
+                value = np.minimum(value, 1)  # the cue is a column
+            key = key * 2 + value
+        return key
+
+    def _build_event(self, shape: int) -> Event:
+        """Return an event of the shape; inverse of :meth:`compute_shape_keys`.
+
+        Its words are arbitrary.
+        """
+        values: dict[str, LayoutValue] = {v.name: v.values[0] for v in self._layout.variables}
+        for variable in reversed(self._structural):
+            shape, at = divmod(shape, 2)
+            values[variable.name] = variable.values[at]
+        return build_layout_event(values, self._layout)
+
+    def build_schematic(self, shape: int) -> tuple[Sentence, dict[str, FiniteForms]]:
+        """Return a sentence of the shape with marks in place of columns, and its finite forms."""
+        event = self._build_event(shape)
+        plan = plan_sentence(event)
+        finite = {site.path: self._finite.look_up(plan, site.path) for site in self._layout.clauses}
+        tokens = tuple(self._mark_token(token) for token in plan.tokens)
+        sentence = Sentence(
+            id=format_mark(ID),
+            tokens=tokens,
+            tree=render_tree([(t.before, t.after) for t in plan.tokens], tokens),
+            event=self._mark_event(replace_words(event, lambda slot: self._marks[f"lemma:{slot}"])),
+            predicates=list_predicates(plan),
+            negations=list_negations(plan),
+            template=self._layout.pattern.name,
+            index=INDEX_MARKER,
+        )
+        return sentence, finite
+
+    def _mark_event(self, event: Event, path: str = "") -> Event:
+        """Return *event* with marks in place of tense, negator and number."""
+        marked = replace(event, tense=cast(Tense, _Mark(self._marks[f"value:{path}tense"])))
+        if event.negator is not None:
+            marked = replace(marked, negator=cast(Negator, _Mark(self._marks[f"form:{path}negation"])))
+        for role, person in iterate_participants(event):
+            role_path = f"{path}{role.value}."
+            number = cast(Number, _Mark(self._marks[f"value:{role_path}number"]))
+            clause = person.clause
+            if isinstance(clause, RelativeClause):
+                clause = replace(clause, event=self._mark_event(clause.event, f"{role_path}clause."))
+            marked = marked.with_argument(role, replace(person, number=number, clause=clause))
+        return marked
+
+    def _mark_token(self, token: PlanToken) -> Token:
+        leaf, marks, slot = token.leaf, self._marks, token.slot
+        finite = f"{token.path}fin" if is_finite(*token.origin) else ""
+        form = slot or finite or (f"{token.path}negation" if leaf.pos == "PART" else "")
+        return Token(
+            form=marks.get(f"form:{form}", leaf.form),
+            lemma=marks.get(f"lemma:{slot}", leaf.lemma),
+            upos=leaf.pos,
+            xpos=marks.get(f"tag:{finite or slot}", leaf.tag),
+            feats=marks.get(f"feats:{finite or slot}", leaf.feats),
+            head=token.head + 1,
+            deprel="root" if token.head == PARENT else token.rel,
+        )
+
+
+class _Mark(str):
+    """A mark that stands for an enum member."""
+
+    __slots__ = ()
+
+    @property
+    def value(self) -> str:
+        return str(self)
+
+
+def format_mark(number: int) -> str:
+    """Return the mark of a column in a schematic sentence."""
+    return f"{MARK_START}{number}{MARK_END}"

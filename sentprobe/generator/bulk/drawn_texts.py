@@ -1,0 +1,167 @@
+"""The texts of drawn events by a few look-ups: the fast path for one event at a time.
+
+Events of a layout that agree in voice, aspect and negation have the same tokens except for words, tense and number. The
+look-up of every token is computed once for each such shape. :mod:`sentprobe.generator.bulk.generation` is the fast path
+for many events.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeAlias
+
+from sentprobe.generator.bulk import columns
+from sentprobe.generator.events.event import Number, Tense, Voice
+from sentprobe.generator.sentences.realize import choose_determiner_form
+from sentprobe.generator.sentences.sentence_plan import PlanToken, plan_sentence
+from sentprobe.generator.spaces import drawn_event
+from sentprobe.generator.spaces.constraints import Allowed
+from sentprobe.grammars.derivation import Leaf
+from sentprobe.lexicon import Form, Kind, Lexicon
+
+WordLookup: TypeAlias = Callable[[Sequence[int]], str]
+"""Finds a token, or several, by the values of an event."""
+
+
+class Phrase(NamedTuple):
+    """The tokens of events of one shape, and the positions of the variables' words among them."""
+
+    lookups: tuple[WordLookup, ...]
+    positions: Mapping[int, int]
+
+
+class DrawnTextRenderer:
+    """Renders events of any layouts with the words of one lexicon.
+
+    >>> from sentprobe.generator.spaces.space import Space
+    >>> from sentprobe.lexicon import english
+    >>> (event,) = Space(english(), vocabulary="compeval").decode([0])
+    >>> DrawnTextRenderer(english()).render(event)
+    'the professor slept'
+    """
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self.lexicon = lexicon
+        self._phrases: dict[object, Phrase] = {}  # by shape: some hundreds
+
+    def render(self, event: drawn_event.DrawnEvent) -> str:
+        """Return the text of an event, as :func:`.realize` gives it."""
+        values = event.values
+        return " ".join([find(values) for find in self._get_phrase(event).lookups])
+
+    def find_word_positions(self, event: drawn_event.DrawnEvent) -> Mapping[int, int]:
+        """Return the positions of the variables' words in the text."""
+        return self._get_phrase(event).positions
+
+    def _get_phrase(self, event: drawn_event.DrawnEvent) -> Phrase:
+        key = event.layout, drawn_event.find_layout_parts(event.layout).compute_shape(event.values)
+        phrase = self._phrases.get(key)
+        if phrase is None:
+            phrase = self._phrases[key] = _PhraseBuilder(self.lexicon, event).build_phrase()
+        return phrase
+
+
+@lru_cache(maxsize=4)
+def get_text_renderer(lexicon: Lexicon) -> DrawnTextRenderer:
+    """Return the cached renderer of a lexicon."""
+    return DrawnTextRenderer(lexicon)
+
+
+class _PhraseBuilder:
+    """Computes the look-up of each token for the events of one shape."""
+
+    def __init__(self, lexicon: Lexicon, event: drawn_event.DrawnEvent) -> None:
+        self._lexicon = lexicon
+        self._event = event
+        self._numbers = drawn_event.number_variables(event.layout)
+        self._clauses = {part.site.path: part for part in drawn_event.find_layout_parts(event.layout).clauses}
+
+    def build_phrase(self) -> Phrase:
+        layout, values = self._event
+        structural = drawn_event.find_layout_parts(layout).structural
+        # The sentence plan of the first event of the shape is likely to be cached.
+        neutral = [value if at in structural else 0 for at, value in enumerate(values)]
+        tokens = plan_sentence(drawn_event.DrawnEvent(layout, neutral).event).tokens
+        positions = {self._numbers[token.slot]: at for at, token in enumerate(tokens) if token.slot}
+        return Phrase(tuple(map(self._build_lookup, tokens)), positions)
+
+    def _build_lookup(self, token: PlanToken) -> WordLookup:
+        path, _, name = token.slot.rpartition(".")
+        if name == "verb":
+            return self._build_verb_lookup(token)
+        if name in ("noun", "det"):
+            return self._build_noun_phrase_lookup(f"{path}.", name)
+        if name:
+            kind, form = (Kind.RELATIVIZER, None) if name == "rel" else (Kind.ADVERB, Form.RB)
+            return _make_lookup(self._get_forms(token.slot, kind, form), self._numbers[token.slot])
+        if columns.is_finite(*token.origin):
+            tense, subject, leaves = self._find_agreement(token)
+            return _make_pair_lookup([[leaf.form for leaf in row] for row in leaves], tense, subject)
+        word = token.leaf.form
+        return lambda _: word
+
+    def _build_verb_lookup(self, token: PlanToken) -> WordLookup:
+        kind = Kind(self._clauses[token.path].site.frame.value)
+        verb = self._numbers[token.slot]
+        if not columns.is_finite(*token.origin):
+            return _make_lookup(self._get_forms(token.slot, kind, Form(token.leaf.form)), verb)
+        tense, subject, leaves = self._find_agreement(token)
+        forms = [[self._get_forms(token.slot, kind, Form(leaf.form)) for leaf in row] for row in leaves]
+        return lambda values: forms[values[tense]][values[subject]][values[verb]]
+
+    def _build_noun_phrase_lookup(self, path: str, name: str) -> WordLookup:
+        determiner, noun = self._numbers[f"{path}det"], self._numbers[f"{path}noun"]
+        build_table = _build_noun_table if name == "noun" else _build_determiner_table
+        pairs, nouns = self._get_values(determiner), self._get_values(noun)
+        return _make_pair_lookup(build_table(self._lexicon, pairs, nouns), determiner, noun)
+
+    def _find_agreement(self, token: PlanToken) -> tuple[int, int, list[list[Leaf]]]:
+        """Return the tense of a finite verb's clause, the determiner of its subject, and the leaf for each of both."""
+        clause = self._clauses[token.path]
+        path = columns.find_subject_path(clause.site, Voice(clause.find_voice(self._event)))
+        subject = self._numbers[f"{path}det"]
+        leaves = dict(zip(columns.TENSE_NUMBER_PAIRS, columns.find_variant_leaves(*token.origin), strict=True))
+        numbers = [Number(number) for number, _ in self._get_values(subject)]
+        return clause.tense, subject, [[leaves[tense, number] for number in numbers] for tense in Tense]
+
+    def _get_forms(self, slot: str, kind: Kind, form: Form | None) -> Sequence[str]:
+        variable = self._event.layout.variables[self._numbers[slot]]
+        return _build_form_table(self._lexicon, kind, variable.values, variable.domain, form)
+
+    def _get_values(self, variable: int) -> tuple[Any, ...]:
+        return tuple(self._event.layout.variables[variable].values)
+
+
+def _make_lookup(table: Sequence[str], at: int) -> WordLookup:
+    return lambda values: table[values[at]]
+
+
+def _make_pair_lookup(table: Sequence[Sequence[str]], first: int, second: int) -> WordLookup:
+    return lambda values: table[values[first]][values[second]]
+
+
+@lru_cache(maxsize=256)
+def _build_form_table(
+    lexicon: Lexicon, kind: Kind, lemmas: tuple[str, ...], used: Allowed, form: Form | None
+) -> Sequence[str]:
+    """Return a form of each used lemma; *form* None means the only form of the word."""
+    words = [lexicon.get(lemma, kind) if i in used else None for i, lemma in enumerate(lemmas)]
+    return [word.forms[form or next(iter(word.forms))] if word else "" for word in words]
+
+
+@lru_cache(maxsize=16)
+def _build_noun_table(
+    lexicon: Lexicon, pairs: tuple[tuple[str, str], ...], nouns: tuple[str, ...]
+) -> Sequence[Sequence[str]]:
+    """Return the form of each noun after each determiner, which determines the number."""
+    words = [lexicon.get(noun, Kind.NOUN) for noun in nouns]
+    forms = {Number.SINGULAR.value: Form.NN, Number.PLURAL.value: Form.NNS}
+    return [[word.forms[forms[number]] for word in words] for number, _ in pairs]
+
+
+@lru_cache(maxsize=16)
+def _build_determiner_table(
+    lexicon: Lexicon, pairs: tuple[tuple[str, str], ...], nouns: tuple[str, ...]
+) -> Sequence[Sequence[str]]:
+    vowels = [lexicon.get(noun, Kind.NOUN).vowel for noun in nouns]
+    words = [(number, lexicon.get(lemma, Kind.DETERMINER)) for number, lemma in pairs]
+    return [[word.forms[choose_determiner_form(n, vowel=v)] for v in vowels] for n, word in words]

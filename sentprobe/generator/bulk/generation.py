@@ -1,0 +1,236 @@
+"""Bulk generation of sentences: the fast path.
+
+Sentences of the same shape differ only in their words. The writer of single sentences writes one record for each shape,
+with marks in place of words. This record is split into pieces: literal strings and columns in turn. Pieces and words
+are numbers until one look-up turns them into text.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sentprobe.generator.bulk import columns
+from sentprobe.generator.sentences.sentence import Sentence
+from sentprobe.generator.spaces.counting import IndexArray
+from sentprobe.generator.spaces.space import EventBatch, NumberedEvents
+
+CHUNK_SIZE = 65_536
+"""Number of sentences that are decoded at a time."""
+
+PART_SIZE = 4_096
+"""Number of sentences that are rendered at a time."""
+
+_MARK = re.compile(f"{columns.MARK_START}(\\d+){columns.MARK_END}")
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceChunk:
+    """Consecutive sentences of a request; the first is number *start* (from 0).
+
+    ``shapes`` holds the number of each sentence's shape, ``words`` the words by sentence and column.
+    """
+
+    start: int
+    indices: IndexArray
+    shapes: columns.NumberArray
+    words: NDArray[np.int32]  # (sentences, columns)
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+class ShapeStore(Protocol):
+    """Stores data of each shape; shapes are added in the order of their numbers."""
+
+    def add(self, schematic: Sentence) -> frozenset[int]:
+        """Add a shape by its schematic sentence, and return the columns that it uses."""
+
+
+class Decoder:
+    """Computes the shapes and words of sentences of a space, for *stores* of shapes."""
+
+    def __init__(self, space: NumberedEvents, tables: columns.WordTables, stores: Sequence[ShapeStore]) -> None:
+        self._space = space
+        self._tables = tables
+        self._stores = stores
+        self._finite_table = columns.FiniteTable(tables.pool)
+        self._layouts: dict[int, columns.LayoutColumns] = {}
+        self._numbers: dict[tuple[int, int], int] = {}
+        self._finite: list[dict[str, columns.FiniteForms]] = []
+        self._used: dict[int, set[int]] = {}
+
+    def decode_chunks(self, indices: IndexArray, start: int = 0) -> Iterator[SentenceChunk]:
+        """Yield the sentences at *indices*, PART_SIZE at a time; the first is number *start*."""
+        for first in range(0, len(indices), CHUNK_SIZE):
+            yield from self.decode_parts(indices[first : first + CHUNK_SIZE], start + first)
+
+    def decode_parts(self, indices: IndexArray, start: int) -> Iterator[SentenceChunk]:
+        """Yield the sentences at *indices*, PART_SIZE at a time, once all shapes are known."""
+        batches = list(self._space.batches(indices))
+        width = columns.FIRST + max(len(self._get_layout_columns(batch).columns) for batch in batches)
+        words = np.zeros((width, len(indices)), dtype=np.int32)
+        shapes = np.empty(len(indices), dtype=np.int64)
+        chunk = SentenceChunk(start, indices, shapes, words.T)
+        for batch in batches:
+            self._fill_words(chunk, batch)
+        for first in range(0, len(chunk), PART_SIZE):
+            yield self._cut_part(chunk, first)
+
+    def _get_layout_columns(self, batch: EventBatch) -> columns.LayoutColumns:
+        key = id(batch.layout)
+        if key not in self._layouts:
+            self._layouts[key] = columns.LayoutColumns(batch.layout, self._tables, self._finite_table)
+        return self._layouts[key]
+
+    def _fill_words(self, chunk: SentenceChunk, batch: EventBatch) -> None:
+        layout = self._get_layout_columns(batch)
+        keys, which = _find_unique(layout.compute_shape_keys(batch.values))
+        shapes = [self._number_shape(id(batch.layout), layout, key) for key in keys.tolist()]
+        chunk.shapes[batch.positions] = np.array(shapes)[which]
+        clauses = self._finite[shapes[0]]
+        finite = {path: [self._finite[shape][path] for shape in shapes] for path in clauses}
+        rows = columns.LayoutRows(batch.values, self._tables, which, finite)
+        used = self._used[id(batch.layout)]
+        for number, column in enumerate(layout.columns.values(), columns.FIRST):
+            if number in used:
+                chunk.words[:, number][batch.positions] = column(rows)
+
+    def _cut_part(self, chunk: SentenceChunk, first: int) -> SentenceChunk:
+        """Return PART_SIZE sentences of a chunk, with the columns common to all layouts."""
+        rows = slice(first, first + PART_SIZE)
+        words = np.ascontiguousarray(chunk.words[rows])
+        part = SentenceChunk(chunk.start + first, chunk.indices[rows], chunk.shapes[rows], words)
+        words[:, columns.EMPTY] = len(self._tables.pool.strings)
+        words[:, columns.ID] = words[:, columns.EMPTY] + 1 + np.arange(len(part))
+        words[:, columns.INDEX] = words[:, columns.ID] + len(part)
+        return part
+
+    def _number_shape(self, layout_key: int, layout: columns.LayoutColumns, key: int) -> int:
+        if (layout_key, key) not in self._numbers:
+            schematic, finite = layout.build_schematic(key)
+            self._numbers[layout_key, key] = len(self._finite)
+            self._finite.append(finite)
+            self._used.setdefault(layout_key, set()).update(*(store.add(schematic) for store in self._stores))
+        return self._numbers[layout_key, key]
+
+
+def _find_unique(keys: columns.NumberArray) -> tuple[columns.NumberArray, columns.NumberArray]:
+    """Return the sorted distinct keys, and the position of each key among them."""
+    largest = int(keys.max(initial=0))
+    if largest > len(keys):  # the table of np.bincount would be too long
+        return np.unique(keys, return_inverse=True)
+    unique_keys = np.flatnonzero(np.bincount(keys))
+    places = np.zeros(largest + 1, dtype=np.int64)
+    places[unique_keys] = np.arange(len(unique_keys))
+    return unique_keys, places[keys]
+
+
+class RaggedRows:
+    """Rows of different lengths, one for each shape; an element is a tuple of *width* numbers."""
+
+    def __init__(self, width: int) -> None:
+        self._new: list[NDArray[np.int32]] = []
+        self._flat = np.empty((width, 0), dtype=np.int32)
+        self._ends = np.zeros(1, dtype=np.int64)
+
+    def add(self, elements: Sequence[tuple[int, ...]]) -> None:
+        """Add a row."""
+        self._new.append(np.array(elements, dtype=np.int32).T)
+
+    def gather(self, chunk: SentenceChunk) -> tuple[columns.NumberArray, columns.NumberArray, NDArray[np.int32]]:
+        """Return the elements for the shapes of a chunk's sentences, sentence by sentence.
+
+        Returns three arrays: the bounds of the sentences, the offset of each element's sentence in the words of the
+        chunk, and the elements along the last axis.
+        """
+        if self._new:
+            ends = np.cumsum([row.shape[1] for row in self._new])
+            self._ends = np.concatenate([self._ends, self._ends[-1] + ends])
+            self._flat = np.concatenate([self._flat, *self._new], axis=1)
+            self._new.clear()
+        count, width = chunk.words.shape
+        starts = self._ends[chunk.shapes]
+        lengths = self._ends[chunk.shapes + 1] - starts
+        bounds = np.concatenate([[0], np.cumsum(lengths)])
+        places = np.repeat(starts - bounds[:-1], lengths)
+        places += np.arange(bounds[-1])
+        rows = np.repeat(np.arange(0, count * width, width), lengths)
+        return bounds, rows, self._flat.take(places, axis=1)
+
+
+class RecordStore:
+    """Sentences as strings: *write* formats a sentence, *escape* a word in it."""
+
+    def __init__(
+        self, words: columns.StringPool, write: Callable[[Sentence], str], escape: Callable[[str], str] = str
+    ) -> None:
+        self._words = words
+        self._write = write
+        self._escape = escape
+        self._literals = columns.StringPool()
+        self._pieces = RaggedRows(2)
+        self._escaped: list[str] = []
+        self._numbered = False
+
+    def add(self, schematic: Sentence) -> frozenset[int]:
+        """Add the record of a shape; it ends with an empty column."""
+        text = self._write(schematic).replace(str(columns.INDEX_MARKER), columns.format_mark(columns.INDEX))
+        parts = [*_MARK.split(text), str(columns.EMPTY)]
+        places = [int(part) for part in parts[1::2]]
+        literals = self._literals.numbers(parts[::2]).tolist()
+        self._pieces.add(list(zip(literals, places, strict=True)))
+        self._numbered |= not {columns.ID, columns.INDEX}.isdisjoint(places)
+        return frozenset(places)
+
+    def build_strings(self, chunk: SentenceChunk) -> list[str]:
+        """Return the strings that the pieces of a chunk refer to."""
+        if len(self._escaped) != len(self._words.strings):
+            self._escaped = list(map(self._escape, self._words.strings))
+        strings = [*self._literals.strings, *self._escaped, ""]
+        if self._numbered:
+            first = chunk.start + 1
+            strings += [f"s{number}" for number in range(first, first + len(chunk))]
+            strings += map(str, chunk.indices.tolist())
+        return strings
+
+    def build_pieces(self, chunk: SentenceChunk) -> tuple[columns.NumberArray, NDArray[np.int32]]:
+        """Return the bounds of a chunk's sentences, and their pieces as positions in strings."""
+        bounds, rows, (literals, places) = self._pieces.gather(chunk)
+        numbers = np.empty((len(rows), 2), dtype=np.int32)
+        numbers[:, 0] = literals
+        np.add(chunk.words.take(rows + places), len(self._literals.strings), out=numbers[:, 1])
+        return 2 * bounds, numbers.reshape(-1)
+
+
+class Renderer:
+    """Renders sentences of a space in bulk as records of text.
+
+    *write* formats a sentence as a record, *escape* a word in it.
+    """
+
+    def __init__(
+        self, space: NumberedEvents, write: Callable[[Sentence], str], *, escape: Callable[[str], str] = str
+    ) -> None:
+        tables = columns.WordTables(space)
+        self._records = RecordStore(tables.pool, write, escape)
+        self._decoder = Decoder(space, tables, [self._records])
+
+    def render_chunks(self, indices: IndexArray, start: int = 0) -> Iterator[tuple[int, str]]:
+        """Yield the number and the text of records at *indices*, in order, many at a time.
+
+        The first record is number *start*; ids count from s1.
+        """
+        for chunk in self._decoder.decode_chunks(indices, start):
+            table = np.array(self._records.build_strings(chunk), dtype=object)
+            _, pieces = self._records.build_pieces(chunk)
+            yield len(chunk), "".join(table[pieces].tolist())
+
+
+def parse_column(text: str) -> int:
+    """Return the column whose mark is *text*, or NOTHING."""
+    match = _MARK.fullmatch(text)
+    return int(match[1]) if match else columns.NOTHING

@@ -1,0 +1,279 @@
+"""Sentences as columns in Parquet.
+
+A row is a sentence: id, text, template, index; form, lemma, upos, xpos, feats, head and deprel as lists with an element
+per token; tree in Penn brackets; event as JSON; predicates and negations as lists of structs. In bulk, Arrow looks up
+words by number, so that no string is a Python object.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from sentprobe.disk.files import to_local_path
+from sentprobe.errors import FormatError, SentprobeError, first_line
+from sentprobe.generator.bulk.columns import StringPool, WordTables
+from sentprobe.generator.bulk.generation import (
+    PART_SIZE,
+    Decoder,
+    RaggedRows,
+    RecordStore,
+    SentenceChunk,
+    ShapeStore,
+    parse_column,
+)
+from sentprobe.generator.events.event_json import event_to_json
+from sentprobe.generator.sentences.sentence import Sentence
+from sentprobe.generator.sentences.sentence_records import from_json, json_escape, to_json
+from sentprobe.generator.spaces.counting import IndexArray
+from sentprobe.generator.spaces.space import NumberedEvents
+from sentprobe.values import parse_json
+
+_TOKEN_COLUMNS = ("form", "lemma", "upos", "xpos", "feats", "head", "deprel")
+_VARYING = ("form", "lemma", "xpos", "feats")
+
+
+def _list_type(element: Any) -> Any:
+    return pa.list_(pa.field("element", element, nullable=False))
+
+
+_WORD = pa.dictionary(pa.int32(), pa.string())
+_PREDICATE = pa.struct([("verb", pa.int32()), ("agent", pa.int32()), ("patient", pa.int32())])
+_NEGATION = pa.struct([("cue", pa.int32()), ("verb", pa.int32())])
+
+
+def build_schema(size: int) -> Any:
+    """Return the schema for indices below *size*.
+
+    The index is a string of digits beyond 38 digits, the limit of Parquet's decimals.
+    """
+    small, large = pa.int64(), pa.decimal128(38, 0)
+    index = small if size <= 2**63 else large if size <= 10**38 else pa.string()
+    columns = {
+        "id": pa.string(),
+        "text": pa.string(),
+        "template": _WORD,
+        "index": index,
+        **{name: _list_type(pa.int32() if name == "head" else _WORD) for name in _TOKEN_COLUMNS},
+        "tree": pa.string(),
+        "event": pa.string(),
+        "predicates": _list_type(_PREDICATE),
+        "negations": _list_type(_NEGATION),
+    }
+    return pa.schema([pa.field(name, kind, name == "index") for name, kind in columns.items()])
+
+
+class _TokenStore:
+    """The words in the lists of each shape: each a constant or a column."""
+
+    def __init__(self, words: StringPool) -> None:
+        self._words = words
+        self._elements = RaggedRows(2 * len(_VARYING))
+        self._dictionary = pa.array([], pa.string())
+
+    def add(self, schematic: Sentence) -> frozenset[int]:
+        """Add a shape; for each word, either its number or its column is nonzero."""
+        used: set[int] = set()
+        elements = []
+        for token in schematic.tokens:
+            texts = [getattr(token, name) for name in _VARYING]
+            columns = [parse_column(text) for text in texts]
+            constants = [0 if column else self._words.number(text) for text, column in zip(texts, columns, strict=True)]
+            elements.append((*constants, *columns))
+            used.update(columns)
+        self._elements.add(elements)
+        return frozenset(used)
+
+    def build_lists(self, chunk: SentenceChunk) -> dict[str, Any]:
+        """Return the list columns, with words as indices into the word pool."""
+        bounds, rows, elements = self._elements.gather(chunk)
+        width = len(_VARYING)
+        if len(self._dictionary) != len(self._words.strings):
+            self._dictionary = pa.array(self._words.strings, pa.string())
+        offsets = pa.array(bounds.astype(np.int32))
+        lists = {}
+        for name, constants, columns in zip(_VARYING, elements, elements[width:], strict=False):
+            numbers = (constants + chunk.words.take(rows + columns)).astype(np.int32)
+            values = pa.DictionaryArray.from_arrays(pa.array(numbers), self._dictionary)
+            lists[name] = pa.ListArray.from_arrays(offsets, values, type=_list_type(_WORD))
+        return lists
+
+
+class _SharedStore:
+    """The fields that all sentences of a shape share, as rows of a table."""
+
+    _names = ("template", "upos", "head", "deprel", "predicates", "negations")
+
+    def __init__(self) -> None:
+        self._rows: list[dict[str, Any]] = []
+        self._columns: dict[str, Any] = {}
+
+    def add(self, schematic: Sentence) -> frozenset[int]:
+        record = to_json(schematic)
+        record |= record["tokens"]
+        self._rows.append({name: record[name] for name in self._names})
+        self._columns.clear()
+        return frozenset()
+
+    def build_columns(self, chunk: SentenceChunk) -> dict[str, Any]:
+        if not self._columns:
+            for name in self._names:
+                self._columns[name] = pa.array([row[name] for row in self._rows], build_schema(1).field(name).type)
+        shapes = pa.array(chunk.shapes)
+        return {name: column.take(shapes) for name, column in self._columns.items()}
+
+
+class _StringStore(RecordStore):
+    """Records as a column: the bytes of all pieces, joined."""
+
+    _table = pa.array([], pa.string())
+
+    def build_column(self, chunk: SentenceChunk) -> Any:
+        strings = self.build_strings(chunk)
+        if len(self._table) != len(strings):
+            self._table = pa.array(strings, pa.string())
+        bounds, pieces = self.build_pieces(chunk)
+        _, offsets, content = pc.take(self._table, pa.array(pieces), boundscheck=False).buffers()
+        ends = np.frombuffer(offsets, dtype=np.int32)[bounds]
+        return pa.StringArray.from_buffers(len(chunk), pa.py_buffer(ends), content)
+
+
+def format_event_json(sentence: Sentence) -> str:
+    """Return the event of *sentence* as JSON."""
+    return json.dumps(event_to_json(sentence.event), ensure_ascii=False, separators=(",", ":"))
+
+
+class TableMaker:
+    """Builds Arrow tables of sentences of a space in bulk."""
+
+    def __init__(self, space: NumberedEvents) -> None:
+        tables = WordTables(space)
+        self._schema = build_schema(space.count())
+        self._tokens = _TokenStore(tables.pool)
+        self._shared = _SharedStore()
+        self._records = {
+            "text": _StringStore(tables.pool, lambda sentence: sentence.text),
+            "tree": _StringStore(tables.pool, lambda sentence: sentence.tree),
+            "event": _StringStore(tables.pool, format_event_json, json_escape),
+        }
+        stores: list[ShapeStore] = [self._tokens, self._shared, *self._records.values()]
+        self._decoder = Decoder(space, tables, stores)
+
+    def build_row_group(self, indices: IndexArray, start: int) -> Any:
+        """Return the sentences at *indices* as a row group; the first is number *start*.
+
+        The table does not depend on earlier calls.
+        """
+        table = pa.concat_tables(self.build_tables(indices, start))
+        columns = [_sort_dictionaries(column.combine_chunks()) for column in table.columns]
+        return pa.table(columns, schema=self._schema)
+
+    def build_tables(self, indices: IndexArray, start: int = 0) -> Iterator[Any]:
+        """Yield the sentences at *indices*, in order; words are dictionary-encoded."""
+        for chunk in self._decoder.decode_chunks(indices, start):
+            numbers = pa.array(np.arange(chunk.start + 1, chunk.start + 1 + len(chunk)))
+            ids = pc.binary_join_element_wise("s", numbers.cast(pa.string()), "")
+            columns = {"id": ids, "index": self._build_index(chunk)}
+            columns |= {name: records.build_column(chunk) for name, records in self._records.items()}
+            columns |= self._tokens.build_lists(chunk) | self._shared.build_columns(chunk)
+            yield pa.table([columns[name] for name in self._schema.names], schema=self._schema)
+
+    def _build_index(self, chunk: SentenceChunk) -> Any:
+        kind = self._schema.field("index").type
+        return pa.array(map(str, chunk.indices) if pa.types.is_string(kind) else chunk.indices, kind)
+
+
+def _sort_dictionaries(array: Any) -> Any:
+    """Return an array whose dictionary holds only its words, in alphabetical order."""
+    if pa.types.is_list(array.type):
+        values = _sort_dictionaries(array.values)
+        return pa.ListArray.from_arrays(array.offsets, values, type=array.type)
+    if not pa.types.is_dictionary(array.type):
+        return array
+    numbers = array.indices.to_numpy()
+    used = np.flatnonzero(np.bincount(numbers))
+    words = array.dictionary.take(pa.array(used))
+    order = pc.sort_indices(words)
+    places = np.zeros(len(array.dictionary), dtype=np.int32)
+    places[used[order]] = np.arange(len(used))
+    return pa.DictionaryArray.from_arrays(places[numbers], words.take(order))
+
+
+def write_parquet(sentences: Iterable[Sentence], path: Path) -> None:
+    """Write sentences of any origin, one by one."""
+    kind, rows = build_schema(10**38), iter(sentences)
+    with open_parquet(path, kind) as writer:
+        while group := [_sentence_to_row(sentence) for sentence in islice(rows, PART_SIZE)]:
+            writer.write_table(pa.Table.from_pylist(group, kind))
+
+
+def _sentence_to_row(sentence: Sentence) -> dict[str, Any]:
+    record = to_json(sentence)
+    return {**record, **record["tokens"], "event": format_event_json(sentence)}
+
+
+def serialize_table(table: Any) -> bytes:
+    """Return a table as bytes for another process; a pickle takes five times as long to read."""
+    sink = pa.BufferOutputStream()
+    options = pa.ipc.IpcWriteOptions(compression="lz4")  # many tables may wait
+    with pa.ipc.new_stream(sink, table.schema, options=options) as stream:
+        stream.write_table(table)
+    packed: bytes = sink.getvalue().to_pybytes()
+    return packed
+
+
+def deserialize_table(packed: bytes) -> Any:
+    """Return the table of :func:`serialize_table`'s bytes."""
+    return pa.ipc.open_stream(pa.BufferReader(packed)).read_all()
+
+
+def open_parquet(path: Path, kind: Any) -> Any:
+    """Return a Parquet writer whose file has plain types, whatever their Arrow encoding."""
+    return pq.ParquetWriter(
+        path,
+        kind,
+        compression="zstd",
+        compression_level=1,
+        use_dictionary=["template", *(f"{name}.list.element" for name in _TOKEN_COLUMNS)],
+        write_statistics=["id", "template", "index"],
+        store_schema=False,
+    )
+
+
+def read_parquet(path: Path) -> Iterator[Sentence]:
+    """Yield the sentences of a Parquet file.
+
+    Raises:
+        FormatError: the file is not Parquet, or lacks a column.
+    """
+    try:
+        for batch in pq.ParquetFile(to_local_path(path)).iter_batches():
+            for number, row in enumerate(batch.to_pylist(), 1):
+                yield _sentence_from_row(row, number)
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise FormatError(f"not a Parquet file: {first_line(error)}") from error
+
+
+def _sentence_from_row(row: dict[str, Any], number: int) -> Sentence:
+    try:
+        index = row["index"]
+        record = {
+            **row,
+            "index": None if index is None else int(index),
+            "tokens": {name: row[name] for name in _TOKEN_COLUMNS},
+        }
+        event = str(row["event"])
+    except KeyError as error:
+        raise FormatError(f"there is no column {error.args[0]!r}") from error
+    except (TypeError, ValueError) as error:
+        raise FormatError(f"row {number}: the index is not an integer") from error
+    try:
+        return from_json({**record, "event": parse_json(event)})
+    except SentprobeError as error:
+        raise FormatError(f"row {number}: {error}") from error

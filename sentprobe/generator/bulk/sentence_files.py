@@ -1,0 +1,118 @@
+"""Writing and reading of sentence files.
+
+A file is written under a temporary name and renamed when it is complete.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO
+
+from sentprobe.disk.files import atomic_path, decode_lines
+from sentprobe.errors import FormatError, UsageError
+from sentprobe.generator.bulk.parallel_portions import generate_portions
+from sentprobe.generator.sentences.sentence import Sentence
+from sentprobe.generator.sentences.sentence_records import PARQUET, RECORD_FORMATS, find_record_format
+from sentprobe.generator.spaces.counting import IndexArray
+from sentprobe.generator.spaces.space import Space
+from sentprobe.lexicon import Lexicon
+from sentprobe.progress import Reporter, SilentReporter
+
+
+def write_sentences(
+    space: Space, indices: IndexArray, out: IO[str], fmt: str, reporter: Reporter | None = None, *, jobs: int | None = 1
+) -> None:
+    """Write the sentences of *space* at *indices* to a text stream in a record format.
+
+    *jobs* is the number of processes; with None, it follows from the number of sentences.
+    """
+    reporter = reporter or SilentReporter()
+    reporter.begin("generate", len(indices))
+    with generate_portions(space, indices, fmt, jobs=jobs) as results:
+        for count, records in results:
+            out.write(records)
+            reporter.advance(count)
+
+
+def write_file(
+    space: Space,
+    indices: IndexArray,
+    path: Path | str,
+    fmt: str | None = None,
+    reporter: Reporter | None = None,
+    *,
+    jobs: int | None = 1,
+) -> None:
+    """Write sentences of *space* to a file; the default format follows from its suffix.
+
+    *jobs* is the number of processes; with None, it follows from the number of sentences.
+
+    Raises:
+        UsageError: the format is unknown, the path cannot be written, or *jobs* is invalid.
+        SentprobeError: a process was killed.
+    """
+    path = Path(path)
+    name = find_record_format(path.suffix, fmt)
+    with atomic_path(path) as temporary:
+        if name == PARQUET:
+            _write_row_groups(space, indices, temporary, reporter or SilentReporter(), jobs)
+        else:
+            with _open_text(temporary) as out:
+                write_sentences(space, indices, out, name, reporter, jobs=jobs)
+
+
+def _write_row_groups(space: Space, indices: IndexArray, path: Path, reporter: Reporter, jobs: int | None) -> None:
+    from sentprobe.generator.bulk.parquet import build_schema, open_parquet
+
+    reporter.begin("generate", len(indices))
+    table_schema = build_schema(space.count())
+    with generate_portions(space, indices, PARQUET, jobs=jobs) as results, open_parquet(path, table_schema) as writer:
+        for count, group in results:
+            writer.write_table(group)
+            reporter.advance(count)
+
+
+def write_annotated(sentences: Iterable[Sentence], path: Path | str, fmt: str | None = None) -> None:
+    """Write sentences to a file one by one; the default format follows from its suffix.
+
+    Raises:
+        UsageError: the format is unknown, or the path cannot be written.
+    """
+    path = Path(path)
+    name = find_record_format(path.suffix, fmt)
+    with atomic_path(path) as temporary:
+        if name == PARQUET:
+            from sentprobe.generator.bulk.parquet import write_parquet
+
+            write_parquet(sentences, temporary)
+        else:
+            with _open_text(temporary) as out:
+                out.writelines(map(RECORD_FORMATS[name].write, sentences))
+
+
+def _open_text(path: Path) -> IO[str]:
+    return path.open("w", encoding="utf-8", newline="\n")
+
+
+def read_file(path: Path | str, lexicon: Lexicon, fmt: str | None = None) -> Iterator[Sentence]:
+    """Yield the sentences of a file in any format; text and trees are parsed.
+
+    Raises:
+        UsageError: the file cannot be read, or its format is unknown.
+        FormatError: the content is invalid; the message gives the line or row.
+    """
+    path = Path(path)
+    name = find_record_format(path.suffix, fmt)
+    if not path.is_file():
+        raise UsageError(f"{path}: there is no such file")
+    try:
+        if name == PARQUET:
+            from sentprobe.generator.bulk.parquet import read_parquet
+
+            yield from read_parquet(path)
+        else:
+            with path.open("rb") as lines:
+                yield from RECORD_FORMATS[name].read(decode_lines(lines), lexicon)
+    except FormatError as error:
+        raise FormatError(f"{path}: {error}") from error
+    except OSError as error:
+        raise UsageError(f"{path}: cannot read it: {error.strerror}") from error

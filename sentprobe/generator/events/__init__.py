@@ -1,0 +1,1 @@
+"""Events: their values, notation, JSON form and drawings."""

@@ -1,0 +1,355 @@
+"""Drawings of events: a tree for the terminal and a picture (SVG); ``*`` marks an open value.
+
+The picture is a layered tree: an event above its participants, each above its relative clause. A node is as wide as the
+widest of its box, the labels of its edges and its children together.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+from io import StringIO
+from typing import TYPE_CHECKING
+
+from sentprobe.generator.events.event import (
+    GAP,
+    Argument,
+    ClauseKind,
+    Event,
+    Frame,
+    Number,
+    Participant,
+    Polarity,
+    RelativeClause,
+    Role,
+)
+from sentprobe.generator.events.notation import write_event
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+    from rich.text import Text
+    from rich.tree import Tree
+
+OPEN = "*"
+_NUMBERS = {Number.SINGULAR: "singular", Number.PLURAL: "plural"}
+_KINDS = {ClauseKind.SUBJECT: "subject relative", ClauseKind.OBJECT: "object relative"}
+
+
+def list_event_features(event: Event) -> tuple[str, ...]:
+    """Return the features of an event, the open ones by name."""
+    features = [_format_feature(name, getattr(event, name)) for name in ("frame", "voice", "tense", "aspect")]
+    if event.polarity is Polarity.NEGATIVE:
+        features.append(f"neg ({event.negator or OPEN})")
+    else:
+        features.append(_format_feature("polarity", event.polarity))
+    if event.adverbs is None:
+        features.append(f"adverbs {OPEN}")
+    elif event.adverbs:
+        features.append(f"adverbs: {', '.join(event.adverbs)}")
+    return tuple(features)
+
+
+def _format_feature(name: str, value: StrEnum | None) -> str:
+    return f"{name} {OPEN}" if value is None else str(value.value)
+
+
+def list_roles(event: Event) -> tuple[tuple[Role, Argument | None], ...]:
+    """Return the roles that an event has or may have, with their arguments."""
+    roles = (Role.AGENT,) if event.frame is Frame.INTRANSITIVE else tuple(Role)
+    return tuple((role, event.argument(role)) for role in roles)
+
+
+def format_argument(filler: Argument | None) -> str:
+    """Return determiner and noun; a gap is ``_``."""
+    if filler is None or filler is GAP:
+        return OPEN if filler is None else GAP.value
+    return f"{format_lemma(filler.determiner)} {format_lemma(filler.noun)}"
+
+
+def format_lemma(lemma: str | None) -> str:
+    """Return a lemma, or the star of an open one."""
+    return OPEN if lemma is None else lemma
+
+
+def list_participant_features(person: Participant) -> tuple[str, ...]:
+    """Return the number, and "clause *" if the relative clause is open."""
+    number = f"number {OPEN}" if person.number is None else _NUMBERS[person.number]
+    return (number, f"clause {OPEN}") if person.clause is None else (number,)
+
+
+def get_clause(filler: Argument | None) -> RelativeClause | None:
+    """Return the relative clause of a participant, or None."""
+    clause = filler.clause if isinstance(filler, Participant) else None
+    return clause if isinstance(clause, RelativeClause) else None
+
+
+def format_clause(clause: RelativeClause) -> str:
+    """Return the relativizer and the kind of a relative clause."""
+    kind = f"relative clause {OPEN}" if clause.kind is None else _KINDS[clause.kind]
+    return f"{format_lemma(clause.relativizer)} · {kind}"
+
+
+TITLE_SIZE, TEXT_SIZE = 16, 12
+TITLE_HEIGHT, LINE_HEIGHT = 22, 16
+PADDING, MARGIN = 12, 16
+HORIZONTAL_GAP, VERTICAL_GAP = 28, 64
+BOLD_FACTOR = 1.18
+"""Width of bold letters relative to regular ones."""
+NARROW_CHARS, WIDE_CHARS = frozenset("fijlrt.,:;'’|()[]! *_-"), frozenset("mwMWQOG@%—")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawnBox:
+    """A box with a title and lines of smaller text; ``kind`` is event, participant or open."""
+
+    kind: str
+    title: str
+    lines: tuple[str, ...]
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def middle(self) -> float:
+        """The x of the centre."""
+        return self.x + self.width / 2
+
+    @property
+    def text(self) -> tuple[tuple[float, str], ...]:
+        """The lines below the title, each with the y of its base line."""
+        top = self.y + PADDING + TITLE_HEIGHT
+        return tuple((top + at * LINE_HEIGHT + TEXT_SIZE, s) for at, s in enumerate(self.lines))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edge:
+    """A line (an SVG path) with its label, which is centred at (x, y)."""
+
+    path: str
+    label: str
+    x: float
+    y: float
+    width: float
+    dashed: bool = False
+
+
+@dataclass(slots=True)
+class Picture:
+    """Boxes and edges, and the size of the picture."""
+
+    width: float = 0
+    height: float = 0
+    boxes: list[DrawnBox] = field(default_factory=list)
+    edges: list[Edge] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Node:
+    """A box without a position; ``gap`` is the role that the box above fills in it."""
+
+    kind: str
+    title: str
+    lines: tuple[str, ...] = ()
+    gap: str = ""
+    children: tuple[tuple[str, "_Node"], ...] = ()
+
+    @property
+    def box_width(self) -> float:
+        texts = [estimate_text_width(line, TEXT_SIZE) for line in self.lines]
+        return max(estimate_text_width(self.title, TITLE_SIZE) * BOLD_FACTOR, *texts, 40) + 2 * PADDING
+
+
+def lay_out(event: Event, clean: Callable[[str], str]) -> Picture:
+    """Return the picture of *event*; *clean* is applied to every text in it."""
+    picture = Picture()
+    root = _build_event_node(event, clean, inside=False)
+    picture.width = _place_node(root, MARGIN, MARGIN, picture) + 2 * MARGIN
+    picture.height = max(box.y + box.height for box in picture.boxes) + MARGIN
+    return picture
+
+
+def _build_event_node(event: Event, clean: Callable[[str], str], *, inside: bool) -> _Node:
+    frame, voice, tense, aspect, polarity, *adverbs = list_event_features(event)
+    lines = (f"{frame}, {voice}", f"{tense}, {aspect}", polarity, *adverbs)
+    children = tuple(
+        (role.value, _build_argument_node(filler, clean))
+        for role, filler in list_roles(event)
+        if not (inside and filler is GAP)
+    )
+    return _Node(
+        kind="event",
+        title=clean(format_lemma(event.predicate)),
+        lines=tuple(map(clean, lines)),
+        gap=event.gap.value if inside and event.gap else "",
+        children=children,
+    )
+
+
+def _build_argument_node(filler: Argument | None, clean: Callable[[str], str]) -> _Node:
+    name = clean(format_argument(filler))
+    if not isinstance(filler, Participant):
+        return _Node(kind="open", title=name)
+    clause = get_clause(filler)
+    inner = [(clean(format_clause(clause)), _build_event_node(clause.event, clean, inside=True))] if clause else []
+    return _Node(kind="participant", title=name, lines=list_participant_features(filler), children=tuple(inner))
+
+
+def _place_node(node: _Node, left: float, top: float, picture: Picture) -> float:
+    """Add a node and its descendants to the picture; return their width."""
+    width = _compute_width(node)
+    box = DrawnBox(
+        kind=node.kind,
+        title=node.title,
+        lines=node.lines,
+        x=left + (width - node.box_width) / 2,
+        y=top,
+        width=node.box_width,
+        height=TITLE_HEIGHT + LINE_HEIGHT * len(node.lines) + 2 * PADDING,
+    )
+    picture.boxes.append(box)
+    at = left + (width - _compute_children_width(node)) / 2
+    for label, child in node.children:
+        index, slot = len(picture.boxes), _compute_slot_width(label, child)
+        _place_node(child, at + (slot - _compute_width(child)) / 2, top + box.height + VERTICAL_GAP, picture)
+        below = picture.boxes[index]
+        picture.edges.append(_build_edge(box, below, label))
+        if child.gap:
+            picture.edges.append(_build_gap_edge(box, below, label, child.gap))
+        at += slot + HORIZONTAL_GAP
+    return width
+
+
+def _compute_width(node: _Node) -> float:
+    """Return the width of a node with its descendants."""
+    side_width = max([_compute_side_width(node), *(_compute_side_width(child) for _, child in node.children)])
+    return max(node.box_width + 2 * side_width, _compute_children_width(node))
+
+
+def _compute_children_width(node: _Node) -> float:
+    widths = [_compute_slot_width(label, child) for label, child in node.children]
+    return sum(widths) + HORIZONTAL_GAP * max(len(widths) - 1, 0)
+
+
+def _compute_slot_width(label: str, child: _Node) -> float:
+    return max(_compute_width(child), _compute_label_width(label) + 2 * _compute_side_width(child))
+
+
+def _compute_side_width(node: _Node) -> float:
+    """Return the width of the dashed edge to the right of a node."""
+    return _compute_label_width(node.gap) + 8 if node.gap else 0
+
+
+def _compute_label_width(label: str) -> float:
+    return estimate_text_width(label, TEXT_SIZE) + 10
+
+
+def _build_edge(above: DrawnBox, below: DrawnBox, label: str) -> Edge:
+    start, end = above.y + above.height, below.y
+    half = (start + end) / 2
+    path = (
+        f"M{above.middle:.1f},{start:.1f} C{above.middle:.1f},{half:.1f} "
+        f"{below.middle:.1f},{half:.1f} {below.middle:.1f},{end:.1f}"
+    )
+    middle = (above.middle + below.middle) / 2
+    return Edge(path=path, label=label, x=middle, y=half, width=_compute_label_width(label))
+
+
+def _build_gap_edge(above: DrawnBox, below: DrawnBox, solid_label: str, label: str) -> Edge:
+    """Return the dashed edge from a clause to its noun, to the right of its solid edge."""
+    start, end = below.y + TITLE_HEIGHT, above.y + above.height / 2
+    right = max(below.x + below.width, above.x + above.width, above.middle + _compute_label_width(solid_label) / 2)
+    middle = right + 4 + _compute_label_width(label) / 2
+    left, back = below.x + below.width, above.x + above.width
+    turn = (8 * middle - left - back) / 6  # puts the middle of the curve at *middle*
+    path = f"M{left:.1f},{start:.1f} C{turn:.1f},{start:.1f} {turn:.1f},{end:.1f} {back:.1f},{end:.1f}"
+    return Edge(path=path, label=label, x=middle, y=(start + end) / 2, width=_compute_label_width(label), dashed=True)
+
+
+def estimate_text_width(text: str, size: int) -> float:
+    """Return the approximate width of *text* in a sans-serif font."""
+    return size * sum(
+        0.36 if char in NARROW_CHARS else 0.95 if char in WIDE_CHARS or not char.isascii() else 0.6 for char in text
+    )
+
+
+def draw_text(event: Event, *, width: int = 80, color: bool = False) -> str:
+    """Return *event* as a tree of at most *width* columns; with *color*, styled for a terminal.
+
+    >>> from sentprobe.generator.events.notation import read_event
+    >>> print(draw_text(read_event("sleep[intransitive](agent: the man[sg, bare])")), end="")
+    sleep  intransitive, active, tense *, aspect *, polarity *, adverbs *
+    └── agent: the man  singular
+    """
+    from rich.console import Console
+
+    out = StringIO()
+    console = Console(
+        file=out,
+        width=width,
+        force_terminal=color,
+        force_jupyter=False,
+        color_system="standard" if color else None,
+        legacy_windows=False,
+        no_color=not color,
+        highlight=False,
+        emoji=False,
+        _environ={},
+    )
+    console.print(_build_event_tree(event, ""))
+    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+
+
+def _build_event_tree(event: Event, modified: str) -> "Tree":
+    from rich.tree import Tree
+
+    label = _build_label("", format_lemma(event.predicate), list_event_features(event), style="bold cyan")
+    tree = Tree(label, guide_style="dim")
+    for role, filler in list_roles(event):
+        _add_argument(tree, role, filler, modified)
+    return tree
+
+
+def _add_argument(tree: "Tree", role: Role, filler: Argument | None, modified: str) -> None:
+    name = format_argument(filler)
+    features = list_participant_features(filler) if isinstance(filler, Participant) else ()
+    if filler is GAP and modified:
+        features = (f"gap: {modified}",)
+    branch = tree.add(_build_label(f"{role.value}: ", name, features, style="bold"))
+    clause = get_clause(filler)
+    if clause is not None:
+        inner = branch.add(_build_label("", format_clause(clause), (), style="italic"))
+        inner.children.append(_build_event_tree(clause.event, name))
+
+
+def _build_label(before: str, name: str, features: tuple[str, ...], *, style: str) -> "Text":
+    from rich.text import Text
+
+    text = Text(before, style="", overflow="fold")
+    text.append(name, style=style)
+    if features:
+        text.append(f"  {', '.join(features)}", style="dim")
+    return Text(replace_unprintable(text.plain), spans=text.spans, overflow="fold")
+
+
+def draw_svg(event: Event) -> str:
+    """Return *event* as SVG: a box for each event and participant, and an edge for each role.
+
+    A gap is a dashed edge from its clause back to the noun that the clause modifies.
+    """
+    picture = lay_out(event, replace_unprintable)
+    return _load_template().render(picture=picture, text=replace_unprintable(write_event(event)))
+
+
+@cache
+def _load_template() -> "Template":
+    from jinja2 import Environment
+
+    source = files(__package__).joinpath("event.svg.j2").read_text(encoding="utf-8")
+    return Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(source)
+
+
+def replace_unprintable(text: str) -> str:
+    """Return *text* with U+FFFD in place of each unprintable character."""
+    return "".join(char if char.isprintable() else "\ufffd" for char in text)

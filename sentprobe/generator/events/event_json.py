@@ -1,0 +1,229 @@
+"""The JSON form of events: :func:`event_to_json` and its inverse :func:`event_from_json`.
+
+An event is an object with the keys ``predicate frame voice tense aspect polarity negator adverbs agent patient``; open
+fields are absent. ``agent`` and ``patient`` are ``"_"`` for the gap, or an object with ``noun number determiner
+clause``; ``clause`` is null for a bare noun, or an object with ``relativizer kind event``.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NoReturn, TypeAlias, TypeVar
+
+from sentprobe.errors import UsageError, suggest
+from sentprobe.generator.events import event as ev
+
+Named = TypeVar("Named")
+Member = TypeVar("Member", bound=StrEnum)
+
+
+class JsonError(UsageError):
+    """An error in a JSON document; the message starts with its path."""
+
+
+@dataclass(frozen=True, slots=True)
+class JsonNode:
+    """A JSON value with its path (``$.agent.noun``) and its file, for messages."""
+
+    value: object
+    path: str = "$"
+    where: str = ""
+
+    def fail(self, message: str) -> NoReturn:
+        """Raise a JsonError at this path."""
+        prefix = f"{self.where}: " if self.where else ""
+        raise JsonError(f"{prefix}{self.path}: {message}") from None
+
+    @contextmanager
+    def locate_errors(self) -> Iterator[None]:
+        """Add this path to usage errors that have none."""
+        try:
+            yield
+        except JsonError:
+            raise
+        except UsageError as error:
+            self.fail(str(error))
+
+    def make_child(self, step: str, value: object) -> "JsonNode":
+        """Return the node of a part; *step* extends the path."""
+        return JsonNode(value, self.path + step, self.where)
+
+    def read_object(
+        self, known_keys: Iterable[str], *, aliases: Mapping[str, str] | None = None
+    ) -> dict[str, "JsonNode"]:
+        """Return the members of an object by name; *aliases* gives the names of other keys."""
+        if not isinstance(self.value, dict):
+            self.fail(f"expected an object, found {describe_json(self.value)}")
+        names, canonical_names = [str(name) for name in known_keys], aliases or {}
+        members: dict[str, JsonNode] = {}
+        for key, value in self.value.items():
+            node, name = self.make_child(f".{key}", value), canonical_names.get(key, key)
+            if name not in names:
+                node.fail(f"unknown key {key!r}{_suggest_name(str(key), names)}")
+            if name in members:
+                node.fail(f"{name!r} is stated twice")
+            members[name] = node
+        return members
+
+    def read_list(self) -> list["JsonNode"]:
+        """Return the items of a list."""
+        if not isinstance(self.value, list):
+            self.fail(f"expected a list, found {describe_json(self.value)}")
+        return [self.make_child(f"[{at}]", item) for at, item in enumerate(self.value)]
+
+    def read_text(self) -> str:
+        """Return a string."""
+        if not isinstance(self.value, str):
+            self.fail(f"expected a string, found {describe_json(self.value)}")
+        return self.value
+
+    def read_choice(self, names: Mapping[str, Named]) -> Named:
+        """Return the value in *names* of a string."""
+        text = self.read_text()
+        if text not in names:
+            self.fail(f"unknown value {text!r}{_suggest_name(text, names)}")
+        return names[text]
+
+    def read_member(self, values: type[Member]) -> Member:
+        """Return the enum member with the value of a string."""
+        return self.read_choice({member.value: member for member in values})
+
+
+def _suggest_name(name: str, candidates: Iterable[str]) -> str:
+    names = list(candidates)
+    one_of = "one of " if len(names) > 1 else ""
+    return suggest(name, names) or f", expected {one_of}{', '.join(names)}"
+
+
+def describe_json(value: object) -> str:
+    """Describe a JSON value for a message: "a list", "null", "the number 3"."""
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else str(value).lower()
+    if isinstance(value, int | float):
+        return f"the number {value}"
+    if isinstance(value, str):
+        return f"the string {value!r}"
+    names: dict[type, str] = {dict: "an object", list: "a list"}
+    return names.get(type(value), f"a {type(value).__name__}")
+
+
+Json: TypeAlias = dict[str, Any]
+_ENUMS = ("frame", "voice", "tense", "aspect", "polarity", "negator")
+
+
+def event_to_json(event: ev.Event) -> Json:
+    """Return *event* as a value that :mod:`json` can write.
+
+    >>> event_to_json(ev.Event(predicate="sleep", agent=ev.GAP))
+    {'predicate': 'sleep', 'agent': '_'}
+    """
+    form: Json = {"predicate": event.predicate}
+    form |= {name: _enum_to_json(getattr(event, name)) for name in _ENUMS}
+    form["adverbs"] = None if event.adverbs is None else list(event.adverbs)
+    for role in ev.Role:
+        form[role.value] = _argument_to_json(event.argument(role))
+    return _drop_open_fields(form)
+
+
+def _enum_to_json(member: Any) -> str | None:
+    return None if member is None else str(member.value)
+
+
+def _drop_open_fields(form: Json) -> Json:
+    return {key: value for key, value in form.items() if value is not None}
+
+
+def _argument_to_json(filler: ev.Argument | None) -> str | Json | None:
+    if not isinstance(filler, ev.Participant):
+        return _enum_to_json(filler)
+    number = _enum_to_json(filler.number)
+    form = _drop_open_fields({"noun": filler.noun, "number": number, "determiner": filler.determiner})
+    if filler.clause is not None:
+        form["clause"] = _clause_to_json(filler.clause)
+    return form
+
+
+def _clause_to_json(clause: ev.RelativeClause | ev.Bare) -> Json | None:
+    if clause is ev.BARE:
+        return None
+    assert isinstance(clause, ev.RelativeClause)
+    form: Json = {"relativizer": clause.relativizer, "kind": _enum_to_json(clause.kind)}
+    return _drop_open_fields(form | {"event": event_to_json(clause.event)})
+
+
+def event_from_json(value: object, *, where: str = "") -> ev.Event:
+    """Return the event of a JSON value; *where* names its file or line in messages.
+
+    Raises:
+        JsonError: an unknown key or value, a wrong type, or a contradiction; the message has the path and the nearest
+            valid name.
+
+    >>> event_from_json({"predicate": "sleep", "agent": {"nuon": "man"}})  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    sentprobe...JsonError: $.agent.nuon: unknown key 'nuon' (did you mean 'noun'?)
+    """
+    return _read_event(JsonNode(value, where=where))
+
+
+def _read_event(node: JsonNode, depth: int = 0) -> ev.Event:
+    if depth > ev.MAX_DEPTH:
+        node.fail(f"relative clauses nest deeper than {ev.MAX_DEPTH}")
+    parts = node.read_object(_EVENT_READERS)
+    fields = {key: _EVENT_READERS[key](part, depth) for key, part in parts.items()}
+    with node.locate_errors():
+        event = ev.Event(**fields)
+    return event
+
+
+def _read_argument(node: JsonNode, depth: int) -> ev.Argument:
+    if node.value == ev.GAP.value:
+        return ev.GAP
+    if isinstance(node.value, str):
+        node.fail(f"expected an object, or '_' for the gap, found {node.value!r}")
+    parts = node.read_object(_PARTICIPANT_READERS)
+    return ev.Participant(**{key: _PARTICIPANT_READERS[key](part, depth) for key, part in parts.items()})
+
+
+def _read_clause(node: JsonNode, depth: int) -> ev.RelativeClause | ev.Bare:
+    if node.value is None:
+        return ev.BARE
+    parts = node.read_object(_CLAUSE_READERS)
+    if "event" not in parts:
+        node.fail("the key 'event' is missing")
+    fields = {key: _CLAUSE_READERS[key](part, depth + 1) for key, part in parts.items()}
+    with node.locate_errors():
+        clause = ev.RelativeClause(**fields)
+    return clause
+
+
+def _read_text(node: JsonNode, _: int) -> str:
+    return node.read_text()
+
+
+Readers: TypeAlias = Mapping[str, Callable[[JsonNode, int], Any]]
+
+_EVENT_READERS: Readers = {
+    "predicate": _read_text,
+    "frame": lambda node, _: node.read_member(ev.Frame),
+    "voice": lambda node, _: node.read_member(ev.Voice),
+    "tense": lambda node, _: node.read_member(ev.Tense),
+    "aspect": lambda node, _: node.read_member(ev.Aspect),
+    "polarity": lambda node, _: node.read_member(ev.Polarity),
+    "negator": lambda node, _: node.read_member(ev.Negator),
+    "adverbs": lambda node, _: tuple(item.read_text() for item in node.read_list()),
+    "agent": _read_argument,
+    "patient": _read_argument,
+}
+_PARTICIPANT_READERS: Readers = {
+    "noun": _read_text,
+    "number": lambda node, _: node.read_member(ev.Number),
+    "determiner": _read_text,
+    "clause": _read_clause,
+}
+_CLAUSE_READERS: Readers = {
+    "relativizer": _read_text,
+    "kind": lambda node, _: node.read_member(ev.ClauseKind),
+    "event": _read_event,
+}

@@ -1,0 +1,119 @@
+"""Checks of the words of a partial event against a lexicon."""
+
+from dataclasses import replace
+
+from sentprobe.errors import UsageError, suggest
+from sentprobe.generator.events.event import (
+    Contradiction,
+    Event,
+    Frame,
+    Participant,
+    RelativeClause,
+    Role,
+    Voice,
+    iterate_participants,
+)
+from sentprobe.lexicon import Form, Kind, Lexicon
+
+_VERB_KINDS = {Frame.TRANSITIVE: Kind.TRANSITIVE, Frame.INTRANSITIVE: Kind.INTRANSITIVE}
+
+
+def check_lemmas(event: Event, lexicon: Lexicon) -> None:
+    """Check that every lemma of a partial event is in *lexicon* and fits its position.
+
+    Raises:
+        UsageError: a lemma is unknown (with the nearest one), or its kind contradicts the event, as an intransitive
+            verb in the passive.
+
+    >>> from sentprobe.lexicon import english
+    >>> check_lemmas(Event(predicate="sleep", voice=Voice.PASSIVE), english())
+    Traceback (most recent call last):
+    ...
+    sentprobe.generator.events.event.Contradiction: 'sleep' is intransitive: it has no passive
+    """
+    check_predicate(event, lexicon)
+    for adverb in event.adverbs or ():
+        lexicon.get(adverb, Kind.ADVERB)
+    for _, person in iterate_participants(event):
+        _check_participant(person, lexicon)
+
+
+def check_predicate(event: Event, lexicon: Lexicon) -> None:
+    """Check the predicate of an event alone; see :func:`check_lemmas`."""
+    if event.predicate is None:
+        return
+    frames = find_frames(event.predicate, lexicon)
+    if not frames:
+        raise UsageError(_describe_unknown_verb(event.predicate, event.frame, lexicon))
+    if event.frame is not None and event.frame not in frames:
+        raise Contradiction(f"{event.predicate!r} is {frames[0].value}: it {_explain_mismatch(event, frames[0])}")
+
+
+def find_frames(lemma: str, lexicon: Lexicon) -> tuple[Frame, ...]:
+    """Return the frames of a verb in *lexicon*."""
+    kinds = lexicon.kinds_of(lemma)
+    return tuple(frame for frame, kind in _VERB_KINDS.items() if kind in kinds)
+
+
+def _describe_unknown_verb(lemma: str, frame: Frame | None, lexicon: Lexicon) -> str:
+    kinds = _VERB_KINDS.values() if frame is None else (_VERB_KINDS[frame],)
+    if other_kinds := lexicon.kinds_of(lemma):
+        hint = f" (the lexicon has it as {' and '.join(other_kinds)})"
+    else:
+        hint = suggest(lemma, [word.lemma for kind in kinds for word in lexicon.words(kind)])
+    return f"unknown {f'{frame} ' if frame else ''}verb {lemma!r}{hint}"
+
+
+def _explain_mismatch(event: Event, frame: Frame) -> str:
+    if frame is Frame.TRANSITIVE:
+        return "needs a patient, and the event is intransitive"
+    if event.voice is Voice.PASSIVE:
+        return "has no passive"
+    return "has no patient" if event.patient is not None else "is not transitive"
+
+
+def _check_participant(person: Participant, lexicon: Lexicon) -> None:
+    if person.noun is not None:
+        lexicon.get(person.noun, Kind.NOUN)
+    if person.determiner is not None:
+        _check_determiner(person, lexicon)
+    if isinstance(person.clause, RelativeClause):
+        check_clause(person.clause, lexicon)
+
+
+def _check_determiner(person: Participant, lexicon: Lexicon) -> None:
+    forms = lexicon.get(person.determiner or "", Kind.DETERMINER).forms
+    if person.number is not None and Form(f"DT.{person.number.value}") not in forms:
+        number = person.number.name.lower()
+        raise UsageError(f"the determiner {person.determiner!r} does not go with a {number} noun")
+
+
+def check_clause(clause: RelativeClause, lexicon: Lexicon) -> None:
+    """Check a relative clause; see :func:`check_lemmas`."""
+    if clause.relativizer is not None:
+        lexicon.get(clause.relativizer, Kind.RELATIVIZER)
+    clause_with_frames = replace(clause, event=infer_frames(clause.event, lexicon))
+    check_lemmas(clause_with_frames.event, lexicon)
+
+
+def infer_frames(event: Event, lexicon: Lexicon) -> Event:
+    """Return *event* with an open frame filled in if its verb has only one in *lexicon*.
+
+    Raises:
+        Contradiction: the kind of a relative clause contradicts its frame.
+
+    >>> from sentprobe.lexicon import english
+    >>> infer_frames(Event(predicate="sleep"), english()).frame
+    <Frame.INTRANSITIVE: 'intransitive'>
+    """
+    if event.frame is None and event.predicate is not None:
+        frames = find_frames(event.predicate, lexicon)
+        if len(frames) == 1:
+            event = replace(event, frame=frames[0])
+    for role in Role:
+        person = event.argument(role)
+        if isinstance(person, Participant) and isinstance(person.clause, RelativeClause):
+            inner = infer_frames(person.clause.event, lexicon)
+            clause = replace(person.clause, event=inner)
+            event = event.with_argument(role, replace(person, clause=clause))
+    return event

@@ -1,0 +1,167 @@
+"""The meaning of events, independent of their form, and differences between two meanings.
+
+The semantics is that of ``docs/geometry.md``: definite, uniquely referring nouns, and presupposed relative clauses. All
+nouns of a sentence differ and all verbs differ, so words identify participants and clauses.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TypeAlias
+
+from sentprobe.generator.events import event as ev
+
+
+class Property(StrEnum):
+    """A property in which the meanings of two sentences can differ."""
+
+    ROLE = "role"
+    MODIFIER = "modifier"
+    NEGATION = "negation"
+    """Another clause is negated; the number of negated clauses is the same."""
+    POLARITY = "polarity"
+    """The number of negated clauses differs."""
+    TENSE = "tense"
+    ASPECT = "aspect"
+    NUMBER = "number"
+    NOUN = "noun"
+    VERB = "verb"
+    ADVERB = "adverb"
+    STRUCTURE = "structure"
+    """The number of clauses or nouns differs, or another clause is the main clause."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseMeaning:
+    """The meaning of a clause; *head* is the noun that it modifies, "" for the main clause.
+
+    Agent and patient are nouns, also for the gap; an intransitive clause has no patient.
+    """
+
+    head: str
+    agent: str
+    patient: str
+    tense: ev.Tense | None
+    aspect: ev.Aspect | None
+    negated: bool
+    adverbs: tuple[str, ...]
+
+    @property
+    def gap(self) -> str:
+        """The role of the modified noun in the clause, "" for the main clause."""
+        return "" if not self.head else "agent" if self.agent == self.head else "patient"
+
+
+NounMeaning: TypeAlias = tuple[ev.Number | None, str | None]
+"""Number and determiner of a noun."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventMeaning:
+    """The meaning of an event: its clauses by verb, the main one first, and its nouns."""
+
+    clauses: Mapping[str, ClauseMeaning]
+    nouns: Mapping[str, NounMeaning]
+
+
+def compute_meaning(event: ev.Event) -> EventMeaning:
+    """Return the meaning of a fully specified event, without voice, relativizer and cue."""
+    clauses, nouns = {}, {}
+    for clause, head in ev.iterate_clauses(event):
+        clauses[clause.predicate or ""] = _compute_clause_meaning(clause, head)
+        for _, person in ev.iterate_participants(clause):
+            nouns[person.noun or ""] = (person.number, person.determiner)
+    return EventMeaning(clauses, nouns)
+
+
+def _compute_clause_meaning(clause: ev.Event, head: ev.Participant | None) -> ClauseMeaning:
+    noun = (head.noun or "") if head else ""
+    agent, patient = (
+        noun if filler is ev.GAP else getattr(filler, "noun", None) or "" for filler in (clause.agent, clause.patient)
+    )
+    return ClauseMeaning(
+        noun, agent, patient, clause.tense, clause.aspect, clause.polarity is ev.Polarity.NEGATIVE, clause.adverbs or ()
+    )
+
+
+def has_same_meaning(first: ev.Event, second: ev.Event) -> bool:
+    """Say whether two fully specified events have the same meaning, whatever their form.
+
+    >>> from sentprobe.generator.sentences.parse import parse
+    >>> from sentprobe.lexicon import english
+    >>> texts = ("the man helped the lawyer", "the lawyer was helped by the man")
+    >>> has_same_meaning(*(parse(text, english())[0] for text in texts))
+    True
+    """
+    return not find_differences(first, second)
+
+
+def find_differences(first: ev.Event, second: ev.Event) -> tuple[Property, ...]:
+    """Return the properties in which two fully specified events differ in meaning.
+
+    >>> from sentprobe.generator.sentences.parse import parse
+    >>> from sentprobe.lexicon import english
+    >>> texts = ("the man helped the lawyer", "the man was helped by the lawyer")
+    >>> [p.value for p in find_differences(*(parse(text, english())[0] for text in texts))]
+    ['role']
+    """
+    left, right = compute_meaning(first), compute_meaning(second)
+    if (len(left.clauses), len(left.nouns)) != (len(right.clauses), len(right.nouns)):
+        return (Property.STRUCTURE,)
+    return tuple(dict.fromkeys(_find_differences(left, right)))
+
+
+def _find_differences(left: EventMeaning, right: EventMeaning) -> Iterator[Property]:
+    for difference, old, new in _find_replaced_words(left, right):
+        yield difference
+        left = _rename_word(left, old, new)
+    if set(left.clauses) != set(right.clauses) or next(iter(left.clauses)) != next(iter(right.clauses)):
+        yield Property.STRUCTURE
+        return
+    if left.nouns != right.nouns:
+        yield Property.NUMBER
+    negated = [{verb for verb, c in m.clauses.items() if c.negated} for m in (left, right)]
+    if negated[0] != negated[1]:
+        moved = len(negated[0]) == len(negated[1])
+        yield Property.NEGATION if moved else Property.POLARITY
+    for verb, clause in left.clauses.items():
+        yield from _compare_clauses(clause, right.clauses[verb])
+
+
+def _find_replaced_words(left: EventMeaning, right: EventMeaning) -> Iterator[tuple[Property, str, str]]:
+    """Yield the replaced words, if exactly one of a kind is replaced."""
+    words = ((Property.NOUN, left.nouns, right.nouns), (Property.VERB, left.clauses, right.clauses))
+    for difference, left_words, right_words in words:
+        removed, added = set(left_words) - set(right_words), set(right_words) - set(left_words)
+        if len(removed) == len(added) == 1:
+            yield difference, removed.pop(), added.pop()
+
+
+def _rename_word(meaning: EventMeaning, old: str, new: str) -> EventMeaning:
+    def rename(word: str) -> str:
+        return new if word == old else word
+
+    clauses = {
+        rename(verb): replace(
+            clause, head=rename(clause.head), agent=rename(clause.agent), patient=rename(clause.patient)
+        )
+        for verb, clause in meaning.clauses.items()
+    }
+    return EventMeaning(clauses, {rename(noun): noun_meaning for noun, noun_meaning in meaning.nouns.items()})
+
+
+def _compare_clauses(left: ClauseMeaning, right: ClauseMeaning) -> Iterator[Property]:
+    if left.tense is not right.tense:
+        yield Property.TENSE
+    if left.aspect is not right.aspect:
+        yield Property.ASPECT
+    if left.adverbs != right.adverbs:
+        yield Property.ADVERB
+    if left.head != right.head:
+        yield Property.MODIFIER
+        # The role of the modified noun does not count as a second difference.
+        head = right.head
+        left = replace(left, head=head, agent=head) if left.gap == "agent" else replace(left, head=head, patient=head)
+    if (left.agent, left.patient) != (right.agent, right.patient):
+        swapped = (left.patient, left.agent) == (right.agent, right.patient)
+        yield Property.ROLE if swapped else Property.STRUCTURE

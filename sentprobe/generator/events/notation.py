@@ -1,0 +1,125 @@
+"""The text notation of events: :func:`read_event` and its inverse :func:`write_event`.
+
+The grammar (``event.lark``)::
+
+    event        ::= predicate [ features ] [ '(' [ role { ',' role } ] ')' ]
+    predicate    ::= word | '*'
+    role         ::= ( 'agent' | 'patient' ) ':' ( '_' | participant )
+    participant  ::= [ determiner ] noun [ features ] [ introduction event ]
+    determiner   ::= word | 'that'
+    noun         ::= word | '*'
+    introduction ::= ( 'that' | 'who' | 'rc' [ '(' word ')' ] ) [ features ]
+    features     ::= '[' [ feature { ',' feature } ] ']'
+    feature      ::= name [ '(' [ word { ',' word } ] ')' ]
+
+``*`` is an open lemma and ``_`` the gap of a relative clause; unstated features are open. The features of a predicate
+are ``transitive intransitive active passive past pres simple prog pos neg not n't`` and ``adv(...)``, its adverbs.
+Those of a noun are ``sg pl``, and ``bare`` for a noun without a relative clause. Those of a relative clause, after its
+introduction, are ``src orc``. Order is free. ``that``, ``who`` and ``rc(which)`` fix the relativizer, ``rc`` leaves it
+open.
+
+A word is letters and digits, with hyphens and apostrophes between; any other lemma, and the lemmas ``that``, ``who``
+and ``rc``, stand in double quotes with the escapes of JSON.
+
+:func:`write_event` writes the canonical form: the order above, without implied features (such as the frame of a
+passive).
+"""
+
+import json
+import re
+from enum import Enum
+
+from sentprobe.generator.events.event import BARE, Argument, Event, Frame, Participant, RelativeClause, Role, Voice
+
+WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+RESERVED = frozenset({"that", "who", "rc"})
+
+
+def read_event(text: str, *, source: str = "") -> Event:
+    r"""Parse an event; *source* is a file name for messages.
+
+    Raises:
+        NotationError: the text is not an event, or contradicts itself.
+
+    >>> event = read_event("help[past, neg](agent: the professor[pl])")
+    >>> event.agent
+    Participant(noun='professor', number=<Number.PLURAL: 'pl'>, determiner='the', clause=None)
+    >>> read_event("help[passt]")
+    Traceback (most recent call last):
+    ...
+    sentprobe.errors.NotationError: event:1:6: unknown feature 'passt' (did you mean 'past'?)
+      help[passt]
+           ^
+    """
+    from sentprobe.generator.events.notation_reader import NotationReader
+
+    return NotationReader(text, source).read()
+
+
+def write_event(event: Event) -> str:
+    """Return the canonical text of *event*.
+
+    >>> write_event(Event(predicate="help", voice=Voice.PASSIVE, agent=Participant(noun="man")))
+    'help[passive](agent: man)'
+    """
+    roles = [
+        f"{role.value}: {_write_argument(filler)}" for role in Role if (filler := event.argument(role)) is not None
+    ]
+    arguments = f"({', '.join(roles)})" if roles else ""
+    return f"{_write_lemma(event.predicate)}{_write_features(_list_event_features(event))}{arguments}"
+
+
+def _list_event_features(event: Event) -> list[str]:
+    """Return the features of an event that are not implied, in order."""
+    implied = event.voice is Voice.PASSIVE or event.patient is not None
+    features = _list_values(
+        None if implied else event.frame,
+        None if event.frame is Frame.INTRANSITIVE else event.voice,
+        event.tense,
+        event.aspect,
+        event.polarity if event.negator is None else None,
+        event.negator,
+    )
+    if event.adverbs is not None:
+        features.append(f"adv({', '.join(map(_write_lemma, event.adverbs))})")
+    return features
+
+
+def _write_argument(filler: Argument) -> str:
+    if not isinstance(filler, Participant):
+        return filler.value
+    determiner = ""
+    if filler.determiner is not None:
+        determiner = "that " if filler.determiner == "that" else f"{_write_lemma(filler.determiner)} "
+    features = _write_features(_list_values(filler.number, BARE if filler.clause is BARE else None))
+    clause = filler.clause
+    clause_text = f" {_write_clause(clause)}" if isinstance(clause, RelativeClause) else ""
+    return f"{determiner}{_write_lemma(filler.noun)}{features}{clause_text}"
+
+
+def _write_clause(clause: RelativeClause) -> str:
+    if clause.relativizer is None:
+        introduction = "rc"
+    elif clause.relativizer in ("that", "who"):
+        introduction = clause.relativizer
+    else:
+        introduction = f"rc({_write_lemma(clause.relativizer)})"
+    implied = clause.event.gap is not None and clause.event.voice is not None
+    features = _write_features(_list_values(None if implied else clause.kind))
+    return f"{introduction}{features} {write_event(clause.event)}"
+
+
+def _list_values(*values: Enum | None) -> list[str]:
+    return [str(value.value) for value in values if value is not None]
+
+
+def _write_features(features: list[str]) -> str:
+    return f"[{', '.join(features)}]" if features else ""
+
+
+def _write_lemma(lemma: str | None) -> str:
+    if lemma is None:
+        return "*"
+    if WORD.fullmatch(lemma) and lemma not in RESERVED:
+        return lemma
+    return json.dumps(lemma, ensure_ascii=False)

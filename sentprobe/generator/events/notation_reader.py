@@ -1,0 +1,249 @@
+"""Parser of the text notation of events (see :mod:`sentprobe.generator.events.notation`)."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple, NoReturn, TypeAlias, TypeVar
+
+from lark import Lark, Token, Tree
+from lark.exceptions import UnexpectedInput, UnexpectedToken
+
+from sentprobe.errors import NotationError, suggest
+from sentprobe.generator.events import event as ev
+
+ParseNode: TypeAlias = Tree[Token]
+ParsedValue = TypeVar("ParsedValue")
+
+
+class ExpectedToken(NamedTuple):
+    """An expected continuation: its message, its terminals, and example texts that lack it.
+
+    The message fits if all of ``terminals`` are possible next. The bracket that would close the innermost open one
+    always counts as possible.
+    """
+
+    message: str
+    terminals: frozenset[str]
+    examples: tuple[str, ...]
+
+
+def _make_expected(message: str, terminals: str, *examples: str) -> ExpectedToken:
+    return ExpectedToken(message, frozenset(terminals.split()), examples)
+
+
+EXPECTED_TOKENS = (
+    _make_expected("expected nothing after the event", "$END", "x y", "x)", "x:", "x(agent: y) z", "x[past][neg]"),
+    _make_expected("expected ':' after the role", "COLON", "x(agent", "x(agent y)", "x(agent)"),
+    _make_expected("expected ',' or ']'", "COMMA RSQB", "x[past", "x[past pres]", "x[adv() y]"),
+    _make_expected("expected ',' or ')'", "COMMA RPAR", "x(agent: y", "x(agent: _ z)", "x[adv(y z)]", "x[adv(y"),
+    _make_expected("expected a participant or _", "GAP", "x(agent:", "x(agent: [pl])", "x(agent: who)"),
+    _make_expected("expected a lemma or *", "STAR", "", "[past]", "that", "x(agent: that)", "x(agent: y rc"),
+    _make_expected("expected a word", "WORD QUOTED", "x[adv(", "x[adv(*)]", "x[adv(y,)]", "x(agent: y rc(["),
+    _make_expected("expected a feature", "WORD RSQB", "x[", "x[,", "x[past,]", "x[*]", "x[that]"),
+    _make_expected("expected agent: or patient:", "WORD RPAR", "x(", "x(*", "x(agent: y,)", "x(that y)"),
+)
+"""The expected continuations; a message uses the first that fits."""
+
+
+class NotationReader:
+    """Parses one text; errors carry their position in the text."""
+
+    def __init__(self, text: str, source: str) -> None:
+        self.text = text
+        self.source = source
+
+    def read(self) -> ev.Event:
+        """Return the event of the text."""
+        try:
+            tree = build_parser().parse(self.text)
+        except UnexpectedInput as error:
+            self.fail(*explain_error(error, self.text))
+        (event,) = list_subtrees(tree)
+        return self.read_event(event, 0)
+
+    def fail(self, message: str, offset: int) -> NoReturn:
+        """Raise an error at *offset*."""
+        raise NotationError(message, self.text, offset, self.source) from None
+
+    def read_event(self, node: ParseNode, depth: int) -> ev.Event:
+        """Return the event of a tree, *depth* relative clauses down."""
+        start = find_first_token(node).start_pos or 0
+        if depth > ev.MAX_DEPTH:
+            self.fail(f"relative clauses nest deeper than {ev.MAX_DEPTH}", start)
+        parts = index_subtrees(node)
+        fields = self.read_features(parts.get("features"), "a predicate")
+        if "roles" in parts:
+            fields |= self.read_roles(parts["roles"], depth)
+        return self.build_value(ev.Event, start, predicate=self.read_lemma(parts["predicate"]), **fields)
+
+    def build_value(self, kind: Callable[..., ParsedValue], offset: int, /, **fields: Any) -> ParsedValue:
+        """Return a new value; a contradiction in it is reported at *offset*."""
+        try:
+            return kind(**fields)
+        except ev.Contradiction as error:
+            self.fail(str(error), offset)
+
+    def read_roles(self, node: ParseNode, depth: int) -> dict[str, ev.Argument]:
+        """Return the arguments by role."""
+        fillers: dict[str, ev.Argument] = {}
+        for tree in list_subtrees(node):
+            name, filler = tree.children
+            assert isinstance(name, Token)
+            at = name.start_pos or 0
+            if name not in ROLES:
+                hint = suggest(name, ROLES) or ", expected agent or patient"
+                self.fail(f"unknown role '{name}'{hint}", at)
+            if name in fillers:
+                self.fail(f"the {name} is stated twice", at)
+            fillers[str(name)] = ev.GAP if isinstance(filler, Token) else self.read_participant(filler, depth)
+        return fillers
+
+    def read_participant(self, node: ParseNode, depth: int) -> ev.Participant:
+        """Return the participant of a tree."""
+        parts = index_subtrees(node)
+        fields = self.read_features(parts.get("features"), "a noun")
+        if "clause" in parts:
+            if "clause" in fields:
+                at = find_first_token(parts["clause"]).start_pos or 0
+                self.fail("a bare noun has no relative clause", at)
+            fields["clause"] = self.read_clause(parts["clause"], depth)
+        if "determiner" in parts:
+            fields["determiner"] = self.read_lemma(parts["determiner"])
+        return ev.Participant(noun=self.read_lemma(parts["noun"]), **fields)
+
+    def read_clause(self, node: ParseNode, depth: int) -> ev.RelativeClause:
+        """Return the relative clause of a tree."""
+        introduction, event = list_subtrees(node)
+        word, parts = find_first_token(introduction), index_subtrees(introduction)
+        fields = self.read_features(parts.get("features"), "a relative clause")
+        fields["relativizer"] = None if word.type == "RC" else str(word)
+        if "words" in parts:
+            words = self.read_words(parts["words"])
+            if len(words) != 1:
+                self.fail("expected one relativizer in rc(...)", word.start_pos or 0)
+            (fields["relativizer"],) = words
+        fields["event"] = self.read_event(event, depth + 1)
+        return self.build_value(ev.RelativeClause, word.start_pos or 0, **fields)
+
+    def read_features(self, node: ParseNode | None, owner: str) -> dict[str, Any]:
+        """Return the fields that the features of *owner* state."""
+        fields: dict[str, Any] = {}
+        for feature in [] if node is None else list_subtrees(node):
+            name = find_first_token(feature)
+            field, value = self.read_feature(feature, name, owner)
+            if field in fields:
+                self.fail(f"'{name}' states the {field} a second time", name.start_pos or 0)
+            fields[field] = value
+        return fields
+
+    def read_feature(self, node: ParseNode, name: Token, owner: str) -> tuple[str, Any]:
+        """Return the field and the value of a feature."""
+        at, parts = name.start_pos or 0, index_subtrees(node)
+        if name == ADVERBS and owner == "a predicate":
+            if "words" not in parts:
+                self.fail("expected the adverbs in parentheses, as adv(really)", at)
+            return "adverbs", self.read_words(parts["words"])
+        if "words" in parts:
+            self.fail(f"the feature '{name}' takes no words in parentheses", at)
+        feature_table = FEATURES[owner]
+        if name not in feature_table:
+            self.fail(describe_unknown_feature(str(name), owner), at)
+        return feature_table[str(name)]
+
+    def read_words(self, node: ParseNode) -> tuple[str, ...]:
+        """Return the lemmas of a list."""
+        return tuple(lemma for tree in list_subtrees(node) if (lemma := self.read_lemma(tree)) is not None)
+
+    def read_lemma(self, node: ParseNode) -> str | None:
+        """Return the lemma of a tree, None for ``*``."""
+        token = find_first_token(node)
+        if token.type != "QUOTED":
+            return None if token.type == "STAR" else str(token)
+        try:
+            return str(json.loads(token, strict=False))
+        except json.JSONDecodeError as error:
+            self.fail("bad escape in a quoted lemma", (token.start_pos or 0) + error.pos)
+
+
+CLOSING_BRACKETS = {"LSQB": "RSQB", "LPAR": "RPAR"}
+ROLES = tuple(role.value for role in ev.Role)
+ADVERBS = "adv"
+_FIELDS: Mapping[str, Mapping[str, Any]] = {
+    "a predicate": {
+        "frame": ev.Frame,
+        "voice": ev.Voice,
+        "tense": ev.Tense,
+        "aspect": ev.Aspect,
+        "polarity": ev.Polarity,
+        "negator": ev.Negator,
+    },
+    "a noun": {"number": ev.Number, "clause": (ev.BARE,)},
+    "a relative clause": {"kind": ev.ClauseKind},
+}
+_LONG_NAMES = {"pres", "prog", "pos", "neg", "sg", "pl"}
+
+
+def _list_names(value: Any) -> Iterator[str]:
+    yield value.value
+    if value.value in _LONG_NAMES:
+        yield value.name.lower()
+
+
+FEATURES: Mapping[str, Mapping[str, tuple[str, Any]]] = {
+    owner: {name: (field, value) for field, values in fields.items() for value in values for name in _list_names(value)}
+    for owner, fields in _FIELDS.items()
+}
+"""Field and value of each feature, by owner and name."""
+
+
+def describe_unknown_feature(name: str, owner: str) -> str:
+    """Return the message for a feature that *owner* does not have."""
+    owners = [candidate for candidate, feature_names in FEATURES.items() if name in feature_names]
+    if owners:
+        return f"'{name}' is a feature of {owners[0]}, not of {owner}"
+    feature_names = (*FEATURES[owner], ADVERBS) if owner == "a predicate" else tuple(FEATURES[owner])
+    hint = suggest(name, feature_names) or f" of {owner}, expected one of {', '.join(feature_names)}"
+    return f"unknown feature '{name}'{hint}"
+
+
+@cache
+def build_parser() -> Lark:
+    """Return the parser of the notation."""
+    text = files(__package__).joinpath("event.lark").read_text(encoding="utf-8")
+    return Lark(text, parser="lalr", lexer="basic", maybe_placeholders=False)
+
+
+def explain_error(error: UnexpectedInput, text: str) -> tuple[str, int]:
+    """Return the message and the offset of a syntax error."""
+    offset = error.pos_in_stream or 0
+    if isinstance(error, UnexpectedToken):
+        at_end = error.token.type == "$END"
+        return find_message(error), len(text.rstrip()) if at_end else offset
+    if text[offset] == '"':
+        return "a quotation mark without its end", offset
+    return f"unexpected character {text[offset]!r}", offset
+
+
+def find_message(error: UnexpectedToken) -> str:
+    """Return the message of the first of :data:`EXPECTED_TOKENS` that fits."""
+    stack = error.state.value_stack
+    possible = set(error.accepts)
+    brackets = [part.type for part in stack if isinstance(part, Token) and part.type in CLOSING_BRACKETS]
+    possible |= {CLOSING_BRACKETS[name] for name in brackets[-1:]}
+    return next(row.message for row in EXPECTED_TOKENS if row.terminals <= possible)
+
+
+def list_subtrees(node: ParseNode) -> list[ParseNode]:
+    """Return the children of a tree that are trees."""
+    return [child for child in node.children if isinstance(child, Tree)]
+
+
+def index_subtrees(node: ParseNode) -> dict[str, ParseNode]:
+    """Return the subtrees of a tree by name."""
+    return {str(child.data): child for child in list_subtrees(node)}
+
+
+def find_first_token(node: ParseNode) -> Token:
+    """Return the first token in a tree."""
+    return next(node.scan_values(lambda value: isinstance(value, Token)))

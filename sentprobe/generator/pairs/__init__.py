@@ -1,0 +1,1 @@
+"""Pairs and triplets of sentences with the same or different meanings."""

@@ -1,0 +1,220 @@
+"""The contrasts: the property in which a negative differs from its anchor.
+
+Each contrast lists its places in a structure, its conditions on the event, and its edit.
+:func:`sentprobe.generator.events.meaning.find_differences` compares any two events independently.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from sentprobe.errors import UsageError, suggest
+from sentprobe.generator.events import event as ev
+from sentprobe.generator.pairs import drafts
+from sentprobe.generator.pairs.drafts import MAIN, Edit, format_clause_path, parse_owner_role, swap_role
+from sentprobe.generator.spaces.layout import list_frame_roles
+from sentprobe.generator.spaces.templates import Pattern
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contrast:
+    """A row of the table of contrasts.
+
+    *find_places* yields the places in a pattern where the contrast is possible. *build_conditions* yields partial
+    events, one of which must subsume the anchor.
+    """
+
+    name: str
+    summary: str
+    requirement: str
+    """The part that a structure must have, for messages."""
+    find_places: Callable[[Pattern], Iterable[str]]
+    edit: Edit
+    build_conditions: Callable[[Pattern, str], Iterator[ev.Event]]
+    same_words: bool = False
+    """Whether positive and negative have the same words if their form is the same."""
+    replaces_word: bool = False
+    """Whether the edit needs another word of the vocabulary."""
+    needs_adverb: bool = False
+    """Whether the changed clause must have an adverb."""
+
+
+def find_clause_paths(pattern: Pattern) -> tuple[str, ...]:
+    """Return the paths of the clauses of a pattern, main clause first."""
+    return (MAIN, *(format_clause_path(role) for role, _ in pattern.clauses))
+
+
+def find_transitive_paths(pattern: Pattern) -> tuple[str, ...]:
+    """Return the paths of the transitive clauses, which can be active or passive."""
+    return tuple(path for path in find_clause_paths(pattern) if _find_frame(pattern, path) is ev.Frame.TRANSITIVE)
+
+
+def _find_frame(pattern: Pattern, path: str) -> ev.Frame:
+    return pattern.frame if path == MAIN else dict(pattern.clauses)[parse_owner_role(path)].frame
+
+
+def build_structure_event(pattern: Pattern) -> ev.Event:
+    """Return the partial event that subsumes exactly the events of a pattern."""
+    event = ev.Event(frame=pattern.frame)
+    for role, clause in pattern.clauses:
+        inner = ev.Event(frame=clause.frame, voice=clause.voice).with_argument(clause.gap, ev.GAP)
+        event = event.with_argument(role, ev.Participant(clause=ev.RelativeClause(event=inner)))
+    return event
+
+
+def _constrain_clause(pattern: Pattern, path: str, clause_event: ev.Event) -> ev.Event:
+    """Return the structure of a pattern, unified with *clause_event* at the clause *path*."""
+    structure = build_structure_event(pattern)
+    if path == MAIN:
+        return ev.unify(structure, clause_event)
+    owner = ev.Participant(clause=ev.RelativeClause(event=clause_event))
+    return ev.unify(structure, ev.Event().with_argument(parse_owner_role(path), owner))
+
+
+def _build_structure_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:  # noqa: ARG001 - the table calls it
+    yield build_structure_event(pattern)
+
+
+def _find_noun_places(pattern: Pattern) -> Iterator[str]:
+    for path in find_clause_paths(pattern):
+        gap = None if path == MAIN else dict(pattern.clauses)[parse_owner_role(path)].gap
+        for role in list_frame_roles(_find_frame(pattern, path)):
+            if role is not gap:
+                yield f"{path}{role.value}."
+
+
+def _build_equal_number_conditions(pattern: Pattern, path: str) -> Iterator[ev.Event]:
+    """Yield events in which both nouns of the clause are singular, or both plural."""
+    for number in ev.Number:
+        person = ev.Participant(number=number)
+        if path == MAIN:
+            yield _constrain_clause(pattern, path, ev.Event(agent=person, patient=person))
+            continue
+        gap = dict(pattern.clauses)[parse_owner_role(path)].gap
+        inner = ev.Event().with_argument(swap_role(gap), person)
+        outer = ev.Event().with_argument(parse_owner_role(path), person)
+        yield ev.unify(_constrain_clause(pattern, path, inner), outer)
+
+
+def _find_modified_places(pattern: Pattern) -> Iterator[str]:
+    if pattern.frame is ev.Frame.TRANSITIVE and pattern.clauses:
+        yield MAIN
+
+
+def _build_opposite_polarity_conditions(pattern: Pattern, path: str) -> Iterator[ev.Event]:
+    """Yield progressive events in which either the main or the inner clause is negated."""
+    for main, inner in (ev.Polarity, [*ev.Polarity][::-1]):
+        outer = ev.Event(polarity=main, aspect=ev.Aspect.PROGRESSIVE)
+        inner_event = ev.Event(polarity=inner, aspect=ev.Aspect.PROGRESSIVE)
+        yield ev.unify(_constrain_clause(pattern, path, inner_event), outer)
+
+
+def _build_progressive_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
+    """Yield the progressive, which excludes stative verbs from the anchor."""
+    yield _constrain_clause(pattern, path, ev.Event(aspect=ev.Aspect.PROGRESSIVE))
+
+
+_ROWS = (
+    Contrast(
+        name="role",
+        summary="agent and patient of one clause are exchanged",
+        requirement="a transitive clause",
+        find_places=find_transitive_paths,
+        edit=drafts.exchange_roles,
+        build_conditions=_build_equal_number_conditions,
+        same_words=True,
+    ),
+    Contrast(
+        name="modifier",
+        summary="the relative clauses belong to the other noun",
+        requirement="a relative clause on the agent or the patient of a transitive main clause",
+        find_places=_find_modified_places,
+        edit=drafts.exchange_modifiers,
+        build_conditions=_build_equal_number_conditions,
+        same_words=True,
+    ),
+    Contrast(
+        name="negation",
+        summary="the negation moves to the other of two verbs",
+        requirement="a relative clause",
+        find_places=lambda pattern: find_clause_paths(pattern)[1:],
+        edit=drafts.exchange_negations,
+        build_conditions=_build_opposite_polarity_conditions,
+        same_words=True,
+    ),
+    Contrast(
+        name="polarity",
+        summary="one clause is negated, or loses its negation",
+        requirement="a clause",
+        find_places=find_clause_paths,
+        edit=drafts.toggle_negation,
+        build_conditions=_build_structure_condition,
+    ),
+    Contrast(
+        name="tense",
+        summary="one clause is in the other tense",
+        requirement="a clause",
+        find_places=find_clause_paths,
+        edit=drafts.toggle_tense,
+        build_conditions=_build_structure_condition,
+    ),
+    Contrast(
+        name="aspect",
+        summary="one clause is in the other aspect",
+        requirement="a clause",
+        find_places=find_clause_paths,
+        edit=drafts.toggle_aspect,
+        build_conditions=_build_progressive_condition,
+    ),
+    Contrast(
+        name="number",
+        summary="one noun is in the other number",
+        requirement="a noun",
+        find_places=_find_noun_places,
+        edit=drafts.toggle_number,
+        build_conditions=_build_structure_condition,
+    ),
+    Contrast(
+        name="noun",
+        summary="one noun is replaced by another",
+        requirement="a noun",
+        find_places=_find_noun_places,
+        edit=drafts.replace_noun,
+        build_conditions=_build_structure_condition,
+        replaces_word=True,
+    ),
+    Contrast(
+        name="verb",
+        summary="one verb is replaced by another",
+        requirement="a verb",
+        find_places=find_clause_paths,
+        edit=drafts.replace_verb,
+        build_conditions=_build_structure_condition,
+        replaces_word=True,
+    ),
+    Contrast(
+        name="adverb",
+        summary="one adverb is replaced by another",
+        requirement="an adverb",
+        find_places=find_clause_paths,
+        edit=drafts.replace_adverb,
+        build_conditions=_build_structure_condition,
+        replaces_word=True,
+        needs_adverb=True,
+    ),
+)
+
+CONTRASTS: Mapping[str, Contrast] = {row.name: row for row in _ROWS}
+
+
+def find_contrast(name: str) -> Contrast:
+    """Return the contrast called *name*.
+
+    >>> find_contrast("role").summary
+    'agent and patient of one clause are exchanged'
+
+    Raises:
+        UsageError: the contrast is unknown; the message suggests the nearest.
+    """
+    if name not in CONTRASTS:
+        raise UsageError(f"there is no contrast {name!r}{suggest(name, CONTRASTS)}; known: {', '.join(CONTRASTS)}")
+    return CONTRASTS[name]

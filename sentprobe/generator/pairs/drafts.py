@@ -1,0 +1,222 @@
+"""Drafts: many events of one structure as columns of values, and the edits that change them.
+
+A draft is an event batch without a layout. An edit may change the structure (a relative clause moves to the other
+noun), and the layout follows from the structure.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sentprobe.errors import UsageError
+from sentprobe.generator.events import event as ev
+from sentprobe.generator.spaces.constraints import Words
+from sentprobe.generator.spaces.layout import NEGATIONS, Layout, build_layout_event, make_layout
+from sentprobe.generator.spaces.space import EventBatch
+from sentprobe.generator.spaces.templates import ClausePattern, find_pattern
+
+ValueColumn: TypeAlias = NDArray[np.int64]
+MAIN = ""
+"""The path of the main clause."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventDraft:
+    """Events of one structure: relative clauses by role, adverbs by clause, values by variable.
+
+    *salts*, (n,) uint64, choose the replacement words of each event.
+    """
+
+    frame: ev.Frame
+    clauses: Mapping[ev.Role, ClausePattern]
+    adverbs: Mapping[str, int]
+    values: Mapping[str, ValueColumn]
+    words: Words
+    excluded_verbs: frozenset[int]
+    """Verbs that replace no other verb: stative verbs, which have no progressive."""
+    salts: NDArray[np.uint64]
+
+    def build_layout(self) -> Layout:
+        """Return the layout of the events."""
+        where = tuple((role, self.clauses[role]) for role in ev.ROLES if role in self.clauses)
+        paths = (MAIN, *(format_clause_path(role) for role, _ in where))
+        counts = tuple(self.adverbs[path] for path in paths)
+        return make_layout(find_pattern(self.frame, where), counts, self.words, (ev.Negator.NOT,))
+
+    def build_event(self, row: int) -> ev.Event:
+        """Return the event in *row*."""
+        layout = self.build_layout()
+        values = {v.name: v.values[self.values[v.name][row]] for v in layout.variables}
+        return build_layout_event(values, layout)
+
+
+def draft_from_batch(
+    batch: EventBatch, words: Words, *, excluded_verbs: frozenset[int], salts: NDArray[np.uint64]
+) -> EventDraft:
+    """Return the events of a batch as a draft."""
+    pattern, sites = batch.layout.pattern, batch.layout.clauses
+    adverbs = {site.path: site.adverbs for site in sites}
+    return EventDraft(pattern.frame, dict(pattern.clauses), adverbs, batch.values, words, excluded_verbs, salts)
+
+
+class NoOtherWordError(UsageError):
+    """The vocabulary has no replacement for a word."""
+
+
+Edit: TypeAlias = Callable[[EventDraft, str], EventDraft]
+"""Changes the events at a place: the path of a clause or noun."""
+
+
+def format_clause_path(role: ev.Role) -> str:
+    """Return the path of the relative clause on the noun in *role*."""
+    return f"{role.value}.clause."
+
+
+def parse_owner_role(path: str) -> ev.Role:
+    """Return the role of the noun that the relative clause at *path* modifies."""
+    return ev.Role(path.partition(".")[0])
+
+
+def swap_role(role: ev.Role) -> ev.Role:
+    """Return the patient for the agent, and the agent for the patient."""
+    return ev.Role.PATIENT if role is ev.Role.AGENT else ev.Role.AGENT
+
+
+def exchange_voice(draft: EventDraft, path: str) -> EventDraft:
+    """Put a transitive clause into the other voice."""
+    if path == MAIN:
+        return _replace_values(draft, voice=1 - draft.values["voice"])
+    clause = draft.clauses[parse_owner_role(path)]
+    active = clause.voice is ev.Voice.ACTIVE
+    voice = ev.Voice.PASSIVE if active else ev.Voice.ACTIVE
+    return _replace_clause(draft, path, replace(clause, voice=voice, kind=_swap_kind(clause)))
+
+
+def exchange_roles(draft: EventDraft, path: str) -> EventDraft:
+    """Exchange agent and patient of a transitive clause, each with its relative clause."""
+    if path == MAIN:
+        return _rename_prefixes(draft, {"agent.": "patient.", "patient.": "agent."})
+    clause = draft.clauses[parse_owner_role(path)]
+    gap = swap_role(clause.gap)
+    moved = _rename_prefixes(draft, {f"{path}{gap.value}.": f"{path}{clause.gap.value}."})
+    return _replace_clause(moved, path, replace(clause, gap=gap, kind=_swap_kind(clause)))
+
+
+def exchange_modifiers(draft: EventDraft, path: str) -> EventDraft:  # noqa: ARG001 - there is one place
+    """Exchange the relative clauses of agent and patient; either may have none."""
+    parts = ("rel", "clause.")
+    agent, patient = (
+        {f"{role.value}.{name}": f"{swap_role(role).value}.{name}" for name in parts} for role in ev.ROLES
+    )
+    return _rename_prefixes(draft, agent | patient)
+
+
+def exchange_negations(draft: EventDraft, path: str) -> EventDraft:
+    """Exchange the negation of the main clause and of the relative clause at *path*."""
+    inner = f"{path}negation"
+    return _replace_values(draft, **{"negation": draft.values[inner], inner: draft.values["negation"]})
+
+
+def toggle_negation(draft: EventDraft, path: str) -> EventDraft:
+    """Negate a positive clause, or remove the negation of a negated clause."""
+    name, added = f"{path}negation", NEGATIONS.index(ev.Negator.NOT.value)
+    return _replace_values(draft, **{name: np.where(draft.values[name] > 0, 0, added)})
+
+
+def toggle_tense(draft: EventDraft, path: str) -> EventDraft:
+    """Put a clause into the other tense."""
+    return _replace_values(draft, **{f"{path}tense": 1 - draft.values[f"{path}tense"]})
+
+
+def toggle_aspect(draft: EventDraft, path: str) -> EventDraft:
+    """Put a clause into the other aspect."""
+    return _replace_values(draft, **{f"{path}aspect": 1 - draft.values[f"{path}aspect"]})
+
+
+def toggle_number(draft: EventDraft, path: str) -> EventDraft:
+    """Put the noun at *path* into the other number."""
+    pairs = draft.words.determiners
+    other_number = {number.value: o.value for number, o in zip(ev.Number, [*ev.Number][::-1], strict=True)}
+    table = np.array([pairs.index((other_number[number], lemma)) for number, lemma in pairs])
+    return _replace_values(draft, **{f"{path}det": table[draft.values[f"{path}det"]]})
+
+
+def replace_noun(draft: EventDraft, path: str) -> EventDraft:
+    """Replace the noun at *path* by a noun that the sentence does not have."""
+    allowed = np.ones(len(draft.words.nouns), dtype=np.bool_)
+    return _replace_words(draft, f"{path}noun", "noun", allowed)
+
+
+def replace_verb(draft: EventDraft, path: str) -> EventDraft:
+    """Replace the verb of the clause at *path* by another verb of the same frame."""
+    frame = draft.frame if path == MAIN else draft.clauses[parse_owner_role(path)].frame
+    allowed = np.zeros(len(draft.words.verbs), dtype=np.bool_)
+    allowed[list(draft.words.verbs_by_frame[frame] - draft.excluded_verbs)] = True
+    return _replace_words(draft, f"{path}verb", "verb", allowed)
+
+
+def replace_adverb(draft: EventDraft, path: str) -> EventDraft:
+    """Replace the adverb of the clause at *path*."""
+    allowed = np.array([a not in VOLITIONAL_ADVERBS for a in draft.words.adverbs], dtype=np.bool_)
+    return _replace_words(draft, f"{path}adverb0", "adverb0", allowed)
+
+
+VOLITIONAL_ADVERBS = frozenset(
+    {
+        "accidentally",
+        "deliberately",
+        "inadvertently",
+        "intentionally",
+        "knowingly",
+        "reluctantly",
+        "spontaneously",
+        "unintentionally",
+        "voluntarily",
+        "willingly",
+    }
+)
+"""Adverbs about the subject's intention, which is another person's in the other voice."""
+
+
+def _swap_kind(clause: ClausePattern) -> ev.ClauseKind:
+    kinds = ev.ClauseKind
+    return kinds.OBJECT if clause.kind is kinds.SUBJECT else kinds.SUBJECT
+
+
+def _replace_values(draft: EventDraft, **values: ValueColumn) -> EventDraft:
+    return replace(draft, values={**draft.values, **values})
+
+
+def _replace_clause(draft: EventDraft, path: str, clause: ClausePattern) -> EventDraft:
+    return replace(draft, clauses={**draft.clauses, parse_owner_role(path): clause})
+
+
+def _rename_prefixes(draft: EventDraft, prefixes: Mapping[str, str]) -> EventDraft:
+    """Rename prefixes of paths; relative clauses move with their noun."""
+
+    def rename(text: str) -> str:
+        prefix = next((old for old in prefixes if text.startswith(old)), "")
+        return prefixes.get(prefix, "") + text[len(prefix) :]
+
+    clauses = {parse_owner_role(rename(format_clause_path(role))): c for role, c in draft.clauses.items()}
+    adverbs = {rename(path): count for path, count in draft.adverbs.items()}
+    values = {rename(variable): column for variable, column in draft.values.items()}
+    return replace(draft, clauses=clauses, adverbs=adverbs, values=values)
+
+
+def _replace_words(draft: EventDraft, name: str, kind: str, allowed: NDArray[np.bool_]) -> EventDraft:
+    """Replace the words of a column by *allowed* words that the sentence does not have."""
+    rows = np.arange(len(draft.salts))
+    free = np.tile(allowed, (len(rows), 1))
+    for variable, column in draft.values.items():
+        if variable.rpartition(".")[2] == kind:
+            free[rows, column] = False
+    counts = free.sum(axis=1).astype(np.uint64)
+    if not counts.all():
+        raise NoOtherWordError(f"the vocabulary has no other {kind.rstrip('0')} to put in")
+    ranks = (draft.salts % counts).astype(np.int64)
+    chosen = (free.cumsum(axis=1) > ranks[:, None]).argmax(axis=1)
+    return _replace_values(draft, **{name: chosen})

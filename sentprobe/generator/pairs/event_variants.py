@@ -1,0 +1,91 @@
+"""Variants of an event: its nearest neighbours, which differ from it in one property each."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from random import Random
+
+from sentprobe.errors import UsageError
+from sentprobe.generator.pairs.contrasts import CONTRASTS, Contrast
+from sentprobe.generator.pairs.drafts import EventDraft, NoOtherWordError
+from sentprobe.generator.pairs.triplets import TripletPart, TripletRows, TripletSet, TripletSide
+
+MAX_VARIANTS = 8
+"""Number of variants that every event has."""
+
+_OPTIONAL_CONTRASTS = frozenset({"negation", "adverb"})
+"""Contrasts that are impossible for some events of a structure."""
+
+
+def render_variants(triplets: TripletSet, count: int) -> list[list[str]]:
+    """Return *count* columns of variants in the positive's form; the first is the negative.
+
+    The other variants are sampled from all that the structure has.
+
+    Raises:
+        UsageError: some event has fewer variants.
+    """
+    check_variants(count)
+    if not count:
+        return []
+    possible_edits: dict[tuple[str, str, str], bool] = {}
+    edits = {id(part): _choose_edits(triplets, part, count, possible_edits) for part in triplets.parts}
+    columns = [partial(_draft_variant, triplets, edits, number) for number in range(count)]
+    return TripletRows(triplets, columns).render_texts()
+
+
+def check_variants(count: int) -> None:
+    """Raise a UsageError if some event has fewer than *count* variants."""
+    if not 0 <= count <= MAX_VARIANTS:
+        raise UsageError(f"an event has from 0 to {MAX_VARIANTS} variants, not {count}")
+
+
+_Change = Callable[[EventDraft], EventDraft]
+
+
+def _draft_variant(triplets: TripletSet, edits: dict[int, list[_Change]], number: int, part: TripletPart) -> EventDraft:
+    return edits[id(part)][number](triplets.build_draft(part, side=TripletSide.POSITIVE))
+
+
+def _choose_edits(
+    triplets: TripletSet, part: TripletPart, count: int, possible_edits: dict[tuple[str, str, str], bool]
+) -> list[_Change]:
+    """Return the edit of the negative and other edits, sampled with the seed.
+
+    *possible_edits* caches which contrasts are possible at which place of a pattern.
+    """
+    stratum, own_contrast = part.stratum, triplets.space.contrast
+    other_edits = [
+        (contrast, place)
+        for contrast in _find_applicable_contrasts(triplets)
+        for place in contrast.find_places(stratum.pattern)
+        if (contrast, place) != (own_contrast, stratum.place) and _is_possible(contrast, place, part, possible_edits)
+    ]
+    if len(other_edits) < count - 1:
+        raise UsageError(f"{stratum.pattern.name}: an event has only {len(other_edits) + 1} variants")
+    key = (triplets.seed, stratum.pattern.name, stratum.place, stratum.voices)
+    chosen = [(own_contrast, stratum.place), *Random(repr(key)).sample(other_edits, count - 1)]
+    return [partial(_apply_edit, contrast, place) for contrast, place in chosen]
+
+
+def _apply_edit(contrast: Contrast, place: str, draft: EventDraft) -> EventDraft:
+    return contrast.edit(draft, place)
+
+
+def _is_possible(
+    contrast: Contrast, place: str, part: TripletPart, possible_edits: dict[tuple[str, str, str], bool]
+) -> bool:
+    key = (contrast.name, place, part.stratum.pattern.name)
+    if contrast.replaces_word and key not in possible_edits:
+        try:
+            contrast.edit(part.anchors, place)
+        except NoOtherWordError:
+            possible_edits[key] = False
+    return possible_edits.setdefault(key, True)
+
+
+def _find_applicable_contrasts(triplets: TripletSet) -> Iterator[Contrast]:
+    """Yield the contrasts that every event has; a stative verb has no other aspect."""
+    states = bool(triplets.space.excluded_verbs)
+    for name, contrast in CONTRASTS.items():
+        if name not in _OPTIONAL_CONTRASTS and not (name == "aspect" and states):
+            yield contrast

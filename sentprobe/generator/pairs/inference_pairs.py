@@ -1,0 +1,149 @@
+"""Entailment pairs: entailment, contradiction and neutral, in groups of eight with the same words.
+
+A group has four premises with two hypotheses each. Half of the pairs of each premise, of each hypothesis and of each
+two bags of words are neutral. A classifier that sees only one of these gets at most half of a group right.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import partial
+from typing import ClassVar
+
+from sentprobe.errors import UsageError
+from sentprobe.generator.pairs import drafts
+from sentprobe.generator.pairs import triplets as tr
+from sentprobe.generator.pairs.contrasts import CONTRASTS
+from sentprobe.generator.spaces.held_out_words import SplitSide
+from sentprobe.generator.spaces.templates import Pattern
+from sentprobe.lexicon import Lexicon
+
+
+class NliLabel(IntEnum):
+    """The relation of a premise to a hypothesis, numbered as in SNLI."""
+
+    ENTAILMENT = 0
+    NEUTRAL = 1
+    CONTRADICTION = 2
+
+
+_ENTAILED, _NEUTRAL, _CONTRADICTED = NliLabel
+_HYPOTHESES = (tr.TripletSide.ANCHOR, tr.TripletSide.HARD)
+_PREMISES = (tr.TripletSide.POSITIVE, tr.TripletSide.NEGATIVE)
+_LABELS = ((_ENTAILED, _NEUTRAL), (_NEUTRAL, _ENTAILED), (_CONTRADICTED, _NEUTRAL), (_NEUTRAL, _CONTRADICTED))
+"""Labels by premise and hypothesis; the last two premises have their negation toggled."""
+
+PAIRS_PER_GROUP = len(_LABELS) * len(_HYPOTHESES)
+"""Number of pairs with the same words."""
+
+NEUTRAL_CONTRASTS = ("role", "negation")
+"""The contrasts whose negatives have the same words and are neutral in both polarities.
+
+``modifier`` is not: "the man that slept helped the lawyer" presupposes one lawyer, so "the man did not help the lawyer
+that slept" contradicts it.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class NliColumns:
+    """Pairs as columns; the eight pairs of a group follow one another."""
+
+    premise: list[str]
+    hypothesis: list[str]
+    label: list[int]
+
+
+class NliSpace(tr.TripletSpace):
+    """The groups of entailment pairs of a contrast over a vocabulary.
+
+    A triplet and the triplet whose anchor is its hard negative give the same group.
+
+    Raises:
+        UsageError: the contrast has no such pairs; see also :class:`~.TripletSpace`.
+
+    >>> from sentprobe.lexicon import english
+    >>> pairs = NliSpace(english(), "role", templates=["transitive"]).sample_pairs(1, seed=1)
+    >>> pairs.premise[4], pairs.hypothesis[4]
+    ('the doctor is calling the lawyer', 'the lawyer is not being called by the doctor')
+    >>> NliLabel(pairs.label[4]).name
+    'CONTRADICTION'
+    """
+
+    ITEM_NAME: ClassVar[str] = f"groups of {PAIRS_PER_GROUP} pairs"
+    SENTENCES_PER_ITEM: ClassVar[int] = len(_HYPOTHESES) + len(_LABELS)
+
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        contrast: str,
+        *,
+        vocabulary: str = "compeval",
+        templates: Sequence[str] = ("all",),
+        side: SplitSide | None = None,
+    ) -> None:
+        if contrast in CONTRASTS and contrast not in NEUTRAL_CONTRASTS:
+            raise UsageError(
+                f"the contrast {contrast!r} has no pairs for --nli; use "
+                f"{' or '.join(NEUTRAL_CONTRASTS)} (the negatives of other contrasts are not "
+                "always neutral, or have other words)"
+            )
+        super().__init__(lexicon, contrast, vocabulary=vocabulary, templates=templates, side=side)
+
+    def count(self) -> int:
+        """Return the exact number of groups."""
+        return super().count() // 2
+
+    def sample_pairs(self, count: int, *, seed: int) -> NliColumns:
+        """Return the pairs of *count* different groups, group by group.
+
+        Raises:
+            UsageError: *count* is not positive, larger than the space, or too large.
+        """
+        self.check_count(count)
+        groups: list[tuple[str, ...]] = []
+        triplet_count = count
+        while len(groups) < count:
+            triplets = self.sample_unchecked(min(triplet_count, super().count()), seed=seed)
+            groups = _deduplicate_groups([*zip(*_render_sentences(triplets), strict=True)])
+            triplet_count *= 2
+        return _build_pairs(groups[:count])
+
+    def _find_strata(self, pattern: Pattern) -> Iterator[tr.Stratum]:
+        """Yield the strata at one place for each form of the positive.
+
+        The same anchors have the same entailments and contradictions at other places.
+        """
+        places = [*self.contrast.find_places(pattern)]
+        for stratum in super()._find_strata(pattern):
+            if stratum.place == places[len(stratum.voices) % len(places)]:
+                yield stratum
+
+
+def _render_sentences(triplets: tr.TripletSet) -> list[list[str]]:
+    """Return six lists of sentences: two hypotheses and four premises of each triplet."""
+    side_makers = (partial(triplets.build_draft, side=side) for side in (*_HYPOTHESES, *_PREMISES))
+    negated_makers = (partial(_toggle_side_negation, triplets, side) for side in _PREMISES)
+    return tr.TripletRows(triplets, [*side_makers, *negated_makers]).render_texts()
+
+
+def _toggle_side_negation(triplets: tr.TripletSet, side: tr.TripletSide, part: tr.TripletPart) -> drafts.EventDraft:
+    return drafts.toggle_negation(triplets.build_draft(part, side=side), drafts.MAIN)
+
+
+def _deduplicate_groups(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Return one row of each group; its hypotheses may stand in either order."""
+    row_by_group: dict[tuple[str, str], tuple[str, ...]] = {}
+    for row in rows:
+        anchor, hard, positive, negative, *_ = row
+        row_by_group.setdefault(min((anchor, positive), (hard, negative)), row)
+    return [*row_by_group.values()]
+
+
+def _build_pairs(groups: Sequence[tuple[str, ...]]) -> NliColumns:
+    pairs = NliColumns([], [], [])
+    for anchor, hard, *premises in groups:
+        for premise, labels in zip(premises, _LABELS, strict=True):
+            pairs.premise.extend((premise, premise))
+            pairs.hypothesis.extend((anchor, hard))
+            pairs.label.extend(labels)
+    return pairs

@@ -1,0 +1,204 @@
+"""Files of triplets: JSONL and Parquet with annotation, or minimal pairs with BLiMP's fields."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sentprobe.disk.files import atomic_path
+from sentprobe.errors import UsageError
+from sentprobe.generator.bulk.generation import PART_SIZE, Renderer
+from sentprobe.generator.pairs.drafts import MAIN
+from sentprobe.generator.pairs.triplets import SIDES, Stratum, TripletRows, TripletSet, TripletSide
+from sentprobe.generator.sentences.sentence_records import json_escape, write_json
+from sentprobe.specs import choose_member
+
+
+class TripletFormat(StrEnum):
+    """The format of a triplet file."""
+
+    JSONL = "jsonl"
+    PARQUET = "parquet"
+    BLIMP = "blimp"
+
+
+FORMATS_BY_SUFFIX = {".jsonl": TripletFormat.JSONL, ".parquet": TripletFormat.PARQUET}
+
+
+def find_triplet_format(name: str | None, out: Path | None) -> TripletFormat:
+    """Return the format called *name*; without a name, that of the suffix of *out*.
+
+    Raises:
+        UsageError: the format is unknown, or is Parquet for standard output.
+    """
+    suffix = out.suffix.lower() if out else ".jsonl"
+    if name is None and suffix not in FORMATS_BY_SUFFIX:
+        suffixes = ", ".join(FORMATS_BY_SUFFIX)
+        raise UsageError(f"no format goes with the suffix {suffix!r}; use {suffixes} or --format")
+    triplet_format = FORMATS_BY_SUFFIX[suffix] if name is None else choose_member(TripletFormat, name, what="format")
+    if out is None and triplet_format is TripletFormat.PARQUET:
+        raise UsageError("Parquet cannot be written to standard output; name a file with --out")
+    return triplet_format
+
+
+@dataclass(frozen=True, slots=True)
+class TripletMetadata:
+    """The fields that a triplet file has beside the sentences."""
+
+    id: str
+    contrast: str
+    structure: str
+    place: str
+    """The clause or noun that the negative changes."""
+    voices: str
+    """The clauses whose voice differs between anchor and positive."""
+
+    def to_json(self) -> dict[str, str]:
+        """Return the fields by name."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+def describe_triplet(number: int, contrast: str, stratum: Stratum) -> TripletMetadata:
+    """Return the metadata of triplet *number*."""
+    voices = ", ".join(map(format_place, stratum.voices))
+    place = format_place(stratum.place)
+    return TripletMetadata(f"{contrast}-{number}", contrast, stratum.pattern.name, place, voices)
+
+
+def format_place(path: str) -> str:
+    """Return the name of a clause or noun by its path.
+
+    >>> format_place(""), format_place("agent.clause.patient.")
+    ('main', 'agent.clause.patient')
+    """
+    return "main" if path == MAIN else path.removesuffix(".")
+
+
+def write_triplets(triplets: TripletSet, path: Path, triplet_format: TripletFormat) -> None:
+    """Write triplets to a file.
+
+    Raises:
+        UsageError: the path cannot be written.
+    """
+    with atomic_path(path) as temporary:
+        if triplet_format is TripletFormat.PARQUET:
+            _write_parquet(triplets, temporary)
+        else:
+            with temporary.open("w", encoding="utf-8", newline="\n") as out:
+                out.writelines(format_triplet_lines(triplets, triplet_format))
+
+
+def format_triplet_lines(triplets: TripletSet, triplet_format: TripletFormat) -> Iterator[str]:
+    """Yield a line of JSON for each triplet."""
+    texts = {side: triplets.render_texts(side) for side in SIDES}
+    records = _render_annotations(triplets)
+    for place, fact in enumerate(_describe_triplets(triplets)):
+        sentences = {side: texts[side][place] for side in SIDES}
+        annotated = {side: records[number][place] for number, side in enumerate(SIDES)}
+        yield _LINE_WRITERS[triplet_format](fact, sentences, annotated)
+
+
+def _describe_triplets(triplets: TripletSet) -> list[TripletMetadata]:
+    name = triplets.space.contrast.name
+    return [describe_triplet(number, name, stratum) for number, stratum in enumerate(triplets.list_strata(), 1)]
+
+
+def _render_annotations(triplets: TripletSet) -> list[list[str]]:
+    renderer = Renderer(TripletRows(triplets), lambda s: write_json(replace(s, index=None)), escape=json_escape)
+    rows = np.arange(len(triplets) * len(SIDES))
+    # Escaped words contain no line breaks, so each line is a record.
+    lines = "".join(text for _, text in renderer.render_chunks(rows)).split("\n")
+    return [lines[first : first + len(triplets)] for first in range(0, len(rows), len(triplets))]
+
+
+def _format_full_line(
+    facts: TripletMetadata, texts: Mapping[TripletSide, str], records: Mapping[TripletSide, str]
+) -> str:
+    sentences = {side.value: text for side, text in texts.items()}
+    return _format_line(facts.to_json() | sentences, records.items())
+
+
+def _format_blimp_line(
+    facts: TripletMetadata, texts: Mapping[TripletSide, str], records: Mapping[TripletSide, str]
+) -> str:
+    """Format a minimal pair: the positive is good; the negative in the positive's form is bad."""
+    good, bad = texts[TripletSide.POSITIVE], texts[TripletSide.NEGATIVE]
+    fields = {
+        "sentence_good": good,
+        "sentence_bad": bad,
+        "field": "semantics",
+        "linguistics_term": facts.contrast,
+        "UID": f"{facts.contrast}_{facts.structure}",
+        "simple_LM_method": False,
+        "one_prefix_method": False,
+        "two_prefix_method": False,
+        "lexically_identical": Counter(good.split()) == Counter(bad.split()),
+        "pairID": facts.id.rpartition("-")[2],
+        "anchor": texts[TripletSide.ANCHOR],
+    }
+    pair_records = (("good", records[TripletSide.POSITIVE]), ("bad", records[TripletSide.NEGATIVE]))
+    return _format_line(fields, pair_records)
+
+
+def _format_line(fields: Mapping[str, object], records: Iterable[tuple[str, str]]) -> str:
+    """Return a line of JSON with *fields* and, as the annotation, *records* in JSON."""
+    head = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+    annotation = ",".join(f'"{name}":{record}' for name, record in records)
+    return f'{head[:-1]},"annotation":{{{annotation}}}}}\n'
+
+
+_LINE_WRITERS = {TripletFormat.JSONL: _format_full_line, TripletFormat.BLIMP: _format_blimp_line}
+
+
+def _write_parquet(triplets: TripletSet, path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    tables = _build_parquet_tables(triplets)
+    first = next(tables)
+    with pq.ParquetWriter(path, first.schema, compression="zstd") as writer:
+        for table in chain([first], tables):
+            writer.write_table(table)
+
+
+def _build_parquet_tables(triplets: TripletSet) -> Iterator[Any]:
+    import pyarrow as pa
+
+    from sentprobe.generator.bulk.parquet import TableMaker
+
+    maker = TableMaker(TripletRows(triplets))
+    facts = pa.Table.from_pylist([triplet.to_json() for triplet in _describe_triplets(triplets)])
+    for start in range(0, len(triplets), PART_SIZE):
+        rows = np.arange(start, min(start + PART_SIZE, len(triplets)))
+        sides = [_build_side_array(maker, rows + number * len(triplets)) for number in range(len(SIDES))]
+        annotation = pa.StructArray.from_arrays(sides, names=[*SIDES])
+        table = facts.slice(start, len(rows))
+        for side, column in zip(SIDES, sides, strict=True):
+            table = table.append_column(side.value, column.field("text"))
+        yield table.append_column("annotation", annotation)
+
+
+def _build_side_array(maker: Any, rows: Any) -> Any:
+    import pyarrow as pa
+
+    (table,) = maker.build_tables(rows)
+    table = table.drop_columns(["id", "index"])
+    arrays = [_decode_dictionaries(column.combine_chunks()) for column in table.columns]
+    return pa.StructArray.from_arrays(arrays, names=table.column_names)
+
+
+def _decode_dictionaries(array: Any) -> Any:
+    """Decode dictionary arrays, because two row groups would have different dictionaries."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(array.type):
+        return array.dictionary_decode()
+    if pa.types.is_list(array.type) and pa.types.is_dictionary(array.type.value_type):
+        words = array.values.dictionary_decode()
+        return pa.ListArray.from_arrays(array.offsets, words)
+    return array

@@ -1,0 +1,430 @@
+"""Triplets: an anchor, a positive with the same meaning in another form, and negatives.
+
+A space of triplets is divided into strata: a structure, the place of the contrast, and the clauses whose voice differs
+in the positive. Samples are spread evenly over the strata.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property, lru_cache, partial
+from itertools import chain, combinations
+from random import Random
+from threading import Lock
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sentprobe.errors import UsageError
+from sentprobe.generator.bulk.generation import Renderer
+from sentprobe.generator.events import event as ev
+from sentprobe.generator.pairs import contrasts, drafts
+from sentprobe.generator.spaces.constraints import Choices, Constraints, Words, choose_words
+from sentprobe.generator.spaces.counting import IndexArray, sample_distinct
+from sentprobe.generator.spaces.held_out_words import SplitSide
+from sentprobe.generator.spaces.space import MAX_SENTENCES, EventBatch, Space, join_batches
+from sentprobe.generator.spaces.templates import Pattern, find_patterns
+from sentprobe.lexicon import Flag, Kind, Lexicon
+
+
+class TripletSide(StrEnum):
+    """The sentences of a triplet; the hard negative is in the anchor's form."""
+
+    ANCHOR = "anchor"
+    POSITIVE = "positive"
+    NEGATIVE = "negative"
+    HARD = "hard_negative"
+
+
+SIDES = tuple(TripletSide)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Stratum:
+    """Triplets of one structure, with one place of the contrast and one set of changed voices."""
+
+    pattern: Pattern
+    place: str
+    voices: tuple[str, ...]
+    spaces: tuple[Space, ...]
+
+    @property
+    def count(self) -> int:
+        """Number of triplets."""
+        return sum(space.count() for space in self.spaces)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TripletPart:
+    """The sampled triplets of one space: their positions in the set, and the anchors."""
+
+    stratum: Stratum
+    positions: NDArray[np.int64]
+    anchors: drafts.EventDraft
+
+
+SentenceMaker: TypeAlias = Callable[[TripletPart], drafts.EventDraft]
+"""Builds one sentence of each triplet of a part."""
+
+
+class ImpossibleContrastError(UsageError):
+    """The contrast is impossible in a template."""
+
+
+class TripletSpace:
+    r"""The triplets of a contrast over a vocabulary, in the named templates.
+
+    With a *side* of a split, only its words and structures are used.
+
+    Raises:
+        UsageError: an unknown contrast, template or vocabulary; a template in which the contrast is impossible; a
+            vocabulary without transitive verbs, or with too few words.
+
+    >>> from sentprobe.lexicon import english
+    >>> triplets = TripletSpace(english(), "role", templates=["transitive"]).sample(1, seed=1)
+    >>> print(*(triplets.render_texts(side)[0] for side in SIDES[:3]), sep="\n")
+    the lawyer is not being called by the doctor
+    the doctor is not calling the lawyer
+    the lawyer is not calling the doctor
+    """
+
+    ITEM_NAME: ClassVar[str] = "triplets"
+    """The counted items, for messages."""
+    SENTENCES_PER_ITEM: ClassVar[int] = len(SIDES)
+    """Number of sentences of each item."""
+
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        contrast: str,
+        *,
+        vocabulary: str = "compeval",
+        templates: Sequence[str] = ("all",),
+        side: SplitSide | None = None,
+    ) -> None:
+        self.side = side
+        self.lexicon = side.restrict_lexicon(lexicon, vocabulary) if side else lexicon
+        self.contrast = contrasts.find_contrast(contrast)
+        self.vocabulary = vocabulary
+        self.templates = tuple(templates)
+        self.words = _choose_words(self.lexicon, vocabulary)
+        strata = [*chain.from_iterable(map(self._find_template_strata, self.templates))]
+        strata_by_key = {(stratum.pattern, stratum.place, stratum.voices): stratum for stratum in reversed(strata)}
+        self.strata = tuple(reversed(strata_by_key.values()))
+
+    def count(self) -> int:
+        """Return the exact number of triplets."""
+        return sum(stratum.count for stratum in self.strata)
+
+    def sample(self, count: int, *, seed: int) -> "TripletSet":
+        """Return *count* different triplets, spread evenly over the strata, in random order.
+
+        Raises:
+            UsageError: *count* is not positive, larger than the space, or too large.
+        """
+        self.check_count(count)
+        return self.sample_unchecked(count, seed=seed)
+
+    def sample_unchecked(self, count: int, *, seed: int) -> "TripletSet":
+        """Return *count* different triplets as :meth:`sample` does, without checking *count*."""
+        rng = np.random.default_rng(seed)
+        order = np.random.default_rng((seed, 1)).permutation(count)
+        shares = divide_evenly(count, [stratum.count for stratum in self.strata], Random(seed))
+        parts: list[TripletPart] = []
+        start = 0
+        for stratum, share in zip(self.strata, shares, strict=True):
+            numbers = sample_distinct(share, stratum.count, rng) if share else np.empty(0, np.int64)
+            parts += self._build_parts(stratum, numbers, order[start : start + share], seed)
+            start += share
+        return TripletSet(self, tuple(parts), count, seed)
+
+    def check_count(self, count: int) -> None:
+        """Raise a UsageError if *count* is not positive, larger than the space, or too large."""
+        most = MAX_SENTENCES // self.SENTENCES_PER_ITEM
+        if count <= 0:
+            raise UsageError(f"the number of {self.ITEM_NAME} must be positive, not {count}")
+        if count > self.count():
+            side = f"; {self.side}" if self.side else ""
+            raise UsageError(
+                f"{count} {self.ITEM_NAME} were asked for, but there are only {self.count()} different ones (contrast "
+                f"{self.contrast.name}; templates {', '.join(self.templates)}; vocabulary {self.vocabulary}{side})"
+            )
+        if count > most:
+            raise UsageError(
+                f"{count} {self.ITEM_NAME} are too many at once, at most {most:,}: each has "
+                f"{self.SENTENCES_PER_ITEM} sentences"
+            )
+
+    def _build_parts(
+        self, stratum: Stratum, numbers: IndexArray, positions: NDArray[np.int64], seed: int
+    ) -> Iterator[TripletPart]:
+        first = 0
+        for space in stratum.spaces:
+            selected = np.flatnonzero((numbers >= first) & (numbers < first + space.count()))
+            if len(selected):
+                yield TripletPart(
+                    stratum=stratum,
+                    positions=positions[selected],
+                    anchors=self._build_anchors(space, numbers[selected] - first, seed),
+                )
+            first += space.count()
+
+    def _build_anchors(self, space: Space, numbers: IndexArray, seed: int) -> drafts.EventDraft:
+        (batch,) = space.batches(numbers)
+        values = {name: np.empty_like(column) for name, column in batch.values.items()}
+        for name, column in batch.values.items():
+            values[name][batch.positions] = column
+        batch = EventBatch(batch.layout, np.arange(len(numbers)), values)
+        salts = compute_salts(numbers, seed)
+        return drafts.draft_from_batch(batch, self.words, excluded_verbs=self.excluded_verbs, salts=salts)
+
+    @cached_property
+    def excluded_verbs(self) -> frozenset[int]:
+        """Stative verbs, which replace no other verb."""
+        return frozenset(
+            place
+            for frame, verbs in self.words.verbs_by_frame.items()
+            for place in verbs
+            if Flag.STATIVE in self.lexicon.get(self.words.verbs[place], Kind(frame.value)).flags
+        )
+
+    def _find_template_strata(self, template: str) -> list[Stratum]:
+        """Return the strata of a template; raise an error that says why if it has none."""
+        patterns = [p for p in find_patterns([template]) if self.side is None or self.side.has_structure(p)]
+        strata = list(chain.from_iterable(map(self._find_strata, patterns)))
+        if strata:
+            return strata
+        name = self.contrast.name
+        if not patterns:
+            why = "all of its structures are on the other side of the split"
+        elif not any(map(contrasts.find_transitive_paths, patterns)):
+            why = "no clause of it is transitive, so nothing can be said in another form"
+        elif not any([*self.contrast.find_places(pattern)] for pattern in patterns):
+            why = f"that needs {self.contrast.requirement}"
+        else:
+            why = f"vocabulary {self.vocabulary!r} has too few words"
+        of = f" of {self.side}" if self.side else ""
+        raise ImpossibleContrastError(f"the template {template!r}{of} cannot have the contrast {name!r}: {why}")
+
+    def _find_strata(self, pattern: Pattern) -> Iterator[Stratum]:
+        for place in self.contrast.find_places(pattern):
+            spaces_by_voice: dict[ev.Voice | None, tuple[Space, ...]] = {}
+            for voices, voice in _find_voice_changes(pattern):
+                if voice not in spaces_by_voice:
+                    spaces_by_voice[voice] = tuple(self._find_anchor_spaces(pattern, place, ev.Event(voice=voice)))
+                if spaces := spaces_by_voice[voice]:
+                    yield Stratum(pattern=pattern, place=place, voices=voices, spaces=spaces)
+
+    def _find_anchor_spaces(self, pattern: Pattern, place: str, form: ev.Event) -> Iterator[Space]:
+        adverb_count = int(self.contrast.needs_adverb)
+        main, inner = (adverb_count, 0) if place == drafts.MAIN else (0, adverb_count)
+        for condition in self.contrast.build_conditions(pattern, place):
+            try:
+                main_event = ev.unify(condition, form)
+                choices = Choices(main=main_event, adverbs=(main,), clause_adverbs=(inner,))
+                space = self._build_space(pattern, choices)
+                if self.contrast.replaces_word:
+                    self.contrast.edit(self._build_anchors(space, np.zeros(1, np.int64), 0), place)
+            except (ev.Contradiction, drafts.NoOtherWordError):
+                continue
+            yield space
+
+    def _build_space(self, pattern: Pattern, choices: Choices) -> Space:
+        volitional = drafts.VOLITIONAL_ADVERBS & set(self.words.adverbs) if self.contrast.needs_adverb else ()
+        return Space(
+            self.lexicon,
+            vocabulary=self.vocabulary,
+            templates=[pattern.name],
+            choices=choices,
+            constraints=Constraints(forbidden_words=tuple(sorted(volitional))),
+            explained=False,
+        )
+
+
+def _find_voice_changes(pattern: Pattern) -> Iterator[tuple[tuple[str, ...], ev.Voice | None]]:
+    """Yield the clauses whose voice may change, with the voice of the main clause before or None.
+
+    The number of passives must change. If an active and a passive were exchanged, the positive might have the same
+    words as the anchor, and no negative could be nearer.
+    """
+    paths = contrasts.find_transitive_paths(pattern)
+    for size in range(1, len(paths) + 1):
+        for voices in combinations(paths, size):
+            inner = {dict(pattern.clauses)[drafts.parse_owner_role(p)].voice for p in voices if p}
+            if size % 2:
+                yield voices, None
+            elif len(inner) == 1:
+                yield voices, inner.pop() if drafts.MAIN in voices else None
+
+
+def _choose_words(lexicon: Lexicon, vocabulary: str) -> Words:
+    """Return the words of a vocabulary, which must have transitive verbs."""
+    words = choose_words(lexicon, vocabulary, Choices(), Constraints())
+    if not words.verbs_by_frame[ev.Frame.TRANSITIVE]:
+        raise UsageError(
+            f"vocabulary {vocabulary!r} has no transitive verb, so no sentence of it has a passive "
+            "and nothing can be said in another form"
+        )
+    return words
+
+
+def divide_evenly(count: int, sizes: Sequence[int], rng: Random) -> list[int]:
+    """Divide *count* into equal shares, none above its size; the remainder goes to random shares.
+
+    >>> divide_evenly(10, [2, 100, 100], Random(0))
+    [2, 4, 4]
+    """
+    shares, remaining = [0] * len(sizes), count
+    order = rng.sample(range(len(sizes)), len(sizes))
+    order.sort(key=sizes.__getitem__)  # stable: ties stay in random order
+    for served, place in enumerate(order):
+        shares[place] = min(sizes[place], remaining // (len(sizes) - served))
+        remaining -= shares[place]
+    return shares
+
+
+def compute_salts(numbers: IndexArray, seed: int) -> NDArray[np.uint64]:
+    """Return a pseudo-random number for each index and the seed (SplitMix64)."""
+    low = np.array([int(number) & (2**64 - 1) for number in numbers.tolist()], dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        x = low + np.uint64((seed * 0x9E3779B97F4A7C15 + 0x632BE59BD9B4E019) & (2**64 - 1))
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
+        return np.asarray(x ^ (x >> np.uint64(31)))
+
+
+class TripletSet:
+    """A sample of triplets, numbered from 0."""
+
+    def __init__(self, space: TripletSpace, parts: tuple[TripletPart, ...], count: int, seed: int) -> None:
+        self.space = space
+        self.seed = seed
+        self.parts = parts
+        self._count = count
+
+    def __len__(self) -> int:
+        return self._count
+
+    @cached_property
+    def _texts(self) -> list[list[str]]:
+        return TripletRows(self).render_texts()
+
+    def render_texts(self, side: TripletSide) -> list[str]:
+        """Return the sentences of one side, in the order of the triplets."""
+        return self._texts[SIDES.index(side)]
+
+    def list_strata(self) -> list[Stratum]:
+        """Return the stratum of each triplet."""
+        stratum_by_position: dict[int, Stratum] = {}
+        for part in self.parts:
+            stratum_by_position |= dict.fromkeys(part.positions.tolist(), part.stratum)
+        return [stratum_by_position[place] for place in range(len(self))]
+
+    def assign_units(self) -> NDArray[np.int64]:
+        """Return the unit of each triplet; triplets with the same nouns and verbs share a unit."""
+        keys: dict[tuple[str, ...], int] = {}
+        units = np.empty(len(self), np.int64)
+        for part in self.parts:
+            for place, words in zip(part.positions.tolist(), _find_content_words(part.anchors), strict=True):
+                units[place] = keys.setdefault(words, len(keys))
+        return units
+
+    def build_events(self, side: TripletSide) -> list[ev.Event]:
+        """Return the events of one side, in the order of the triplets."""
+        events_by_position: dict[int, ev.Event] = {}
+        for part in self.parts:
+            draft = self.build_draft(part, side=side)
+            events_by_position |= {place: draft.build_event(row) for row, place in enumerate(part.positions.tolist())}
+        return [events_by_position[place] for place in range(len(self))]
+
+    def build_draft(self, part: TripletPart, *, side: TripletSide) -> drafts.EventDraft:
+        """Return the events of one side of a part."""
+        draft = part.anchors
+        if side in (TripletSide.POSITIVE, TripletSide.NEGATIVE):
+            for path in part.stratum.voices:
+                draft = drafts.exchange_voice(draft, path)
+        if side in (TripletSide.NEGATIVE, TripletSide.HARD):
+            draft = self.space.contrast.edit(draft, part.stratum.place)
+        return draft
+
+
+def _find_content_words(draft: drafts.EventDraft) -> Iterator[tuple[str, ...]]:
+    columns = [
+        np.array(words)[column]
+        for name, column in draft.values.items()
+        for kind, words in (("noun", draft.words.nouns), ("verb", draft.words.verbs))
+        if name.rpartition(".")[2] == kind
+    ]
+    yield from map(tuple, np.sort(np.stack(columns, axis=1), axis=1).tolist())
+
+
+class TripletRows:
+    """The sentences of a set of triplets as rows, column after column.
+
+    Each column builds the sentences of a part of the set; the default columns are the sides.
+    """
+
+    def __init__(self, triplets: TripletSet, columns: Sequence[SentenceMaker] = ()) -> None:
+        self.lexicon = triplets.space.lexicon
+        self.words = triplets.space.words
+        self._triplets = triplets
+        self._columns = columns or tuple(partial(triplets.build_draft, side=side) for side in SIDES)
+
+    def count(self) -> int:
+        """Return the number of sentences."""
+        return len(self._triplets) * len(self._columns)
+
+    def render_texts(self) -> list[list[str]]:
+        """Return the sentences of each column, in the order of the triplets."""
+        lines = _make_text_writer(self.lexicon, self.words).render_lines(self)
+        step = len(self._triplets)
+        return [lines[first : first + step] for first in range(0, self.count(), step)]
+
+    def batches(self, indices: IndexArray) -> Iterator[EventBatch]:
+        """Yield the values of the sentences of these rows."""
+        rows = np.asarray(indices, dtype=np.int64)
+        output_row_of = np.full(self.count(), -1)
+        output_row_of[rows] = np.arange(len(rows))
+        batches_by_layout: dict[int, list[EventBatch]] = {}
+        for number, column in enumerate(self._columns):
+            for part in self._triplets.parts:
+                output_rows = output_row_of[part.positions + number * len(self._triplets)]
+                is_requested = output_rows >= 0
+                if is_requested.any():
+                    draft = column(part)
+                    values = {name: row_values[is_requested] for name, row_values in draft.values.items()}
+                    batch = EventBatch(draft.build_layout(), output_rows[is_requested], values)
+                    batches_by_layout.setdefault(id(batch.layout), []).append(batch)
+        yield from map(join_batches, batches_by_layout.values())
+
+
+class _TextWriter:
+    """Renders the texts of rows, and caches the shapes for all rows with the same words."""
+
+    def __init__(self, lexicon: Lexicon, words: Words) -> None:
+        self.lexicon = lexicon
+        self.words = words
+        self._rows: TripletRows | None = None
+        self._lock = Lock()
+        self._renderer = Renderer(self, lambda sentence: f"{sentence.text}\n")
+
+    def render_lines(self, rows: TripletRows) -> list[str]:
+        with self._lock:  # threads share a writer
+            self._rows = rows
+            try:
+                chunks = self._renderer.render_chunks(np.arange(rows.count()))
+                return "".join(text for _, text in chunks).split("\n")
+            finally:
+                self._rows = None
+
+    def count(self) -> int:
+        return self._rows.count() if self._rows else 0
+
+    def batches(self, indices: IndexArray) -> Iterator[EventBatch]:
+        yield from self._rows.batches(indices) if self._rows else ()
+
+
+@lru_cache(maxsize=4)
+def _make_text_writer(lexicon: Lexicon, words: Words) -> _TextWriter:
+    return _TextWriter(lexicon, words)

@@ -1,0 +1,1 @@
+"""Sentences: realization, parsing and annotation of events."""

@@ -1,0 +1,158 @@
+"""Realization of an event as a sentence, with cached shapes and look-up of words.
+
+The inverse is :func:`sentprobe.generator.sentences.parse.parse`.
+"""
+
+from collections.abc import Iterator
+
+from sentprobe.errors import UsageError
+from sentprobe.generator.events.event import (
+    Event,
+    Participant,
+    RelativeClause,
+    Role,
+    find_open_fields,
+    iterate_clauses,
+    iterate_participants,
+)
+from sentprobe.generator.events.lemmas import infer_frames
+from sentprobe.generator.sentences.sentence import Negation, Predicate, Sentence, Token
+from sentprobe.generator.sentences.sentence_plan import PlanToken, SentencePlan, find_slots, plan_sentence
+from sentprobe.grammars.derivation import PARENT
+from sentprobe.grammars.features import word_features
+from sentprobe.lexicon import Form, Kind, Lexicon, Word
+
+SLOT_KINDS = {"noun": Kind.NOUN, "det": Kind.DETERMINER, "rel": Kind.RELATIVIZER}
+
+
+def check_event(event: Event, lexicon: Lexicon) -> None:
+    """Check that *event* can be realized with the words of *lexicon*.
+
+    Raises:
+        UsageError: a field is open, a gap stands outside a relative clause, a word is unknown, or a determiner does not
+            go with its noun's number.
+    """
+    missing = list(find_open_fields(event))
+    if missing:
+        raise UsageError(f"the event is only partly specified: {', '.join(missing)} left open")
+    for clause, modified in iterate_clauses(event):
+        if (modified is None) != (clause.gap is None):
+            raise UsageError(f"{clause.predicate}: a gap stands in a relative clause and only there")
+        lexicon.get(clause.predicate or "", Kind(str(clause.frame)))
+        for adverb in clause.adverbs or ():
+            lexicon.get(adverb, Kind.ADVERB)
+        for _, person in iterate_participants(clause):
+            _check_participant(person, lexicon)
+
+
+def _check_participant(person: Participant, lexicon: Lexicon) -> None:
+    noun = lexicon.get(person.noun or "", Kind.NOUN)
+    determiner = lexicon.get(person.determiner or "", Kind.DETERMINER)
+    if choose_determiner_form(str(person.number), vowel=noun.vowel) not in determiner.forms:
+        number = "singular" if person.number == "sg" else "plural"
+        raise UsageError(f"the determiner {determiner.lemma!r} does not go with a {number} noun")
+    if isinstance(person.clause, RelativeClause):
+        lexicon.get(person.clause.relativizer or "", Kind.RELATIVIZER)
+
+
+def choose_determiner_form(number: str, *, vowel: bool) -> Form:
+    """Return the form of a determiner before a noun of *number*, with a vowel sound or not."""
+    return Form(f"DT.{number}{'.vowel' if vowel else ''}")
+
+
+def find_words(event: Event, lexicon: Lexicon) -> dict[str, Word]:
+    """Return the words of *event* by slot (see :mod:`.sentence_plan`)."""
+    frames = {path: str(clause.frame) for path, clause in _iterate_clause_paths(event)}
+    words = {}
+    for slot, lemma in find_slots(event).items():
+        path, _, name = slot.rpartition(".")
+        kind = Kind(frames[path]) if name == "verb" else SLOT_KINDS.get(name, Kind.ADVERB)
+        words[slot] = lexicon.get(lemma, kind)
+    return words
+
+
+def _iterate_clause_paths(event: Event, path: str = "") -> Iterator[tuple[str, Event]]:
+    yield path, event
+    for role, person in iterate_participants(event):
+        if isinstance(person.clause, RelativeClause):
+            inner = f"{path}.{role.value}.clause".removeprefix(".")
+            yield from _iterate_clause_paths(person.clause.event, inner)
+
+
+def realize(event: Event, lexicon: Lexicon, *, id: str = "") -> Sentence:
+    """Return the one sentence of a fully specified *event*, with its annotation.
+
+    An open frame is filled in if the lexicon has the verb in only one.
+
+    Raises:
+        UsageError: see :func:`check_event`.
+    """
+    event = infer_frames(event, lexicon)
+    check_event(event, lexicon)
+    plan = plan_sentence(event)
+    words = find_words(event, lexicon)
+    tokens = tuple(_fill_token(token, words) for token in plan.tokens)
+    return Sentence(
+        id=id,
+        tokens=tokens,
+        tree=render_tree([(t.before, t.after) for t in plan.tokens], tokens),
+        event=event,
+        predicates=list_predicates(plan),
+        negations=list_negations(plan),
+    )
+
+
+def _fill_token(token: PlanToken, words: dict[str, Word]) -> Token:
+    leaf, head = token.leaf, token.head + 1
+    deprel = "root" if token.head == PARENT else token.rel
+    if not token.slot:
+        return Token(
+            form=leaf.form, lemma=leaf.lemma, upos=leaf.pos, xpos=leaf.tag, feats=leaf.feats, head=head, deprel=deprel
+        )
+    word, form = words[token.slot], choose_form(token, words)
+    return Token(
+        form=word.forms[form],
+        lemma=word.lemma,
+        upos=leaf.pos,
+        xpos=form.value.partition(".")[0],
+        feats=leaf.feats or word_features(leaf.pos, word.lemma, leaf.form.removeprefix("DT.")),
+        head=head,
+        deprel=deprel,
+    )
+
+
+def choose_form(token: PlanToken, words: dict[str, Word]) -> Form:
+    """Return the inflected form that a slot takes."""
+    name = token.slot.rpartition(".")[2]
+    if name == "det":
+        noun = words[token.slot.removesuffix("det") + "noun"]
+        return choose_determiner_form(token.leaf.form.removeprefix("DT."), vowel=noun.vowel)
+    if name == "rel":
+        return next(iter(words[token.slot].forms))
+    return Form(token.leaf.form)
+
+
+def list_predicates(plan: SentencePlan) -> tuple[Predicate, ...]:
+    """Return the predicates of a plan, the main one first."""
+    return tuple(
+        Predicate(
+            verb=clause.verb + 1,
+            agent=clause.positions[Role.AGENT] + 1,
+            patient=clause.positions[Role.PATIENT] + 1 if Role.PATIENT in clause.positions else None,
+        )
+        for clause in plan.clauses
+    )
+
+
+def list_negations(plan: SentencePlan) -> tuple[Negation, ...]:
+    """Return the negations of a plan, clause by clause."""
+    return tuple(
+        Negation(cue=clause.cue + 1, verb=clause.verb + 1) for clause in plan.clauses if clause.cue is not None
+    )
+
+
+def render_tree(brackets: list[tuple[str, str]], tokens: tuple[Token, ...]) -> str:
+    """Return the tree in Penn brackets, from the brackets around each token."""
+    return " ".join(
+        f"{before}({token.xpos} {token.form}){after}" for (before, after), token in zip(brackets, tokens, strict=True)
+    )

@@ -1,0 +1,65 @@
+"""A generated sentence with its gold annotation."""
+
+from dataclasses import dataclass
+
+from sentprobe.generator.events.event import Event
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """A word of a sentence, annotated as in CoNLL-U.
+
+    ``head`` is the number of the token it depends on, counted from 1 (0: the root); ``feats`` is "" if there are none.
+    """
+
+    form: str
+    lemma: str
+    upos: str
+    xpos: str
+    feats: str
+    head: int
+    deprel: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Predicate:
+    """A verb and its participants' nouns, as token numbers from 1.
+
+    In a relative clause, the modified noun is the participant of the gap. An intransitive verb has no patient.
+    """
+
+    verb: int
+    agent: int
+    patient: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Negation:
+    """A negation: its cue and the verb that it negates, as token numbers from 1."""
+
+    cue: int
+    verb: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentence:
+    """A sentence with its event and gold annotation.
+
+    ``tree`` is the constituency tree in Penn brackets. ``index`` is the sentence's position in its space and
+    ``template`` its sub-template; they are None and "" for other sentences. The main predicate stands first, then those
+    of relative clauses in their order.
+    """
+
+    id: str
+    tokens: tuple[Token, ...]
+    tree: str
+    event: Event
+    predicates: tuple[Predicate, ...]
+    negations: tuple[Negation, ...]
+    template: str = ""
+    index: int | None = None
+
+    @property
+    def text(self) -> str:
+        """The tokens, separated by single spaces."""
+        return " ".join(token.form for token in self.tokens)

@@ -1,0 +1,232 @@
+"""Sentence plans: sentences without words, joined from cached shapes.
+
+This is the fast path. The structure of an event determines its plan; a slot in the plan is filled with an inflected
+form of the event's word by look-up. Slots are named by their path in the event: ``verb``, ``adverb0``, ``agent.noun``,
+``agent.det``, ``agent.rel``, ``agent.clause.verb``, ...
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import accumulate
+
+from sentprobe.generator.events.event import ROLES, Event, Participant, Polarity, RelativeClause, Role
+from sentprobe.generator.sentences.structure import ClauseStructure, extract_structure
+from sentprobe.grammars import shapes
+from sentprobe.grammars.derivation import PARENT, FlatItem, Leaf
+
+_SLOT_NAMES = {shapes.VERB: "verb", shapes.NOUN: "noun", shapes.DETERMINER: "det", shapes.RELATIVIZER: "rel"}
+CONSONANT = "consonant"
+
+
+@dataclass(slots=True)
+class PlanToken:
+    """A token without its word: ``slot`` is "" for a function word.
+
+    The leaf's form is the word, or the name of the inflected form that fills the slot. ``origin`` is the shape and item
+    of the token, ``path`` its clause or noun phrase. ``head`` counts from 0; at the top it is :data:`PARENT`.
+    """
+
+    slot: str
+    leaf: Leaf
+    path: str
+    origin: tuple[shapes.Shape, int]
+    head: int = PARENT
+    rel: str = "head"
+    before: str = ""
+    after: str = ""
+
+
+@dataclass(slots=True)
+class PlanClause:
+    """The positions, from 0, of a clause's verb, participants and negation cue."""
+
+    verb: int
+    positions: dict[Role, int]
+    cue: int | None
+
+    def shift(self, by: int) -> "PlanClause":
+        """Return the clause *by* positions further right."""
+        positions = {role: at + by for role, at in self.positions.items()}
+        return PlanClause(self.verb + by, positions, None if self.cue is None else self.cue + by)
+
+
+@dataclass(slots=True)
+class SentencePlan:
+    """The tokens of a constituent, its clauses (the topmost first), and its head token."""
+
+    tokens: list[PlanToken]
+    clauses: list[PlanClause]
+    head: int
+
+
+@dataclass(frozen=True, slots=True)
+class _StructureKey:
+    """A cache key: an event that is equal to all others of its structure."""
+
+    structure: ClauseStructure
+    event: Event = field(compare=False)
+
+
+def plan_sentence(event: Event) -> SentencePlan:
+    """Return the plan of a sentence with a fully specified structure; its words do not matter.
+
+    The plan is cached and shared by all events of that structure: do not change it.
+    """
+    return _plan_structure(_StructureKey(extract_structure(event), event))
+
+
+@lru_cache(maxsize=8192)  # events of two clauses have about 4,000 structures
+def _plan_structure(key: _StructureKey) -> SentencePlan:
+    return _plan_clause(key.event, "", "")
+
+
+def _plan_clause(event: Event, path: str, head_number: str) -> SentencePlan:
+    """Plan a clause; *head_number* is the number of the noun that it modifies, or ""."""
+    shape = _choose_clause_shape(event, head_number)
+    items = shapes.load_english_shapes().find_items(shape)
+    parts = [_plan_clause_part(shape, i, event, path) for i in range(len(items))]
+    plan, starts = _join_parts(items, parts)
+    for i, item in enumerate(items):
+        if isinstance(item.content, Leaf):
+            if item.content.lemma == shapes.VERB:
+                plan.clauses[0].verb = starts[i]
+            elif item.content.pos == "PART":
+                plan.clauses[0].cue = starts[i]
+        elif item.content.category == "NP":
+            plan.clauses[0].positions[Role(item.content.name)] = starts[i] + parts[i].head
+    return plan
+
+
+def _choose_clause_shape(event: Event, head_number: str) -> shapes.ClauseShape:
+    subject = event.argument(event.subject)
+    number = subject.number if isinstance(subject, Participant) else head_number
+    negation = event.negator if event.polarity is Polarity.NEGATIVE else event.polarity
+    return shapes.ClauseShape(
+        str(event.frame),
+        str(event.voice),
+        str(event.tense),
+        str(event.aspect),
+        str(negation),
+        bool(event.adverbs),
+        str(event.gap or ""),
+        str(number),
+    )
+
+
+def _plan_clause_part(shape: shapes.ClauseShape, at: int, event: Event, path: str) -> SentencePlan:
+    content = shapes.load_english_shapes().find_items(shape)[at].content
+    if isinstance(content, Leaf):
+        # A clause's relativizer belongs to the participant that the clause modifies.
+        owner = path.removesuffix("clause.") if content.lemma == shapes.RELATIVIZER else path
+        return _plan_leaf(content, owner, (shape, at))
+    if content.category == "ADVP":
+        return _plan_adverbs(len(event.adverbs or ()), path)
+    person = event.argument(Role(content.name))
+    assert isinstance(person, Participant)
+    return _plan_noun_phrase(person, f"{path}{content.name}.")
+
+
+def _plan_leaf(leaf: Leaf, path: str, origin: tuple[shapes.Shape, int]) -> SentencePlan:
+    slot = _SLOT_NAMES.get(leaf.lemma, "")
+    return SentencePlan([PlanToken(path + slot if slot else "", leaf, path, origin)], [], 0)
+
+
+def _plan_adverbs(count: int, path: str) -> SentencePlan:
+    shape = shapes.AdverbShape(count)
+    items = shapes.load_english_shapes().find_items(shape)
+    leaves = [item.content for item in items if isinstance(item.content, Leaf)]
+    plan, _ = _join_parts(items, [_plan_leaf(leaf, path, (shape, i)) for i, leaf in enumerate(leaves)])
+    plan.clauses.clear()
+    adverbs = (token for token in plan.tokens if token.leaf.lemma == shapes.ADVERB)
+    for number, token in enumerate(adverbs):
+        token.slot = f"{path}adverb{number}"
+    return plan
+
+
+def _plan_noun_phrase(person: Participant, path: str) -> SentencePlan:
+    clause = person.clause if isinstance(person.clause, RelativeClause) else None
+    shape = shapes.NounShape(str(person.number), CONSONANT, clause is not None)
+    items = shapes.load_english_shapes().find_items(shape)
+    parts = [
+        _plan_leaf(item.content, path, (shape, i))
+        if isinstance(item.content, Leaf)
+        else _plan_relative_clause(clause, path, shape.number)
+        for i, item in enumerate(items)
+    ]
+    plan, _ = _join_parts(items, parts)
+    plan.clauses.pop(0)
+    if clause is not None and clause.event.gap is not None:
+        plan.clauses[0].positions[clause.event.gap] = plan.head
+    return plan
+
+
+def _plan_relative_clause(clause: RelativeClause | None, path: str, number: str) -> SentencePlan:
+    assert clause is not None
+    return _plan_clause(clause.event, f"{path}clause.", number)
+
+
+def _join_parts(items: tuple[FlatItem, ...], parts: list[SentencePlan]) -> tuple[SentencePlan, list[int]]:
+    """Join the parts in the order of *items*; also return the start of each part.
+
+    The first clause of the result is unfinished; the caller fills it in.
+    """
+    starts = list(accumulate((len(part.tokens) for part in parts[:-1]), initial=0))
+    heads = [start + part.head for start, part in zip(starts, parts, strict=True)]
+    tokens: list[PlanToken] = []
+    clauses = [PlanClause(0, {}, None)]
+    head = 0
+    for item, part, start in zip(items, parts, starts, strict=True):
+        target = PARENT if item.head == PARENT else heads[item.head]
+        if target == PARENT and item.rel == "head":
+            head = start + part.head
+        for token in part.tokens:
+            if token.head != PARENT:
+                token.head += start
+            else:
+                token.head = target
+                token.rel = item.rel if token.rel == "head" else token.rel
+            tokens.append(token)
+        part.tokens[0].before = item.before + part.tokens[0].before
+        part.tokens[-1].after += item.after
+        clauses += [clause.shift(start) for clause in part.clauses]
+    return SentencePlan(tokens, clauses, head), starts
+
+
+def find_slots(event: Event, path: str = "", slots: dict[str, str] | None = None) -> dict[str, str]:
+    """Return the lemmas of *event* by slot, added to *slots*."""
+    slots = {} if slots is None else slots
+    slots[path + "verb"] = event.predicate or ""
+    for i, lemma in enumerate(event.adverbs or ()):
+        slots[f"{path}adverb{i}"] = lemma
+    for name, person in (("agent.", event.agent), ("patient.", event.patient)):
+        if isinstance(person, Participant):
+            _add_participant_slots(person, path + name, slots)
+    return slots
+
+
+def _add_participant_slots(person: Participant, path: str, slots: dict[str, str]) -> None:
+    slots[path + "noun"] = person.noun or ""
+    slots[path + "det"] = person.determiner or ""
+    if isinstance(person.clause, RelativeClause):
+        slots[path + "rel"] = person.clause.relativizer or ""
+        find_slots(person.clause.event, path + "clause.", slots)
+
+
+def replace_words(event: Event, word: Callable[[str], str], path: str = "") -> Event:
+    """Return *event* with ``word(slot)`` in place of the word of every slot."""
+    adverbs = tuple(word(f"{path}adverb{i}") for i in range(len(event.adverbs or ())))
+    replaced = replace(event, predicate=word(f"{path}verb"), adverbs=adverbs)
+    for role in ROLES:
+        person = event.argument(role)
+        if isinstance(person, Participant):
+            replaced = replaced.with_argument(role, _replace_participant_words(person, word, f"{path}{role.value}."))
+    return replaced
+
+
+def _replace_participant_words(person: Participant, word: Callable[[str], str], path: str) -> Participant:
+    clause = person.clause
+    if isinstance(clause, RelativeClause):
+        inner = replace_words(clause.event, word, f"{path}clause.")
+        clause = replace(clause, relativizer=word(f"{path}rel"), event=inner)
+    return replace(person, noun=word(f"{path}noun"), determiner=word(f"{path}det"), clause=clause)

@@ -1,0 +1,280 @@
+"""Records: a sentence as text in each line-based format, and its readers."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
+from functools import partial
+from types import NoneType
+from typing import Any
+
+from sentprobe.errors import FormatError, SentprobeError, UsageError, suggest
+from sentprobe.generator.events.event_json import event_from_json, event_to_json
+from sentprobe.generator.sentences.parse import parse
+from sentprobe.generator.sentences.realize import realize
+from sentprobe.generator.sentences.sentence import Negation, Predicate, Sentence, Token
+from sentprobe.lexicon import Lexicon
+from sentprobe.values import BadSyntaxError, check_record, parse_json
+
+_TOKEN_FIELDS = tuple(field.name for field in fields(Token))
+
+
+def to_json(sentence: Sentence) -> dict[str, Any]:
+    """Return *sentence* as a value that :mod:`json` can write; tokens as one list per field."""
+    return {
+        "id": sentence.id,
+        "text": sentence.text,
+        "template": sentence.template,
+        "index": sentence.index,
+        "tokens": {name: [getattr(token, name) for token in sentence.tokens] for name in _TOKEN_FIELDS},
+        "tree": sentence.tree,
+        "event": event_to_json(sentence.event),
+        "predicates": [asdict(predicate) for predicate in sentence.predicates],
+        "negations": [asdict(negation) for negation in sentence.negations],
+    }
+
+
+def from_json(record: Mapping[str, Any]) -> Sentence:
+    """Return the sentence of a record; inverse of :func:`to_json`.
+
+    Raises:
+        FormatError: a field is missing or of the wrong type.
+    """
+    try:
+        tokens = record["tokens"]
+        columns = [tokens[name] for name in _TOKEN_FIELDS]
+        sentence = Sentence(
+            id=record["id"],
+            tokens=tuple(Token(**dict(zip(_TOKEN_FIELDS, row, strict=True))) for row in zip(*columns, strict=True)),
+            tree=record["tree"],
+            event=event_from_json(record["event"]),
+            predicates=tuple(Predicate(**predicate) for predicate in record["predicates"]),
+            negations=tuple(Negation(**negation) for negation in record["negations"]),
+            template=record["template"],
+            index=record["index"],
+        )
+        _check_types(sentence)
+    except KeyError as error:
+        raise FormatError(f"the sentence lacks {error.args[0]!r}") from error
+    except (TypeError, ValueError, AttributeError) as error:
+        raise FormatError(f"invalid sentence: {error}") from error
+    return sentence
+
+
+def _check_types(sentence: Sentence) -> None:
+    """Raise a TypeError for values of wrong types. The index may be any integer."""
+    for part in (*sentence.tokens, *sentence.predicates, *sentence.negations):
+        check_record(part)
+    for text in (sentence.id, sentence.tree, sentence.template):
+        if not isinstance(text, str):
+            raise TypeError("id, tree and template must be texts")
+    if type(sentence.index) not in (int, NoneType):
+        raise TypeError("the index must be a whole number")
+
+
+def write_json(sentence: Sentence) -> str:
+    """Return *sentence* as one line of JSON."""
+    return json.dumps(to_json(sentence), ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def _read_json(lines: Iterable[str], _: Lexicon) -> Iterator[Sentence]:
+    for number, line in enumerate(lines, 1):
+        try:
+            record = parse_json(line)
+        except BadSyntaxError as error:
+            column = f", column {error.column}" if error.column else ""
+            raise FormatError(f"line {number}{column}: not JSON: {error.reason}") from error
+        if not isinstance(record, dict):
+            raise FormatError(f"line {number}: expected a JSON object")
+        yield _call_with_line_number(number, from_json, record)
+
+
+def _call_with_line_number(number: int, read: Callable[..., Sentence], *arguments: Any) -> Sentence:
+    try:
+        return read(*arguments)
+    except SentprobeError as error:
+        raise FormatError(f"line {number}: {error}") from error
+
+
+def write_text(sentence: Sentence) -> str:
+    """Return the tokens of *sentence*, separated by spaces, as a line."""
+    return sentence.text + "\n"
+
+
+def annotate_text(text: str, lexicon: Lexicon, *, id: str = "") -> Sentence:
+    """Parse a sentence and return it with its annotation.
+
+    Raises:
+        ParseError: the grammar does not cover the sentence.
+        SentprobeError: the sentence is ambiguous.
+    """
+    events = parse(text, lexicon)
+    if len(events) > 1:
+        raise SentprobeError(f"the sentence has {len(events)} readings, not one")
+    return realize(events[0], lexicon, id=id)
+
+
+def _read_text(lines: Iterable[str], lexicon: Lexicon) -> Iterator[Sentence]:
+    for number, line in enumerate(lines, 1):
+        yield _call_with_line_number(number, partial(annotate_text, id=f"s{number}"), line, lexicon)
+
+
+def write_tree(sentence: Sentence) -> str:
+    """Return the constituency tree of *sentence* as a line."""
+    return sentence.tree + "\n"
+
+
+def _read_trees(lines: Iterable[str], lexicon: Lexicon) -> Iterator[Sentence]:
+    for number, line in enumerate(lines, 1):
+        words = [piece.rstrip(")") for piece in line.split() if not piece.startswith("(")]
+        sentence = _call_with_line_number(number, partial(annotate_text, id=f"s{number}"), " ".join(words), lexicon)
+        if sentence.tree != line.strip():
+            raise FormatError(f"line {number}: the grammar gives this sentence another tree")
+        yield sentence
+
+
+def write_conllu(sentence: Sentence) -> str:
+    """Return *sentence* in CoNLL-U.
+
+    Comments hold the event, tree, template and index. MISC holds Agent and Patient of a verb and Negates of a cue, as
+    token numbers.
+    """
+    misc = {p.verb: f"Agent={p.agent}" for p in sentence.predicates}
+    for p in sentence.predicates:
+        if p.patient is not None:
+            misc[p.verb] += f"|Patient={p.patient}"
+    misc |= {n.cue: f"Negates={n.verb}" for n in sentence.negations}
+    event = json.dumps(event_to_json(sentence.event), ensure_ascii=False)
+    lines = [f"# sent_id = {sentence.id}", f"# text = {sentence.text}"]
+    if sentence.template:
+        lines.append(f"# template = {sentence.template}")
+    if sentence.index is not None:
+        lines.append(f"# index = {sentence.index}")
+    lines += [f"# tree = {sentence.tree}", f"# event = {event}"]
+    for i, t in enumerate(sentence.tokens, 1):
+        cells = (str(i), t.form, t.lemma, t.upos, t.xpos, t.feats or "_", str(t.head), t.deprel)
+        lines.append("\t".join((*cells, "_", misc.get(i, "_"))))
+    return "\n".join(lines) + "\n\n"
+
+
+def _read_conllu(lines: Iterable[str], _: Lexicon) -> Iterator[Sentence]:
+    block: list[str] = []
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            block.append(line.rstrip("\n"))
+        elif block:
+            yield _call_with_line_number(number - len(block), _sentence_from_conllu, block)
+            block = []
+    if block:
+        raise FormatError("the file ends in the middle of a sentence (no empty line after it)")
+
+
+def _sentence_from_conllu(block: list[str]) -> Sentence:
+    comment_parts = (line.removeprefix("# ").partition(" = ") for line in block if line.startswith("# "))
+    comments = {key: value for key, equals, value in comment_parts if equals}
+    rows = [line.split("\t") for line in block if not line.startswith("#")]
+    wrong_row = next((row for row in rows if len(row) != 10), None)
+    if wrong_row is not None:
+        raise FormatError(f"expected 10 columns separated by tabs, not {len(wrong_row)}")
+    try:
+        return from_json(_build_record(comments, rows))
+    except BadSyntaxError as error:
+        raise FormatError(f"the comment event: not JSON: {error}") from error
+    except (ValueError, IndexError) as error:
+        raise FormatError(f"expected the number of a token: {error}") from error
+
+
+def _build_record(comments: Mapping[str, str], rows: list[list[str]]) -> dict[str, Any]:
+    misc = [dict(item.split("=", 1) for item in row[9].split("|") if "=" in item) for row in rows]
+    return {
+        "id": comments.get("sent_id", ""),
+        "tokens": {
+            "form": [row[1] for row in rows],
+            "lemma": [row[2] for row in rows],
+            "upos": [row[3] for row in rows],
+            "xpos": [row[4] for row in rows],
+            "feats": ["" if row[5] == "_" else row[5] for row in rows],
+            "head": [int(row[6]) for row in rows],
+            "deprel": [row[7] for row in rows],
+        },
+        "tree": comments.get("tree", ""),
+        "event": parse_json(comments.get("event", "{}")),
+        "predicates": _build_predicates(rows, misc),
+        "negations": _build_negations(rows, misc),
+        "template": comments.get("template", ""),
+        "index": int(comments["index"]) if "index" in comments else None,
+    }
+
+
+def _sort_main_first(rows: list[list[str]], verbs: list[int]) -> list[int]:
+    return sorted(verbs, key=lambda verb: rows[verb - 1][7] != "root")
+
+
+def _build_predicates(rows: list[list[str]], misc: list[dict[str, str]]) -> list[dict[str, Any]]:
+    predicates_by_verb = {
+        verb: {
+            "verb": verb,
+            "agent": int(items["Agent"]),
+            "patient": int(items["Patient"]) if "Patient" in items else None,
+        }
+        for verb, items in enumerate(misc, 1)
+        if "Agent" in items
+    }
+    return [predicates_by_verb[verb] for verb in _sort_main_first(rows, list(predicates_by_verb))]
+
+
+def _build_negations(rows: list[list[str]], misc: list[dict[str, str]]) -> list[dict[str, Any]]:
+    cues = {int(items["Negates"]): cue for cue, items in enumerate(misc, 1) if "Negates" in items}
+    return [{"cue": cues[verb], "verb": verb} for verb in _sort_main_first(rows, list(cues))]
+
+
+def json_escape(word: str) -> str:
+    """Return *word* as it stands between the quotes of a JSON string."""
+    return json.dumps(word, ensure_ascii=False)[1:-1]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordFormat:
+    """A format of records: a writer of one sentence, and a reader of lines.
+
+    *escape* formats a word, or the features of a token, in a record.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    write: Callable[[Sentence], str]
+    read: Callable[[Iterable[str], Lexicon], Iterator[Sentence]]
+    escape: Callable[[str], str] = str
+
+
+RECORD_FORMATS = {
+    fmt.name: fmt
+    for fmt in (
+        RecordFormat("text", (".txt", ".text"), write_text, _read_text),
+        RecordFormat("jsonl", (".jsonl",), write_json, _read_json, json_escape),
+        RecordFormat("conllu", (".conllu",), write_conllu, _read_conllu, lambda word: word or "_"),
+        RecordFormat("trees", (".trees", ".mrg"), write_tree, _read_trees),
+    )
+}
+
+TEXT, PARQUET = "text", "parquet"
+FORMAT_NAMES = (*RECORD_FORMATS, PARQUET)
+
+
+def find_record_format(path_suffix: str, name: str | None = None) -> str:
+    """Return the format called *name*; without a name, that of the file's suffix.
+
+    Raises:
+        UsageError: the format or the suffix is unknown.
+    """
+    if name is not None:
+        if name not in FORMAT_NAMES:
+            hint = suggest(name, FORMAT_NAMES)
+            raise UsageError(f"there is no format {name!r}{hint}; the formats are {', '.join(FORMAT_NAMES)}")
+        return name
+    if path_suffix == ".parquet":
+        return PARQUET
+    for fmt in RECORD_FORMATS.values():
+        if path_suffix in fmt.suffixes:
+            return fmt.name
+    options = ", ".join(s for fmt in RECORD_FORMATS.values() for s in fmt.suffixes) + ", .parquet"
+    raise UsageError(f"no format goes with the suffix {path_suffix!r}; use one of {options}, or name a format")

@@ -1,0 +1,1 @@
+"""Spaces of events: templates and constraints, counted, indexed and sampled."""

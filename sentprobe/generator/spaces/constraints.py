@@ -1,0 +1,177 @@
+"""Constraints on sentences, and the words that they are made of."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TypeAlias
+
+from sentprobe.errors import UsageError, suggest
+from sentprobe.generator.events.event import Event, Frame, Negator, Number, iterate_clauses, iterate_participants
+from sentprobe.generator.sentences.realize import choose_determiner_form
+from sentprobe.grammars.shapes import MAX_ADVERBS
+from sentprobe.lexicon import Flag, Kind, Lexicon
+
+Allowed: TypeAlias = frozenset[int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Words:
+    """The lemmas to choose from; verbs of both frames share one list, so that they can differ.
+
+    Compared by identity, as a cache key.
+    """
+
+    nouns: tuple[str, ...]
+    verbs: tuple[str, ...]
+    verbs_by_frame: Mapping[Frame, Allowed]
+    adverbs: tuple[str, ...]
+    determiners: tuple[tuple[str, str], ...]
+    """Compatible pairs of number and lemma."""
+    relativizers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Constraints:
+    """Partial events and words (lemmas) that every sentence must, or must not, contain.
+
+    A partial event may match the main clause or a relative clause (see
+    :func:`~sentprobe.generator.events.event.contains`). A sentence must contain all ``required`` events and, if given,
+    at least one of ``required_any``.
+    """
+
+    required: tuple[Event, ...] = ()
+    required_any: tuple[Event, ...] = ()
+    forbidden: tuple[Event, ...] = ()
+    required_words: tuple[str, ...] = ()
+    forbidden_words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choices:
+    """The features of sentences that are fixed or vary.
+
+    ``main`` and ``clause`` are partial events that fix features of the main clause and of every relative clause. The
+    other fields list the values to choose from, in every clause: the numbers of nouns, determiners and relativizers by
+    lemma, negation cues, and the number of adverbs before a verb (``clause_adverbs`` for relative clauses, if given).
+    Repeated values count once. ``allow`` admits verbs with a flag that are excluded by default: stative verbs in the
+    progressive, and syncretic verbs ("the men hit").
+    """
+
+    main: Event = field(default_factory=Event)
+    clause: Event = field(default_factory=Event)
+    numbers: tuple[Number, ...] = tuple(Number)
+    determiners: tuple[str, ...] = ("the",)
+    relativizers: tuple[str, ...] = ("that",)
+    negators: tuple[Negator, ...] = (Negator.NOT,)
+    adverbs: tuple[int, ...] = (0,)
+    clause_adverbs: tuple[int, ...] | None = None
+    allow: frozenset[Flag] = frozenset()
+
+    def __post_init__(self) -> None:
+        for name in ("numbers", "determiners", "relativizers", "negators", "adverbs", "clause_adverbs"):
+            values = getattr(self, name)
+            if values is not None:
+                object.__setattr__(self, name, tuple(dict.fromkeys(values)))
+
+    @property
+    def adverbs_in_clauses(self) -> tuple[int, ...]:
+        """The possible numbers of adverbs before the verb of a relative clause."""
+        return self.adverbs if self.clause_adverbs is None else self.clause_adverbs
+
+
+def choose_words(lexicon: Lexicon, vocabulary: str, choices: Choices, constraints: Constraints) -> Words:
+    """Return the words to choose from.
+
+    Raises:
+        UsageError: an unknown vocabulary, determiner or relativizer; a required or forbidden word that is not in the
+            lexicon, or a required one not in the vocabulary; too many adverbs.
+    """
+    lexicon.vocabulary(vocabulary)
+    for count in (*choices.adverbs, *choices.adverbs_in_clauses):
+        if not 0 <= count <= MAX_ADVERBS:
+            raise UsageError(f"a verb takes from 0 to {MAX_ADVERBS} adverbs, not {count}")
+    words = _collect_words(
+        lexicon,
+        vocabulary,
+        choices.numbers,
+        choices.determiners,
+        choices.relativizers,
+        syncretic=Flag.SYNCRETIC in choices.allow,
+    )
+    _check_words(words, lexicon, vocabulary, constraints)
+    return words
+
+
+@lru_cache(maxsize=64)  # a task makes thousands of spaces from the same words
+def _collect_words(
+    lexicon: Lexicon,
+    vocabulary: str,
+    numbers: tuple[Number, ...],
+    determiners: tuple[str, ...],
+    relativizers: tuple[str, ...],
+    *,
+    syncretic: bool,
+) -> Words:
+    pairs = tuple(
+        (number.value, lemma)
+        for number in Number
+        if number in numbers
+        for lemma in determiners
+        if choose_determiner_form(number.value, vowel=False) in lexicon.get(lemma, Kind.DETERMINER).forms
+    )
+    relatives = tuple(lexicon.get(lemma, Kind.RELATIVIZER).lemma for lemma in relativizers)
+    vocabulary_words = lexicon.vocabulary(vocabulary)
+    by_frame = {
+        frame: tuple(
+            lemma
+            for lemma in vocabulary_words.words[Kind(frame.value)]
+            if syncretic or Flag.SYNCRETIC not in lexicon.get(lemma, Kind(frame.value)).flags
+        )
+        for frame in Frame
+    }
+    verbs = tuple(dict.fromkeys(lemma for lemmas in by_frame.values() for lemma in lemmas))
+    return Words(
+        nouns=vocabulary_words.words[Kind.NOUN],
+        verbs=verbs,
+        verbs_by_frame={frame: frozenset(verbs.index(lemma) for lemma in lemmas) for frame, lemmas in by_frame.items()},
+        adverbs=vocabulary_words.words[Kind.ADVERB],
+        determiners=pairs,
+        relativizers=relatives,
+    )
+
+
+@lru_cache(maxsize=64)
+def _list_lemmas(words: Words) -> frozenset[str]:
+    determiners = (lemma for _, lemma in words.determiners)
+    return frozenset((*words.nouns, *words.verbs, *words.adverbs, *words.relativizers, *determiners))
+
+
+def _check_words(words: Words, lexicon: Lexicon, vocabulary: str, constraints: Constraints) -> None:
+    events = (*constraints.required, *constraints.required_any)
+    required = set(constraints.required_words).union(*map(collect_lemmas, events))
+    forbidden = set[str]().union(*map(collect_lemmas, constraints.forbidden))
+    for lemma in sorted((required | forbidden | {*constraints.forbidden_words}) - _list_lemmas(words)):
+        if not lexicon.kinds_of(lemma):
+            known_lemmas = {word.lemma for kind in Kind for word in lexicon.words(kind)}
+            raise UsageError(f"the lexicon has no word {lemma!r}{suggest(lemma, known_lemmas)}")
+        if lemma in required:
+            raise UsageError(f"{lemma!r} is required but {_explain_unavailable(lemma, lexicon, vocabulary)}")
+
+
+def _explain_unavailable(lemma: str, lexicon: Lexicon, vocabulary: str) -> str:
+    if {Kind.DETERMINER, Kind.RELATIVIZER} & set(lexicon.kinds_of(lemma)):
+        return "is not among the determiners and relativizers that were chosen"
+    if any(lemma in lemmas for lemmas in lexicon.vocabulary(vocabulary).words.values()):
+        return f"is left out of vocabulary {vocabulary!r} (see --allow)"
+    return f"is not in vocabulary {vocabulary!r}"
+
+
+def collect_lemmas(event: Event) -> set[str]:
+    """Return the lemmas of a partial event."""
+    lemmas: set[str | None] = set()
+    for clause, _ in iterate_clauses(event):
+        lemmas |= {clause.predicate, *(clause.adverbs or ())}
+        for _, person in iterate_participants(clause):
+            lemmas |= {person.noun, person.determiner}
+            lemmas.add(getattr(person.clause, "relativizer", None))
+    return {lemma for lemma in lemmas if lemma is not None}

@@ -1,0 +1,119 @@
+"""Drawn events: a layout and the values of its variables, without building the event.
+
+Building an :class:`Event` takes several times as long as finding its values. Code that inspects thousands of events and
+keeps few reads words and clauses from the values.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from operator import itemgetter
+from typing import NamedTuple
+
+from sentprobe.generator.events import event as ev
+from sentprobe.generator.sentences.sentence_plan import find_slots
+from sentprobe.generator.spaces.layout import (
+    ClauseSite,
+    Group,
+    Layout,
+    LayoutValue,
+    build_layout_event,
+    list_frame_roles,
+)
+
+
+class DrawnEvent(NamedTuple):
+    """An event of a layout: for each variable, in the layout's order, the index of its value."""
+
+    layout: Layout
+    values: Sequence[int]
+
+    @property
+    def event(self) -> ev.Event:
+        """The event."""
+        pairs = zip(self.layout.variables, self.values, strict=True)
+        return build_layout_event({v.name: v.values[value] for v, value in pairs}, self.layout)
+
+    def get_value(self, variable: int) -> LayoutValue:
+        """Return the value of a variable, by its number."""
+        return self.layout.variables[variable].values[self.values[variable]]
+
+    def swap_values(self, first: int, second: int) -> "DrawnEvent":
+        """Return the event with the values of two variables exchanged."""
+        values = list(self.values)
+        values[first], values[second] = values[second], values[first]
+        return DrawnEvent(self.layout, values)
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseParts:
+    """The variables of a clause; ``voice`` is None if ``site`` fixes it.
+
+    ``roles`` holds the noun of each role; for the gap, the noun that the clause modifies.
+    """
+
+    site: ClauseSite
+    verb: int
+    negation: int
+    aspect: int
+    tense: int
+    voice: int | None
+    roles: Mapping[ev.Role, int]
+
+    def find_voice(self, drawn: DrawnEvent) -> str:
+        """Return the voice of the clause in an event."""
+        return str(self.site.voice if self.voice is None else drawn.get_value(self.voice))
+
+
+_STRUCTURAL = ("voice", "aspect", "negation")
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutParts:
+    """The variables of a layout by purpose: nouns in the order of the event, and clauses.
+
+    ``determiners`` holds the determiner, and so the number, of each noun. ``structural`` are the variables that
+    determine the shape, and so the order of the words.
+    """
+
+    nouns: tuple[int, ...]
+    determiners: Mapping[int, int]
+    clauses: tuple[ClauseParts, ...]
+    structural: tuple[int, ...]
+    compute_shape: Callable[[Sequence[int]], object]
+
+
+@lru_cache(maxsize=1024)  # number of layouts
+def find_layout_parts(layout: Layout) -> LayoutParts:
+    """Return the variables of a layout by purpose."""
+    numbers = number_variables(layout)
+    first = DrawnEvent(layout, [0] * len(layout.variables))
+    nouns = {slot: numbers[slot] for slot in find_slots(first.event) if slot in numbers}
+    nouns = {s: at for s, at in nouns.items() if layout.variables[at].group is Group.NOUN}
+    structural = tuple(at for name, at in numbers.items() if name.endswith(_STRUCTURAL))
+    return LayoutParts(
+        nouns=tuple(nouns.values()),
+        determiners={at: numbers[f"{s.removesuffix('noun')}det"] for s, at in nouns.items()},
+        clauses=tuple(_find_clause_parts(site, numbers) for site in layout.clauses),
+        structural=structural,
+        compute_shape=itemgetter(*structural),
+    )
+
+
+def number_variables(layout: Layout) -> dict[str, int]:
+    """Return the number of each variable of a layout by name."""
+    return {variable.name: number for number, variable in enumerate(layout.variables)}
+
+
+def _find_clause_parts(site: ClauseSite, numbers: Mapping[str, int]) -> ClauseParts:
+    path = site.path
+    owners = {role: site.owner if role is site.gap else f"{path}{role.value}." for role in list_frame_roles(site.frame)}
+    return ClauseParts(
+        site=site,
+        verb=numbers[f"{path}verb"],
+        negation=numbers[f"{path}negation"],
+        aspect=numbers[f"{path}aspect"],
+        tense=numbers[f"{path}tense"],
+        voice=numbers.get(f"{path}voice"),
+        roles={role: numbers[f"{owner}noun"] for role, owner in owners.items()},
+    )

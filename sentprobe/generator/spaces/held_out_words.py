@@ -1,0 +1,144 @@
+"""The split of words and structures between training data and test data.
+
+A hash of the word (or the name of the structure) alone decides whether it is held out, whatever the vocabulary, lexicon
+or task. Two commands with the same split therefore agree without shared files.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+
+from sentprobe.errors import UsageError
+from sentprobe.generator.events.event import Frame
+from sentprobe.generator.spaces.templates import Pattern, find_patterns, list_template_names
+from sentprobe.lexicon import Kind, Lexicon
+
+DIVIDED_KINDS = (Kind.NOUN, Kind.TRANSITIVE, Kind.INTRANSITIVE)
+"""The kinds of words that are split; other words are on both sides."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitSide:
+    """One side of a split: the held-out words and structures, or the others.
+
+    *share* is the share of words that is held out; with None, words are not split. *structures* are the held-out
+    structures; without any, structures are not split.
+
+    Raises:
+        UsageError: an invalid share; an unknown structure, or one with forms that are not held out.
+
+    >>> training = SplitSide(share=0.3, held_out=False)
+    >>> training.has_word("professor"), training.has_word("lawyer"), str(training)
+    (False, True, '--hold-out 0.3')
+    """
+
+    share: float | None = None
+    structures: tuple[str, ...] = ()
+    held_out: bool
+
+    def __post_init__(self) -> None:
+        if self.share is not None and not 0 < self.share < 1:
+            raise UsageError(
+                f"{self.option} {self.share:g}: the share of the words that is held out is between 0 and 1"
+            )
+        families = {_find_family(pattern) for pattern in find_patterns(self.structures)}
+        for pattern in find_patterns(list_template_names()):
+            if _find_family(pattern) in families and not self._is_listed(pattern):
+                raise UsageError(
+                    f"{self}: other forms, or negatives, of the same sentences have the structure "
+                    f"{pattern.name}; hold all of {pattern.name.partition('.')[0]} out"
+                )
+
+    @property
+    def option(self) -> str:
+        """The option that asks for this side."""
+        return "--held-out" if self.held_out else "--hold-out"
+
+    def __str__(self) -> str:
+        """Return the options of ``gen pairs`` that ask for this side."""
+        return " ".join(f"{self.option} {value}" for value in self.values)
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The values of the option; the inverse of :func:`parse_side`."""
+        share = () if self.share is None else (str(self.share),)
+        return share + self.structures
+
+    def has_word(self, lemma: str) -> bool:
+        """Say whether a noun or verb is on this side."""
+        return self.share is None or (_compute_rank(lemma) < self.share) is self.held_out
+
+    def has_structure(self, pattern: Pattern) -> bool:
+        """Say whether a structure is on this side."""
+        return not self.structures or self._is_listed(pattern) is self.held_out
+
+    def _is_listed(self, pattern: Pattern) -> bool:
+        return pattern in find_patterns(self.structures)
+
+    def select_templates(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return the sub-templates of templates that are on this side."""
+        patterns = filter(self.has_structure, find_patterns(names))
+        return tuple(dict.fromkeys(pattern.name for pattern in patterns))
+
+    def restrict_lexicon(self, lexicon: Lexicon, vocabulary: str) -> Lexicon:
+        """Return the lexicon, with only the words of this side in a vocabulary.
+
+        Raises:
+            UsageError: no noun, or no verb of a kind, is left.
+        """
+        return _restrict_lexicon(self, lexicon, vocabulary) if self.share is not None else lexicon
+
+
+@lru_cache(maxsize=16)  # renderers are cached by lexicon, which is compared by identity
+def _restrict_lexicon(side: SplitSide, lexicon: Lexicon, vocabulary: str) -> Lexicon:
+    words = lexicon.vocabulary(vocabulary).words
+    words_by_kind = {kind: [*filter(side.has_word, words[kind])] for kind in DIVIDED_KINDS if words[kind]}
+    for kind, lemmas in words_by_kind.items():
+        if not lemmas:
+            name = kind.value if kind is Kind.NOUN else f"{kind.value} verb"
+            raise UsageError(
+                f"{side}: that leaves vocabulary {vocabulary!r} no {name}; choose another share, or a larger vocabulary"
+            )
+    return lexicon.replace_words(vocabulary, words_by_kind)
+
+
+def _compute_rank(lemma: str) -> float:
+    """Return the position of a word from 0 to 1, by a hash."""
+    return int.from_bytes(sha256(lemma.encode()).digest()[:6], "big") / 2**48
+
+
+def _find_family(pattern: Pattern) -> tuple[Frame, tuple[Frame, ...]]:
+    """Return the features shared by all forms of a sentence and the negatives of all contrasts.
+
+    An exchange of voice or role changes the kind of a relative clause, or moves it to the other noun.
+    """
+    return pattern.frame, tuple(sorted(clause.frame for _, clause in pattern.clauses))
+
+
+def parse_side(values: Sequence[str], *, held_out: bool) -> SplitSide | None:
+    """Return the side given by an option's values: a share of the words, and structures.
+
+    Returns None without values: all words and structures are used.
+
+    Raises:
+        UsageError: two shares, or an invalid one; see also :class:`SplitSide`.
+
+    >>> parse_side(["0.3", "transitive"], held_out=True)
+    SplitSide(share=0.3, structures=('transitive',), held_out=True)
+    """
+    if not values:
+        return None
+    shares = {value: number for value in values if (number := _parse_number(value)) is not None}
+    structures = tuple(dict.fromkeys(value for value in values if value not in shares))
+    if len(shares) > 1:
+        option = SplitSide(held_out=held_out).option
+        raise UsageError(f"{option}: one share of the words, not {' and '.join(shares)}")
+    return SplitSide(share=next(iter(shares.values()), None), structures=structures, held_out=held_out)
+
+
+def _parse_number(value: str) -> float | None:
+    try:
+        return float(value)
+    except ValueError:
+        return None

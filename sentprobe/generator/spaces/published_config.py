@@ -1,0 +1,223 @@
+"""Reader of the constraint files (JSON) of the published compeval generator.
+
+A file has constraints on events and words, and the structures of the sentences::
+
+    {"constraints": {"needEv": EVENT, "avoidEv": EVENT, "needList": LEMMAS, "avoidList": LEMMAS},
+     "role_rc_structures": {"intransitive": [{"agent": CLAUSE}],
+                            "transitive": [{"agent": CLAUSE, "patient": CLAUSE}]}}
+
+EVENT is null, or an object with any of ``name tense aspect voice pol frame participants``; LEMMAS is an object with any
+of ``noun transitive intransitive``, lists of lemmas; CLAUSE is ``none`` or the frame of a relative clause. The
+misspelling ``intransitve`` of the published examples gives a warning; any other unknown key, value or lemma is an
+error.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from sentprobe.errors import UsageError
+from sentprobe.generator.events import event as ev
+from sentprobe.generator.events.event_json import JsonNode
+from sentprobe.generator.events.lemmas import check_clause, check_predicate, infer_frames
+from sentprobe.generator.spaces.constraints import Constraints
+from sentprobe.generator.spaces.layout import list_frame_roles
+from sentprobe.lexicon import Kind, Lexicon
+from sentprobe.values import BadSyntaxError, TooDeepError, parse_json
+
+FEATURES: Mapping[str, tuple[str, Mapping[str, StrEnum]]] = {
+    "tense": ("tense", {value.value: value for value in ev.Tense}),
+    "aspect": ("aspect", {"neut": ev.Aspect.SIMPLE, "prog": ev.Aspect.PROGRESSIVE}),
+    "voice": ("voice", {value.value: value for value in ev.Voice}),
+    "pol": ("polarity", {value.value: value for value in ev.Polarity}),
+    "frame": ("frame", {value.value: value for value in ev.Frame}),
+}
+"""The features of an event by published name: our name, and our values by published name."""
+
+
+def read_published_event(node: JsonNode, lexicon: Lexicon, depth: int = 0) -> ev.Event:
+    """Return the partial event of a node, with the frames implied by its verbs.
+
+    Raises:
+        UsageError: the event is invalid; the message has the path.
+    """
+    if depth > ev.MAX_DEPTH:
+        node.fail(f"relative clauses nest deeper than {ev.MAX_DEPTH}")
+    parts = node.read_object(("name", *FEATURES, "participants"))
+    fields: dict[str, Any] = {
+        ours: parts[key].read_choice(values) for key, (ours, values) in FEATURES.items() if key in parts
+    }
+    if "participants" in parts:
+        for role, person in parts["participants"].read_object(ev.Role).items():
+            fields[role] = _read_participant(person, lexicon, depth)
+    if "name" in parts:
+        fields["predicate"] = parts["name"].read_text()
+    with node.locate_errors():
+        event = ev.Event(**fields)
+    with parts.get("name", node).locate_errors():
+        check_predicate(event, lexicon)
+    return infer_frames(event, lexicon)
+
+
+def _read_participant(node: JsonNode, lexicon: Lexicon, depth: int) -> ev.Participant:
+    parts = node.read_object(("name", "num", "attributes"))
+    fields: dict[str, Any] = {}
+    if "name" in parts:
+        with parts["name"].locate_errors():
+            fields["noun"] = lexicon.get(parts["name"].read_text(), Kind.NOUN).lemma
+    if "num" in parts:
+        fields["number"] = parts["num"].read_member(ev.Number)
+    if "attributes" in parts:
+        for clause in parts["attributes"].read_object(("rc",)).values():
+            fields["clause"] = _read_clause(clause, lexicon, depth + 1)
+    return ev.Participant(**fields)
+
+
+def _read_clause(node: JsonNode, lexicon: Lexicon, depth: int) -> ev.RelativeClause:
+    parts = node.read_object(("rtype", "event"))
+    kind = parts["rtype"].read_member(ev.ClauseKind) if "rtype" in parts else None
+    event = ev.Event()
+    if "event" in parts:
+        event = read_published_event(parts["event"], lexicon, depth)
+    with node.locate_errors():
+        clause = ev.RelativeClause(event=event, kind=kind)
+        check_clause(clause, lexicon)
+    return clause
+
+
+LIST_KINDS = (Kind.NOUN, Kind.TRANSITIVE, Kind.INTRANSITIVE)
+MISSPELLINGS = {"intransitve": "intransitive"}
+NO_CLAUSE = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedConfig:
+    """The constraints and templates of a file, with the warnings of its reader.
+
+    ``templates`` is empty if the file has no structures.
+    """
+
+    constraints: Constraints
+    templates: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = field(default=(), compare=False)
+
+
+def read_config(path: Path, lexicon: Lexicon) -> PublishedConfig:
+    """Read a constraint file.
+
+    Raises:
+        UsageError: the file cannot be read, is not JSON, or has an unknown key, value or lemma.
+    """
+    return read_config_text(_read_text(path), lexicon, source=str(path))
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise UsageError(f"{path}: cannot read the configuration: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise UsageError(f"{path}:{line}: the configuration is not UTF-8") from None
+
+
+def read_config_text(text: str, lexicon: Lexicon, *, source: str = "") -> PublishedConfig:
+    """Read the text of a constraint file; *source* is its name in messages.
+
+    Raises:
+        UsageError: see :func:`read_config`.
+
+    >>> from sentprobe.lexicon import english
+    >>> text = '{"constraints": {"needList": {"noun": ["mna"]}}}'
+    >>> read_config_text(text, english(), source="c.json")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    sentprobe...JsonError: c.json: $.constraints.needList.noun[0]: unknown noun 'mna' (did ...?)
+    """
+    root = JsonNode(_parse_json_text(text, source), where=source)
+    parts = root.read_object(("constraints", "role_rc_structures"))
+    warnings: list[str] = []
+    constraints = Constraints()
+    templates: tuple[str, ...] = ()
+    if "constraints" in parts:
+        constraints = _read_constraints(parts["constraints"], lexicon, warnings)
+    if "role_rc_structures" in parts:
+        structures = _read_members(parts["role_rc_structures"], tuple(ev.Frame), warnings)
+        templates = tuple(_read_templates(structures))
+    return PublishedConfig(constraints=constraints, templates=templates, warnings=tuple(warnings))
+
+
+def _parse_json_text(text: str, source: str) -> object:
+    def reject_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        members = dict(pairs)
+        if len(members) < len(pairs):
+            duplicate = next(key for at, (key, _) in enumerate(pairs) if key in dict(pairs[:at]))
+            raise UsageError(f"{source}: the key {duplicate!r} is stated twice in one object")
+        return members
+
+    try:
+        return parse_json(text, pairs=reject_duplicates)
+    except TooDeepError:
+        raise UsageError(f"{source}: the configuration nests too deeply") from None
+    except BadSyntaxError as error:
+        place = f"{source}:{error.line}:{error.column}" if error.line else source
+        raise UsageError(f"{place}: not JSON: {error.reason}") from None
+
+
+def _read_members(node: JsonNode, known_names: Iterable[str], warnings: list[str]) -> dict[str, JsonNode]:
+    members = node.read_object(known_names, aliases=MISSPELLINGS)
+    for name, member in members.items():
+        written = member.path.rpartition(".")[2]
+        if written != name:
+            warnings.append(f"{member.where}: {member.path}: {written!r} is taken for {name!r}")
+    return members
+
+
+def _read_constraints(node: JsonNode, lexicon: Lexicon, warnings: list[str]) -> Constraints:
+    parts = node.read_object(("needEv", "avoidEv", "needList", "avoidList"))
+    events = {key: _read_events(parts.get(key), lexicon) for key in ("needEv", "avoidEv")}
+    lemmas = {key: _read_lemmas(parts.get(key), lexicon, warnings) for key in ("needList", "avoidList")}
+    return Constraints(
+        required=events["needEv"],
+        forbidden=events["avoidEv"],
+        required_words=lemmas["needList"],
+        forbidden_words=lemmas["avoidList"],
+    )
+
+
+def _read_events(node: JsonNode | None, lexicon: Lexicon) -> tuple[ev.Event, ...]:
+    """Return the event of a node; nothing for null and for an empty event."""
+    if node is None or node.value is None:
+        return ()
+    event = read_published_event(node, lexicon)
+    return () if event == ev.Event() else (event,)
+
+
+def _read_lemmas(node: JsonNode | None, lexicon: Lexicon, warnings: list[str]) -> tuple[str, ...]:
+    if node is None:
+        return ()
+    lemmas = set()
+    for name, member in _read_members(node, LIST_KINDS, warnings).items():
+        for item in member.read_list():
+            with item.locate_errors():
+                lemmas.add(lexicon.get(item.read_text(), Kind(name)).lemma)
+    return tuple(sorted(lemmas))
+
+
+def _read_templates(structures: Mapping[str, JsonNode]) -> Iterator[str]:
+    for name, node in structures.items():
+        frame = ev.Frame(name)
+        for item in node.read_list():
+            parts = item.read_object(ev.Role)
+            if set(parts) != set(list_frame_roles(frame)):
+                item.fail(f"expected the keys {' and '.join(list_frame_roles(frame))} of {frame} structures")
+            choices = {NO_CLAUSE: None} | {clause.value: clause for clause in ev.Frame}
+            yield _format_template_name(frame, {ev.Role(key): parts[key].read_choice(choices) for key in parts})
+
+
+def _format_template_name(frame: ev.Frame, clauses: Mapping[ev.Role, ev.Frame | None]) -> str:
+    chosen = [(role.value, clause.value) for role in ev.Role if (clause := clauses.get(role))]
+    suffix = ("", "-rc", "-rc-both")[len(chosen)]
+    return ".".join([frame.value + suffix, *(part for pair in chosen for part in pair)])

@@ -1,0 +1,396 @@
+"""The space of events that templates, vocabulary, choices and constraints allow.
+
+The space is finite but never listed. It is counted exactly, indexed, and sampled uniformly without repetition, in time
+and memory proportional to the sample.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from itertools import accumulate, chain, combinations, pairwise, product
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sentprobe.errors import UsageError
+from sentprobe.generator.events.event import Aspect, Contradiction, Event, Negator, Number
+from sentprobe.generator.events.notation import write_event
+from sentprobe.generator.spaces.constraints import Allowed, Choices, Constraints, Words, choose_words
+from sentprobe.generator.spaces.counting import (
+    Cell,
+    IndexArray,
+    build_full_box,
+    forbid,
+    require,
+    sample_distinct,
+    skip_excluded,
+    split_into_cells,
+)
+from sentprobe.generator.spaces.drawn_event import DrawnEvent
+from sentprobe.generator.spaces.layout import (
+    ClauseSite,
+    Layout,
+    Restriction,
+    Variable,
+    make_layout,
+    read_values,
+    restrict,
+)
+from sentprobe.generator.spaces.templates import find_patterns
+from sentprobe.lexicon import Flag, Kind, Lexicon
+
+MAX_SENTENCES = 1_000_000_000
+"""Maximum sample size: the indices alone would take more than 8 GB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A constraint: its text, and the boxes of a layout whose union it requires or bans."""
+
+    text: str
+    find_boxes: Callable[[Layout], Sequence[Restriction]]
+    is_ban: bool = False
+
+
+def _iterate_rules(words: Words, lexicon: Lexicon, choices: Choices, constraints: Constraints) -> Iterator[Rule]:
+    """Yield the rules for choices and constraints."""
+    if choices.main != Event():
+        text = f"the main clause {write_event(choices.main)}"
+        yield Rule(text, lambda layout: _restrict_clauses(choices.main, layout, layout.clauses[:1]))
+    if choices.clause != Event():
+        text = f"the relative clause {write_event(choices.clause)}"
+        yield Rule(text, lambda layout: _restrict_relatives(choices.clause, layout))
+    yield from _iterate_event_rules(constraints)
+    for lemma in constraints.required_words:
+        yield Rule(f"the required word {lemma!r}", partial(_find_word_boxes, lemma))
+    for lemma in constraints.forbidden_words:
+        yield Rule(f"the forbidden word {lemma!r}", partial(_find_word_boxes, lemma), is_ban=True)
+    states = _find_stative_verbs(words, lexicon)
+    if states and Flag.STATIVE not in choices.allow:
+        text = "leaving out states in the progressive"
+        yield Rule(text, lambda layout: _find_progressive_boxes(states, layout), is_ban=True)
+
+
+def _iterate_event_rules(constraints: Constraints) -> Iterator[Rule]:
+    for event in constraints.required:
+        yield Rule(f"the required event {write_event(event)}", _make_event_boxes(event))
+    if constraints.required_any:
+        names = " or ".join(map(write_event, constraints.required_any))
+        yield Rule(f"the required event {names}", _make_event_boxes(*constraints.required_any))
+    for event in constraints.forbidden:
+        yield Rule(f"the forbidden event {write_event(event)}", _make_event_boxes(event), is_ban=True)
+
+
+def _restrict_clauses(event: Event, layout: Layout, sites: Iterable[ClauseSite]) -> list[Restriction]:
+    """Return the restriction of each of these clauses that can match *event*."""
+    restrictions = (restrict(event, site, layout) for site in sites)
+    return [restriction for restriction in restrictions if restriction is not None]
+
+
+def _make_event_boxes(*events: Event) -> Callable[[Layout], Sequence[Restriction]]:
+    return lambda layout: [box for event in events for box in _restrict_clauses(event, layout, layout.clauses)]
+
+
+def _restrict_relatives(event: Event, layout: Layout) -> list[Restriction]:
+    """Return one restriction that makes every relative clause match *event*."""
+    merged: dict[str, Allowed] = {}
+    for site in layout.clauses[1:]:
+        restriction = restrict(event, site, layout)
+        if restriction is None:
+            return []
+        for name, allowed in restriction.items():
+            merged[name] = merged.get(name, allowed) & allowed
+    return [merged] if all(merged.values()) else []
+
+
+@lru_cache(maxsize=4096)  # a task repeats the same words in the same layouts
+def _find_word_boxes(lemma: str, layout: Layout) -> tuple[Restriction, ...]:
+    return tuple(
+        {variable.name: allowed}
+        for variable in layout.variables
+        if (allowed := _find_word_positions(lemma, variable) & variable.domain)
+    )
+
+
+def _find_word_positions(lemma: str, variable: Variable) -> Allowed:
+    """Return the values of a variable that are the word *lemma*; none for other variables."""
+    if variable.name.endswith("det"):  # a pair of number and lemma
+        return frozenset(i for i, pair in enumerate(variable.values) if pair[1] == lemma)
+    if variable.group is None and not variable.name.endswith("rel"):
+        return frozenset()
+    return frozenset(i for i, value in enumerate(variable.values) if value == lemma)
+
+
+@lru_cache(maxsize=64)  # a task makes thousands of spaces from the same words
+def _find_stative_verbs(words: Words, lexicon: Lexicon) -> dict[Kind, Allowed]:
+    stative_by_kind: dict[Kind, Allowed] = {}
+    for frame, verbs in words.verbs_by_frame.items():
+        kind = Kind(frame.value)
+        words_by_number = {i: lexicon.get(words.verbs[i], kind) for i in verbs}
+        stative_by_kind[kind] = frozenset(i for i, word in words_by_number.items() if Flag.STATIVE in word.flags)
+    return {kind: stative for kind, stative in stative_by_kind.items() if stative}
+
+
+def _find_progressive_boxes(states: dict[Kind, Allowed], layout: Layout) -> list[Restriction]:
+    aspects = list(Aspect)
+    progressive = frozenset([aspects.index(Aspect.PROGRESSIVE)])
+    return [
+        {f"{site.path}verb": states[kind], f"{site.path}aspect": progressive}
+        for site in layout.clauses
+        if (kind := Kind(site.frame.value)) in states
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class EventBatch:
+    """Events of one layout: their positions in the request, and the value indices by variable."""
+
+    layout: Layout
+    positions: NDArray[np.int64]
+    values: Mapping[str, NDArray[np.int64]]
+
+
+class NumberedEvents(Protocol):
+    """Numbered events that are read in batches: those of a space, or derived from them."""
+
+    lexicon: Lexicon
+    words: Words
+
+    def count(self) -> int:
+        """Return the number of events."""
+
+    def batches(self, indices: IndexArray) -> Iterator[EventBatch]:
+        """Yield the values of the events at *indices*, layout by layout."""
+
+
+class Space:
+    """The events of the named templates over a vocabulary, under constraints.
+
+    Finding the constraints that contradict each other takes longer than making the space. Use ``explained=False`` if
+    nobody reads the message of a Contradiction.
+
+    Raises:
+        UsageError: an unknown template, vocabulary or word.
+        Contradiction: no event satisfies the constraints; the message names the contradictory ones.
+
+    >>> from sentprobe.lexicon import english
+    >>> space = Space(english(), vocabulary="compeval", templates=["intransitive"])
+    >>> space.count()
+    224
+    """
+
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        *,
+        vocabulary: str = "english",
+        templates: Sequence[str] = ("all",),
+        choices: Choices | None = None,
+        constraints: Constraints | None = None,
+        explained: bool = True,
+    ) -> None:
+        self.lexicon = lexicon
+        self.vocabulary = vocabulary
+        self.templates = (templates,) if isinstance(templates, str) else tuple(templates)
+        self.choices = choices or Choices()
+        self.constraints = constraints or Constraints()
+        self.words = choose_words(lexicon, vocabulary, self.choices, self.constraints)
+        self._layouts = _build_layouts(self.templates, self.words, self.choices)
+        if self.choices.clause != Event() and all(len(x.clauses) == 1 for x in self._layouts):
+            names = ", ".join(self.templates)
+            raise Contradiction(f"the templates {names} have no relative clause to fix features of")
+        rules = list(_iterate_rules(self.words, lexicon, self.choices, self.constraints))
+        self._cells = list(_find_cells(self._layouts, rules))
+        self._ends = list(accumulate(cell.size for _, cell in self._cells))
+        if not self._ends:
+            raise Contradiction(self._explain(rules) if explained else "the space has no event")
+
+    def count(self) -> int:
+        """Return the exact number of events."""
+        return self._ends[-1]
+
+    def __len__(self) -> int:
+        """Return :meth:`count`, which must be below 2**63 here."""
+        return self.count()
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __getitem__(self, index: int) -> Event:
+        """Return the event at *index*, counted from 0, or from the end if negative."""
+        if not -self.count() <= index < self.count():
+            raise IndexError(f"index {index} is outside a space of {self.count()} events")
+        return self._decode_one(index % self.count()).event
+
+    def events(self, indices: IndexArray | Sequence[int]) -> Iterator[Event]:
+        """Yield the events at *indices*, in their order, lazily."""
+        yield from (drawn.event for drawn in self.decode(indices))
+
+    def decode(self, indices: IndexArray | Sequence[int]) -> Iterator[DrawnEvent]:
+        """Yield the drawn events at *indices*; see :meth:`events`."""
+        numbers = list(map(int, indices))
+        self._check_range(min(numbers, default=0), max(numbers, default=0))
+        yield from map(self._decode_one, numbers)
+
+    def _decode_one(self, index: int) -> DrawnEvent:
+        which = bisect_right(self._ends, index)
+        layout, cell = self._cells[which]
+        start = self._ends[which - 1] if which else 0
+        return DrawnEvent(layout, cell.decode_one(index - start))
+
+    def _check_range(self, first: int, last: int) -> None:
+        if first < 0 or last >= self.count():
+            raise IndexError(f"an index is outside a space of {self.count()} events")
+
+    def index(self, event: Event) -> int:
+        """Return the index of *event* in the space.
+
+        Raises:
+            ValueError: it is not in the space.
+        """
+        position = self.find(event)
+        if position is None:
+            raise ValueError("the event is not in the space")
+        return position
+
+    def find(self, event: Event) -> int | None:
+        """Return the index of *event* in the space, or None if it is not there."""
+        start, read = 0, None
+        for (layout, cell), end in zip(self._cells, self._ends, strict=True):
+            if layout is not read:  # the cells of a layout are consecutive
+                read, values = layout, read_values(event, layout)
+            at = None if values is None else cell.encode(values)
+            if at is not None:
+                return start + at
+            start = end
+        return None
+
+    def sample(self, count: int, *, seed: int, without: Collection[int] = ()) -> IndexArray:
+        """Return the indices of *count* different events, sampled uniformly, in random order.
+
+        The indices in *without* are excluded.
+
+        Raises:
+            UsageError: *count* is not positive, larger than the rest of the space, or too large.
+        """
+        excluded = sorted(set(without))
+        available = self.count() - len(excluded)
+        if count <= 0:
+            raise UsageError(f"the number of sentences must be positive, not {count}")
+        if count > available:
+            note = f"; {len(excluded)} are excluded" if excluded else ""
+            raise UsageError(
+                f"{count} sentences were asked for, but there are only {available} different "
+                f"ones (templates {', '.join(self.templates)}; vocabulary {self.vocabulary}{note})"
+            )
+        if count > MAX_SENTENCES:
+            raise UsageError(
+                f"{count} sentences are too many at once, at most {MAX_SENTENCES:,}; several "
+                "commands with --exclude make more"
+            )
+        return skip_excluded(excluded, sample_distinct(count, available, np.random.default_rng(seed)))
+
+    def batches(self, indices: IndexArray) -> Iterator[EventBatch]:
+        """Yield the values of the events at *indices*, layout by layout."""
+        small = self.count() < 2**63
+        numbers = np.asarray(indices, dtype=np.int64 if small else object)
+        self._check_range(numbers.min(initial=0), numbers.max(initial=0))
+        ends = np.array(self._ends, dtype=numbers.dtype)
+        owners = (
+            np.searchsorted(ends, numbers, side="right")
+            if small
+            else np.array([bisect_right(self._ends, i) for i in numbers.tolist()])
+        )
+        few = len(ends) <= np.iinfo(np.uint16).max  # NumPy sorts uint16 by radix
+        order = np.argsort(owners.astype(np.uint16) if few else owners, kind="stable")
+        bounds = np.flatnonzero(np.diff(owners[order], prepend=-1, append=-1))
+        parts: dict[int, list[EventBatch]] = {}
+        for first, last in pairwise(bounds.tolist()):
+            places = order[first:last]
+            which = int(owners[places[0]])
+            layout, cell = self._cells[which]
+            values = cell.decode(numbers[places] - (self._ends[which] - cell.size))
+            parts.setdefault(id(layout), []).append(EventBatch(layout, places, values))
+        yield from map(join_batches, parts.values())
+
+    def _explain(self, rules: Sequence[Rule]) -> str:
+        """Name the one or two constraints that leave no event."""
+        where = f"in the templates {', '.join(self.templates)}"
+        if not self.words.determiners:
+            return "none of the determiners goes with nouns of that number"
+        for culprits in chain([()], combinations(rules, 1), combinations(rules, 2)):
+            if next(_find_cells(self._layouts, culprits), None) is None:
+                return self._describe_culprits(culprits, where)
+        texts = "; ".join(rule.text for rule in rules)
+        return f"no sentence satisfies all of these together {where}: {texts}"
+
+    def _describe_culprits(self, culprits: Sequence[Rule], where: str) -> str:
+        """Describe the contradiction in these rules, or between them and a choice of values."""
+        for name, layouts in self._widen_choices():
+            if next(_find_cells(layouts, culprits), None) is not None:
+                texts = [rule.text for rule in culprits] or ["the size of the vocabulary"]
+                return f"{' and '.join([*texts, f'the choice of {name}'])} contradict each other"
+        if not culprits:
+            return f"the vocabulary has too few words for any sentence {where}"
+        if len(culprits) == 1:
+            return f"{culprits[0].text} is impossible {where}"
+        return f"{culprits[0].text} and {culprits[1].text} contradict each other {where}"
+
+    def _widen_choices(self) -> Iterator[tuple[str, tuple[Layout, ...]]]:
+        """Yield the name of each choice, and the layouts with all its values allowed."""
+        all_values: dict[str, Any] = {
+            "numbers": tuple(Number),
+            "determiners": tuple(w.lemma for w in self.lexicon.words(Kind.DETERMINER)),
+            "relativizers": tuple(w.lemma for w in self.lexicon.words(Kind.RELATIVIZER)),
+            "negators": tuple(Negator),
+            "adverbs": tuple(range(3)),
+        }
+        for name, values in all_values.items():
+            choices = replace(self.choices, **{name: values})
+            words = choose_words(self.lexicon, self.vocabulary, choices, Constraints())
+            yield name, _build_layouts(self.templates, words, choices)
+
+
+def join_batches(batches: Sequence[EventBatch]) -> EventBatch:
+    """Return batches of one layout as one."""
+    layout = batches[0].layout
+    positions = np.concatenate([batch.positions for batch in batches])
+    names = [variable.name for variable in layout.variables]
+    values = {name: np.concatenate([batch.values[name] for batch in batches]) for name in names}
+    return EventBatch(layout, positions, values)
+
+
+def _build_layouts(templates: tuple[str, ...], words: Words, choices: Choices) -> tuple[Layout, ...]:
+    counts = choices.adverbs, choices.adverbs_in_clauses
+    return _build_cached_layouts(templates, words, counts, choices.negators)
+
+
+@lru_cache(maxsize=1024)  # number of layouts
+def _build_cached_layouts(
+    templates: tuple[str, ...],
+    words: Words,
+    adverbs: tuple[tuple[int, ...], tuple[int, ...]],
+    negators: tuple[Negator, ...],
+) -> tuple[Layout, ...]:
+    """Return the layouts of templates; *adverbs* counts those of main and relative clauses."""
+    main, inner = adverbs
+    return tuple(
+        make_layout(pattern, counts, words, negators)
+        for pattern in find_patterns(templates)
+        for counts in product(main, *[inner] * len(pattern.clauses))
+    )
+
+
+def _find_cells(layouts: Iterable[Layout], rules: Iterable[Rule]) -> Iterator[tuple[Layout, Cell]]:
+    """Yield the cells of the space, layout by layout, in a fixed order."""
+    rules = tuple(rules)
+    for layout in layouts:
+        boxes = [build_full_box(layout)]
+        for rule in rules:
+            boxes = (forbid if rule.is_ban else require)(boxes, rule.find_boxes(layout))
+        for box in boxes:
+            for cell in split_into_cells(layout, box):
+                if cell.size > 0:
+                    yield layout, cell

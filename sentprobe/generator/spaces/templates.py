@@ -1,0 +1,109 @@
+"""Templates: the structures of sentences by name, from ``templates.toml``."""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from itertools import product
+from typing import Any
+
+from sentprobe.errors import UsageError, suggest
+from sentprobe.generator.events.event import ClauseKind, Frame, Role, Voice
+
+
+@dataclass(frozen=True, slots=True)
+class ClausePattern:
+    """A relative clause's frame, gap and voice, and its kind, which gap and voice imply."""
+
+    frame: Frame
+    kind: ClauseKind
+    gap: Role
+    voice: Voice
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """One structure: the main frame, and the relative clause of each role that has one.
+
+    Patterns of the same kind share a sub-template's name: a subject relative is an active clause without its agent, or
+    a passive one without its patient.
+    """
+
+    name: str
+    frame: Frame
+    clauses: tuple[tuple[Role, ClausePattern], ...]
+
+
+@cache
+def _read_templates() -> tuple[Mapping[str, tuple[Pattern, ...]], Mapping[str, tuple[str, ...]]]:
+    """Return the patterns of each top-level template, and the collections."""
+    text = (files(__package__) / "templates.toml").read_text(encoding="utf-8")
+    data = tomllib.loads(text)
+    clauses = tuple(
+        ClausePattern(Frame(row["frame"]), ClauseKind(row["kind"]), Role(row["gap"]), Voice(row["voice"]))
+        for row in data["clause"]
+    )
+    templates = {name: tuple(_build_patterns(name, template, clauses)) for name, template in data["template"].items()}
+    collections = {name: tuple(members) for name, members in data["collection"].items()}
+    return templates, collections
+
+
+def _build_patterns(name: str, template: Mapping[str, Any], clauses: tuple[ClausePattern, ...]) -> Iterable[Pattern]:
+    for roles in template["on"]:
+        for chosen in product(clauses, repeat=len(roles)):
+            where = tuple(zip(map(Role, roles), chosen, strict=True))
+            parts = [name]
+            parts += [f"{role.value}.{clause.frame.value}" for role, clause in where]
+            parts += [clause.kind.value for _, clause in where]
+            yield Pattern(".".join(parts), Frame(template["frame"]), where)
+
+
+def list_template_names(*, deep: bool = False) -> tuple[str, ...]:
+    """Return the names of the templates; with *deep*, also those of the sub-templates.
+
+    >>> list_template_names()
+    ('intransitive', 'intransitive-rc', 'transitive', 'transitive-rc', 'transitive-rc-both')
+    """
+    templates, _ = _read_templates()
+    if not deep:
+        return tuple(templates)
+    names: dict[str, None] = {}
+    for patterns in templates.values():
+        for pattern in patterns:
+            parts = pattern.name.split(".")
+            names |= dict.fromkeys(".".join(parts[:i]) for i in range(1, len(parts) + 1))
+    return tuple(names)
+
+
+@cache
+def find_pattern(frame: Frame, clauses: tuple[tuple[Role, ClausePattern], ...]) -> Pattern:
+    """Return the pattern of a frame with relative clauses.
+
+    >>> find_pattern(Frame.TRANSITIVE, ()).name
+    'transitive'
+    """
+    all_patterns = (pattern for patterns in _read_templates()[0].values() for pattern in patterns)
+    return next(candidate for candidate in all_patterns if (candidate.frame, candidate.clauses) == (frame, clauses))
+
+
+def find_patterns(names: Iterable[str]) -> tuple[Pattern, ...]:
+    """Return the distinct patterns of the named templates, sub-templates and collections.
+
+    Raises:
+        UsageError: a template is unknown.
+
+    >>> [p.name for p in find_patterns(["transitive-rc.patient.intransitive"])]
+    ['transitive-rc.patient.intransitive.src']
+    """
+    templates, collections = _read_templates()
+    selected: dict[Pattern, None] = {}
+    for name in names:
+        for member in collections.get(name, (name,)):
+            top = member.partition(".")[0]
+            patterns = [pattern for pattern in templates.get(top, ()) if f"{pattern.name}.".startswith(f"{member}.")]
+            if not patterns:
+                candidates = (*list_template_names(deep=True), *collections)
+                raise UsageError(f"there is no template {member!r}{suggest(member, candidates)}")
+            selected |= dict.fromkeys(patterns)
+    return tuple(selected)

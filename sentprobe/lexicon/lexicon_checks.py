@@ -1,0 +1,227 @@
+"""The checks of a lexicon file: a table from code to function.
+
+A check takes a draft and yields the line and the details of each problem. The first line of its docstring tells the
+author of the file what to do, and stands in the message.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from sentprobe.errors import suggest
+from sentprobe.lexicon import draft as drafts
+from sentprobe.lexicon.problems import Problem
+from sentprobe.lexicon.source import VOCABULARY, LexiconEntry
+from sentprobe.lexicon.words import FORMS, OPEN_KINDS, VERBS, Flag, Form, Kind, Word
+
+LexiconFinding = tuple[int, str]
+
+RESERVED = frozenset(("be", "am", "is", "are", "was", "were", "been", "being", "do", "does", "did", "not", "n't", "by"))
+"""The words that the grammar itself puts into a sentence."""
+
+ARTICLES = ("a", "an")
+
+
+def check_unknown_kind(draft: drafts.Draft) -> Iterator[LexiconFinding]:
+    """Name each section after a kind of word or a vocabulary."""
+    for section in draft.document.sections:
+        if section.name not in drafts.KINDS and not drafts.is_vocabulary(section):
+            hint = suggest_nearest(section.name, [*Kind, VOCABULARY])
+            expected = f"{format_names(Kind)} or {VOCABULARY}.NAME"
+            yield section.line, f"[{section.name}], expected {expected}{hint}"
+
+
+def check_duplicate_lemma(draft: drafts.Draft) -> Iterator[LexiconFinding]:
+    """Write a lemma once in its section, and once in a list of a vocabulary."""
+    for place, first in draft.document.repeated:
+        yield place.first, f"{place.key!r} in [{place.section}] is on line {first.first} already"
+    for entry in list_vocabulary_entries(draft):
+        counts = Counter(drafts.list_strings(entry.value))
+        for lemma in sorted(lemma for lemma, count in counts.items() if count > 1):
+            line = draft.document.find_line(lemma, after=entry.line)
+            yield line, f"{lemma!r} stands more than once in the list of {entry.key!r}"
+
+
+def check_missing_form(draft: drafts.Draft) -> Iterator[LexiconFinding]:
+    """State the inflected forms that are not found by inflecting the lemma."""
+    for item in draft.items:
+        kind, forms, stated = item.word.kind, item.word.forms, item.stated
+        missing = [f for f in FORMS[kind] if f not in forms and isinstance(stated.get(f, ""), str)]
+        if missing and (kind in OPEN_KINDS or not forms):
+            word = f"{kind} {item.word.lemma!r}"
+            yield (item.entry.line, f'{word} lacks {format_names(missing)}, expected "{missing[0]}" = ...')
+
+
+def check_form_clash(draft: drafts.Draft) -> Iterator[LexiconFinding]:
+    """Choose words whose inflected forms tell the word, its number and its tense."""
+    yield from find_reserved_words(draft)
+    yield from find_shared_forms(draft)
+    for item in draft.items:
+        forms, line, lemma = item.word.forms, item.entry.line, item.word.lemma
+        if item.word.kind is Kind.NOUN and forms.get(Form.NN) == forms.get(Form.NNS):
+            yield line, f"the plural of {lemma!r} equals its singular"
+        if is_syncretic(item.word) and Flag.SYNCRETIC not in item.word.flags:
+            yield line, f'the past of {lemma!r} equals its plain form: flags = ["{Flag.SYNCRETIC}"]'
+
+
+def find_reserved_words(draft: drafts.Draft) -> Iterator[LexiconFinding]:
+    """Yield the words that look like one of the grammar's own."""
+    for item in draft.items:
+        for text in sorted(RESERVED & frozenset(item.word.forms.values())):
+            yield item.entry.line, f"{text!r} of {item.word.lemma!r} is a word of the grammar"
+
+
+def find_shared_forms(draft: drafts.Draft) -> Iterator[LexiconFinding]:
+    """Yield the forms that two words share, except a verb with and without an object."""
+    owners = {text: word for word in draft.inherited for text in word.forms.values()}
+    for item in draft.items:
+        for text in dict.fromkeys(item.word.forms.values()):
+            owner = owners.setdefault(text, item.word)
+            if find_identity(owner) != find_identity(item.word):
+                ours = f"{text!r} of {item.word.kind} {item.word.lemma!r}"
+                yield item.entry.line, f"{ours} is also a form of {owner.kind} {owner.lemma!r}"
+
+
+def check_unknown_key(draft: drafts.Draft) -> Iterator[LexiconFinding]:
+    """Use the keys that entries of the kind have."""
+    for item in draft.items:
+        kind = item.word.kind
+        extra = (drafts.FLAGS,) if kind in VERBS else (drafts.ARTICLE,) if kind is Kind.NOUN else ()
+        yield from find_unexpected(item.stated, (*FORMS[kind], *extra), item.entry.line)
+    for section in draft.vocabularies:
+        for entry in section.entries:
+            yield from find_unexpected([entry.key], (*OPEN_KINDS, drafts.EXCEPT), entry.line)
+
+
+def check_flags(draft: drafts.Draft) -> Iterator[LexiconFinding]:
+    """Give a verb only flags that are true."""
+    for item in draft.items:
+        for flag in drafts.list_strings(item.stated.get(drafts.FLAGS)):
+            if flag not in frozenset(Flag):
+                yield (item.entry.line, f"{flag!r}, expected {format_names(Flag)}{suggest_nearest(flag, Flag)}")
+        if Flag.SYNCRETIC in item.word.flags and not is_syncretic(item.word):
+            yield item.entry.line, f"the past of {item.word.lemma!r} differs from its plain form"
+
+
+def check_unknown_word(draft: drafts.Draft) -> Iterator[LexiconFinding]:
+    """Choose the words of a vocabulary from those of the lexicon."""
+    kinds_and_lemmas = [(word.kind, word.lemma) for word in draft.words]
+    for entry in list_vocabulary_entries(draft):
+        kinds = drafts.KINDS if entry.key == drafts.EXCEPT else {entry.key}
+        lemmas = dict.fromkeys(lemma for kind, lemma in kinds_and_lemmas if kind in kinds)
+        for lemma in dict.fromkeys(drafts.list_strings(entry.value)):
+            if lemma not in lemmas:
+                line = draft.document.find_line(lemma, after=entry.line)
+                kind = "word" if entry.key == drafts.EXCEPT else entry.key
+                yield line, f"there is no {kind} {lemma!r}{suggest_nearest(lemma, lemmas)}"
+
+
+def check_tokens(draft: drafts.Draft) -> Iterator[LexiconFinding]:
+    """Write a lemma or a form as one token of lower-case letters."""
+    for item in draft.items:
+        stated = [value for key, value in item.stated.items() if key in frozenset(Form)]
+        for text in dict.fromkeys([item.entry.key, *filter(None, drafts.list_strings(stated))]):
+            if text != text.lower() or not all(part.isalpha() for part in text.split("-")):
+                yield item.entry.line, f"{text!r}"
+
+
+def check_empty_vocabulary(draft: drafts.Draft) -> Iterator[LexiconFinding]:
+    """Give a vocabulary nouns and verbs, and a word of each kind it lists."""
+    for section in draft.vocabularies or (drafts.choose_everything(draft),):
+        chosen = drafts.resolve_vocabulary(section, draft)
+        if not chosen[Kind.NOUN] or not any(chosen[kind] for kind in VERBS):
+            lacking = "verb" if chosen[Kind.NOUN] else Kind.NOUN
+            yield section.line, f"[{section.name}] has no {lacking}"
+        for entry in section.entries:
+            if entry.key in OPEN_KINDS and entry.value in ([], drafts.ALL) and not chosen[Kind(entry.key)]:
+                yield entry.line, f"{entry.key!r} is empty; leave out the key"
+
+
+def check_types(draft: drafts.Draft) -> Iterator[LexiconFinding]:
+    """Write each value in the type that its key asks for."""
+    for section in draft.document.sections:
+        if not section.is_table:
+            yield section.line, f"{section.name!r}, expected a section [{section.name}]"
+    for item in draft.items:
+        yield from find_wrong_values(item)
+    for entry in list_vocabulary_entries(draft):
+        if not is_strings(entry.value) and entry.value != drafts.ALL:
+            yield entry.line, f'{entry.key!r}, expected a list of lemmas or "{drafts.ALL}"'
+
+
+def find_wrong_values(item: drafts.DraftWord) -> Iterator[LexiconFinding]:
+    """Yield the values of the wrong type in a word's entry."""
+    line, lemma = item.entry.line, item.word.lemma
+    if not isinstance(item.entry.value, dict):
+        yield line, f"{lemma!r}, expected a table such as {{}}"
+    for key, value in item.stated.items():
+        if key == drafts.FLAGS and not is_strings(value):
+            yield line, f"{key!r} of {lemma!r}, expected a list of strings"
+        elif key == drafts.ARTICLE and value not in ARTICLES:
+            yield line, f"{key!r} of {lemma!r}, expected {format_names(ARTICLES)}"
+        elif key in frozenset(Form) and not isinstance(value, str):
+            yield line, f"{key!r} of {lemma!r}, expected a string"
+
+
+CHECKS: Mapping[str, Callable[[drafts.Draft], Iterator[LexiconFinding]]] = {
+    "L001": check_unknown_kind,
+    "L002": check_duplicate_lemma,
+    "L003": check_missing_form,
+    "L004": check_form_clash,
+    "L005": check_unknown_key,
+    "L006": check_flags,
+    "L007": check_unknown_word,
+    "L008": check_tokens,
+    "L009": check_empty_vocabulary,
+    "L011": check_types,
+}
+"""The checks by code; L010, not TOML or not UTF-8, is found before there is a draft."""
+
+
+def find_problems(draft: drafts.Draft) -> tuple[Problem, ...]:
+    """Return all problems of a draft, in the order of the lines."""
+    all_problems = []
+    for code, check in CHECKS.items():
+        rule = (check.__doc__ or "").partition("\n")[0].rstrip(".")
+        all_problems += [Problem(line, code, f"{rule[0].lower()}{rule[1:]}: {text}") for line, text in check(draft)]
+    return tuple(sorted(all_problems))
+
+
+def find_identity(word: Word) -> tuple[str, str]:
+    """Return a key of a word; two words with one key may share a form."""
+    if word.kind in VERBS:
+        return word.lemma, "verb"
+    return (word.lemma, word.kind) if word.kind in OPEN_KINDS else ("", "closed")
+
+
+def is_syncretic(word: Word) -> bool:
+    """Return whether a verb's past equals its plain form."""
+    past = word.forms.get(Form.VBD)
+    return word.kind in VERBS and past is not None and past == word.forms.get(Form.VB)
+
+
+def is_strings(value: object) -> bool:
+    """Return whether a value is a list of strings only."""
+    return isinstance(value, list) and len(drafts.list_strings(value)) == len(value)
+
+
+def find_unexpected(keys: Iterable[str], known_keys: tuple[str, ...], line: int) -> Iterator[LexiconFinding]:
+    """Yield a finding for each unknown key."""
+    for key in keys:
+        if key not in known_keys:
+            yield (line, f"{key!r}, expected {format_names(known_keys)}{suggest_nearest(key, known_keys)}")
+
+
+def list_vocabulary_entries(draft: drafts.Draft) -> list[LexiconEntry]:
+    """Return the lists of all vocabularies that have a known key."""
+    entries = [entry for section in draft.vocabularies for entry in section.entries]
+    return [entry for entry in entries if entry.key in (*OPEN_KINDS, drafts.EXCEPT)]
+
+
+def suggest_nearest(name: str, known_names: Iterable[str]) -> str:
+    """Return the suggestion of a known name; enums are given by their values."""
+    return suggest(name, map(str, known_names))
+
+
+def format_names(names: Iterable[str]) -> str:
+    """Return names as `a, b`."""
+    return ", ".join(names)

@@ -1,0 +1,56 @@
+"""Names that options accept, as plain tuples, so that help and completion do not import NumPy.
+
+The objects with these names are defined beside the code that uses them; a test compares the names.
+"""
+
+from collections.abc import Sequence
+
+COMPEVAL_TASKS = ("Content1Probe", "Content2Probe", "Order", "SemRole", "Negation")
+
+NATURAL_TASKS = (
+    *("SentLen", "WC", "TreeDepth", "TopConst", "BShift", "Tense", "SubjNum", "ObjNum", "SOMO"),
+    *("CoordInv", "AdiLength", "AdiContent", "AdiOrder", "AdiLength-permuted", "AdiLength-random"),
+    *("AdiContent-permuted", "AdiContent-random", "AdiOrder-permuted", "AdiOrder-random"),
+)
+
+TASK_GROUPS = ("conneau", "adi", "adi-controls")
+
+CONTRASTS = (*("role", "modifier", "negation", "polarity", "tense"), *("aspect", "number", "noun", "verb", "adverb"))
+
+STRUCTURES = (
+    *("passive", "relative", "subject-relative", "object-relative", "progressive"),
+    *("negated", "past", "plural", "intransitive"),
+)
+"""The structures that can be held out from training."""
+
+ITEM_COLUMNS = (
+    *("voice", "clause", "distance", "attractors", "tense", "aspect"),
+    *("polarity", "template", "length", "label", "structure"),
+)
+"""The columns of test items by which accuracy can be broken down."""
+
+SAMPLINGS = ("mirror", "paper")
+
+PRESETS = ("ettinger", "adi", "conneau", "senteval", "logreg")
+"""The classifier presets."""
+
+METHODS = ("mdl", "sample-efficiency", "v-information", "complexity")
+
+ARCHITECTURES = ("lstm", "bilstm-last", "bilstm-max", "gated-conv", "gru-uni", "gru-bi", "cbow")
+
+OBJECTIVES = (
+    *("none", "autoencoder", "denoising", "skipthought", "nmt"),
+    *("seq2tree", "nli", "meaning", "contrastive"),
+)
+
+DATASET_FORMATS = ("directory", "jsonl", "published", "senteval", "csv", "splits", "hub")
+
+
+def enumerate_names(names: Sequence[str]) -> str:
+    """Return the names as a list in English.
+
+    >>> enumerate_names(("text", "markdown", "json"))
+    'text, markdown or json'
+    """
+    *first, last = names
+    return f"{', '.join(first)} or {last}" if first else last

@@ -1,0 +1,257 @@
+"""An audit as text or JSON: a table of cues, the exact bounds, the verdict in sentences."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from io import StringIO
+from typing import Any, TypeAlias
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from sentprobe.display import table_writers as tw
+from sentprobe.display.screen import print_lines, print_table
+from sentprobe.probes.audit.cue_audit import CONFIDENCE, FORMAT, Audit, Bound, Finding, Verdict
+from sentprobe.probes.audit.cue_classifiers import Classifier, ModelScore
+from sentprobe.probes.audit.cue_features import CUES
+from sentprobe.probes.dataset import Split
+from sentprobe.probes.known_task import Cue
+from sentprobe.probes.suites import find_redundancy
+
+
+def to_json(audit: Audit) -> dict[str, Any]:
+    """Return the audit as JSON values."""
+    return {
+        "format": FORMAT,
+        "task": audit.task,
+        "fingerprint": audit.fingerprint,
+        "seed": audit.seed,
+        "chance": audit.chance,
+        "majority": _score_to_json(audit.majority),
+        "items": {str(split): count for split, count in audit.items.items()},
+        "probe_words": audit.probed,
+        "test_units": audit.units,
+        "leaks": [str(finding.cue) for finding in audit.leaks],
+        **({"expect": [*map(str, audit.expect)], "not_found": [*map(str, audit.not_found)]} if audit.expect else {}),
+        "cues": [_finding_to_json(finding_, probed=audit.probed) for finding_ in audit.findings],
+        "bounds": {
+            str(cue): {str(split): _bound_to_json(bound_) for split, bound_ in bounds.items()}
+            for cue, bounds in audit.bounds.items()
+        },
+        "structures": dict(audit.structures),
+        **({} if audit.agreeing is None else {"agreeing": audit.agreeing}),
+    }
+
+
+def _score_to_json(score: ModelScore) -> dict[str, Any]:
+    return {
+        "accuracy": score.accuracy,
+        "correct": score.correct,
+        "total": score.total,
+        "interval": [score.interval.low, score.interval.high],
+        "strict_interval": [score.strict.low, score.strict.high],
+    }
+
+
+def _bound_to_json(bound: Bound) -> dict[str, Any]:
+    return {"share": bound.share, "best": bound.best, "total": bound.total, "groups": bound.groups}
+
+
+def _finding_to_json(finding: Finding, *, probed: bool) -> dict[str, Any]:
+    return {
+        "cue": str(finding.cue),
+        "sees": CUES[finding.cue].get_description(probed=probed),
+        "verdict": str(finding.verdict),
+        "reason": finding.reason,
+        "chosen": str(finding.trial.chosen),
+        "scores": {str(kind): _score_to_json(score) for kind, score in finding.trial.scores.items()},
+    }
+
+
+class AuditFormat(StrEnum):
+    """Output formats of audits."""
+
+    TEXT = "text"
+    MARKDOWN = "markdown"
+    JSON = "json"
+
+
+HEADER = ("cue", "accuracy", "95% interval", *Classifier, "verdict")
+
+_STYLES = {Verdict.LEAK: "bold red", Verdict.BELOW: "yellow", Verdict.EXPECTED: "", Verdict.CHANCE: ""}
+
+
+def build_table(audit: Audit) -> Table:
+    """Return the cues as a terminal table, in percent; the chosen classifier's accuracy is bold."""
+    table_ = tw.build_empty_table(HEADER, left=[len(HEADER) - 1])
+    table_.title, table_.title_justify = format_title(audit), "left"
+    for row, finding in build_cue_rows(audit):
+        cells = [Text(cell) for cell in row]
+        if finding is not None:
+            cells[-1].stylize(_STYLES[finding.verdict])
+            cells[3 + list(Classifier).index(finding.trial.chosen)].stylize("bold")
+        table_.add_row(*cells)
+    return table_
+
+
+def format_notes(audit: Audit) -> str:
+    """Return the notes below the table: bounds, redundancy and verdict."""
+    lines = (*_format_bounds(audit), *_format_redundancy(audit), *format_verdict_lines(audit))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _format_redundancy(audit: Audit) -> Iterator[str]:
+    """Yield the redundancy of the answer (Conneau et al. 2018, section 4)."""
+    redundancy = find_redundancy(audit.task)
+    if audit.agreeing is not None and redundancy is not None:
+        yield (
+            f"redundancy: in {_format_percent(audit.agreeing)}% of the test items the answer is also the commonest "
+            f"{redundancy.feature} in the sentence ({redundancy.published}% in the published ones), so a bag of words "
+            "can find it"
+        )
+
+
+def render(audits: Sequence[Audit], *, style: AuditFormat = AuditFormat.TEXT) -> str:
+    """Return the audits as text in the given format."""
+    return _RENDERERS[style](audits)
+
+
+def format_legend(audits: Sequence[Audit]) -> str:
+    """Return the notes on all tables: cues, classifiers and verdicts."""
+    cues = {(finding.cue, audit.probed) for audit in audits for finding in audit.findings}
+    lines = [
+        f"{CUES[cue].get_title(probed=probed)}: a classifier sees {CUES[cue].get_description(probed=probed)}."
+        for cue in Cue
+        for probed in (True, False)
+        if (cue, probed) in cues
+    ]
+    return "".join(f"{line}\n" for line in [*dict.fromkeys(lines), *_LEGEND])
+
+
+_LEGEND = (
+    "accuracy: of the classifier with the higher accuracy on held-out training items; test items "
+    "are not used for the choice.",
+    f"leak: the cue is above chance at the {CONFIDENCE:.0%} level (corrected for the number of "
+    "cues), although the task is not about it.",
+    "expected: above chance, and the task is about the cue, or natural text correlates the two. A "
+    "probe is informative only above that accuracy.",
+    "below chance: the relation of cue and label is reversed in test.",
+    "bound: the highest accuracy of any function of the cue on these items, even one that knows "
+    "the labels; 100% excludes nothing.",
+)
+
+
+def format_verdict_lines(audit: Audit) -> tuple[str, ...]:
+    """Return the verdict in sentences."""
+    lines = [f"{audit.task}: {_format_verdict(audit)}"]
+    for finding in audit.findings:
+        if finding.verdict in (Verdict.EXPECTED, Verdict.BELOW):
+            accuracy = _format_accuracy(finding, probed=audit.probed)
+            lines.append(f"  {finding.verdict}: {accuracy} ({finding.reason})")
+    return (*lines, *(f"  {_format_missing_cue(audit, cue)}" for cue in audit.not_found))
+
+
+def _format_missing_cue(audit: Audit, cue: Cue) -> str:
+    finding = audit.find(cue)
+    if finding is None:
+        return f"expected, but not tried here: {CUES[cue].get_title(probed=True)}"
+    return f"expected, but not found: {_format_accuracy(finding, probed=audit.probed)}"
+
+
+def _format_verdict(audit: Audit) -> str:
+    if not audit.leaks:
+        return "no leak found: no cue that should be at chance is above it."
+    names = ", ".join(_format_accuracy(finding, probed=audit.probed) for finding in audit.leaks)
+    return f"LEAK: {names}, where chance is {_format_percent(audit.chance)}%."
+
+
+def _format_accuracy(finding: Finding, *, probed: bool) -> str:
+    return f"{CUES[finding.cue].get_title(probed=probed)} gives {_format_percent(finding.score.accuracy)}%"
+
+
+def format_title(audit: Audit) -> str:
+    """Return the title of the table: task, numbers of items, chance."""
+    counts = ", ".join(f"{count} {split}" for split, count in audit.items.items())
+    units = "" if audit.units == audit.items[Split.TEST] else f" in {audit.units} units"
+    return f"{audit.task} ({counts} items{units}; chance {_format_percent(audit.chance)}%)"
+
+
+AuditRow: TypeAlias = tuple[tuple[str, ...], Finding | None]
+
+
+def build_cue_rows(audit: Audit) -> Iterator[AuditRow]:
+    """Yield the rows of the table below HEADER, each with the cue's finding."""
+    score = audit.majority
+    blanks = ("",) * len(Classifier)
+    yield ("majority", _format_percent(score.accuracy), _format_interval(score), *blanks, ""), None
+    for finding in audit.findings:
+        scores = [finding.trial.scores.get(kind) for kind in Classifier]
+        title, percent = CUES[finding.cue].get_title(probed=audit.probed), _format_percent(finding.score.accuracy)
+        percents = ("" if score_ is None else _format_percent(score_.accuracy) for score_ in scores)
+        yield (title, percent, _format_interval(finding.score), *percents, str(finding.verdict)), finding
+
+
+def _format_bounds(audit: Audit) -> Iterator[str]:
+    for cue, bounds in audit.bounds.items():
+        parts = [f"{split} {_format_bound(bound_)}" for split, bound_ in bounds.items()]
+        yield f"bound, {CUES[cue].get_title(probed=audit.probed)}: {'; '.join(parts)}"
+    if audit.structures:
+        yield (
+            f"template: from the grammar for {audit.structures['parsed']} sentences, from their "
+            f"function words for {audit.structures['skeleton']}"
+        )
+
+
+def _format_bound(bound: Bound) -> str:
+    if not bound.binds:
+        return "100% (excludes nothing)"
+    exact = "exactly " if 2 * bound.best == bound.total else ""
+    percent = "under 100" if _format_percent(bound.share) == "100.0" else _format_percent(bound.share)
+    return f"{exact}{percent}% ({bound.groups} groups)"
+
+
+def _format_interval(score: ModelScore) -> str:
+    return f"{_format_percent(score.interval.low)} to {_format_percent(score.interval.high)}"
+
+
+def _format_percent(share: float) -> str:
+    return f"{100 * share:.1f}"
+
+
+def print_audits(audits: Sequence[Audit], console: Console) -> None:
+    """Print tables, bounds, verdicts and the legend, in colour on a terminal."""
+    for audit in audits:
+        print_table(build_table(audit), console)
+        print_lines(format_notes(audit), console)
+    print_lines(format_legend(audits).removesuffix("\n"), console)
+
+
+def _render_text(audits: Sequence[Audit]) -> str:
+    with StringIO() as text:
+        print_audits(audits, Console(file=text, width=120))
+        return "".join(f"{line.rstrip()}\n" for line in text.getvalue().splitlines())
+
+
+def _render_markdown(audits: Sequence[Audit]) -> str:
+    return "\n".join(map(_render_audit_markdown, audits)) + tw.format_notes(
+        format_legend(audits), tw.TableFormat.MARKDOWN
+    )
+
+
+def _render_audit_markdown(audit: Audit) -> str:
+    rows = ([tw.escape_markdown(text) for text in row] for row, _ in build_cue_rows(audit))
+    body = tw.format_markdown_table(HEADER, rows, left=[len(HEADER) - 1])
+    notes = tw.format_notes(format_notes(audit), tw.TableFormat.MARKDOWN)
+    return f"## {tw.escape_markdown(format_title(audit))}\n\n{body}{notes}"
+
+
+def _render_json(audits: Sequence[Audit]) -> str:
+    return json.dumps([to_json(audit) for audit in audits], indent=2, ensure_ascii=False) + "\n"
+
+
+_RENDERERS: Mapping[AuditFormat, Callable[[Sequence[Audit]], str]] = {
+    AuditFormat.TEXT: _render_text,
+    AuditFormat.MARKDOWN: _render_markdown,
+    AuditFormat.JSON: _render_json,
+}

@@ -1,0 +1,352 @@
+"""The audit of a dataset: classifiers on each surface cue, exact bounds, and a verdict.
+
+Items with the same value of a cue get the same answer from every function of that cue. So in each group of such items,
+at most the items with the group's most common label are answered correctly. The sum over all groups is the exact upper
+bound.
+
+A probe's accuracy is informative only beyond that of simpler predictors. The audit measures these: the probe words
+alone, the bag of words, the positions of the probe words.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from pkgutil import resolve_name
+
+import numpy as np
+
+from sentprobe import engines
+from sentprobe.errors import ArgumentTypeError
+from sentprobe.extras import require_libraries
+from sentprobe.lexicon import Lexicon, english
+from sentprobe.probes.audit.cue_classifiers import ModelScore, Trial, TrialItems, score_answers, try_classifiers
+from sentprobe.probes.audit.cue_features import CUES, Features, Structures, build_cue_items, list_cues
+from sentprobe.probes.dataset import Indices, ProbeDataset, Split
+from sentprobe.probes.formats import read_dataset
+from sentprobe.probes.known_task import AGREEING, TIED, Cue
+from sentprobe.probes.statistics import has_balanced_labels
+from sentprobe.probes.suites import explain_expected_cue, explain_inverted_cue
+from sentprobe.processes import check_jobs, count_cores
+from sentprobe.progress import Reporter, SilentReporter, show_bars
+from sentprobe.specs import choose_member
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """At most *best* of *total* items can be answered correctly from a cue, which has *groups* different values.
+
+    The items with one value form a group.
+    """
+
+    best: int
+    total: int
+    groups: int
+
+    @property
+    def share(self) -> float:
+        """The highest possible accuracy."""
+        return self.best / self.total
+
+    @property
+    def binds(self) -> bool:
+        """Whether the bound is below 100%; it is not if each item is its own group."""
+        return self.best < self.total
+
+
+BoundKey = Callable[[tuple[str, ...], tuple[int, ...]], Hashable]
+"""From tokens and probe words to the value of a cue."""
+
+
+def compute_bound(data: ProbeDataset, split: Split, key: BoundKey) -> Bound:
+    """Return the bound over the items of a split for functions of *key*."""
+    counts: dict[Hashable, Counter[int]] = {}
+    items = data.splits[split]
+    tokens = [tuple(sentence.split()) for sentence in data.sentences]
+    columns = items.rows.tolist(), items.probes.tolist(), items.targets.tolist()
+    for row, words, target in zip(*columns, strict=True):
+        counts.setdefault(key(tokens[row], tuple(words)), Counter())[target] += 1
+    return Bound(sum(max(count.values()) for count in counts.values()), len(items), len(counts))
+
+
+KEYS: Mapping[Cue, BoundKey] = {
+    Cue.PROBE: lambda _, probes: probes,
+    Cue.LENGTH: lambda tokens, probes: (len(tokens), probes),
+    Cue.BAG: lambda tokens, probes: (tuple(sorted(tokens)), probes),
+}
+"""For each cue with a bound, the function that computes its value."""
+
+
+FORMAT = "sentprobe-audit 1"
+"""The first value of an audit in JSON."""
+
+RENDERER = "sentprobe.probes.audit.audit_report:render"
+"""The renderer of audits, imported by name because its module imports this one."""
+
+USER_EXPECTED = "you expect it"
+
+CONFIDENCE = 0.99
+"""Confidence of the verdict: fewer than 1% of audits of clean datasets find a leak."""
+
+_WORK_PER_PROCESS = 60_000
+"""Number of items times cues that justifies another process, which takes seconds to start."""
+
+
+class Verdict(StrEnum):
+    """Interpretation of a cue's accuracy."""
+
+    CHANCE = "chance"
+    """Not significantly above chance."""
+    LEAK = "leak"
+    """Above chance, although the task is not about this cue."""
+    EXPECTED = "expected"
+    """Above chance, and the task is about it."""
+    BELOW = "below chance"
+    """Below chance: the relation of cue and label is reversed in test (balanced labels only)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Result of the audit for one cue."""
+
+    cue: Cue
+    trial: Trial
+    verdict: Verdict
+    reason: str = ""
+    """Why the cue may answer; for a cue below chance, why the relation may be reversed."""
+
+    @property
+    def score(self) -> ModelScore:
+        """Score of the classifier that was chosen without the test items."""
+        return self.trial.score
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    """Audit of one dataset; equal data and seed give an equal audit."""
+
+    task: str
+    fingerprint: str
+    seed: int
+    chance: float
+    """Share of the most common label among the test items."""
+    majority: ModelScore
+    """Score of always answering the most common training label."""
+    items: Mapping[Split, int] = field(hash=False)
+    probed: bool = True
+    units: int
+    """Number of units of the test items; items of one unit are not independent."""
+    findings: tuple[Finding, ...]
+    bounds: Mapping[Cue, Mapping[Split, Bound]] = field(hash=False)
+    structures: Mapping[str, int] = field(hash=False)
+    """Number of sentences that the grammar parsed, and of those with a skeleton instead; empty if the template cue was
+    not tried."""
+    expect: tuple[Cue, ...] = ()
+    agreeing: float | None = None
+    """Share of test items whose answer most words of its kind in the sentence agree with, as counted when the dataset
+    was built; ties count half (Conneau et al. 2018, section 4). None if not counted."""
+
+    def __str__(self) -> str:
+        render: Callable[[Sequence[Audit]], str] = resolve_name(RENDERER)
+        return render([self]).rstrip("\n")
+
+    @property
+    def leaks(self) -> tuple[Finding, ...]:
+        """Findings of the cues that are above chance and should not be."""
+        return tuple(finding for finding in self.findings if finding.verdict is Verdict.LEAK)
+
+    @property
+    def not_found(self) -> tuple[Cue, ...]:
+        """Expected cues that are not above chance."""
+        expected_found = {finding.cue for finding in self.findings if finding.verdict is Verdict.EXPECTED}
+        return tuple(cue for cue in self.expect if cue not in expected_found)
+
+    def find(self, cue: Cue) -> Finding | None:
+        """Return the finding of a cue; None if the dataset lacks the cue."""
+        return next((finding for finding in self.findings if finding.cue is cue), None)
+
+
+def audit(
+    data: ProbeDataset | Path | str,
+    *,
+    cues: Collection[Cue] = tuple(Cue),
+    expect: Collection[Cue] = (),
+    seed: int = 0,
+    lexicon: Lexicon | None = None,
+    jobs: int = 1,
+    progress: bool = False,
+) -> Audit:
+    """Audit the surface cues of a dataset, or of one at a path. ``print`` shows the report.
+
+    - expect: cues that may answer this task, besides those of the known task
+    - lexicon: has the forms of the probe words; by default the built-in one
+    - jobs: number of processes
+    - progress: whether to show progress on stderr
+
+    Raises:
+        ArgumentTypeError: *data* is neither a dataset nor a path.
+        UsageError: there is no such file, or the number of jobs is not positive.
+        DatasetError: the file is not a dataset.
+    """
+    if not isinstance(data, ProbeDataset | str | PathLike):
+        raise ArgumentTypeError(f"a {type(data).__name__} is neither a ProbeDataset nor a path")
+    dataset = data if isinstance(data, ProbeDataset) else read_dataset(data)
+    with show_bars(show=progress) as reporter:
+        (result,) = audit_all(
+            [dataset], cues=cues, expect=expect, seed=seed, lexicon=lexicon, jobs=jobs, reporter=reporter
+        )
+    return result
+
+
+def count_processes(datasets: Sequence[ProbeDataset]) -> int:
+    """Return the fastest number of processes for an audit; at most the number of cores."""
+    work = sum(len(list_cues(data)) * sum(map(len, data.splits.values())) for data in datasets)
+    return min(count_cores(), 1 + work // _WORK_PER_PROCESS)
+
+
+def audit_all(
+    datasets: Sequence[ProbeDataset],
+    *,
+    cues: Collection[Cue] = tuple(Cue),
+    expect: Collection[Cue] = (),
+    seed: int = 0,
+    lexicon: Lexicon | None = None,
+    jobs: int = 1,
+    reporter: Reporter | None = None,
+) -> list[Audit]:
+    """Audit several datasets; their cues are distributed over *jobs* processes.
+
+    Only cues that a dataset has are tried: some need probe words. The verdict says whether the cues to *expect* were
+    found.
+
+    Raises:
+        UsageError: the number of jobs is not positive, or a cue is unknown.
+    """
+    check_jobs(jobs)
+    expected_cues = {choose_member(Cue, name, what="cue") for name in expect}
+    require_libraries("sklearn", "lightgbm")
+    reporter = reporter or SilentReporter()
+    lexicon = lexicon or english()
+    cues_by_dataset = [tuple(cue for cue in list_cues(data) if cue in cues) for data in datasets]
+    work = {
+        (data.fingerprint(), cue): partial(
+            _try_cue, data, cue, units=units, seed=seed, lexicon=lexicon, strict=_correct_confidence(tried_cues)
+        )
+        for data, tried_cues in zip(datasets, cues_by_dataset, strict=True)
+        for units in [{split: data.units(split) for split in data.splits}]
+        for cue in tried_cues
+    }
+    reporter.begin("audit", len(work))
+    trials: dict[_WorkKey, _CueTrial] = {}
+    with engines.make_engine(engines.EngineChoice(jobs=jobs)) as engine:
+        for (key, _), cue_trial in engines.run_tasks_on_engine(
+            _run_work, iter(work.items()), engine, kept_message="nothing was audited"
+        ):
+            trials[key] = cue_trial
+            reporter.advance()
+    return [
+        _build_audit(
+            data,
+            {cue: trials[data.fingerprint(), cue] for cue in tried_cues},
+            seed=seed,
+            expect=tuple(cue for cue in Cue if cue in expected_cues),
+        )
+        for data, tried_cues in zip(datasets, cues_by_dataset, strict=True)
+    ]
+
+
+_WorkKey = tuple[str, Cue]
+
+
+@dataclass(frozen=True, slots=True)
+class _CueTrial:
+    """The classifiers' scores for a cue, and how the structures of sentences were found."""
+
+    trial: Trial
+    structures: Mapping[str, int]
+
+
+def _run_work(item: "tuple[_WorkKey, Callable[[], _CueTrial]]") -> _CueTrial:
+    return item[1]()
+
+
+def _try_cue(
+    data: ProbeDataset, cue: Cue, *, units: Mapping[Split, Indices], seed: int, lexicon: Lexicon, strict: float
+) -> _CueTrial:
+    structures = Structures(lexicon)
+    make_features = CUES[cue].make_extractor(structures)
+    items_by_split = {
+        split: _select_items(
+            data, split, units[split], [make_features(item) for item in build_cue_items(data, items, lexicon)]
+        )
+        for split, items in data.splits.items()
+    }
+    trial = try_classifiers(
+        items_by_split[Split.TRAIN],
+        items_by_split[Split.TEST],
+        validation=items_by_split.get(Split.VALIDATION),
+        seed=seed,
+        strict=strict,
+    )
+    return _CueTrial(trial, {"parsed": structures.parsed, "skeleton": structures.skeletons})
+
+
+def _select_items(data: ProbeDataset, split: Split, units: Indices, features: Sequence[Features] = ()) -> TrialItems:
+    return TrialItems(features, data.splits[split].targets, units, mirrored=data.mirrored)
+
+
+def _correct_confidence(cues: Collection[Cue]) -> float:
+    """Return the Bonferroni-corrected confidence for one cue."""
+    return 1 - (1 - CONFIDENCE) / max(1, len(cues))
+
+
+def _build_audit(data: ProbeDataset, trials: Mapping[Cue, _CueTrial], *, seed: int, expect: tuple[Cue, ...]) -> Audit:
+    reasons = dict.fromkeys(expect, USER_EXPECTED)
+    test = data.splits[Split.TEST]
+    chance = max(Counter(test.targets.tolist()).values()) / len(test)
+    return Audit(
+        task=data.name,
+        fingerprint=data.fingerprint(),
+        seed=seed,
+        chance=chance,
+        majority=_score_majority(data, strict=_correct_confidence(trials)),
+        items={split: len(items) for split, items in data.splits.items()},
+        probed=bool(data.slots),
+        units=len(np.unique(data.units(Split.TEST))),
+        findings=tuple(_judge_cue(data, cue, trials[cue].trial, chance, reason=reasons.get(cue, "")) for cue in trials),
+        bounds={
+            cue: {split: compute_bound(data, split, key) for split in data.splits}
+            for cue, key in KEYS.items()
+            if cue in trials
+        },
+        structures=trials[Cue.TEMPLATE].structures if Cue.TEMPLATE in trials else {},
+        expect=expect,
+        agreeing=_compute_redundancy(data),
+    )
+
+
+def _compute_redundancy(data: ProbeDataset) -> float | None:
+    agreeing, tied = (data.card.counts.get(name) for name in (AGREEING, TIED))
+    if agreeing is None or tied is None:
+        return None
+    return (agreeing + tied / 2) / len(data.splits[Split.TEST])
+
+
+def _judge_cue(data: ProbeDataset, cue: Cue, trial: Trial, chance: float, *, reason: str) -> Finding:
+    """Return the verdict on a cue; *reason* is set if the user expects it above chance."""
+    reason = explain_expected_cue(data.name, cue) or reason
+    if trial.score.strict.low > chance:
+        return Finding(cue, trial, Verdict.EXPECTED if reason else Verdict.LEAK, reason)
+    if trial.score.strict.high < chance and has_balanced_labels(chance, len(data.labels)):
+        return Finding(cue, trial, Verdict.BELOW, explain_inverted_cue(data.name, cue))
+    return Finding(cue, trial, Verdict.CHANCE, reason)
+
+
+def _score_majority(data: ProbeDataset, *, strict: float) -> ModelScore:
+    """Return the score of the most common training label (the first of equally common ones)."""
+    label = np.bincount(data.splits[Split.TRAIN].targets).argmax()
+    answers = np.full(len(data.splits[Split.TEST]), label)
+    return score_answers(answers, _select_items(data, Split.TEST, data.units(Split.TEST)), strict=strict)

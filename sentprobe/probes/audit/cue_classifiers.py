@@ -1,0 +1,307 @@
+"""Classifiers of the audit: scikit-learn's logistic regression, and LightGBM's boosted trees.
+
+They are trained on training items and scored on test items. The choice between them uses no test item: it is made on
+the validation split or, without one, on a held-out quarter of the training units.
+"""
+
+import warnings
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import chain, pairwise, repeat
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sentprobe.extras import import_module_of_extra
+from sentprobe.probes.audit.cue_features import Features
+from sentprobe.probes.dataset import Indices
+from sentprobe.probes.statistics import Interval, accuracy_interval, wilson
+
+TRAINING_LIMIT = 10_000
+"""Largest number of training items; beyond it, whole units are left out at random."""
+
+BOOSTED_COLUMNS = 400
+"""Number of features of boosted trees: those that most training items have."""
+
+BOOSTED_LABELS = 20
+"""Largest number of labels for boosted trees, which grow one tree per label and round."""
+
+_MAX_WEIGHTS = 2_000_000
+
+_HELD_OUT_SHARE = 0.25
+_ROUNDS = 50
+_LEARNING_RATE = 0.2
+_MAX_DEPTH = 5
+
+_TREE_SETTINGS: Mapping[str, object] = {
+    "max_depth": _MAX_DEPTH,
+    "num_leaves": 2**_MAX_DEPTH,
+    "min_data_in_leaf": 20,
+    "max_bin": 63,
+    "num_threads": 1,
+    "deterministic": True,
+    "force_row_wise": True,  # otherwise LightGBM times both ways
+    "verbosity": -1,
+}
+"""Settings of LightGBM; growing the trees involves no randomness."""
+
+_TOLERANCE = 1e-3
+"""Gradient tolerance of the linear model: ten times scikit-learn's default, for a third of the iterations and nearly
+the same answers."""
+
+
+class Classifier(StrEnum):
+    """A classifier that is tried on each cue."""
+
+    LINEAR = "linear"
+    """Logistic regression, L2 with C = 1, over features scaled to at most 1."""
+    BOOSTING = "boosting"
+    """LightGBM's gradient boosted trees, with at most 32 leaves of at least 20 items."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelScore:
+    """Number of test items that a classifier gets right, and two intervals of its accuracy."""
+
+    correct: int
+    total: int
+    interval: Interval
+    strict: Interval
+    """Interval that the verdict uses: 99% for all cues of the audit together."""
+
+    @property
+    def accuracy(self) -> float:
+        """Share of test items that are right."""
+        return self.correct / self.total
+
+
+@dataclass(frozen=True, slots=True)
+class TrialItems:
+    """Items of a split for a classifier, as parallel sequences."""
+
+    features: Sequence[Features]
+    targets: Indices
+    units: Indices
+    mirrored: bool = False
+
+    @property
+    def unpredictable(self) -> bool:
+        """Whether every function of the features has chance accuracy.
+
+        This holds for mirror pairs whose two items have the same features.
+        """
+        if not self.mirrored:
+            return False
+        counts: dict[frozenset[tuple[str, float]], Counter[int]] = {}
+        for features, target in zip(self.features, self.targets.tolist(), strict=True):
+            counts.setdefault(frozenset(features.items()), Counter())[target] += 1
+        labels = set(self.targets.tolist())
+        return all(len(count) == len(labels) and len(set(count.values())) == 1 for count in counts.values())
+
+    def select(self, rows: Indices) -> "TrialItems":
+        """Return the items at these rows."""
+        features = [self.features[row] for row in rows.tolist()]
+        return replace(self, features=features, targets=self.targets[rows], units=self.units[rows])
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Scores of the classifiers, and the one chosen without the test items."""
+
+    chosen: Classifier
+    scores: Mapping[Classifier, ModelScore]
+
+    @property
+    def score(self) -> ModelScore:
+        """Score of the chosen classifier."""
+        return self.scores[self.chosen]
+
+
+def try_classifiers(
+    train: TrialItems, test: TrialItems, *, validation: TrialItems | None, seed: int, strict: float
+) -> Trial:
+    """Train each classifier, choose between them, and score each on the test items.
+
+    *strict* is the confidence of the interval that the verdict uses.
+    """
+    from threadpoolctl import threadpool_limits
+
+    import_module_of_extra("sklearn.linear_model")  # only loaded libraries can be limited
+    train = sample_units(train, limit=TRAINING_LIMIT, seed=seed)
+    labels = len(np.unique(train.targets))
+    kinds = [kind for kind in Classifier if labels <= BOOSTED_LABELS or kind is Classifier.LINEAR]
+    with threadpool_limits(limits=1):
+        chosen, answers = _choose_classifier(kinds, train, test, validation, seed=seed)
+    return Trial(chosen, {kind_: score_answers(answer, test, strict=strict) for kind_, answer in answers.items()})
+
+
+def sample_units(part: TrialItems, *, limit: int, seed: int) -> TrialItems:
+    """Return whole units sampled at random, with at most *limit* items."""
+    if len(part.targets) <= limit:
+        return part
+    _, unit_numbers = np.unique(part.units, return_inverse=True)
+    order = np.random.default_rng(seed).permutation(int(unit_numbers.max()) + 1)
+    sizes = np.bincount(unit_numbers)[order]
+    chosen_units = order[np.cumsum(sizes) <= limit]
+    return part.select(np.flatnonzero(np.isin(unit_numbers, chosen_units)))
+
+
+def score_answers(answers: Indices, test: TrialItems, *, strict: float) -> ModelScore:
+    """Return the number of right answers, with the intervals.
+
+    A mirror pair counts as one item. Items of other units (which share a sentence) count by their design effect: see
+    :func:`sentprobe.probes.statistics.design_effect`.
+    """
+    right = answers == test.targets
+    low, high = (_compute_interval(right, test, confidence=level) for level in (0.95, strict))
+    return ModelScore(int(right.sum()), len(right), low, high)
+
+
+def _compute_interval(right: NDArray[np.bool_], test: TrialItems, *, confidence: float) -> Interval:
+    if not test.mirrored:
+        return accuracy_interval(right, test.units.tolist(), confidence=confidence)
+    unit_count = len(np.unique(test.units))
+    return wilson(float(right.mean()) * unit_count, unit_count, confidence=confidence)
+
+
+_Answers = Mapping[Classifier, Indices]
+"""Predicted label of each item by classifier, (n,) int64."""
+
+
+def _choose_classifier(
+    kinds: Sequence[Classifier], train: TrialItems, test: TrialItems, validation: TrialItems | None, *, seed: int
+) -> tuple[Classifier, _Answers]:
+    """Return the chosen classifier, and the predictions of each for the test items."""
+    if validation and len(validation.targets):  # the same fit serves choice and test
+        held_answers, answers = _predict(kinds, train, [validation, test], seed=seed)
+        return _find_best(held_answers, validation), answers
+    inner_train, held_out = _hold_out_units(train, seed=seed)
+    if test.unpredictable and held_out.unpredictable:
+        return kinds[0], dict.fromkeys(kinds, np.zeros(len(test.targets), np.int64))
+    (answers,) = _predict(kinds, train, [test], seed=seed)
+    if len(kinds) == 1 or not len(held_out.targets):
+        return kinds[0], answers
+    (held_answers,) = _predict(kinds, inner_train, [held_out], seed=seed)
+    return _find_best(held_answers, held_out), answers
+
+
+def _find_best(answers: _Answers, items: TrialItems) -> Classifier:
+    return max(answers, key=lambda kind: int((answers[kind] == items.targets).sum()))
+
+
+def _hold_out_units(train: TrialItems, *, seed: int) -> tuple[TrialItems, TrialItems]:
+    """Split a random quarter of the units off the training items."""
+    units = np.unique(train.units)
+    held_units = np.random.default_rng([seed, 1]).permutation(units)[: int(_HELD_OUT_SHARE * len(units))]
+    is_held = np.isin(train.units, held_units)
+    return train.select(np.flatnonzero(~is_held)), train.select(np.flatnonzero(is_held))
+
+
+def _predict(
+    kinds: Sequence[Classifier], train: TrialItems, parts: Sequence[TrialItems], *, seed: int
+) -> list[_Answers]:
+    """Return the predictions of each classifier for each of the *parts*."""
+    labels = np.unique(train.targets)
+    if len(labels) == 1:  # scikit-learn's logistic regression refuses to learn a single label
+        return [dict.fromkeys(kinds, np.full(len(part.targets), labels[0])) for part in parts]
+    train_matrix, *matrices = _build_matrices([train, *parts])
+    predictions = {kind: _PREDICTORS[kind](train_matrix, matrices, train.targets, seed) for kind in kinds}
+    return [{kind: np.asarray(predictions[kind][i], dtype=np.int64) for kind in kinds} for i in range(len(parts))]
+
+
+def _build_matrices(parts: Sequence[TrialItems]) -> list[Any]:
+    """Return sparse float32 matrices, (n, features), with the features of the first part.
+
+    Columns are sorted by the number of its items that have the feature, most common first.
+    """
+    names = sorted(set(chain.from_iterable(parts[0].features)))
+    columns = {name: i for i, name in enumerate(names)}
+    first, *rest_matrices = (_build_matrix(part, columns) for part in parts)
+    order = np.argsort(-first.getnnz(axis=0), kind="stable")
+    return [matrix[:, order] for matrix in (first, *rest_matrices)]
+
+
+def _build_matrix(part: TrialItems, column_numbers: Mapping[str, int]) -> Any:
+    """Return the features as a matrix, (n, features), without those that have no column."""
+    from scipy.sparse import csr_matrix
+
+    numbers = map(column_numbers.get, chain.from_iterable(part.features), repeat(-1))
+    columns = np.fromiter(numbers, np.int32)
+    values = np.fromiter(chain.from_iterable(features_.values() for features_ in part.features), np.float32)
+    rows = np.repeat(np.arange(len(part.features)), [len(features_) for features_ in part.features])
+    is_column = columns >= 0
+    starts = np.searchsorted(rows[is_column], np.arange(len(part.features) + 1))
+    shape = len(part.features), len(column_numbers)
+    return csr_matrix((values[is_column], columns[is_column], starts), shape=shape)
+
+
+def predict_with_linear_model(train: Any, matrices: Sequence[Any], targets: Indices, seed: int) -> list[Any]:
+    """Return the linear model's predictions for each matrix."""
+    column_limit = _MAX_WEIGHTS // len(np.unique(targets))
+    scaler = import_module_of_extra("sklearn.preprocessing").MaxAbsScaler().fit(train[:, :column_limit])
+    scaled_train, *scaled_matrices = (scaler.transform(matrix[:, :column_limit]) for matrix in (train, *matrices))
+    merge = _merge_equal_columns(scaled_train)
+    model = import_module_of_extra("sklearn.linear_model").LogisticRegression(
+        max_iter=300, tol=_TOLERANCE, random_state=seed
+    )
+    with warnings.catch_warnings():
+        # A model close to its optimum still measures a cue fairly.
+        warnings.simplefilter("ignore", import_module_of_extra("sklearn.exceptions").ConvergenceWarning)
+        model.fit(scaled_train @ merge, targets)
+    return [model.predict(matrix @ merge) for matrix in scaled_matrices]
+
+
+def _merge_equal_columns(matrix: Any) -> Any:
+    """Return the matrix, (features, distinct columns), that merges equal columns.
+
+    Most n-grams occur in one item, so this leaves about a tenth of the columns. The model is the same: the penalty on k
+    equal weights is that on one weight of a column scaled by sqrt(k).
+    """
+    from scipy.sparse import csr_matrix
+
+    by_column = matrix.tocsc()
+    by_column.sort_indices()
+    ends, number_by_content = by_column.indptr.tolist(), dict[tuple[bytes, bytes], int]()
+    contents = ((by_column.indices[a:b].tobytes(), by_column.data[a:b].tobytes()) for a, b in pairwise(ends))
+    numbers = [number_by_content.setdefault(content, len(number_by_content)) for content in contents]
+    weights = (1 / np.sqrt(np.bincount(numbers)))[numbers].astype(np.float32)
+    places = np.arange(len(numbers)), numbers
+    return csr_matrix((weights, places), shape=(len(numbers), len(number_by_content)))
+
+
+def predict_with_boosting(train: Any, matrices: Sequence[Any], targets: Indices, _: int = 0) -> list[Indices]:
+    """Return labels for the rows of each sparse matrix, predicted by trees trained on *train*.
+
+    Without usable columns, the most common label is predicted.
+    """
+    train_columns, *other_columns = (matrix[:, :BOOSTED_COLUMNS] for matrix in (train, *matrices))
+    labels, label_numbers = np.unique(targets, return_inverse=True)
+    if len(labels) == 1 or not train_columns.shape[1]:  # LightGBM refuses no columns
+        commonest = labels[np.bincount(label_numbers).argmax()]
+        return [np.full(matrix.shape[0], commonest) for matrix in other_columns]
+    lightgbm = import_module_of_extra("lightgbm")
+    model = lightgbm.train(_get_tree_settings(len(labels)), lightgbm.Dataset(train_columns, label_numbers), _ROUNDS)
+    scores = (model.predict(matrix, raw_score=True, num_threads=1) for matrix in other_columns)
+    # Two labels have a single score, that of the second.
+    return [labels[(score > 0).astype(np.int64) if score.ndim == 1 else score.argmax(axis=1)] for score in scores]
+
+
+def _get_tree_settings(labels: int) -> Mapping[str, object]:
+    """Return LightGBM's settings for the number of labels, at least two.
+
+    With k > 2 labels, LightGBM's steps are only (k - 1) / k of Newton's; the rate compensates.
+    """
+    if labels == 2:
+        return {**_TREE_SETTINGS, "objective": "binary", "learning_rate": _LEARNING_RATE}
+    rate = _LEARNING_RATE * labels / (labels - 1)
+    return {**_TREE_SETTINGS, "objective": "multiclass", "num_class": labels, "learning_rate": rate}
+
+
+_PREDICTORS: Mapping[Classifier, Callable[[Any, Any, Indices, int], Any]] = {
+    Classifier.LINEAR: predict_with_linear_model,
+    Classifier.BOOSTING: predict_with_boosting,
+}
+"""For each classifier, the function that trains it and predicts the labels of matrices."""

@@ -1,0 +1,323 @@
+"""Features of each surface cue: the information that a classifier sees instead of the meaning.
+
+A sentence that the grammar parses has as structure the event without lemmas: frames, voices, tenses, aspects,
+polarities, numbers, numbers of adverbs, relative clauses. Any other sentence has a skeleton: function words and
+punctuation, with a mark for each other word.
+
+A cue maps an item to features by name. Each cue deliberately lacks information: the bag of words has no order, the
+position has no words.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from sentprobe.extras import import_module_of_extra
+from sentprobe.generator.events.event import Event, Participant, RelativeClause, Role
+from sentprobe.generator.sentences.parse import ParseError, classify_token, parse
+from sentprobe.lexicon import Lexicon
+from sentprobe.probes.dataset import Items, ProbeDataset
+from sentprobe.probes.known_task import Cue
+
+BLANK = "_"
+"""Mark of a content word in a skeleton."""
+
+
+class Structures:
+    """Cached structures of sentences, with counts of parsed sentences and skeletons."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self._lexicon = lexicon
+        self._known: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._classes: dict[str, Hashable] = {}
+        self._of_classes: dict[tuple[Hashable, ...], tuple[str, ...] | None] = {}
+        self.parsed = 0
+        self.skeletons = 0
+
+    def find_features(self, tokens: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the distinct features of a sentence's structure."""
+        if tokens not in self._known:
+            self._known[tokens] = self._find_features(tokens)
+        return self._known[tokens]
+
+    def _find_features(self, tokens: tuple[str, ...]) -> tuple[str, ...]:
+        classes = tuple(map(self._find_class, tokens))
+        if classes not in self._of_classes:  # parsing is slow, and structures are few
+            self._of_classes[classes] = self._parse_features(tokens)
+        parsed = self._of_classes[classes]
+        if parsed is None:
+            self.skeletons += 1
+            return _list_skeleton_features(build_skeleton(tokens))
+        self.parsed += 1
+        return parsed
+
+    def _find_class(self, token: str) -> Hashable:
+        if token not in self._classes:
+            self._classes[token] = classify_token(token, self._lexicon)
+        return self._classes[token]
+
+    def _parse_features(self, tokens: tuple[str, ...]) -> tuple[str, ...] | None:
+        try:
+            event = parse(" ".join(tokens), self._lexicon)[0]
+        except ParseError:
+            return None
+        parts = tuple(_list_event_features(event, "main"))
+        return *parts, f"all: {' '.join(parts)}"
+
+
+def _list_event_features(event: Event, path: str) -> Iterator[str]:
+    for name in ("frame", "voice", "tense", "aspect", "polarity", "negator"):
+        yield f"{path} {name} {getattr(event, name)}"
+    yield f"{path} adverbs {len(event.adverbs or ())}"
+    for role in Role:
+        person = event.argument(role)
+        if isinstance(person, Participant):
+            yield f"{path} {role} {person.number}"
+            if isinstance(person.clause, RelativeClause):
+                yield f"{path} {role} clause {person.clause.kind}"
+                yield from _list_event_features(person.clause.event, f"{path}.{role}")
+
+
+def build_skeleton(tokens: Sequence[str]) -> tuple[str, ...]:
+    """Return the tokens with :data:`BLANK` instead of content words.
+
+    Function words are scikit-learn's English stop words, ignoring case.
+
+    >>> build_skeleton("The rain fell on the town .".split())
+    ('the', '_', '_', 'on', 'the', '_', '.')
+    """
+    function_words = _load_function_words()
+    lowercase = [token.lower() for token in tokens]
+    return tuple(token if token in function_words or not any(map(str.isalnum, token)) else BLANK for token in lowercase)
+
+
+@cache
+def _load_function_words() -> frozenset[str]:
+    words = import_module_of_extra("sklearn.feature_extraction.text").ENGLISH_STOP_WORDS
+    # Clitics of Penn Treebank tokens; the list has whole words only.
+    return frozenset(words) | {"n't", "'s", "'re", "'ve", "'ll", "'d", "'m"}
+
+
+def _list_skeleton_features(skeleton: Sequence[str]) -> tuple[str, ...]:
+    padded = ["<s>", *skeleton, "</s>"]
+    ngrams = (" ".join(padded[i : i + size]) for size in (1, 2, 3) for i in range(len(padded) - size + 1))
+    return *dict.fromkeys(ngrams), f"all: {' '.join(skeleton)}"
+
+
+Features = dict[str, float]
+"""Value of each feature by name; absent features are 0."""
+
+_DISTANCE_LIMIT = 8
+"""Largest distance between two probe words with its own feature."""
+
+
+@dataclass(frozen=True, slots=True)
+class CueItem:
+    """An item: the tokens of its sentence, its probe words, and the inflected forms of each."""
+
+    tokens: tuple[str, ...]
+    probes: tuple[str, ...]
+    forms: tuple[frozenset[str], ...]
+
+    def find_positions(self, slot: int) -> list[int]:
+        """Return the positions of the forms of a probe word, from 0."""
+        return [i for i, token in enumerate(self.tokens) if token in self.forms[slot]]
+
+
+FeatureExtractor = Callable[[CueItem], Features]
+
+
+@dataclass(frozen=True, slots=True)
+class CueKind:
+    """A row of the table of cues."""
+
+    title: str
+    description: str
+    """What the classifier sees, as in the page and the legend."""
+    make_extractor: Callable[[Structures], FeatureExtractor]
+    needs_probe: bool = False
+    plain_title: str = ""
+    plain_description: str = ""
+
+    def get_title(self, *, probed: bool) -> str:
+        """Return the title."""
+        return self.title if probed else self.plain_title or self.title
+
+    def get_description(self, *, probed: bool) -> str:
+        """Return a description of the information that the classifier sees."""
+        return self.description if probed else self.plain_description or self.description
+
+
+def build_cue_items(data: ProbeDataset, items: Items, lexicon: Lexicon) -> list[CueItem]:
+    """Return the items as input for the cues, in order.
+
+    A probe word is matched by its inflected forms if the lexicon has the lemma, else literally.
+    """
+    forms = [_list_forms(word, lexicon) for word in data.probe_words]
+    return [
+        CueItem(
+            tuple(data.sentences[row].split()),
+            tuple(data.probe_words[probe] for probe in probes),
+            tuple(forms[probe] for probe in probes),
+        )
+        for row, probes in zip(items.rows.tolist(), items.probes.tolist(), strict=True)
+    ]
+
+
+def list_cues(data: ProbeDataset) -> tuple[Cue, ...]:
+    """Return the cues of a dataset; without probe words, n-grams equal the sentence alone."""
+    return tuple(cue for cue in Cue if data.slots or not CUES[cue].needs_probe)
+
+
+def _list_forms(lemma: str, lexicon: Lexicon) -> frozenset[str]:
+    words = [lexicon.get(lemma, kind) for kind in lexicon.kinds_of(lemma)]
+    return frozenset({lemma, *(form for word in words for form in word.forms.values())})
+
+
+def _extract_probe(item: CueItem) -> Features:
+    """Return the probe words one-hot, each in its slot, and their combination."""
+    features = [f"probe {slot} is {word}" for slot, word in enumerate(item.probes)]
+    joint = [f"probes are {' '.join(item.probes)}"] if len(item.probes) > 1 else []
+    return dict.fromkeys([*features, *joint], 1.0)
+
+
+def _cross_with_probe(item: CueItem, features: Mapping[str, float]) -> Features:
+    """Return the features, and their products with each probe word.
+
+    A linear model can then weigh a word differently for each probe word.
+    """
+    products = {
+        f"{name} & probe {slot} is {word}": value
+        for name, value in features.items()
+        for slot, word in enumerate(item.probes)
+    }
+    return {**features, **products, **_extract_probe(item)}
+
+
+def _extract_length(item: CueItem) -> Features:
+    size = len(item.tokens)
+    return {"length": size, **_cross_with_probe(item, {f"{size} tokens": 1.0})}
+
+
+def _count_names(names: Iterable[str]) -> Features:
+    return {name: float(count) for name, count in Counter(names).items()}
+
+
+def _extract_presence(item: CueItem) -> Features:
+    """Return how often each probe word occurs: a function of the bag of words and the probe."""
+    counts_by_slot = [len(item.find_positions(slot)) for slot in range(len(item.probes))]
+    counts = {f"probe {slot} occurs": float(count_) for slot, count_ in enumerate(counts_by_slot)}
+    return counts | {f"probes occur {counts_by_slot}": 1.0}
+
+
+def _extract_bag(item: CueItem) -> Features:
+    return _extract_presence(item) | _cross_with_probe(item, _count_names(item.tokens))
+
+
+def _list_ngrams(tokens: Sequence[str], sizes: Sequence[int]) -> Iterator[str]:
+    padded = ["<s>", *tokens, "</s>"]
+    for size in sizes:
+        tokens_ = tokens if size == 1 else padded
+        yield from (" ".join(tokens_[i : i + size]) for i in range(len(tokens_) - size + 1))
+
+
+def _extract_ngrams(item: CueItem) -> Features:
+    """Return n-grams of words, also with probe words replaced by <0> and <1>."""
+    return (
+        _extract_presence(item)
+        | _count_names(_list_ngrams(item.tokens, (3,)))
+        | _count_names(f"marked {ngram}" for ngram in _list_marked_ngrams(item))
+        | _cross_with_probe(item, _count_names(_list_ngrams(item.tokens, (1, 2))))
+    )
+
+
+def _list_marked_ngrams(item: CueItem) -> list[str]:
+    if not item.probes:
+        return []
+    marked_tokens = [
+        next((f"<{slot}>" for slot, forms in enumerate(item.forms) if token in forms), token) for token in item.tokens
+    ]
+    return [ngram for ngram in _list_ngrams(marked_tokens, (2, 3)) if "<0>" in ngram or "<1>" in ngram]
+
+
+def _extract_sentence(item: CueItem) -> Features:
+    return _count_names(_list_ngrams(item.tokens, (1, 2, 3)))
+
+
+def _extract_position(item: CueItem) -> Features:
+    """Return the positions of the probe words: from both ends, relative, and to each other."""
+    positions = [item.find_positions(slot) for slot in range(len(item.probes))]
+    features: Features = {}
+    for slot, slot_positions in enumerate(positions):
+        features |= _describe_position(slot, slot_positions, size=len(item.tokens))
+    if len(positions) == 2 and all(positions):
+        distance = positions[1][0] - positions[0][0]
+        features |= {
+            "distance": distance,
+            f"distance {max(-_DISTANCE_LIMIT, min(_DISTANCE_LIMIT, distance))}": 1.0,
+            f"first is {int(distance < 0)}": 1.0,
+            f"at {positions[0][0]} and {positions[1][0]}": 1.0,
+        }
+    return features
+
+
+def _describe_position(slot: int, positions: Sequence[int], *, size: int) -> Features:
+    if not positions:
+        return {f"{slot} absent": 1.0}
+    first, last = positions[0], positions[-1]
+    return {
+        f"{slot} times": len(positions),
+        f"{slot} from start": first + 1,
+        f"{slot} from end": size - last,
+        f"{slot} relative": (first + 0.5) / size,
+        f"{slot} at {first + 1}": 1.0,
+        f"{slot} at -{size - last}": 1.0,
+    }
+
+
+def _make_template_extractor(structures: Structures) -> FeatureExtractor:
+    return lambda item: dict.fromkeys(structures.find_features(item.tokens), 1.0)
+
+
+CUES: Mapping[Cue, CueKind] = {
+    Cue.PROBE: CueKind("probe only", "the probe words", lambda _: _extract_probe, needs_probe=True),
+    Cue.LENGTH: CueKind(
+        "length and probe",
+        "the number of tokens, and the probe words",
+        lambda _: _extract_length,
+        plain_title="length",
+        plain_description="the number of tokens",
+    ),
+    Cue.BAG: CueKind(
+        "bag of words and probe",
+        "how often each word occurs, whether a form of each probe word does, and the probe words",
+        lambda _: _extract_bag,
+        plain_title="bag of words",
+        plain_description="how often each word occurs",
+    ),
+    Cue.NGRAMS: CueKind(
+        "n-grams and probe",
+        "which one to three words stand together, also around the probe words, and the probe words",
+        lambda _: _extract_ngrams,
+        plain_title="n-grams",
+        plain_description="which one to three words stand together",
+    ),
+    Cue.POSITION: CueKind(
+        "position of the probe words",
+        "where forms of the probe words stand and which is first, but no word",
+        lambda _: _extract_position,
+        needs_probe=True,
+    ),
+    Cue.TEMPLATE: CueKind(
+        "template",
+        "the structure of the sentence, or where the grammar does not parse it its function words",
+        _make_template_extractor,
+    ),
+    Cue.SENTENCE: CueKind(
+        "sentence alone",
+        "which one to three words stand together, without the probe words",
+        lambda _: _extract_sentence,
+        needs_probe=True,
+    ),
+}

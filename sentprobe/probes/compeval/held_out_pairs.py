@@ -1,0 +1,189 @@
+"""Words of each split of a compeval task, and the pairs that are held out for test."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from random import Random
+
+from sentprobe.errors import UsageError, format_count
+from sentprobe.lexicon import Flag, Kind, Lexicon
+from sentprobe.probes.compeval.items import Probe
+from sentprobe.probes.dataset import Split, TooFewError
+
+WordsByKind = Mapping[Kind, Sequence[str]]
+
+ProbesBySplit = Mapping[Split, tuple[Probe, ...]]
+
+MAX_NOUNS = 12
+MAX_TRANSITIVE = 9
+MAX_INTRANSITIVE = 3
+"""Largest number of probed words of each kind.
+
+Intransitive verbs occur in few structures, which would be too frequent if more were probed.
+"""
+
+
+def select_usable_words(lexicon: Lexicon, vocabulary: str) -> WordsByKind:
+    """Return the words of a vocabulary without syncretic ones."""
+    return {
+        kind: [lemma for lemma in lemmas if Flag.SYNCRETIC not in lexicon.get(lemma, kind).flags]
+        for kind, lemmas in lexicon.vocabulary(vocabulary).words.items()
+    }
+
+
+def select_verbs(words: WordsByKind, *, rng: Random) -> ProbesBySplit:
+    """Return the verbs to probe, the same in each split."""
+    probes: tuple[Probe, ...] = tuple((verb,) for verb in _sample_verbs(words, rng))
+    return dict.fromkeys(Split, probes)
+
+
+def build_pairs(words: WordsByKind, *, rng: Random, task: str, absent: bool, validation: bool = False) -> ProbesBySplit:
+    """Return disjoint noun-verb pairs for training and test, with every word in both splits.
+
+    With *validation*, a second set of pairs is held out. Where that would leave a word without a training pair,
+    validation uses the training pairs. *absent* says whether the task also needs sentences without the verb.
+
+    Raises:
+        TooFewError: there are too few words.
+    """
+    verbs = _sample_verbs(words, rng)
+    nouns = _sample_words(words[Kind.NOUN], MAX_NOUNS, rng)
+    if len(nouns) < 2 or len(verbs) < 2:
+        counts = f"{format_count(len(nouns), 'noun')} and {format_count(len(verbs), 'verb')}"
+        raise TooFewError(f"{task}: the vocabulary has {counts}; holding out pairs takes at least two of each")
+
+    def list_training_pairs(excluded: Sequence[Probe]) -> list[Probe]:
+        return [
+            (noun, verb)
+            for noun, verb in product(nouns, verbs)
+            if (noun, verb) not in excluded
+            if not absent or _has_alternative_verb(words, noun, verb, excluded)
+        ]
+
+    test = _pair_diagonally(nouns, verbs, 0)
+    validation_pairs = [pair for pair in _pair_diagonally(nouns, verbs, 1) if pair not in test] if validation else []
+    train = list_training_pairs([*test, *validation_pairs])
+    if validation_pairs and {word for pair in train for word in pair} != {*nouns, *verbs}:
+        train = validation_pairs = list_training_pairs(test)
+    pairs = {Split.TRAIN: train, Split.VALIDATION: validation_pairs, Split.TEST: test}
+    return {split: order_evenly(split_pairs) for split, split_pairs in pairs.items()}
+
+
+def _pair_diagonally(nouns: Sequence[str], verbs: Sequence[str], shift: int) -> list[Probe]:
+    """Return pairs that contain every word, each as rarely as possible."""
+    longer = max(len(nouns), len(verbs))
+    return [(nouns[i % len(nouns)], verbs[(i + shift) % len(verbs)]) for i in range(longer)]
+
+
+def _has_alternative_verb(words: WordsByKind, noun: str, verb: str, held_out: Sequence[Probe]) -> bool:
+    """Check whether training can have *noun* without *verb* but with another verb of its kind.
+
+    Training cannot have the noun with verbs held out with it. If these are all the others of the kind, no sentence of
+    the same structure lacks the verb.
+    """
+    kinds = [kind for kind in (Kind.TRANSITIVE, Kind.INTRANSITIVE) if verb in words[kind]]
+    alternatives = [{*words[kind]} - {verb} for kind in kinds]
+    return not any(verbs and verbs <= {v for n, v in held_out if n == noun} for verbs in alternatives)
+
+
+def _sample_verbs(words: WordsByKind, rng: Random) -> list[str]:
+    transitive = _sample_words(words[Kind.TRANSITIVE], MAX_TRANSITIVE, rng)
+    intransitive = _sample_words(words[Kind.INTRANSITIVE], MAX_INTRANSITIVE, rng)
+    return list(dict.fromkeys((*transitive, *intransitive)))
+
+
+def _sample_words(words: Sequence[str], limit: int, rng: Random) -> list[str]:
+    return rng.sample(list(words), min(limit, len(words)))
+
+
+def order_evenly(probes: Sequence[Probe]) -> tuple[Probe, ...]:
+    """Order the probes so that each next one has the least used words so far.
+
+    >>> order_evenly([("man", "call"), ("man", "help"), ("doctor", "call"), ("doctor", "help")])
+    (('man', 'call'), ('doctor', 'help'), ('man', 'help'), ('doctor', 'call'))
+    """
+    remaining, ordered = list(probes), list[Probe]()
+    uses: Counter[str] = Counter()
+    while remaining:
+        probe = min(remaining, key=lambda words: sum(uses[word] for word in words))
+        remaining.remove(probe)
+        ordered.append(probe)
+        uses.update(probe)
+    return tuple(ordered)
+
+
+def take_first_probes(probes: ProbesBySplit, *, units: Mapping[Split, int], task: str) -> ProbesBySplit:
+    """Return the first probes of each split, one per unit.
+
+    Raises:
+        TooFewItemsError: training would lack a word of another split.
+    """
+    chosen = {split: probes[split][:count] for split, count in units.items()}
+    trained_words = {word for probe in chosen[Split.TRAIN] for word in probe}
+    for split, split_probes in chosen.items():
+        untrained_words = {word for probe in split_probes for word in probe} - trained_words
+        if untrained_words:
+            raise too_few_items_error(task, split, len(untrained_words))
+    return chosen
+
+
+def restrict_to_trained_words(probes: ProbesBySplit, trained: Sequence[Probe]) -> ProbesBySplit:
+    """Replace the training probes, and remove probes with other words from the other splits."""
+    words = {word for probe in trained for word in probe}
+    restricted = {s: tuple(p for p in split_probes if words.issuperset(p)) for s, split_probes in probes.items()}
+    return {**restricted, Split.TRAIN: tuple(trained)}
+
+
+class TooFewItemsError(TooFewError, UsageError):
+    """The requested number of items is too small for the task."""
+
+
+def too_few_items_error(task: str, split: Split, unseen: int) -> TooFewItemsError:
+    """Return the error that training lacks *unseen* probe words of the split."""
+    return TooFewItemsError(
+        f"{task}: too few training items for every probe word of the {split.value} items to be in "
+        f"training ({unseen} would not be); ask for more of them"
+    )
+
+
+MIN_ADVERBS = 4
+"""Largest number of adverbs in a sentence of Negation, all different."""
+
+
+def split_adverbs(
+    lexicon: Lexicon, vocabulary: str, *, rng: Random, task: str, validation: bool = False
+) -> Mapping[Split, Lexicon]:
+    """Return a lexicon for each split, without the adverbs of the other splits.
+
+    Test gets a quarter of the adverbs and, with *validation*, that split gets another quarter. If there are too few,
+    validation shares those of training.
+
+    Raises:
+        TooFewError: there are too few for training and test.
+    """
+    full_vocabulary = lexicon.vocabulary(vocabulary)
+    adverbs = _sample_words(full_vocabulary.words[Kind.ADVERB], len(full_vocabulary.words[Kind.ADVERB]), rng)
+    if len(adverbs) < 2 * MIN_ADVERBS:
+        raise TooFewError(
+            f"{task}: the vocabulary has {format_count(len(adverbs), 'adverb')}; "
+            f"holding some out takes at least {2 * MIN_ADVERBS}"
+        )
+    share = max(MIN_ADVERBS, len(adverbs) // 4)
+    validation_share = share if validation and len(adverbs) >= 2 * share + MIN_ADVERBS else 0
+    parts = {Split.TEST: adverbs[:share], Split.TRAIN: adverbs[share + validation_share :]}
+    parts |= {Split.VALIDATION: adverbs[share : share + validation_share]} if validation_share else {}
+    lexicons = {split: lexicon.replace_words(vocabulary, {Kind.ADVERB: words}) for split, words in parts.items()}
+    return {Split.VALIDATION: lexicons[Split.TRAIN], **lexicons}
+
+
+def restrict_to_probed_words(lexicon: Lexicon, vocabulary: str, probes: Iterable[Probe]) -> Lexicon:
+    """Return the lexicon with only probed verbs and, if any are probed, only probed nouns."""
+    pairs = [*probes]
+    verbs = {probe[-1] for probe in pairs}
+    nouns = {probe[0] for probe in pairs if len(probe) > 1}
+    words = select_usable_words(lexicon, vocabulary)
+    probed = {kind: verbs for kind in (Kind.TRANSITIVE, Kind.INTRANSITIVE)}
+    probed |= {Kind.NOUN: nouns} if nouns else {}
+    return lexicon.replace_words(
+        vocabulary, {kind: [lemma for lemma in words[kind] if lemma in allowed] for kind, allowed in probed.items()}
+    )

@@ -1,0 +1,88 @@
+"""Counts in the card of a compeval dataset: labels, structures and places of the probe words."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from sentprobe.errors import format_count
+from sentprobe.generator.events.event import Voice
+from sentprobe.generator.spaces.drawn_event import find_layout_parts
+from sentprobe.probes.compeval.items import Probe, UnitItem
+from sentprobe.probes.dataset import Card, Split
+
+ItemsBySplit = Mapping[Split, Sequence[tuple[Probe, UnitItem]]]
+
+
+def count_items(items: ItemsBySplit, *, labels: Sequence[str]) -> dict[str, int]:
+    """Count the items of each split by feature, sorted by name.
+
+    Features are: label; structure (sub-template and voice of the main clause); aspect of each clause; number of nouns;
+    clauses of the probe words; whether the structure is held out.
+    """
+    counts: Counter[str] = Counter()
+    for split, questions in items.items():
+        counts.update(f"{split.value}: {item.part}" for _, item in questions if item.part)
+        counts.update(f"{split.value}: {labels[item.label]}" for _, item in questions)
+        structures = Counter(_describe_structure(probe, item) for probe, item in questions)
+        for structure, count in structures.items():
+            for feature in _name_features(*structure):
+                counts[f"{split.value}: {feature}"] += count
+    return dict(sorted(counts.items()))
+
+
+def count_templates(card: Card, split: Split) -> dict[str, int]:
+    """Return the number of items of a split by sub-template.
+
+    >>> card = Card("Order", counts={"test: transitive, active": 3, "test: transitive, passive": 1})
+    >>> count_templates(card, Split.TEST)
+    {'transitive': 4}
+    """
+    counts: Counter[str] = Counter()
+    for key, count in card.counts.items():
+        name, _, voice = key.removeprefix(f"{split.value}: ").partition(", ")
+        if key.startswith(f"{split.value}: ") and voice in [*Voice]:
+            counts[name] += count
+    return dict(counts)
+
+
+_Clauses = tuple[tuple[str, str], ...]
+"""Voice and aspect of each clause, the main one first."""
+
+
+def _describe_structure(probe: Probe, item: UnitItem) -> tuple[str, _Clauses, int, str]:
+    """Return the parts of an item that determine its features; few distinct ones occur."""
+    event, parts = item.event, find_layout_parts(item.event.layout)
+    nouns = [(event.get_value(noun), event.layout.variables[noun].name) for noun in parts.nouns]
+    verbs = [(event.get_value(clause.verb), clause.site.path) for clause in parts.clauses]
+    probe_kinds = (("noun", nouns), ("verb", verbs))[-len(probe) :]
+    places = zip(probe_kinds, probe, strict=True)
+    return (
+        item.template,
+        tuple((clause.find_voice(event), str(event.get_value(clause.aspect))) for clause in parts.clauses),
+        len(nouns),
+        ", ".join(f"{kind} {_name_place(values, word)}" for (kind, values), word in places),
+    )
+
+
+def _name_features(template: str, clauses: _Clauses, nouns: int, places: str) -> Iterator[str]:
+    (voice, aspect), *inner = clauses
+    yield f"{template}, {voice}"
+    yield f"main clause {aspect}"
+    yield format_count(nouns, "noun")
+    for _, aspect in inner:
+        yield f"relative clause {aspect}"
+    yield f"probe: {places}"
+
+
+def _name_place(words_with_paths: Sequence[tuple[object, str]], word: str) -> str:
+    for value, path in words_with_paths:
+        if value == word:
+            return "in relative clause" if "clause" in path else "in main clause"
+    return "absent"
+
+
+def compute_largest_shares(items: ItemsBySplit) -> dict[str, float]:
+    """Return the share of each split's most frequent sub-template."""
+    return {
+        split.value: max(Counter(item.template for _, item in questions).values()) / len(questions)
+        for split, questions in sorted(items.items(), key=lambda entry: list(Split).index(entry[0]))
+    }

@@ -1,0 +1,187 @@
+"""Sampling of the items of compeval tasks: balanced mirror pairs, or as in the paper."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+
+from sentprobe.errors import UsageError
+from sentprobe.generator.bulk.drawn_texts import get_text_renderer
+from sentprobe.generator.spaces.templates import find_patterns
+from sentprobe.lexicon import Lexicon
+from sentprobe.probes.compeval import held_out_pairs
+from sentprobe.probes.compeval.held_out_structures import Structure, get_trained_part, list_test_parts
+from sentprobe.probes.compeval.items import Drawer, Part, Probe, Unit
+from sentprobe.probes.compeval.mirror import take_units
+from sentprobe.probes.compeval.paper import PaperQuestion, check_probe_words_trained, sample_paper_items
+from sentprobe.probes.compeval.tasks import CompevalTask, HeldOut
+from sentprobe.probes.dataset import Sampling, Split, TooFewError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitWords:
+    """The lexicon and the probe words of each split."""
+
+    lexicons: Mapping[Split, Lexicon]
+    probes: held_out_pairs.ProbesBySplit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawRequest:
+    """Number of items of each split, in sampling order, and their vocabulary."""
+
+    vocabulary: str
+    counts: Mapping[Split, int]
+    rng: Random
+    structure: Structure | None = None
+
+    def list_parts(self, split: Split) -> tuple[Part, ...]:
+        """Return the parts of which a split has equally many items."""
+        return list_test_parts(self.structure) if split is Split.TEST else (get_trained_part(self.structure),)
+
+
+def choose_split_words(
+    task: CompevalTask, lexicon: Lexicon, vocabulary: str, *, splits: Sequence[Split], rng: Random
+) -> SplitWords:
+    """Return the lexicons and probe words of the splits, with the task's words held out."""
+    words = held_out_pairs.select_usable_words(lexicon, vocabulary)
+    validation = Split.VALIDATION in splits
+    probes = held_out_pairs.select_verbs(words, rng=rng)
+    if task.has_noun:
+        probes = held_out_pairs.build_pairs(
+            words, rng=rng, task=task.name, absent=task.absent_probes, validation=validation
+        )
+    lexicons: Mapping[Split, Lexicon] = dict.fromkeys(Split, lexicon)
+    if task.held_out is HeldOut.ADVERBS:
+        lexicons = held_out_pairs.split_adverbs(lexicon, vocabulary, rng=rng, task=task.name, validation=validation)
+    return SplitWords(lexicons=lexicons, probes=probes)
+
+
+def _sample_mirrored(task: CompevalTask, words: SplitWords, request: DrawRequest) -> dict[Split, list[PaperQuestion]]:
+    """Sample units, distributed evenly over the probes and the structures."""
+    counts = {split: count // task.unit for split, count in request.counts.items()}
+    probes = held_out_pairs.take_first_probes(words.probes, units=counts, task=task.name)
+    pairs = {*probes[Split.TEST], *probes.get(Split.VALIDATION, ())} - {*probes[Split.TRAIN]}
+    separated = frozenset(pairs if task.has_noun else ())
+    used: set[str] = set()
+    items: dict[Split, list[PaperQuestion]] = {}
+    drawers = {split: _make_drawer(words, request, split, separated) for split in counts}
+    if request.structure is not None:
+        trained = _select_usable_probes(task, drawers[Split.TRAIN], probes[Split.TRAIN])
+        probes = held_out_pairs.restrict_to_trained_words(probes, trained)
+    for split, count in counts.items():
+        parts = request.list_parts(split)
+        part_count = count // len(parts)
+        part_drawers = [replace(drawers[split], part=part) for part in parts]
+        units = [unit for d in part_drawers for unit in _sample_units(task, d, probes[split], part_count, used)]
+        request.rng.shuffle(units)
+        items[split] = [(probe, item) for probe, unit in units for item in unit]
+    return items
+
+
+def _make_drawer(words: SplitWords, request: DrawRequest, split: Split, separated: frozenset[Probe]) -> Drawer:
+    return Drawer(
+        wording=get_text_renderer(words.lexicons[split]),
+        vocabulary=request.vocabulary,
+        template="",
+        rng=request.rng,
+        separated_pairs=separated if split is Split.TRAIN else frozenset(),
+        part=get_trained_part(request.structure),
+    )
+
+
+def _select_usable_probes(task: CompevalTask, drawer: Drawer, probes: Sequence[Probe]) -> list[Probe]:
+    """Return the probes that have units.
+
+    Raises:
+        NoStructureError: none has.
+    """
+    probes = [
+        probe
+        for probe in probes
+        if any(next(task.make_units(d, probe), None) for d in _list_template_drawers(task, drawer))
+    ]
+    if not probes:
+        raise NoStructureError(
+            f"{task.name}: every sentence of its questions has the held-out structure, "
+            "so that no training sentence is left"
+        )
+    return probes
+
+
+def _list_template_drawers(task: CompevalTask, drawer: Drawer) -> list[Drawer]:
+    names = list(dict.fromkeys(p.name for p in find_patterns(task.templates)))
+    return [replace(drawer, template=name) for name in drawer.shuffle(names)]
+
+
+ProbedUnit = tuple[Probe, Unit]
+
+
+def _sample_units(
+    task: CompevalTask, drawer: Drawer, probes: Sequence[Probe], count: int, used: set[str]
+) -> list[ProbedUnit]:
+    units: list[ProbedUnit] = []
+    remaining = list(probes)
+    while remaining and len(units) < count:
+        share, extra = divmod(count - len(units), len(remaining))
+        sizes = {probe: share + (i < extra) for i, probe in enumerate(remaining)}
+        sampled = {p: _take_probe_units(task, drawer, p, n, used) for p, n in sizes.items()}
+        units += [(probe, unit) for probe, probe_units in sampled.items() for unit in probe_units]
+        # A structure may exhaust the units of a probe: then the others get more.
+        remaining = [p for p in remaining if drawer.part.name and sizes[p] and len(sampled[p]) == sizes[p]]
+    if not units and drawer.part.having:
+        raise NoStructureError(
+            f"{task.name}: no sentence of its questions has the structure "
+            f"({drawer.part.name}), so that no test item is left"
+        )
+    if len(units) < count:
+        raise _too_few_error(task, drawer, len(units) * task.unit, count * task.unit)
+    return units
+
+
+class NoStructureError(TooFewError, UsageError):
+    """A structure cannot be held out of a task, because all its sentences have it, or none."""
+
+
+def _take_probe_units(task: CompevalTask, drawer: Drawer, probe: Probe, count: int, used: set[str]) -> list[Unit]:
+    sources = [task.make_units(d, probe) for d in _list_template_drawers(task, drawer)]
+    return take_units(sources, count, used)
+
+
+def _sample_as_in_the_paper(
+    task: CompevalTask, words: SplitWords, request: DrawRequest
+) -> dict[Split, list[PaperQuestion]]:
+    probed = [probe for probes in words.probes.values() for probe in probes]
+    used: set[str] = set()
+    items: dict[Split, list[PaperQuestion]] = {}
+    probes = words.probes
+    if request.structure is not None:
+        train_drawer = _make_drawer(words, request, Split.TRAIN, frozenset())
+        trained = _select_usable_probes(task, train_drawer, probes[Split.TRAIN])
+        probes = held_out_pairs.restrict_to_trained_words(probes, trained)
+    for split, count in request.counts.items():
+        lexicon = held_out_pairs.restrict_to_probed_words(words.lexicons[split], request.vocabulary, probed)
+        wording = get_text_renderer(lexicon)
+        drawer = Drawer(wording=wording, vocabulary=request.vocabulary, template="", rng=request.rng)
+        items[split] = []
+        parts = request.list_parts(split)
+        part_count = count // len(parts)
+        for part in parts:
+            part_drawer = replace(drawer, part=part)
+            sampled = sample_paper_items(task, part_drawer, probes[split], part_count, used)
+            if len(sampled) < part_count:
+                raise _too_few_error(task, part_drawer, len(sampled), part_count)
+            items[split] += sampled
+        request.rng.shuffle(items[split])
+    check_probe_words_trained(items, task=task)
+    return items
+
+
+SAMPLERS = {Sampling.MIRROR: _sample_mirrored, Sampling.PAPER: _sample_as_in_the_paper}
+
+
+def _too_few_error(task: CompevalTask, drawer: Drawer, built: int, requested: int) -> TooFewError:
+    return TooFewError(
+        f"{task.name}: only {built} of {requested} items could be made from vocabulary "
+        f"{drawer.vocabulary!r} without using a sentence twice; ask for fewer items (validation "
+        "holds out words too) or use a larger vocabulary"
+    )

@@ -1,0 +1,236 @@
+"""Analyse a corpus into a table, on any engine; an interrupted analysis can be resumed.
+
+Each finished chunk becomes a file of rows in ``work/``. When all are finished, the first row of each text goes into the
+shards of the table, the head is written, and ``work/`` is removed.
+"""
+
+import json
+import shutil
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from sentprobe.disk.files import atomic_path
+from sentprobe.engines import Engine, EngineChoice, check_version, make_engine, run_tasks_on_engine
+from sentprobe.errors import SentprobeError, path_error
+from sentprobe.probes.corpus import table
+from sentprobe.probes.corpus.analysis_settings import AnalysisRecipe
+from sentprobe.probes.corpus.chunk_work import ChunkHead, compute_chunk_rows
+from sentprobe.probes.corpus.chunks import (
+    StoredChunk,
+    count_shards,
+    find_chunk_path,
+    find_head,
+    find_kept_rows,
+    read_head,
+    store_chunk,
+    write_shards,
+)
+from sentprobe.probes.corpus.sources import Chunk, ChunkSize, Source, check_encoding, make_chunks
+from sentprobe.progress import Reporter, SilentReporter
+from sentprobe.versions import find_versions
+
+READ_CHUNK_SIZE = ChunkSize(pieces=2_000, characters=1_000_000)
+"""Size of a chunk that is only read: a fraction of a second of work."""
+
+PARSE_CHUNK_SIZE = ChunkSize(pieces=100, characters=10_000)
+"""Size of a chunk that is parsed: about a hundred sentences."""
+
+
+@dataclass(slots=True)
+class AnalysisProgress:
+    """Counts of analysed sentences: in total, and by this run alone."""
+
+    sentences: int = 0
+    new_sentences: int = 0
+    start: float = field(default_factory=time.monotonic)
+
+    def add(self, sentences: int, *, resumed: bool) -> None:
+        """Count sentences; *resumed*: an earlier run has analysed them."""
+        self.sentences += sentences
+        self.new_sentences += 0 if resumed else sentences
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return max(time.monotonic() - self.start, 1e-9)
+
+    def __str__(self) -> str:
+        return f"{self.sentences:,} sentences, {self.new_sentences / self.seconds:,.0f} a second"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analysis:
+    """A request to analyse a corpus: sources, recipe and output folder."""
+
+    sources: tuple[Source, ...]
+    recipe: AnalysisRecipe
+    out: Path
+    encoding: str = "utf-8"
+    size: ChunkSize | None = None
+    """Size of a chunk; it affects only how much work is lost when a run is stopped."""
+    command: str = ""
+    force: bool = False
+    """Replace a finished table."""
+
+
+def analyze(
+    plan: Analysis,
+    machines: EngineChoice | None = None,
+    reporter: Reporter | None = None,
+    progress: AnalysisProgress | None = None,
+) -> table.Table:
+    """Build the table of a corpus, resuming an interrupted analysis, and return the table.
+
+    Equal plans give equal bytes on each engine and with any number of workers. Sentences are counted in *progress*.
+
+    Raises:
+        UsageError: *out* is a finished table or a folder with other files; see also
+            :func:`~sentprobe.engines.make_engine`.
+        SentprobeError: a file cannot be read or written, a parser cannot be used, or the corpus has no sentence.
+    """
+    machines = machines or EngineChoice()
+    reporter, progress = reporter or SilentReporter(), progress or AnalysisProgress()
+    check_encoding(plan.encoding)
+    with ExitStack() as stack:
+        with make_engine(machines) as engine:
+            stack.enter_context(table.lock_table_folder(plan.out, force=plan.force))
+            chunks = _work_on_chunks(plan, engine, reporter, progress)
+        try:
+            return _write_table(plan, chunks, threads=machines.jobs, reporter=reporter)
+        except OSError as error:
+            raise path_error(plan.out, "cannot write the table", error) from error
+
+
+class _ChunkTask(NamedTuple):
+    chunk: Chunk
+    key: str
+
+
+def _run_task(task: _ChunkTask, recipe: AnalysisRecipe) -> bytes:
+    return compute_chunk_rows(task.chunk, recipe, task.key)
+
+
+class _FinishedChunks:
+    """The finished chunks, by number."""
+
+    def __init__(self, folder: Path, reporter: Reporter, progress: AnalysisProgress) -> None:
+        self.folder = folder
+        self.reporter = reporter
+        self.progress = progress
+        self.heads: dict[int, tuple[str, int, int]] = {}
+
+    def add(self, chunk: Chunk, head: ChunkHead, *, resumed: bool) -> None:
+        self.heads[chunk.number] = (head.source, head.sentences, head.rows)
+        self.progress.add(head.sentences, resumed=resumed)
+        self.reporter.note(str(self.progress))
+        self.reporter.advance(chunk.size)
+
+    def list_chunks(self) -> list[StoredChunk]:
+        chunks = []
+        next_places: Counter[str] = Counter()
+        for number, (source, sentences, rows) in sorted(self.heads.items()):
+            chunks.append(
+                StoredChunk(
+                    path=find_chunk_path(self.folder, number),
+                    source=source,
+                    place=next_places[source],
+                    sentences=sentences,
+                    rows=rows,
+                )
+            )
+            next_places[source] += sentences
+        return chunks
+
+
+def _work_on_chunks(
+    plan: Analysis, engine: Engine, reporter: Reporter, progress: AnalysisProgress
+) -> list[StoredChunk]:
+    """Analyse all open chunks, and return all chunks in order."""
+    folder = plan.out / table.WORK_FOLDER
+    reporter.begin("analyse", sum(source.size for source in plan.sources))
+    finished = _FinishedChunks(folder, reporter, progress)
+    run_task = partial(_run_task, recipe=plan.recipe)
+    with closing(run_tasks_on_engine(run_task, _list_open_tasks(plan, finished), engine)) as results:
+        for task, content in results:
+            path = find_chunk_path(folder, task.chunk.number)
+            store_chunk(path, content)
+            head = read_head(path)
+            check_version(head.version)
+            finished.add(task.chunk, head, resumed=False)
+    return finished.list_chunks()
+
+
+def _list_open_tasks(plan: Analysis, finished: _FinishedChunks) -> Iterator[_ChunkTask]:
+    """Yield the chunks that are still to be analysed; add stored ones to *finished*."""
+    recipe = plan.recipe.format_line()
+    size = plan.size or (PARSE_CHUNK_SIZE if plan.recipe.has_parser else READ_CHUNK_SIZE)
+    for chunk in make_chunks(plan.sources, reading=plan.recipe.reading, encoding=plan.encoding, size=size):
+        key = chunk.compute_key(recipe)
+        head = find_head(find_chunk_path(finished.folder, chunk.number), key)
+        if head is None:
+            yield _ChunkTask(chunk, key)
+        else:
+            finished.add(chunk, head, resumed=True)
+
+
+def _write_table(plan: Analysis, chunks: Sequence[StoredChunk], *, threads: int, reporter: Reporter) -> table.Table:
+    """Write shards, failures and head, and remove the work folder."""
+    sentence_counts = Counter[str]()
+    for chunk in chunks:
+        sentence_counts[chunk.source] += chunk.sentences
+    sentences, rows = sentence_counts.total(), sum(chunk.rows for chunk in chunks)
+    if not rows:
+        _raise_empty_error(plan, chunks, sentences)
+    kept_rows = find_kept_rows(chunks, plan.out / table.WORK_FOLDER / "first.npy")
+    folder = table.make_staged_folder(plan.out)
+    reporter.begin("write the table", count_shards(kept_rows.total))
+    shards = write_shards(kept_rows, folder, threads=threads, on_shard_written=reporter.advance)
+    _write_failures(chunks, folder / table.FAILURES)
+    new_table = table.Table(
+        path=plan.out,
+        command=plan.command,
+        recipe=plan.recipe.to_json() | {"encoding": plan.encoding},
+        versions=find_versions("sentprobe", "nltk", "numpy", "pyarrow"),
+        sources=tuple(
+            table.SourceCount(path=source.name, format=source.format, sentences=sentence_counts[source.name])
+            for source in plan.sources
+        ),
+        counts=table.Counts(
+            sentences=sentences, rows=kept_rows.total, duplicates=rows - kept_rows.total, failures=sentences - rows
+        ),
+        shards=shards,
+    )
+    table.replace_table(new_table)
+    shutil.rmtree(plan.out / table.WORK_FOLDER, ignore_errors=True)
+    return new_table
+
+
+def _raise_empty_error(plan: Analysis, chunks: Sequence[StoredChunk], sentences: int) -> None:
+    first = next(iter(_read_failures(chunks)), None)
+    files = "the file" if len(plan.sources) == 1 else f"the {len(plan.sources)} files"
+    shutil.rmtree(plan.out / table.WORK_FOLDER, ignore_errors=True)
+    if first is None:
+        names = ", ".join(source.name for source in plan.sources[:3])
+        raise SentprobeError(f"there is no sentence in {files} of the corpus ({names})")
+    raise SentprobeError(
+        f"none of the {sentences} sentences in {files} of the corpus could be used; the first: "
+        f"{first['source']}, line {first['line']}: {first['message']}"
+    )
+
+
+def _read_failures(chunks: Sequence[StoredChunk]) -> Iterator[dict[str, object]]:
+    for chunk in chunks:
+        if chunk.rows < chunk.sentences:
+            yield from map(asdict, read_head(chunk.path).failures)
+
+
+def _write_failures(chunks: Sequence[StoredChunk], path: Path) -> None:
+    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as out:
+        for failure in _read_failures(chunks):
+            out.write(json.dumps(failure, ensure_ascii=False) + "\n")

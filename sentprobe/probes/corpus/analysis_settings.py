@@ -1,0 +1,162 @@
+"""Settings of a corpus analysis, on which its rows depend, and the splitting of running text."""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sentprobe.errors import SentprobeError, UsageError, path_error
+from sentprobe.probes.corpus.text_formats import RecordFields
+from sentprobe.probes.syntax.parsers import NO_PARSER, find_parser, load_parser
+from sentprobe.versions import describe_package, get_own_version
+
+if TYPE_CHECKING:
+    from nltk.tokenize.punkt import PunktParameters
+
+
+PUNKT_FILES = ("abbrev_types.txt", "collocations.tab", "ortho_context.tab", "sent_starters.txt")
+"""The files of a folder of Punkt parameters, in NLTK's text format."""
+
+Splitter = Callable[[str], list[str]]
+
+
+def find_punkt(folder: Path | None) -> Path:
+    """Return the folder of Punkt parameters: *folder*, or NLTK's own for English.
+
+    Raises:
+        UsageError: the folder has no such parameters, or NLTK's are not installed.
+    """
+    if folder is None:
+        return _find_nltk_punkt()
+    missing = [name for name in PUNKT_FILES if not (folder / name).is_file()]
+    if missing:
+        raise UsageError(
+            f"{folder}: not a folder of Punkt's parameters: it has no {missing[0]} "
+            "(nltk.tokenize.punkt.save_punkt_params writes one)"
+        )
+    return folder.resolve()
+
+
+def _find_nltk_punkt() -> Path:
+    from nltk.data import find
+
+    try:
+        return Path(find("tokenizers/punkt_tab/english"))
+    except LookupError:
+        raise UsageError(
+            "splitting text into sentences needs Punkt's parameters: name a folder of them with "
+            "--punkt, or get NLTK's by: python -m nltk.downloader punkt_tab"
+        ) from None
+
+
+def compute_punkt_digest(folder: Path) -> str:
+    """Return a digest of the parameters."""
+    digest = sha256()
+    for name in PUNKT_FILES:
+        digest.update((folder / name).read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@lru_cache(maxsize=2)
+def load_splitter(folder: str) -> Splitter:
+    """Return the function that splits running text into sentences (Kiss and Strunk 2006)."""
+    from nltk.tokenize.punkt import PunktSentenceTokenizer
+
+    splitter: Splitter = PunktSentenceTokenizer(_read_punkt_parameters(Path(folder))).tokenize
+    return splitter
+
+
+def _read_punkt_parameters(folder: Path) -> "PunktParameters":
+    """Read the parameters; NLTK's own function reads only NLTK's data folders."""
+    from nltk.tabdata import PunktDecoder
+    from nltk.tokenize.punkt import PunktParameters
+
+    parameters = PunktParameters()
+    decoder = PunktDecoder()
+    try:
+        for name, decode in (
+            ("abbrev_types", decoder.txt2set),
+            ("collocations", lambda lines: set(decoder.tab2tups(lines))),
+            ("ortho_context", decoder.tab2intdict),
+            ("sent_starters", decoder.txt2set),
+        ):
+            files = (folder / file for file in PUNKT_FILES if file.startswith(name))
+            with next(files).open(encoding="utf-8") as lines:
+                setattr(parameters, name, decode(lines))
+    except OSError as error:
+        raise path_error(folder, "cannot read Punkt's parameters", error) from error
+    except (ValueError, IndexError) as error:
+        raise SentprobeError(f"{folder}: cannot read Punkt's parameters: {error}") from error
+    return parameters
+
+
+@lru_cache(maxsize=1)
+def load_tokenizer() -> Splitter:
+    """Return the function that splits a sentence into the tokens of the Penn Treebank."""
+    from nltk.tokenize.destructive import NLTKWordTokenizer
+
+    tokenizer: Splitter = NLTKWordTokenizer().tokenize
+    return tokenizer
+
+
+TABLE_FORMAT = "sentprobe-table 1"
+"""Format name in the head of a table."""
+
+MAX_TOKENS = 100
+"""Default number of tokens above which a sentence is not parsed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnalysisRecipe:
+    """Settings of the analysis, sent to each worker."""
+
+    reading: RecordFields = RecordFields()  # noqa: RUF009 - frozen
+    parser: str | None = None
+    """Spec of the parser; None where all sources are already parsed."""
+    punkt: str | None = None
+    """Folder of Punkt parameters; None: the parser splits the text, or there is no running text."""
+    max_tokens: int = MAX_TOKENS
+
+    @property
+    def has_parser(self) -> bool:
+        """Whether a parser is used."""
+        return self.parser not in {None, NO_PARSER}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the settings on which the rows depend as a JSON value; this loads the parser."""
+        parser_fingerprint, constituents = None, self.parser is None
+        if self.parser and self.has_parser:
+            parser_fingerprint = load_parser(self.parser).fingerprint
+            constituents = find_parser(self.parser).constituents
+        return {
+            "parser": self.parser,
+            "parser_made_of": parser_fingerprint,
+            "constituents": constituents,
+            "punkt": self.punkt and compute_punkt_digest(Path(self.punkt)),
+            "max_tokens": self.max_tokens,
+            "reading": asdict(self.reading),
+        }
+
+    def format_line(self) -> str:
+        """Return settings and versions in a line; equal lines give equal rows."""
+        versions = [TABLE_FORMAT, get_own_version(), describe_package("nltk"), describe_package("pyarrow")]
+        return json.dumps([self.to_json(), *versions], sort_keys=True)
+
+
+def make_recipe(
+    *, reading: RecordFields, parser: str | None, punkt: Path | None, max_tokens: int, has_text: bool
+) -> AnalysisRecipe:
+    """Return the recipe; *has_text*: a source may hold running text.
+
+    Raises:
+        UsageError: the parser or its options are wrong, or text cannot be split.
+        ParserError: the parser cannot be loaded.
+    """
+    splits = parser not in {None, NO_PARSER} and load_parser(str(parser)).splits
+    folder = None
+    if has_text and (punkt is not None or not splits):
+        folder = str(find_punkt(punkt))
+    return AnalysisRecipe(reading=reading, parser=parser, punkt=folder, max_tokens=max_tokens)

@@ -1,0 +1,253 @@
+"""The work on a chunk: a pure function from pieces of a file to the bytes of its rows.
+
+It runs in a worker process, here or on another machine. A worker reads and writes no files.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.probes.corpus.analysis_settings import AnalysisRecipe, load_splitter, load_tokenizer
+from sentprobe.probes.corpus.sources import Chunk
+from sentprobe.probes.corpus.text_formats import FORMATS, RawText, ReadPiece, TextUnit
+from sentprobe.probes.syntax.parser import Parser, ParserOutcome
+from sentprobe.probes.syntax.parsers import NO_PARSER, load_parser
+from sentprobe.probes.syntax.rows import Row, RowError, build_row
+from sentprobe.probes.syntax.trees import Mistake, ParsedSentence, shorten, unescape_word
+from sentprobe.probes.syntax.typography import restore_written_forms, straighten, straighten_word
+from sentprobe.versions import get_own_version
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+BATCH_SIZE = 256
+"""Sentences in a call of the parser, and rows in a record batch."""
+
+HEAD_KEY = b"sentprobe"
+"""Key of the head in the metadata of a chunk's Arrow file."""
+
+_parser_lock = Lock()
+"""Parsers run in one thread at a time; a Dask worker may have several."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """A sentence without a row: its source and line, the reason, and how it begins."""
+
+    source: str
+    line: int
+    message: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkHead:
+    """Metadata of a chunk of rows."""
+
+    key: str
+    source: str
+    sentences: int
+    """Number of sentences, failures included."""
+    rows: int
+    failures: tuple[Failure, ...]
+    version: str = get_own_version()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the head as a JSON value."""
+        failures = [[failure.line, failure.message, failure.text] for failure in self.failures]
+        return {
+            "version": self.version,
+            "key": self.key,
+            "source": self.source,
+            "sentences": self.sentences,
+            "rows": self.rows,
+            "failures": failures,
+        }
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> "ChunkHead":
+        """Return the inverse of :meth:`to_json`."""
+        failures = tuple(
+            Failure(source=value["source"], line=line, message=message, text=text)
+            for line, message, text in value["failures"]
+        )
+        return cls(**(value | {"failures": failures}))
+
+
+class _PieceOnLine(NamedTuple):
+    """A piece that was read, and its line."""
+
+    line: int
+    piece: ReadPiece
+
+
+def compute_chunk_rows(chunk: Chunk, recipe: AnalysisRecipe, key: str) -> bytes:
+    """Return the rows of *chunk* as an Arrow file, with a :class:`ChunkHead` in its metadata.
+
+    Places count from 0 at the beginning of the chunk. Sentences that cannot be read or parsed are failures in the head.
+
+    Raises:
+        ParserError: the parser cannot be used.
+    """
+    import pyarrow as pa
+
+    from sentprobe.probes.syntax.row_columns import SCHEMA, make_record_batch
+
+    failures: list[Failure] = []
+    rows: list[Row] = []
+    batches: list[pa.RecordBatch] = []
+    sentences = 0
+    for sentences, (line, outcome) in enumerate(_iterate_outcomes(chunk, recipe), 1):
+        row = _build_row(outcome, chunk.source.name, sentences - 1)
+        if isinstance(row, Row):
+            rows.append(row)
+        else:
+            failures.append(
+                Failure(source=chunk.source.name, line=row.line or line, message=row.message, text=row.text)
+            )
+        if len(rows) == BATCH_SIZE:
+            batches.append(make_record_batch(rows))
+            rows = []
+    batches.append(make_record_batch(rows))
+    head = ChunkHead(
+        key=key, source=chunk.source.name, sentences=sentences, rows=sentences - len(failures), failures=tuple(failures)
+    )
+    return _write_arrow_file(batches, SCHEMA.with_metadata({HEAD_KEY: json.dumps(head.to_json())}))
+
+
+def _write_arrow_file(batches: "Sequence[pa.RecordBatch]", schema: "pa.Schema") -> bytes:
+    import pyarrow as pa
+
+    sink = pa.BufferOutputStream()
+    options = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
+    table = pa.Table.from_batches(batches).combine_chunks().replace_schema_metadata(schema.metadata)
+    with pa.ipc.new_file(sink, table.schema, options=options) as writer:
+        writer.write_table(table)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def _build_row(outcome: ParsedSentence | Mistake, source: str, place: int) -> Row | Mistake:
+    if isinstance(outcome, Mistake):
+        return outcome
+    try:
+        return build_row(replace(outcome, source=source, place=place))
+    except RowError as error:
+        return Mistake(0, str(error), shorten(" ".join(outcome.tokens)))
+
+
+def _iterate_outcomes(chunk: Chunk, recipe: AnalysisRecipe) -> Iterator[tuple[int, ParsedSentence | Mistake]]:
+    """Yield line and parse, or line and mistake, of each sentence of the chunk."""
+    parser = load_parser(recipe.parser) if recipe.parser and recipe.has_parser else None
+    sentences = _iterate_sentences(chunk, recipe, parser)
+    while batch := list(islice(sentences, BATCH_SIZE)):
+        unparsed = [piece.text.split() for _, piece in batch if isinstance(piece, RawText)]
+        if unparsed and recipe.parser is None:
+            raise UsageError(_describe_missing_parser(chunk, batch))
+        outcomes = iter(_parse_short(parser, unparsed, recipe.max_tokens))
+        for line, piece in batch:
+            yield (line, _restore_written(next(outcomes), piece) if isinstance(piece, RawText) else piece)
+
+
+def _describe_missing_parser(chunk: Chunk, batch: Sequence[_PieceOnLine]) -> str:
+    line = next(line for line, piece in batch if isinstance(piece, RawText))
+    return (
+        f"{chunk.source.name}, line {line}: a text that is not parsed; name a parser with "
+        f"--parser, or --parser {NO_PARSER} for its tokens alone"
+    )
+
+
+def _restore_written(outcome: ParserOutcome, raw: RawText) -> ParsedSentence | Mistake:
+    """Return a parse with its tokens as the corpus writes them, or the mistake."""
+    if isinstance(outcome, str):
+        return Mistake(0, outcome, shorten(" ".join(raw.written) or raw.text))
+    return replace(outcome, written=raw.written) if raw.written else outcome
+
+
+def _iterate_sentences(chunk: Chunk, recipe: AnalysisRecipe, parser: Parser | None) -> Iterator[_PieceOnLine]:
+    """Yield sentences: parsed, faulty, or tokenised and not yet parsed."""
+    read = FORMATS[chunk.source.format].read
+    for piece in chunk.pieces:
+        if isinstance(piece, Mistake):
+            yield _PieceOnLine(piece.line, piece)
+            continue
+        for read_piece in read(piece, recipe.reading):
+            if not isinstance(read_piece, RawText):
+                yield _PieceOnLine(piece.line, read_piece)
+            elif read_piece.holds is TextUnit.TOKENS:
+                yield _PieceOnLine(piece.line, _straighten_tokens(read_piece))
+            else:
+                yield from (
+                    _PieceOnLine(piece.line, sentence) for sentence in _split_sentences(read_piece, recipe, parser)
+                )
+
+
+def _straighten_tokens(raw: RawText) -> RawText:
+    """Return the same number of tokens with straight quotes and dashes."""
+    if raw.text.isascii():
+        return raw
+    tokens = raw.text.split()
+    return RawText(" ".join(map(straighten_word, tokens)), raw.holds, tuple(tokens))
+
+
+def _split_sentences(raw: RawText, recipe: AnalysisRecipe, parser: Parser | None) -> Iterator[ReadPiece]:
+    if raw.holds is TextUnit.TEXT and recipe.punkt is None and parser is not None:
+        yield from _parse_text(parser, raw)
+        return
+    straight = straighten(raw.text)
+    texts = [straight.text]
+    if raw.holds is TextUnit.TEXT and recipe.punkt is not None:
+        texts = load_splitter(recipe.punkt)(straight.text)
+    sentences = list(map(load_tokenizer(), texts))
+    for tokens, forms in zip(sentences, restore_written_forms(straight, sentences), strict=True):
+        yield RawText(" ".join(tokens), TextUnit.TOKENS, forms)
+
+
+def _parse_text(parser: Parser, raw: RawText) -> Iterator[ReadPiece]:
+    straight = straighten(raw.text)
+    outcomes = _parse_guarded(lambda: parser.parse_text(straight.text), count=1)
+    sentences = [[] if isinstance(outcome, str) else list(map(unescape_word, outcome.tokens)) for outcome in outcomes]
+    for outcome, forms in zip(outcomes, restore_written_forms(straight, sentences), strict=True):
+        yield _restore_written(outcome, raw._replace(written=forms))
+
+
+def _parse_short(parser: Parser | None, sentences: Sequence[Sequence[str]], max_tokens: int) -> list[ParserOutcome]:
+    """Return the outcome for each tokenised sentence; too long ones are not parsed."""
+    if parser is None:
+        return [ParsedSentence(tokens=tuple(tokens)) for tokens in sentences]
+    short = [tokens for tokens in sentences if len(tokens) <= max_tokens]
+    outcomes = iter(_parse_batch(parser, short))
+    return [
+        next(outcomes)
+        if len(tokens) <= max_tokens
+        else f"a sentence of {len(tokens)} tokens; the longest to be parsed has {max_tokens}"
+        for tokens in sentences
+    ]
+
+
+def _parse_batch(parser: Parser, sentences: Sequence[Sequence[str]]) -> Sequence[ParserOutcome]:
+    """Parse a batch; if it fails, parse each sentence alone, so that only faulty ones are lost."""
+    if not sentences:
+        return []
+    outcomes = _parse_guarded(lambda: parser.parse(sentences), count=len(sentences))
+    if len(outcomes) == len(sentences):
+        return outcomes
+    if len(sentences) == 1:
+        return outcomes or ["the parser gave no parse"]
+    return [outcome for tokens in sentences for outcome in _parse_batch(parser, [tokens])]
+
+
+def _parse_guarded(parse: Callable[[], Sequence[ParserOutcome]], *, count: int) -> Sequence[ParserOutcome]:
+    """Return the outcomes; if the parser raises, none, or the error of a single sentence."""
+    try:
+        with _parser_lock:
+            return parse()
+    except SentprobeError:
+        raise
+    except Exception as error:
+        return [f"{type(error).__name__}: {shorten(str(error), 200)}"] if count == 1 else []

@@ -1,0 +1,1 @@
+"""The cache of sentence vectors on disk, and embedding through it."""

@@ -1,0 +1,212 @@
+"""List, clear and check the embedding cache."""
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from sentprobe.errors import SentprobeError, UsageError, suggest
+from sentprobe.lexicon.memory import find_kept_files
+from sentprobe.probes.encoders.cache.vector_cache import (
+    TAG,
+    DamagedFileError,
+    list_cache_folders,
+    list_leftovers,
+    list_vector_files,
+    open_vectors,
+)
+
+DAY = 24 * 60 * 60
+"""Seconds."""
+
+HOUR = 60 * 60
+"""In seconds; older partial files were left by killed processes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CachedEncoder:
+    """The cached vectors of one encoder (by fingerprint)."""
+
+    folder: Path
+    encoders: tuple[str, ...]
+    """The names under which it was used."""
+    fingerprint: str
+    sentences: int
+    dim: int
+    size: int
+    """Bytes."""
+    used: float
+    """Time of the last read or write, in seconds since 1970."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemovedFiles:
+    """Counts of removed encoders and bytes."""
+
+    encoders: int
+    size: int
+    """Bytes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheCheck:
+    """The number of files that were read, and the damaged files that were removed."""
+
+    files: int
+    damaged: tuple[Path, ...]
+    leftovers: int
+    """Number of removed partial files of killed processes."""
+
+
+def list_cached_encoders(directory: Path) -> tuple[CachedEncoder, ...]:
+    """Return the cached encoders, the most recently used first; none if there is no cache.
+
+    Raises:
+        SentprobeError: *directory* cannot be read.
+    """
+    with _report_failures(directory, "cannot read the cache"):
+        encoders = [_summarize_folder(folder) for folder in list_cache_folders(directory)]
+    return tuple(sorted(encoders, key=lambda entry: (-entry.used, entry.folder)))
+
+
+def clear_vectors(directory: Path, *, encoder: str | None = None, older_than: float | None = None) -> RemovedFiles:
+    """Remove the vectors of all or of selected encoders, and no other files.
+
+    - encoder: a name, or the first 8 or more characters of a fingerprint
+    - older_than: selects encoders last used more than this many days ago
+
+    Raises:
+        UsageError: the encoder is not in the cache.
+        SentprobeError: a file cannot be removed.
+    """
+    chosen = list_cached_encoders(directory)
+    if encoder is not None:
+        chosen = _select_encoder(chosen, encoder)
+    if older_than is not None:
+        before = time.time() - older_than * DAY
+        chosen = tuple(entry for entry in chosen if entry.used < before)
+    removed = [_remove(path) for entry in chosen for path in _iterate_removable(entry.folder)]
+    for entry in chosen:
+        with suppress(OSError):  # something in it is not ours
+            entry.folder.rmdir()
+    return RemovedFiles(encoders=len(chosen), size=sum(removed))
+
+
+def clear_inflected_forms(directory: Path, *, older_than: float | None = None) -> list[int]:
+    """Remove the cached inflected forms of lexicons; return the size of each file.
+
+    - older_than: selects files written more than this many days ago
+
+    Raises:
+        SentprobeError: a file cannot be read or removed.
+    """
+    limit = time.time() - DAY * (older_than or 0)
+    with _report_failures(directory, "cannot read the cache"):
+        paths = find_kept_files(directory)
+        if older_than is not None:
+            paths = [path for path in paths if path.stat().st_mtime < limit]
+    sizes = [_remove(path) for path in paths]
+    for folder in {path.parent for path in paths}:
+        with suppress(OSError):  # something in it is not ours
+            folder.rmdir()
+    return sizes
+
+
+def check_cache_files(directory: Path) -> CacheCheck:
+    """Read every file; remove damaged files and old partial files.
+
+    Raises:
+        SentprobeError: a file cannot be read or removed.
+    """
+    with _report_failures(directory, "cannot read the cache"):
+        folders = list_cache_folders(directory)
+        paths = [path for folder in folders for path in list_vector_files(folder)]
+        damaged = tuple(path for path in paths if not _is_undamaged(path))
+        old_leftovers = [path for folder in folders for path in list_leftovers(folder) if _is_old(path)]
+    for path in (*damaged, *old_leftovers):
+        _remove(path)
+    return CacheCheck(files=len(paths), damaged=damaged, leftovers=len(old_leftovers))
+
+
+def _summarize_folder(folder: Path) -> CachedEncoder:
+    names: set[str] = set()
+    fingerprints: set[str] = set()
+    keys: set[bytes] = set()
+    dims: set[int] = set()
+    size = 0
+    for path in list_vector_files(folder):
+        with suppress(DamagedFileError, FileNotFoundError):
+            size += path.stat().st_size
+            with open_vectors(path) as file:
+                names.add(file.head.encoder)
+                fingerprints.add(file.head.fingerprint)
+                dims.add(file.head.dim)
+                keys.update(file.read_keys())
+    return CachedEncoder(
+        folder=folder,
+        encoders=tuple(sorted(names)),
+        fingerprint=min(fingerprints, default=""),
+        sentences=len(keys),
+        dim=max(dims, default=0),
+        size=size,
+        used=folder.stat().st_mtime,
+    )
+
+
+def _select_encoder(entries: Sequence[CachedEncoder], encoder: str) -> tuple[CachedEncoder, ...]:
+    selected = tuple(
+        entry
+        for entry in entries
+        if encoder in entry.encoders or (len(encoder) >= 8 and entry.fingerprint.startswith(encoder))
+    )
+    if not selected:
+        cached_names = sorted({name for entry in entries for name in entry.encoders})
+        near = suggest(encoder, cached_names)
+        names = f"in it: {', '.join(cached_names)}" if cached_names else "it is empty"
+        raise UsageError(f"encoder {encoder!r} is not in the cache{near}; {names}")
+    return selected
+
+
+def _iterate_removable(folder: Path) -> Iterable[Path]:
+    """Yield the cache files of a folder; the tag, which identifies it, comes last."""
+    yield from list_vector_files(folder)
+    yield from list_leftovers(folder)
+    yield folder / TAG
+
+
+def _is_undamaged(path: Path) -> bool:
+    try:
+        with open_vectors(path) as file:
+            file.read_vectors()
+    except DamagedFileError:
+        return False
+    except FileNotFoundError:  # another process has just removed it
+        pass
+    return True
+
+
+def _is_old(path: Path) -> bool:
+    try:
+        return path.stat().st_mtime < time.time() - HOUR
+    except FileNotFoundError:
+        return False
+
+
+def _remove(path: Path) -> int:
+    """Remove a file and return its size; 0 if another process has removed it."""
+    with _report_failures(path, "cannot remove it"):
+        try:
+            size = path.stat().st_size
+            path.unlink()
+        except FileNotFoundError:
+            return 0
+    return size
+
+
+@contextmanager
+def _report_failures(path: Path, problem: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise SentprobeError(f"{error.filename or path}: {problem}: {error.strerror}") from error

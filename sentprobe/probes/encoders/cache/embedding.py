@@ -1,0 +1,120 @@
+"""Encode distinct sentences once, using the embedding cache, and check the vectors."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.probes.dataset import Indices
+from sentprobe.probes.encoders.cache.vector_cache import Cache, CachedVectors
+from sentprobe.probes.encoders.capabilities import get_capabilities
+from sentprobe.probes.encoders.protocol import Encoder, EncoderError, Vectors, check_vectors
+from sentprobe.probes.encoders.variants.cut_and_rounded import StoredEncoder
+from sentprobe.probes.encoders.variants.erasure import ErasedEncoder
+from sentprobe.progress import Reporter, SilentReporter, shorten
+
+CHUNK = 1024
+"""Number of sentences that are encoded, and then cached, at a time."""
+
+
+def embed(
+    encoder: Encoder, sentences: Sequence[str], *, cache: Cache | None = None, reporter: Reporter | None = None
+) -> Vectors:
+    """Return the vectors of *sentences*, (n, dim) float32, in order.
+
+    Distinct sentences are encoded once, the longest first. With *cache*, cached sentences are not encoded again and new
+    vectors are added. Encoders that are not cacheable or have no fingerprint do not use it.
+
+    Raises:
+        UsageError: there are no sentences.
+        EncoderError: the encoder raised, or did not return a finite vector of the same width for each sentence.
+    """
+    if not sentences:
+        raise UsageError("there are no sentences to encode")
+    if isinstance(encoder, StoredEncoder):
+        return encoder.apply_storage(embed(encoder.base, sentences, cache=cache, reporter=reporter))
+    if isinstance(encoder, ErasedEncoder):
+        texts = [*sentences, *encoder.training_sentences]
+        vectors = embed(encoder.base, texts, cache=cache, reporter=reporter)
+        return encoder.erase(vectors[: len(sentences)], vectors[len(sentences) :])
+    reporter = reporter or SilentReporter()
+    cache = cache if get_capabilities(encoder).cacheable and encoder.fingerprint else None
+    distinct = list(dict.fromkeys(sentences))
+    reporter.begin(f"encode with {shorten(encoder.name)}", len(distinct))
+    table = _VectorTable(encoder.name, distinct)
+    for part in cache.read(encoder, distinct) if cache else ():
+        table.fill(part, cache=cache)
+        reporter.advance(len(part.places))
+    size = len(distinct) if get_capabilities(encoder).needs_all_sentences else CHUNK
+    for places in table.iterate_missing(size):
+        texts = [distinct[place] for place in places]
+        vectors = _encode(encoder, texts)
+        table.fill(CachedVectors(places, vectors), cache=cache)
+        if cache:
+            cache.write(encoder, texts, vectors)
+        reporter.advance(len(texts))
+    return table.get_vectors(sentences)
+
+
+class _VectorTable:
+    """The vectors of distinct sentences, with a mask of the missing ones."""
+
+    def __init__(self, encoder: str, sentences: Sequence[str]) -> None:
+        self._encoder = encoder
+        self._sentences = sentences
+        self._missing = np.ones(len(sentences), dtype=np.bool_)
+        self._vectors: Vectors | None = None
+
+    def fill(self, part: CachedVectors, *, cache: Cache | None) -> None:
+        """Insert vectors; the first vectors set the width."""
+        width = part.vectors.shape[1]
+        if self._vectors is None:
+            self._vectors = np.empty((len(self._sentences), width), dtype=np.float32)
+        if width != self._vectors.shape[1]:
+            raise EncoderError(
+                f"encoder {self._encoder} returned vectors of width {width} "
+                f"after vectors of width {self._vectors.shape[1]}{_describe_cache_hint(cache)}"
+            )
+        self._vectors[part.places] = part.vectors
+        self._missing[part.places] = False
+
+    def iterate_missing(self, size: int) -> Iterator[Indices]:
+        """Yield the positions of missing sentences in batches, the longest sentences first.
+
+        Ties are sorted by text, so that batches do not depend on the order of the sentences.
+        """
+        places = np.flatnonzero(self._missing).tolist()
+        places.sort(key=lambda place: (-len(self._sentences[place]), self._sentences[place]))
+        for first in range(0, len(places), size):
+            yield np.array(places[first : first + size], dtype=np.int64)
+
+    def get_vectors(self, sentences: Sequence[str]) -> Vectors:
+        """Return the vectors of *sentences* in order; call it when no vector is missing."""
+        assert self._vectors is not None
+        if len(sentences) == len(self._sentences):  # then they are the same
+            return self._vectors
+        rows = {text: row for row, text in enumerate(self._sentences)}
+        return self._vectors[[rows[text] for text in sentences]]
+
+
+def _describe_cache_hint(cache: Cache | None) -> str:
+    if cache is None:
+        return ""
+    return (
+        f"; some may be from the cache {cache.directory}: if the encoder was changed, remove them "
+        "with `probe cache clear`, or pass --no-cache"
+    )
+
+
+def _encode(encoder: Encoder, texts: Sequence[str]) -> Vectors:
+    try:
+        vectors = encoder.encode(texts)
+        return check_vectors(vectors, sentences=texts, encoder=encoder.name)
+    except SentprobeError:
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split()) or "no message"
+        raise EncoderError(
+            f"encoder {encoder.name} failed on {len(texts)} sentences (the first: {texts[0]!r}): "
+            f"{type(error).__name__}: {reason}"
+        ) from error

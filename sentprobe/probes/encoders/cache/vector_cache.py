@@ -1,0 +1,308 @@
+"""The embedding cache: sentence vectors on disk, by encoder fingerprint and sentence.
+
+A file has a JSON line (format, encoder, fingerprint, rows, dim), a 16-byte key for each sentence, and the vectors,
+(rows, dim) little-endian float32. Its name is the digest of its content, which reveals damage. It is written under a
+temporary name and then renamed, so that a killed process leaves no partial file under the final name.
+
+A folder holds the files of one encoder and a tag that marks it. Files with other names are never touched.
+
+Several processes may share the cache without locks, since files are added and removed as a whole. A failure never stops
+a run: it is reported once, and the sentences are encoded again.
+"""
+
+import hashlib
+import json
+import logging
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from sentprobe.disk.files import atomic_path
+from sentprobe.errors import FormatError, SentprobeError
+from sentprobe.probes.dataset import Indices
+from sentprobe.probes.encoders.protocol import Encoder, Vectors, digest
+from sentprobe.values import parse_json
+
+FORMAT = "sentprobe-vectors 1"
+"""The first value in each file. A later format needs another suffix, since a file with any other value counts as
+damaged."""
+
+KEY_BYTES = 16
+"""Number of bytes of the digest that identifies a sentence."""
+
+MAX_HEADER_BYTES = 1 << 20
+"""Upper limit of the length of the JSON line, in bytes."""
+
+TAG = "CACHEDIR.TAG"
+"""The file that marks a cache folder; its first line tells backup programs to skip the folder."""
+
+TAG_TEXT = """\
+Signature: 8a477f597d28d172789f06886806bc55
+# Sentence vectors kept by sentprobe; see `probe cache --help`. Safe to remove.
+# The first line is explained at https://bford.info/cachedir/
+"""
+
+_FOLDER = re.compile(r"vectors-[0-9a-f]{40}")
+_FILE = re.compile(r"[0-9a-f]{32}\.vectors")
+_LEFTOVER = re.compile(r"\.[0-9a-f]{32}\.vectors\.\w+\.part")
+
+
+class DamagedFileError(SentprobeError):
+    """A cache file is damaged."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileHeader:
+    """The first line of a file: encoder, number and width of the vectors."""
+
+    encoder: str
+    fingerprint: str
+    rows: int
+    dim: int
+
+    def __post_init__(self) -> None:
+        texts = isinstance(self.encoder, str) and isinstance(self.fingerprint, str)
+        if not (texts and all(type(n) is int and n > 0 for n in (self.rows, self.dim))):
+            raise TypeError("not the head of a file of vectors")
+
+
+def format_header(header: FileHeader) -> bytes:
+    """Format the first line of a file; the inverse of parse_header.
+
+    >>> header = FileHeader(encoder="bow", fingerprint="f00", rows=2, dim=3)
+    >>> parse_header(format_header(header)) == header
+    True
+    """
+    return json.dumps({"format": FORMAT} | asdict(header)).encode() + b"\n"
+
+
+def parse_header(line: bytes) -> FileHeader:
+    """Parse the first line of a file, or raise DamagedFileError."""
+    try:
+        value = parse_json(line)
+        if value.pop("format") == FORMAT and line.endswith(b"\n"):
+            return FileHeader(**value)
+    except (FormatError, TypeError, KeyError, AttributeError):
+        pass
+    raise DamagedFileError("its first line is damaged")
+
+
+def compute_sentence_key(sentence: str) -> bytes:
+    """Return the key of a sentence: the first bytes of the digest of its text."""
+    text = sentence.encode("utf-8", "surrogatepass")
+    return hashlib.sha256(text).digest()[:KEY_BYTES]
+
+
+class CacheFile:
+    """An open cache file; its header and keys are read at once, its vectors on demand.
+
+    Raises:
+        DamagedFileError: the header cannot be read, or contradicts the size of the file.
+        OSError: the file cannot be read.
+    """
+
+    def __init__(self, file: BinaryIO, *, name: str) -> None:
+        self._file = file
+        self._name = name
+        line = file.readline(MAX_HEADER_BYTES)
+        self.head = parse_header(line)
+        row_bytes = KEY_BYTES + 4 * self.head.dim
+        if os.fstat(file.fileno()).st_size != len(line) + self.head.rows * row_bytes:
+            raise DamagedFileError("it is not as long as its first line says")
+        self._start = line + file.read(self.head.rows * KEY_BYTES)
+
+    def read_keys(self) -> list[bytes]:
+        """Return the key of each row."""
+        keys = self._start[-self.head.rows * KEY_BYTES :]
+        row_keys: list[bytes] = np.frombuffer(keys, f"V{KEY_BYTES}").tolist()
+        return row_keys
+
+    def read_vectors(self) -> Vectors:
+        """Return the vectors, (rows, dim) float32, or raise DamagedFileError; call it once."""
+        body = self._file.read()
+        if _compute_file_name([self._start, body]) != self._name:
+            raise DamagedFileError("its content does not fit its name")
+        array = np.frombuffer(body, "<f4").reshape(self.head.rows, self.head.dim)
+        return array.astype(np.float32, copy=False)
+
+
+def write_vectors(folder: Path, header: FileHeader, sentences: Sequence[str], vectors: Vectors) -> Path:
+    """Write the vectors of *sentences*, (rows, dim) float32, into a new file of *folder*.
+
+    Raises:
+        SentprobeError, OSError: it cannot be written; no partial file remains.
+    """
+    keys = b"".join(map(compute_sentence_key, sentences))
+    body = np.ascontiguousarray(vectors, dtype="<f4").data.cast("B")
+    parts: list[bytes | memoryview] = [format_header(header), keys, body]
+    _create_folder(folder)
+    path = folder / _compute_file_name(parts)
+    with atomic_path(path) as temporary, temporary.open("wb") as file:
+        file.writelines(parts)
+    return path
+
+
+@contextmanager
+def open_vectors(path: Path) -> Iterator[CacheFile]:
+    """Open a cache file for reading.
+
+    Raises:
+        DamagedFileError, OSError: see :class:`CacheFile`.
+    """
+    with path.open("rb") as file:
+        yield CacheFile(file, name=path.name)
+
+
+def find_encoder_folder(directory: Path, fingerprint: str) -> Path:
+    """Return the folder for the vectors of the encoder with this fingerprint."""
+    return directory / f"vectors-{digest(fingerprint)[:40]}"
+
+
+def list_cache_folders(directory: Path) -> list[Path]:
+    """Return the cache folders in *directory*, by name and tag; none if it is missing."""
+    if not directory.is_dir():
+        return []
+    return sorted(path for path in directory.iterdir() if _is_cache_folder(path))
+
+
+def list_vector_files(folder: Path) -> list[Path]:
+    """Return the vector files in *folder*, sorted; none if it is missing."""
+    return _list_matching_files(folder, _FILE)
+
+
+def list_leftovers(folder: Path) -> list[Path]:
+    """Return the partial files in *folder*, left by killed processes or being written now."""
+    return _list_matching_files(folder, _LEFTOVER)
+
+
+def _list_matching_files(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
+    try:
+        return sorted(path for path in folder.iterdir() if pattern.fullmatch(path.name))
+    except FileNotFoundError:
+        return []
+
+
+def _is_cache_folder(folder: Path) -> bool:
+    if not _FOLDER.fullmatch(folder.name) or folder.is_symlink():
+        return False
+    try:
+        return (folder / TAG).read_bytes() == TAG_TEXT.encode()
+    except OSError:
+        return False
+
+
+def _create_folder(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / TAG).exists():
+        with atomic_path(folder / TAG) as temporary:
+            temporary.write_bytes(TAG_TEXT.encode())
+
+
+def _compute_file_name(parts: Sequence[bytes | memoryview]) -> str:
+    hasher = hashlib.sha256()
+    for part in parts:
+        hasher.update(part)
+    return f"{hasher.hexdigest()[:32]}.vectors"
+
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CachedVectors:
+    """Vectors, (k, dim) float32, and the positions (k,) int64 of their sentences."""
+
+    places: Indices
+    vectors: Vectors
+
+
+class Cache:
+    """A cache of sentence vectors in *directory*, which the first write creates.
+
+    >>> Cache(Path("vectors")).directory.name
+    'vectors'
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory.absolute()
+        self._warned: set[str] = set()
+        self._is_writable = True
+
+    def read(self, encoder: Encoder, sentences: Sequence[str]) -> Iterator[CachedVectors]:
+        """Yield the cached vectors of *sentences* (all distinct), each at most once.
+
+        Damaged files are removed and skipped.
+        """
+        missing = {compute_sentence_key(text): place for place, text in enumerate(sentences)}
+        for path in self._list_files(encoder):
+            if not missing:
+                return
+            part = self._read_file(path, missing, fingerprint=encoder.fingerprint)
+            if part is not None:
+                yield part
+
+    def write(self, encoder: Encoder, sentences: Sequence[str], vectors: Vectors) -> None:
+        """Cache the vectors of *sentences*, (n, dim) float32; a failure disables later writes."""
+        if not (self._is_writable and len(sentences)):
+            return
+        head = FileHeader(
+            encoder=encoder.name, fingerprint=encoder.fingerprint, rows=vectors.shape[0], dim=vectors.shape[1]
+        )
+        folder = find_encoder_folder(self.directory, encoder.fingerprint)
+        try:
+            write_vectors(folder, head, sentences, vectors)
+        except (OSError, SentprobeError) as error:
+            self._is_writable = False
+            self._warn_once("%s; sentence vectors are no longer kept in the cache", _format_reason(error))
+
+    def _list_files(self, encoder: Encoder) -> list[Path]:
+        folder = find_encoder_folder(self.directory, encoder.fingerprint)
+        try:
+            paths = list_vector_files(folder)
+        except OSError as error:
+            self._is_writable = False
+            self._warn_once("%s; the cache is not used", _format_reason(error))
+            return []
+        if paths:
+            with suppress(OSError):  # the time of the folder says when it was last used
+                os.utime(folder)
+        return paths
+
+    def _read_file(self, path: Path, missing: dict[bytes, int], *, fingerprint: str) -> CachedVectors | None:
+        """Return the missing vectors that one file has, and remove their keys from *missing*."""
+        try:
+            with open_vectors(path) as file:
+                rows_by_key = {k: row for row, k in enumerate(file.read_keys()) if k in missing}
+                if file.head.fingerprint != fingerprint or not rows_by_key:
+                    return None
+                vectors = file.read_vectors()
+        except FileNotFoundError:  # another process has just removed it
+            return None
+        except DamagedFileError:
+            self._warn_once("the cache %s has damaged files; their sentences are encoded again", path.parent)
+            with suppress(OSError):
+                path.unlink()
+            return None
+        except OSError as error:
+            self._warn_once("%s; its sentences are encoded again", _format_reason(error))
+            return None
+        places = np.array([missing.pop(key) for key in rows_by_key], dtype=np.int64)
+        return CachedVectors(places, vectors[list(rows_by_key.values())])
+
+    def _warn_once(self, message: str, subject: object) -> None:
+        """Log each kind of warning once."""
+        if message not in self._warned:
+            self._warned.add(message)
+            log.warning(message, subject)
+
+
+def _format_reason(error: OSError | SentprobeError) -> str:
+    if isinstance(error, OSError):
+        return f"{error.filename}: {error.strerror}" if error.filename else str(error)
+    return str(error)

@@ -1,0 +1,1 @@
+"""Files of sentence vectors and of word vectors."""

@@ -1,0 +1,213 @@
+"""``file:`` encoders: precomputed sentence vectors."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from sentprobe.errors import path_error
+from sentprobe.probes.encoders.capabilities import Capabilities
+from sentprobe.probes.encoders.files import lookup_file, vector_file, vector_formats
+from sentprobe.probes.encoders.protocol import EncoderError, Vectors, digest
+from sentprobe.specs import Spec, read_options
+
+
+@dataclass(frozen=True, slots=True)
+class PrecomputedOptions:
+    """Options of ``file:``."""
+
+    format: str = ""
+    """npz, npy, safetensors, parquet or lookup; empty: by suffix."""
+    sentences: str = ""
+    """A file with the sentences of the vectors, or a dataset whose distinct sentences they are; empty: the vector file
+    has the sentences."""
+
+
+@dataclass(frozen=True, slots=True)
+class Precomputed:
+    """The vectors of a file, looked up by sentence; extra spaces do not matter."""
+
+    name: str
+    source: str
+    fingerprint: str
+    vectors: Vectors
+    rows: Mapping[str, int]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Not cacheable, since the vectors are on disk."""
+        return Capabilities(cacheable=False, notes=self.notes)
+
+    def encode(self, sentences: Sequence[str]) -> Vectors:
+        """Return the vectors of the sentences, (n, dim) float32.
+
+        Raises:
+            EncoderError: a sentence has no vector.
+        """
+        rows = [self.rows.get(_normalize_spaces(sentence), -1) for sentence in sentences]
+        missing = [text for text, row in zip(sentences, rows, strict=True) if row < 0]
+        if missing:
+            raise EncoderError(
+                f"{self.source} has no vector for the sentence {missing[0]!r} "
+                f"({len(missing)} of {len(sentences)} sentences asked for are missing)"
+            )
+        return self.vectors[rows]
+
+
+@dataclass(frozen=True, slots=True)
+class OrderedVectors:
+    """Vectors without sentences; :meth:`bind_to_order` assigns the sentences of the datasets."""
+
+    name: str
+    source: str
+    vectors: Vectors
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Not cacheable, and bound to the order of the sentences."""
+        return Capabilities(cacheable=False, bind_to_order=self.bind_to_order)
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of the vectors."""
+        return digest("file", _digest_vectors(self.vectors))
+
+    def encode(self, sentences: Sequence[str]) -> Vectors:  # noqa: ARG002 - the protocol's
+        """Raise EncoderError, since the sentences of the vectors are unknown."""
+        raise vector_file.VectorFileError(_describe_missing_sentences(self.source))
+
+    def bind_to_order(self, sentences: Sequence[str]) -> Precomputed:
+        """Return the encoder that assigns the vectors to these sentences in order.
+
+        Raises:
+            VectorFileError: the numbers of sentences and vectors differ.
+        """
+        if len(sentences) != len(self.vectors):
+            raise vector_file.VectorFileError(
+                f"{self.source}: {len(self.vectors)} vectors for {len(sentences)} different "
+                "sentences of the datasets; one each is wanted, in their order "
+                f"(or file:{self.source}?sentences=FILE)"
+            )
+        note = (
+            f"{self.source} does not say of which sentences its vectors are: taken as those of "
+            "the datasets, each once, in their order."
+        )
+        return _make_precomputed(self.name, self.source, sentences, self.vectors, notes=(note,))
+
+
+def build_precomputed(spec: Spec) -> Precomputed | OrderedVectors:
+    """Return the encoder of a spec ``file:PATH``.
+
+    Raises:
+        UsageError: an option or format is unknown.
+        VectorFileError: the file is damaged, has no sentences, or has two vectors for one sentence.
+    """
+    options = read_options(spec, PrecomputedOptions())
+    path = Path(spec.argument).expanduser()
+    file = vector_formats.read_vectors(path, format=options.format or None)
+    if options.sentences:
+        listed = Path(options.sentences).expanduser()
+        sentences: Sequence[str] = _read_listed_sentences(listed, file.ids, rows=len(file.vectors), vectors=path)
+    elif file.sentences is not None:
+        sentences = file.sentences
+    elif vector_formats.find_format(path, options.format or None) is vector_formats.VectorFormat.NPY:
+        return OrderedVectors(spec.name, str(path), file.vectors)
+    else:
+        raise vector_file.VectorFileError(_describe_missing_sentences(path))
+    return _make_precomputed(spec.name, str(path), sentences, file.vectors)
+
+
+def _describe_missing_sentences(path: Path | str) -> str:
+    return (
+        f"{path}: there are no sentences beside the vectors; name a file that has them, as in "
+        f"file:{path}?sentences=FILE"
+    )
+
+
+def _make_precomputed(
+    name: str, source: str, sentences: Sequence[str], vectors: Vectors, *, notes: tuple[str, ...] = ()
+) -> Precomputed:
+    rows = _index_sentences(sentences, vectors, Path(source))
+    fingerprint = digest("file", _digest_vectors(vectors), *rows)
+    return Precomputed(name, source, fingerprint, vectors, rows, notes)
+
+
+def _digest_vectors(vectors: Vectors) -> str:
+    return hashlib.sha256(vectors.tobytes()).hexdigest()
+
+
+def _index_sentences(sentences: Sequence[str], vectors: Vectors, path: Path) -> dict[str, int]:
+    """Return the row of each sentence; repeated sentences must have equal vectors."""
+    rows: dict[str, int] = {}
+    for row, sentence in enumerate(sentences):
+        first = rows.setdefault(_normalize_spaces(sentence), row)
+        if first != row and not np.array_equal(vectors[first], vectors[row]):
+            raise vector_file.VectorFileError(
+                f"{path}: rows {first} and {row} have different vectors for one sentence, {sentence!r}"
+            )
+    return rows
+
+
+def _normalize_spaces(sentence: str) -> str:
+    return " ".join(sentence.split())
+
+
+def _read_listed_sentences(path: Path, ids: Sequence[str] | None, *, rows: int, vectors: Path) -> list[str]:
+    """Return the sentence of each vector, by id, or by row if the vectors have no ids.
+
+    By id, a line is id, tab, sentence; by row, a line is a sentence, or the file is a dataset. Text after a further tab
+    is ignored.
+    """
+    if ids is None:
+        texts = _read_jsonl_sentences(path) or _read_dataset_sentences(path) or [text for _, text in _read_lines(path)]
+        if len(texts) != rows:
+            raise vector_file.VectorFileError(f"{path}: {len(texts)} sentences for the {rows} of {vectors}")
+        return texts
+    table: dict[str, str] = {}
+    for number, text in _read_lines(path):
+        name, tab, fields_after_id = text.partition("\t")
+        if not tab:
+            raise vector_file.VectorFileError(f"{path}, line {number}: id and sentence are wanted, with a tab")
+        table.setdefault(name, fields_after_id.partition("\t")[0])
+    unknown = [name for name in ids if name not in table]
+    if unknown:
+        raise vector_file.VectorFileError(
+            f"{path}: no sentence for the id {unknown[0]!r} of {vectors} ({len(unknown)} of {len(ids)} are missing)"
+        )
+    return [table[name] for name in ids]
+
+
+def _read_jsonl_sentences(path: Path) -> list[str]:
+    """Return the sentences in JSONL of ``probe sentences``; empty: another format."""
+    from sentprobe.probes.formats.jsonl import read_values
+
+    if path.suffix != ".jsonl" or not path.is_file():
+        return []
+    texts: list[str] = []
+    for _, value in read_values(path):
+        text = value.get("sentence")
+        if len(value) != 1 or not isinstance(text, str):
+            return []
+        texts.append(text)
+    return texts
+
+
+def _read_dataset_sentences(path: Path) -> list[str]:
+    """Return the distinct sentences of a dataset or a folder of datasets; empty: it is neither."""
+    from sentprobe.probes.formats import read_datasets, recognise
+
+    if not path.is_dir() and (not path.is_file() or recognise(path) is None):
+        return []
+    return list(dict.fromkeys(text for data in read_datasets(path) for text in data.sentences))
+
+
+def _read_lines(path: Path) -> list[tuple[int, str]]:
+    try:
+        return list(lookup_file.read_lines(path))
+    except OSError as error:
+        raise path_error(path, "cannot read it", error, otherwise=vector_file.VectorFileError) from None
+    except vector_file.UNREADABLE as error:
+        raise vector_file.VectorFileError(f"{path}: cannot read it: {error}") from None

@@ -1,0 +1,317 @@
+"""Files of sentence vectors: one table of formats, each with a reader and a writer.
+
+=============  =========================================================================
+npz            arrays ``vectors`` (n, dim), and ``sentences``, ``ids`` or both (n,)
+npy            one array (n, dim), and nothing that says of which sentences
+safetensors    tensor ``vectors`` (n, dim); ``sentences``, ``ids`` as JSON lists in the metadata
+parquet        columns ``vector`` (a list of numbers), and ``sentence``, ``id`` or both
+lookup         a line a sentence: id, sentence and numbers; tabs between the three, spaces between
+               numbers: the look-up format of Ettinger et al. 2018, packed by gzip or xz or not
+=============  =========================================================================
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sentprobe.disk.files import atomic_path, to_local_path
+from sentprobe.disk.unpacking import check_proportion
+from sentprobe.errors import UsageError, first_line, path_error, suggest
+from sentprobe.probes.encoders.files.lookup_file import OPENERS, read_lookup, write_lookup
+from sentprobe.probes.encoders.files.vector_file import (
+    UNREADABLE,
+    Texts,
+    VectorFile,
+    VectorFileError,
+    check_vector_file,
+)
+from sentprobe.probes.encoders.protocol import Vectors
+from sentprobe.values import BadSyntaxError, parse_json
+
+
+def read_npz(path: Path) -> VectorFile:
+    """Read the arrays ``vectors``, ``sentences`` and ``ids``; nothing is unpickled.
+
+    Raises:
+        VectorFileError: an array is missing or of another type.
+        ValueError: the file is damaged (or another of UNREADABLE).
+    """
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        if not isinstance(arrays, np.lib.npyio.NpzFile):
+            raise VectorFileError(f"{path}: one array; npz with names is wanted")
+        for part in arrays.zip.infolist() if arrays.zip else ():
+            check_proportion(part.file_size, part.compress_size)
+        if "vectors" not in arrays:
+            raise VectorFileError(f"{path}: there is no array 'vectors'; it has: {', '.join(arrays) or 'none'}")
+        texts = {name: _read_npz_texts(arrays, name, path) for name in ("sentences", "ids")}
+        return VectorFile(arrays["vectors"], **texts)
+
+
+def _read_npz_texts(arrays: Any, name: str, path: Path) -> Texts | None:
+    if name not in arrays:
+        return None
+    try:
+        texts = arrays[name]
+    except ValueError as error:  # an array of Python objects, which would be unpickled
+        raise VectorFileError(f"{path}: array {name!r}: {error}; an array of strings is wanted") from None
+    if not isinstance(texts, np.ndarray):
+        raise VectorFileError(f"{path}: {name!r} is no array; strings (n,) are wanted")
+    if texts.ndim != 1 or texts.dtype.kind not in "Uiu":
+        raise VectorFileError(
+            f"{path}: array {name!r} is {texts.dtype} of shape {texts.shape}; strings (n,) are wanted"
+        )
+    return tuple(map(str, texts.tolist()))
+
+
+def write_npz(temporary: Path, content: VectorFile, path: Path) -> None:
+    """Write the arrays ``vectors``, and ``sentences`` and ``ids`` if present.
+
+    Raises:
+        VectorFileError: a text ends in a null character.
+    """
+    texts = {"sentences": content.sentences, "ids": content.ids}
+    for name, values in texts.items():
+        if any(text.endswith("\0") for text in values or ()):
+            raise VectorFileError(f"{path}: one of the {name} ends in a zero, which npz drops")
+    arrays = {name: np.array(values, dtype=np.str_) for name, values in texts.items() if values}
+    if not temporary.is_file():  # a pipe or /dev/null, which has no places to go back to
+        packed = BytesIO()
+        np.savez(packed, vectors=content.vectors, **arrays)  # type: ignore[arg-type]
+        temporary.write_bytes(packed.getbuffer())
+        return
+    with temporary.open("wb") as file:
+        np.savez(file, vectors=content.vectors, **arrays)  # type: ignore[arg-type]
+
+
+def read_npy(path: Path) -> VectorFile:
+    """Read the array; nothing is unpickled.
+
+    Raises:
+        VectorFileError: the file has several arrays.
+        ValueError: the file is damaged (or another of UNREADABLE).
+    """
+    with path.open("rb") as file:
+        array = np.load(file, allow_pickle=False)
+        if not isinstance(array, np.ndarray):
+            raise VectorFileError(f"{path}: arrays with names; one array is wanted (format=npz)")
+        return VectorFile(array)
+
+
+def write_npy(temporary: Path, content: VectorFile, path: Path) -> None:  # noqa: ARG001
+    """Write the vectors without texts."""
+    with temporary.open("wb") as file:
+        np.save(file, content.vectors)
+
+
+def read_safetensors(path: Path) -> VectorFile:
+    """Read the tensor ``vectors``, and ``sentences`` and ``ids`` from the metadata.
+
+    Raises:
+        VectorFileError: the file is damaged, or lacks the tensor; the metadata are not JSON lists.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="numpy") as file:
+            if "vectors" not in file.keys():  # noqa: SIM118 - it is no dictionary
+                raise VectorFileError(f"{path}: there is no tensor 'vectors'")
+            metadata = file.metadata() or {}
+            texts = {
+                name: _parse_json_texts(metadata[name], f"{path}: metadata {name!r}")
+                for name in ("sentences", "ids")
+                if name in metadata
+            }
+            return VectorFile(file.get_tensor("vectors"), **texts)
+    except (SafetensorError, TypeError) as error:  # TypeError: a type that NumPy does not have
+        raise VectorFileError(f"{path}: {first_line(error)}") from None
+
+
+def _parse_json_texts(text: str, place: str) -> Texts:
+    try:
+        values = parse_json(text)
+    except BadSyntaxError:
+        values = None
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise VectorFileError(f"{place}: a JSON list of strings is wanted")
+    return tuple(values)
+
+
+def write_safetensors(temporary: Path, content: VectorFile, path: Path) -> None:  # noqa: ARG001
+    """Write the tensor ``vectors``, and the texts as JSON lists in the metadata."""
+    from safetensors.numpy import save
+
+    texts = {"sentences": content.sentences, "ids": content.ids}
+    metadata = {name: json.dumps(values) for name, values in texts.items() if values is not None}
+    file_bytes = save({"vectors": content.vectors}, metadata=metadata)
+    header, numbers_start = _sort_header(file_bytes)
+    with temporary.open("wb") as file:
+        file.write(header)
+        file.write(memoryview(file_bytes)[numbers_start:])
+
+
+def _sort_header(content: bytes) -> tuple[bytes, int]:
+    """Return the header with sorted entries, and the end of the old header.
+
+    The package writes metadata in an order that differs between processes.
+    """
+    end = 8 + int.from_bytes(content[:8], "little")
+    header = json.dumps(json.loads(content[8:end]), sort_keys=True).encode()
+    header += b" " * (-len(header) % 8)  # the numbers after it stay aligned
+    return len(header).to_bytes(8, "little") + header, end
+
+
+def read_parquet(path: Path) -> VectorFile:
+    """Read the columns ``vector`` (lists of one length), ``sentence`` and ``id``.
+
+    Raises:
+        VectorFileError: there is no such column, or it has other values.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        names = pq.read_schema(to_local_path(path)).names
+        column_names = [name for name in ("vector", "sentence", "id") if name in names]
+        if "vector" not in column_names:
+            raise VectorFileError(f"{path}: there is no column 'vector'; it has: {', '.join(names)}")
+        table = pq.read_table(to_local_path(path), columns=column_names)
+    except pa.ArrowException as error:
+        raise VectorFileError(f"{path}: {first_line(error)}") from None
+    column = table.column("vector").combine_chunks()
+    texts = {f"{name}s": _read_text_column(table, name, path) for name in column_names if name != "vector"}
+    return VectorFile(_read_vector_column(column, path), **texts)
+
+
+def _read_text_column(table: Any, name: str, path: Path) -> Texts:
+    column = table.column(name)
+    if column.null_count:
+        raise VectorFileError(f"{path}: column {name!r} has missing values")
+    return tuple(map(str, column.to_pylist()))
+
+
+def _read_vector_column(column: Any, path: Path) -> Vectors:
+    """Return a column of lists, all of one length, as an array."""
+    import pyarrow as pa
+
+    kind = column.type
+    lists = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    if not lists:
+        raise VectorFileError(f"{path}: column 'vector' is {kind}; lists of numbers are wanted")
+    widths = set(column.value_lengths().to_pylist())
+    if len(widths) > 1 or None in widths or column.flatten().null_count:
+        raise VectorFileError(f"{path}: column 'vector' has missing values or lists of several lengths")
+    values = column.flatten().to_numpy(zero_copy_only=False)
+    return np.reshape(values, (len(column), -1)) if len(column) else np.zeros((0, 0), np.float32)
+
+
+def write_parquet(temporary: Path, content: VectorFile, path: Path) -> None:  # noqa: ARG001
+    """Write the column ``vector``, and ``id`` and ``sentence`` if present."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows, dim = content.vectors.shape
+    offsets = np.arange(0, (rows + 1) * dim, dim, dtype=np.int64)
+    lists = pa.LargeListArray.from_arrays(offsets, content.vectors.reshape(-1))
+    columns = {"id": content.ids, "sentence": content.sentences}
+    arrays = {name: pa.array(texts, pa.string()) for name, texts in columns.items() if texts}
+    vector = lists.cast(pa.list_(pa.float32()))
+    pq.write_table(pa.table({**arrays, "vector": vector}), temporary)
+
+
+class VectorFormat(StrEnum):
+    """The formats of files of sentence vectors."""
+
+    NPZ = "npz"
+    NPY = "npy"
+    SAFETENSORS = "safetensors"
+    PARQUET = "parquet"
+    LOOKUP = "lookup"
+
+
+def find_format(path: Path, name: str | None = None) -> VectorFormat:
+    """Return the format with this name or, without a name, by the suffix of the file.
+
+    >>> find_format(Path("vectors.npz")), find_format(Path("embeddings.txt.xz"))
+    (<VectorFormat.NPZ: 'npz'>, <VectorFormat.LOOKUP: 'lookup'>)
+
+    Raises:
+        UsageError: the format is unknown.
+    """
+    if name is not None:
+        if name not in list(VectorFormat):
+            near = suggest(name, [known_format.value for known_format in VectorFormat])
+            known_formats = ", ".join(VectorFormat)
+            raise UsageError(f"unknown format {name!r} of sentence vectors{near}; known: {known_formats}")
+        return VectorFormat(name)
+    suffix = Path(path.stem).suffix if path.suffix in OPENERS else path.suffix
+    if suffix not in SUFFIXES:
+        raise UsageError(
+            f"{path}: the suffix {suffix!r} says no format of sentence vectors; known: {', '.join(SUFFIXES)}"
+        )
+    return SUFFIXES[suffix]
+
+
+def read_vectors(path: Path, *, format: str | None = None) -> VectorFile:
+    """Read a file of sentence vectors; the default format is given by its suffix.
+
+    Raises:
+        UsageError: the format is unknown, or the file does not exist.
+        VectorFileError: the file is damaged, or its parts do not fit together.
+    """
+    reader, _ = FORMATS[find_format(path, format)]
+    try:
+        path.open("rb").close()  # not every reader says in the same way that there is no file
+        file = reader(path)
+    except OSError as error:
+        raise path_error(path, "cannot read it", error, otherwise=VectorFileError) from None
+    except UNREADABLE as error:
+        raise VectorFileError(f"{path}: {first_line(error)}") from None
+    return check_vector_file(file, path)
+
+
+def write_vectors(
+    path: Path,
+    sentences: Sequence[str],
+    vectors: Vectors,
+    *,
+    ids: Sequence[str] | None = None,
+    format: str | None = None,
+) -> None:
+    """Write sentence vectors, (n, dim) float32, as one file; the default format is by suffix.
+
+    The look-up format needs ids; the default is the row number from 0.
+
+    Raises:
+        UsageError: the format is unknown, or the path cannot be written.
+        VectorFileError: the parts differ in length; a text does not fit the format.
+    """
+    _, write = FORMATS[find_format(path, format)]
+    content = VectorFile(vectors, tuple(sentences), None if ids is None else tuple(ids))
+    content = check_vector_file(content, path)
+    with atomic_path(path) as temporary:
+        write(temporary, content, path)
+
+
+SUFFIXES: Mapping[str, VectorFormat] = {
+    ".npz": VectorFormat.NPZ,
+    ".npy": VectorFormat.NPY,
+    ".safetensors": VectorFormat.SAFETENSORS,
+    ".parquet": VectorFormat.PARQUET,
+    ".txt": VectorFormat.LOOKUP,
+    ".tsv": VectorFormat.LOOKUP,
+}
+"""The format of each suffix."""
+
+FORMATS: Mapping[VectorFormat, tuple[Callable[[Path], VectorFile], Callable[[Path, VectorFile, Path], None]]] = {
+    VectorFormat.NPZ: (read_npz, write_npz),
+    VectorFormat.NPY: (read_npy, write_npy),
+    VectorFormat.SAFETENSORS: (read_safetensors, write_safetensors),
+    VectorFormat.PARQUET: (read_parquet, write_parquet),
+    VectorFormat.LOOKUP: (read_lookup, write_lookup),
+}
+"""Reader and writer of each format; the last argument of a writer is the path in errors."""

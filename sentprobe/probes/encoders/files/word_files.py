@@ -1,0 +1,326 @@
+"""Read files of word vectors: text, and binary word2vec and fastText files with gensim.
+
+Binary files are checked first: gensim does not stop on a fastText model that is cut off in its vocabulary, and
+allocates the sizes of a damaged header. gensim's own formats, which are pickles, are never read.
+"""
+
+import gzip
+import hashlib
+import math
+import shutil
+import struct
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from importlib.util import find_spec
+from io import BufferedReader
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sentprobe.disk.scratch import make_scratch_folder
+from sentprobe.disk.unpacking import limit_unpacking
+from sentprobe.errors import first_line, path_error
+from sentprobe.probes.encoders.files.word_vectors import Bow, BowOptions, WordVectors, sample_word_vectors
+from sentprobe.probes.encoders.protocol import EncoderError, Vectors, missing_extra
+from sentprobe.specs import Natural, Spec, read_options
+
+FASTTEXT_VERSION = 12
+"""The version of fastText's file format with its magic number."""
+
+VOCABULARY_OFFSET = 64
+"""Offset of the vocabulary in a fastText model, after magic number, version and arguments."""
+
+
+class DamagedWordFileError(Exception):
+    """A file contradicts its format; the message follows the name of the file."""
+
+
+def read_binary(path: Path, *, fasttext: bool) -> WordVectors:
+    """Read binary word2vec or fastText vectors, plain or gzip.
+
+    fastText models have vectors for unknown words, from character n-grams (Bojanowski et al. 2017, section 3.2).
+
+    Raises:
+        EncoderError: the extra ``gensim`` is not installed; the file cannot be read or is damaged.
+    """
+    # What overflows is not finite, and found afterwards.
+    with _report_read_errors(path), _unzip(path) as plain, np.errstate(all="ignore"):
+        vectors = _read_fasttext(plain) if fasttext else _read_word2vec(plain)
+        with plain.open("rb") as file:
+            fingerprint = hashlib.file_digest(file, "sha256").hexdigest()
+    return _make_word_vectors(vectors, source=str(path), fingerprint=fingerprint)
+
+
+def read_binary_width(path: Path, *, fasttext: bool) -> int:
+    """Return the width of binary word vectors, read from the header.
+
+    Raises:
+        EncoderError: see :func:`read_binary`; the vectors themselves are not checked.
+    """
+    with _report_read_errors(path), _unzip(path) as plain:
+        return _read_fasttext_width(plain) if fasttext else _read_word2vec_width(plain)
+
+
+def _make_word_vectors(vectors: Any, *, source: str, fingerprint: str) -> WordVectors:
+    matrix = vectors.vectors  # (words, dim) float32
+    bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
+    if len(bad):
+        word = vectors.index_to_key[bad[0]]
+        raise EncoderError(f"{source}: the vector of {word!r} is not finite")
+    scale = float(np.sqrt(np.square(matrix, dtype=np.float64).mean()))
+
+    def find(word: str) -> Vectors | None:
+        try:
+            with np.errstate(all="ignore"):
+                vector: Vectors = vectors.get_vector(word)
+        except KeyError:
+            return None
+        # A word too short to have parts gets zeros from gensim.
+        has_vector = word in vectors.key_to_index or vector.any()
+        return vector.astype(np.float32) if has_vector and np.isfinite(vector).all() else None
+
+    return WordVectors(source, int(matrix.shape[1]), fingerprint, find, scale)
+
+
+@contextmanager
+def _unzip(path: Path) -> Iterator[Path]:
+    """Yield the path of the file, or of a temporary unzipped copy, for gensim."""
+    if find_spec("gensim") is None:
+        raise missing_extra(f"the binary word vectors {path}", extra="gensim")
+    with open_unpacked(path) as file, make_scratch_folder() as directory:
+        if not _is_zipped(path):
+            yield path.absolute()  # absolute: gensim takes some other paths for addresses
+            return
+        copy = Path(directory, "vectors.bin")
+        with copy.open("wb") as out:
+            shutil.copyfileobj(file, out)
+        yield copy
+
+
+def _read_word2vec(path: Path) -> Any:
+    from gensim.models import KeyedVectors
+
+    _read_word2vec_width(path)
+    try:
+        return KeyedVectors.load_word2vec_format(str(path), binary=True, unicode_errors="replace")
+    except Exception as error:  # gensim has no exception of its own for a damaged file
+        raise DamagedWordFileError(f"not word2vec's binary format, or damaged: {first_line(error)}") from None
+
+
+def _read_word2vec_width(path: Path) -> int:
+    with path.open("rb") as file:
+        fields = file.readline().split()
+    if not is_header(fields):
+        raise DamagedWordFileError("the first line is not word2vec's number of words and width")
+    words, dim = map(int, fields)
+    if not (words and dim):
+        raise DamagedWordFileError("no word vectors in this file")
+    size, min_bytes = path.stat().st_size, words * (4 * dim + 2)
+    if size < min_bytes:
+        raise DamagedWordFileError(f"the file is cut off: {size} bytes, and at least {min_bytes} are wanted")
+    return dim
+
+
+def _read_fasttext_width(path: Path) -> int:
+    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
+        try:
+            return _check_fasttext(content)
+        except (struct.error, OverflowError):
+            raise DamagedWordFileError("the fastText model is cut off") from None
+
+
+def _read_fasttext(path: Path) -> Any:
+    from gensim.models.fasttext import load_facebook_vectors
+
+    _read_fasttext_width(path)
+    try:
+        return load_facebook_vectors(str(path))
+    except Exception as error:  # see above
+        raise DamagedWordFileError(f"not a fastText model that gensim reads, or damaged: {first_line(error)}") from None
+
+
+def _check_fasttext(content: mmap) -> int:
+    """Check the model up to the end of its word vectors, and return their width.
+
+    The layout is that of ``FastText::saveModel``.
+    """
+    (version,) = struct.unpack_from("<i", content, 4)
+    if version != FASTTEXT_VERSION:
+        raise DamagedWordFileError(f"fastText's format in version {version}; {FASTTEXT_VERSION} is wanted")
+    words, _, labels, _, pruned = struct.unpack_from("<3i2q", content, VOCABULARY_OFFSET)
+    if labels:
+        raise DamagedWordFileError("a fastText classifier; a model of word vectors is wanted")
+    place = VOCABULARY_OFFSET + 28
+    for _ in range(words):
+        end = content.find(b"\0", place)
+        if end < 0:
+            raise DamagedWordFileError("the fastText model is cut off in its vocabulary")
+        place = end + 10  # the zero, a count of 8 bytes and the kind of entry
+    place += 8 * max(0, pruned)
+    quantised, rows, dim = struct.unpack_from("<?2q", content, place)
+    if quantised:
+        raise DamagedWordFileError("a quantised fastText model (.ftz), which gensim does not read")
+    if rows < words or dim < 1:
+        raise DamagedWordFileError(f"the fastText model says {rows} vectors of width {dim} for {words} words")
+    if len(content) < place + 17 + 4 * rows * dim:
+        raise DamagedWordFileError("the fastText model is cut off in its vectors")
+    return int(dim)
+
+
+SAMPLE_BYTES = 4096
+"""Number of bytes after the first line that decide whether a file is text."""
+
+CONTROL_BYTES = frozenset(range(32)) - frozenset(b"\t\n\r\f\v")
+"""Bytes that no text and nearly every binary vector has."""
+
+FASTTEXT_MAGIC = (793712314).to_bytes(4, "little")
+"""The first bytes of a fastText model (Bojanowski et al. 2017)."""
+
+
+class WordFormat(StrEnum):
+    """Formats of word vectors; text is GloVe's, word2vec's and fastText's ``.vec``."""
+
+    TEXT = "text"
+    WORD2VEC = "word2vec binary"
+    FASTTEXT = "fastText binary"
+
+
+def read_word_vectors(path: Path) -> WordVectors:
+    """Read word vectors in any format, which is detected; plain or gzip.
+
+    Raises:
+        EncoderError: the file is damaged or in another format, or needs the extra ``gensim``.
+    """
+    file_format = detect_word_format(path)
+    if file_format is WordFormat.TEXT:
+        return read_text(path)
+    return read_binary(path, fasttext=file_format is WordFormat.FASTTEXT)
+
+
+def detect_word_format(path: Path) -> WordFormat:
+    """Detect the format of word vectors by the first bytes of the file."""
+    with _report_read_errors(path), open_unpacked(path) as file:
+        header = file.readline(SAMPLE_BYTES)
+        sample = file.read(SAMPLE_BYTES)
+    if header.startswith(FASTTEXT_MAGIC):
+        return WordFormat.FASTTEXT
+    if is_header(header.split()) and not CONTROL_BYTES.isdisjoint(sample):
+        return WordFormat.WORD2VEC
+    return WordFormat.TEXT
+
+
+def read_width(path: Path) -> int:
+    """Return the width of the vectors from the beginning of a file.
+
+    Raises:
+        EncoderError: the beginning is damaged or in another format, or needs the extra ``gensim``.
+    """
+    if (file_format := detect_word_format(path)) is not WordFormat.TEXT:
+        return read_binary_width(path, fasttext=file_format is WordFormat.FASTTEXT)
+    for number, line in _read_lines(path):
+        fields = line.split()
+        if not (number == 1 and is_header(fields)):
+            _parse_entry(fields, len(fields) - 1, place=f"{path}, line {number}")
+            return len(fields) - 1
+        if width := int(fields[1]):
+            return width
+    raise EncoderError(f"{path}: no word vectors in this file")
+
+
+def read_text(path: Path) -> WordVectors:
+    """Read word vectors as text: GloVe, or word2vec with its line of counts; plain or gzip.
+
+    A line is a word and dim numbers, separated by single spaces. A word may have spaces in it (some in GloVe 840B do).
+    The first line of a repeated word counts.
+
+    Raises:
+        EncoderError: the file cannot be read, or a line is wrong.
+    """
+    table: dict[str, Vectors] = {}
+    hasher = hashlib.sha256()
+    dim = 0
+    squares = 0.0
+    for number, line in _read_lines(path):
+        hasher.update(line)
+        fields = line.split()
+        if number == 1 and is_header(fields):
+            dim = int(fields[1])
+            continue
+        dim = dim or len(fields) - 1
+        word, vector = _parse_entry(fields, dim, place=f"{path}, line {number}")
+        if table.setdefault(word, vector) is vector:
+            squares += float(np.square(vector, dtype=np.float64).mean())
+    if not table:
+        raise EncoderError(f"{path}: no word vectors in this file")
+    scale = math.sqrt(squares / len(table))
+    return WordVectors(str(path), dim, hasher.hexdigest(), table.get, scale)
+
+
+def _read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines with their numbers from 1."""
+    with _report_read_errors(path), open_unpacked(path) as file:
+        yield from enumerate(file, start=1)
+
+
+def open_unpacked(path: Path) -> BufferedReader:
+    """Open a file for reading, unpacking gzip."""
+    if not _is_zipped(path):
+        return path.open("rb")
+    unpacked: Any = gzip.open(path, "rb")  # noqa: SIM115 - closed with what is returned
+    return limit_unpacking(unpacked, unpacked.fileobj.tell)
+
+
+def _is_zipped(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(2) == b"\x1f\x8b"
+
+
+@contextmanager
+def _report_read_errors(path: Path) -> Iterator[None]:
+    """Convert exceptions of damaged and unreadable files into errors that name the file."""
+    try:
+        yield
+    except DamagedWordFileError as error:
+        raise EncoderError(f"{path}: {error}") from None
+    except OSError as error:
+        raise path_error(path, "cannot read the word vectors", error, otherwise=EncoderError) from None
+    except (EOFError, zlib.error) as error:
+        raise EncoderError(f"{path}: cannot read the word vectors: {error}") from None
+
+
+def is_header(fields: Sequence[bytes]) -> bool:
+    """Say whether the fields are word2vec's number of words and width."""
+    return len(fields) == 2 and all(text.isdigit() and len(text) < 19 for text in fields)
+
+
+def _parse_entry(fields: Sequence[bytes], dim: int, *, place: str) -> tuple[str, Vectors]:
+    """Return a word and its vector, (dim,) float32."""
+    if dim < 1 or len(fields) <= dim:
+        raise EncoderError(f"{place}: a word and {max(dim, 1)} numbers are wanted")
+    try:
+        word = b" ".join(fields[:-dim]).decode()
+        numbers = [float(text) for text in fields[-dim:]]
+    except UnicodeDecodeError:
+        raise EncoderError(f"{place}: the word is not UTF-8") from None
+    except ValueError as error:
+        raise EncoderError(f"{place}: {error}") from None
+    with np.errstate(over="ignore"):
+        vector = np.array(numbers, dtype=np.float32)
+    if not math.isfinite(float(np.abs(vector).max())):
+        raise EncoderError(f"{place}: the vector of {word!r} is not finite")
+    return word, vector
+
+
+def build_bow(spec: Spec, *, seed: int) -> Bow:
+    """Return the encoder of a spec ``bow`` or ``bow:FILE``; *seed* is the default seed."""
+    options = read_options(spec, BowOptions(seed=Natural(seed)))
+    return Bow(spec.name, read_or_sample_word_vectors(spec.argument, seed=options.seed, dim=options.dim))
+
+
+def read_or_sample_word_vectors(path: str, *, seed: int, dim: int) -> WordVectors:
+    """Return the word vectors of a file, or random vectors of width *dim* if *path* is empty."""
+    return read_word_vectors(Path(path).expanduser()) if path else sample_word_vectors(seed=seed, dim=dim)

@@ -1,0 +1,152 @@
+"""Word vectors, random or from a file, and bag-of-words sentence vectors."""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sentprobe.probes.encoders.capabilities import Capabilities
+from sentprobe.probes.encoders.protocol import EncoderError, Vectors, digest
+from sentprobe.specs import Natural
+
+log = logging.getLogger(__name__)
+
+MAX_WORDS_SHOWN = 5
+"""Maximum number of unknown words in a message."""
+
+
+@dataclass(slots=True)
+class _LookupHistory:
+    """The words looked up so far."""
+
+    rows: dict[str, Vectors | None] = field(default_factory=dict)
+    warned: int = 0
+    """Number of unknown words in the warning; 0: no warning yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class WordVectors:
+    """A map from word to vector, (dim,) float32; unknown words map to None."""
+
+    source: str
+    dim: int
+    fingerprint: str
+    find: Callable[[str], Vectors | None] = field(repr=False)
+    scale: float = 1.0
+    """The root mean square of the numbers in the vectors."""
+    seed: int | None = None
+    """The seed of random vectors; None: the vectors are not random."""
+    _seen: _LookupHistory = field(default_factory=_LookupHistory, repr=False, compare=False)
+
+    def look_up(self, sentences: Sequence[str]) -> list[Vectors]:
+        """Return the vectors of the known words of each sentence, one (words, dim) array each.
+
+        The first unknown words cause one warning; :attr:`notes` reports later ones.
+
+        Raises:
+            EncoderError: a sentence has no known words.
+        """
+        rows = self._seen.rows
+        new = {word for sentence in sentences for word in sentence.split()} - rows.keys()
+        rows.update((word, self.find(word)) for word in new)
+        if not self._seen.warned and (notes := self.notes):
+            self._seen.warned = len(self._list_unknown_words())
+            log.warning("%s", notes[0])
+        return [self._stack_vectors(sentence) for sentence in sentences]
+
+    def average_words(self, texts: Sequence[str]) -> Vectors:
+        """Return the average of the word vectors of each text, (n, dim) float32.
+
+        Unknown words are left out; a text without known words is 0. Sums are as in :class:`Bow`.
+        """
+        out = np.zeros((len(texts), self.dim), dtype=np.float32)
+        for row, text in enumerate(texts):
+            vectors = [vector for vector in map(self.find, sorted(text.split())) if vector is not None]
+            if vectors:
+                out[row] = np.stack(vectors).mean(axis=0, dtype=np.float64)
+        return out
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A note on unknown words, if there are more than in the warning."""
+        unknown = sorted(self._list_unknown_words())
+        if len(unknown) == self._seen.warned:
+            return ()
+        some = ", ".join(unknown[:MAX_WORDS_SHOWN]) + (", ..." if len(unknown) > MAX_WORDS_SHOWN else "")
+        return (
+            f"{len(unknown)} of {len(self._seen.rows)} different words are not in {self.source} "
+            f"and are left out: {some}",
+        )
+
+    def _list_unknown_words(self) -> list[str]:
+        return [word for word, row in self._seen.rows.items() if row is None]
+
+    def _stack_vectors(self, sentence: str) -> Vectors:
+        rows = [self._seen.rows[word] for word in sentence.split()]
+        vectors = [row for row in rows if row is not None]
+        if not vectors:
+            raise EncoderError(f"no word of the sentence {sentence!r} is in {self.source}")
+        return np.stack(vectors)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BowOptions:
+    """Options of ``bow``."""
+
+    dim: int = 300
+    """Width of random word vectors; ignored for a file."""
+    seed: Natural
+    """Seed of random word vectors; default: the seed of the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bow:
+    """Bag of words: the average of the word vectors (BOW in Ettinger et al. 2018, section 7.1)."""
+
+    name: str
+    words: WordVectors
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of the word vectors."""
+        return digest("bow", self.words.fingerprint)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """The seed, word vectors and notes; not cacheable, since averaging is fast."""
+        return Capabilities(
+            cacheable=False, seed=self.words.seed, notes=self.words.notes, word_vectors=self.word_vectors
+        )
+
+    def encode(self, sentences: Sequence[str]) -> Vectors:
+        """Return the averages, (n, dim) float32, which do not depend on word order.
+
+        Words are summed in sorted order and in float64, so that sentences with the same words have exactly the same
+        vector.
+        """
+        out = np.empty((len(sentences), self.words.dim), dtype=np.float32)
+        sorted_words = [" ".join(sorted(sentence.split())) for sentence in sentences]
+        for row, matrix in enumerate(self.words.look_up(sorted_words)):
+            out[row] = matrix.mean(axis=0, dtype=np.float64)
+        return out
+
+    def word_vectors(self, texts: Sequence[str]) -> Vectors:
+        """Return the word vectors of texts, (n, dim) float32; 0 where there is none."""
+        return self.words.average_words(texts)
+
+
+def sample_word_vectors(*, seed: int, dim: int) -> WordVectors:
+    """Sample standard Gaussian word vectors; each depends on *seed*, *dim* and the word alone.
+
+    >>> again = sample_word_vectors(seed=1, dim=3).find("man")
+    >>> bool((sample_word_vectors(seed=1, dim=3).find("man") == again).all())
+    True
+    """
+
+    def find(word: str) -> Vectors:
+        key = int(digest("word", seed, word), 16)
+        return np.random.default_rng(key).standard_normal(dim, dtype=np.float32)
+
+    source = f"random vectors (seed {seed})"
+    return WordVectors(source, dim, digest("gauss", seed, dim), find, seed=seed)

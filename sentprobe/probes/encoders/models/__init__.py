@@ -1,0 +1,1 @@
+"""Encoders from other packages and servers: transformers, HTTP endpoints, Python functions."""

@@ -1,0 +1,233 @@
+"""Post JSON to an HTTP endpoint, with retries.
+
+The key is read from the environment for each request and is sent in its header only: :meth:`Endpoint.make_error`
+removes it from every error message.
+"""
+
+import json
+import logging
+import os
+import random
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from urllib.request import getproxies, proxy_bypass
+
+import urllib3
+from tenacity import RetryCallState, Retrying, retry_if_result, stop_after_attempt, wait_exponential
+from urllib3 import exceptions
+from urllib3.util import Retry, parse_url
+
+from sentprobe.errors import MAX_QUOTED
+from sentprobe.probes.encoders.protocol import EncoderError
+from sentprobe.values import BadSyntaxError, parse_json
+
+log = logging.getLogger(__name__)
+
+RETRIED_STATUSES = frozenset({408, 409, 425, 429})
+"""Statuses below 500 after which a request is repeated; from 500 on, all are."""
+
+MAX_WAIT = 60.0
+"""Upper limit of the exponential backoff, in seconds."""
+
+MAX_RETRY_AFTER = 600.0
+"""The longest ``Retry-After`` that is accepted, in seconds; a longer one is an error."""
+
+CONNECT_TIMEOUT = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """The reason of a failed request, and whether to repeat it."""
+
+    text: str
+    may_retry: bool
+    retry_after: float = 0.0
+
+
+def _get_last_failure(state: RetryCallState) -> _Failure:
+    """Return the failure of the last attempt."""
+    outcome = state.outcome
+    if outcome is None or not isinstance(failure := outcome.result(), _Failure):
+        raise TypeError("the last try did not fail")
+    return failure
+
+
+def _make_final_failure(state: RetryCallState) -> _Failure:
+    failure = _get_last_failure(state)
+    return replace(failure, text=f"{failure.text} (after {state.attempt_number} tries)")
+
+
+@dataclass(frozen=True, slots=True)
+class RequestGroup:
+    """Concurrent requests that share a stop event and warn only once per attempt."""
+
+    stop: threading.Event
+    _warned_attempts: set[int] = field(default_factory=set)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def is_first(self, attempt: int) -> bool:
+        """Say whether no other request has failed at this attempt."""
+        with self._lock:
+            first = attempt not in self._warned_attempts
+            self._warned_attempts.add(attempt)
+        return first
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """An address to post JSON to."""
+
+    url: str
+    owner: str
+    """The encoder's name in error messages."""
+    key_env: str
+    """The environment variable with the key; empty: no key is sent."""
+    timeout: float
+    """Read timeout in seconds."""
+    retries: int
+    backoff: float
+    """Seconds before the first retry; doubled for each further one."""
+    pool: urllib3.PoolManager = field(repr=False, compare=False)
+
+    def post(self, content: Mapping[str, object], *, group: RequestGroup) -> bytes:
+        """Return the body of the response, after retries if necessary; warn before each retry.
+
+        Raises:
+            EncoderError: the last attempt failed, a retry would not help, or the group was stopped.
+        """
+        tries = Retrying(
+            retry=retry_if_result(lambda outcome: isinstance(outcome, _Failure) and outcome.may_retry),
+            stop=stop_after_attempt(self.retries + 1),
+            wait=self._compute_wait,
+            before_sleep=partial(self._warn, group=group),
+            sleep=partial(self._sleep, group=group),
+            retry_error_callback=_make_final_failure,
+        )
+        outcome = tries(self._request_once, json.dumps(content).encode())
+        if isinstance(outcome, bytes):
+            return outcome
+        raise self.make_error(outcome.text)
+
+    def make_error(self, text: str) -> EncoderError:
+        """Return the error to raise, without the key."""
+        return EncoderError(f"encoder {self.owner}: {hide_key(text, key=read_key(self.key_env))}")
+
+    def _warn(self, state: RetryCallState, *, group: RequestGroup) -> None:
+        if group.is_first(state.attempt_number):
+            tries = f"try {state.attempt_number + 1} of {self.retries + 1}"
+            text = f"{_get_last_failure(state).text}; {tries} follows in {state.upcoming_sleep:.1f} s"
+            log.warning("%s", self.make_error(text))
+
+    def _sleep(self, seconds: float, *, group: RequestGroup) -> None:
+        if group.stop.wait(seconds):
+            raise self.make_error("stopped")
+
+    def _compute_wait(self, state: RetryCallState) -> float:
+        """Return the seconds to wait before the next attempt.
+
+        The exponential backoff is partly random so that clients spread out; it is never shorter than the server's
+        ``Retry-After``.
+        """
+        backoff = wait_exponential(multiplier=self.backoff, max=MAX_WAIT)(state)
+        jitter = random.SystemRandom().uniform(0.5, 1.0)
+        return max(_get_last_failure(state).retry_after, backoff * jitter)
+
+    def _request_once(self, body: bytes) -> bytes | _Failure:
+        """Make one request; return the body of the response, or the failure."""
+        key = read_key(self.key_env)
+        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        try:
+            answer = self.pool.request(
+                "POST",
+                self.url,
+                body=body,
+                headers=headers | ({"Authorization": f"Bearer {key}"} if key else {}),
+                retries=False,
+                redirect=False,  # the key is for this host alone
+                timeout=urllib3.Timeout(connect=CONNECT_TIMEOUT, read=self.timeout),
+            )
+        except exceptions.HTTPError as error:
+            return self._make_connection_failure(error)
+        return answer.data if answer.status == 200 else _make_refusal(answer, key=key)
+
+    def _make_connection_failure(self, error: exceptions.HTTPError) -> _Failure:
+        if isinstance(error, exceptions.ReadTimeoutError):
+            return _Failure(f"{self.url} sent nothing for {self.timeout:g} seconds", may_retry=True)
+        passing = not isinstance(error, (exceptions.SSLError, exceptions.NameResolutionError))
+        return _Failure(f"{self.url}: {error}", passing)
+
+
+def read_key(variable: str) -> str:
+    """Return the key in the environment variable; empty: there is none.
+
+    Raises:
+        EncoderError: it has characters that a header cannot hold.
+    """
+    key = os.environ.get(variable, "").strip()
+    if not (key.isascii() and key.isprintable()):
+        raise EncoderError(
+            f"the environment variable {variable} does not hold a key: it has characters other than printable ASCII"
+        )
+    return key
+
+
+def make_connection_pool(url: str, *, size: int) -> urllib3.PoolManager:
+    """Return a connection pool for *url*, through the proxy of the environment if there is one."""
+    parts = parse_url(url)
+    proxy = getproxies().get(parts.scheme or "")
+    if not proxy or proxy_bypass(parts.host or ""):
+        return urllib3.PoolManager(maxsize=size)
+    try:
+        return urllib3.ProxyManager(proxy, maxsize=size)
+    except exceptions.HTTPError:
+        raise EncoderError(f"the proxy that the environment names for {parts.scheme} is not an HTTP proxy") from None
+
+
+def hide_key(text: str, *, key: str) -> str:
+    """Return the text without the key."""
+    return text.replace(key, "[key]") if key else text
+
+
+def extract_server_message(body: bytes, *, key: str) -> str:
+    """Return the error message in a server's response, shortened to one line without the key.
+
+    The key is removed before the text is cut, so that no fragment remains.
+
+    >>> extract_server_message(b'{"error": {"message": "no such model", "code": 7}}', key="")
+    'no such model'
+    """
+    text = body.decode(errors="replace")
+    try:
+        value = parse_json(text)
+    except BadSyntaxError:
+        value = text
+    for name in ("error", "message", "detail"):
+        if isinstance(value, dict) and name in value:
+            value = value[name]
+    return hide_key(" ".join(str(value).split()), key=key)[:MAX_QUOTED]
+
+
+def _make_refusal(answer: urllib3.BaseHTTPResponse, *, key: str) -> _Failure:
+    """Return the failure for a response whose status is not 200."""
+    location = answer.headers.get("Location")
+    if location and 300 <= answer.status < 400:
+        text = f"the server redirects to {location}, which is not followed: give it as base_url"
+        return _Failure(text, may_retry=False)
+    text = f"the server answers {answer.status} {answer.reason or ''}".rstrip()
+    server_message = extract_server_message(answer.data, key=key)
+    retry_after = _read_retry_after(answer)
+    may_retry = answer.status in RETRIED_STATUSES or answer.status >= 500
+    return _Failure(
+        f"{text}: {server_message}" if server_message else text,
+        may_retry=may_retry and retry_after <= MAX_RETRY_AFTER,
+        retry_after=retry_after,
+    )
+
+
+def _read_retry_after(answer: urllib3.BaseHTTPResponse) -> float:
+    try:
+        return Retry().get_retry_after(answer) or 0.0
+    except (exceptions.HTTPError, OverflowError):
+        return 0.0  # neither seconds nor a date

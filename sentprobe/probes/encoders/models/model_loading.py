@@ -1,0 +1,197 @@
+"""Functions shared by ``st:`` and ``hf:``: files, precision and device of a model."""
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from sentprobe.errors import SentprobeError, UsageError, first_line
+from sentprobe.probes.encoders.protocol import EncoderError, digest
+
+HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
+"""A model's name on the Hugging Face hub: ``model`` or ``organisation/model``."""
+
+UNUSED_FILES = ("*.onnx*", "*.h5", "*.msgpack", "*.ot", "*.tflite", "*.gguf", "openvino/*", "coreml/*")
+"""Files with the weights in unused formats, which are not downloaded."""
+
+HUB_TIMEOUT = 10
+"""Timeout of requests to the hub, in seconds."""
+
+
+class ModelPrecision(StrEnum):
+    """The number format in which a model computes; its vectors are float32."""
+
+    FLOAT32 = "float32"
+    FLOAT16 = "float16"
+    BFLOAT16 = "bfloat16"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFiles:
+    """The directory of a model, and the digest of its files or of its commit."""
+
+    directory: Path
+    content: str
+
+
+def find_model(
+    model: str, *, revision: str = "", required_file: str = "config.json", owners: Sequence[str] = ("",)
+) -> ModelFiles:
+    """Return the files of *model*: a directory, or a name on the Hugging Face hub.
+
+    The local cache of the hub is used first, then the network. A cached copy without *required_file* counts as
+    incomplete. A name without an organisation is tried under each of *owners*.
+
+    Raises:
+        EncoderError: the hub has no such model or cannot be reached.
+        UsageError: the directory does not exist or has no model, or *revision* is given for it.
+    """
+    local = Path(model).expanduser()
+    if local.is_dir():
+        if revision:
+            raise UsageError(f"{model} is a directory; revision= is for models of the hub")
+        if not any((local / name).is_file() for name in (required_file, "config.json")):
+            raise UsageError(f"no model at {model}: there is no {required_file} in this directory")
+        return ModelFiles(local, digest("files", _hash_directory(local)))
+    if local.exists():
+        raise UsageError(f"no model at {model}: it is a file, and a directory is wanted")
+    if not HUB_NAME.fullmatch(model):
+        raise UsageError(f"no model at {model}: there is no such directory")
+    names = [model] if "/" in model else [f"{owner}{model}" for owner in owners]
+    cached = (_find_cached_model(name, revision=revision, required_file=required_file) for name in names)
+    directory = next(filter(None, cached), None) or _fetch_model(names, revision=revision)
+    return ModelFiles(directory, digest("hub", directory.name))
+
+
+def _find_cached_model(name: str, *, revision: str, required_file: str) -> Path | None:
+    """Return the directory of the model in the hub's cache; its name is the commit."""
+    from huggingface_hub import snapshot_download
+
+    try:
+        snapshot = snapshot_download(
+            name,
+            revision=revision or None,
+            cache_dir=_find_hub_cache(),
+            local_files_only=True,
+            ignore_patterns=[*UNUSED_FILES, "pytorch_model*.bin"],
+        )
+    except (OSError, ValueError):
+        return None
+    directory = Path(snapshot)
+    weights = (path for kind in ("safetensors", "bin") for path in directory.rglob(f"*.{kind}"))
+    return directory if (directory / required_file).exists() and any(weights) else None
+
+
+def _fetch_model(names: Sequence[str], *, revision: str) -> Path:
+    """Download the first of *names* that the hub has; return its directory."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError
+
+    # Its bases are the errors of the HTTP library that the installed version of the hub uses.
+    transport: tuple[Any, ...] = HfHubHTTPError.__bases__
+    try:
+        name, commit, unused = _find_on_hub(names, revision=revision)
+        return Path(snapshot_download(name, revision=commit, cache_dir=_find_hub_cache(), ignore_patterns=unused))
+    except (OSError, ValueError, *transport) as error:
+        raise EncoderError(
+            f"cannot load the model {names[-1]}: it is no directory, not in the local cache of the "
+            f"Hugging Face hub, and cannot be had from there: {first_line(error)}"
+        ) from error
+
+
+def _find_on_hub(names: Sequence[str], *, revision: str) -> tuple[str, str, list[str]]:
+    """Return the name on the hub, its commit, and the patterns of files to skip."""
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError
+
+    for name in names:
+        try:
+            info = HfApi().model_info(name, revision=revision or None, timeout=HUB_TIMEOUT)
+        except RepositoryNotFoundError as error:
+            if name == names[-1] or isinstance(error, GatedRepoError):
+                raise
+            continue
+        files = [file.rfilename for file in info.siblings or ()]
+        pickled = ["pytorch_model*.bin"] if any(f.endswith(".safetensors") for f in files) else []
+        return name, info.sha or "", [*UNUSED_FILES, *pickled]
+    raise ValueError("no name was asked for")
+
+
+def _find_hub_cache() -> str | None:
+    return os.environ.get("SENTENCE_TRANSFORMERS_HOME")  # None: the hub's own
+
+
+def _hash_directory(directory: Path) -> str:
+    """Return a digest of the names and contents of all files that are not hidden."""
+    hasher = hashlib.sha256()
+    for path in sorted(path for path in directory.rglob("*") if path.is_file()):
+        relative = path.relative_to(directory)
+        if any(part.startswith(".") for part in relative.parts):
+            continue
+        with path.open("rb") as file:
+            content = hashlib.file_digest(file, "sha256").hexdigest()
+        hasher.update(f"{relative.as_posix()}\0{content}\0".encode())
+    return hasher.hexdigest()
+
+
+@contextmanager
+def report_loading_errors(model: str) -> Iterator[None]:
+    """Convert exceptions of a library while it loads *model* into EncoderError, and silence it."""
+    from transformers.utils import logging
+
+    output: Any = logging  # some versions of it are annotated in part
+    level, bars = output.get_verbosity(), output.is_progress_bar_enabled()
+    output.set_verbosity_error()
+    output.disable_progress_bar()
+    try:
+        yield
+    except SentprobeError:
+        raise
+    except Exception as error:  # a damaged file ends in any of five libraries, and in any of theirs
+        raise EncoderError(f"cannot load the model {model}: {first_line(error)}") from error
+    finally:
+        output.set_verbosity(level)
+        if bars:
+            output.enable_progress_bar()
+
+
+@contextmanager
+def report_encoding_errors(model: str) -> Iterator[None]:
+    """Convert exceptions of a library while it encodes with *model* into EncoderError."""
+    try:
+        yield
+    except SentprobeError:
+        raise
+    except Exception as error:  # see above; the files of a model may contradict each other
+        raise EncoderError(f"the model {model} cannot encode: {first_line(error)}") from error
+
+
+def find_default_device() -> str:
+    """Return the default device: a GPU if there is one."""
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def move_to_device(module: Any, *, device: str, precision: ModelPrecision) -> Any:
+    """Move a module to *device* (empty: leave it) and convert it to *precision*.
+
+    Raises:
+        UsageError: PyTorch does not know the device.
+        EncoderError: the machine does not have the device.
+    """
+    import torch
+
+    try:
+        target = torch.device(device) if device else None
+    except RuntimeError:
+        raise UsageError(f"unknown device {device!r}; wanted one such as cpu, cuda, cuda:1") from (None)
+    try:
+        return module.to(device=target, dtype=getattr(torch, precision)).eval()
+    except (RuntimeError, AssertionError, ImportError) as error:
+        raise EncoderError(f"cannot use the device {device}: {first_line(error)}") from error

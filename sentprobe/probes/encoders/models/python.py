@@ -1,0 +1,346 @@
+"""``python:`` encoders: a function or an object of the user, in any of several call styles."""
+
+import hashlib
+import importlib
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from secrets import token_hex
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from sentprobe.errors import SentprobeError, UsageError, suggest
+from sentprobe.probes.encoders.capabilities import Capabilities, read_attributes, read_fingerprint
+from sentprobe.probes.encoders.models.truncation import find_truncation_counter
+from sentprobe.probes.encoders.protocol import EncoderError, Vectors, check_vectors, digest
+from sentprobe.specs import Natural, Spec, read_options
+
+EncodeFunction = Callable[[Sequence[str]], object]
+"""A function from sentences to vectors of any array type."""
+
+
+class CallStyle(StrEnum):
+    """How a user's encoder is called."""
+
+    AUTO = "auto"
+    """Detected from names and signature."""
+    FUNCTION = "function"
+    """``f(sentences)``, a list of strings."""
+    ENCODE = "encode"
+    """``x.encode(sentences)``, as in sentence-transformers."""
+    SENTEVAL = "senteval"
+    """``prepare(params, samples)`` and ``batcher(params, batch)``, lists of tokens."""
+    MTEB = "mteb"
+    """``x.encode(inputs, *, task_metadata, hf_split, hf_subset)``, batches of dictionaries."""
+    MTEB1 = "mteb1"
+    """``x.encode(sentences, task_name=...)``, as in MTEB before its version 2."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskMetadata:
+    """The task metadata that MTEB encoders may read."""
+
+    name: str = "sentprobe"
+    description: str = "Probing of sentence vectors."
+    type: str = "Classification"
+    category: str = "t2c"
+    modalities: tuple[str, ...] = ("text",)
+    eval_splits: tuple[str, ...] = ("test",)
+    eval_langs: tuple[str, ...] = ("eng-Latn",)
+    languages: tuple[str, ...] = ("eng",)
+    main_score: str = "accuracy"
+    prompt: None = None
+    domains: tuple[str, ...] = ()
+
+
+class Params(dict[str, Any]):
+    """SentEval's ``params``: a dictionary whose entries are attributes as well."""
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an entry; None: it is missing, as in SentEval."""
+        return self.get(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an entry."""
+        self[name] = value
+
+
+def find_style(model: object) -> CallStyle | None:
+    """Detect the call style of an object; None: it cannot be called."""
+    if callable(getattr(model, "batcher", None)):
+        return CallStyle.SENTEVAL
+    encode = getattr(model, "encode", None)
+    if callable(encode):
+        names = _list_parameter_names(encode)
+        styles_by_parameter = {"task_metadata": CallStyle.MTEB, "task_name": CallStyle.MTEB1}
+        return next((style for parameter, style in styles_by_parameter.items() if parameter in names), CallStyle.ENCODE)
+    return CallStyle.FUNCTION if callable(model) else None
+
+
+def _list_parameter_names(function: Callable[..., object]) -> tuple[str, ...]:
+    try:
+        return tuple(inspect.signature(function).parameters)
+    except (TypeError, ValueError):  # written in C, without a signature
+        return ()
+
+
+def make_caller(model: Any, style: CallStyle, *, batch: int, seed: int) -> EncodeFunction:
+    """Return a function of sentences that calls the object in this style."""
+    if style is CallStyle.SENTEVAL:
+        return _make_senteval_caller(model, batch=batch, seed=seed)
+    if style is CallStyle.MTEB:
+        return _make_mteb_caller(model, batch=batch)
+    if style is CallStyle.MTEB1:
+        return lambda sentences: model.encode(list(sentences), task_name=TaskMetadata().name)
+    if style is CallStyle.ENCODE:
+        return lambda sentences: model.encode(list(sentences))
+    return lambda sentences: model(list(sentences))
+
+
+def _make_senteval_caller(model: Any, *, batch: int, seed: int) -> EncodeFunction:
+    """Return a function that calls SentEval's ``prepare`` once, then ``batcher`` for each batch.
+
+    The parameters are SentEval's defaults (Conneau & Kiela 2018), updated by the object's ``params`` and
+    ``params_senteval``. As in SentEval, ``prepare`` gets all sentences.
+    """
+    prepare = getattr(model, "prepare", None)
+    settings: dict[str, Any] = {
+        "task_path": "", "current_task": TaskMetadata().name, "usepytorch": True, "seed": seed,
+        "batch_size": batch, "nhid": 0, "kfold": 5, "classifier": {"nhid": 0},
+    }  # fmt: skip
+    for values in (getattr(model, name, None) for name in ("params", "params_senteval")):
+        settings |= values if isinstance(values, dict) else {}
+
+    def call(sentences: Sequence[str]) -> object:
+        params = Params(settings)
+        samples = [sentence.split() for sentence in sentences]
+        if callable(prepare):
+            prepare(params, samples)
+        parts = [
+            convert_to_array(model.batcher(params, samples[start : start + params.batch_size]))
+            for start in range(0, len(samples), params.batch_size)
+        ]
+        return np.concatenate(parts)
+
+    return call
+
+
+def _make_mteb_caller(model: Any, *, batch: int) -> EncodeFunction:
+    """Return a function that calls MTEB's encoder protocol (version 2)."""
+
+    def call(sentences: Sequence[str]) -> object:
+        from torch.utils.data import DataLoader
+
+        samples: Any = [{"text": sentence} for sentence in sentences]
+        return model.encode(
+            DataLoader(samples, batch_size=batch, shuffle=False),
+            task_metadata=TaskMetadata(),
+            hf_split="test",
+            hf_subset="default",
+            prompt_type=None,
+        )
+
+    return call
+
+
+def convert_to_array(result: Any) -> Any:
+    """Convert an encoder's output to an array: a tensor, an array, or a list of either.
+
+    Tensors in bfloat16, which NumPy lacks, become float32.
+    """
+    if isinstance(result, list | tuple) and result and hasattr(result[0], "detach"):
+        return np.stack([convert_to_array(part) for part in result])
+    if hasattr(result, "detach"):
+        tensor = result.detach().cpu()
+        return (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy()
+    if isinstance(result, Iterator):
+        return np.stack([convert_to_array(part) for part in result])
+    return np.asarray(result)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PythonOptions:
+    """Options of ``python:``."""
+
+    style: CallStyle = CallStyle.AUTO
+    batch: int = 128
+    """Sentences per batch, in call styles with batches."""
+    version: str = ""
+    """A version of the encoder, stated by the user; it enables the cache."""
+    seed: Natural
+    """The seed in SentEval's ``params``; default: the seed of the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class PythonEncoder:
+    """A function of sentences as an encoder."""
+
+    name: str
+    fingerprint: str
+    call: EncodeFunction = field(repr=False, compare=False)
+    capabilities: Capabilities = field(repr=False, compare=False)
+
+    def encode(self, sentences: Sequence[str]) -> Vectors:
+        """Return the function's vectors, (n, dim) float32.
+
+        Raises:
+            EncoderError: the function raised, or did not return valid vectors.
+        """
+        try:
+            vectors = convert_to_array(self.call(sentences))
+        except SentprobeError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise EncoderError(f"encoder {self.name} raised {_format_exception(error)}") from error
+        return check_vectors(vectors, sentences=sentences, encoder=self.name)
+
+
+def build_python(spec: Spec, *, seed: int) -> PythonEncoder:
+    """Return the encoder of a spec ``python:module`` or ``python:module:attribute``.
+
+    The working directory is searched before installed modules. Classes are instantiated without arguments.
+
+    Raises:
+        UsageError: an option, module or attribute is unknown.
+        EncoderError: the import or the instantiation raised, or no call style fits.
+    """
+    options = read_options(spec, PythonOptions(seed=Natural(seed)))
+    module_name, _, attribute = spec.argument.partition(":")
+    module = _import_module(module_name, spec=spec)
+    model = _instantiate(_find_attribute(module, attribute), spec=spec)
+    style = find_style(model) if options.style is CallStyle.AUTO else options.style
+    if style is None:
+        raise _not_callable_error(spec, attribute)
+    stated = read_fingerprint(model)
+    content = stated or _digest_source(module)
+    seeded = options.seed if style is CallStyle.SENTEVAL else ""
+    return PythonEncoder(
+        name=spec.name,
+        fingerprint=digest("python", spec.argument, style, options.version, seeded, content),
+        call=make_caller(model, style, batch=options.batch, seed=options.seed),
+        capabilities=Capabilities(
+            cacheable=read_attributes(model, cacheable=bool(stated or options.version)).cacheable,
+            # SentEval's ``prepare`` may count the words of all sentences, or load a model.
+            needs_all_sentences=style is CallStyle.SENTEVAL,
+            seed=options.seed if style is CallStyle.SENTEVAL else None,
+            count_truncated=find_truncation_counter(model),
+        ),
+    )
+
+
+def wrap(
+    model: Any, *, name: str, fingerprint: str = "", cacheable: bool | None = None, batch: int = 128
+) -> PythonEncoder:
+    """Wrap a function or an object as an encoder.
+
+    Without a fingerprint, results are identified by the source file of the function or class; without such a file (an
+    interactive session), they are never reused.
+
+    - cacheable: whether its vectors are cached; None: if there is a fingerprint
+
+    Raises:
+        EncoderError: no call style fits.
+    """
+    style = find_style(model)
+    if style is None:
+        raise EncoderError(f"{name}: a {type(model).__name__} is neither a function nor an object with encode")
+    return PythonEncoder(
+        name=name,
+        fingerprint=digest("wrapped", name, style, fingerprint or _digest_source(_find_module(model)) or token_hex()),
+        call=make_caller(model, style, batch=batch, seed=0),
+        capabilities=Capabilities(
+            cacheable=bool(fingerprint) if cacheable is None else cacheable,
+            needs_all_sentences=style is CallStyle.SENTEVAL,
+            count_truncated=find_truncation_counter(model),
+        ),
+    )
+
+
+def _find_module(model: Any) -> ModuleType:
+    """Return the module that defines a function or an object's class."""
+    name = getattr(model, "__module__", None) or type(model).__module__
+    return sys.modules.get(name, ModuleType(name))
+
+
+def _not_callable_error(spec: Spec, attribute: str) -> EncoderError:
+    if not attribute:
+        problem = f"the module has no function encode or batcher; name one, as in python:{spec.argument}:function"
+    else:
+        problem = f"{attribute} is neither a function nor an object with encode or batcher"
+        problem += "; see the encoder python: in the documentation"
+    return EncoderError(f"{spec}: {problem}")
+
+
+def _import_module(name: str, *, spec: Spec) -> ModuleType:
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    importlib.invalidate_caches()
+    try:
+        return importlib.import_module(name)
+    except (Exception, SystemExit) as error:
+        missing = error.name if isinstance(error, ModuleNotFoundError) else None
+        if missing and (name == missing or name.startswith(f"{missing}.")):
+            hint = "; a module is named without .py" if name.endswith(".py") else ""
+            raise UsageError(
+                f"{spec}: there is no module {name!r} in the working directory {here}, and none is installed{hint}"
+            ) from None
+        raise EncoderError(f"{spec}: importing {name} raised {_format_exception(error)}") from error
+
+
+def _find_attribute(module: ModuleType, path: str) -> Any:
+    value: Any = module
+    for name in path.split(".") if path else ():
+        if not hasattr(value, name):
+            owner = getattr(value, "__name__", type(value).__name__)
+            raise UsageError(f"{owner} has no attribute {name!r}{suggest(name, dir(value))}")
+        value = getattr(value, name)
+    return value
+
+
+def _instantiate(model: Any, *, spec: Spec) -> Any:
+    """Instantiate a class without arguments; return other objects unchanged."""
+    if not inspect.isclass(model):
+        return model
+    try:
+        return model()
+    except (Exception, SystemExit) as error:
+        problem = f"making a {model.__name__} without arguments raised {_format_exception(error)}"
+        raise EncoderError(f"{spec}: {problem}") from error
+
+
+def _format_exception(error: BaseException) -> str:
+    """Return type and text of an exception on one line."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _digest_source(module: ModuleType) -> str:
+    """Return a digest of the module's file; empty: there is no file."""
+    try:
+        content = Path(inspect.getsourcefile(module) or "").read_bytes()
+    except (OSError, TypeError):
+        return ""
+    return hashlib.sha256(content).hexdigest()
+
+
+def wrap_encoder(model: Callable[..., Any] | object, *, name: str, fingerprint: str = "") -> PythonEncoder:
+    """Wrap a function of a list of sentences, or an object with ``encode``, as an encoder.
+
+    SentEval's and MTEB's conventions are recognized, too. With a *fingerprint*, which must change whenever the vectors
+    do, vectors are cached. Without one they are not cached, and a resumed run identifies the encoder by its name and
+    source file, or not at all in an interactive session. Neither covers the state of an object: give objects a
+    fingerprint.
+
+    Raises:
+        EncoderError: no call style fits.
+
+    >>> wrap_encoder(lambda texts: [[float(len(t))] for t in texts], name="length").encode(["a b"])
+    array([[3.]], dtype=float32)
+    """
+    return wrap(model, name=name, fingerprint=fingerprint)

@@ -1,0 +1,186 @@
+"""Encoders from the sentence-transformers package."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sentprobe.errors import UsageError, suggest
+from sentprobe.probes.encoders.capabilities import Capabilities
+from sentprobe.probes.encoders.models.model_loading import (
+    ModelFiles,
+    ModelPrecision,
+    find_model,
+    move_to_device,
+    report_encoding_errors,
+    report_loading_errors,
+)
+from sentprobe.probes.encoders.models.truncation import count_truncated
+from sentprobe.probes.encoders.protocol import Vectors, check_vectors, digest, missing_extra
+from sentprobe.specs import Spec, read_options
+from sentprobe.values import BadSyntaxError, parse_json
+
+MODEL_OWNERS = ("sentence-transformers/", "")
+"""Organisations that are tried for a model's name without one, as the package does."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceTransformerOptions:
+    """Options of ``st:``."""
+
+    prompt: str = ""
+    """Text put before each sentence."""
+    prompt_name: str = ""
+    """The name of a prompt of the model; empty: its default prompt."""
+    normalize: bool = False
+    """Whether to normalize each vector to length 1 (after ``dim``)."""
+    dim: int = 0
+    """Number of leading dimensions to keep; 0: all."""
+    precision: ModelPrecision = ModelPrecision.FLOAT32
+    max_length: int = 0
+    """Maximum number of tokens per sentence; 0: the limit of the model."""
+    revision: str = ""
+    """A branch, tag or commit on the hub."""
+    batch: int = 32
+    device: str = ""
+    """A PyTorch device; empty: the package's choice."""
+
+
+class SentenceTransformerEncoder:
+    """A sentence-transformers model as an encoder."""
+
+    def __init__(
+        self, model: Any, *, name: str, fingerprint: str, prompt: str,
+        options: SentenceTransformerOptions,
+    ) -> None:  # fmt: skip
+        self.name = name
+        self.fingerprint = fingerprint
+        self._model = model
+        self._prompt = prompt
+        self._options = options
+
+    def encode(self, sentences: Sequence[str]) -> Vectors:
+        """Return the vectors, (n, dim) float32, cut and normalized by the options."""
+        with report_encoding_errors(self.name):
+            output = self._model.encode(
+                list(sentences), prompt=self._prompt, batch_size=self._options.batch, show_progress_bar=False
+            )
+        vectors = check_vectors(output, sentences=sentences, encoder=self.name)
+        if self._options.dim:
+            vectors = np.ascontiguousarray(vectors[:, : self._options.dim])
+        return _normalize(vectors) if self._options.normalize else vectors
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """A count of truncated sentences."""
+        return Capabilities(count_truncated=self.count_truncated)
+
+    def count_truncated(self, sentences: Sequence[str]) -> int | None:
+        """Return how many sentences exceed the token limit."""
+        limit = getattr(self._model, "max_seq_length", None)
+        tokenizer = getattr(self._model, "tokenizer", None)
+        return count_truncated(sentences, tokenizer, limit=limit, prompt=self._prompt)
+
+
+def load_sentence_transformer(spec: Spec) -> SentenceTransformerEncoder:
+    """Load the model of ``st:MODEL?...`` from a directory, the hub's cache or the hub.
+
+    Custom code of a model is not run.
+
+    Raises:
+        UsageError: an option or its value is unknown.
+        EncoderError: the package is not installed, or the model does not exist.
+    """
+    options = read_options(spec, SentenceTransformerOptions())
+    _import_library()
+    files = find_model(spec.argument, revision=options.revision, required_file="modules.json", owners=MODEL_OWNERS)
+    model = _load(files.directory, model_name=spec.argument, options=options)
+    prompt = _choose_prompt(options, model.prompts, default=model.default_prompt_name)
+    return SentenceTransformerEncoder(
+        model,
+        name=spec.name,
+        fingerprint=_compute_fingerprint(files, model, prompt=prompt, options=options),
+        prompt=prompt,
+        options=options,
+    )
+
+
+def _import_library() -> Any:
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ImportError:
+        raise missing_extra("an encoder st:...", extra="sentence-transformers") from None
+    return SentenceTransformer
+
+
+def _load(directory: Path, *, model_name: str, options: SentenceTransformerOptions) -> Any:
+    with report_loading_errors(model_name):
+        _refuse_foreign_code(directory)
+        device = options.device and "cpu"  # move_to_device reports an unknown device
+        model = _import_library()(str(directory), device=device or None, local_files_only=True)
+        if options.max_length:
+            model.max_seq_length = options.max_length
+        width = _find_width(model)
+    if options.dim and width and options.dim > width:
+        raise UsageError(f"st: option dim={options.dim}: the model's vectors have {width} numbers")
+    return move_to_device(model, device=options.device, precision=options.precision)
+
+
+def _refuse_foreign_code(directory: Path) -> None:
+    """Refuse a model with custom modules, since older versions of the package run their code."""
+    path = directory / "modules.json"
+    try:
+        modules = parse_json(path.read_bytes()) if path.exists() else []
+    except BadSyntaxError as error:
+        raise ValueError(f"modules.json: {error}") from None
+    for kind in (str(module["type"]) for module in modules):
+        if not kind.startswith("sentence_transformers."):
+            raise ValueError(f"it wants code of its own to be run ({kind}), which is not done")
+
+
+def _find_width(model: Any) -> int | None:
+    """Return the width of the model's vectors, if it is known."""
+    names = ("get_embedding_dimension", "get_sentence_embedding_dimension")  # new and old
+    available_names = (name for name in names if hasattr(model, name))
+    width: int | None = getattr(model, next(available_names))()
+    return width
+
+
+def _choose_prompt(options: SentenceTransformerOptions, prompts: Mapping[str, str], *, default: str | None) -> str:
+    """Return the prompt that precedes each sentence."""
+    nonempty_prompts = {name: text for name, text in prompts.items() if text}
+    if options.prompt and options.prompt_name:
+        raise UsageError("st: give one of the options prompt and prompt_name")
+    if options.prompt in nonempty_prompts:
+        raise UsageError(
+            f"st: {options.prompt!r} is the name of a prompt of this model: write "
+            f"prompt_name={options.prompt} for it, or the text itself"
+        )
+    name = options.prompt_name or default or ""
+    if options.prompt or not name:
+        return options.prompt
+    # Models without prompts are given empty ones by the package; those are none.
+    if name not in (prompts if nonempty_prompts else nonempty_prompts):
+        listed = ", ".join(nonempty_prompts) or "none"
+        raise UsageError(
+            f"this model has no prompt named {name!r}{suggest(name, nonempty_prompts)}; its prompts: {listed}"
+        )
+    return prompts[name]
+
+
+def _compute_fingerprint(files: ModelFiles, model: Any, *, prompt: str, options: SentenceTransformerOptions) -> str:
+    """Return a digest of everything that the vectors depend on, without batch size and device."""
+    modules = [type(module).__name__ for module in model]
+    length = getattr(model, "max_seq_length", None)
+    return digest(
+        "st", files.content, modules, prompt, options.normalize, options.dim, options.precision,
+        length,
+    )  # fmt: skip
+
+
+def _normalize(vectors: Vectors) -> Vectors:
+    """Return vectors (n, dim) of length 1; zero vectors stay zero."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.divide(vectors, np.where(lengths > 0, lengths, 1), dtype=np.float32)

@@ -1,0 +1,96 @@
+"""The base class of published encoders: recurrent networks on packed sentences."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import torch
+from torch.nn.utils import rnn
+
+from sentprobe.probes.encoders.capabilities import Capabilities
+from sentprobe.probes.encoders.files.word_vectors import WordVectors
+from sentprobe.probes.encoders.models import model_loading
+from sentprobe.probes.encoders.models.truncation import count_none_truncated
+from sentprobe.probes.encoders.protocol import Vectors
+from sentprobe.probes.encoders.published import numbered_words, sentence_words
+
+Recurrent = TypeVar("Recurrent", torch.nn.LSTM, torch.nn.GRU)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedOptions:
+    """Options of all published encoders."""
+
+    words: sentence_words.Tokenization = sentence_words.Tokenization.OWN
+    """The tokenizer: that of the model, or spaces."""
+    batch: int = 64
+    """Maximum number of sentences per batch."""
+    device: str = ""
+    """A PyTorch device; empty: a GPU where there is one."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class PublishedEncoder(ABC):
+    """An encoder with published weights; sentences are packed, without padding."""
+
+    name: str
+    fingerprint: str
+    words: WordVectors | numbered_words.NumberedWords
+    batch: int
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """The word vectors, and a note on unknown words."""
+        return Capabilities(
+            notes=self.words.notes, count_truncated=count_none_truncated, word_vectors=self.word_vectors
+        )
+
+    def encode(self, sentences: Sequence[str]) -> Vectors:
+        """Return the sentence vectors, (n, dim) float32."""
+        starts = range(0, len(sentences), self.batch)
+        with torch.inference_mode():
+            parts = [self._forward(sentences[start : start + self.batch]) for start in starts]
+            vectors: Vectors = torch.cat(parts).cpu().numpy()
+        return vectors
+
+    def word_vectors(self, texts: Sequence[str]) -> Vectors:
+        """Return the word vectors of texts, (n, width) float32; 0 where there is none."""
+        return self.inputs.average_words(texts)
+
+    @property
+    @abstractmethod
+    def inputs(self) -> WordVectors:
+        """The input word vectors."""
+
+    @abstractmethod
+    def _forward(self, sentences: Sequence[str]) -> torch.Tensor:
+        """Return the vectors of the sentences, (n, dim)."""
+
+
+def pack_matrices(matrices: Sequence[Vectors], network: torch.nn.LSTM | torch.nn.GRU) -> rnn.PackedSequence:
+    """Pack matrices (words, dim) of different lengths for a network."""
+    device = next(network.parameters()).device
+    arrays = (np.asarray(matrix, dtype=np.float32) for matrix in matrices)
+    tensors = [torch.from_numpy(array).to(device) for array in arrays]
+    return rnn.pack_sequence(tensors, enforce_sorted=False)
+
+
+def compute_last_states(gru: torch.nn.GRU, matrices: Sequence[Vectors]) -> torch.Tensor:
+    """Return the last states of all directions, concatenated: (n, units) or (n, 2 * units).
+
+    The last backward state is at the first word.
+    """
+    _, last = gru(pack_matrices(matrices, gru))  # (directions, n, units)
+    return torch.cat(tuple(last), dim=1)
+
+
+def load_weights(network: Recurrent, weights: dict[str, torch.Tensor], *, device: str) -> Recurrent:
+    """Load weights into a network that was created without weights, and move it to a device."""
+    network = network.to_empty(device="cpu")
+    network.load_state_dict(weights)
+    placed: Recurrent = model_loading.move_to_device(
+        network, device=device or model_loading.find_default_device(), precision=model_loading.ModelPrecision.FLOAT32
+    )
+    return placed

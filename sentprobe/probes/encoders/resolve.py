@@ -1,0 +1,168 @@
+"""Resolve the encoders that Python code passes: specs, models, functions, or lists."""
+
+import hashlib
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
+from secrets import token_hex
+from typing import Any, TypeAlias, TypeVar
+
+from sentprobe.errors import ArgumentTypeError
+from sentprobe.probes.encoders.capabilities import get_capabilities, read_code_name, read_fingerprint
+from sentprobe.probes.encoders.kinds import SpecArgument, find_kind, make_encoders, read_spec
+from sentprobe.probes.encoders.models.python import PythonEncoder, convert_to_array, find_style, wrap
+from sentprobe.probes.encoders.protocol import Baseline, Encoder, digest
+from sentprobe.probes.encoders.variants.cut_and_rounded import StorageOptions, add_storage_options, make_stored_encoders
+from sentprobe.probes.encoders.variants.erasure import NO_ERASURE, add_erasure, make_erased_encoders
+from sentprobe.specs import Spec, check_names
+
+EncoderArgument: TypeAlias = Encoder | Baseline | Spec | str | Callable[..., Any]
+"""A spec, an encoder, a function of a list of sentences, or an object with ``encode``."""
+
+EncodersArgument: TypeAlias = EncoderArgument | Iterable[EncoderArgument] | object
+"""One or several encoders; ``object``: a model of any library."""
+
+EncoderSource: TypeAlias = Encoder | Baseline | Spec
+"""An encoder, a baseline, or a spec for either."""
+
+Bindable = TypeVar("Bindable", bound=Encoder | Baseline)
+
+
+def resolve_encoders(argument: EncodersArgument) -> list[EncoderSource]:
+    """Return the encoders and specs of an argument; functions and models are wrapped.
+
+    Raises:
+        UsageError: a spec is wrong, or two have the same name.
+        ArgumentTypeError: an object cannot be an encoder.
+    """
+    # A model of sentence-transformers can be called, and is a sequence of modules.
+    if isinstance(argument, str | Spec) or is_encoder(argument):
+        items: list[object] = [argument]
+    elif isinstance(argument, Iterable) and not isinstance(argument, Mapping | bytes | type):
+        items = list(argument)
+    else:
+        raise unsupported_encoder_error(argument)
+    sources = [_resolve_encoder(item) for item in items]
+    check_names([source for source in sources if isinstance(source, Spec)])
+    return sources
+
+
+def build_encoders(sources: Iterable[EncoderSource], *, seed: int) -> list[Encoder | Baseline]:
+    """Return the encoders; *seed* initializes the encoders built from specs."""
+    encoders: list[Encoder | Baseline] = []
+    for source in sources:
+        encoders += make_encoders(source, seed=seed) if isinstance(source, Spec) else [source]
+    return encoders
+
+
+def expand_variants(
+    sources: Iterable[EncoderSource], storage: StorageOptions, *, erase: Sequence[str] = ()
+) -> list[EncoderSource]:
+    """Return the encoders with their stored and erased variants; baselines have no variants.
+
+    - erase: paths of the datasets whose labels are erased
+    """
+    variants: list[EncoderSource] = []
+    for source in sources:
+        if isinstance(source, Spec):
+            has_vectors = find_kind(source).argument is not SpecArgument.NONE
+            expanded = add_erasure(add_storage_options(source, storage), erase)
+            variants.append(expanded if has_vectors else source)
+        elif isinstance(source, Encoder):
+            variants += make_stored_encoders(source, storage, label=source.name)
+            variants += make_erased_encoders([source], (NO_ERASURE, *erase), label=source.name)
+        else:
+            variants.append(source)
+    return variants
+
+
+def depends_on_order(source: EncoderSource) -> bool:
+    """Say whether an encoder assigns vectors by the order of the sentences."""
+    return not isinstance(source, Spec) and get_capabilities(source).bind_to_order is not None
+
+
+def bind_to_sentence_order(encoders: Iterable[Bindable], texts: Iterable[Iterable[str]]) -> list[Bindable]:
+    """Return the encoders, bound to the order of the sentences where they depend on it.
+
+    - texts: the sentences of each dataset; each distinct sentence counts once
+
+    Raises:
+        EncoderError: an encoder has vectors for more or fewer sentences.
+    """
+    unbound = list(encoders)
+    if not any(map(depends_on_order, unbound)):
+        return unbound
+    sentences = list(dict.fromkeys(chain.from_iterable(texts)))
+    return [_bind_encoder(encoder, sentences) for encoder in unbound]
+
+
+def _bind_encoder(encoder: Any, sentences: Sequence[str]) -> Any:
+    bind = get_capabilities(encoder).bind_to_order
+    return encoder if bind is None else bind(sentences)
+
+
+def is_encoder(argument: object) -> bool:
+    """Say whether an object can be an encoder, and is neither a spec nor a list."""
+    if inspect.isclass(argument):
+        return False
+    return isinstance(argument, Encoder | Baseline) or find_style(argument) is not None
+
+
+def unsupported_encoder_error(argument: object) -> ArgumentTypeError:
+    """Return the error for an object that cannot be an encoder."""
+    if inspect.isclass(argument):
+        subject = f"the class {argument.__name__}, of which no object was made yet,"
+    else:
+        subject = f"a {type(argument).__name__}"
+    expected = "a spec such as 'bow', a function of a list of sentences, an object with encode, or a list of these"
+    return ArgumentTypeError(f"{subject} is no encoder; wanted: {expected}")
+
+
+def _resolve_encoder(argument: object) -> EncoderSource:
+    if isinstance(argument, str):
+        argument = read_spec(argument)
+    if isinstance(argument, Spec):
+        find_kind(argument)
+        return argument
+    if not is_encoder(argument):
+        raise unsupported_encoder_error(argument)
+    if isinstance(argument, Encoder | Baseline):
+        return argument
+    return _wrap_with_fingerprint(argument)
+
+
+def _wrap_with_fingerprint(model: Any) -> PythonEncoder:
+    """Wrap a function or model as an encoder with the most stable fingerprint available.
+
+    A function without a closure is identified by its file, as in ``wrap_encoder``. Any other object without a
+    fingerprint gets a random one, so that its results are never reused.
+    """
+    name, fingerprint = read_code_name(model), find_fingerprint(model)
+    if fingerprint or (inspect.isfunction(model) and model.__closure__ is None):
+        return wrap(model, name=name, fingerprint=fingerprint)
+    return wrap(model, name=name, fingerprint=token_hex(), cacheable=False)
+
+
+def find_fingerprint(model: Any) -> str:
+    """Return the fingerprint of an object, or a digest of the weights of a PyTorch model.
+
+    Empty: the object has neither.
+    """
+    stated = read_fingerprint(model)
+    if stated or not callable(getattr(model, "state_dict", None)):
+        return stated
+    return _digest_weights(model)
+
+
+FINGERPRINT_ATTRIBUTES = ("max_seq_length", "prompts", "default_prompt_name", "truncate_dim")
+"""Attributes of a sentence-transformers model that its vectors depend on."""
+
+
+def _digest_weights(model: Any) -> str:
+    content = hashlib.sha256()
+    for name, tensor in model.state_dict().items():
+        array = convert_to_array(tensor)
+        content.update(f"{name} {tensor.dtype} {array.shape}".encode())
+        content.update(array.tobytes())
+    settings = [repr(getattr(model, name, None)) for name in FINGERPRINT_ATTRIBUTES]
+    return digest("weights", model, *settings, content.hexdigest())

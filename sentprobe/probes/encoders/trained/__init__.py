@@ -1,0 +1,1 @@
+"""Encoders built here: untrained networks, and those trained by ``probe train``."""

@@ -1,0 +1,173 @@
+"""Sentence models for training: a vocabulary, word vectors and a network."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch import nn
+
+from sentprobe.errors import FormatError, UsageError
+from sentprobe.probes.encoders.files.word_vectors import MAX_WORDS_SHOWN, WordVectors
+from sentprobe.probes.encoders.networks import network as networks
+from sentprobe.probes.encoders.protocol import EncoderError, Vectors
+
+log = logging.getLogger(__name__)
+
+PADDING, UNKNOWN = 0, 1
+"""The rows of word vectors that are no word's: 0 is what follows the end of a sentence."""
+
+SPECIAL_ROWS = 2
+"""Number of rows without a word."""
+
+WORD_VECTOR_STD = 0.1
+"""Initial standard deviation of learned word vectors (Gehring et al. 2017, section 3.5)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelVocabulary:
+    """The words that have word vectors, in rows from 2 on.
+
+    >>> ModelVocabulary(("the", "man")).find_ids("the old man")
+    [2, 1, 3]
+    """
+
+    words: tuple[str, ...]
+    lower: bool = False
+    """Whether sentences are converted to lower case."""
+    reverse: bool = False
+    """Whether sentences are read from the last word to the first (Adi et al. 2017, appendix I)."""
+    rows: Mapping[str, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        rows = {word: row for row, word in enumerate(self.words, start=SPECIAL_ROWS)}
+        if len(rows) < len(self.words):
+            twice = next(w for row, w in enumerate(self.words, SPECIAL_ROWS) if rows[w] != row)
+            raise FormatError(f"the word {twice!r} is in the vocabulary twice")
+        if wrong := [word for word in self.words if word.split() != [word]]:
+            raise FormatError(f"{wrong[0]!r} is no word: nothing, or spaces in it")
+        object.__setattr__(self, "rows", rows)
+
+    def find_ids(self, sentence: str) -> list[int]:
+        """Return the row of each word."""
+        return [self.rows.get(word, UNKNOWN) for word in self.tokenize(sentence)]
+
+    def tokenize(self, sentence: str) -> list[str]:
+        """Return the words in reading order, in lower case if the vocabulary is."""
+        words = (sentence.lower() if self.lower else sentence).split()
+        return words[::-1] if self.reverse else words
+
+
+class SentenceModel(nn.Module):
+    """Word vectors and a network that compute sentence vectors.
+
+    It is created without weights on the device ``meta``; see :func:`make_sentence_model`.
+    """
+
+    def __init__(self, vocabulary: ModelVocabulary, architecture: networks.Architecture, *, frozen: bool) -> None:
+        super().__init__()
+        self.vocabulary = vocabulary
+        self.architecture = architecture
+        self.frozen = frozen
+        rows = SPECIAL_ROWS + len(vocabulary.words)
+        self.words = nn.Embedding(rows, architecture.inputs, padding_idx=PADDING)
+        self.words.weight.requires_grad_(not frozen)
+        self.network = networks.make_uninitialized_network(architecture)
+
+    @property
+    def dim(self) -> int:
+        """Width of the sentence vectors."""
+        return self.network.dim
+
+    def forward(self, ids: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        """Return the sentence vectors, (b, dim).
+
+        - ids: (b, time) int64, padded with PADDING
+        - lengths: (b,) int64 on the CPU, each from 1 to time
+        """
+        vectors: torch.Tensor = self.network(self.words(ids), lengths)
+        return vectors
+
+    def word_vectors(self, words: Sequence[str]) -> Vectors:
+        """Return the input word vectors, (n, inputs) float32; unknown words have zeros."""
+        rows = [self.vocabulary.rows.get(word, PADDING) for word in words]
+        vectors: Vectors = self.words.weight.detach()[rows].cpu().float().numpy()
+        return vectors
+
+
+def make_sentence_model(
+    architecture: networks.Architecture,
+    vocabulary: ModelVocabulary,
+    *,
+    vectors: WordVectors | None = None,
+    frozen: bool = False,
+    seed: int,
+) -> SentenceModel:
+    """Return an untrained model; the seed decides its random weights.
+
+    - vectors: initial word vectors; unknown and missing words are sampled with their mean scale.
+      None: all are sampled with standard deviation 0.1
+    - frozen: whether word vectors are not trained
+
+    Raises:
+        UsageError: the word vectors have another width; there are too many weights.
+        EncoderError: none of the words has a vector.
+    """
+    check_size(architecture, words=len(vocabulary.words))
+    if vectors is not None and vectors.dim != architecture.inputs:
+        raise UsageError(
+            f"{vectors.source}: word vectors of width {vectors.dim}; the model's are {architecture.inputs} wide"
+        )
+    with torch.device("meta"):
+        model = SentenceModel(vocabulary, architecture, frozen=frozen)
+    generator = torch.Generator().manual_seed(seed)
+    model.network = networks.make_network(architecture, generator=generator)
+    model.words = model.words.to_empty(device="cpu")
+    _sample_word_vectors(model, vectors, generator)
+    return model
+
+
+def count_weights(architecture: networks.Architecture, *, words: int) -> int:
+    """Return the number of weights of a model, including word vectors."""
+    network = networks.NETWORKS[architecture.kind].count_weights(architecture)
+    return network + (words + SPECIAL_ROWS) * architecture.inputs
+
+
+def check_size(architecture: networks.Architecture, *, words: int) -> None:
+    """Check the number of weights of a model.
+
+    Raises:
+        UsageError: there are too many.
+    """
+    count = count_weights(architecture, words=words)
+    if count > networks.MAX_WEIGHTS:
+        raise UsageError(
+            f"{architecture.kind}: {architecture.hidden} units in {architecture.layers} layers "
+            f"over {words:,} words have {count:.1e} weights; at most {networks.MAX_WEIGHTS:,} are made"
+        )
+
+
+def _sample_word_vectors(model: SentenceModel, vectors: WordVectors | None, generator: torch.Generator) -> None:
+    spread = WORD_VECTOR_STD if vectors is None else vectors.scale
+    with torch.no_grad():
+        model.words.weight.normal_(0, spread, generator=generator)
+        model.words.weight[PADDING] = 0
+        if vectors is not None:
+            rows, known_vectors = _find_known_vectors(model.vocabulary, vectors)
+            model.words.weight[rows] = torch.from_numpy(known_vectors)
+
+
+def _find_known_vectors(vocabulary: ModelVocabulary, vectors: WordVectors) -> tuple[list[int], Vectors]:
+    """Return the rows of words that have a vector, and their vectors, (n, inputs)."""
+    lookups = ((row, vectors.find(word)) for word, row in vocabulary.rows.items())
+    known = [(row, vector) for row, vector in lookups if vector is not None]
+    if not known:
+        raise EncoderError(f"{vectors.source}: none of the {len(vocabulary.words)} words has a vector")
+    if lacking := [word for word in vocabulary.words if vectors.find(word) is None]:
+        some = ", ".join(lacking[:MAX_WORDS_SHOWN]) + (", ..." if len(lacking) > MAX_WORDS_SHOWN else "")
+        log.warning(
+            "%d of %d words have no vector in %s and are drawn: %s",
+            *(len(lacking), len(vocabulary.words), vectors.source, some),
+        )
+    return [row for row, _ in known], np.stack([vector for _, vector in known])

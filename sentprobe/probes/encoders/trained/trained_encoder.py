@@ -1,0 +1,153 @@
+"""Encoders trained by ``probe train``, loaded from the folder of a sentence model."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from sentprobe.errors import FormatError
+from sentprobe.probes.encoders.capabilities import Capabilities
+from sentprobe.probes.encoders.files.word_vectors import MAX_WORDS_SHOWN, WordVectors
+from sentprobe.probes.encoders.models import model_loading
+from sentprobe.probes.encoders.models.truncation import count_none_truncated
+from sentprobe.probes.encoders.protocol import EncoderError, Vectors, digest
+from sentprobe.probes.encoders.trained import model_config, model_folder
+from sentprobe.probes.encoders.trained.sentence_model import SentenceModel
+from sentprobe.probes.encoders.trained.untrained import group_by_length
+from sentprobe.specs import Spec, read_options
+from sentprobe.values import check_record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainedOptions:
+    """Options of ``trained``."""
+
+    batch: int = 256
+    """Maximum number of sentences per batch."""
+    device: str = ""
+    """A PyTorch device; empty: a GPU where there is one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingPoint:
+    """The family, step and epoch of a checkpoint, from the record of its folder."""
+
+    family: str = ""
+    """The common name of the checkpoints of one training."""
+    step: int | None = None
+    epoch: float | None = None
+
+
+class TrainedEncoder:
+    """A sentence model as an encoder.
+
+    Sentences of one length are encoded together, without padding. Unknown words share one vector.
+    """
+
+    def __init__(self, model: SentenceModel, options: TrainedOptions, *, name: str, point: TrainingPoint) -> None:
+        self.name = name
+        self.fingerprint = compute_fingerprint(model)
+        self._point = point
+        self._batch = options.batch
+        self._words = WordVectors(name, model.words.embedding_dim, "", self._find_vector)
+        self._device = options.device or model_loading.find_default_device()
+        self._model: SentenceModel = model_loading.move_to_device(
+            model, device=self._device, precision=model_loading.ModelPrecision.FLOAT32
+        )
+        self._seen: set[str] = set()
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """The training point, the word vectors, and a note on unknown words."""
+        return Capabilities(
+            family=self._point.family,
+            step=self._point.step,
+            epoch=self._point.epoch,
+            notes=self.notes,
+            count_truncated=count_none_truncated,
+            word_vectors=self.word_vectors,
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A note on the words so far that are not in the vocabulary."""
+        unknown = sorted(word for word in self._seen if word not in self._model.vocabulary.rows)
+        if not unknown:
+            return ()
+        some = ", ".join(unknown[:MAX_WORDS_SHOWN]) + (", ..." if len(unknown) > MAX_WORDS_SHOWN else "")
+        return (
+            f"{len(unknown)} of {len(self._seen)} different words are not in the vocabulary of "
+            f"{self.name} and are read as an unknown word: {some}",
+        )
+
+    def encode(self, sentences: Sequence[str]) -> Vectors:
+        """Return the sentence vectors, (n, dim) float32.
+
+        Raises:
+            EncoderError: a sentence has no words.
+        """
+        ids = [self._find_ids(sentence) for sentence in sentences]
+        out = np.empty((len(sentences), self._model.dim), dtype=np.float32)
+        for rows in group_by_length([len(sentence_ids) for sentence_ids in ids], size=self._batch):
+            stacked = torch.tensor([ids[row] for row in rows], device=self._device)
+            lengths = torch.full((len(rows),), stacked.shape[1])
+            with torch.inference_mode():
+                out[rows] = self._model(stacked, lengths).cpu().numpy()
+        return out
+
+    def word_vectors(self, texts: Sequence[str]) -> Vectors:
+        """Return the word vectors of texts, (n, width) float32; 0 where there is none."""
+        return self._words.average_words(texts)
+
+    def _find_ids(self, sentence: str) -> list[int]:
+        vocabulary = self._model.vocabulary
+        self._seen.update(vocabulary.tokenize(sentence))
+        ids = vocabulary.find_ids(sentence)
+        if not ids:
+            raise EncoderError(f"{self.name}: the sentence {sentence!r} has no words")
+        return ids
+
+    def _find_vector(self, word: str) -> Vectors | None:
+        token = self._model.vocabulary.tokenize(word)[0]
+        has_row = token in self._model.vocabulary.rows
+        return self._model.word_vectors([token])[0] if has_row else None
+
+
+def compute_fingerprint(model: SentenceModel) -> str:
+    """Return a digest of everything that the vectors of a model depend on."""
+    content = hashlib.sha256()
+    for name, weight in model.state_dict().items():
+        content.update(f"{name} {tuple(weight.shape)}".encode())
+        content.update(weight.cpu().numpy().tobytes())
+    vocabulary = model.vocabulary
+    sizes = asdict(model.architecture).items()
+    reading = (vocabulary.lower, vocabulary.reverse)
+    return digest("trained", *sizes, *reading, *vocabulary.words, content.hexdigest())
+
+
+def build_trained(spec: Spec) -> TrainedEncoder:
+    """Return the encoder of a spec ``trained:DIR``.
+
+    Raises:
+        UsageError: an option is unknown; the folder does not exist.
+        EncoderError: the folder is damaged; the machine does not have the device.
+    """
+    options = read_options(spec, TrainedOptions())
+    folder = Path(spec.argument).expanduser()
+    point = _read_training_point(folder)
+    model = model_folder.load_sentence_model(folder)
+    return TrainedEncoder(model, options, name=spec.name, point=point)
+
+
+def _read_training_point(folder: Path) -> TrainingPoint:
+    record = model_config.read_config(folder).record
+    fields = {name: record[name] for name in ("family", "step", "epoch") if name in record}
+    point = TrainingPoint(**fields)
+    try:
+        check_record(point, "record")
+    except FormatError as error:
+        raise EncoderError(f"{folder / model_config.CONFIG_FILE}: {error}") from None
+    return point

@@ -1,0 +1,1 @@
+"""Variants of an encoder: cut, rounded, or with a property erased."""

@@ -1,0 +1,224 @@
+"""Variants of encoders: vectors that are cut to leading dimensions, rounded, or both.
+
+The unchanged vectors are encoded once for all variants and cached.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import product
+
+import numpy as np
+
+from sentprobe.errors import UsageError, check_whole
+from sentprobe.probes.encoders.capabilities import Capabilities, get_capabilities
+from sentprobe.probes.encoders.protocol import Baseline, Encoder, Vectors, digest
+from sentprobe.specs import OptionPair, Spec, choose_member, parse_spec, replace_options
+
+
+class Rounding(StrEnum):
+    """Rounding methods, with the names of sentence-transformers."""
+
+    FLOAT32 = "float32"
+    """No rounding."""
+    INT8 = "int8"
+    """One of 256 equal steps between minimum and maximum of the dimension."""
+    BINARY = "binary"
+    """1 for positive numbers, else 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Storage:
+    """A way of storing vectors."""
+
+    dims: int = 0
+    """Number of leading dimensions to keep; 0: all."""
+    rounding: Rounding = Rounding.FLOAT32
+
+    def __str__(self) -> str:
+        """Return the changes as they appear in names.
+
+        >>> str(Storage(dims=64, rounding=Rounding.INT8)), str(Storage())
+        ('64 dims, int8', '')
+        """
+        return ", ".join(f"{text} dims" if key == "dims" else text for key, text in self.to_options())
+
+    def to_options(self) -> tuple[OptionPair, ...]:
+        """Return the options of a spec for this storage."""
+        dims = [("dims", str(self.dims))] if self.dims else []
+        rounded = self.rounding is not Rounding.FLOAT32
+        return (*dims, *([("quantize", self.rounding.value)] if rounded else []))
+
+
+UNCHANGED = Storage()
+"""Vectors as the encoder returns them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageOptions:
+    """The storage options of a spec, each a list."""
+
+    dims: tuple[int, ...] = (0,)
+    quantize: tuple[Rounding, ...] = (Rounding.FLOAT32,)
+
+    def __post_init__(self) -> None:
+        for name in ("dims", "quantize"):
+            values = getattr(self, name)
+            if len(set(values)) < len(values):
+                raise UsageError(f"{name}={','.join(map(str, values))} has a value twice")
+
+    @property
+    def variants(self) -> tuple[Storage, ...]:
+        """All combinations of a width and a rounding."""
+        return tuple(Storage(dims=dims, rounding=rounding) for dims, rounding in product(self.dims, self.quantize))
+
+    def to_options(self) -> tuple[OptionPair, ...]:
+        """Return the options of a spec."""
+        pairs = (("dims", self.dims), ("quantize", self.quantize))
+        return tuple((name, ",".join(map(str, values))) for name, values in pairs)
+
+
+STORAGE_OPTION_NAMES = ("dims", "quantize")
+
+
+def parse_storage(dims: str | None, quantize: str | None) -> StorageOptions:
+    """Return the options for the unchanged vectors and these variants; None: no variants.
+
+    >>> parse_storage("64,128", "int8").to_options()
+    (('dims', '0,64,128'), ('quantize', 'float32,int8'))
+
+    Raises:
+        UsageError: a width is not a whole number from 1, or a rounding is unknown.
+    """
+    pairs = zip(STORAGE_OPTION_NAMES, (dims, quantize), strict=True)
+    stated = [(name, text) for name, text in pairs if text is not None]
+    options = replace_options(StorageOptions(), stated, owner="probe run")
+    return make_storage_options(() if dims is None else options.dims, options.quantize)
+
+
+def make_storage_options(dims: Sequence[int], quantize: Sequence[str]) -> StorageOptions:
+    """Return the options for the unchanged vectors and these widths and roundings.
+
+    Raises:
+        UsageError: a width is below 1, or a rounding is unknown.
+    """
+    for width in dims:
+        check_whole("dims", width)
+        if width < 1:
+            raise UsageError(f"dims={width}: a width is at least 1; whole vectors are probed in any case")
+    roundings = [choose_member(Rounding, name, what="rounding") for name in quantize]
+    return StorageOptions(
+        dims=tuple(dict.fromkeys((0, *dims))), quantize=tuple(dict.fromkeys((Rounding.FLOAT32, *roundings)))
+    )
+
+
+def split_storage_options(spec: Spec) -> tuple[Spec, StorageOptions]:
+    """Return a spec without storage options, and the storage options."""
+    storage = [pair for pair in spec.options if pair[0] in STORAGE_OPTION_NAMES]
+    remaining = tuple(pair for pair in spec.options if pair[0] not in STORAGE_OPTION_NAMES)
+    return replace(spec, options=remaining), replace_options(StorageOptions(), storage, owner=spec.kind)
+
+
+def add_storage_options(spec: Spec, options: StorageOptions) -> Spec:
+    """Return a spec with these options, or unchanged if it has storage options already."""
+    has_options = any(name in STORAGE_OPTION_NAMES for name, _ in spec.options)
+    if has_options or options.variants == (UNCHANGED,):
+        return spec
+    return replace(spec, options=(*spec.options, *options.to_options()))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEncoder:
+    """An encoder whose vectors are cut or rounded."""
+
+    base: Encoder
+    """The encoder of the unchanged vectors."""
+    storage: Storage
+    name: str
+    family: str = ""
+    """The family of the base encoder with this storage."""
+    base_is_probed: bool = False
+    """Whether the unchanged vectors are probed, too."""
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of encoder and storage; empty if the encoder has none."""
+        return self.base.fingerprint and digest("stored", self.base.fingerprint, self.storage)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """The capabilities of the base encoder, as a variant has them."""
+        base = get_capabilities(self.base)
+        bind_to_order = self.bind_to_order if base.bind_to_order else None
+        return base.derive_variant(family=self.family, bind_to_order=bind_to_order)
+
+    def encode(self, sentences: Sequence[str]) -> Vectors:
+        """Return the stored vectors, (n, dim) float32; these sentences set the scale of int8."""
+        return self.apply_storage(self.base.encode(sentences))
+
+    def bind_to_order(self, sentences: Sequence[str]) -> "StoredEncoder":
+        """Return the encoder with its base bound to these sentences."""
+        bind = get_capabilities(self.base).bind_to_order
+        return self if bind is None else replace(self, base=bind(sentences))
+
+    def apply_storage(self, vectors: Vectors) -> Vectors:
+        """Cut and round vectors; the vectors themselves set the scale of int8."""
+        cut = self.cut_dims(vectors)
+        return round_vectors(cut, self.storage.rounding, scale=cut)
+
+    def cut_dims(self, vectors: Vectors) -> Vectors:
+        """Return the leading dimensions, (n, dims).
+
+        Raises:
+            UsageError: the vectors have fewer dimensions.
+        """
+        width = vectors.shape[1]
+        if self.storage.dims > width:
+            raise UsageError(f"{self.name}: {self.storage.dims} dims of vectors that have {width}; ask for fewer")
+        return vectors[:, : self.storage.dims or width]
+
+
+def make_stored_encoders(encoder: Encoder | Baseline, options: StorageOptions, *, label: str) -> Iterator[Encoder]:
+    """Yield the variants of an encoder, including the unchanged one if it is asked for.
+
+    - label: the label of the encoder; empty: its name is a spec
+
+    Raises:
+        UsageError: it is a baseline.
+    """
+    if not isinstance(encoder, Encoder):
+        raise UsageError(f"{encoder.name} is a baseline, which has no vectors to cut or to round")
+    family = get_capabilities(encoder).family
+    for storage in options.variants:
+        if storage == UNCHANGED:
+            yield encoder
+            continue
+        yield StoredEncoder(
+            encoder,
+            storage,
+            name=f"{encoder.name}, {storage}" if label else _format_spec(encoder.name, storage),
+            family=f"{family}, {storage}" if family else "",
+            base_is_probed=UNCHANGED in options.variants,
+        )
+
+
+def _format_spec(name: str, storage: Storage) -> str:
+    spec = parse_spec(name)
+    return str(replace(spec, options=(*spec.options, *storage.to_options())))
+
+
+def round_vectors(vectors: Vectors, rounding: Rounding, *, scale: Vectors) -> Vectors:
+    """Return rounded vectors, (n, dim) float32.
+
+    - scale: (m, dim) float32; its minima and maxima are the ends of the int8 steps, and numbers
+      outside are clipped
+    """
+    if rounding is Rounding.FLOAT32:
+        return vectors
+    if rounding is Rounding.BINARY:
+        return (vectors > 0).astype(np.float32)
+    least, greatest = scale.min(axis=0), scale.max(axis=0)
+    width = (greatest - least) / np.float32(255)
+    steps = np.floor((vectors - least) / np.where(width == 0, 1, width))
+    result: Vectors = (np.clip(steps, 0, 255) - 128).astype(np.float32)
+    return result

@@ -1,0 +1,178 @@
+"""Variants of encoders from whose vectors the labels of a dataset are erased.
+
+LEACE (Belrose et al. 2023, theorem 4.3): the smallest change of the vectors, in mean squares, that removes all
+covariance with the labels, so that no linear classifier predicts them. It is fitted to the training items.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from sentprobe.errors import UsageError
+from sentprobe.probes.dataset import Indices, ProbeDataset, Split
+from sentprobe.probes.encoders.capabilities import Capabilities, get_capabilities
+from sentprobe.probes.encoders.protocol import Baseline, Encoder, Vectors, digest
+from sentprobe.probes.statistics import Floats
+from sentprobe.specs import Spec, parse_spec
+
+ERASE = "erase"
+"""The option of a spec whose value is the path of a dataset."""
+
+NO_ERASURE = "none"
+"""The value that asks for the unchanged vectors."""
+
+MIN_VARIANCE_SHARE = 1e-9
+"""Directions with a smaller share of the greatest variance are rounding errors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Eraser:
+    """An affine map that removes the part of centered vectors that predicts the labels."""
+
+    mean: Floats
+    """(dim,)"""
+    projection: Floats
+    """(dim, dim), of a rank below the number of labels"""
+
+    def apply(self, vectors: Vectors) -> Vectors:
+        """Return the vectors without this part, (n, dim) float32."""
+        result: Vectors = (vectors - (vectors - self.mean) @ self.projection.T).astype(np.float32)
+        return result
+
+
+def find_eraser(vectors: Vectors, targets: Indices) -> Eraser:
+    """Fit the eraser of the labels.
+
+    - vectors: (n, dim) float32, of the training items
+    - targets: (n,) int64
+    """
+    mean = vectors.mean(axis=0, dtype=np.float64)
+    centred = vectors - mean
+    labels = np.eye(int(targets.max()) + 1)[targets]
+    values, axes = np.linalg.eigh(centred.T @ centred / len(centred))
+    varies = values > MIN_VARIANCE_SHARE * values[-1]
+    spread = np.sqrt(values[varies])
+    white = (axes[:, varies] / spread).T  # (directions, dim): vectors of variance 1 in each direction
+    cross = white @ (centred.T @ (labels - labels.mean(axis=0))) / len(centred)
+    directions, sizes, _ = np.linalg.svd(cross, full_matrices=False)
+    directions = directions[:, sizes > MIN_VARIANCE_SHARE]
+    return Eraser(mean, (axes[:, varies] * spread) @ directions @ directions.T @ white)
+
+
+def check_erasable(data: ProbeDataset) -> ProbeDataset:
+    """Return the dataset if its labels depend on the sentences alone.
+
+    Raises:
+        UsageError: the labels depend on probe words, too.
+    """
+    if data.slots:
+        raise UsageError(
+            f"{data.name} cannot be erased: its answers depend on probe words, and so are no property of the sentences"
+        )
+    return data
+
+
+@dataclass(frozen=True, slots=True)
+class ErasedEncoder:
+    """An encoder without the property that the labels of a dataset express."""
+
+    base: Encoder
+    """The encoder of the unchanged vectors."""
+    data: ProbeDataset = field(repr=False)
+    """The dataset whose labels are the property."""
+    name: str
+    base_is_probed: bool = False
+    """Whether the unchanged vectors are probed, too."""
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of encoder and dataset; empty if the encoder has none."""
+        base = self.base.fingerprint
+        return base and digest("erased", base, self.data.fingerprint())
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """The capabilities of the base encoder, as a variant has them."""
+        base = get_capabilities(self.base)
+        return base.derive_variant(family=f"{base.family}, without {self.data.name}" if base.family else "")
+
+    @property
+    def training_sentences(self) -> list[str]:
+        """The sentence of each training item of the dataset."""
+        return [self.data.sentences[row] for row in self.data.splits[Split.TRAIN].rows]
+
+    def encode(self, sentences: Sequence[str]) -> Vectors:
+        """Return the vectors without the property, (n, dim) float32."""
+        training_vectors = self.base.encode(self.training_sentences)
+        return self.erase(self.base.encode(sentences), training_vectors)
+
+    def erase(self, vectors: Vectors, training_vectors: Vectors) -> Vectors:
+        """Return vectors without the property; see :attr:`training_sentences`."""
+        targets = self.data.splits[Split.TRAIN].targets
+        return find_eraser(training_vectors, targets).apply(vectors)
+
+
+def make_erased_encoder(
+    encoder: Encoder | Baseline, data: ProbeDataset, *, name: str, base_is_probed: bool = False
+) -> ErasedEncoder:
+    """Return an encoder without the property of a dataset.
+
+    Raises:
+        UsageError: the encoder is a baseline or depends on the order of the sentences; see also :func:`check_erasable`.
+    """
+    if not isinstance(encoder, Encoder):
+        raise UsageError(f"{encoder.name} is a baseline, which has no vectors to erase from")
+    if get_capabilities(encoder).bind_to_order:
+        raise UsageError(
+            f"{encoder.name}: to erase from its vectors it must be known which sentences they are "
+            "of (file:VECTORS?sentences=FILE)"
+        )
+    return ErasedEncoder(encoder, check_erasable(data), name, base_is_probed)
+
+
+def make_erased_encoders(
+    encoders: Sequence[Encoder | Baseline], paths: Sequence[str], *, label: str
+) -> Iterator[ErasedEncoder]:
+    """Yield each encoder without the property of each dataset.
+
+    - paths: of the datasets; NO_ERASURE is skipped
+    - label: the label of the encoders; empty: their names are specs
+
+    Raises:
+        UsageError: see :func:`make_erased_encoder`; a dataset does not exist.
+    """
+    from sentprobe.probes.formats import read_dataset
+
+    for path in paths:
+        if path == NO_ERASURE:
+            continue
+        data = read_dataset(path)
+        for encoder in encoders:
+            name = f"{encoder.name}, without {data.name}"
+            yield make_erased_encoder(
+                encoder,
+                data,
+                name=name if label else _format_spec(encoder.name, path),
+                base_is_probed=NO_ERASURE in paths,
+            )
+
+
+def _format_spec(name: str, path: str) -> str:
+    spec = parse_spec(name)
+    return str(replace(spec, options=(*spec.options, (ERASE, path))))
+
+
+def split_erase_option(spec: Spec) -> tuple[Spec, tuple[str, ...]]:
+    """Return a spec without ``erase`` options, and the paths of their datasets."""
+    paths = tuple(value for name, value in spec.options if name == ERASE)
+    remaining = tuple(pair for pair in spec.options if pair[0] != ERASE)
+    return replace(spec, options=remaining), paths
+
+
+def add_erasure(spec: Spec, paths: Sequence[str]) -> Spec:
+    """Return a spec with ``erase`` options, or unchanged if it has one already."""
+    if not paths or split_erase_option(spec)[1]:
+        return spec
+    options = tuple((ERASE, path) for path in (NO_ERASURE, *paths))
+    return replace(spec, options=(*spec.options, *options))

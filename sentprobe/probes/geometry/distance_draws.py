@@ -1,0 +1,191 @@
+"""Tables of geometry results, and the estimates of a cell over several draws.
+
+A draw is the output of ``probe geometry`` with one ``--seed``: its triplets, and the weights of untrained encoders.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import TypeAlias
+
+import numpy as np
+
+from sentprobe.generator.pairs.contrasts import CONTRASTS
+from sentprobe.probes.geometry.distance_results import GeometryResult
+from sentprobe.probes.geometry.measures import Nearness, NegativeKind
+from sentprobe.probes.geometry.triplet_sentences import TripletSampling
+from sentprobe.probes.statistics import Interval, accuracy_interval, decompose_spread
+from sentprobe.specs import remove_run_seed
+
+GeometryTable: TypeAlias = tuple[GeometryResult, ...]
+"""Comparable results: for each seed, an encoder has at most one on a contrast."""
+
+
+def build_geometry_tables(results: Iterable[GeometryResult]) -> tuple[GeometryTable, ...]:
+    """Divide results into tables; results that differ only in their draw share one, by seed.
+
+    Draws have the same encoders and contrasts, with triplets of the same words and templates sampled by another seed.
+    Vectors are the same, or of weights sampled by another seed. Datasets that were read are the same in each draw.
+    """
+    tables = _split_draws(results)
+    for naming in (attrgetter("encoder"), _get_seedless_name):
+        tables = _join_draws(tables, naming)
+    return tuple(tables)
+
+
+EncoderNaming: TypeAlias = Callable[[GeometryResult], str]
+
+
+def _get_seedless_name(result: GeometryResult) -> str:
+    return remove_run_seed(result.encoder, result.drawing.seed)
+
+
+def _join_draws(tables: Sequence[GeometryTable], naming: EncoderNaming) -> list[GeometryTable]:
+    """Join tables that are draws of one another under these encoder names."""
+    joined: list[GeometryTable] = []
+    for draw in tables:
+        renamed = _rename_encoders(draw, naming)
+        matches = (n for n, table in enumerate(joined) if _are_draws(_rename_encoders(table, naming), renamed))
+        match = next(matches, None)
+        if match is None:
+            joined.append(draw)
+        else:
+            joined[match] = _rename_encoders(joined[match], naming) + renamed
+    return joined
+
+
+def _rename_encoders(table: GeometryTable, naming: EncoderNaming) -> GeometryTable:
+    return tuple(replace(result, encoder=naming(result)) for result in table)
+
+
+def _split_draws(results: Iterable[GeometryResult]) -> list[GeometryTable]:
+    """Divide results into tables of one draw each, by seed, without duplicates."""
+    tables: list[GeometryTable] = []
+    for result in sorted(results, key=_get_sort_key):
+        matches = (i for i, table in enumerate(tables) if not _is_incompatible(table, result))
+        match = next(matches, None)
+        if match is None:
+            tables.append((result,))
+        elif all(get_cell(table) != get_cell(result) for table in tables[match]):
+            tables[match] += (result,)
+    return tables
+
+
+def _get_sort_key(result: GeometryResult) -> tuple[object, ...]:
+    """Return the sort key: seed; encoder, with layers by number; contrast."""
+    parts = re.split(r"(\d+)", result.encoder)
+    name = tuple((int(part), "") if part.isdecimal() else (0, part) for part in parts)
+    names = [*CONTRASTS]
+    rank = names.index(result.contrast) if result.contrast in names else len(names)
+    return result.drawing.seed, name, rank
+
+
+def get_cell(result: GeometryResult) -> tuple[str, str]:
+    """Return the table cell of a result; draws share it."""
+    return result.encoder, result.contrast
+
+
+def group_by_cell(table: Iterable[GeometryResult]) -> dict[tuple[str, str], list[GeometryResult]]:
+    """Return the results in each cell of a table, one for each draw."""
+    cells: dict[tuple[str, str], list[GeometryResult]] = {}
+    for result in table:
+        cells.setdefault(get_cell(result), []).append(result)
+    return cells
+
+
+def _get_setting(result: GeometryResult) -> tuple[bool, TripletSampling]:
+    """Return the settings that results of one draw share, without the size of a dataset."""
+    return bool(result.dataset), replace(result.drawing, n=0) if result.dataset else result.drawing
+
+
+def _is_incompatible(table: GeometryTable, result: GeometryResult) -> bool:
+    return any(
+        _get_setting(other_result) != _get_setting(result)
+        or (other_result.contrast == result.contrast and other_result.material != result.material)
+        or (other_result.encoder == result.encoder and other_result.encoder_fingerprint != result.encoder_fingerprint)
+        for other_result in table
+    )
+
+
+def _are_draws(table: GeometryTable, single: GeometryTable) -> bool:
+    if any(len({(get_cell(draw), draw.drawing.seed) for draw in draws}) < len(draws) for draws in (table, single)):
+        return False  # two encoders share a name without seeds
+    if {*map(get_cell, table)} != {*map(get_cell, single)}:
+        return False
+    other_cells = group_by_cell(single)
+    return {*list_seeds(table)}.isdisjoint(list_seeds(single)) and all(
+        _differ_only_in_draw(first, second)
+        for cell, results_ in group_by_cell(table).items()
+        for second in other_cells[cell]
+        for first in results_
+    )
+
+
+def _differ_only_in_draw(first: GeometryResult, second: GeometryResult) -> bool:
+    if _get_seedless_setting(first) != _get_seedless_setting(second):
+        return False
+    is_read = first.dataset and not first.drawing.templates
+    is_same_encoder = first.encoder_fingerprint == second.encoder_fingerprint
+    seeds = (first.encoder_seed, second.encoder_seed)
+    is_other_draw = None not in seeds and seeds[0] != seeds[1]
+    return (is_same_encoder or is_other_draw) and not (is_read and first.material != second.material)
+
+
+def _get_seedless_setting(result: GeometryResult) -> tuple[object, ...]:
+    is_dataset, drawing = _get_setting(result)
+    return is_dataset, replace(drawing, seed=0), result.dim
+
+
+def list_seeds(table: Sequence[GeometryResult]) -> list[int]:
+    """Return the seeds of the draws of a table, in order."""
+    return sorted({result.drawing.seed for result in table})
+
+
+@dataclass(frozen=True, slots=True)
+class TripletEstimate:
+    """Estimate of a cell over draws: mean, standard deviation (None for one), 95% interval."""
+
+    mean: float
+    spread: float | None
+    interval: Interval
+
+
+def estimate_accuracy(
+    draws: Sequence[GeometryResult], kind: NegativeKind, nearness: Nearness
+) -> TripletEstimate | None:
+    """Return the accuracy over draws; None if it was not measured in one."""
+    return _estimate(draws, kind, nearness, paired=False)
+
+
+def estimate_paired_accuracy(
+    draws: Sequence[GeometryResult], kind: NegativeKind, nearness: Nearness
+) -> TripletEstimate | None:
+    """Return the share of triplets with both directions right, over draws."""
+    return _estimate(draws, kind, nearness, paired=True)
+
+
+def _estimate(
+    draws: Sequence[GeometryResult], kind: NegativeKind, nearness: Nearness, *, paired: bool
+) -> TripletEstimate | None:
+    all_scores = [measures.find_overall(kind, nearness) for measures in draws]
+    scores = [score for score in all_scores if score is not None]
+    if not scores or len(scores) < len(all_scores):
+        return None
+    measured = [score.measured for score in scores]
+    values = [measures.paired if paired else measures.accuracy for measures in measured]
+    if len(draws) == 1:
+        (single,) = measured
+        return TripletEstimate(values[0], None, single.paired_interval if paired else single.accuracy_interval)
+    if len({measures.material for measures in draws}) > 1:
+        return estimate_over_draws(values)
+    answers = np.array([score.answers() for score in scores])  # (draws, 2, n)
+    scores_by_draw = answers.prod(axis=1) if paired else answers.reshape(len(draws), -1)
+    units = [*draws[0].units] * (1 if paired else 2)
+    return replace(estimate_over_draws(values), interval=accuracy_interval(scores_by_draw.mean(axis=0), units))
+
+
+def estimate_over_draws(values: Sequence[float]) -> TripletEstimate:
+    """Return the estimate from the values of several draws, with Student's interval."""
+    spread = decompose_spread([[value] for value in values])
+    return TripletEstimate(spread.mean, spread.total, spread.interval)

@@ -1,0 +1,263 @@
+"""Results of an encoder on a contrast: one file each in a results folder."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sentprobe.disk.files import write_atomically
+from sentprobe.errors import ResultsError, SentprobeError, UsageError, path_error
+from sentprobe.probes.encoders import digest
+from sentprobe.probes.geometry.measures import Nearness, NegativeKind, TripletMeasures
+from sentprobe.probes.geometry.triplet_sentences import TripletSampling
+from sentprobe.probes.statistics import Floats, Interval
+from sentprobe.values import check_record, parse_json
+
+GEOMETRY_FORMAT = "sentprobe-geometry 2"
+
+FOLDER = "geometry"
+
+ALL_TRIPLETS = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """Rank of the positive among variants: its mean from 1, and the share of first ranks."""
+
+    variants: int
+    mean: float
+    first: float
+    first_interval: Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeometryScore:
+    """Measures of a kind of negative by one nearness, in one group of triplets."""
+
+    kind: NegativeKind
+    nearness: Nearness
+    by: str
+    group: str
+    measured: TripletMeasures
+    right: str = ""
+    """A digit for each triplet, then each mirror: 0 wrong, 1 a tie, 2 right; empty for a group."""
+
+    def answers(self) -> Floats:
+        """Return the score of each triplet and its mirror, (2, n) float64."""
+        digits = np.frombuffer(self.right.encode("ascii"), dtype=np.uint8)
+        return (digits - float(ord("0"))).reshape(2, -1) / 2
+
+
+def format_answers(scores: Floats) -> str:
+    """Return answers as digits; the inverse of :meth:`GeometryScore.answers`.
+
+    >>> format_answers(np.array([[0.5, 1.0], [0.0, 1.0]]))
+    '1202'
+    """
+    return "".join(map(str, (2 * scores).astype(int).reshape(-1).tolist()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeometryResult:
+    """Result of an encoder on a contrast, with its provenance."""
+
+    encoder: str
+    encoder_fingerprint: str
+    encoder_seed: int | None = None
+    """Seed of the weights; None if they were not sampled."""
+    dim: int
+    contrast: str
+    """Contrast, or the task of the sentences."""
+    material: str
+    dataset: str = ""
+    """Fingerprint of the dataset whose test sentences are the anchors; else empty."""
+    items: tuple[int, ...] = ()
+    """Test items of the anchors: those of the triplets, then of the mirrors."""
+    drawing: TripletSampling
+    units: tuple[int, ...]
+    scores: tuple[GeometryScore, ...]
+    ranking: Ranking | None
+    command: str
+    versions: Mapping[str, str] = field(default_factory=dict)
+    family: str = ""
+    """Name shared by the checkpoints of one training."""
+    step: int | None = None
+    """Training step of the encoder; None if it was not trained or the step is unknown."""
+    epoch: float | None = None
+    """Number of passes over the training data."""
+    source: str = field(default="", compare=False)
+    """Folder that the result was read from; not written."""
+
+    def find_overall(self, kind: NegativeKind, nearness: Nearness) -> GeometryScore | None:
+        """Return the score of all triplets."""
+        key = (kind, nearness, ALL_TRIPLETS)
+        return next((s for s in self.scores if (s.kind, s.nearness, s.by) == key), None)
+
+    def find_by_group(
+        self, kind: NegativeKind, nearness: Nearness = Nearness.COSINE, by: str = ALL_TRIPLETS
+    ) -> dict[str, TripletMeasures]:
+        """Return the measures of each group."""
+        key = (kind, nearness, by)
+        return {s.group: s.measured for s in self.scores if (s.kind, s.nearness, s.by) == key}
+
+    @property
+    def file_name_(self) -> str:
+        """File name, which depends on everything that determines the result."""
+        return build_file_name(self.encoder, self.encoder_fingerprint, self.contrast, self.material)
+
+
+def build_file_name(encoder: str, fingerprint: str, contrast: str, material: str) -> str:
+    """Return the file name of a result."""
+    safe_encoder, safe_contrast = (
+        re.sub(r"[^A-Za-z0-9_.=-]+", "_", name).lstrip(".")
+        for name in (encoder[-60:], contrast[:60])  # a dataset may have any name
+    )
+    return f"{safe_encoder}.{safe_contrast}.{digest(encoder, fingerprint, material)[:8]}.json"
+
+
+def format_geometry(result: GeometryResult) -> str:
+    """Return a result as JSON; the inverse of :func:`parse_geometry`."""
+    value = {"format": GEOMETRY_FORMAT, **asdict(result)}
+    for name in ("units", "items"):
+        value[name] = " ".join(map(str, value[name]))  # indented JSON would write one number a line
+    del value["source"]
+    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+
+
+def parse_geometry(text: str | bytes, *, source: str) -> GeometryResult:
+    """Parse a result; *source* names it in errors.
+
+    Raises:
+        ResultsError: the text is in another format.
+    """
+    try:
+        value = parse_json(text)
+        if value.pop("format") != GEOMETRY_FORMAT:
+            raise ResultsError(
+                f"{source}: not in the format {GEOMETRY_FORMAT!r} but of another version of "
+                "sentprobe; run the same probe geometry again, or remove the file"
+            )
+        drawing = value["drawing"]
+        lists = {name: tuple(drawing.get(name, ())) for name in ("templates", "held_out")}
+        value["drawing"] = TripletSampling(**{**drawing, **lists})
+        value["scores"] = tuple(map(_parse_score, value["scores"]))
+        if ranking := value["ranking"]:
+            value["ranking"] = Ranking(**{**ranking, "first_interval": Interval(**ranking["first_interval"])})
+        for name in ("units", "items"):
+            value[name] = tuple(map(int, value[name].split()))
+        result = GeometryResult(**value)
+        check_record(result)
+        return _check_result(result)
+    except ResultsError:
+        raise
+    except (SentprobeError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ResultsError(f"{source}: not a result of sentprobe ({error})") from None
+
+
+def _check_result(result: GeometryResult) -> GeometryResult:
+    """Check that each triplet and mirror has one answer, and return the result."""
+    overall_scores = [score for score in result.scores if score.by == ALL_TRIPLETS]
+    if not result.units or not all(result.find_overall(kind, Nearness.COSINE) for kind in NegativeKind):
+        raise ValueError("no triplets, or their cosines are missing")
+    measured = [score.measured for score in result.scores]
+    if not all(0 <= share <= 1 for measures in measured for share in (measures.accuracy, measures.paired)):
+        raise ValueError("an accuracy is outside 0 to 1")
+    if len(result.items) not in (0, 2 * len(result.units)) or min(result.items, default=0) < 0:
+        raise ValueError("test items and units are of different numbers of triplets")
+    if any(len(score.right) != 2 * len(result.units) or not {*score.right} <= {*"012"} for score in overall_scores):
+        raise ValueError("answers and units are of different numbers of triplets")
+    return result
+
+
+def _parse_score(value: Mapping[str, Any]) -> GeometryScore:
+    measured: dict[str, Any] = {
+        name: Interval(**value_) if name.endswith("interval") else value_ for name, value_ in value["measured"].items()
+    }
+    return GeometryScore(
+        kind=NegativeKind(value["kind"]),
+        nearness=Nearness(value["nearness"]),
+        **{name: value[name] for name in ("by", "group", "right")},
+        measured=TripletMeasures(**measured),
+    )
+
+
+def write_geometry(result: GeometryResult, out: Path) -> None:
+    """Write a result to its file in a results folder.
+
+    Raises:
+        UsageError: the folder cannot be written to.
+    """
+    folder = out / FOLDER
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder}: cannot write results here: {error.strerror}") from error
+    write_atomically(folder / result.file_name_, format_geometry(result))
+
+
+def find_geometry(out: Path, *, encoder: str, fingerprint: str, contrast: str, material: str) -> GeometryResult | None:
+    """Return the matching result in a results folder; None if it is missing or damaged.
+
+    A file that was copied there, or whose digest collides, does not match.
+    """
+    key = (encoder, fingerprint, contrast, material)
+    path = out / FOLDER / build_file_name(*key)
+    try:
+        result = parse_geometry(path.read_bytes(), source=str(path))
+    except (OSError, ResultsError):
+        return None
+    result_key = (result.encoder, result.encoder_fingerprint, result.contrast, result.material)
+    return result if result_key == key else None
+
+
+def read_geometry(directory: Path) -> tuple[GeometryResult, ...]:
+    """Return all results in a results folder, by file name.
+
+    Raises:
+        UsageError: the folder cannot be read.
+        ResultsError: a file in it is damaged, or of another version.
+    """
+    try:
+        paths = sorted((directory / FOLDER).glob("[!.]*.json"))
+        results = [parse_geometry(path.read_bytes(), source=str(path)) for path in paths]
+    except OSError as error:
+        raise path_error(directory, "cannot read results", error) from error
+    return tuple(replace(result, source=str(directory)) for result in results)
+
+
+def to_geometry_records(results: Sequence[GeometryResult]) -> list[dict[str, Any]]:
+    """Return a flat record for each score, with all digits."""
+    return [_build_record(result, score) for result in results for score in result.scores]
+
+
+def _build_record(result: GeometryResult, score: GeometryScore) -> dict[str, Any]:
+    measures = score.measured
+    return {
+        "run": result.source,
+        "encoder": result.encoder,
+        "contrast": result.contrast,
+        "kind": score.kind.value,
+        "nearness": score.nearness.value,
+        "by": score.by,
+        "group": score.group,
+        "accuracy": measures.accuracy,
+        "low": measures.accuracy_interval.low,
+        "high": measures.accuracy_interval.high,
+        "paired": measures.paired,
+        "paired_low": measures.paired_interval.low,
+        "paired_high": measures.paired_interval.high,
+        **{name: getattr(measures, name) for name in ("margin", "ties", "triplets", "units")},
+        "mean_rank": result.ranking.mean if result.ranking else None,
+        "first": result.ranking.first if result.ranking else None,
+        "vocabulary": result.drawing.vocabulary,
+        "templates": " ".join(result.drawing.templates),
+        "held_out": " ".join(result.drawing.held_out),
+        "seed": result.drawing.seed,
+        "material": result.material,
+        "dataset_fingerprint": result.dataset,
+        **{name: getattr(result, name) for name in ("encoder_fingerprint", "encoder_seed", "step", "epoch")},
+    }

@@ -1,0 +1,175 @@
+"""Measurement of encoders on contrasts; existing results are reused."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from sentprobe.generator.pairs.triplets import SIDES
+from sentprobe.probes.encoders import Encoder, Vectors
+from sentprobe.probes.encoders.cache.embedding import embed
+from sentprobe.probes.encoders.cache.vector_cache import Cache
+from sentprobe.probes.encoders.capabilities import get_capabilities
+from sentprobe.probes.geometry import distance_results as rs
+from sentprobe.probes.geometry import measures as ms
+from sentprobe.probes.geometry.triplet_sentences import TripletSentences
+from sentprobe.probes.statistics import accuracy_interval
+from sentprobe.progress import Reporter, SilentReporter
+from sentprobe.versions import find_versions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeometrySettings:
+    """Settings shared by all encoders and contrasts."""
+
+    background: Sequence[str]
+    """Sentences from which whitening is estimated."""
+    out: Path | None = None
+    force: bool = False
+    cache: Cache | None = None
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GeometryOutcome:
+    """Results of a run, encoder by encoder, and the number of reused ones."""
+
+    results: tuple[rs.GeometryResult, ...]
+    reused: int
+
+
+def measure_encoders(
+    encoders: Sequence[Encoder],
+    materials: Sequence[TripletSentences],
+    settings: GeometrySettings,
+    reporter: Reporter | None = None,
+) -> GeometryOutcome:
+    """Measure each encoder on each contrast.
+
+    Existing results in the results folder are reused; new ones are written there.
+
+    Raises:
+        EncoderError: an encoder failed.
+        UsageError: the folder cannot be written to.
+    """
+    reused = [[_find_result(encoder, material, settings) for material in materials] for encoder in encoders]
+    results = [
+        result
+        for encoder, encoder_results in zip(encoders, reused, strict=True)
+        for result in _complete_results(encoder, materials, encoder_results, settings, reporter or SilentReporter())
+    ]
+    return GeometryOutcome(
+        tuple(results), sum(result is not None for reused_results in reused for result in reused_results)
+    )
+
+
+def _complete_results(
+    encoder: Encoder,
+    materials: Sequence[TripletSentences],
+    results: Sequence[rs.GeometryResult | None],
+    settings: GeometrySettings,
+    reporter: Reporter,
+) -> Iterator[rs.GeometryResult]:
+    """Yield the encoder's results on all contrasts; missing ones are measured with one encoding."""
+    missing = [material for material, result in zip(materials, results, strict=True) if result is None]
+    sentence_lists = [settings.background, *(material.sentences for material in missing)] if missing else []
+    texts = list(dict.fromkeys(text for sentences in sentence_lists for text in sentences))
+    rows = {text: row for row, text in enumerate(texts)}
+    vectors = embed(encoder, texts, cache=settings.cache, reporter=reporter) if texts else None
+    whitening = None if vectors is None else ms.fit_whitening(vectors[[rows[text_] for text_ in settings.background]])
+    for material, result in zip(materials, results, strict=True):
+        if result is None:
+            assert vectors is not None
+            material_vectors = vectors[[rows[text] for text in material.sentences]]
+            result = measure_encoder(  # noqa: PLW2901
+                encoder, material, material_vectors, whitening, command=settings.command
+            )
+            if settings.out is not None:
+                rs.write_geometry(result, settings.out)
+        yield result
+
+
+def _find_result(encoder: Encoder, material: TripletSentences, settings: GeometrySettings) -> rs.GeometryResult | None:
+    """Return the existing result; encoders without a fingerprint are always measured."""
+    if settings.out is None or settings.force or not encoder.fingerprint:
+        return None
+    return rs.find_geometry(
+        settings.out,
+        encoder=encoder.name,
+        fingerprint=encoder.fingerprint,
+        contrast=material.contrast,
+        material=material.fingerprint,
+    )
+
+
+def measure_encoder(
+    encoder: Encoder, material: TripletSentences, vectors: Vectors, whitening: ms.Whitening | None, *, command: str = ""
+) -> rs.GeometryResult:
+    """Return the result for the vectors of a contrast's sentences, (sentences, dim).
+
+    *whitening* whitens the vectors; without it, nothing is measured after whitening.
+    """
+    raw = ms.Sides(*(vectors[rows] for rows in material.rows))
+    return rs.GeometryResult(
+        encoder=encoder.name,
+        encoder_fingerprint=encoder.fingerprint,
+        encoder_seed=get_capabilities(encoder).seed,
+        dim=int(vectors.shape[1]),
+        contrast=material.contrast,
+        material=material.fingerprint,
+        dataset=material.dataset,
+        items=tuple(material.items),
+        drawing=material.drawing,
+        units=tuple(material.units.tolist()),
+        scores=tuple(_compute_scores(material, raw, _whiten_sides(material, vectors, whitening))),
+        ranking=_compute_ranking(material, raw),
+        command=command,
+        versions=find_versions("sentprobe", "numpy"),
+    )
+
+
+def _whiten_sides(material: TripletSentences, vectors: Vectors, whitening: ms.Whitening | None) -> ms.Sides | None:
+    """Return the whitened vectors of the four sides, whose sentences come first."""
+    if whitening is None:
+        return None
+    rows = material.rows[: len(SIDES)]
+    whitened = whitening(vectors[: rows.max() + 1])
+    return ms.Sides(*(whitened[side_rows] for side_rows in rows))
+
+
+def _compute_scores(material: TripletSentences, raw: ms.Sides, whitened: ms.Sides | None) -> Iterator[rs.GeometryScore]:
+    spaces = dict.fromkeys(ms.Nearness, raw)
+    del spaces[ms.Nearness.WHITENED]
+    spaces |= {} if whitened is None else {ms.Nearness.WHITENED: whitened}
+    for nearness, sides in spaces.items():
+        for kind in ms.NegativeKind:
+            answers = ms.score_triplets(sides, raw, kind, nearness)
+            yield from _score_groups(material, answers, kind, nearness)
+
+
+def _score_groups(
+    material: TripletSentences, answers: ms.TripletAnswers, kind: ms.NegativeKind, nearness: ms.Nearness
+) -> Iterator[rs.GeometryScore]:
+    all_triplets = np.ones(answers.scores.shape[1], dtype=np.bool_)
+    groups = [(rs.ALL_TRIPLETS, rs.ALL_TRIPLETS, all_triplets)]
+    if nearness is ms.Nearness.COSINE:
+        for by, names in material.groups.items():
+            groups += [(by, name, np.array(names) == name) for name in sorted({*names})]
+    for by, group, is_in_group in groups:
+        measured = answers.measure(is_in_group, material.units.tolist())
+        right = "" if by else rs.format_answers(answers.scores)
+        yield rs.GeometryScore(kind=kind, nearness=nearness, by=by, group=group, measured=measured, right=right)
+
+
+def _compute_ranking(material: TripletSentences, raw: ms.Sides) -> rs.Ranking | None:
+    variants = len(raw) - len(SIDES)
+    if not variants:
+        return None
+    ranks, first = ms.rank_positives(raw)
+    return rs.Ranking(
+        variants=variants,
+        mean=float(ranks.mean()),
+        first=float(first.mean()),
+        first_interval=accuracy_interval(first, material.units.tolist()),
+    )

@@ -1,0 +1,261 @@
+"""Tables of geometry results: a row for each encoder, a column for each contrast."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from statistics import mean
+from typing import TypeAlias
+
+from sentprobe.display.table_writers import Grid, GridCell, GridRow
+from sentprobe.errors import UsageError
+from sentprobe.generator.pairs.contrasts import CONTRASTS
+from sentprobe.probes.geometry import distance_draws as drawn
+from sentprobe.probes.geometry.distance_results import GeometryResult
+from sentprobe.probes.geometry.measures import Nearness, NegativeKind
+from sentprobe.probes.geometry.triplet_sentences import TripletSampling
+
+
+class GroupedBy(StrEnum):
+    """Property by which triplets are grouped."""
+
+    STRUCTURE = "structure"
+    PLACE = "place"
+    DISTANCE = "distance"
+
+
+NO_VALUE = "-"
+
+NEGATIVE_FORMS = {NegativeKind.FORM: "positive's form", NegativeKind.ANCHOR: "anchor's form"}
+
+KIND_TITLES = {kind: f"negative in the {form}" for kind, form in NEGATIVE_FORMS.items()}
+
+CellDraws: TypeAlias = Sequence[GeometryResult]
+
+CellFormatter: TypeAlias = Callable[[CellDraws], str]
+
+ProbeCells: TypeAlias = Mapping[tuple[str, str], str]
+"""Accuracy of a probe on the same sentences, as text by encoder and task."""
+
+
+def build_geometry_grid(
+    results: Sequence[GeometryResult], *, nearness: Nearness, intervals: bool, probe_cells: ProbeCells | None = None
+) -> Grid:
+    """Return the table of all encoders and contrasts."""
+    rows = [
+        row
+        for title, cell in _list_sections(results, nearness, intervals=intervals, probe_cells=probe_cells or {})
+        for row in _build_section(title, results, cell)
+    ]
+    return Grid(("encoder", *list_contrasts(results)), tuple(rows))
+
+
+def list_contrasts(results: Sequence[GeometryResult]) -> list[str]:
+    """Return the contrasts in the order of the table, then tasks by first occurrence."""
+    contrasts = dict.fromkeys(result.contrast for result in results)
+    return [
+        *(name for name in CONTRASTS if name in contrasts),
+        *(name_ for name_ in contrasts if name_ not in CONTRASTS),
+    ]
+
+
+def list_encoders(results: Sequence[GeometryResult]) -> list[str]:
+    """Return the distinct encoders of the results."""
+    return list(dict.fromkeys(result.encoder for result in results))
+
+
+def _list_sections(
+    results: Sequence[GeometryResult], nearness: Nearness, *, intervals: bool, probe_cells: ProbeCells
+) -> Iterator[tuple[str, CellFormatter]]:
+    for name, estimator in (("accuracy", drawn.estimate_accuracy), ("paired", drawn.estimate_paired_accuracy)):
+        for kind, title in KIND_TITLES.items():
+            estimate = partial(estimator, kind=kind, nearness=nearness)
+            yield f"{name}, {title}", _ShareCell(estimate, intervals)
+        if probe_cells and estimator is drawn.estimate_accuracy:
+            yield PROBE_SECTION, partial(_format_probe_cell, probe_cells=probe_cells)
+    for kind, title in KIND_TITLES.items():
+        yield f"margin, {title}", partial(_format_margin, kind=kind, nearness=nearness)
+    if nearness is Nearness.COSINE:
+        for kind, title in KIND_TITLES.items():
+            yield f"left when whitened, {title}", partial(_format_gap_left, kind=kind)
+    if nearness is Nearness.COSINE and any(result.ranking for result in results):
+        yield "mean rank of the positive", _format_mean_rank
+        yield "positive is first", _format_first_share
+
+
+PROBE_SECTION = "accuracy, a probe on the same sentences"
+
+
+@dataclass(frozen=True, slots=True)
+class _ShareCell:
+    estimate: Callable[[CellDraws], drawn.TripletEstimate | None]
+    intervals: bool
+
+    def __call__(self, draws: CellDraws) -> str:
+        estimate = self.estimate(draws)
+        return NO_VALUE if estimate is None else format_share(estimate, intervals=self.intervals)
+
+
+def format_share(figure: drawn.TripletEstimate, *, intervals: bool) -> str:
+    """Return a share in percent, with its standard deviation and optionally its 95% interval."""
+    low, high = 100 * figure.interval.low, 100 * figure.interval.high
+    spread = "" if figure.spread is None else f" ± {100 * figure.spread:.1f}"
+    return f"{100 * figure.mean:.1f}{spread}" + (f" [{low:.1f}, {high:.1f}]" if intervals else "")
+
+
+def _format_probe_cell(draws: CellDraws, probe_cells: ProbeCells) -> str:
+    return probe_cells.get(drawn.get_cell(draws[0]), NO_VALUE)
+
+
+def _format_margin(draws: CellDraws, kind: NegativeKind, nearness: Nearness) -> str:
+    scores = [draw.find_overall(kind, nearness) for draw in draws]
+    margins = [score.measured.margin for score in scores if score is not None]
+    return f"{mean(margins):+.4f}" if margins and len(margins) == len(draws) else NO_VALUE
+
+
+def _format_gap_left(draws: CellDraws, kind: NegativeKind) -> str:
+    """Return the share of the gap to 100% that remains after whitening."""
+    before, after = (
+        drawn.estimate_accuracy(draws, kind, nearness) for nearness in (Nearness.COSINE, Nearness.WHITENED)
+    )
+    gap = None if before is None or after is None else compute_gap_left(before.mean, after.mean)
+    return NO_VALUE if gap is None else f"{gap:.2f}"
+
+
+def compute_gap_left(before: float, after: float) -> float | None:
+    """Return the share of the gap to 100% that remains; None if there was no gap."""
+    return None if before == 1 else (1 - after) / (1 - before)
+
+
+def _format_mean_rank(draws: CellDraws) -> str:
+    rankings = [draw.ranking for draw in draws if draw.ranking is not None]
+    if not rankings:
+        return NO_VALUE
+    return f"{mean(ranking.mean for ranking in rankings):.2f} of {rankings[0].variants + 1}"
+
+
+def _format_first_share(draws: CellDraws) -> str:
+    shares = [draw.ranking.first for draw in draws if draw.ranking is not None]
+    return f"{100 * mean(shares):.1f}" if shares else NO_VALUE
+
+
+def _build_section(title: str, results: Sequence[GeometryResult], format_cell: CellFormatter) -> Iterator[GridRow]:
+    names = list_contrasts(results)
+    yield GridRow(title, title, tuple(GridCell("") for _ in names), heading=True)
+    cells = drawn.group_by_cell(results)
+    for encoder in list_encoders(results):
+        draws_by_contrast = [cells.get((encoder, name)) for name in names]
+        texts = [format_cell(draws) if draws else NO_VALUE for draws in draws_by_contrast]
+        yield GridRow(encoder, title, tuple(map(GridCell, texts)))
+
+
+def build_group_grid(results: Sequence[GeometryResult], by: GroupedBy, *, intervals: bool) -> Grid:
+    """Return the table of accuracies by group for each encoder and kind, by cosine."""
+    rows = [
+        row
+        for encoder in list_encoders(results)
+        for kind in KIND_TITLES
+        for row in _build_group_rows(results, encoder, kind, by, intervals=intervals)
+    ]
+    return Grid((by.value, *list_contrasts(results)), tuple(rows))
+
+
+def _build_group_rows(
+    results: Sequence[GeometryResult], encoder: str, kind: NegativeKind, by: GroupedBy, *, intervals: bool
+) -> Iterator[GridRow]:
+    names = list_contrasts(results)
+    title = f"{encoder}, {KIND_TITLES[kind]}"
+    yield GridRow(title, title, tuple(GridCell("") for _ in names), heading=True)
+    groups_by_contrast = {
+        result.contrast: result.find_by_group(kind, by=by.value) for result in results if result.encoder == encoder
+    }
+    for group in sorted({group for groups in groups_by_contrast.values() for group in groups}):
+        measures = [groups_by_contrast.get(name, {}).get(group) for name in names]
+        estimates = [
+            measure and drawn.TripletEstimate(measure.accuracy, None, measure.accuracy_interval) for measure in measures
+        ]
+        texts = [format_share(estimate, intervals=intervals) if estimate else NO_VALUE for estimate in estimates]
+        yield GridRow(group, title, tuple(map(GridCell, texts)))
+
+
+def check_group_nearness(nearness: Nearness) -> None:
+    """Check that groups are measured by this nearness.
+
+    Raises:
+        UsageError: it is not cosine.
+    """
+    if nearness is not Nearness.COSINE:
+        raise UsageError(f"groups are measured by cosine only: --by goes without --nearness {nearness.value}")
+
+
+def format_notes(results: Sequence[GeometryResult], nearness: Nearness, *, by: GroupedBy | None = None) -> str:
+    """Return the notes below the table, or below the one by group."""
+    lines = [
+        f"{_describe_triplets(results)}{_describe_draws(results)}. Accuracy in %: the positive is nearer than the "
+        f"negative, by {nearness.value}; ties count half. Chance: accuracy 50, paired 25."
+    ]
+    lines += _describe_intervals(results)
+    # The positive and negative of mirror pairs of tasks have the same words too.
+    same_words = [n for n in list_contrasts(results) if n not in CONTRASTS or CONTRASTS[n].same_words]
+    if same_words and nearness is not Nearness.DOT:
+        lines.append(
+            f"A bag of words is at 50.0 in the positive's form and at 0.0 in the anchor's: {', '.join(same_words)}."
+        )
+    if nearness is Nearness.COSINE and by is None:
+        lines.append(
+            "left: the share of the gap to 100 that remains after whitening; - if there was no gap "
+            "or there are more dimensions than sentences to estimate it from."
+        )
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _describe_triplets(results: Sequence[GeometryResult]) -> str:
+    seeds = drawn.list_seeds(results)
+    if results[0].dataset:
+        pair_counts = ", ".join(
+            f"{name} {_format_counts(result for result in results if result.contrast == name)}"
+            for name in list_contrasts(results)
+        )
+        return (
+            f"The anchors are test sentences (mirror pairs: {pair_counts}): the positive has a clause in the other "
+            "voice, the negatives are of the mirror"
+        )
+    if not results[0].drawing.vocabulary:
+        return f"{_format_counts(results)} triplets of a file each, and their mirrors"
+    seed_text = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {', '.join(map(str, seeds))}"
+    parts = [f"{_format_counts(results)} triplets each and their mirrors", *describe_held_out(results[0].drawing)]
+    return ", ".join([*parts, seed_text])
+
+
+def describe_held_out(drawing: TripletSampling) -> list[str]:
+    """Return the note on held-out words and structures; empty without any."""
+    return [f"only held-out words and structures ({' '.join(drawing.held_out)})"] if drawing.held_out else []
+
+
+def _format_counts(results: Iterable[GeometryResult]) -> str:
+    return " or ".join(map(str, sorted({result.drawing.n for result in results})))
+
+
+def _describe_draws(results: Sequence[GeometryResult]) -> str:
+    draws = len(drawn.list_seeds(results))
+    return f", mean ± standard deviation over {draws} draws" if draws > 1 else ""
+
+
+def _describe_intervals(results: Sequence[GeometryResult]) -> Iterator[str]:
+    if len(drawn.list_seeds(results)) > 1:
+        materials = {(result.contrast, result.material) for result in results}
+        is_same_material = len(materials) == len(list_contrasts(results))
+        kind = "Wilson's, for the choice of sentences" if is_same_material else "Student's t, for other draws"
+        yield f"The 95% intervals (--intervals shows each) are {kind}."
+
+
+def check_nearness(results: Sequence[GeometryResult], nearness: Nearness) -> None:
+    """Check that a result has this nearness.
+
+    Raises:
+        UsageError: none has.
+    """
+    if not any(result.find_by_group(NegativeKind.FORM, nearness) for result in results):
+        raise UsageError(
+            f"no result has {nearness.value}: there are more dimensions than sentences to estimate whitening from"
+        )

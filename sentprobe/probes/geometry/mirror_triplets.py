@@ -1,0 +1,189 @@
+"""Triplets from the mirror pairs of a task, with its test sentences as anchors.
+
+In SemRole, Order and Negation the test items are pairs of sentences with the same words and different meanings. Each of
+the two is an anchor. Its positive is the same sentence with a clause in the other voice. Its negatives are the other
+sentence in that form and unchanged. So probes and distances use the same sentences.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sentprobe.errors import UsageError
+from sentprobe.generator.events import event as ev
+from sentprobe.generator.events.meaning import has_same_meaning
+from sentprobe.generator.pairs.drafts import MAIN, VOLITIONAL_ADVERBS, format_clause_path, parse_owner_role
+from sentprobe.generator.pairs.triplet_files import format_place
+from sentprobe.generator.sentences.parse import ParseError, parse
+from sentprobe.generator.sentences.realize import realize
+from sentprobe.generator.sentences.sentence_plan import find_slots
+from sentprobe.generator.spaces.templates import ClausePattern, find_pattern
+from sentprobe.lexicon import Lexicon
+from sentprobe.probes.dataset import ProbeDataset, Split
+from sentprobe.probes.geometry.triplet_sentences import (
+    TripletSampling,
+    TripletSentences,
+    compute_distance,
+    name_distance_bin,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MirrorTriplet:
+    """A mirror pair: the test items, their events, and these with a clause in the other voice."""
+
+    items: tuple[int, int]
+    events: tuple[ev.Event, ev.Event]
+    changed_events: tuple[ev.Event, ev.Event]
+    probed_path: str
+
+
+class NoMirrorError(UsageError):
+    """A dataset has no mirror pairs with another voice."""
+
+
+def build_mirror_material(data: ProbeDataset, lexicon: Lexicon, drawing: TripletSampling) -> TripletSentences:
+    """Return the triplets of the mirror pairs among the test items of a dataset.
+
+    Pairs are left out if the grammar does not parse them, or if no clause has another voice in which both have the same
+    words.
+
+    Raises:
+        NoMirrorError: no pairs are left.
+    """
+    triplets = find_mirror_triplets(data, lexicon)
+    if not triplets:
+        raise NoMirrorError(
+            f"{data.name}: no test items are mirror pairs (the same words, another label) of "
+            "sentences that the grammar parses and that have a transitive clause"
+        )
+    sides = zip(*((*triplet.events, *triplet.changed_events) for triplet in triplets), strict=True)
+    texts = [[realize(event, lexicon).text for event in side] for side in sides]
+    return TripletSentences(
+        data.name,
+        replace(drawing, n=len(triplets), variants=0),
+        columns=[texts[i] for i in (0, 2, 3, 1)],
+        units=_number_units(triplets),
+        groups={
+            "structure": [_name_structure(triplet.events[0]) for triplet in triplets],
+            "place": [format_place(triplet.probed_path) for triplet in triplets],
+            "distance": [
+                name_distance_bin(compute_distance(triplet.events[0], triplet.probed_path)) for triplet in triplets
+            ],
+        },
+        dataset=data.fingerprint(),
+        items=[triplet.items[side] for side in (0, 1) for triplet in triplets],
+    )
+
+
+def find_mirror_triplets(data: ProbeDataset, lexicon: Lexicon) -> list[MirrorTriplet]:
+    """Return the mirror pairs among the test items that have another voice."""
+    candidates = (_build_triplet(data, pair, lexicon) for pair in find_mirror_items(data))
+    return [triplet for triplet in candidates if triplet is not None]
+
+
+def find_mirror_items(data: ProbeDataset) -> Iterator[tuple[int, int]]:
+    """Yield pairs of test items with the same words and probe words but different labels."""
+    items = data.splits[Split.TEST]
+    waiting: dict[object, list[int]] = {}
+    for i, (row, probe) in enumerate(zip(items.rows.tolist(), items.probes.tolist(), strict=True)):
+        key = (*sorted(data.sentences[row].split()), *probe)
+        unpaired = waiting.setdefault(key, [])
+        first = next((j for j in unpaired if items.targets[j] != items.targets[i]), None)
+        if first is None or items.rows[first] == row:
+            unpaired.append(i)
+        else:
+            unpaired.remove(first)
+            yield first, i
+
+
+def _build_triplet(data: ProbeDataset, pair: tuple[int, int], lexicon: Lexicon) -> MirrorTriplet | None:
+    items = data.splits[Split.TEST]
+    texts = [data.sentences[items.rows[i]] for i in pair]
+    words = {data.probe_words[word] for word in items.probes[pair[0]]}
+    try:
+        (first_event,), (second_event,) = (parse(text, lexicon) for text in texts)
+    except (ParseError, ValueError):  # also if ambiguous
+        return None
+    paths = sorted(
+        _list_clause_paths(first_event), key=lambda path: _get_clause(first_event, path).predicate not in words
+    )
+    is_parallel = [*_list_clause_paths(second_event)] == [*_list_clause_paths(first_event)]
+    if has_same_meaning(first_event, second_event) or not is_parallel:  # paths has the main clause at least
+        return None
+    for path in paths:
+        if _can_change_voice(first_event, path) and _can_change_voice(second_event, path):
+            changed = (change_voice(first_event, path), change_voice(second_event, path))
+            first, second = (sorted(realize(event, lexicon).text.split()) for event in changed)
+            if first == second:
+                return MirrorTriplet(
+                    items=pair, events=(first_event, second_event), changed_events=changed, probed_path=paths[0]
+                )
+    return None
+
+
+def _list_clause_paths(event: ev.Event) -> Iterator[str]:
+    yield MAIN
+    for role, person in ev.iterate_participants(event):
+        if isinstance(person.clause, ev.RelativeClause):
+            yield format_clause_path(role)
+
+
+def _get_clause(event: ev.Event, path: str) -> ev.Event:
+    return event if path == MAIN else _get_relative_clause(event, path)[1].event
+
+
+def _get_relative_clause(event: ev.Event, path: str) -> tuple[ev.Participant, ev.RelativeClause]:
+    person = event.argument(parse_owner_role(path))
+    assert isinstance(person, ev.Participant)
+    assert isinstance(person.clause, ev.RelativeClause)
+    return person, person.clause
+
+
+def _can_change_voice(event: ev.Event, path: str) -> bool:
+    """Check whether a clause has the same meaning in the other voice."""
+    clause = _get_clause(event, path)
+    return clause.frame is ev.Frame.TRANSITIVE and VOLITIONAL_ADVERBS.isdisjoint(clause.adverbs or ())
+
+
+def change_voice(event: ev.Event, path: str) -> ev.Event:
+    """Return an event with the voice of the transitive clause at a path changed.
+
+    >>> from sentprobe.lexicon import english
+    >>> (event,) = parse("the man that helped the lawyer slept", english())
+    >>> realize(change_voice(event, "agent.clause."), english()).text
+    'the man that the lawyer was helped by slept'
+    """
+    clause = _get_clause(event, path)
+    is_passive = clause.voice is ev.Voice.PASSIVE
+    changed = replace(clause, voice=ev.Voice.ACTIVE if is_passive else ev.Voice.PASSIVE)
+    if path == MAIN:
+        return changed
+    person, relative = _get_relative_clause(event, path)
+    relative = ev.RelativeClause(event=changed, relativizer=relative.relativizer)
+    return event.with_argument(parse_owner_role(path), replace(person, clause=relative))
+
+
+def _name_structure(event: ev.Event) -> str:
+    clauses = []
+    for role, person in ev.iterate_participants(event):
+        if isinstance(person.clause, ev.RelativeClause):
+            clause_event, kind = person.clause.event, person.clause.kind
+            assert clause_event.frame
+            assert clause_event.gap
+            assert clause_event.voice
+            assert kind
+            clauses.append((role, ClausePattern(clause_event.frame, kind, clause_event.gap, clause_event.voice)))
+    assert event.frame
+    return find_pattern(event.frame, tuple(clauses)).name
+
+
+def _number_units(triplets: Sequence[MirrorTriplet]) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+    """Return the unit of each triplet; triplets with the same nouns and verbs share one."""
+    numbers: dict[tuple[str, ...], int] = {}
+    keys = (
+        tuple(sorted(lemma for slot, lemma in find_slots(triplet.events[0]).items() if slot.endswith(("noun", "verb"))))
+        for triplet in triplets
+    )
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)

@@ -1,0 +1,198 @@
+"""Sentences for geometry: the triplets of one contrast, and variants."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sentprobe.generator.events.event import Event
+from sentprobe.generator.pairs import triplets as tr
+from sentprobe.generator.pairs.drafts import MAIN
+from sentprobe.generator.pairs.event_variants import render_variants
+from sentprobe.generator.pairs.triplet_files import format_place
+from sentprobe.generator.sentences.sentence_plan import plan_sentence
+from sentprobe.generator.spaces.constraints import Choices, Constraints, choose_words
+from sentprobe.generator.spaces.held_out_words import SplitSide, parse_side
+from sentprobe.generator.spaces.layout import Layout, build_layout_event
+from sentprobe.lexicon import Lexicon
+from sentprobe.probes.encoders import digest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TripletSampling:
+    """How triplets are sampled: words, templates, number and seed.
+
+    For the sentences of a dataset, *vocabulary* is that of its card, *templates* its suite (none if it was read), and
+    *seed* that of the suite and of encoders.
+    """
+
+    vocabulary: str = "compeval"
+    templates: tuple[str, ...] = ("all",)
+    n: int = 400
+    variants: int = 5
+    seed: int = 0
+    words: str = ""
+    """Digest of the words; empty if unknown."""
+    held_out: tuple[str, ...] = ()
+    """Share of words, and structures, held out of training data; triplets use only these. Empty: all."""
+
+    @property
+    def side(self) -> SplitSide | None:
+        """The side of the split that triplets use; None for both."""
+        return parse_side(self.held_out, held_out=True)
+
+
+GroupNames: TypeAlias = dict[str, list[str]]
+
+
+class TripletSentences:
+    """Triplets with everything that is measured besides vectors.
+
+    The columns are the four sides, then the variants: row i of each belongs to triplet i. *units* has the unit of each
+    triplet, *dataset* the fingerprint of the anchors' dataset, *items* the test items of the anchors: those of all
+    triplets, then of all mirrors.
+    """
+
+    def __init__(
+        self,
+        contrast: str,
+        drawing: TripletSampling,
+        *,
+        columns: Sequence[Sequence[str]],
+        units: NDArray[np.int64],
+        groups: GroupNames,
+        dataset: str = "",
+        items: Sequence[int] = (),
+    ) -> None:
+        self.contrast, self.drawing = contrast, drawing
+        self.columns, self.units, self.groups = columns, units, groups
+        self.dataset, self.items = dataset, items
+
+    @cached_property
+    def sentences(self) -> list[str]:
+        """The distinct sentences."""
+        return list(dict.fromkeys(text for column in self.columns for text in column))
+
+    @cached_property
+    def rows(self) -> NDArray[np.int64]:
+        """Index of each text in the sentences, (columns, triplets) int64."""
+        numbers = {text: number for number, text in enumerate(self.sentences)}
+        return np.array([[numbers[text] for text in column] for column in self.columns])
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Digest of all sentences."""
+        dataset_part = [self.dataset] if self.dataset else []
+        return digest(self.contrast, *self.sentences, self.rows.tolist(), *dataset_part)
+
+
+class SampledTriplets(TripletSentences):
+    """Sampled triplets of a contrast."""
+
+    def __init__(self, space: tr.TripletSpace, drawing: TripletSampling) -> None:
+        triplets = space.sample(drawing.n, seed=drawing.seed)
+        super().__init__(
+            space.contrast.name,
+            drawing,
+            columns=[*map(triplets.render_texts, tr.SIDES), *render_variants(triplets, drawing.variants)],
+            units=triplets.assign_units(),
+            groups=_name_groups(triplets),
+        )
+
+
+def digest_words(lexicon: Lexicon, vocabulary: str) -> str:
+    """Return a digest of the words of a vocabulary."""
+    words = choose_words(lexicon, vocabulary, Choices(), Constraints())
+    return digest(*words.nouns, "", *words.verbs, "", *words.adverbs)
+
+
+BACKGROUND_SIZE = 2000
+
+
+def sample_background(lexicon: Lexicon, drawing: TripletSampling) -> list[str]:
+    """Return sentences of all structures of the triplets, in all their forms.
+
+    They do not depend on the measured contrasts, so each result is independent of the others.
+    """
+    space = tr.TripletSpace(
+        lexicon, "tense", vocabulary=drawing.vocabulary, templates=drawing.templates, side=drawing.side
+    )
+    triplets = space.sample(min(BACKGROUND_SIZE // 2, space.count()), seed=drawing.seed)
+    sides = (tr.TripletSide.ANCHOR, tr.TripletSide.POSITIVE)
+    return list(dict.fromkeys(text for side in sides for text in triplets.render_texts(side)))
+
+
+def _name_groups(triplets: tr.TripletSet) -> GroupNames:
+    strata = triplets.list_strata()
+    distances = np.empty(len(triplets), dtype=np.int64)
+    for part in triplets.parts:
+        distances[part.positions] = _compute_distances(part)
+    return {
+        "structure": [stratum.pattern.name for stratum in strata],
+        "place": [format_place(stratum.place) for stratum in strata],
+        "distance": [name_distance_bin(distance) for distance in distances.tolist()],
+    }
+
+
+_STRUCTURAL = ("voice", "aspect", "negation")
+
+
+def _compute_distances(part: tr.TripletPart) -> NDArray[np.int64]:
+    """Return the distance of each anchor; it depends only on voice, aspect and negation."""
+    structural = {
+        name: np.minimum(column, int(name.rpartition(".")[2] in _STRUCTURAL))
+        for name, column in part.anchors.values.items()
+    }
+    _, first, inverse = np.unique(
+        np.stack([*structural.values()], axis=1), axis=0, return_index=True, return_inverse=True
+    )
+    layout, names = part.anchors.build_layout(), [*structural]
+    columns = [structural[name][first].tolist() for name in names]
+    distances = np.array(
+        [
+            _compute_layout_distance(layout, tuple(zip(names, row, strict=True)), part.stratum.place)
+            for row in zip(*columns, strict=True)
+        ]
+    )
+    return distances[inverse.reshape(-1)]
+
+
+@lru_cache(maxsize=8192)  # contrasts share structures
+def _compute_layout_distance(layout: Layout, values: tuple[tuple[str, int], ...], place: str) -> int:
+    """Return the distance in the changed clause."""
+    numbers = dict(values)
+    event = build_layout_event({v.name: v.values[numbers[v.name]] for v in layout.variables}, layout)
+    return compute_distance(event, place)
+
+
+def compute_distance(event: Event, place: str) -> int:
+    """Return the distance from the verb to the farther participant of the clause at a place.
+
+    A place is a clause, or a noun in one.
+    """
+    positions = {token.slot: position for position, token in enumerate(plan_sentence(event).tokens) if token.slot}
+    clause = place if f"{place}verb" in positions else _get_clause_path(place)
+    nouns = [f"{clause}{role}.noun" for role in ("agent", "patient")]
+    if clause != MAIN:
+        nouns.append(f"{clause.removesuffix('clause.')}noun")
+    return max(abs(positions[noun] - positions[f"{clause}verb"]) for noun in nouns if noun in positions)
+
+
+def _get_clause_path(noun: str) -> str:
+    """Return the path of the clause that contains the noun at a path.
+
+    >>> _get_clause_path("agent."), _get_clause_path("agent.clause.patient.")
+    ('', 'agent.clause.')
+    """
+    return noun.removesuffix(".").rpartition(".")[0] + "." if noun.count(".") > 1 else MAIN
+
+
+_BINS: Sequence[tuple[int, str]] = ((3, "1 to 3 tokens"), (6, "4 to 6 tokens"))
+
+
+def name_distance_bin(distance: int) -> str:
+    """Return the name of the group of a distance."""
+    return next((name for limit, name in _BINS if distance <= limit), "7 tokens or more")

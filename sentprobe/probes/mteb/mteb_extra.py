@@ -1,0 +1,34 @@
+"""Check of the extra ``mteb``: missing or too old is an error of one line."""
+
+from importlib.metadata import PackageNotFoundError, version
+
+from sentprobe.extras import MissingError, UnusableError
+
+MINIMUM_VERSION = (2, 26)
+"""The oldest supported version of MTEB."""
+
+
+def need_mteb() -> None:
+    """Check the installed version of MTEB without importing it, which is slow.
+
+    Raises:
+        MissingError: MTEB is not installed.
+        UnusableError: the installed version is too old.
+    """
+    minimum = ".".join(map(str, MINIMUM_VERSION))
+    install = "pip install 'sentprobe[mteb]'"
+    try:
+        installed = version("mteb")
+    except PackageNotFoundError:
+        raise MissingError(f"tasks for MTEB need mteb {minimum} or later, which is not installed: {install}") from None
+    if parse_version(installed) < MINIMUM_VERSION:
+        raise UnusableError(f"tasks for MTEB need mteb {minimum} or later, and {installed} is installed: {install}")
+
+
+def parse_version(text: str) -> tuple[int, ...]:
+    """Return the first two numbers of a version.
+
+    >>> parse_version("2.26.24"), parse_version("2.9"), parse_version("3")
+    ((2, 26), (2, 9), (3,))
+    """
+    return tuple(int(part) for part in text.split(".")[:2] if part.isdecimal())

@@ -1,0 +1,113 @@
+"""Tasks that tell original from changed sentences; no sentence occurs in both versions."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from random import Random
+
+import numpy as np
+
+from sentprobe.probes.corpus.queries import SentencePool
+from sentprobe.probes.dataset import Split
+from sentprobe.probes.formats.entries import Entry
+from sentprobe.probes.natural import selection
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedPair:
+    """A sentence and its changed version; a dataset has only one of the pair."""
+
+    original: str
+    changed: str
+
+
+Changer = Callable[[str, Random], str | None]
+"""From a sentence to its changed version, or None if it cannot be changed."""
+
+
+def select_changed_sentences(
+    request: selection.SelectionRequest, sql: str, *, labels: tuple[str, str], change: Changer
+) -> selection.Selection:
+    """Return items from the sentences of *sql*; every second one is changed.
+
+    Raises:
+        TooFewError: fewer sentences can be changed than there are splits and classes.
+    """
+    pairs = _make_pairs(request, sql, change)
+    requested = selection.compute_class_share(request.size, classes=2)
+    counts_by_split = selection.scale_share(len(pairs) // 2, requested)
+    if counts_by_split is None:
+        counts = {f"sentences that can be {labels[1]}": len(pairs)}
+        raise selection.make_too_few_error(request.task, counts, needed=2 * len(requested))
+    entries: list[Entry] = []
+    remaining = iter(pairs)
+    for split, number in counts_by_split.items():
+        chosen = [next(remaining) for _ in range(2 * number)]
+        entries += alternate_versions(chosen, split, labels=labels)
+    notes = selection.describe_size(
+        request,
+        selection.ClassShare(requested, counts_by_split),
+        classes=2,
+        why=f"{len(pairs):,} sentences can be changed",
+    )
+    return selection.Selection(labels, tuple(entries), notes)
+
+
+def alternate_versions(pairs: list[ChangedPair], split: Split, *, labels: tuple[str, str]) -> list[Entry]:
+    """Return original and changed sentences in turn."""
+    return [
+        selection.make_entry(split, labels[number % 2], pair.changed if number % 2 else pair.original)
+        for number, pair in enumerate(pairs)
+    ]
+
+
+def _make_pairs(request: selection.SelectionRequest, sql: str, change: Changer) -> list[ChangedPair]:
+    """Return enough pairs for all splits, or all pairs, reading few more sentences than needed."""
+    needed = 2 * sum(selection.compute_class_share(request.size, classes=2).values())
+    limit = 2 * needed + 100
+    while True:
+        pool = request.select_pool(sql, limit=limit)
+        pairs = _change_all(request, pool, change)
+        if len(pairs) >= needed or len(pool) < limit:
+            return pairs
+        limit *= 4
+
+
+def _change_all(request: selection.SelectionRequest, pool: SentencePool, change: Changer) -> list[ChangedPair]:
+    changes = [
+        (text, change(text, request.make_random(handle)))
+        for handle, text in zip(np.asarray(pool.handles).tolist(), request.corpus.read_texts(pool.handles), strict=True)
+    ]
+    return filter_new_pairs(request, {text: changed for text, changed in changes if changed is not None})
+
+
+def filter_new_pairs(request: selection.SelectionRequest, changes: Mapping[str, str]) -> list[ChangedPair]:
+    """Return the pairs whose changed sentence is neither in the corpus nor in an earlier pair."""
+    unseen = selection.find_unknown_texts(request.corpus, changes.values())
+    pairs = []
+    for original, changed in changes.items():
+        if changed in unseen:
+            unseen.discard(changed)
+            pairs.append(ChangedPair(original, changed))
+    return pairs
+
+
+DOUBLE_QUOTES = ('"', "``", "''", "“", "”", "„", "‟", "«", "»")
+"""Tokens that are double quotes, in plain text and in the Penn Treebank."""
+
+_QUOTES_SQL = ", ".join("'" + quote.replace("'", "''") + "'" for quote in DOUBLE_QUOTES)
+
+NO_QUOTES_SQL = f"NOT list_has_any(tokens, [{_QUOTES_SQL}])"
+"""SQL condition: a sentence has no double quotes."""
+
+
+ORIGINAL, INVERTED = "O", "I"
+"""The classes of BShift and CoordInv, named as in the published data."""
+
+
+def is_word(token: str) -> bool:
+    """Say whether a token is more than punctuation.
+
+    >>> is_word("n't"), is_word("--")
+    (True, False)
+    """
+    return any(map(str.isalnum, token))

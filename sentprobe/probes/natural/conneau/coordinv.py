@@ -1,0 +1,187 @@
+"""CoordInv of Conneau et al. 2018, section 2: two coordinated clauses, in their order or inverted.
+
+The same function renders originals and inverted sentences. An original is used only if its rendering equals the
+sentence of the corpus. So neither case nor punctuation tells the two apart.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+from sentprobe.probes.dataset import Split
+from sentprobe.probes.formats.entries import Entry
+from sentprobe.probes.known_task import Cue, give_reason
+from sentprobe.probes.natural import changed_sentences as pairing
+from sentprobe.probes.natural import selection
+from sentprobe.probes.natural.natural_task import NaturalTask, ParseLabel, TableNeed
+
+ANSWER_SQL = f"CASE WHEN {selection.LENGTHS_SQL} AND {pairing.NO_QUOTES_SQL} AND tokens[-1] = '.' THEN clauses END"
+"""No quotations: no double quotes, and a full stop at the end, as in the published data."""
+
+_COLUMNS = "text, tags, clauses.first_start, clauses.first_end, clauses.second_start, clauses.second_end"
+_NAME_TAGS = frozenset(("NNP", "NNPS"))
+
+
+class LongerClause(IntEnum):
+    """The clause of the original that has more tokens."""
+
+    FIRST = 0
+    SECOND = 1
+    NEITHER = 2
+
+
+@dataclass(frozen=True, slots=True)
+class CoordinatedSentence:
+    """A sentence in five parts: before, first clause, between, second clause, after.
+
+    The clauses begin as within a sentence: in lower case, unless with a name or *I*.
+    """
+
+    before: tuple[str, ...]
+    first: tuple[str, ...]
+    between: tuple[str, ...]
+    second: tuple[str, ...]
+    after: tuple[str, ...]
+
+    @property
+    def longer(self) -> LongerClause:
+        """The clause that has more tokens."""
+        if len(self.first) == len(self.second):
+            return LongerClause.NEITHER
+        return LongerClause.FIRST if len(self.first) > len(self.second) else LongerClause.SECOND
+
+
+def select_coordination_inversion(request: selection.SelectionRequest) -> selection.Selection:
+    """Return the items of CoordInv: the two top clauses in their order (O) or inverted (I).
+
+    Each split has as many originals as inverted sentences with a longer first clause, with a longer second clause, and
+    with equal clauses. The three are equally frequent unless the corpus has too few equal clauses.
+
+    Raises:
+        TooFewError: no sentence has a longer first clause, or none a longer second clause.
+    """
+    pairs = _group_by_length(request)
+    counts = {f"{longer.name.lower()} clause longer": len(pairs[longer]) for longer in LongerClause}
+    requested = selection.compute_class_share(request.size, classes=6)
+    unequal = selection.scale_share(
+        min(len(pairs[LongerClause.FIRST]), len(pairs[LongerClause.SECOND])) // 2, requested
+    )
+    if unequal is None:
+        raise selection.make_too_few_error(request.task, counts, needed=2 * len(requested))
+    equal = selection.scale_share(len(pairs[LongerClause.NEITHER]) // 2, unequal) or dict.fromkeys(requested, 0)
+    entries = _build_entries(pairs, unequal=unequal, equal=equal)
+    notes = _describe_sizes(request, selection.ClassShare(requested, unequal), selection.ClassShare(unequal, equal))
+    return selection.Selection((pairing.ORIGINAL, pairing.INVERTED), tuple(entries), notes, counts)
+
+
+def _build_entries(
+    pairs: dict[LongerClause, list[pairing.ChangedPair]], *, unequal: dict[Split, int], equal: dict[Split, int]
+) -> list[Entry]:
+    remaining = {longer: iter(length_pairs) for longer, length_pairs in pairs.items()}
+    entries: list[Entry] = []
+    for split, unequal_count in unequal.items():
+        for longer in LongerClause:
+            number = equal[split] if longer is LongerClause.NEITHER else unequal_count
+            chosen = [next(remaining[longer]) for _ in range(2 * number)]
+            entries += pairing.alternate_versions(chosen, split, labels=(pairing.ORIGINAL, pairing.INVERTED))
+    return entries
+
+
+def _describe_sizes(
+    request: selection.SelectionRequest, unequal: selection.ClassShare, equal: selection.ClassShare
+) -> tuple[str, ...]:
+    notes = []
+    if equal.is_scaled:
+        notes.append(
+            f"{2 * sum(equal.obtained.values()):,} sentences have clauses of equal length, fewer than "
+            f"the {2 * sum(unequal.obtained.values()):,} with a longer first clause: the corpus has no more"
+        )
+    if unequal.is_scaled or equal.is_scaled:
+        items = {split: 4 * n + 2 * equal.obtained[split] for split, n in unequal.obtained.items()}
+        why = "both classes must have as many of each relation of lengths"
+        notes.append(selection.format_scaled_note(request.size, items, why=why))
+    return tuple(notes)
+
+
+def _group_by_length(request: selection.SelectionRequest) -> dict[LongerClause, list[pairing.ChangedPair]]:
+    """Return the pairs by the longer clause of the original."""
+    pool = request.select_pool(
+        f"SELECT digest, 0 AS label, 0 AS form FROM {selection.build_answered_rows_sql(ANSWER_SQL)}"
+    )
+    invertible = _find_invertible(request.corpus.read_columns(pool.handles, _COLUMNS))
+    changes = {text: render_sentence(parts, inverted=True) for text, parts in invertible.items()}
+    pairs: dict[LongerClause, list[pairing.ChangedPair]] = {longer: [] for longer in LongerClause}
+    for pair in pairing.filter_new_pairs(request, changes):
+        pairs[invertible[pair.original].longer].append(pair)
+    return pairs
+
+
+def _find_invertible(rows: Iterable[tuple[object, ...]]) -> dict[str, CoordinatedSentence]:
+    """Return the sentences whose inversion leaves no trace in case or punctuation."""
+    divided = {str(row[0]): divide_sentence(str(row[0]), row[1], row[2:]) for row in rows}  # type: ignore[arg-type]
+    return {
+        text: parts
+        for text, parts in divided.items()
+        if parts is not None and render_sentence(parts, inverted=False) == text
+    }
+
+
+def divide_sentence(text: str, tags: Sequence[str], spans: Sequence[int]) -> CoordinatedSentence | None:
+    """Return the five parts of a sentence, by the spans of its clauses.
+
+    None if words stand before the first clause or after the second, if a clause has a double quote (its partner may be
+    in the other clause), or if the second clause begins with a capital letter without being a name or *I*.
+    """
+    tokens = text.split(" ")
+    start, end, second_start, second_end = spans
+    before, after = tokens[:start], tokens[second_end:]
+    clauses = [*tokens[start:end], *tokens[second_start:second_end]]
+    if any(map(pairing.is_word, [*before, *after])) or not set(pairing.DOUBLE_QUOTES).isdisjoint(clauses):
+        return None
+    recased = list(tokens)
+    recased[start] = _decapitalize(tokens[start], tags[start])
+    if _decapitalize(tokens[second_start], tags[second_start]) != tokens[second_start]:
+        return None
+    return CoordinatedSentence(
+        tuple(before),
+        tuple(recased[start:end]),
+        tuple(tokens[end:second_start]),
+        tuple(recased[second_start:second_end]),
+        tuple(after),
+    )
+
+
+def render_sentence(parts: CoordinatedSentence, *, inverted: bool) -> str:
+    """Return the sentence; *inverted*: with the second clause first.
+
+    >>> parts = CoordinatedSentence((), ("he", "left"), (",", "and"), ("I", "stayed"), (".",))
+    >>> render_sentence(parts, inverted=False), render_sentence(parts, inverted=True)
+    ('He left , and I stayed .', 'I stayed , and he left .')
+    """
+    first, second = parts.first, parts.second
+    if inverted:
+        first, second = second, first
+    opening = (first[0][:1].upper() + first[0][1:], *first[1:])
+    return " ".join((*parts.before, *opening, *parts.between, *second, *parts.after))
+
+
+def _decapitalize(token: str, tag: str) -> str:
+    """Return the first token of a sentence in its form within a sentence."""
+    if tag in _NAME_TAGS or token == "I" or token.startswith(("I'", "I’")):
+        return token
+    is_uppercase = len(token) > 1 and token.isupper()
+    return token if is_uppercase else token[:1].lower() + token[1:]
+
+
+TASK = NaturalTask(
+    name="CoordInv",
+    published="coordination_inversion",
+    question_text="were the two coordinated clauses of s inverted?",
+    classes="O (no), I (yes)",
+    select_items=select_coordination_inversion,
+    need=TableNeed.TREE,
+    labels={"coordinated clauses": ParseLabel("clauses", classes=False)},
+    answer=ParseLabel(ANSWER_SQL, classes=False),
+    may_answer=give_reason("the task is about the order of clauses", Cue.NGRAMS, Cue.TEMPLATE)
+    | give_reason("the capital letter says which word is first; beat this figure", Cue.BAG),
+)

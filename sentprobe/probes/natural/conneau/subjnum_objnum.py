@@ -1,0 +1,46 @@
+"""SubjNum and ObjNum of Conneau et al. 2018, section 2: the number of a noun of the main clause."""
+
+from functools import partial
+
+from sentprobe.probes.known_task import Cue, Redundancy, give_reason
+from sentprobe.probes.natural.natural_task import BAG_AND_ORDER, CORRELATED_IN_TEXT, NaturalTask, ParseLabel, TableNeed
+from sentprobe.probes.natural.selection import LENGTHS_SQL, Selection, SelectionRequest
+from sentprobe.probes.natural.target_words import build_askable_sql, select_target_words
+
+NUMBER_TAGS = ("NN", "NNS")
+
+
+def select_noun_number(request: SelectionRequest, role: str, *, redundancy: Redundancy) -> Selection:
+    """Return items: the head of the main clause's subject or direct object is NN or NNS.
+
+    Common nouns in the band only; each form is in one split. A phrase whose number differs from that of its head, as in
+    *a cat and a dog*, is excluded.
+    """
+    return select_target_words(request, role, answer=_build_answer_sql(role), labels=NUMBER_TAGS, redundancy=redundancy)
+
+
+def _build_answer_sql(role: str) -> str:
+    fits = f"({role}_tag, {role}_number) IN (('NN', 'sg'), ('NNS', 'pl'))"
+    return f"CASE WHEN {LENGTHS_SQL} AND {fits} AND {build_askable_sql(role)} THEN {role}_tag END"
+
+
+def _make_task(name: str, published: str, role: str, *, commonest: float) -> NaturalTask:
+    tags = {number: (number,) for number in NUMBER_TAGS}
+    redundancy = Redundancy(feature="number of its nouns", tags=tags, published=commonest)
+    return NaturalTask(
+        name=name,
+        published=published,
+        question_text=f"is the {role} of the main clause of s singular or plural?",
+        classes=", ".join(NUMBER_TAGS),
+        select_items=partial(select_noun_number, role=role, redundancy=redundancy),
+        need=TableNeed.CLAUSE,
+        labels={role: ParseLabel(f"{role}_index", classes=False), f"{role} number": ParseLabel(f"{role}_number")},
+        answer=ParseLabel(_build_answer_sql(role)),
+        redundancy=redundancy,
+        may_answer=give_reason("other words agree with the number of the noun; beat this figure", *BAG_AND_ORDER)
+        | give_reason(CORRELATED_IN_TEXT, Cue.LENGTH),
+    )
+
+
+SUBJECT = _make_task("SubjNum", "subj_number", "subject", commonest=75.9)
+OBJECT = _make_task("ObjNum", "obj_number", "object", commonest=78.7)

@@ -1,0 +1,97 @@
+"""TopConst of Conneau et al. 2018, section 2: the constituents under the top S."""
+
+from sentprobe.probes.dataset import TooFewError
+from sentprobe.probes.known_task import Cue, give_reason
+from sentprobe.probes.natural import selection
+from sentprobe.probes.natural.natural_task import (
+    BAG_AND_ORDER,
+    CORRELATED_IN_TEXT,
+    REVEALS_STRUCTURE,
+    NaturalTask,
+    ParseLabel,
+    TableNeed,
+)
+
+SEQUENCES = 19
+"""Number of classes besides OTHER."""
+
+OTHER = "OTHER"
+"""Class of the less frequent sequences."""
+
+MIN_SENTENCES = 12
+"""Minimum number of sentences of a class, unless the user sets the number of classes: enough for each split to have
+some at the default proportions."""
+
+ANSWER_SQL = rf"CASE WHEN {selection.LENGTHS_SQL} AND regexp_full_match(top, '([A-Z]+ )+\.') THEN top END"
+"""Constituents other than punctuation and quotes, then the label of the full stop."""
+
+
+def select_top_constituents(request: selection.SelectionRequest) -> selection.Selection:
+    """Return the items of TopConst: the 19 most frequent sequences under the top S, and OTHER.
+
+    Sequences with inner punctuation or quotes, or without the full stop's label at the end, are excluded. Class names
+    have ``_`` between constituents, as in the published data.
+
+    Raises:
+        TooFewError: no sequence is frequent enough, or none is left for OTHER.
+    """
+    tops, notes = _find_sequences(request)
+    cases = " ".join(f"WHEN '{top}' THEN {n}" for n, top in enumerate(tops))
+    pool = request.select_pool(
+        f"SELECT digest, CASE answer {cases} ELSE {len(tops)} END AS label, 0 AS form "
+        f"FROM {selection.build_answered_rows_sql(ANSWER_SQL)}"
+    )
+    labels = (*(top.replace(" ", "_") for top in tops), OTHER)
+    places, share = selection.select_balanced(pool, labels, request.size, task=request.task)
+    return selection.Selection(
+        labels,
+        selection.read_entries(request, pool, places, labels=labels),
+        (
+            *notes,
+            *selection.describe_size(
+                request, share, classes=len(labels), why=selection.describe_rarest_class(pool, labels)
+            ),
+        ),
+    )
+
+
+def _find_sequences(request: selection.SelectionRequest) -> tuple[list[str], tuple[str, ...]]:
+    """Return the most frequent sequences, and a note if their number differs from the paper's."""
+    max_sequences = request.settings.sequences or SEQUENCES
+    min_sentences = (
+        1 if request.settings.sequences else min(MIN_SENTENCES, _count_class_items(request, max_sequences + 1))
+    )
+    rows = request.corpus.query(
+        f"SELECT answer FROM {selection.build_answered_rows_sql(ANSWER_SQL)} "
+        "GROUP BY answer HAVING count(*) >= ? ORDER BY count(*) DESC, answer LIMIT ?",
+        min_sentences,
+        max_sequences,
+    )
+    if not rows:
+        raise TooFewError(
+            f"{request.task}: the corpus has no sequence of top constituents with {min_sentences} sentences "
+            "of 5 to 28 tokens; the task needs sentences with trees"
+        )
+    if len(rows) == SEQUENCES:
+        return [top for (top,) in rows], ()
+    note = f"{len(rows)} sequences instead of {SEQUENCES}"
+    if len(rows) < max_sequences:
+        note += f": no other has {min_sentences} sentences"
+    return [top for (top,) in rows], (note,)
+
+
+def _count_class_items(request: selection.SelectionRequest, classes: int) -> int:
+    return sum(selection.compute_class_share(request.size, classes=classes).values())
+
+
+TASK = NaturalTask(
+    name="TopConst",
+    published="top_constituents",
+    question_text="which constituents are under the top clause of s?",
+    classes="the 19 most frequent sequences, OTHER",
+    select_items=select_top_constituents,
+    need=TableNeed.TREE,
+    labels={"top constituents": ParseLabel("top")},
+    answer=ParseLabel(ANSWER_SQL),
+    may_answer=give_reason(REVEALS_STRUCTURE, *BAG_AND_ORDER) | give_reason(CORRELATED_IN_TEXT, Cue.LENGTH),
+)

@@ -1,0 +1,249 @@
+"""TreeDepth of Conneau et al. 2018, section 2: depth, decorrelated from length.
+
+Deep trees are long sentences. The paper samples to a bivariate Gaussian over length and depth with a diagonal
+covariance. So does this module: at each depth, lengths have the same Gaussian, over the lengths of the published data.
+The Gaussian over depths is as wide as corpus and size allow. At its widest, all depths are equally frequent; at its
+narrowest, the commonest depths have 19% each and the rarest 5%.
+
+Long shallow trees and short deep ones are rare in any corpus. To meet the target there exactly, a dataset could have
+only a few hundred items, or nearly equal lengths. So they may be fewer than in the target, if few items are missing and
+length and depth correlate no more than in the published data. A larger target is not tried.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sentprobe.probes.corpus.queries import SentencePool
+from sentprobe.probes.dataset import Indices, Split
+from sentprobe.probes.known_task import give_reason
+from sentprobe.probes.natural import selection
+from sentprobe.probes.natural.natural_task import BAG_AND_ORDER, REVEALS_STRUCTURE, NaturalTask, ParseLabel, TableNeed
+
+DEPTHS = range(5, 13)
+"""The classes, in edges from ROOT to the deepest word."""
+
+ANSWER_SQL = f"CASE WHEN {selection.LENGTHS_SQL} AND depth BETWEEN {DEPTHS[0]} AND {DEPTHS[-1]} THEN depth END"
+
+_LENGTHS = range(6, 23)
+"""Lengths in tokens, as in the published data."""
+
+
+Weights = NDArray[np.float64]
+
+_DEPTH_SPREADS = (np.inf, 4.0, 3.0, 2.5, 2.2)
+"""Candidate standard deviations over depth, widest first."""
+_LENGTH_SPREAD = 4.5
+"""Truncated to the range of lengths, its standard deviation is about 3.7 tokens."""
+_LENGTH_MEANS = np.arange(12, 16.5, 0.5)
+_SIZE_STEP = 0.99
+"""Factor of each reduction of the size."""
+_MAX_MISSING = 0.07
+"""Largest share of the target's items that may be missing."""
+_MAX_CORRELATION = 0.07
+"""Largest remaining correlation of length and depth: that of the published data."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DepthTarget:
+    """The target distribution: marginal shares of the depths, (8,), and of the lengths, (17,)."""
+
+    depths: Weights
+    lengths: Weights
+    depth_spread: float
+    length_mean: float
+
+    def compute_quotas(self, size: Mapping[Split, int], cells: Indices) -> dict[Split, Indices]:
+        """Return how many of *cells* each split takes by depth and length, (8, 17) int64.
+
+        At each depth, lengths are dealt to the splits in turn, so that their distributions agree.
+        """
+        requested = np.stack([self._count_depths(number) for number in size.values()])
+        rows = np.stack([apportion_items(self.lengths, int(total)) for total in requested.sum(axis=0)])
+        available = np.minimum(rows, cells)
+        dealt = [_deal_to_splits(row, requested[:, depth]) for depth, row in enumerate(available)]
+        return {split: np.stack([split_rows[n] for split_rows in dealt]) for n, split in enumerate(size)}
+
+    def _count_depths(self, number: int) -> Indices:
+        if np.isinf(self.depth_spread):
+            return np.full(len(DEPTHS), -(-number // len(DEPTHS)), np.int64)
+        return apportion_items(self.depths, number)
+
+
+def select_tree_depth(request: selection.SelectionRequest) -> selection.Selection:
+    """Return the items of TreeDepth: 8 classes by depth, nearly independent of length.
+
+    Raises:
+        TooFewError: at no length are there sentences of all depths.
+    """
+    pool = request.select_pool(
+        f"SELECT digest, answer - {DEPTHS[0]} AS label, length AS form "
+        f"FROM {selection.build_answered_rows_sql(ANSWER_SQL)} "
+        f"AND length BETWEEN {_LENGTHS[0]} AND {_LENGTHS[-1]}"
+    )
+    cells = np.zeros((len(DEPTHS), len(_LENGTHS)), np.int64)
+    np.add.at(cells, (pool.labels, pool.forms - _LENGTHS[0]), 1)
+    size = {split: request.size.count_items(split) for split in selection.list_splits(request.size)}
+    best = find_best_target(cells, size)
+    if best is None:
+        counts = {f"depth {d}": int(n) for d, n in zip(DEPTHS, cells.sum(axis=1), strict=True)}
+        raise selection.make_too_few_error(request.task, counts, needed=len(size))
+    target, quotas = best
+    places = _select_places(pool, quotas)
+    labels = tuple(map(str, DEPTHS))
+    notes = [_describe_target(target, quotas)]
+    items = {split: int(quota.sum()) for split, quota in quotas.items()}
+    if any(items[split] < number for split, number in size.items()):
+        notes.append(selection.format_scaled_note(request.size, items, why="a rare depth and length decides"))
+    return selection.Selection(labels, selection.read_entries(request, pool, places, labels=labels), tuple(notes))
+
+
+def apportion_items(shares: Weights, number: int) -> Indices:
+    """Return whole numbers in proportion to *shares* that add up to *number*, (n,) int64.
+
+    Largest remainders (Hamilton's method).
+
+    >>> apportion_items(np.array([0.5, 0.25, 0.25]), 5).tolist()
+    [3, 1, 1]
+    """
+    exact = shares / shares.sum() * number
+    counts: Indices = np.floor(exact + 1e-9).astype(np.int64)
+    order = np.argsort(-(exact - counts), kind="stable")
+    counts[order[: number - int(counts.sum())]] += 1
+    return counts
+
+
+def _deal_to_splits(row: Indices, requested: Indices) -> Indices:
+    """Deal the items at each length, (n,), to splits in proportion to *requested*, giving (s, n).
+
+    >>> _deal_to_splits(np.array([4, 2]), np.array([4, 2])).tolist()
+    [[3, 1], [1, 1]]
+    """
+    dealt = np.zeros((len(requested), len(row)), np.int64)
+    if not row.any():
+        return dealt
+    numbers = apportion_items(requested / requested.sum(), int(row.sum()))
+    turns = np.concatenate([(np.arange(number) + 0.5) / max(1, number) for number in numbers])
+    split = np.repeat(np.arange(len(numbers)), numbers)[np.argsort(turns, kind="stable")]
+    np.add.at(dealt, (split, np.repeat(np.arange(len(row)), row)), 1)
+    return dealt
+
+
+def find_best_target(cells: Indices, size: Mapping[Split, int]) -> tuple[DepthTarget, dict[Split, Indices]] | None:
+    """Return the widest target that the corpus meets in full, or the one with most items.
+
+    It comes with the quotas of each split. None if not even an item of each depth fits each split.
+    """
+    best: tuple[DepthTarget, dict[Split, Indices]] | None = None
+    best_count = 0
+    for target in _iterate_targets():
+        number = _find_fitting_size(target, cells, sum(size.values()))
+        scale = min(1.0, number / sum(size.values()))
+        scaled = {split: max(1, int(count * scale + 1e-9)) for split, count in size.items()}
+        quotas = target.compute_quotas(scaled, cells)
+        items = sum(int(quota.sum()) for quota in quotas.values())
+        if items > best_count and all(quota.sum(axis=1).all() for quota in quotas.values()):
+            best, best_count = (target, quotas), items
+        if items >= sum(size.values()):
+            break
+    return best
+
+
+def _iterate_targets() -> Iterator[DepthTarget]:
+    """Yield all targets, the widest first."""
+    depths, lengths = np.array(DEPTHS, np.float64), np.array(_LENGTHS, np.float64)
+    for depth_spread in _DEPTH_SPREADS:
+        for mean in _LENGTH_MEANS:
+            yield DepthTarget(
+                _compute_gaussian(depths, float(depths.mean()), depth_spread),
+                _compute_gaussian(lengths, float(mean), _LENGTH_SPREAD),
+                depth_spread,
+                float(mean),
+            )
+
+
+def _compute_gaussian(values: Weights, mean: float, spread: float) -> Weights:
+    weights = np.exp(-(((values - mean) / spread) ** 2) / 2)
+    return np.asarray(weights / weights.sum())
+
+
+def _find_fitting_size(target: DepthTarget, cells: Indices, total: int) -> int:
+    """Return the largest size up to *total* that the corpus nearly fills, or 0."""
+    steps = int(np.log(total) / -np.log(_SIZE_STEP)) + 1
+    numbers = np.floor(total * _SIZE_STEP ** np.arange(steps))
+    target_cells = numbers[:, None, None] * np.outer(target.depths, target.lengths)
+    available = np.minimum(target_cells, cells)
+    is_filled = available.sum(axis=(1, 2)) >= (1 - _MAX_MISSING) * numbers
+    fits = is_filled & (np.abs(compute_correlation(available)) <= _MAX_CORRELATION)
+    return int(numbers[fits.argmax()]) if fits.any() else 0
+
+
+def _select_places(pool: SentencePool, quotas: Mapping[Split, Indices]) -> selection.SplitPlaces:
+    places: dict[Split, list[Indices]] = {split: [] for split in quotas}
+    width = len(_LENGTHS)
+    cell_of = pool.labels * width + pool.forms - _LENGTHS[0]
+    order = np.argsort(cell_of, kind="stable")
+    starts = np.searchsorted(cell_of[order], np.arange(len(DEPTHS) * width))
+    for split, quota in quotas.items():
+        for cell in np.flatnonzero(quota):
+            number = int(quota.flat[cell])
+            places[split].append(order[starts[cell] : starts[cell] + number])
+            starts[cell] += number
+    return {split: np.sort(np.concatenate(cell_places)) for split, cell_places in places.items()}
+
+
+def _describe_target(target: DepthTarget, quotas: Mapping[Split, Indices]) -> str:
+    shares = (
+        "all depths equally frequent"
+        if np.isinf(target.depth_spread)
+        else f"depths in a Gaussian of standard deviation {target.depth_spread} around 8.5"
+    )
+    correlations = ", ".join(
+        f"{split.value} {float(compute_correlation(quota)):.3f}".replace("-0.000", "0.000")
+        for split, quota in quotas.items()
+    )
+    return (
+        f"sampled to {_LENGTHS[0]} to {_LENGTHS[-1]} tokens in a Gaussian of mean "
+        f"{target.length_mean} and standard deviation {_LENGTH_SPREAD}, the same at each depth, "
+        f"and {shares}{_describe_missing(target, quotas)}; "
+        f"correlation of length and depth that remains: {correlations}"
+    )
+
+
+def _describe_missing(target: DepthTarget, quotas: Mapping[Split, Indices]) -> str:
+    """Return a clause that reports missing items at some length or depth, or the empty string."""
+    rows = sum(quotas.values(), np.zeros((len(DEPTHS), len(_LENGTHS)), np.int64))
+    met = all(np.array_equal(row, apportion_items(target.lengths, int(row.sum()))) for row in rows)
+    even = not np.isinf(target.depth_spread) or len({*rows.sum(axis=1).tolist()}) == 1
+    return "" if met and even else ", but fewer where the corpus has too few"
+
+
+def compute_correlation(quota: NDArray[Any]) -> Weights:
+    """Return the correlation of depth and length from counts by both, (..., 8, 17); 0 if undefined.
+
+    >>> compute_correlation(np.ones((8, 17))).tolist()
+    0.0
+    """
+    shares = quota / np.maximum(quota.sum(axis=(-2, -1), keepdims=True), 1e-12)
+    depth, length = (np.arange(n) for n in quota.shape[-2:])
+    by_depth, by_length = shares.sum(axis=-1), shares.sum(axis=-2)
+    mean_depth, mean_length = by_depth @ depth, by_length @ length
+    variance_product = (by_depth @ depth**2 - mean_depth**2) * (by_length @ length**2 - mean_length**2)
+    covariance = np.einsum("...dl,d,l->...", shares, depth, length) - mean_depth * mean_length
+    return np.asarray(covariance / np.sqrt(np.maximum(variance_product, 1e-12))).round(9) + 0.0
+
+
+TASK = NaturalTask(
+    name="TreeDepth",
+    published="tree_depth",
+    question_text="how many edges lead from the root to the deepest word of s?",
+    classes="5 to 12",
+    select_items=select_tree_depth,
+    need=TableNeed.TREE,
+    labels={"depth": ParseLabel("depth")},
+    answer=ParseLabel(ANSWER_SQL),
+    may_answer=give_reason(REVEALS_STRUCTURE, *BAG_AND_ORDER),
+)

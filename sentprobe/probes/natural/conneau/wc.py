@@ -1,0 +1,106 @@
+"""WC of Conneau et al. 2018, section 2: which of many words is in the sentence."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sentprobe.errors import UsageError
+from sentprobe.probes.corpus.queries import SentencePool
+from sentprobe.probes.dataset import TooFewError
+from sentprobe.probes.known_task import ABOUT_WORDS, Cue, give_reason
+from sentprobe.probes.natural import selection
+from sentprobe.probes.natural.natural_task import BAG_AND_ORDER, CORRELATED_IN_TEXT, NaturalTask
+
+FIRST_RANK = 2001
+"""Frequency rank of the first word."""
+
+WORDS = 1000
+"""Number of words."""
+
+
+def select_word_content(request: selection.SelectionRequest) -> selection.Selection:
+    """Return the items of WC: which of 1,000 words is in the sentence (exactly one is, once).
+
+    The words have at least 4 letters and no other characters; they are in lower case and follow in frequency from rank
+    2,001.
+
+    Raises:
+        TooFewError: the corpus has fewer than two such words.
+    """
+    words, first = _find_words(request)
+    rows = ", ".join(f"({rank}, {label})" for label, (rank, _) in enumerate(words))
+    frequencies = request.corpus.frequency_table
+    pool = request.select_pool(
+        f"WITH targets AS (SELECT word, label FROM {frequencies} "
+        f"JOIN (VALUES {rows}) AS chosen(rank, label) USING (rank)) "
+        "SELECT digest, any_value(label) AS label, 0 AS form FROM "
+        "(SELECT digest, lower(unnest(tokens)) AS word FROM sentences WHERE "
+        f"{selection.LENGTHS_SQL}) "
+        "JOIN targets USING (word) GROUP BY digest HAVING count(*) = 1"
+    )
+    labels = tuple(word for _, word in words)
+    _check_enough(request, pool, words)
+    places, share = selection.select_balanced(pool, labels, request.size, task=request.task)
+    description = f"{len(words):,} words, the first from frequency rank {first:,} on: "
+    return selection.Selection(
+        labels,
+        selection.read_entries(request, pool, places, labels=labels),
+        (
+            description + f"ranks {words[0][0]:,} to {words[-1][0]:,}",
+            *selection.describe_size(
+                request, share, classes=len(labels), why=selection.describe_rarest_class(pool, labels)
+            ),
+        ),
+    )
+
+
+def _check_enough(request: selection.SelectionRequest, pool: SentencePool, words: Sequence[tuple[int, str]]) -> None:
+    """Reject words that have no sentence for each split, and say how many sentences there are."""
+    needed = len(selection.list_splits(request.size))
+    counts = np.bincount(pool.labels, minlength=len(words))
+    few = np.flatnonzero(counts < needed)
+    if not len(few):
+        return
+    place = int(few[0])
+    advice = f"--words {place} asks for those before it, and " if place > 1 else ""
+    raise TooFewError(
+        f"{request.task}: {len(few):,} of {len(words):,} words from frequency rank {words[0][0]:,} on "
+        f"are in fewer than {needed} sentences without another of the words, one for each split; "
+        f"the first is {words[place][1]!r}; {advice}--first-rank for commoner or rarer ones"
+    )
+
+
+def _find_words(request: selection.SelectionRequest) -> tuple[list[tuple[int, str]], int]:
+    """Return the target words with their ranks, and the rank at which the search began."""
+    scale = selection.compute_scale(request.corpus.token_count)
+    settings = request.settings
+    first = settings.first_rank or 1 + round((FIRST_RANK - 1) * scale)
+    word_count = settings.words or max(2, round(WORDS * scale))
+    rows = request.corpus.query(
+        f"SELECT rank, word FROM {request.corpus.frequency_table} "
+        r"WHERE rank >= ? AND regexp_full_match(word, '\p{L}{4,}') ORDER BY rank LIMIT ?",
+        first,
+        word_count,
+    )
+    if settings.words is not None and len(rows) < word_count:
+        raise UsageError(
+            f"{request.task}: the corpus has {len(rows)} words of at least 4 letters from rank "
+            f"{first:,} on, not {word_count:,}; ask for fewer (--words) or begin at an earlier rank "
+            "(--first-rank)"
+        )
+    if len(rows) < 2:
+        raise TooFewError(
+            f"{request.task}: the corpus has {len(rows)} words of at least 4 letters from rank "
+            f"{first:,} on; at least 2 are needed"
+        )
+    return [(int(rank), str(word)) for rank, word in rows], first
+
+
+TASK = NaturalTask(
+    name="WC",
+    published="word_content",
+    question_text="which of 1,000 words is in s? (exactly one is, exactly once)",
+    classes="the words",
+    select_items=select_word_content,
+    may_answer=give_reason(ABOUT_WORDS, *BAG_AND_ORDER, Cue.SENTENCE) | give_reason(CORRELATED_IN_TEXT, Cue.LENGTH),
+)

@@ -1,0 +1,412 @@
+"""Selection of a task's items from a corpus: word frequency bands, classes and splits.
+
+The figures of Conneau et al. 2018 suit a large corpus. In a corpus of fewer than :data:`REFERENCE_TOKENS` tokens they
+shrink in proportion, since hardly a word would be frequent enough. The target words of Tense, SubjNum and ObjNum have a
+reference of their own (:mod:`sentprobe.probes.natural.target_words`).
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from random import Random
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sentprobe.errors import UsageError
+from sentprobe.probes.corpus.queries import Corpus, SentencePool
+from sentprobe.probes.dataset import Indices, Sampling, Size, Split, TooFewError
+from sentprobe.probes.formats.entries import Entry
+
+REFERENCE_TOKENS = 10_000_000
+"""Number of tokens from which the paper's figures apply. Our choice: the paper does not give the size of its corpus,
+and from about this size its figures fill its datasets."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrequencyBand:
+    """Corpus frequencies from *low* to *high*, both included."""
+
+    low: int
+    high: int
+
+    def __str__(self) -> str:
+        return f"{self.low}-{self.high}"
+
+    def scale(self, tokens: int, *, full_tokens: int = REFERENCE_TOKENS) -> "FrequencyBand":
+        """Return the band for a corpus of *tokens* tokens; unchanged from *full_tokens*.
+
+        >>> [str(FrequencyBand(40, 400).scale(tokens)) for tokens in (50_000_000, 450_000)]
+        ['40-400', '2-18']
+        """
+        factor = min(1.0, tokens / full_tokens)
+        low = max(1, round(self.low * factor))
+        return FrequencyBand(low, max(low + 1, round(self.high * factor)))
+
+
+_EXAMPLE = FrequencyBand(100, 5000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NaturalSettings:
+    """User settings for words and classes; None: the paper's, scaled to the corpus."""
+
+    band: FrequencyBand | None = None
+    """Frequencies for Tense, SubjNum and ObjNum."""
+    odd_band: FrequencyBand | None = None
+    """Frequencies for SOMO."""
+    first_rank: int | None = None
+    words: int | None = None
+    sequences: int | None = None
+    sampling: Sampling = Sampling.MIRROR
+    """Sampling method of the tasks of Adi et al."""
+
+    def __post_init__(self) -> None:
+        for name, number, least in (
+            ("first rank", self.first_rank, 1),
+            ("number of words", self.words, 2),
+            ("number of sequences", self.sequences, 1),
+        ):
+            if number is not None and number < least:
+                raise UsageError(f"the {name} must be at least {least}, not {number}")
+
+
+def compute_scale(tokens: int) -> float:
+    """Return the factor by which the paper's figures shrink in a corpus of *tokens* tokens."""
+    return min(1.0, tokens / REFERENCE_TOKENS)
+
+
+def parse_band(text: str) -> FrequencyBand:
+    """Parse ``LOW-HIGH``.
+
+    Raises:
+        UsageError: not two whole numbers with 1 <= LOW <= HIGH.
+    """
+    match = re.fullmatch(r"([0-9]{1,18})-([0-9]{1,18})", text)
+    if match is not None:
+        low, high = map(int, match.groups())
+        if 1 <= low <= high:
+            return FrequencyBand(low, high)
+    raise UsageError(f"a frequency band is LOW-HIGH, such as {_EXAMPLE}, with LOW from 1 up, not {text!r}")
+
+
+_MAX_SHOWN = 20
+"""Maximum number of classes that an error lists."""
+
+
+SplitPlaces = Mapping[Split, Indices]
+"""Positions in a pool, by split."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClassShare:
+    """Number of items of each of several equal classes, by split."""
+
+    requested: Mapping[Split, int]
+    obtained: Mapping[Split, int]
+
+    @property
+    def is_scaled(self) -> bool:
+        """Whether there are fewer items than requested."""
+        return self.requested != self.obtained
+
+
+def list_splits(size: Size) -> list[Split]:
+    """Return the splits with a positive size."""
+    return [split for split in Split if size.count_items(split)]
+
+
+def compute_class_share(size: Size, *, classes: int) -> dict[Split, int]:
+    """Return the number of items of each class by split, rounded up.
+
+    >>> compute_class_share(Size(100_000, 10_000, 10_000), classes=6)[Split.TRAIN]
+    16667
+    """
+    return {split: -(-size.count_items(split) // classes) for split in list_splits(size)}
+
+
+def scale_share(capacity: int, requested: Mapping[Split, int]) -> dict[Split, int] | None:
+    """Return *requested*, reduced in proportion to *capacity*; None if a split would be empty.
+
+    >>> scale_share(60, {Split.TRAIN: 100, Split.VALIDATION: 10, Split.TEST: 10})
+    {<Split.TRAIN: 'train'>: 50, <Split.VALIDATION: 'validation'>: 5, <Split.TEST: 'test'>: 5}
+    """
+    total = sum(requested.values())
+    if capacity >= total:
+        return dict(requested)
+    if capacity < len(requested):
+        return None
+    small: dict[Split, int] = {s: max(1, capacity * n // total) for s, n in requested.items() if s is not Split.TRAIN}
+    while sum(small.values()) >= capacity:  # training has the smaller share: it gets its one
+        small[max(small, key=small.__getitem__)] -= 1
+    train = capacity - sum(small.values())
+    return {split: small.get(split, train) for split in requested}
+
+
+def select_balanced(
+    pool: SentencePool, classes: Sequence[str], size: Size, *, task: str
+) -> tuple[SplitPlaces, ClassShare]:
+    """Select equally many sentences of each class, in the order of the pool.
+
+    Raises:
+        TooFewError: a class has fewer sentences than there are splits.
+    """
+    counts = np.bincount(pool.labels, minlength=len(classes))
+    requested = compute_class_share(size, classes=len(classes))
+    obtained = scale_share(int(counts.min()), requested)
+    if obtained is None:
+        raise make_too_few_error(task, dict(zip(classes, counts.tolist(), strict=True)), needed=len(requested))
+    places: dict[Split, list[Indices]] = {split: [] for split in obtained}
+    for label in range(len(classes)):
+        remaining = np.flatnonzero(pool.labels == label)
+        for split, number in obtained.items():
+            places[split].append(remaining[:number])
+            remaining = remaining[number:]
+    return {s: np.sort(np.concatenate(class_places)) for s, class_places in places.items()}, ClassShare(
+        requested, obtained
+    )
+
+
+def select_unbalanced(
+    pool: SentencePool, classes: Sequence[str], size: Size, *, task: str
+) -> tuple[SplitPlaces, ClassShare]:
+    """Select sentences in the order of the pool, regardless of class.
+
+    Raises:
+        TooFewError: there are fewer sentences than splits.
+    """
+    requested = compute_class_share(size, classes=1)
+    obtained = scale_share(len(pool.labels), requested)
+    if obtained is None:
+        counts = np.bincount(pool.labels, minlength=len(classes)).tolist()
+        raise make_too_few_error(task, dict(zip(classes, counts, strict=True)), needed=len(requested))
+    ends = np.cumsum([obtained[split] for split in obtained])
+    parts = np.split(np.arange(ends[-1]), ends[:-1])
+    return dict(zip(obtained, parts, strict=True)), ClassShare(requested, obtained)
+
+
+def select_by_form(
+    pool: SentencePool, classes: Sequence[str], size: Size, *, task: str
+) -> tuple[SplitPlaces, ClassShare]:
+    """Select equally many sentences of each class such that no word form is in two splits.
+
+    Raises:
+        TooFewError: no division of the forms gives each split some of each class.
+    """
+    requested = compute_class_share(size, classes=len(classes))
+    split_numbers = deal_forms(pool, classes=len(classes), requested=requested)
+    splits = list(requested)
+    cells = {
+        (split, label): np.flatnonzero((split_numbers == number) & (pool.labels == label))
+        for number, split in enumerate(splits)
+        for label in range(len(classes))
+    }
+    filled_share = min(1.0, *(len(cell) / requested[split] for (split, _), cell in cells.items()))
+    obtained = {split: int(requested[split] * filled_share + 1e-9) for split in splits}
+    if not all(obtained.values()):
+        counts = {f"{classes[c]} in {s.value}": len(cell) for (s, c), cell in cells.items()}
+        raise make_too_few_error(task, counts, needed=1, forms=True)
+    places = {
+        split: np.sort(np.concatenate([cells[split, label][: obtained[split]] for label in range(len(classes))]))
+        for split in splits
+    }
+    return places, ClassShare(requested, obtained)
+
+
+def deal_forms(pool: SentencePool, *, classes: int, requested: Mapping[Split, int]) -> Indices:
+    """Return for each sentence the number of the split to which its form is dealt, (n,) int64.
+
+    The commonest forms are dealt first, each to the split that lacks most of its class, so that rarer forms can even
+    out the shares. A form too common for a small split goes to training. Several limits of that are tried, and the deal
+    with the largest dataset wins. Forms of similar frequency are dealt in the pool's random order, which depends on the
+    seed.
+    """
+    forms, first, index = np.unique(pool.forms, return_index=True, return_inverse=True)
+    counts = np.zeros((len(forms), classes), np.int64)
+    np.add.at(counts, (index, pool.labels), 1)
+    sizes = counts.sum(axis=1)
+    octave = np.log2(np.maximum(sizes, 1)).astype(np.int64)
+    order = np.lexsort((first, -octave))
+    split_shares = np.array(list(requested.values())) / sum(requested.values())
+    best_filled, form_splits = -1.0, np.zeros(len(forms), np.int64)
+    # Limits, in sentences, by which a form may exceed its split's share.
+    for excess in (sizes.min() - 1, np.median(sizes), np.inf) if len(sizes) else ():
+        dealt, split_counts = _deal_with_excess(counts, order, split_shares, excess=float(excess))
+        if (filled := float((split_counts / split_shares[:, None]).min())) > best_filled:
+            best_filled, form_splits = filled, dealt
+    return np.asarray(form_splits[index], np.int64)
+
+
+def _deal_with_excess(
+    counts: Indices, order: Indices, split_shares: NDArray[np.float64], *, excess: float
+) -> tuple[Indices, NDArray[np.float64]]:
+    """Return the split of each form, and the sentences of each class by split.
+
+    - counts: (forms, classes) int64
+    - order: (forms,) int64, in which forms are dealt
+    - split_shares: (splits,) float64
+    """
+    room = split_shares[:, None] * counts.sum(axis=0)
+    split_counts = np.zeros_like(room)
+    dealt = np.zeros(counts.shape[1])
+    form_splits = np.zeros(len(counts), np.int64)
+    for form in order:
+        label = int(counts[form].argmax())
+        dealt += counts[form]
+        lack = split_shares * dealt[label] - split_counts[:, label]
+        left = room[:, label] - split_counts[:, label]
+        fits = left + excess >= counts[form, label]
+        split = int(np.where(fits, lack, -np.inf).argmax() if fits.any() else left.argmax())
+        form_splits[form] = split
+        split_counts[split] += counts[form]
+    return form_splits, split_counts
+
+
+def describe_rarest_class(pool: SentencePool, classes: Sequence[str]) -> str:
+    """Return a clause with the rarest class and its number of sentences."""
+    counts = np.bincount(pool.labels, minlength=len(classes))
+    label = int(counts.argmin())
+    return f"the rarest class, {classes[label]}, has {counts[label]:,} sentences"
+
+
+def make_too_few_error(task: str, counts: Mapping[str, int], *, needed: int, forms: bool = False) -> TooFewError:
+    """Return an error that lists the available counts, the rarest classes first."""
+    rarest = sorted(counts.items(), key=lambda entry: (entry[1], entry[0]))
+    shown = ", ".join(f"{name}: {count}" for name, count in rarest[:_MAX_SHOWN])
+    more = f" and {len(rarest) - _MAX_SHOWN} more classes" if len(rarest) > _MAX_SHOWN else ""
+    why = ", and no word may be in two splits" if forms else ""
+    return TooFewError(
+        f"{task}: the corpus has too few sentences: at least {needed} are needed of each class"
+        f"{why}; it has {shown or 'none'}{more}"
+    )
+
+
+def format_scaled_note(size: Size, items: Mapping[Split, int], *, why: str) -> str:
+    """Return the note that a dataset is smaller than requested."""
+    requested = ", ".join(f"{size.count_items(split):,} {split.value}" for split in items)
+    obtained = ", ".join(f"{number:,} {split.value}" for split, number in items.items())
+    return f"scaled down: {requested} items were asked for, the corpus gives {obtained}; {why}"
+
+
+_SCALED_PATTERN = re.compile(r"(.+?): scaled down: (.+) items were asked for, the corpus gives (.+?); (.+)", re.DOTALL)
+
+
+def merge_scaled_notes(notes: Iterable[str]) -> list[str]:
+    """Return the notes of several tasks, ``TASK: NOTE``, with one line for all scaled-down tasks.
+
+    >>> sizes = {Split.TRAIN: 90, Split.TEST: 9}
+    >>> note = format_scaled_note(Size(100, 10, 0), sizes, why="few")
+    >>> merge_scaled_notes([f"WC: {note}", "WC: 5 words", f"SOMO: {note}"])
+    ['scaled down: 100 train, 10 test items were asked for, the corpus gives WC 90, 9 (few); \
+SOMO 90, 9 (few)', 'WC: 5 words']
+    """
+    matches = {note: _SCALED_PATTERN.fullmatch(note) for note in notes}
+    request_counts = Counter(match[2] for match in matches.values() if match)
+    merged: dict[str, str] = {}
+    for note, match in matches.items():
+        if match is None or request_counts[match[2]] == 1:
+            merged[note] = note
+        else:
+            task_sizes = f"{match[1]} {re.sub(' [a-z]+', '', match[3])} ({match[4]})"
+            start = f"scaled down: {match[2]} items were asked for, the corpus gives "
+            merged[start] = f"{merged[start]}; {task_sizes}" if start in merged else start + task_sizes
+    return list(merged.values())
+
+
+LENGTHS_SQL = "length BETWEEN 5 AND 28"
+"""SQL condition on sentence length, from Conneau et al. 2018."""
+
+
+def build_answered_rows_sql(answer: str) -> str:
+    """Return SQL that selects the rows whose *answer* is not NULL, with the answer.
+
+    >>> build_answered_rows_sql("verb_tag")
+    '(SELECT *, verb_tag AS answer FROM sentences) WHERE answer IS NOT NULL'
+    """
+    return f"(SELECT *, {answer} AS answer FROM sentences) WHERE answer IS NOT NULL"
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionRequest:
+    """A request for the items of a task: corpus, size, seed and settings."""
+
+    task: str
+    corpus: Corpus
+    size: Size
+    seed: int
+    settings: NaturalSettings = NaturalSettings()
+
+    @property
+    def key(self) -> str:
+        """Key of the random order of sentences."""
+        return f"{self.seed} {self.task}"
+
+    def make_random(self, text: object = "") -> Random:
+        """Return a random generator for this task, seed and *text*."""
+        return Random(f"{self.key} {text}")
+
+    def select_pool(self, sql: str, *, limit: int | None = None) -> SentencePool:
+        """Return the sentences that *sql* selects, in this request's random order."""
+        return self.corpus.select_pool(sql, key=self.key, limit=limit)
+
+    @property
+    def as_published(self) -> bool:
+        """Whether the tasks of Adi et al. are sampled as in the paper."""
+        return self.settings.sampling is Sampling.PAPER
+
+    @property
+    def total(self) -> int:
+        """Number of items in all splits."""
+        return sum(self.size.count_items(split) for split in Split)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The items of a task, and the notes and counts for its card."""
+
+    labels: tuple[str, ...]
+    entries: tuple[Entry, ...]
+    notes: tuple[str, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """Counts other than those of items per class."""
+    forms: Mapping[Split, frozenset[str]] = field(default_factory=dict)
+    """Target words of each split, if no word may be in two."""
+
+
+def make_entry(split: Split, label: str, text: str, probes: tuple[str, ...] = ()) -> Entry:
+    """Return an item by its texts."""
+    return Entry(split=split, label=label, sentence=text, probes=probes)
+
+
+def read_entries(
+    request: SelectionRequest, pool: SentencePool, places: SplitPlaces, *, labels: Sequence[str]
+) -> tuple[Entry, ...]:
+    """Return the unchanged sentences at these places, with their labels."""
+    entries: list[Entry] = []
+    for split, chosen in places.items():
+        texts = request.corpus.read_texts(pool.handles[chosen])
+        label_names = (labels[label] for label in pool.labels[chosen])
+        entries += [make_entry(split, label, text) for label, text in zip(label_names, texts, strict=True)]
+    return tuple(entries)
+
+
+def describe_size(request: SelectionRequest, share: ClassShare, *, classes: int, why: str) -> tuple[str, ...]:
+    """Return the note that a task was scaled down, if it was."""
+    if not share.is_scaled:
+        return ()
+    items = {split: number * classes for split, number in share.obtained.items()}
+    return (format_scaled_note(request.size, items, why=why),)
+
+
+def compute_text_digest(text: str) -> str:
+    """Return the digest of a sentence in the table."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def find_unknown_texts(corpus: Corpus, texts: Iterable[str]) -> set[str]:
+    """Return the texts that are not sentences of the corpus."""
+    digests = {compute_text_digest(text): text for text in texts}
+    known_digests = corpus.find_known_digests(sorted(digests))
+    return {text for digest, text in digests.items() if digest not in known_digests}

@@ -1,0 +1,291 @@
+"""Agreement of two tables about the same sentences, and their disagreements.
+
+Conneau et al. 2018 (section 2) judged automatic labels by people; here a second table takes their place: gold trees
+against a parser's, or one parser against another. Sentences are matched by the digests of their tokens. DuckDB counts.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from sentprobe.errors import SentprobeError
+from sentprobe.probes.corpus.queries import Corpus, open_corpus
+from sentprobe.probes.corpus.table import Table
+from sentprobe.probes.natural.catalogue import TASKS
+from sentprobe.probes.natural.natural_task import NaturalTask, ParseLabel, TableNeed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgreementCounts:
+    """Counts of sentences on which two analyses, A and B, agree or disagree about a label."""
+
+    neither: int = 0
+    """Neither has the label."""
+    same: int = 0
+    """Both have it, with the same value."""
+    different: int = 0
+    """Both have it, with different values."""
+    only_a: int = 0
+    only_b: int = 0
+    chance: float | None = None
+    """Expected agreement of independent analyses; None without classes."""
+
+    @property
+    def total(self) -> int:
+        """Number of sentences."""
+        return self.neither + self.same + self.different + self.only_a + self.only_b
+
+    @property
+    def agreed(self) -> int:
+        """Sentences with the same label in both, or with none in both."""
+        return self.neither + self.same
+
+    @property
+    def both(self) -> int:
+        """Sentences with a label in both."""
+        return self.same + self.different
+
+    @property
+    def labelled_by_a(self) -> int:
+        """Sentences with a label in A."""
+        return self.both + self.only_a
+
+    @property
+    def labelled_by_b(self) -> int:
+        """Sentences with a label in B."""
+        return self.both + self.only_b
+
+    @property
+    def rate(self) -> float:
+        """Share of sentences with the same label in both, or with none in both."""
+        return self.agreed / self.total if self.total else 1.0
+
+    @property
+    def rate_of_both(self) -> float:
+        """Share of equal labels among sentences with a label in both."""
+        return self.same / self.both if self.both else 1.0
+
+    @property
+    def kappa(self) -> float | None:
+        """Cohen's kappa (1960, equation 1) over the sentences with a label in both.
+
+        None without classes, without such sentences, or if all have the same class.
+        """
+        if self.chance is None or not self.both or self.chance == 1:
+            return None
+        return (self.rate_of_both - self.chance) / (1 - self.chance)
+
+
+def compute_chance_agreement(agreeing: int, both: int) -> float:
+    """Return the expected agreement: *agreeing* pairs out of the pairs of *both* sentences.
+
+    *agreeing* is the sum over classes of A's count times B's count. The result is 1 without sentences.
+
+    >>> compute_chance_agreement(2 * 1 + 2 * 3, 4)
+    0.5
+    """
+    return agreeing / both**2 if both else 1.0
+
+
+class MeasureKind(StrEnum):
+    """Kind of a comparison."""
+
+    LABEL = "label"
+    """A label of every sentence."""
+    TASK = "task"
+    """A task's answer, for the task's candidate sentences."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgreementMeasure:
+    """A label that two tables give to a sentence, as an SQL expression; NULL: no label."""
+
+    name: str
+    kind: MeasureKind
+    task: str
+    sql: str
+    classes: bool
+    """Whether its values are classes; otherwise they are positions in the sentence."""
+    trees: bool
+    """Whether it needs constituents."""
+
+
+def list_measures() -> tuple[AgreementMeasure, ...]:
+    """Return all measures: the labels of all tasks, then their answers."""
+    tasks = TASKS.values()
+    return (
+        *(_make_measure(task, name, label, MeasureKind.LABEL) for task in tasks for name, label in task.labels.items()),
+        *(_make_measure(task, task.name, task.answer, MeasureKind.TASK) for task in tasks if task.answer is not None),
+    )
+
+
+def _make_measure(task: NaturalTask, name: str, label: ParseLabel, kind: MeasureKind) -> AgreementMeasure:
+    return AgreementMeasure(
+        name=name, kind=kind, task=task.name, sql=label.sql, classes=label.classes, trees=task.need is TableNeed.TREE
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableAgreement:
+    """The common sentences of two tables, A and B, and the agreement of their labels."""
+
+    both: int
+    """Sentences in both tables."""
+    only_a: int
+    only_b: int
+    tags: AgreementCounts
+    """Agreement of the tokens' tags."""
+    tallies: Mapping[AgreementMeasure, AgreementCounts]
+    """Agreement by measure, without those for which a table lacks constituents."""
+
+
+class TablePairs:
+    """The sentences that two tables share, side by side."""
+
+    def __init__(self, corpus: Corpus, measures: tuple[AgreementMeasure, ...]) -> None:
+        self._corpus = corpus
+        self._measures = measures
+        corpus.query(
+            "CREATE TEMP TABLE pairs AS SELECT * FROM "
+            f"(SELECT digest, id, {self._build_values_sql('a')} FROM sentences) "
+            f"JOIN (SELECT digest, {self._build_values_sql('b')} FROM others) USING (digest)"
+        )
+
+    def __len__(self) -> int:
+        ((count,),) = self._corpus.query("SELECT count(*) FROM pairs")
+        return int(count)
+
+    def _build_values_sql(self, side: str) -> str:
+        return ", ".join(f"{measure.sql} AS {side}{n}" for n, measure in enumerate(self._measures))
+
+    def compute_agreement(self) -> TableAgreement:
+        """Count agreements and disagreements.
+
+        Raises:
+            SentprobeError: a shard cannot be read, or there is no room for temporary files.
+        """
+        ((first, second),) = self._corpus.query(
+            "SELECT (SELECT count(*) FROM sentences), (SELECT count(*) FROM others)"
+        )
+        both = len(self)
+        return TableAgreement(
+            both=both,
+            only_a=first - both,
+            only_b=second - both,
+            tags=self._count_tags(),
+            tallies=self._count_measures(),
+        )
+
+    def _count_tags(self) -> AgreementCounts:
+        ((total, same),) = self._corpus.query(
+            "SELECT count(*), count(*) FILTER (a = b) FROM ("
+            "SELECT unnest(one.tags) AS a, unnest(two.tags) AS b "
+            "FROM sentences one JOIN others two USING (digest) "
+            "WHERE len(one.tags) = len(two.tags))"
+        )
+        return AgreementCounts(same=same, different=total - same)
+
+    def _count_measures(self) -> dict[AgreementMeasure, AgreementCounts]:
+        numbers = range(len(self._measures))
+        (row,) = self._corpus.query(f"SELECT {', '.join(map(_build_counts_sql, numbers))} FROM pairs")
+        return {
+            measure: self._make_counts(measure, n, counts)
+            for n, (measure, counts) in enumerate(zip(self._measures, row, strict=True))
+        }
+
+    def _make_counts(self, measure: AgreementMeasure, number: int, counts: Mapping[str, int]) -> AgreementCounts:
+        chance = None
+        if measure.classes:
+            agreeing = self._count_agreeing_pairs(f"a{number}", f"b{number}")
+            chance = compute_chance_agreement(agreeing, counts["same"] + counts["different"])
+        return AgreementCounts(**counts, chance=chance)
+
+    def _count_agreeing_pairs(self, a: str, b: str) -> int:
+        """Return the number of pairs, of a sentence of A and one of B, with the same class."""
+        counts = (
+            f"(SELECT {side} AS value, count(*) AS {name} FROM pairs "
+            f"WHERE {a} IS NOT NULL AND {b} IS NOT NULL GROUP BY {side})"
+            for side, name in ((a, "n"), (b, "m"))
+        )
+        ((pair_count,),) = self._corpus.query(
+            f"SELECT coalesce(sum(n * m), 0) FROM {' JOIN '.join(counts)} USING (value)"
+        )
+        return int(pair_count)
+
+    def list_disagreements(self) -> Iterator[dict[str, Any]]:
+        """Yield a record of each disagreement, by measure, then in the order of table A.
+
+        A value is null if its table gives no label. Positions come with their words.
+        """
+        for number, measure in enumerate(self._measures):
+            a, b = f"a{number}", f"b{number}"
+            rows = self._corpus.stream(
+                f"SELECT one.digest, one.source, one.place, one.text, {a}, {b} "
+                "FROM pairs JOIN sentences one USING (digest) "
+                f"WHERE {a} IS DISTINCT FROM {b} ORDER BY one.id"
+            )
+            yield from (_build_record(measure, row) for row in rows)
+
+
+def _build_counts_sql(number: int) -> str:
+    """Return the SQL of the counts of a measure, as a struct."""
+    a, b = f"a{number}", f"b{number}"
+    conditions = {
+        "neither": f"{a} IS NULL AND {b} IS NULL",
+        "same": f"{a} = {b}",
+        "different": f"{a} <> {b}",
+        "only_a": f"{a} IS NOT NULL AND {b} IS NULL",
+        "only_b": f"{a} IS NULL AND {b} IS NOT NULL",
+    }
+    counted = (f"'{name}': count(*) FILTER ({condition})" for name, condition in conditions.items())
+    return f"{{{', '.join(counted)}}}"
+
+
+def _build_record(measure: AgreementMeasure, row: tuple[Any, ...]) -> dict[str, Any]:
+    digest, source, place, text, first, second = row
+    record = {
+        "kind": measure.kind.value,
+        "name": measure.name,
+        "a": first,
+        "b": second,
+        "digest": digest,
+        "source": source,
+        "place": place,
+        "text": text,
+    }
+    if not measure.classes:
+        record |= {f"{side}_words": _find_words(text, record[side]) for side in ("a", "b")}
+    return record
+
+
+def _find_words(text: str, position: int | Mapping[str, int] | None) -> str | list[str] | None:
+    """Return the word at a position, or the two clauses."""
+    if position is None:
+        return None
+    tokens = text.split(" ")
+    if isinstance(position, int):
+        return tokens[position]
+    spans = ((position[f"{name}_start"], position[f"{name}_end"]) for name in ("first", "second"))
+    return [" ".join(tokens[start:end]) for start, end in spans]
+
+
+@contextmanager
+def open_pairs(first: Table, second: Table) -> Iterator[TablePairs]:
+    """Match the sentences of two tables by their tokens.
+
+    Raises:
+        SentprobeError: the tables have no sentence in common, or a shard cannot be read.
+    """
+    trees = first.constituents and second.constituents
+    compared = tuple(measure for measure in list_measures() if trees or not measure.trees)
+    with open_corpus(first) as corpus:
+        corpus.add_table(second, view="others")
+        pairs = TablePairs(corpus, compared)
+        if not len(pairs):
+            raise SentprobeError(
+                f"{first.path} and {second.path} have no sentence in common; sentences are matched "
+                "by their tokens, so analyse the tokens of one for the other (--format tokens)"
+            )
+        yield pairs

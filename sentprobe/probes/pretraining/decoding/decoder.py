@@ -1,0 +1,86 @@
+"""Decoder that generates a text from a sentence vector (Conneau et al. 2018, appendix)."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from sentprobe.probes.pretraining.decoding.subwords import END, PADDING, START
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecoderSize:
+    """Sizes of a decoder; defaults follow the paper's "Further training details"."""
+
+    codes: int
+    vector: int
+    hidden: int = 512
+    layers: int = 2
+    inputs: int = 300
+    """Width of the code embeddings."""
+    dropout: float = 0.0
+    """Dropout rate of code embeddings, between layers, and of states."""
+
+
+class VectorDecoder(nn.Module):
+    """An LSTM over the previous codes; the sentence vector is added to its input at every step."""
+
+    def __init__(self, size: DecoderSize) -> None:
+        super().__init__()
+        self.codes = nn.Embedding(size.codes, size.inputs, padding_idx=PADDING)
+        self.lstm = nn.LSTM(
+            size.inputs + size.vector,
+            size.hidden,
+            size.layers,
+            batch_first=True,
+            dropout=size.dropout if size.layers > 1 else 0.0,
+        )
+        self.dropout = nn.Dropout(size.dropout)
+        self.out = nn.Linear(size.hidden, size.codes)
+
+    def forward(self, vectors: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        """Return the loss summed over the target codes, in nats.
+
+        *vectors* are (b, vector), *targets* (b, time) from START to END, padded with PADDING.
+        """
+        states, _ = self._compute_states(vectors, targets[:, :-1])  # (b, time - 1, hidden)
+        is_target = targets[:, 1:] != PADDING
+        logits = self.out(self.dropout(states[is_target]))  # (n, codes): none for padding
+        return functional.cross_entropy(logits, targets[:, 1:][is_target], reduction="sum")
+
+    def _compute_states(
+        self,
+        vectors: torch.Tensor,
+        codes: torch.Tensor,
+        previous_state: tuple[torch.Tensor, torch.Tensor] | None = None,
+    ) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
+        code_embeddings = self.dropout(self.codes(codes))  # (b, time, inputs)
+        repeated_vectors = vectors.unsqueeze(1).expand(-1, code_embeddings.shape[1], -1)
+        outputs: tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]
+        outputs = self.lstm(torch.cat([code_embeddings, repeated_vectors], dim=2), previous_state)
+        return outputs
+
+    @torch.no_grad()
+    def generate(self, vectors: torch.Tensor, *, max_length: int) -> torch.Tensor:
+        """Return greedily decoded codes, (b, time), with PADDING after END.
+
+        *max_length* counts END, too.
+        """
+        last_codes = torch.full((len(vectors), 1), START, device=vectors.device)
+        ended = torch.zeros_like(last_codes, dtype=torch.bool)
+        previous_state = None
+        generated: list[torch.Tensor] = []
+        while len(generated) < max_length and not ended.all():
+            states, previous_state = self._compute_states(vectors, last_codes, previous_state)
+            last_codes = self.out(states).argmax(dim=2).masked_fill(ended, PADDING)  # (b, 1)
+            ended = ended | (last_codes == END)
+            generated.append(last_codes)
+        return torch.cat(generated, dim=1)
+
+
+def make_decoder(size: DecoderSize, *, seed: int) -> VectorDecoder:
+    """Return a decoder with PyTorch's default initial weights, drawn from *seed*."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return VectorDecoder(size)

@@ -1,0 +1,101 @@
+"""Devices and precision of a training, by lightning-fabric."""
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.util import find_spec
+from typing import Any
+
+import torch
+
+from sentprobe.errors import UsageError
+from sentprobe.probes.encoders.protocol import missing_extra
+from sentprobe.probes.trainer.bank import has_fast_bfloat16
+from sentprobe.probes.trainer.devices import find_device
+from sentprobe.processes import check_count
+
+
+class TrainingPrecision(StrEnum):
+    """Precision of matrix products; weights are always float32."""
+
+    AUTO = "auto"
+    """bfloat16 if the processor or GPU has instructions for it."""
+    FLOAT32 = "float32"
+    BFLOAT16 = "bfloat16"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingMachine:
+    """Devices and precision of the training loop."""
+
+    device: str = "cpu"
+    """auto, cpu, cuda or mps."""
+    devices: int = 1
+    precision: TrainingPrecision = TrainingPrecision.AUTO
+
+
+def is_first_process() -> bool:
+    """Return whether this process is not one that Fabric started for another device."""
+    return os.environ.get("LOCAL_RANK", "0") == "0"
+
+
+def check_machine(machine: TrainingMachine) -> None:
+    """Check that the devices are available, before any text is read."""
+    if find_spec("lightning_fabric") is None:
+        raise missing_extra("a training", extra="train")
+    check_count("devices", machine.devices)
+    if ":" in machine.device:
+        raise UsageError(f"--device {machine.device}: without a number; --devices says how many")
+    device = find_device(machine.device)
+    available = {"cuda": torch.cuda.device_count(), "mps": 1}.get(device, machine.devices)
+    if machine.devices > available:
+        raise UsageError(f"--devices {machine.devices}: there is no more than {available} of {device}")
+    choose_precision(machine)
+
+
+def make_fabric(machine: TrainingMachine) -> Any:
+    """Return lightning-fabric's object, which moves tensors and joins devices."""
+    try:
+        import lightning_fabric as lightning
+    except ModuleNotFoundError:
+        raise missing_extra("a training", extra="train") from None
+    precision = _FABRIC_PRECISIONS[choose_precision(machine)]
+    try:
+        with suppress_fabric_messages():
+            return lightning.Fabric(accelerator=machine.device, devices=machine.devices, precision=precision)
+    except (RuntimeError, ValueError) as error:  # bases of Fabric's errors
+        raise UsageError(f"--device {machine.device}: {error}") from None
+
+
+@contextmanager
+def suppress_fabric_messages() -> Iterator[None]:
+    """Suppress Fabric's messages about its precision on stderr."""
+    log = logging.getLogger("lightning_fabric")
+    previous_level = log.level
+    log.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        log.setLevel(previous_level)
+
+
+_FABRIC_PRECISIONS: Any = {TrainingPrecision.FLOAT32: "32-true", TrainingPrecision.BFLOAT16: "bf16-mixed"}
+
+
+def has_accelerator() -> bool:
+    """Return whether there is a GPU of any kind."""
+    return torch.cuda.is_available() or torch.backends.mps.is_available()
+
+
+def choose_precision(machine: TrainingMachine) -> TrainingPrecision:
+    """Return FLOAT32 or BFLOAT16 for a machine."""
+    uses_cpu = machine.device == "cpu" or not has_accelerator()
+    is_fast = has_fast_bfloat16() if uses_cpu else torch.cuda.is_available()
+    if machine.precision is TrainingPrecision.BFLOAT16 and not is_fast:
+        raise UsageError("precision bfloat16: there are no instructions for it here; use auto")
+    if machine.precision is TrainingPrecision.AUTO:
+        return TrainingPrecision.BFLOAT16 if is_fast else TrainingPrecision.FLOAT32
+    return machine.precision

@@ -1,0 +1,156 @@
+"""Sentences in reading order, from plain text, columns, parses or a corpus table."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+from sentprobe.disk.files import is_table
+from sentprobe.errors import UsageError, suggest
+from sentprobe.probes.corpus import text_formats as tf
+from sentprobe.probes.corpus.analysis_settings import find_punkt, load_splitter
+from sentprobe.probes.corpus.table import open_table
+from sentprobe.probes.pretraining.texts import corpora, parses, text_files, text_filters
+from sentprobe.probes.syntax.typography import straighten
+
+_Texts: TypeAlias = Iterator[str | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentenceFiles:
+    """Format and columns of files of sentences."""
+
+    format: str | None = None
+    """A name in :data:`FORMATS`; None: by the suffix."""
+    column: str = "text"
+    """Column of the texts, in files with columns."""
+    document: str | None = None
+    """Column that names the document of a text; None: a file is one document."""
+
+
+def read_sentences(
+    *paths: Path | str,
+    files: SentenceFiles = SentenceFiles(),
+    options: text_filters.TextOptions = text_filters.TextOptions(),  # noqa: B008 - frozen
+) -> corpora.Sentences:
+    """Read sentences; empty lines, omitted sentences and the end of a file end a document.
+
+    Plain text has a sentence per line; the format ``text`` is running text, which is split into sentences. A folder is
+    a corpus table.
+    """
+    if files.format is not None and files.format not in FORMATS:
+        suggestion = suggest(files.format, FORMATS)
+        raise UsageError(f"there is no format {files.format!r}{suggestion}; known: {', '.join(FORMATS)}")
+    text_filter = text_filters.TextFilter(options)
+    names = text_files.find_files(paths)
+    texts, documents = _collect_documents(
+        sentence for name in names for sentence in _read_kept_sentences(name, files, text_filter)
+    )
+    text_filters.check_enough(", ".join(names), texts, "sentence", text_filter.summarize_omissions())
+    return corpora.Sentences(tuple(texts), tuple(documents), text_filter.summarize_omissions())
+
+
+def _collect_documents(sentences: Iterable[str | None]) -> tuple[list[str], list[int]]:
+    """Return the sentences, and the start of each document."""
+    texts: list[str] = []
+    documents: list[int] = []
+    starts_document = True
+    for sentence in sentences:
+        if sentence is parses.DOCUMENT_BREAK:
+            starts_document = True
+            continue
+        if starts_document:
+            documents.append(len(texts))
+        starts_document = False
+        texts.append(sentence)
+    return texts, documents
+
+
+def _read_kept_sentences(name: str, files: SentenceFiles, text_filter: text_filters.TextFilter) -> _Texts:
+    """Yield a file's kept sentences; a break replaces each omitted one and follows the last."""
+    is_analysed = is_table(Path(name))
+    text_format = _TABLE_FORMAT if is_analysed else FORMATS[files.format or text_files.find_format(name, SUFFIXES)]
+    for text in text_format.read(_SentenceFile(name, files, text_filter.options)):
+        sentence = text and text_filter.to_sentence(text, is_tokenised=text_format.is_tokenised)
+        yield sentence if sentence is not None and text_filter.is_kept(sentence) else parses.DOCUMENT_BREAK
+    yield parses.DOCUMENT_BREAK
+
+
+class _SentenceFile(NamedTuple):
+    """A file with its format and options."""
+
+    name: str
+    files: SentenceFiles
+    options: text_filters.TextOptions
+
+    def read_lines(self) -> Iterator[str]:
+        return text_files.read_lines(self.name, self.options.encoding)
+
+
+class _TextFormat(NamedTuple):
+    """Reader of a format, and whether its texts are tokenised already."""
+
+    read: Callable[[_SentenceFile], _Texts]
+    is_tokenised: bool = False
+
+
+def _read_line_sentences(file: _SentenceFile) -> _Texts:
+    return (line if line.strip() else parses.DOCUMENT_BREAK for line in file.read_lines())
+
+
+def _split_running_text(file: _SentenceFile) -> _Texts:
+    """Yield the sentences of all paragraphs."""
+    split = load_splitter(str(find_punkt(file.options.punkt)))
+    for piece in tf.split_paragraphs(file.read_lines()):
+        straight_text = straighten(piece.text)
+        end = 0
+        for sentence in split(straight_text.text):
+            start = straight_text.text.index(sentence, end)
+            end = start + len(sentence)
+            yield straight_text.restore_form(start, end)
+
+
+def _read_column(file_format: str, file: _SentenceFile) -> _Texts:
+    columns = [column for column in (file.files.column, file.files.document) if column is not None]
+    document: object = None
+    rows = text_files.read_rows(file.name, file_format, columns, file.options.encoding)
+    for number, (value, *document_key) in enumerate(rows, 1):
+        if document_key != document:
+            yield parses.DOCUMENT_BREAK
+        document = document_key
+        yield text_files.to_text(f"{file.name}, row {number}", columns[0], value)
+
+
+def _read_parsed(file_format: str, file: _SentenceFile) -> _Texts:
+    for parsed in parses.read_parses(file.name, file_format, file.options.encoding):
+        yield parses.DOCUMENT_BREAK if parsed is None else parses.join_tokens(parsed)
+
+
+def _read_analysed_table(file: _SentenceFile) -> _Texts:
+    """Yield a table's sentences in order; duplicates, which the table lacks, become breaks."""
+    last_place: tuple[str, int] = ("", 0)
+    for shard in open_table(Path(file.name)).files:
+        columns = ("text", "source", "place")
+        for text, source, place in text_files.read_rows(shard, "parquet", columns, "utf-8"):
+            if (source, place - 1) != last_place:
+                yield parses.DOCUMENT_BREAK
+            last_place = source, place
+            yield text
+
+
+_TABLE_FORMAT = _TextFormat(_read_analysed_table, is_tokenised=True)
+
+FORMATS: Mapping[str, _TextFormat] = {
+    "lines": _TextFormat(_read_line_sentences),
+    "text": _TextFormat(_split_running_text),
+    "tokens": _TextFormat(_read_line_sentences, is_tokenised=True),
+    **{name: _TextFormat(partial(_read_column, name)) for name in ("jsonl", "parquet", "tsv")},
+    **{name: _TextFormat(partial(_read_parsed, name), is_tokenised=True) for name in parses.FORMATS},
+}
+"""Formats by name, as in ``probe analyze``."""
+
+SUFFIXES: Mapping[str, str] = (
+    {".txt": "lines", ".text": "lines", ".tok": "tokens"} | text_files.SUFFIXES | parses.SUFFIXES
+)
+"""Format of a file by its suffix; running text has no suffix of its own."""

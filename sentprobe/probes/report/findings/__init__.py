@@ -1,0 +1,1 @@
+"""Findings drawn from results: comparisons, standings, control verdicts, mistakes."""

@@ -1,0 +1,359 @@
+"""Comparisons of encoders on each task, by paired tests."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import mean
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sentprobe.display.table_writers import Grid, GridCell, GridRow
+from sentprobe.errors import ResultsError, UsageError, suggest
+from sentprobe.probes.report.findings import encoder_variants
+from sentprobe.probes.report.findings.draws import differ_in_draw
+from sentprobe.probes.results.result import Condition, Result, Results
+from sentprobe.probes.statistics import Correction, PairedComparison, compare_draws, compare_items, correct_p_values
+from sentprobe.specs import choose_member
+
+LEVEL = 0.05
+"""A difference is significant if its corrected p-value is below this level."""
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderResults:
+    """The results of one encoder, and the folder they were read from."""
+
+    encoder: str
+    source: str
+    by_task: Mapping[str, tuple[Result, ...]]
+
+
+MatchedResults = tuple[tuple[Result, Result], ...]
+"""The results of two encoders on one task, in each draw that both have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestedDifference:
+    """A difference of two encoders, with p-values corrected over all comparisons of the request."""
+
+    matched: tuple[tuple[Any, Any], ...]
+    """The results of both encoders in each draw."""
+    paired: PairedComparison
+    sign_p: float
+    t_p: float
+
+    @property
+    def draws(self) -> int:
+        """The number of draws in which both encoders have results."""
+        return len(self.matched)
+
+    @property
+    def significant(self) -> bool:
+        """Whether the corrected difference is significant: t-test over draws, else sign test."""
+        return (self.t_p if self.draws > 1 else self.sign_p) < LEVEL
+
+    @property
+    def accuracies(self) -> tuple[float, float]:
+        """The mean accuracy of each encoder over the draws."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison(TestedDifference):
+    """Two encoders on one task."""
+
+    first: Result
+    second: Result
+    matched: MatchedResults
+
+    @property
+    def accuracies(self) -> tuple[float, float]:
+        """The mean accuracy of each encoder over the draws."""
+        first, second = zip(*self.matched, strict=True)
+        return mean(result.accuracy for result in first), mean(result.accuracy for result in second)
+
+
+def group_by_encoder(
+    results: Results, source: str, *, hint: str = "compare results with one of each"
+) -> list[EncoderResults]:
+    """Return the encoders of a run, each with its results by task.
+
+    - hint: the end of the error message
+
+    Raises:
+        UsageError: an encoder has two results on one task that are not draws of one run.
+    """
+    encoders: dict[str, dict[str, tuple[Result, ...]]] = {}
+    for record in results.records:
+        by_task = encoders.setdefault(record.encoder, {})
+        results_so_far = by_task.get(record.task, ())
+        if not all(differ_in_draw(result, record) for result in results_so_far):
+            raise UsageError(
+                f"{source}: there are two results of {record.encoder} on {record.task}, whose "
+                f"classifiers, data or seeds differ; {hint}"
+            )
+        by_task[record.task] = (*results_so_far, record)
+    return [EncoderResults(name, source, by_task) for name, by_task in encoders.items()]
+
+
+def select_encoder(encoders: Sequence[EncoderResults], encoder: str | None, *, source: str) -> EncoderResults:
+    """Return the encoder of that name, or the only one.
+
+    Raises:
+        UsageError: no encoder has the name; none is named and there are several.
+    """
+    names = [side.encoder for side in encoders]
+    if encoder is None:
+        if len(encoders) == 1:
+            return encoders[0]
+        raise UsageError(
+            f"{source} has {len(encoders)} encoders; name one, as in '{source}#{names[0]}'"
+            if names
+            else f"{source} has no results"
+        )
+    for side in encoders:
+        if side.encoder == encoder:
+            return side
+    raise UsageError(f"{source} has no encoder {encoder!r}{suggest(encoder, names)}; it has: {', '.join(names)}")
+
+
+def compare_pairs(
+    pairs: Sequence[tuple[EncoderResults, EncoderResults]], *, correction: Correction = Correction.HOLM
+) -> tuple[Comparison, ...]:
+    """Compare each pair of encoders on each task that both have results on.
+
+    Raises:
+        ResultsError: the two were tested on different data, or have no task in common.
+    """
+    return compare_results([matched for pair in pairs for matched in _match_tasks(*pair)], correction=correction)
+
+
+def compare_results(
+    results: Sequence[MatchedResults],
+    *,
+    correction: Correction = Correction.HOLM,
+    conditions: tuple[Condition, Condition] = (Condition.PROBE, Condition.PROBE),
+) -> tuple[Comparison, ...]:
+    """Compare matched results: one draw on its test items, several draws by their accuracies.
+
+    - conditions: the conditions to compare, of the first and of the second result
+    """
+    paired = [_compare_matched(matched, conditions) for matched in results]
+    sign_p_values = correct_p_values([test.sign_p for test in paired], correction)
+    t_p_values = correct_p_values([test.t_p for test in paired], correction)
+    return tuple(
+        Comparison(first=matched[0][0], second=matched[0][1], matched=matched, paired=paired_test, sign_p=sign, t_p=t)
+        for matched, paired_test, sign, t in zip(results, paired, sign_p_values, t_p_values, strict=True)
+    )
+
+
+def _compare_matched(matched: MatchedResults, conditions: tuple[Condition, Condition]) -> PairedComparison:
+    condition, other_condition = conditions
+    if len(matched) == 1:
+        ((a, b),) = matched
+        return compare_items(_load_right_answers(a, condition), _load_right_answers(b, other_condition), a.units)
+    first, second = zip(*matched, strict=True)
+    return compare_draws(
+        [result.scores[condition].accuracy for result in first],
+        [result.scores[other_condition].accuracy for result in second],
+        items=min(result.scores[condition].total for result in first),
+    )
+
+
+def list_pairs(
+    encoders: Sequence[EncoderResults], *, baseline: str | None = None, source: str
+) -> list[tuple[EncoderResults, EncoderResults]]:
+    """Return every pair of encoders or, with *baseline*, the pairs of each other encoder and it.
+
+    Variants of one model are not paired with each other (:mod:`.encoder_variants`), unless all encoders are.
+    """
+    if len(encoders) < 2:
+        raise UsageError(f"{source} has {len(encoders)} encoders; a comparison needs two")
+    if baseline is None:
+        by_name = {side.encoder: side for side in encoders}
+        return [(by_name[a], by_name[b]) for a, b in encoder_variants.list_pairs_to_compare([*by_name])]
+    base = select_encoder(encoders, baseline, source=source)
+    return [(side, base) for side in encoders if side is not base]
+
+
+def _match_tasks(first: EncoderResults, second: EncoderResults) -> Iterator[MatchedResults]:
+    tasks = [task for task in first.by_task if task in second.by_task]
+    if not tasks:
+        raise ResultsError(
+            f"{first.encoder} ({first.source}) and {second.encoder} ({second.source}) have no task in common"
+        )
+    for task in tasks:
+        matched = match_draws(first.by_task[task], second.by_task[task])
+        if not matched:
+            raise ResultsError(
+                f"{task}: {first.encoder} ({first.source}) and {second.encoder} ({second.source}) "
+                "have no draw in common (a draw is a --seed)"
+            )
+        for a, b in matched:
+            if a.dataset_fingerprint != b.dataset_fingerprint:
+                raise ResultsError(
+                    f"{a.task}: {a.encoder} ({first.source}) and {b.encoder} ({second.source}) were tested on "
+                    f"different data (fingerprints {a.dataset_fingerprint[:8]} and {b.dataset_fingerprint[:8]}); only "
+                    "answers to the same items can be compared"
+                )
+        yield matched
+
+
+def match_draws(first: Sequence[Result], second: Sequence[Result]) -> MatchedResults:
+    """Return the pairs of results with equal seeds; two single draws match whatever their seeds."""
+    if len(first) == len(second) == 1:
+        return ((first[0], second[0]),)
+    return tuple((a, b) for a in first for b in second if a.seed == b.seed)
+
+
+def _load_right_answers(result: Result, condition: Condition) -> NDArray[np.bool_]:
+    return np.array([seed.items() for seed in result.scores[condition].seeds])
+
+
+def build_comparison_grid(comparisons: Sequence[Comparison]) -> Grid:
+    """Build the table of comparisons, a row each; a significant difference is bold."""
+    return Grid(("A - B", "task", *list_figure_columns(comparisons)), tuple(map(_build_row, comparisons)))
+
+
+def list_figure_columns(comparisons: Sequence[TestedDifference]) -> tuple[str, ...]:
+    """Return the names of the columns of :func:`build_figure_cells`."""
+    draws = {comparison.draws > 1 for comparison in comparisons}
+    observations = "units or draws" if len(draws) > 1 else "draws" if True in draws else "units"
+    return "A", "B", "A - B [95%]", f"{observations} A/B better", "p (sign)", "p (t-test)"
+
+
+def _build_row(comparison: Comparison) -> GridRow:
+    name = f"{comparison.first.encoder} - {comparison.second.encoder}"
+    return GridRow(name, name, (GridCell(comparison.first.task), *build_figure_cells(comparison)))
+
+
+def build_figure_cells(comparison: TestedDifference) -> tuple[GridCell, ...]:
+    """Return the cells of a comparison: accuracies, difference, wins and losses, p-values."""
+    paired = comparison.paired
+    interval = f"[{format_points(paired.interval.low)}, {format_points(paired.interval.high)}]"
+    return (
+        *(GridCell(f"{100 * accuracy:.1f}") for accuracy in comparison.accuracies),
+        GridCell(f"{format_points(paired.difference)} {interval}", best=comparison.significant),
+        GridCell(f"{paired.wins}/{paired.losses}"),
+        *(GridCell(format_p_value(value)) for value in (comparison.sign_p, comparison.t_p)),
+    )
+
+
+def format_points(share: float) -> str:
+    """Format a difference in points, with its sign unless it is zero as printed.
+
+    >>> format_points(0.0123), format_points(-0.0001)
+    ('+1.2', '0.0')
+    """
+    text = f"{100 * share:+.1f}"
+    return "0.0" if float(text) == 0 else text
+
+
+def format_p_value(value: float) -> str:
+    """Format a p-value with three digits, or as "<0.001"."""
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def to_comparison_records(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
+    """Return a flat dictionary for each comparison."""
+    return [
+        {
+            "first": comparison.first.encoder,
+            "second": comparison.second.encoder,
+            "task": comparison.first.task,
+            **to_figure_record(comparison),
+        }
+        for comparison in comparisons
+    ]
+
+
+def to_figure_record(comparison: TestedDifference) -> dict[str, Any]:
+    """Return the figures of a comparison by name."""
+    paired = comparison.paired
+    return {
+        **dict(zip(("first_accuracy", "second_accuracy"), comparison.accuracies, strict=True)),
+        "draws": comparison.draws,
+        "difference": paired.difference,
+        "low": paired.interval.low,
+        "high": paired.interval.high,
+        "wins": paired.wins,
+        "losses": paired.losses,
+        "sign_p": paired.sign_p,
+        "sign_p_corrected": comparison.sign_p,
+        "t_p": paired.t_p,
+        "t_p_corrected": comparison.t_p,
+    }
+
+
+def describe_comparisons(comparisons: Sequence[Comparison], *, correction: Correction) -> str:
+    """Describe how to read the table, and how many differences are significant."""
+    has_units = any(comparison.first.units for comparison in comparisons)
+    units = "units (items that belong together count as one)" if has_units else "items"
+    presets = {result.preset for pair in comparisons for result in (pair.first, pair.second)}
+    warning = "The classifiers differ: differences may come from them, not the encoders."
+    pairs = [(comparison.first.encoder, comparison.second.encoder) for comparison in comparisons]
+    notes = (warning if len(presets) > 1 else "", encoder_variants.describe_excluded_pairs(pairs))
+    observations = describe_pairing(comparisons, units, draws_note=" (so they generalise to other draws)")
+    return describe_tests(
+        comparisons, observations=observations, correction=correction, note="\n".join(filter(None, notes))
+    )
+
+
+def describe_tests(
+    comparisons: Sequence[TestedDifference], *, observations: str, correction: Correction, note: str = ""
+) -> str:
+    """Describe the pairing, the tests and their outcome; *note* stands before the outcome."""
+    count = len(comparisons)
+    lines = [
+        f"Differences in points, with 95% intervals, paired over {observations}.",
+        "p (sign): exact sign test, "
+        + ("McNemar's for one seed" if observations == "items" else f"over {observations.partition(' (')[0]}")
+        + "; p (t-test): paired t-test (Adi et al. 2017)."
+        + (
+            f" Corrected for {count} comparisons: {CORRECTION_NAMES[correction]}; the intervals are not corrected."
+            if count > 1
+            else ""
+        ),
+        *([note] if note else []),
+    ]
+    significant_count = sum(comparison.significant for comparison in comparisons)
+    verb = "is" if significant_count == 1 else "are"
+    over_draws = [comparison.draws > 1 for comparison in comparisons]
+    test = f"p (t-test) < {LEVEL:g}" if all(over_draws) else f"p (sign) < {LEVEL:g}"
+    mixed = ", over draws p (t-test)" if any(over_draws) and not all(over_draws) else ""
+    lines.append(f"{significant_count} of {count} differences {verb} significant ({test}{mixed}; bold, or with a *).")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def describe_pairing(comparisons: Sequence[TestedDifference], units: str, *, draws_note: str = "") -> str:
+    """Describe the observations that are paired: units, draws or both."""
+    numbers = sorted({comparison.draws for comparison in comparisons} - {1})
+    draws = f"{' or '.join(map(str, numbers))} draws{draws_note}"
+    if all(comparison.draws > 1 for comparison in comparisons):
+        return draws
+    return f"{units}, or {draws}" if numbers else units
+
+
+CORRECTION_NAMES: Mapping[Correction, str] = {
+    Correction.HOLM: "Holm",
+    Correction.BH: "Benjamini-Hochberg",
+    Correction.NONE: "not at all",
+}
+
+
+def compare_encoders(
+    results: Results, *, against: str | None = None, correction: str = "holm"
+) -> tuple[Comparison, ...]:
+    """Compare each pair of encoders of a run on each task, as ``probe compare`` does.
+
+    With *against*, each encoder is compared with the encoder of that name only. Without it, variants of one model (cut,
+    rounded or erased vectors) are not compared with each other. The p-values are corrected for all comparisons made
+    (``holm``, ``bh`` or ``none``).
+
+    Raises:
+        UsageError: there are fewer than two encoders, or none of that name; an encoder has two results on one task.
+    """
+    encoders = group_by_encoder(results, "results")
+    pairs = list_pairs(encoders, baseline=against, source="results")
+    return compare_pairs(pairs, correction=choose_member(Correction, correction, what="correction"))

@@ -1,0 +1,190 @@
+"""Correlations of probing accuracies with other scores, over encoders.
+
+As in Conneau et al. 2018, figure 2: Spearman's correlation for each probing task and each other task, corrected for the
+number of pairs.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+from sentprobe.display.table_writers import Grid, GridCell, GridRow
+from sentprobe.errors import UsageError, format_count
+from sentprobe.probes.report.findings import rank_correlation as ranks
+from sentprobe.probes.report.findings.comparisons import LEVEL, EncoderResults
+from sentprobe.probes.report.findings.downstream import Scores, match_names
+from sentprobe.probes.report.findings.mean_and_interval import compute_figure
+from sentprobe.probes.results.result import Condition
+from sentprobe.probes.statistics import Correction, correct_p_values
+
+ENOUGH_ENCODERS = 10
+"""Fewer encoders can hardly show a correlation (Conneau et al. had more than 40)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correlation:
+    """A probing task and another score, over the encoders that have both."""
+
+    task: str
+    score: str
+    estimate: ranks.RankCorrelation | None
+    """None if fewer than three encoders have both, or all values of one are equal."""
+    p: float | None = None
+
+    @property
+    def significant(self) -> bool:
+        """Whether the corrected p-value is below the level."""
+        return self.p is not None and self.p < LEVEL
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correlations:
+    """All pairs of a probing task and another score."""
+
+    pairs: tuple[Correlation, ...]
+    encoders: Mapping[str, str]
+    """The encoders with scores, and their names among the scores."""
+    left_out: tuple[str, ...]
+    seed: int
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The probing tasks, in order."""
+        return tuple(dict.fromkeys(pair.task for pair in self.pairs))
+
+    @property
+    def scores(self) -> tuple[str, ...]:
+        """The other scores, in order."""
+        return tuple(dict.fromkeys(pair.score for pair in self.pairs))
+
+
+def correlate_tasks(
+    encoders: Sequence[EncoderResults],
+    scores: Scores,
+    *,
+    source: str,
+    scores_source: str,
+    correction: Correction = Correction.HOLM,
+    seed: int = 0,
+) -> Correlations:
+    """Correlate each probing task with each score over the encoders that have both.
+
+    - encoders: the encoders with their results by task
+    - source, scores_source: names of the results and of the scores in an error
+
+    Raises:
+        UsageError: fewer than three encoders have scores.
+    """
+    probed = {side.encoder: _compute_accuracies(side) for side in encoders}
+    names = match_names(list(probed), list(scores))
+    if len(names) < ranks.MIN_VALUES:
+        matched_names = f" ({', '.join(names)})" if names else ""
+        raise UsageError(
+            f"{scores_source} has scores of {len(names)} of the {len(probed)} encoders of "
+            f"{source}{matched_names}; a correlation needs {ranks.MIN_VALUES}; its encoders (each of "
+            f"which must fit one): {', '.join(scores) or 'none'}"
+        )
+    tasks = dict.fromkeys(task for by_task in probed.values() for task in by_task)
+    score_names = dict.fromkeys(task for name in names.values() for task in scores[name])
+    pairs = []
+    for task, score in product(tasks, score_names):
+        accuracies = [probed[encoder].get(task) for encoder in names]
+        estimate = _correlate_pairs(accuracies, [scores[name].get(score) for name in names.values()], seed=seed)
+        pairs.append(Correlation(task=task, score=score, estimate=estimate))
+    return Correlations(
+        pairs=tuple(_correct_p_values(pairs, correction)),
+        encoders=names,
+        left_out=tuple(name for name in probed if name not in names),
+        seed=seed,
+    )
+
+
+def _compute_accuracies(side: EncoderResults) -> dict[str, float]:
+    figures = {task: compute_figure(draws, Condition.PROBE) for task, draws in side.by_task.items()}
+    return {task: figure.accuracy for task, figure in figures.items() if figure is not None}
+
+
+def _correlate_pairs(
+    first: Sequence[float | None], second: Sequence[float | None], *, seed: int
+) -> ranks.RankCorrelation | None:
+    both = [(a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None]
+    return ranks.compute_rank_correlation(*zip(*both, strict=True), seed=seed) if both else None
+
+
+def _correct_p_values(pairs: Sequence[Correlation], correction: Correction) -> Iterator[Correlation]:
+    p_values = iter(correct_p_values([pair.estimate.p for pair in pairs if pair.estimate], correction))
+    for pair in pairs:
+        yield replace(pair, p=next(p_values)) if pair.estimate else pair
+
+
+def build_correlation_grid(correlations: Correlations) -> Grid:
+    """Build the table of correlations: a row for each probing task, a column for each score."""
+    cells = {(pair.task, pair.score): pair for pair in correlations.pairs}
+    rows = (
+        GridRow(task, "", tuple(_build_cell(cells[task, score]) for score in correlations.scores))
+        for task in correlations.tasks
+    )
+    return Grid(("task", *correlations.scores), tuple(rows))
+
+
+def _build_cell(pair: Correlation) -> GridCell:
+    if pair.estimate is None:
+        return GridCell("")
+    low, high = pair.estimate.interval.low, pair.estimate.interval.high
+    return GridCell(f"{pair.estimate.rho:.2f} [{low:.2f}, {high:.2f}]", best=pair.significant)
+
+
+def describe_correlations(correlations: Correlations, *, correction: Correction) -> str:
+    """Describe the correlations, their intervals and the number of encoders."""
+    return "".join(f"{line}\n" for line in _describe_lines(correlations, correction))
+
+
+def describe_small_sample(correlations: Correlations) -> str:
+    """Return a warning where there are few encoders, or the empty string."""
+    counts = {pair.score: pair.estimate.n for pair in correlations.pairs if pair.estimate}
+    few = {score: count for score, count in counts.items() if count < ENOUGH_ENCODERS}
+    if not few:
+        return ""
+    smallest = min(few.values())
+    where = "" if len(few) == len(counts) else f" (in {', '.join(few)})"
+    return (
+        f"{format_count(smallest, 'encoder')} are few{where}: with fewer than {ENOUGH_ENCODERS}, rankings agree by "
+        "chance, as the p-values show; no conclusion should rest on it"
+    )
+
+
+def _describe_lines(correlations: Correlations, correction: Correction) -> Iterator[str]:
+    yield (f"Spearman's correlation over {len(correlations.encoders)} encoders: {', '.join(correlations.encoders)}.")
+    if correlations.left_out:
+        yield (f"Left out: {', '.join(correlations.left_out)} (without scores, or two have the same model's name).")
+    yield (
+        f"95% intervals by bootstrap over the encoders ({ranks.RESAMPLE_COUNT:,} resamples, seed "
+        f"{correlations.seed}); p-values by permutation (all orders, or {ranks.MAX_ORDERS:,})."
+    )
+    correction_text = "not corrected" if correction is Correction.NONE else f"corrected ({correction})"
+    count = sum(pair.estimate is not None for pair in correlations.pairs)
+    yield f"Bold, or with a *: p < {LEVEL}, {correction_text} for {count} pairs."
+    if any(pair.estimate is None for pair in correlations.pairs):
+        yield f"Empty: fewer than {ranks.MIN_VALUES} encoders have both, or all are equal in one."
+    if warning := describe_small_sample(correlations):
+        yield f"{warning}."
+
+
+def to_correlation_records(correlations: Correlations) -> list[dict[str, Any]]:
+    """Return a flat dictionary for each pair, all with the same keys."""
+    return [_to_record(pair) for pair in correlations.pairs]
+
+
+def _to_record(pair: Correlation) -> dict[str, Any]:
+    estimate = pair.estimate
+    return {
+        "task": pair.task,
+        "score": pair.score,
+        "rho": estimate and estimate.rho,
+        "low": estimate and estimate.interval.low,
+        "high": estimate and estimate.interval.high,
+        "p": pair.p,
+        "uncorrected_p": estimate and estimate.p,
+        "encoders": estimate and estimate.n,
+    }

@@ -1,0 +1,185 @@
+"""Comparisons of encoders by their distances, on each contrast, on the same triplets.
+
+An observation is a unit of triplets (those of the same nouns and verbs) or, with several draws, a draw, as in
+comparisons of probes.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import mean
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sentprobe.display.table_writers import Grid, GridCell, GridRow
+from sentprobe.probes.geometry.distance_draws import GeometryTable
+from sentprobe.probes.geometry.distance_results import GeometryResult, GeometryScore
+from sentprobe.probes.geometry.distance_tables import NEGATIVE_FORMS, list_contrasts, list_encoders
+from sentprobe.probes.geometry.measures import Nearness, NegativeKind
+from sentprobe.probes.report.findings import comparisons as probe_comparisons
+from sentprobe.probes.report.findings import encoder_variants
+from sentprobe.probes.statistics import Correction, PairedComparison, compare_draws, compare_items, correct_p_values
+
+GeometryPairs: TypeAlias = tuple[tuple[GeometryResult, GeometryResult], ...]
+"""The results of two encoders on one contrast, in each draw that both have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeometryComparison(probe_comparisons.TestedDifference):
+    """Two encoders on one contrast and kind of negative."""
+
+    matched: GeometryPairs
+    kind: NegativeKind
+    nearness: Nearness
+
+    @property
+    def encoders(self) -> tuple[str, str]:
+        """The names of both encoders."""
+        first, second = self.matched[0]
+        return first.encoder, second.encoder
+
+    @property
+    def contrast(self) -> str:
+        """The contrast of the triplets."""
+        return self.matched[0][0].contrast
+
+    @property
+    def accuracies(self) -> tuple[float, float]:
+        """The mean accuracy of each encoder over the draws."""
+        first, second = map(mean, _list_accuracies(self.matched, self.kind, self.nearness))
+        return first, second
+
+
+def _list_accuracies(matched: GeometryPairs, kind: NegativeKind, nearness: Nearness) -> list[list[float]]:
+    """Return the accuracies of both encoders, one for each draw."""
+    return [
+        [_get_overall_score(result, kind, nearness).measured.accuracy for result in side]
+        for side in zip(*matched, strict=True)
+    ]
+
+
+def _get_overall_score(result: GeometryResult, kind: NegativeKind, nearness: Nearness) -> GeometryScore:
+    score = result.find_overall(kind, nearness)
+    assert score is not None  # those that lack it are not matched
+    return score
+
+
+EncoderPair: TypeAlias = tuple[GeometryTable, GeometryTable]
+"""The results of two encoders."""
+
+
+def list_table_pairs(table: GeometryTable, *, against: str | None = None) -> list[EncoderPair]:
+    """Return every pair of encoders or, with *against*, the pairs of each other encoder and it.
+
+    Variants of one model are not paired with each other (:mod:`.encoder_variants`), unless all encoders are.
+    """
+    names = list_encoders(table)
+    pairs = encoder_variants.list_pairs_to_compare(names)
+    if against is not None:
+        pairs = [(name, against) for name in names if name != against and against in names]
+    return [(select_encoder_results(table, first), select_encoder_results(table, second)) for first, second in pairs]
+
+
+def select_encoder_results(table: GeometryTable, encoder: str) -> GeometryTable:
+    """Return the results of one encoder."""
+    return tuple(result for result in table if result.encoder == encoder)
+
+
+def compare_geometry(
+    pairs: Sequence[EncoderPair], *, correction: Correction = Correction.HOLM, nearness: Nearness = Nearness.COSINE
+) -> tuple[GeometryComparison, ...]:
+    """Compare each pair on the triplets that both have, by contrast and kind of negative."""
+    matches = [
+        (matched, kind)
+        for pair in pairs
+        for matched in _match_contrasts(*(_select_measured(side, nearness) for side in pair))
+        for kind in NegativeKind
+    ]
+    tests = [_compare_matched(*match, nearness) for match in matches]
+    sign_p_values = correct_p_values([test.sign_p for test in tests], correction)
+    t_p_values = correct_p_values([test.t_p for test in tests], correction)
+    return tuple(
+        GeometryComparison(matched=matched, kind=kind, nearness=nearness, paired=paired_test, sign_p=sign, t_p=t)
+        for (matched, kind), paired_test, sign, t in zip(matches, tests, sign_p_values, t_p_values, strict=True)
+    )
+
+
+def _select_measured(table: GeometryTable, nearness: Nearness) -> GeometryTable:
+    """Return the results with this distance; whitening may have had too few sentences."""
+    return tuple(result for result in table if result.find_overall(NegativeKind.FORM, nearness) is not None)
+
+
+def _match_contrasts(first: GeometryTable, second: GeometryTable) -> Iterator[GeometryPairs]:
+    for name in list_contrasts(first):
+        by_side = [[result for result in side if result.contrast == name] for side in (first, second)]
+        matched = [(a, b) for a in by_side[0] for b in by_side[1] if a.material == b.material]
+        if max(map(len, by_side)) > 1:  # of one draw each, these whatever the seed
+            matched = [(a, b) for a, b in matched if a.drawing.seed == b.drawing.seed]
+        if matched:
+            yield tuple(matched)
+
+
+def _compare_matched(matched: GeometryPairs, kind: NegativeKind, nearness: Nearness) -> PairedComparison:
+    if len(matched) == 1:
+        ((a, b),) = matched
+        first, second = (_split_ties(_get_overall_score(result, kind, nearness)) for result in (a, b))
+        return compare_items(first, second, [*a.units, *a.units])
+    fewest = min(_get_overall_score(a, kind, nearness).measured.triplets for a, _ in matched)
+    return compare_draws(*_list_accuracies(matched, kind, nearness), items=fewest)
+
+
+def _split_ties(score: GeometryScore) -> NDArray[np.bool_]:
+    """Return each answer as two, (2, 2 n) bool: both true if right, one true if tied."""
+    answers = score.answers().reshape(-1)
+    return np.array([answers > 0, answers == 1])
+
+
+def build_geometry_comparison_grid(comparisons: Sequence[GeometryComparison]) -> Grid:
+    """Build the table of comparisons, a row each; a significant difference is bold."""
+    header = ("A - B", "contrast", "negative in", *probe_comparisons.list_figure_columns(comparisons))
+    counts = Counter((comparison.encoders, comparison.contrast, comparison.kind) for comparison in comparisons)
+    return Grid(header, tuple(_build_row(comparison, several=max(counts.values()) > 1) for comparison in comparisons))
+
+
+def _build_row(comparison: GeometryComparison, *, several: bool) -> GridRow:
+    """Return the row of a comparison; *several* adds the triplets to its name."""
+    name, contrast = " - ".join(comparison.encoders), comparison.contrast
+    if several:
+        drawings = [a.drawing for a, _ in comparison.matched]
+        seeds = ", ".join(str(drawing.seed) for drawing in drawings)
+        contrast += f" ({drawings[0].n} of {' '.join(drawings[0].templates)}, seed {seeds})"
+    cells = (contrast, NEGATIVE_FORMS[comparison.kind])
+    return GridRow(name, name, (*map(GridCell, cells), *probe_comparisons.build_figure_cells(comparison)))
+
+
+def to_geometry_comparison_records(comparisons: Sequence[GeometryComparison]) -> list[dict[str, Any]]:
+    """Return a flat dictionary for each comparison."""
+    return [
+        {
+            "first": comparison.encoders[0],
+            "second": comparison.encoders[1],
+            "contrast": comparison.contrast,
+            "kind": comparison.kind.value,
+            "nearness": comparison.nearness.value,
+            "triplets": _get_overall_score(
+                comparison.matched[0][0], comparison.kind, comparison.nearness
+            ).measured.triplets,
+            **probe_comparisons.to_figure_record(comparison),
+        }
+        for comparison in comparisons
+    ]
+
+
+def describe_geometry_comparisons(comparisons: Sequence[GeometryComparison], *, correction: Correction) -> str:
+    """Describe how to read the table, and how many differences are significant."""
+    units = "units (triplets of the same nouns and verbs count as one)"
+    observations = probe_comparisons.describe_pairing(comparisons, units)
+    pairs = [(first.encoder, second.encoder) for comparison in comparisons for first, second in comparison.matched]
+    note = encoder_variants.describe_excluded_pairs(pairs)
+    tests = probe_comparisons.describe_tests(comparisons, observations=observations, correction=correction, note=note)
+    return (
+        "Geometry: how often the positive is nearer than the negative, by "
+        f"{' and '.join(sorted({comparison.nearness.value for comparison in comparisons}))}; ties count half.\n{tests}"
+    )

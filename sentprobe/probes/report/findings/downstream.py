@@ -1,0 +1,164 @@
+"""Scores of encoders on other tasks, read from a CSV file or a folder of MTEB results."""
+
+import re
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from sentprobe.errors import FormatError, UsageError, path_error
+from sentprobe.probes.formats.records import read_table_rows
+from sentprobe.values import BadSyntaxError, parse_json
+
+Scores = Mapping[str, Mapping[str, float]]
+"""Encoder name, as in the file, to task to score."""
+
+MODEL_META = "model_meta.json"
+
+
+def read_scores(path: Path) -> Scores:
+    """Read the scores of encoders on tasks.
+
+    - a CSV or TSV file: a row for each encoder, its name in the first column; a column for each
+      task; an empty cell where there is no score
+    - a folder of MTEB results: ``MODEL/REVISION/TASK.json``, or one with ``results/`` in it
+
+    Raises:
+        UsageError: the path does not exist; a folder has no such files.
+        FormatError: a cell is no number, or an encoder occurs twice.
+        DatasetError: the file cannot be read as a table.
+    """
+    if not path.exists():
+        raise UsageError(f"{path}: there is no such file or folder of scores")
+    return _read_mteb(path) if path.is_dir() else _read_table(path)
+
+
+def _read_table(path: Path) -> Scores:
+    rows = read_table_rows(path)
+    where, header = next(rows, ("", []))
+    tasks = [name.strip() for name in header[1:]]
+    if not tasks:
+        raise FormatError(f"{path}: the first line names no task: encoder,TASK,... is wanted")
+    duplicates = [name for name in tasks if tasks.count(name) > 1]
+    if duplicates or "" in tasks:
+        problem = f"names {duplicates[0]!r} twice" if duplicates else "has a column without a name"
+        raise FormatError(f"{where}: the first line {problem}")
+    scores: dict[str, dict[str, float]] = {}
+    for where, row in rows:
+        if len(row) != len(header):
+            raise FormatError(f"{where}: {len(row)} fields; the first line has {len(header)}")
+        name = row[0].strip()
+        if name in scores or not name:
+            problem = "is there twice" if name else "has no name"
+            raise FormatError(f"{where}: the encoder {name!r} {problem}")
+        cells = zip(tasks, row[1:], strict=True)
+        scores[name] = {t: _parse_score(c, f"{where}, {t}") for t, c in cells if c.strip()}
+    return scores
+
+
+def _parse_score(text: str, where: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not isfinite(value):
+        raise FormatError(f"{where}: {text.strip()!r} is no score; a number is wanted")
+    return value
+
+
+def _read_mteb(folder: Path) -> Scores:
+    root = folder / "results" if (folder / "results").is_dir() else folder
+    scores: dict[str, dict[str, float]] = {}
+    for path in sorted(root.glob("*/*/*.json")):
+        if path.name != MODEL_META:
+            model = path.parent.parent.name.replace("__", "/", 1)
+            task, score = _read_task(path)
+            if task in scores.setdefault(model, {}):
+                raise FormatError(f"{path}: {model} has two scores on {task}; name one revision")
+            scores[model][task] = score
+    if not scores:
+        raise UsageError(f"{folder}: no results of MTEB (MODEL/REVISION/TASK.json) are there")
+    return scores
+
+
+def _read_task(path: Path) -> tuple[str, float]:
+    """Return the task of an MTEB result file and its main score, the mean over languages."""
+    try:
+        value = parse_json(path.read_bytes())
+        task, scores = value["task_name"], value["scores"]
+        split = scores["test"] if "test" in scores else next(iter(scores.values()))
+        return _average_scores(task, [part["main_score"] for part in split], path)
+    except OSError as error:
+        raise path_error(path, "cannot read it", error, otherwise=FormatError) from error
+    except BadSyntaxError as error:
+        raise FormatError(f"{path}: {error}") from None
+    except (KeyError, TypeError, AttributeError, StopIteration, IndexError):
+        raise FormatError(
+            f"{path}: not a result of MTEB: 'task_name', 'scores' and in these 'main_score' are wanted"
+        ) from None
+
+
+def _average_scores(task: Any, parts: Sequence[Any], path: Path) -> tuple[str, float]:
+    numbers = [_parse_score(str(part), str(path)) for part in parts]
+    if not isinstance(task, str) or not numbers:
+        raise TypeError("no task, or no score")
+    return task, fmean(numbers)
+
+
+def match_names(encoders: Sequence[str], scored: Sequence[str]) -> dict[str, str]:
+    """Return the name among the scores of each encoder that has one.
+
+    It is the same name or, where that is unique on both sides, the same model: ``st:``, a folder, an organisation and
+    options do not count.
+
+    >>> match_names(["bow", "st:./all-MiniLM-L6-v2"], ["sentence-transformers/all-MiniLM-L6-v2"])
+    {'st:./all-MiniLM-L6-v2': 'sentence-transformers/all-MiniLM-L6-v2'}
+    """
+    bare_scored = [_strip_name(name) for name in scored]
+    bare_encoders = [_strip_name(name) for name in encoders]
+    matches = {}
+    for encoder in encoders:
+        if encoder in scored:
+            matches[encoder] = encoder
+        elif to_mteb_name(encoder) in scored:
+            matches[encoder] = to_mteb_name(encoder)
+        elif bare_scored.count(_strip_name(encoder)) == 1 == bare_encoders.count(_strip_name(encoder)):
+            matches[encoder] = scored[bare_scored.index(_strip_name(encoder))]
+    return matches
+
+
+def _strip_name(name: str) -> str:
+    """Return the name of a model without kind, folder and options.
+
+    >>> _strip_name("st:models/all-MiniLM-L6-v2?batch=8"), _strip_name("org/x"), _strip_name("bow")
+    ('all-MiniLM-L6-v2', 'x', 'bow')
+    """
+    return name.partition("?")[0].rpartition(":")[2].rstrip("/").rpartition("/")[2]
+
+
+def to_mteb_name(encoder: str) -> str:
+    """Return the name of an encoder in MTEB's layout, with an organisation.
+
+    >>> to_mteb_name("st:sentence-transformers/all-MiniLM-L6-v2"), to_mteb_name("st:./mini?batch=8")
+    ('sentence-transformers/all-MiniLM-L6-v2', 'sentprobe/mini_batch=8')
+    >>> to_mteb_name("bow:glove.txt?dim=50"), to_mteb_name("dev step 100")
+    ('sentprobe/bow_glove.txt_dim=50', 'sentprobe/dev_step_100')
+    """
+    spec, query, options = encoder.partition("?")
+    kind, _, model = spec.partition(":")
+    if kind in _HUB_KINDS and re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", model):
+        organisation, _, bare = model.partition("/")
+    else:
+        last = spec.rstrip("/").rpartition("/")[2]
+        named = last if kind == "st" or not model else f"{kind}_{last.removeprefix(f'{kind}:')}"
+        organisation, bare = "sentprobe", named.removeprefix("st:")
+    return f"{_to_folder_name(organisation)}/{_to_folder_name(f'{bare}{query}{options}')}"
+
+
+_HUB_KINDS = ("st", "hf")
+
+
+def _to_folder_name(text: str) -> str:
+    """Return a folder name in which two underscores stand for the slash."""
+    return re.sub(r"_+", "_", re.sub(r"[^\w.=+-]", "_", text)).strip("_.")[:100] or "encoder"

@@ -1,0 +1,113 @@
+"""Draws: independent repetitions of one run, joined into one table.
+
+A run with one ``--seed`` is one draw: its data, untrained weights, random vectors and words, and its probes.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain, product
+
+from sentprobe.probes.results.result import EncoderOnTask, Result, Results
+from sentprobe.specs import remove_run_seed
+
+
+def join_draws(tables: Sequence[Results]) -> tuple[Results, ...]:
+    """Join tables that differ only in their draw, each of one seed, in order of seed.
+
+    They have the same encoders on the same tasks, with the same settings. Different data or vectors must come from the
+    same recipe with another seed; tables with an unknown seed or origin stay separate. An encoder whose name has the
+    run's own seed (``bow?seed=10`` in the draw 10) is named without it.
+    """
+    joined = tuple(tables)
+    namings: tuple[Naming, ...] = (
+        lambda record: record.encoder,
+        lambda record: remove_run_seed(record.encoder, record.seed),
+    )
+    for naming in namings:
+        joined = _join_by_name(joined, naming)
+    return joined
+
+
+Naming = Callable[[Result], str]
+
+
+def _join_by_name(tables: Sequence[Results], naming: Naming) -> tuple[Results, ...]:
+    groups: list[list[Results]] = []
+    for table in tables:
+        named = _rename_encoders(table, naming)
+        places = (g for g in groups if all(_are_draws(_rename_encoders(member, naming), named) for member in g))
+        if group := next(places, None):
+            group.append(table)
+        else:
+            groups.append([table])
+    return tuple(g[0] if len(g) == 1 else _concatenate_draws(g, naming) for g in groups)
+
+
+def _rename_encoders(table: Results, naming: Naming) -> Results:
+    return Results(tuple(replace(record, encoder=naming(record)) for record in table.records))
+
+
+def _concatenate_draws(tables: Sequence[Results], naming: Naming) -> Results:
+    ordered = sorted(tables, key=lambda table: min(list_seeds(table)))
+    return Results(tuple(chain.from_iterable(_rename_encoders(table, naming).records for table in ordered)))
+
+
+def _are_draws(first: Results, second: Results) -> bool:
+    """Return whether two tables have the same cells in different draws."""
+    cells = [{(r.seed, r.encoder, r.task) for r in table.records} for table in (first, second)]
+    if any(len(c) < len(t.records) for c, t in zip(cells, (first, second), strict=True)):
+        return False  # without their seeds, two encoders have one name
+    if {cell[1:] for cell in cells[0]} != {cell[1:] for cell in cells[1]}:
+        return False
+    pairs = product(first.records, second.records)
+    return all(differ_in_draw(a, b) for a, b in pairs if a.cell == b.cell)
+
+
+def differ_in_draw(first: Result, second: Result) -> bool:
+    """Return whether two results of one cell differ in nothing but their draw."""
+    if first.data is None or second.data is None:
+        return False
+    if first.seed == second.seed or _list_probe_seeds(first) & _list_probe_seeds(second):
+        return False
+    same_data = first.dataset_fingerprint == second.dataset_fingerprint
+    same_vectors = first.encoder_fingerprint == second.encoder_fingerprint
+    seeds = (first.encoder_seed, second.encoder_seed)
+    drawn = None not in seeds and seeds[0] != seeds[1]
+    return (
+        _get_settings(first) == _get_settings(second)
+        and (same_data or first.data.is_other_draw(second.data))
+        and (same_vectors or drawn)
+    )
+
+
+def _get_settings(record: Result) -> tuple[object, ...]:
+    return record.preset, record.probe_vectors, record.dim, record.labels, record.layer
+
+
+def _list_probe_seeds(record: Result) -> set[int]:
+    return {probe.seed for score in record.scores.values() for probe in score.seeds}
+
+
+def list_seeds(results: Results) -> list[int]:
+    """Return the seeds of the draws among the results, in order."""
+    return sorted({record.seed for record in results.records})
+
+
+def split_draws(results: Results) -> tuple[Results, ...]:
+    """Return the results of each draw, in order of seed."""
+    return tuple(
+        Results(tuple(record for record in results.records if record.seed == seed)) for seed in list_seeds(results)
+    )
+
+
+def find_draws(results: Results, record: Result) -> list[Result]:
+    """Return the results in the cell of a record, one for each draw."""
+    return [candidate for candidate in results.records if candidate.cell == record.cell]
+
+
+def group_by_cell(results: Results) -> Iterator[list[Result]]:
+    """Yield the results of each encoder on each task, one for each draw."""
+    by_cell: dict[EncoderOnTask, list[Result]] = {}
+    for record in results.records:
+        by_cell.setdefault(record.cell, []).append(record)
+    yield from by_cell.values()

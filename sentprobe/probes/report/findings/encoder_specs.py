@@ -1,0 +1,42 @@
+"""The spec by which an encoder was requested, found by its name and the command."""
+
+import shlex
+
+from sentprobe.errors import UsageError
+from sentprobe.probes.encoders.kinds import ENCODERS
+from sentprobe.probes.results.result import Result
+from sentprobe.specs import Spec, parse_spec
+
+KINDS = frozenset(encoder_kind.name for encoder_kind in ENCODERS)
+
+
+def find_requested_spec(record: Result) -> Spec | None:
+    """Return the spec of an encoder: its name or, for a named encoder, the spec in the command.
+
+    None if neither is a spec, as with an encoder passed in Python.
+    """
+    texts = (record.encoder, *_split_command(record.command))
+    specs = (spec for text in texts if (spec := parse_known_spec(text)) and _names_result_of(spec, record))
+    return next(specs, None)
+
+
+def _names_result_of(spec: Spec, record: Result) -> bool:
+    """Return whether a result is of the encoder of a spec, or of one of its layers."""
+    expanded = spec.label is not None and record.encoder.startswith(f"{spec.label}, ")
+    return expanded or spec.name == record.encoder
+
+
+def _split_command(command: str) -> list[str]:
+    try:
+        return [word.removeprefix("--encoder=") for word in shlex.split(command)]
+    except ValueError:  # no command line of ours
+        return []
+
+
+def parse_known_spec(text: str) -> Spec | None:
+    """Return a text as a spec of a known kind, or None."""
+    try:
+        spec = parse_spec(text)
+    except UsageError:
+        return None
+    return spec if spec.kind in KINDS else None

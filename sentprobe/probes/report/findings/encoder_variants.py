@@ -1,0 +1,82 @@
+"""Variants of an encoder: its whole vectors, and the same vectors cut, rounded or erased.
+
+Comparing encoders asks which one is better; comparing variants asks how much was lost. So pairs of variants are not
+among the comparisons that the p-values of encoders are corrected for.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import chain, combinations
+
+from sentprobe.probes.report.findings.encoder_specs import parse_known_spec
+from sentprobe.specs import OptionPair, Spec
+
+REDUCING_OPTIONS: Mapping[str, tuple[str, ...]] = {"dims": (), "quantize": (), "erase": (), "dim": ("st", "openai")}
+"""Options that reduce vectors, and the kinds of encoders that have them; (): all kinds."""
+
+_SUFFIX = re.compile(r"(, (\d+ dims|int8|binary|without .+))+$")
+"""The end of the name of a variant whose encoder has a name of its own."""
+
+
+def find_reductions(spec: Spec) -> list[OptionPair]:
+    """Return the options of a spec that reduce its vectors."""
+    return [
+        (name, value)
+        for name, value in spec.options
+        if name in REDUCING_OPTIONS and spec.kind in (REDUCING_OPTIONS[name] or (spec.kind,))
+    ]
+
+
+@cache
+def strip_reductions(encoder: str) -> str:
+    """Return the name of an encoder without reductions.
+
+    >>> strip_reductions("st:m?layer=3&dims=64&quantize=int8"), strip_reductions("mine, 64 dims")
+    ('st:m?layer=3', 'mine')
+    >>> strip_reductions("bow?dim=64"), strip_reductions("bow?erase=sets%2FTense")
+    ('bow?dim=64', 'bow')
+    """
+    spec = parse_known_spec(encoder) if _may_be_reduced(encoder) else None
+    if spec is None:
+        return _SUFFIX.sub("", encoder)
+    reductions = find_reductions(spec)
+    return str(replace(spec, options=tuple(option for option in spec.options if option not in reductions)))
+
+
+def _may_be_reduced(encoder: str) -> bool:
+    """Return whether a name may be a spec with a reduction; a cheap test before parsing."""
+    return any(f"{name}=" in encoder and encoder.startswith(kinds or "") for name, kinds in REDUCING_OPTIONS.items())
+
+
+def is_same_model(first: str, second: str) -> bool:
+    """Return whether two encoders are variants of one model."""
+    return strip_reductions(first) == strip_reductions(second)
+
+
+def list_pairs_to_compare(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the pairs of different models or, if there is only one model, of its variants.
+
+    >>> list_pairs_to_compare(["a", "a, int8", "b"]), list_pairs_to_compare(["a", "a, int8"])
+    ([('a', 'b'), ('a, int8', 'b')], [('a', 'a, int8')])
+    """
+    pairs = [*combinations(names, 2)]
+    return [pair for pair in pairs if not is_same_model(*pair)] or pairs
+
+
+def describe_excluded_pairs(compared: Iterable[tuple[str, str]]) -> str:
+    """Return the note that variants of one model were not compared, if there are such pairs.
+
+    >>> describe_excluded_pairs([("a", "b")])
+    ''
+    """
+    compared_pairs = {frozenset(pair) for pair in compared}
+    names = sorted({*chain.from_iterable(compared_pairs)})
+    same_model_pairs = {frozenset(pair) for pair in combinations(names, 2) if is_same_model(*pair)}
+    return EXCLUDED_PAIRS_NOTE if same_model_pairs - compared_pairs else ""
+
+
+EXCLUDED_PAIRS_NOTE = (
+    "Not compared here: an encoder with its own vectors cut, rounded or without a property (--against ENCODER does)."
+)

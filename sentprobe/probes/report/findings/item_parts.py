@@ -1,0 +1,243 @@
+"""Parts of the test items by the values of a column, and results on each part.
+
+A part of a result is again a result, on fewer items: figures and intervals are computed from it in the same way.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import compress
+from math import isfinite
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sentprobe.errors import UsageError, suggest
+from sentprobe.lengths import Lengths, find_bins
+from sentprobe.probes.dataset import TRAINED
+from sentprobe.probes.report.findings.mean_and_interval import compute_figure
+from sentprobe.probes.results.item_table import LENGTH, ItemTable, read_item_tables
+from sentprobe.probes.results.result import Condition, Result, SeedScore, make_score, pack_bits, renumber_units
+from sentprobe.probes.statistics import Interval, compare_draws, difference_interval
+
+UNKNOWN_PART = "not known"
+"""The part of the items without a value in the column."""
+
+MAX_PARTS = 12
+"""Columns with more distinct numbers are divided into bins."""
+
+BIN_COUNT = 6
+"""The number of bins, of about equal size."""
+
+ItemTables: TypeAlias = Mapping[str, ItemTable]
+"""Test items by the fingerprint of their dataset."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Partition:
+    """The parts of a column's values."""
+
+    names: tuple[str, ...]
+    part_of: Mapping[str, str]
+
+    def select(self, name: str, values: Sequence[str]) -> NDArray[np.bool_]:
+        """Return which of the values are in a part, (n,) bool."""
+        return np.array([self.part_of[value] == name for value in values], dtype=np.bool_)
+
+
+def partition_values(column: str, values: Iterable[str], *, labels: Sequence[str] = ()) -> Partition:
+    """Divide the values of a column into parts.
+
+    Lengths are in the bins of Adi et al. 2017, many distinct numbers in bins of about equal size; in any other column
+    each value is a part. Labels are in their own order.
+
+    >>> partition_values("distance", ["10", "2", "", "2"]).names
+    ('2', '10', 'not known')
+    """
+    all_values = [*values]
+    known_values = [value for value in all_values if value]
+    numbers = _parse_numbers(known_values)
+    if column == LENGTH and numbers and all(number.is_integer() for number in numbers.values()):
+        bins = find_bins(map(int, numbers.values()), Lengths.BINS)
+        ordered = sorted(numbers, key=lambda value: numbers[value])
+        part_of = {v: next(str(length_bin) for length_bin in bins if int(numbers[v]) in length_bin) for v in ordered}
+    elif len(numbers) > MAX_PARTS:
+        part_of = _bin_numbers(known_values, numbers)
+    else:
+        distinct = {*known_values}
+        labels_first = [label for label in (TRAINED, *labels) if label in distinct]
+        remaining = sorted(distinct - {*labels_first}, key=lambda value: (numbers.get(value, 0.0), value))
+        part_of = {value: value for value in (*labels_first, *remaining)}
+    if len(known_values) < len(all_values):
+        part_of = {**part_of, "": UNKNOWN_PART}
+    return Partition(names=tuple(dict.fromkeys(part_of.values())), part_of=part_of)
+
+
+def _parse_numbers(values: Iterable[str]) -> dict[str, float]:
+    """Return each value as a number if all are finite numbers, else an empty dictionary."""
+    try:
+        numbers = {value: float(value) for value in {*values}}
+    except ValueError:
+        return {}
+    return numbers if all(map(isfinite, numbers.values())) else {}
+
+
+def _bin_numbers(values: Sequence[str], numbers: Mapping[str, float]) -> dict[str, str]:
+    """Put equal numbers into one bin, by the share of items that have a smaller one."""
+    sorted_numbers = np.sort([numbers[value] for value in values])
+    ordered = sorted(numbers, key=lambda value: (numbers[value], value))
+    below = np.searchsorted(sorted_numbers, [numbers[value] for value in ordered])
+    places = BIN_COUNT * below // len(sorted_numbers)
+    bins: dict[int, list[str]] = {}
+    for place, value in zip(places.tolist(), ordered, strict=True):
+        bins.setdefault(place, []).append(value)
+    names = {place: " to ".join(dict.fromkeys((b[0], b[-1]))) for place, b in bins.items()}
+    return {value: names[place] for place, bin_values in bins.items() for value in bin_values}
+
+
+def check_column(items: Iterable[ItemTable], column: str) -> None:
+    """Check that test items have this column and that its values form parts.
+
+    Raises:
+        UsageError: no items have the column; its values are all different texts.
+    """
+    tables = [*items]
+    known_columns = [*dict.fromkeys(name for table in tables for name in table.columns)]
+    if column not in known_columns:
+        raise UsageError(
+            f"no test items have a column {column!r}{suggest(column, known_columns)}; the columns are "
+            + ", ".join(known_columns)
+        )
+    for table in tables:
+        values = table.columns.get(column, ())
+        if MAX_PARTS < len({*values}) == len(values) and not _parse_numbers(values):
+            raise UsageError(
+                f"the column {column!r} of {table.task} is different for each item, so that there are no parts"
+            )
+
+
+def select_items(result: Result, chosen: NDArray[np.bool_], *, majority: float) -> Result:
+    """Return a result on some of its test items.
+
+    - chosen: (n,) bool
+    - majority: the share of the most frequent label among them
+    """
+    units = renumber_units(np.array(result.units)[chosen]) if result.units else ()
+    scores = {
+        condition: make_score((_select_seed_items(seed, chosen) for seed in score.seeds), units)
+        for condition, score in result.scores.items()
+    }
+    lengths = tuple(n for n, is_chosen in zip(result.lengths, chosen, strict=False) if is_chosen)
+    return replace(result, units=units, lengths=lengths, norms=(), scores=scores, majority=majority)
+
+
+def _select_seed_items(score: SeedScore, chosen: NDArray[np.bool_]) -> SeedScore:
+    right = score.items()
+    correct, total = int(right[chosen].sum()), int(chosen.sum())
+    predictions = np.array(score.instead, np.int64)[chosen[~right]] if score.instead else ()
+    return replace(
+        score,
+        accuracy=correct / total,
+        correct=correct,
+        total=total,
+        right=pack_bits(right[chosen]),
+        instead=tuple(map(int, predictions)),
+        readings=(),  # they are of all items
+        information=tuple(compress(score.information, chosen)),
+    )
+
+
+def split_by_part(draws: Sequence[Result], items: ItemTables, column: str) -> dict[str, list[Result]]:
+    """Return the results of one cell by part, of each draw that has such items."""
+    tables = [items[result.dataset_fingerprint] for result in draws]
+    values = [table.columns[column] for table in tables]
+    parts = partition_values(column, (v for draw_values in values for v in draw_values), labels=tables[0].labels)
+    by_part: dict[str, list[Result]] = {name: [] for name in parts.names}
+    for result, table, draw_values in zip(draws, tables, values, strict=True):
+        for name, part_results in by_part.items():
+            chosen = parts.select(name, draw_values)
+            if chosen.any():
+                targets = table.targets[chosen]
+                majority = float(np.bincount(targets).max() / len(targets))
+                part_results.append(select_items(result, chosen, majority=majority))
+    return by_part
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartAccuracy:
+    """The accuracy on a part of the test items."""
+
+    name: str
+    items: int
+    accuracy: float
+    spread: float | None
+    """The sample standard deviation over seeds; None for one seed."""
+    interval: Interval
+    majority: float
+    """The share of the most frequent label of the part: chance."""
+
+
+def accuracy_by(
+    result: Result, column: str, *, condition: Condition = Condition.PROBE, items: ItemTable | None = None
+) -> tuple[PartAccuracy, ...]:
+    """Return the accuracy on each part of the test items, divided by a column.
+
+    - column: ``"voice"``, ``"clause"``, ``"label"``, ... or any column of the dataset's own
+    - items: the test items; by default those in the folder that the result was read from
+
+    Raises:
+        UsageError: the folder does not keep them, or they have no such column.
+        ResultsError: the stored items are damaged.
+    """
+    table = read_item_tables([result])[0] if items is None else items
+    check_column([table], column)
+    parts = split_by_part([result], {result.dataset_fingerprint: table}, column)
+    return tuple(
+        PartAccuracy(
+            name=name,
+            items=score.total,
+            accuracy=score.accuracy,
+            spread=score.spread,
+            interval=score.interval,
+            majority=part_result.majority,
+        )
+        for name, (part_result,) in parts.items()
+        if (score := part_result.scores.get(condition)) is not None
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class GeneralizationGap:
+    """The loss of accuracy on items whose structure was held out of training."""
+
+    difference: float
+    interval: Interval
+
+
+def compute_gap(parts: Mapping[str, Sequence[Result]], condition: Condition) -> GeneralizationGap | None:
+    """Return the generalisation gap, if the parts are trained and held-out structures.
+
+    With one draw, or several draws on the same items, the interval is for the choice of the test items, which differ
+    between the two parts. Else it is Student's t over the draws.
+    """
+    if len(parts) != 2 or TRAINED not in parts or len({*map(len, parts.values())}) > 1:
+        return None
+    (held_out,) = (name for name in parts if name != TRAINED)
+    pairs = zip(parts[TRAINED], parts[held_out], strict=True)
+    scored = [pair for pair in pairs if all(condition in result.scores for result in pair)]
+    if not scored:
+        return None
+    if len({trained.dataset_fingerprint for trained, _ in scored}) == 1:
+        return _compute_same_items_gap(scored, condition)
+    first, second = ([result.scores[condition] for result in part] for part in zip(*scored, strict=True))
+    fewest = min(score.total for score in (*first, *second))
+    paired = compare_draws([score.accuracy for score in first], [score.accuracy for score in second], items=fewest)
+    return GeneralizationGap(paired.difference, paired.interval)
+
+
+def _compute_same_items_gap(draws: Sequence[tuple[Result, Result]], condition: Condition) -> GeneralizationGap:
+    """Return the gap from the figures of both parts, with intervals for the choice of items."""
+    figures = (compute_figure(part, condition) for part in zip(*draws, strict=True))
+    trained, unseen = (figure for figure in figures if figure is not None)
+    ends = (trained.accuracy, trained.interval), (unseen.accuracy, unseen.interval)
+    return GeneralizationGap(trained.accuracy - unseen.accuracy, difference_interval(*ends))

@@ -1,0 +1,243 @@
+"""Test items that the probes of an encoder answer wrong."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sentprobe.display.table_writers import Grid, GridCell, GridRow, escape_markdown
+from sentprobe.errors import UsageError, suggest
+from sentprobe.probes.report.findings.item_parts import ItemTables, check_column, partition_values
+from sentprobe.probes.results.item_table import LABEL, ItemTable
+from sentprobe.probes.results.result import Condition, Result, Results
+from sentprobe.probes.suites import to_own_name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrongItem:
+    """A test item that at least one probe answers wrong."""
+
+    place: int
+    """The position among the test items, from 0."""
+    sentence: str
+    marks: tuple[int, ...]
+    """The positions of the probe words in the sentence, from 0."""
+    probes: tuple[str, ...]
+    event: str
+    """In the notation of events; empty if not known."""
+    answer: str
+    prediction: str | None
+    """The most frequent wrong prediction of the probes; None if not stored."""
+    wrong: int
+    seeds: int
+    columns: Mapping[str, str]
+
+    def mark_probe_words(self, before: str = "[", after: str = "]") -> str:
+        """Return the sentence with its probe words between two signs.
+
+        >>> WrongItem(place=0, sentence="the man slept", marks=(1,), probes=("man",), event="",
+        ...     answer="TRUE", prediction=None, wrong=1, seeds=1, columns={}).mark_probe_words()
+        'the [man] slept'
+        """
+        tokens = self.sentence.split()
+        return " ".join(f"{before}{token}{after}" if at in self.marks else token for at, token in enumerate(tokens))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrongItems:
+    """The items of a result, or of a part, that probes answer wrong."""
+
+    result: Result
+    part: str
+    """The part of the items; empty: all."""
+    items: int
+    wrong: int
+    """The number of items that at least one probe answers wrong."""
+    shown: tuple[WrongItem, ...]
+
+    @property
+    def title(self) -> str:
+        """The title above the items."""
+        part = f" with {self.part}" if self.part else ""
+        number = f"the first {len(self.shown)}" if len(self.shown) < self.wrong else "all of them"
+        return (
+            f"{self.result.encoder} on {self.result.task}: {self.wrong} of {self.items} test items"
+            f"{part} are answered wrong; {number if self.wrong else 'none'}"
+        )
+
+
+def find_mistakes(result: Result, table: ItemTable, count: int, *, column: str | None = None) -> tuple[WrongItems, ...]:
+    """Return at most *count* wrongly answered items of a result or, with a *column*, of each part.
+
+    Items that most probes answer wrong come first, then the order of the test items.
+    """
+    seeds = result.scores[Condition.PROBE].seeds
+    wrong = np.sum([~seed.items() for seed in seeds], axis=0)  # (items,)
+    order = np.argsort(-wrong, kind="stable")
+    return tuple(
+        WrongItems(
+            result=result,
+            part=part,
+            items=int(chosen.sum()),
+            wrong=len(places),
+            shown=tuple(_build_wrong_item(result, table, index, int(wrong[index])) for index in places[:count]),
+        )
+        for part, chosen in _split_items(table, column)
+        for places in [[index for index in order.tolist() if chosen[index] and wrong[index]]]
+    )
+
+
+def _split_items(table: ItemTable, column: str | None) -> Iterator[tuple[str, Any]]:
+    """Yield the name of each part and its items, (n,) bool; without a column, one part with all."""
+    if column is None:
+        yield "", np.ones(len(table), np.bool_)
+        return
+    values = table.columns[column]
+    parts = partition_values(column, values, labels=table.labels)
+    yield from ((f"{column} {name}", parts.select(name, values)) for name in parts.names)
+
+
+def _build_wrong_item(result: Result, table: ItemTable, index: int, wrong: int) -> WrongItem:
+    seeds = result.scores[Condition.PROBE].seeds
+    return WrongItem(
+        place=index,
+        sentence=table.sentences[index],
+        marks=table.marks[index],
+        probes=table.probes[index],
+        event=table.events[index],
+        answer=table.labels[table.targets[index]],
+        prediction=_find_prediction(result, table, index),
+        wrong=wrong,
+        seeds=len(seeds),
+        columns={name: values[index] for name, values in table.columns.items() if name != LABEL},
+    )
+
+
+def _find_prediction(result: Result, table: ItemTable, index: int) -> str | None:
+    """Return the most frequent wrong prediction; of several, the first label."""
+    seeds = result.scores[Condition.PROBE].seeds
+    answers = [seed.answers(table.targets, len(table.labels)) for seed in seeds]
+    votes = Counter(int(probe_answers[index]) for probe_answers in answers if probe_answers is not None)
+    del votes[int(table.targets[index])]
+    top_count = max(votes.values(), default=0)
+    return min((table.labels[n] for n, c in votes.items() if c == top_count), default=None)
+
+
+def select_results(results: Results, *, encoder: str | None, task: str | None) -> Results:
+    """Return the results of one encoder on one task; None stands for all.
+
+    Raises:
+        UsageError: there are none; names the nearest.
+    """
+    task_name = None if task is None else to_own_name(task)
+    _check_name("encoder", encoder, results.encoders)
+    _check_name("task", task_name, [to_own_name(name) for name in results.tasks])
+    selected = tuple(
+        result
+        for result in results.records
+        if encoder in (None, result.encoder) and task_name in (None, to_own_name(result.task))
+    )
+    if not selected:
+        raise UsageError(f"there is no result of {encoder} on {task}")
+    return Results(selected)
+
+
+def _check_name(kind: str, name: str | None, known_names: Sequence[str]) -> None:
+    if name is not None and name not in known_names:
+        raise UsageError(
+            f"there is no {kind} {name!r} in these results{suggest(name, known_names)}; the {kind}s are "
+            + ", ".join(known_names)
+        )
+
+
+def find_all_mistakes(
+    results: Results, items: ItemTables, count: int, *, column: str | None = None
+) -> list[WrongItems]:
+    """Return at most *count* mistakes of each result or, with a *column*, of each part.
+
+    Raises:
+        UsageError: see :func:`check_column`.
+    """
+    if column is not None:
+        check_column(items.values(), column)
+    return [
+        wrong_items
+        for result in results.records
+        for wrong_items in find_mistakes(result, items[result.dataset_fingerprint], count, column=column)
+    ]
+
+
+def render_mistakes(mistakes: WrongItems) -> Iterator[str]:
+    """Yield the lines of mistakes as text: the sentence, and its details below it."""
+    yield mistakes.title
+    for number, item in enumerate(mistakes.shown, 1):
+        yield f"{number}. {item.mark_probe_words()}"
+        for name, value in _describe_mistake(item).items():
+            yield f"   {name}: {value}"
+
+
+def render_mistakes_markdown(mistakes: WrongItems) -> str:
+    """Return mistakes as a Markdown list, with the probe words in bold."""
+    lines = [f"**{escape_markdown(mistakes.title)}**\n"]
+    for number, item in enumerate(mistakes.shown, 1):
+        tokens = [escape_markdown(token) for token in item.sentence.split()]
+        for index in item.marks:
+            tokens[index] = f"**{tokens[index]}**"
+        lines.append(f"{number}. {' '.join(tokens)}")
+        lines += [f"   - {name}: {escape_markdown(value)}" for name, value in _describe_mistake(item).items()]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _describe_mistake(item: WrongItem) -> dict[str, str]:
+    prediction = item.prediction or "not kept"
+    if item.seeds > 1:
+        prediction += f" ({item.wrong} of {item.seeds} probes wrong)"
+    details = {
+        PROBE_WORDS: ", ".join(item.probes),
+        ANSWER: f"{item.answer}, predicted {prediction}",
+        "event": item.event,
+        "columns": ", ".join(f"{name} {value}" for name, value in item.columns.items() if value),
+    }
+    return {name: value for name, value in details.items() if value}
+
+
+PROBE_WORDS, ANSWER = "probe words", "answer"
+
+
+def build_mistake_grid(mistakes: WrongItems) -> Grid:
+    """Build the table of mistakes for a page: a row for each, its sentence first."""
+    details = [_describe_mistake(item) for item in mistakes.shown]
+    headings = [name for name in (PROBE_WORDS, ANSWER) if any(name in item_details for item_details in details)]
+    rows = [
+        GridRow(item.mark_probe_words(), "", tuple(GridCell(item_details.get(name, "")) for name in headings))
+        for item, item_details in zip(mistakes.shown, details, strict=True)
+    ]
+    return Grid(("sentence", *headings), tuple(rows))
+
+
+def to_mistake_records(mistakes: Sequence[WrongItems]) -> list[dict[str, Any]]:
+    """Return a flat dictionary for each mistake, all with the same keys."""
+    names = dict.fromkeys(n for mistakes_part in mistakes for item in mistakes_part.shown for n in item.columns)
+    return [_to_record(mistakes_part, item, names) for mistakes_part in mistakes for item in mistakes_part.shown]
+
+
+def _to_record(mistakes: WrongItems, item: WrongItem, names: Mapping[str, None]) -> dict[str, Any]:
+    return {
+        "run": mistakes.result.source,
+        "encoder": mistakes.result.encoder,
+        "task": mistakes.result.task,
+        "seed": mistakes.result.seed,
+        "part": mistakes.part,
+        "item": item.place,
+        "sentence": item.sentence,
+        "marked": item.mark_probe_words(),
+        "probes": ", ".join(item.probes),
+        "answer": item.answer,
+        "prediction": item.prediction,
+        "wrong": item.wrong,
+        "probes_trained": item.seeds,
+        "event": item.event,
+        **{f"column_{name}": item.columns.get(name) for name in names},
+    }

@@ -1,0 +1,119 @@
+"""The standing of each accuracy in a table: its margin over its control, and its group.
+
+Group 1 of a column: encoders whose difference from the best is not significant by the paired test; the next group is
+formed in the same way from the others. The marks (:mod:`.significance_marks`) use the same test: an accuracy is marked
+if it is above its control and alone in group 1.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import TypeAlias
+
+from sentprobe.probes.report.findings import significance_marks
+from sentprobe.probes.report.findings.draws import group_by_cell
+from sentprobe.probes.report.findings.mean_and_interval import Figure, compute_figure
+from sentprobe.probes.results.result import Condition, EncoderOnTask, Results
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """An accuracy, the control that counts, and its group in its column."""
+
+    figure: Figure
+    chance: float
+    control: float
+    """The accuracy of the control: a bag of words if words alone help, else chance."""
+    is_bag_of_words: bool
+    group: int
+    """1: not significantly worse than the best."""
+    groups: int
+
+    @property
+    def margin(self) -> float:
+        """The accuracy minus that of its control."""
+        return self.figure.accuracy - self.control
+
+    @property
+    def shade(self) -> float:
+        """The margin as a share of the range above chance; 0 below the control."""
+        return max(0.0, self.margin) / (1 - self.chance) if self.chance < 1 else 0.0
+
+    @property
+    def control_name(self) -> str:
+        """The name of the control, with its accuracy in percent."""
+        return f"{'bag of words' if self.is_bag_of_words else 'chance'} {100 * self.control:.1f}"
+
+
+Standings: TypeAlias = Mapping[EncoderOnTask, Standing]
+
+
+def compute_standings(results: Results) -> Standings:
+    """Return the standing of each cell of one setting."""
+    solvable = significance_marks.find_tasks_solvable_from_words(results)
+    groups = rank_groups(results)
+    group_counts = {task: max(g for (_, t), g in groups.items() if t == task) for task in results.tasks}
+    by_cell = {}
+    for draws in group_by_cell(results):
+        first, figure = draws[0], compute_figure(draws, Condition.PROBE)
+        bags = [
+            bag.scores[Condition.BAG_OF_WORDS].accuracy
+            for result in (draws if first.task in solvable else ())
+            for bag in significance_marks.find_bag_of_words(result, results)
+        ]
+        chance = fmean(result.majority for result in draws)
+        if figure is not None:
+            by_cell[first.cell] = Standing(
+                figure=figure,
+                chance=chance,
+                control=fmean(bags) if bags else chance,
+                is_bag_of_words=bool(bags),
+                group=groups[first.cell],
+                groups=group_counts[first.task],
+            )
+    return by_cell
+
+
+def rank_groups(results: Results) -> dict[EncoderOnTask, int]:
+    """Return the group of each cell in its column, from 1, the best first."""
+    significant = significance_marks.find_significant_pairs(results)
+    means = {draws[0].cell: fmean(result.accuracy for result in draws) for draws in group_by_cell(results)}
+    ranked = sorted(means, key=lambda cell: means[cell], reverse=True)
+    columns = ([cell for cell in ranked if cell[1] == task] for task in results.tasks)
+    return {
+        cell: number
+        for column in columns
+        for number, group in enumerate(_split_into_groups(column, significant), 1)
+        for cell in group
+    }
+
+
+def _split_into_groups(
+    ranked: Sequence[EncoderOnTask], significant: Collection[frozenset[EncoderOnTask]]
+) -> Iterator[list[EncoderOnTask]]:
+    """Yield the cells not significantly different from the best, then repeat with the others."""
+    remaining = list(ranked)
+    while remaining:
+        group = [cell for cell in remaining if frozenset((remaining[0], cell)) not in significant]
+        yield group
+        remaining = [cell for cell in remaining if cell not in group]
+
+
+def describe_groups(standings: Standings) -> Iterator[str]:
+    """Yield the notes on the group numbers, and on tasks where all encoders are tied."""
+    sizes = Counter(task for _, task in standings)
+    tasks_with_groups = {task for (_, task), standing in standings.items() if standing.groups > 1}
+    if tasks_with_groups:
+        yield (
+            "A 1 in a circle: tied with the best, as it is not significantly worse by the paired test of probe "
+            "compare, corrected for all comparisons of the table. A 2: tied with the best of the others, and so on."
+        )
+    tied_tasks = [task for task, size in sizes.items() if size > 1 and task not in tasks_with_groups]
+    if tied_tasks:
+        yield (
+            f"On {', '.join(tied_tasks)} all are tied: no such test tells the best from another encoder."
+            if tasks_with_groups
+            else "On every task all are tied: no paired test of probe compare, corrected for all "
+            "comparisons of the table, tells the best from another encoder."
+        )

@@ -1,0 +1,159 @@
+"""The report page: results as one HTML page, with tables, controls, plots and commands."""
+
+import base64
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from sentprobe.display.table_writers import Grid
+from sentprobe.lengths import Lengths
+from sentprobe.probes.geometry.distance_draws import build_geometry_tables
+from sentprobe.probes.geometry.distance_results import GeometryResult
+from sentprobe.probes.geometry.measures import Nearness
+from sentprobe.probes.report.findings import control_verdicts
+from sentprobe.probes.report.findings.standings import compute_standings, describe_groups
+from sentprobe.probes.report.page.page_items import build_page_mistakes
+from sentprobe.probes.report.page.page_table import PageTable, build_page_table, describe_size
+from sentprobe.probes.report.page.reproduction import describe_reproduction
+from sentprobe.probes.report.plots import method_pictures, page_pictures
+from sentprobe.probes.report.plots.panels import ResultPicture
+from sentprobe.probes.report.tables import complete_notes, main_table
+from sentprobe.probes.report.tables.distance_report import build_geometry_sections
+from sentprobe.probes.report.tables.method_tables import build_method_tables
+from sentprobe.probes.report.tables.part_tables import build_structure_tables, index_by_fingerprint
+from sentprobe.probes.report.tables.training_curves import Curve, build_curve_tables
+from sentprobe.probes.report.tables.view import divide_by_setting, load_template
+from sentprobe.probes.results.item_table import ItemTable
+from sentprobe.probes.results.result import Results
+from sentprobe.probes.trainer.presets import format_preset_name
+
+if TYPE_CHECKING:
+    from sentprobe.probes.audit.cue_audit import Audit
+    from sentprobe.probes.report.page.page_audits import PageAudits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportSection:
+    """One setting on the page."""
+
+    title: str
+    lead: str
+    sentence: str
+    table: PageTable
+    tied: tuple[str, ...]
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+    """Reasons not to trust the table."""
+    at_chance: tuple[str, ...]
+    """The number of controls at chance, as a line, if any must be."""
+    verdicts: tuple[str, ...]
+    runs: tuple[control_verdicts.ControlRun, ...]
+    pictures: tuple[ResultPicture, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlainSection:
+    """A table of geometry, or a training curve, on the page."""
+
+    title: str
+    grid: Grid
+    notes: tuple[str, ...]
+    picture: ResultPicture
+
+
+def build_report_page(
+    results: Results,
+    distances: Sequence[GeometryResult] = (),
+    *,
+    style: main_table.CellStyle | None = None,
+    by: Lengths = Lengths.BINS,
+    curves: Sequence[Curve] = (),
+    nearness: Nearness = Nearness.COSINE,
+    items: Sequence[ItemTable] = (),
+    audits: "Sequence[Audit]" = (),
+) -> str:
+    """Return the page; all texts are escaped, and it loads nothing from elsewhere.
+
+    - distances: results of geometry, by *nearness*, after those of probes
+    - curves: training curves, after geometry
+    - by: how sentence lengths are grouped in plots
+    - audits: audits of the datasets of the results; a line names those of other data
+    """
+    style = style or main_table.CellStyle()
+    sections = tuple(
+        _build_section(table_results, style, title=title, folders=folders, by=by)
+        for title, table_results, folders in divide_by_setting(results)
+    )
+    script, stored_items = load_template("page.js").render(), index_by_fingerprint(items)
+    return load_template("report.html.j2").render(
+        sections=sections,
+        distances=tuple(_build_distance_sections(results, distances, style, nearness)),
+        curves=tuple(_build_curve_sections(curves, style)),
+        gaps=tuple(build_structure_tables(results, stored_items, style)),
+        mistakes=tuple(build_page_mistakes(results, stored_items)),
+        methods=tuple(build_method_tables(results)),
+        audits=_build_audits(results, audits),
+        classifiers=tuple(complete_notes.describe_classifiers(results)),
+        redo=describe_reproduction(results, distances, curves),
+        script=Markup(script),  # a file of the package, into which nothing is put
+        script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    )
+
+
+def _build_audits(results: Results, audits: "Sequence[Audit]") -> "PageAudits | None":
+    if not audits:
+        return None
+    from sentprobe.probes.report.page.page_audits import build_page_audits
+
+    return build_page_audits(results, audits)
+
+
+def _build_distance_sections(
+    results: Results, distances: Sequence[GeometryResult], style: main_table.CellStyle, nearness: Nearness
+) -> Iterator[PlainSection]:
+    shown = build_geometry_sections(distances, results, intervals=style.intervals, nearness=nearness)
+    for (title, table, notes), distance_table in zip(shown, build_geometry_tables(distances), strict=True):
+        yield PlainSection(
+            title=title[:1].upper() + title[1:],
+            grid=table,
+            notes=tuple(notes.splitlines()),
+            picture=page_pictures.draw_contrast_picture(distance_table, nearness),
+        )
+
+
+def _build_curve_sections(curves: Sequence[Curve], style: main_table.CellStyle) -> Iterator[PlainSection]:
+    tables = build_curve_tables(curves, intervals=style.intervals)
+    for curve, (title, table, notes) in zip(curves, tables, strict=True):
+        yield PlainSection(
+            title=title, grid=table, notes=tuple(notes.splitlines()), picture=page_pictures.draw_training_picture(curve)
+        )
+
+
+def _build_section(
+    results: Results, style: main_table.CellStyle, *, title: str, folders: tuple[str, ...], by: Lengths
+) -> ReportSection:
+    presets = dict.fromkeys(map(format_preset_name, complete_notes.list_presets(results)))
+    classifier_note = (f"classifier: {' and '.join(presets)}",) if presets else ()
+    sentence, *notes = complete_notes.describe_figures(results)
+    cell_standings = compute_standings(results)
+    return ReportSection(
+        title=title,
+        lead=describe_size(results),
+        sentence=sentence,
+        table=build_page_table(main_table.build_grid(results, style=style), cell_standings, intervals=style.intervals),
+        tied=tuple(describe_groups(cell_standings)),
+        notes=(*folders, *classifier_note, *notes, *complete_notes.describe_papers(results, style)),
+        warnings=tuple(control_verdicts.list_warnings(results)),
+        at_chance=tuple(control_verdicts.count_controls(results)),
+        verdicts=tuple(control_verdicts.describe_controls(results)),
+        runs=control_verdicts.find_controls(results),
+        pictures=(
+            page_pictures.draw_task_picture(results, cell_standings),
+            *page_pictures.draw_layer_pictures(results),
+            *page_pictures.draw_length_pictures(results, by),
+            *method_pictures.draw_method_pictures(results),
+        ),
+    )

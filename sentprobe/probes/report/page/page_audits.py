@@ -1,0 +1,182 @@
+"""Audits on the report page: accuracies of surface cues on the data of the results."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sentprobe.display.table_writers import Grid, GridCell, GridRow
+from sentprobe.errors import escape_control_characters, format_count
+from sentprobe.probes.audit.audit_report import (
+    HEADER,
+    build_cue_rows,
+    format_legend,
+    format_notes,
+    format_title,
+    format_verdict_lines,
+)
+from sentprobe.probes.audit.cue_audit import Audit, Verdict
+from sentprobe.probes.report.plots import panels as pn
+from sentprobe.probes.report.tables.data_notes import DIGEST_LENGTH
+from sentprobe.probes.results.result import Condition, Result, Results
+
+VERDICT_NAMES = {
+    Verdict.CHANCE: "not above chance",
+    Verdict.LEAK: "leak",
+    Verdict.BELOW: "below chance",
+    Verdict.EXPECTED: "expected",
+}
+"""The verdicts in the legend, in the order of their shapes and colours."""
+
+BEST_NAME, BEST_MARK = "best encoder", 6
+
+TITLE = "What surface cues achieve"
+
+CAPTION = (
+    "A dot is the accuracy in percent of classifiers that see one cue of each item, without any "
+    "encoder, and its line the 95% interval; below, the best encoder on the same test items. "
+    "Dotted: chance. An encoder shows more than a cue only where it exceeds it."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageAudit:
+    """The audit of one dataset."""
+
+    verdict: str
+    """The line that is visible while it is folded."""
+    leaks: bool
+    title: str
+    grid: Grid
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageAudits:
+    """The audits on the page."""
+
+    title: str = TITLE
+    lead: str
+    missing: tuple[str, ...]
+    picture: pn.ResultPicture
+    audits: tuple[PageAudit, ...]
+    legend: tuple[str, ...]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The verdicts on data with leaks, for the top of the page."""
+        return tuple(audit.verdict for audit in self.audits if audit.leaks)
+
+
+def build_page_audits(results: Results, audits: Sequence[Audit]) -> PageAudits:
+    """Return the audits of the datasets of the results."""
+    distinct = [audit for place, audit in enumerate(audits) if audit not in audits[:place]]
+    names = _name_datasets(results)
+    relevant = [audit for audit in distinct if audit.fingerprint in names]
+    return PageAudits(
+        lead=_describe_leaks(relevant),
+        missing=(*_describe_excluded_audits(results, distinct), *_describe_unaudited(names, relevant)),
+        picture=_draw_audits(results, relevant, names),
+        audits=tuple(_build_page_audit(audit, names[audit.fingerprint]) for audit in relevant),
+        legend=tuple(format_legend(relevant).splitlines()) if relevant else (),
+    )
+
+
+def _name_datasets(results: Results) -> dict[str, str]:
+    """Return a name of each dataset, by its fingerprint: with its seed if a task has several."""
+    by_task: dict[str, dict[str, Result]] = {}
+    for record in results.records:
+        by_task.setdefault(record.task, {}).setdefault(record.dataset_fingerprint, record)
+    return {
+        fingerprint: escape_control_characters(
+            task if len(by_fingerprint) == 1 else f"{task}, {_describe_seed(record)}"
+        )
+        for task, by_fingerprint in by_task.items()
+        for fingerprint, record in by_fingerprint.items()
+    }
+
+
+def _describe_seed(record: Result) -> str:
+    if record.data is None or record.data.seed is None:
+        return record.dataset_fingerprint[:DIGEST_LENGTH]
+    return f"seed {record.data.seed}"
+
+
+def _describe_leaks(audits: Sequence[Audit]) -> str:
+    if not audits:
+        return "No audit is of the data of these results."
+    leaking, count = (sum(bool(audit.leaks) for audit in audits), format_count(len(audits), "dataset"))
+    if not leaking:
+        return f"No leak found in {count}: no cue that should tell nothing is above chance."
+    return f"A cue that should tell nothing is above chance in {leaking} of {count}."
+
+
+def _describe_excluded_audits(results: Results, audits: Sequence[Audit]) -> Iterator[str]:
+    for audit in audits:
+        task_digests = dict.fromkeys(r.dataset_fingerprint for r in results.records if r.task == audit.task)
+        if any(r.dataset_fingerprint == audit.fingerprint for r in results.records):
+            continue
+        digests = " and ".join(digest[:DIGEST_LENGTH] for digest in task_digests)
+        reason = f"it is of the data {audit.fingerprint[:DIGEST_LENGTH]}, and the results are of {digests}"
+        if not task_digests:
+            reason = "there are no results of that dataset here"
+        yield escape_control_characters(f"The audit of {audit.task} is left out: {reason}.")
+
+
+def _describe_unaudited(names: Mapping[str, str], audits: Sequence[Audit]) -> Iterator[str]:
+    audited = {audit.fingerprint for audit in audits}
+    unaudited = [name for fingerprint, name in names.items() if fingerprint not in audited]
+    if unaudited:
+        yield f"Not audited: {'; '.join(unaudited)}."
+
+
+def _draw_audits(results: Results, audits: Sequence[Audit], names: Mapping[str, str]) -> pn.ResultPicture:
+    """Return a panel for each dataset: a row for each cue, and one for the best encoder."""
+    rows = [(*_build_cue_rows(audit), *_build_best_row(results, audit)) for audit in audits]
+    low = pn.compute_floor([100.0, *(dot.low for audit_rows in rows for row in audit_rows for dot in row.dots)])
+    panels = (
+        pn.DotPanel(title=names[audit.fingerprint], rows=audit_rows, low=low)
+        for audit, audit_rows in zip(audits, rows, strict=True)
+    )
+    verdicts = {finding.verdict for audit in audits for finding in audit.findings}
+    verdict_marks = [(name, _get_mark(verdict)) for verdict, name in VERDICT_NAMES.items() if verdict in verdicts]
+    return pn.ResultPicture(
+        title="",
+        caption=CAPTION,
+        panels=tuple(panels),
+        legend=(*verdict_marks, (BEST_NAME, BEST_MARK)),
+        of_encoders=False,
+    )
+
+
+def _get_mark(verdict: Verdict) -> int:
+    return list(VERDICT_NAMES).index(verdict)
+
+
+def _build_cue_rows(audit: Audit) -> Iterator[pn.DotRow]:
+    for finding in audit.findings:
+        percents = pn.to_percent(finding.score.accuracy, finding.score.interval)
+        dot = pn.Dot(*percents, name=VERDICT_NAMES[finding.verdict], mark=_get_mark(finding.verdict))
+        yield pn.DotRow(finding.cue.value, (dot,), 100 * audit.chance, is_encoder=False)
+
+
+def _build_best_row(results: Results, audit: Audit) -> Iterator[pn.DotRow]:
+    """Yield the row of the best encoder on the same items, without baselines."""
+    trained = [r for r in results.records if r.dim and r.dataset_fingerprint == audit.fingerprint]
+    if trained:
+        best = max(trained, key=lambda record: record.accuracy)
+        percents = pn.to_percent(best.accuracy, best.scores[Condition.PROBE].interval)
+        dot = pn.Dot(*percents, name=escape_control_characters(best.encoder), mark=BEST_MARK)
+        yield pn.DotRow(BEST_NAME, (dot,), 100 * audit.chance, is_encoder=False)
+
+
+def _build_page_audit(audit: Audit, name: str) -> PageAudit:
+    rows = (GridRow(first, "", tuple(map(GridCell, cells))) for (first, *cells), _ in build_cue_rows(audit))
+    return PageAudit(
+        verdict=escape_control_characters(format_verdict_lines(replace(audit, task=name))[0]),
+        leaks=bool(audit.leaks),
+        title=escape_control_characters(format_title(audit)),
+        grid=Grid(HEADER, tuple(rows)),
+        lines=(
+            *map(escape_control_characters, format_notes(audit).splitlines()),
+            f"The seed of the classifiers is {audit.seed}.",
+        ),
+    )

@@ -1,0 +1,1 @@
+"""Text for a paper: the methods section of a run."""

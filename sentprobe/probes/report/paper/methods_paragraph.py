@@ -1,0 +1,246 @@
+"""The methods paragraph of a run, built from its results, with citations."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from sentprobe.errors import format_count
+from sentprobe.probes.dataset import ENCODER_WORDS, ONE_HOT
+from sentprobe.probes.report.cited_text import Citation, Piece
+from sentprobe.probes.report.findings import control_verdicts
+from sentprobe.probes.report.findings.draws import list_seeds
+from sentprobe.probes.report.findings.encoder_specs import find_requested_spec
+from sentprobe.probes.report.references import SOFTWARE
+from sentprobe.probes.report.tables.classifier_description import PRESET_PAPERS, describe_classifier, join_words
+from sentprobe.probes.report.tables.complete_notes import describe_chance, list_presets
+from sentprobe.probes.report.tables.spread_notes import count_probes, describe_resampled_parts, has_item_intervals
+from sentprobe.probes.results.result import METHODS, Condition, Result, Results, find_provenances
+from sentprobe.probes.suites import find_known_task
+
+ENCODER_PAPERS: Mapping[str, str] = {
+    "bilstm-last": "conneau2018",
+    "bilstm-max": "conneau2018",
+    "gated-conv": "conneau2018",
+    "st": "reimers2019",
+    "hf": "wolf2020",
+}
+
+
+def write_methods_paragraph(table: Results) -> tuple[Piece, ...]:
+    """Return the paragraph about the results of one table."""
+    parts = (
+        _describe_encoders,
+        _describe_tasks,
+        _describe_data,
+        _describe_classifiers,
+        _describe_repetitions,
+        _describe_controls,
+        _describe_methods,
+        _describe_training_runs,
+    )
+    return tuple(piece for part in parts for piece in part(table))
+
+
+def _describe_encoders(table: Results) -> Iterator[Piece]:
+    yield "With sentprobe"
+    yield Citation((SOFTWARE,))
+    yield " we probed "
+    firsts = {record.encoder: record for record in reversed(table.records)}
+    names = [name for name in table.encoders if firsts[name].dim]
+    yield from _join_pieces([_describe_encoder(firsts[name]) for name in names])
+    baselines = [name for name in table.encoders if not firsts[name].dim]
+    if baselines:
+        connector = " beside " if names else ""
+        yield f"{connector}the baselines {join_words(baselines)}, which have no vectors"
+    yield ". "
+
+
+def _join_pieces(parts: Sequence[Iterable[Piece]]) -> Iterator[Piece]:
+    """Yield the pieces of all parts, with commas and "and" between the parts."""
+    for place, part in enumerate(parts):
+        if place:
+            yield " and " if place == len(parts) - 1 else ", "
+        yield from part
+
+
+def _describe_encoder(first: Result) -> Iterator[Piece]:
+    spec = find_requested_spec(first)
+    yield first.encoder
+    if spec is not None and str(spec) != first.encoder:
+        yield f" ({spec})"
+    drawn = "" if first.encoder_seed is None else ", drawn at random"
+    yield f" ({first.dim:,} dimensions{drawn})"
+    if spec is not None and spec.kind in ENCODER_PAPERS:
+        yield Citation((ENCODER_PAPERS[spec.kind],))
+
+
+def _describe_tasks(table: Results) -> Iterator[Piece]:
+    by_paper: dict[str, list[str]] = {}
+    for task in table.tasks:
+        task_info = find_known_task(task)
+        by_paper.setdefault(PRESET_PAPERS[task_info.preset] if task_info else "", []).append(task)
+    yield "The tasks are " if len(table.tasks) > 1 else "The task is "
+    texts: list[list[Piece]] = [
+        [join_words(names), *([Citation((key,))] if key else [])] for key, names in by_paper.items()
+    ]
+    yield from _join_pieces(texts)
+    yield ". "
+
+
+def _describe_data(table: Results) -> Iterator[Piece]:
+    tasks_by_facts: dict[str, dict[str, None]] = {}
+    for record in table.records:
+        tasks_by_facts.setdefault(_describe_dataset(record), {})[record.task] = None
+    for facts, names in tasks_by_facts.items():
+        subject = "Each task has" if len(table.tasks) > 1 else "It has"
+        subject_text = subject if len(tasks_by_facts) == 1 else f"{join_words([*names])}:"
+        yield f"{subject_text} {facts}. "
+    mirrored = dict.fromkeys(record.task for record in table.records if record.mirrored)
+    if mirrored:
+        yield (
+            f"The items of {join_words([*mirrored])} are mirror pairs: the same words and probe words with the "
+            "opposite label, in the same split. "
+        )
+    yield f"Chance, the share of the commonest label, is {describe_chance(table)} (in %). "
+
+
+def _describe_dataset(record: Result) -> str:
+    facts = record.data
+    if facts is None:
+        tested = f"{record.scores[Condition.PROBE].total:,}"
+        return f"data with the digest {record.dataset_fingerprint[:12]}, {tested} test items"
+    counts = {"training": facts.train, "validation": facts.validation, "test": facts.test}
+    sizes = join_words([f"{count:,} {what}" for what, count in counts.items() if count])
+    is_carved = record.preset.needs_validation and not facts.validation and record.dim
+    details = (
+        ("a tenth of the training items being used for validation", is_carved),
+        (f"made from the vocabulary {facts.vocabulary}", facts.vocabulary),
+        (f"drawn with the sampling {facts.sampling}", facts.sampling),
+        (f"source: {facts.source}", facts.source),
+        (f"a structure being held out of training that half of the test items have ({facts.held_out})", facts.held_out),
+    )
+    return ", ".join([f"{sizes} items", *(text for text, applies in details if applies)])
+
+
+def _describe_classifiers(table: Results) -> Iterator[Piece]:
+    labels = max((record.labels or 2 for record in table.records), default=2)
+    for preset in dict.fromkeys(list_presets(table)):
+        yield from describe_classifier(preset, labels=labels)
+    words = dict.fromkeys(record.probe_vectors for record in table.records if record.probe_vectors)
+    for name in words:
+        vectors = PROBE_WORD_VECTORS.get(name, f"the vectors of {name}")
+        yield f"Beside the sentence vector, {vectors} stand for the probe words. "
+
+
+PROBE_WORD_VECTORS = {ONE_HOT: "one-hot vectors", ENCODER_WORDS: "the encoder's own vectors of them"}
+
+
+def _describe_repetitions(table: Results) -> Iterator[Piece]:
+    seeds, counts = list_seeds(table), count_probes(table)
+    count_text = join_words([str(count) for count in counts], last="or")
+    probes = "probe" if counts == [1] else "probes"
+    if len(seeds) > 1:
+        yield (
+            f"Accuracies are means over {len(seeds)} draws of {count_text} {probes} each. "
+            f"{describe_resampled_parts(table)} "
+        )
+    else:
+        probes_text = "of one probe" if counts == [1] else f"means over {count_text} probes that differ in seed"
+        yield f"Accuracies are {probes_text}, in one draw (seed {seeds[0]}). "
+    yield from _describe_intervals(table, several=len(seeds) > 1)
+
+
+def _describe_intervals(table: Results, *, several: bool) -> Iterator[Piece]:
+    fixed = [task for task in table.tasks if not several or has_item_intervals(table, task)]
+    yield "95% intervals are "
+    if len(fixed) < len(table.tasks):
+        yield "Student's t over the draws"
+        yield f" and, on {join_words(fixed)}, " if fixed else ""
+    if fixed:
+        yield "Wilson's"
+        yield Citation(("wilson1927",))
+        yield " for the choice of test items"
+        if any(record.units for record in table.records if record.task in fixed):
+            yield ", widened where items belong together"
+    yield ". "
+
+
+CONTROL_TEXTS: Mapping[Condition, str] = {
+    Condition.RANDOM_SENTENCES: "random vectors in place of the sentence vectors",
+    Condition.RANDOM_PROBES: "random words in place of the probe words",
+    Condition.BAG_OF_WORDS: "averages of random word vectors of the same width (a bag of words)",
+    Condition.NO_SENTENCE: "the probe words alone",
+}
+
+
+def _describe_controls(table: Results) -> Iterator[Piece]:
+    runs = control_verdicts.find_controls(table)
+    conditions = {run.condition for run in runs}
+    control_names = [text for condition, text in CONTROL_TEXTS.items() if condition in conditions]
+    if not control_names:
+        yield "No controls were trained. " if list_presets(table) else ""
+        return
+    required = [run for run in runs if run.must_be_at_chance]
+    inside = sum(run.verdict is control_verdicts.ControlVerdict.AT_CHANCE for run in required)
+    yield f"As controls, the same classifier was trained on {join_words(control_names)}"
+    unchecked = dict.fromkeys(f"{result.encoder} on {result.task}" for result in control_verdicts.find_unchecked(table))
+    yield f" (not for {join_words([*unchecked])}). " if unchecked else ". "
+    yield (
+        f"Of {format_count(len(required), 'control')} that cannot know the answer, {inside} "
+        f"{'is' if inside == 1 else 'are'} inside the interval around chance in which, corrected "
+        f"for their number, all are in {control_verdicts.CONFIDENCE:.0%} of sound runs. "
+    )
+
+
+METHOD_TEXTS: Mapping[Condition, tuple[str, tuple[str, ...]]] = {
+    Condition.CONTROL_TASK: (
+        "selectivity, accuracy less that of the same probe on random labels that are the same for "
+        "a word type everywhere",
+        ("hewitt2019",),
+    ),
+    Condition.PORTIONS: (
+        "the length of an online code of the training labels and usable information, by probes on "
+        "growing portions of the training items",
+        ("voita2020", "xu2020"),
+    ),
+    Condition.WIDTHS: ("accuracy by the width of the hidden layer", ()),
+}
+
+
+def _describe_methods(table: Results) -> Iterator[Piece]:
+    method_texts = [
+        METHOD_TEXTS[condition] for condition in METHODS if any(condition in r.scores for r in table.records)
+    ]
+    for place, (text, keys) in enumerate(method_texts):
+        yield "Reported besides: " if not place else "; "
+        yield text
+        yield from [Citation(keys)] if keys else []
+    yield ". " if method_texts else ""
+
+
+PRECISION_NAMES: Mapping[str, str] = {"bfloat16": "bfloat16 (the products of the first layer)"}
+
+
+def _describe_training_runs(table: Results) -> Iterator[Piece]:
+    records = [record for record in table.records if record.dim]
+    seeds = [seed for record in records for seed in record.scores[Condition.PROBE].seeds]
+    if not seeds:
+        return
+    unconverged = sum(not seed.converged for seed in seeds)
+    if unconverged:
+        yield f"{unconverged} of {len(seeds)} probes reached the limit of passes before they converged. "
+    for name in dict.fromkeys(record.encoder for record in records):
+        if count := max(record.truncated or 0 for record in records if record.encoder == name):
+            yield f"{name} read the beginning only of up to {count:,} sentences of a task. "
+    precisions = {PRECISION_NAMES.get(seed.precision, seed.precision) for seed in seeds}
+    makings_of_probes = [making for record in records for making in find_provenances(record)]
+    devices = dict.fromkeys(making.device for making in makings_of_probes)
+    yield f"Probes were trained in {join_words(sorted(precisions))} on {join_words(sorted(devices))}"
+    packages = _format_packages([making.versions for making in makings_of_probes])
+    yield f", with {join_words(packages)}. " if packages else ". "
+
+
+def _format_packages(all_versions: Sequence[Mapping[str, str]]) -> list[str]:
+    by_package: dict[str, dict[str, None]] = {}
+    for versions in all_versions:
+        for name, version in versions.items():
+            by_package.setdefault(name, {})[version] = None
+    return [f"{name} {join_words([*package_versions], last='or')}" for name, package_versions in by_package.items()]

@@ -1,0 +1,1 @@
+"""Pictures of results: plots for the page and for ``--plot``."""

@@ -1,0 +1,174 @@
+"""Series over sentence length: accuracy and the norm of the vectors, as values and as tables.
+
+As in Adi et al. 2017: the norm explains how an average of word vectors can reveal the length of its sentence.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from statistics import stdev
+from typing import Any
+
+import numpy as np
+
+from sentprobe.display.table_writers import Grid, GridCell, GridRow
+from sentprobe.errors import UsageError
+from sentprobe.lengths import Bin, Lengths, find_bins
+from sentprobe.probes.report.tables.main_table import CellStyle
+from sentprobe.probes.results.result import Condition, Norm, Result, Results
+from sentprobe.probes.statistics import Interval, accuracy_interval
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesPoint:
+    """A value of a series, for sentences whose lengths are in *bin*."""
+
+    bin: Bin
+    count: int
+    """The number of test items (accuracy) or of different sentences (norm)."""
+    mean: float
+    deviation: float | None
+    """Of an accuracy, over the seeds (None for one seed); of a norm, over the sentences."""
+    interval: Interval | None = None
+    """Of an accuracy: the 95% interval."""
+
+
+def accuracy_by_length(
+    result: Result, *, condition: Condition = Condition.PROBE, by: Lengths = Lengths.BINS
+) -> tuple[SeriesPoint, ...]:
+    """Return the accuracy of the test items of each length.
+
+    Empty where the result has no score under the condition, or no lengths.
+    """
+    score = result.scores.get(condition)
+    if score is None or not result.lengths:
+        return ()
+    right = np.stack([seed.items() for seed in score.seeds])  # (seeds, items)
+    units = np.array(result.units)
+    points = []
+    for length_bin in find_bins(result.lengths, by):
+        chosen = np.array([length in length_bin for length in result.lengths])
+        means = right[:, chosen].mean(axis=1, dtype=np.float64)
+        chosen_units = units[chosen].tolist() if len(units) else ()
+        interval = accuracy_interval(right[:, chosen].mean(axis=0, dtype=np.float64), chosen_units)
+        spread = stdev(means.tolist()) if len(means) > 1 else None
+        points.append(SeriesPoint(length_bin, int(chosen.sum()), float(means.mean()), spread, interval))
+    return tuple(points)
+
+
+def norm_by_length(result: Result, *, by: Lengths = Lengths.BINS) -> tuple[SeriesPoint, ...]:
+    """Return the mean norm of the encoder's unscaled vectors of each length.
+
+    All different sentences of the dataset count, whatever their split. Empty for a baseline.
+    """
+    bins = find_bins([norm.tokens for norm in result.norms], by)
+    return tuple(_pool_norms(b, [norm for norm in result.norms if norm.tokens in b]) for b in bins)
+
+
+def _pool_norms(length_bin: Bin, norms: Sequence[Norm]) -> SeriesPoint:
+    count = sum(norm.sentences for norm in norms)
+    mean = sum(norm.sentences * norm.mean for norm in norms) / count
+    squares = sum(n.sentences * (n.deviation**2 + (n.mean - mean) ** 2) for n in norms)
+    return SeriesPoint(length_bin, count, mean, float(np.sqrt(squares / count)))
+
+
+def series_records(results: Results, *, by: Lengths = Lengths.BINS) -> list[dict[str, Any]]:
+    """Return a flat dictionary for each point of each series, all with the same keys.
+
+    There is an accuracy for each encoder, task, condition and length, and a norm for each encoder, task and length.
+    *longest* is None in the last bin.
+    """
+    return [record for result in results.records for record in _to_records(result, by)]
+
+
+def _to_records(result: Result, by: Lengths) -> Iterator[dict[str, Any]]:
+    for condition in result.scores:
+        points = accuracy_by_length(result, condition=condition, by=by)
+        yield from (_to_record(result, condition, point) for point in points)
+    yield from (_to_record(result, None, point) for point in norm_by_length(result, by=by))
+
+
+def _to_record(result: Result, condition: Condition | None, point: SeriesPoint) -> dict[str, Any]:
+    """Return the record of an accuracy under a condition, or of a norm."""
+    return {
+        "run": result.source,
+        "encoder": result.encoder,
+        "task": result.task,
+        "series": "accuracy" if condition else "norm",
+        "condition": condition and condition.value,
+        "shortest": point.bin.shortest,
+        "longest": point.bin.longest,
+        "count": point.count,
+        "mean": point.mean,
+        "deviation": point.deviation,
+        "low": point.interval and point.interval.low,
+        "high": point.interval and point.interval.high,
+        "preset": result.preset.name,
+        "seed": result.seed,
+        "probe_vectors": result.probe_vectors,
+    }
+
+
+SERIES_NOTES = (
+    "Accuracy in %, and the norm of the encoder's vectors as it gave them, mean ± standard "
+    "deviation (of an accuracy, over the seeds), by the number of tokens of the sentence.",
+    "Accuracies are of the test items; norms of all different sentences of the dataset.",
+)
+
+
+def check_lengths(results: Results) -> None:
+    """Check that some results have sentence lengths.
+
+    Raises:
+        UsageError: none has.
+    """
+    if not any(record.lengths for record in results.records):
+        raise UsageError("these results have no sentence lengths; run the same command again with --force")
+
+
+def build_series_grids(
+    results: Results, *, by: Lengths = Lengths.BINS, style: CellStyle | None = None
+) -> Iterator[Grid]:
+    """Yield a table for each task of one setting; results without lengths are left out."""
+    for task in results.tasks:
+        task_records = [record for record in results.records if record.task == task and record.lengths]
+        if task_records:
+            yield _build_grid(task, task_records, by, style or CellStyle())
+
+
+Column = Mapping[Bin, str]
+
+
+def _build_grid(task: str, records: Sequence[Result], by: Lengths, style: CellStyle) -> Grid:
+    accuracies = {record.encoder: accuracy_by_length(record, by=by) for record in records}
+    norms = {record.encoder: points for record in records if (points := norm_by_length(record, by=by))}
+    columns: dict[str, Column] = {"test items": _format_counts(next(iter(accuracies.values())))}
+    for name, points in accuracies.items():
+        columns[name] = {point.bin: _format_accuracy(point, style) for point in points}
+    if norms:
+        columns["sentences"] = _format_counts(next(iter(norms.values())))
+    for name, points in norms.items():
+        columns[f"norm of {name}"] = {
+            p.bin: f"{_format_digits(p.mean, 4)} ± {_format_digits(p.deviation or 0.0, 2)}" for p in points
+        }
+    bins = sorted({length_bin for column in columns.values() for length_bin in column}, key=attrgetter("shortest"))
+    rows = (GridRow(str(b), "", tuple(GridCell(column.get(b, "")) for column in columns.values())) for b in bins)
+    return Grid((f"{task}, tokens", *columns), tuple(rows))
+
+
+def _format_counts(points: Sequence[SeriesPoint]) -> Column:
+    return {point.bin: str(point.count) for point in points}
+
+
+def _format_accuracy(point: SeriesPoint, style: CellStyle) -> str:
+    text = f"{100 * point.mean:.1f}"
+    if point.deviation is not None:
+        text += f" ± {100 * point.deviation:.1f}"
+    if style.intervals and point.interval is not None:
+        text += f" [{100 * point.interval.low:.1f}, {100 * point.interval.high:.1f}]"
+    return text
+
+
+def _format_digits(value: float, count: int) -> str:
+    """Return a value with this number of significant digits, with zeros at the end."""
+    return f"{value:#.{count}g}".removesuffix(".")

@@ -1,0 +1,156 @@
+"""Pictures of methods: accuracy by size of the probe, by training items, by width of vectors.
+
+All three have logarithmic axes.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import log2
+from statistics import fmean, stdev
+from typing import TypeAlias
+
+from sentprobe.errors import UsageError, escape_control_characters
+from sentprobe.probes.report.plots import page_pictures
+from sentprobe.probes.report.plots import panels as pn
+from sentprobe.probes.results.result import Condition, Result, Results
+from sentprobe.specs import parse_spec
+
+_MEAN = (
+    "the mean over seeds and draws, in percent, and one standard deviation to either side. Dotted: "
+    f"chance. Of more than {page_pictures.MAX_LINES} encoders, the best on average are drawn."
+)
+
+SIZES = pn.ResultPicture(
+    title="Accuracy by size of the probe",
+    caption="Accuracy of a linear probe, and of probes with a hidden layer of each width: "
+    f"{_MEAN} A rising line means that a property is encoded, but not linearly; where probe "
+    "words are balanced, no linear probe can know the answer.",
+)
+ITEMS = pn.ResultPicture(
+    title="Accuracy by training items",
+    caption=f"Accuracy of probes by number of training items: {_MEAN} The further to the left a "
+    "line rises, the easier a property is read.",
+)
+DIMS = pn.ResultPicture(
+    title="Accuracy by width of the vector",
+    caption="Accuracy of the probe, in percent, with its 95% interval, by the number of dimensions that the vectors "
+    "were cut to; the last point of a line is the whole vectors if they were probed. Dotted: chance.",
+)
+
+
+Points: TypeAlias = dict[int, tuple[float, float, float]]
+"""By the number on the x axis, an accuracy and the ends of its interval, in percent."""
+
+
+def draw_method_pictures(results: Results) -> Iterator[pn.ResultPicture]:
+    """Yield the pictures of the methods that have results."""
+    yield from _draw_readings(results, Condition.WIDTHS, SIZES, "width of the hidden layer")
+    yield from _draw_readings(results, Condition.PORTIONS, ITEMS, "training items")
+    yield from _draw_widths(results)
+
+
+def _draw_readings(
+    results: Results, condition: Condition, picture: pn.ResultPicture, x_label: str
+) -> Iterator[pn.ResultPicture]:
+    records = [record for record in results.records if condition in record.scores]
+    marks = pn.number_marks(page_pictures.select_best((r.encoder, r.accuracy) for r in records))
+    by_line: dict[tuple[str, str], list[Result]] = {}
+    for record in records:
+        if record.encoder in marks:
+            by_line.setdefault((record.task, record.encoder), []).append(record)
+    points = {key: _average_readings(group, condition) for key, group in by_line.items()}
+    yield from _draw_lines(picture, points, marks, x_label=x_label, records=records)
+
+
+def _average_readings(records: Sequence[Result], condition: Condition) -> Points:
+    """Return the accuracies of the probes that have as many readings as the first one."""
+    seeds = [seed for record in records for seed in record.scores[condition].seeds]
+    alike = [seed for seed in seeds if len(seed.readings) == len(seeds[0].readings)]
+    points = {}
+    for place, first in enumerate(alike[0].readings):
+        shares = [100 * seed.readings[place].correct / seed.total for seed in alike]
+        spread = stdev(shares) if len(shares) > 1 else 0.0
+        points[first.at] = (fmean(shares), fmean(shares) - spread, fmean(shares) + spread)
+    return points
+
+
+def _draw_widths(results: Results) -> Iterator[pn.ResultPicture]:
+    families: dict[str, list[Result]] = {}
+    for record in results.records:
+        if record.dim > 0:  # a baseline has no vectors
+            families.setdefault(strip_width(record), []).append(record)
+    cut = [
+        record
+        for name, group in families.items()
+        if any(member.encoder != name for member in group) and len({member.dim for member in group}) > 1
+        for record in group
+    ]
+    marks = pn.number_marks(page_pictures.select_best((strip_width(r), r.accuracy) for r in cut))
+    points: dict[tuple[str, str], Points] = {}
+    for record in cut:
+        if (name := strip_width(record)) in marks:
+            points.setdefault((record.task, name), {})[record.dim] = page_pictures.compute_percents(results, record)
+    yield from _draw_lines(DIMS, points, marks, x_label="numbers in a vector", records=cut)
+
+
+def strip_width(record: Result) -> str:
+    """Return the name of the encoder of a result without its reduced width."""
+    width = str(record.dim)
+    if (label := _LABELLED.fullmatch(record.encoder)) and label["width"] == width:
+        return label["name"] + label["suffix"]
+    try:
+        spec = parse_spec(record.encoder)
+    except UsageError:
+        return record.encoder
+    options = tuple(pair for pair in spec.options if pair != ("dims", width))
+    return str(replace(spec, options=options)) if options != spec.options else record.encoder
+
+
+_LABELLED = re.compile(r"(?P<name>.+), (?P<width>[0-9]+) dims(?P<suffix>(, \w+)?)", re.DOTALL)
+"""The name of reduced vectors of an encoder whose name is no spec."""
+
+
+def _draw_lines(
+    picture: pn.ResultPicture,
+    points: Mapping[tuple[str, str], Points],
+    marks: dict[str, int],
+    *,
+    x_label: str,
+    records: Sequence[Result],
+) -> Iterator[pn.ResultPicture]:
+    """Yield the picture of lines by task and name, unless there are none."""
+    if not points:
+        return
+    least = min((at for line in points.values() for at in line if at), default=1)
+    chance_levels = {
+        task: page_pictures.compute_chance_levels(r for r in records if r.task == task) for task, _ in points
+    }
+    values = [share for line in points.values() for share, _, _ in line.values()]
+    low = pn.compute_floor((*values, *(level for group in chance_levels.values() for level in group)))
+    panels = []
+    for task, levels in chance_levels.items():
+        by_name = {name: line for (t, name), line in points.items() if t == task}
+        ats = sorted({at for line in by_name.values() for at in line})
+        panels.append(
+            pn.LinePanel(
+                title=escape_control_characters(task),
+                x_label=x_label,
+                lines=tuple(_draw_line(n, line, marks[n], least) for n, line in by_name.items()),
+                low=low,
+                named=len(marks) <= pn.MAX_NAMED_LINES,
+                references=levels,
+                tick_names=tuple((_locate(at, least), str(at) if at else "linear") for at in ats),
+            )
+        )
+    yield replace(picture, panels=tuple(panels), legend=pn.build_legend(marks))
+
+
+def _locate(number: int, least: int) -> float:
+    """Return the logarithm of a number; 0 is two doublings below the least."""
+    return log2(number) if number else log2(least) - 2
+
+
+def _draw_line(name: str, points: Points, mark: int, least: int) -> pn.Line:
+    line_points = (pn.LinePoint(_locate(at, least), *percents) for at, percents in sorted(points.items()))
+    return pn.Line(name=escape_control_characters(name), mark=mark, points=tuple(line_points))

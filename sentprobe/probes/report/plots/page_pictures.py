@@ -1,0 +1,312 @@
+"""Pictures of results: accuracy by task, layer, sentence length, contrast and training step."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from operator import attrgetter
+from statistics import fmean
+
+from sentprobe.errors import UsageError, escape_control_characters
+from sentprobe.lengths import Bin, Lengths
+from sentprobe.probes.geometry import distance_tables as geometry_tables
+from sentprobe.probes.geometry.distance_draws import GeometryTable, estimate_accuracy, group_by_cell
+from sentprobe.probes.geometry.measures import Nearness, NegativeKind
+from sentprobe.probes.report.findings.draws import find_draws
+from sentprobe.probes.report.findings.mean_and_interval import compute_figure
+from sentprobe.probes.report.findings.standings import Standings
+from sentprobe.probes.report.plots import panels as pn
+from sentprobe.probes.report.plots.length_series import SeriesPoint, accuracy_by_length, norm_by_length
+from sentprobe.probes.report.tables.training_curves import (
+    OBJECTIVE_TITLE,
+    Curve,
+    describe_kind,
+    find_axis,
+    group_columns,
+)
+from sentprobe.probes.results.result import Condition, Result, Results
+from sentprobe.probes.results.training_curve import LearningCurve
+from sentprobe.probes.statistics import Interval, decompose_spread
+
+MAX_LINES = 12
+
+WIDE_RANGE = 20
+"""Norms that differ by this factor are drawn on a logarithmic scale."""
+
+TASKS = pn.ResultPicture(
+    title="Accuracy by task",
+    caption="A dot is an accuracy in percent, its line the 95% interval. Filled: tied with the best of the task. "
+    "Dotted: the figure to beat, a bag of words of the same width if words alone help, else chance.",
+)
+LAYERS = pn.ResultPicture(
+    title="Accuracy by layer",
+    caption="Accuracy of the probe by layer, in percent, with its 95% interval. Dotted: chance, "
+    "the share of the commonest label. Layer 0 is the embeddings.",
+)
+LENGTHS = pn.ResultPicture(
+    title="Accuracy and norm by sentence length",
+    caption="Accuracy of the probe on the test items of each length, in percent, with its 95% interval; dotted: "
+    "chance, the share of the commonest label in all test items. The mean norm of the encoder's unscaled vectors of "
+    "all different sentences of each length, and one standard deviation to either side. Of several draws: the mean, "
+    f"and Student's t interval over them. Of more than {MAX_LINES} encoders, the best on average are drawn.",
+)
+CONTRASTS = pn.ResultPicture(
+    title="Accuracy by contrast",
+    caption="How often the positive is nearer to the anchor than the negative, in percent, with "
+    "its 95% interval; of several draws, their mean. Dotted: chance, which is also "
+    "the accuracy of a bag of words where both have the same words.",
+    of_encoders=False,
+)
+TRAINING = pn.ResultPicture(
+    title="Accuracy by step", caption="Accuracy by step of training, in percent, with its 95% interval. Dotted: chance."
+)
+
+
+def draw_task_picture(results: Results, standings: Standings) -> pn.ResultPicture:
+    """Return the picture of all results: a panel for each task, a row for each encoder."""
+    controls = [standing.control for standing in standings.values()]
+    lows = [standing.figure.interval.low for standing in standings.values()]
+    low = pn.compute_floor(100 * share for share in (*controls, *lows))
+    panels = (_draw_task(task, results.encoders, standings, low) for task in results.tasks)
+    return replace(TASKS, panels=tuple(panels))
+
+
+def _draw_task(task: str, encoders: Sequence[str], standings: Standings, low: float) -> pn.DotPanel:
+    by_name = {name: standings[name, task] for name in encoders if (name, task) in standings}
+    rows = []
+    for name, standing in by_name.items():
+        percents = pn.to_percent(standing.figure.accuracy, standing.figure.interval)
+        dot = pn.Dot(*percents, hollow=standing.group > 1)
+        rows.append(pn.DotRow(escape_control_characters(name), (dot,), 100 * standing.control))
+    return pn.DotPanel(title=escape_control_characters(task), rows=tuple(rows), low=low)
+
+
+def find_layered_models(results: Results) -> dict[str, list[Result]]:
+    """Return the results of each model that has more than one layer among them."""
+    models: dict[str, list[Result]] = {}
+    for record in results.records:
+        if record.family and record.layer is not None:
+            models.setdefault(record.family, []).append(record)
+    return {name: records for name, records in models.items() if len({record.layer for record in records}) > 1}
+
+
+def draw_layer_pictures(results: Results) -> Iterator[pn.ResultPicture]:
+    """Yield the picture of accuracies by layer, if some models have several layers."""
+    models = find_layered_models(results)
+    if not models:
+        return
+    marks = pn.number_marks(models)
+    records = [record for group in models.values() for record in group]
+    low = pn.compute_floor(100 * share for r in records for share in (r.accuracy, r.majority))
+    panels = [
+        pn.LinePanel(
+            title=escape_control_characters(task),
+            x_label="layer",
+            lines=tuple(_draw_layer_lines(results, models, task, marks)),
+            low=low,
+            named=len(marks) <= pn.MAX_NAMED_LINES,
+            references=compute_chance_levels(r for r in records if r.task == task),
+        )
+        for task in dict.fromkeys(record.task for record in records)
+    ]
+    yield replace(LAYERS, panels=tuple(panels), legend=pn.build_legend(marks))
+
+
+def _draw_layer_lines(
+    results: Results, models: Mapping[str, Sequence[Result]], task: str, marks: Mapping[str, int]
+) -> Iterator[pn.Line]:
+    for name, records in models.items():
+        layers = {record.layer or 0: record for record in records if record.task == task}
+        points = (pn.LinePoint(layer, *compute_percents(results, layers[layer])) for layer in sorted(layers))
+        if layers:
+            yield pn.Line(name=escape_control_characters(name), mark=marks[name], points=tuple(points))
+
+
+def compute_percents(results: Results, record: Result) -> tuple[float, float, float]:
+    """Return the accuracy in the cell of a record, over all draws, and the ends of its interval, in percent."""
+    figure = compute_figure(find_draws(results, record), Condition.PROBE)
+    assert figure is not None  # a record has the score of its probe
+    return pn.to_percent(figure.accuracy, figure.interval)
+
+
+def compute_chance_levels(records: Iterable[Result]) -> tuple[float, ...]:
+    """Return the shares of the most frequent label in percent, each once."""
+    return tuple(sorted({round(100 * record.majority, 2) for record in records}))
+
+
+def find_tasks_with_lengths(results: Results) -> list[str]:
+    """Return the tasks whose results have test items of more than one length."""
+    return list(dict.fromkeys(record.task for record in results.records if len(set(record.lengths)) > 1))
+
+
+def draw_length_pictures(results: Results, by: Lengths) -> Iterator[pn.ResultPicture]:
+    """Yield the picture of accuracies and norms by sentence length, if lengths differ."""
+    tasks = find_tasks_with_lengths(results)
+    if not tasks:
+        return
+    marks = pn.number_marks(select_best((r.encoder, r.accuracy) for r in results.records))
+    panels = [
+        panel
+        for norms in (False, True)
+        for task in tasks
+        for panel in _draw_lengths(results, task, marks, by, norms=norms)
+    ]
+    yield replace(LENGTHS, panels=tuple(panels), legend=pn.build_legend(marks))
+
+
+def select_best(accuracies: Iterable[tuple[str, float]]) -> list[str]:
+    """Return the names to draw, given names with accuracies, in the order of the table.
+
+    >>> select_best([("a", 0.5), ("b", 0.75), ("a", 0.25)])
+    ['a', 'b']
+    """
+    by_name: dict[str, list[float]] = {}
+    for name, accuracy in accuracies:
+        by_name.setdefault(name, []).append(accuracy)
+    best = sorted(by_name, key=lambda name: fmean(by_name[name]), reverse=True)[:MAX_LINES]
+    return [name for name in by_name if name in best]
+
+
+def _draw_lengths(
+    results: Results, task: str, marks: Mapping[str, int], by: Lengths, *, norms: bool
+) -> Iterator[pn.LinePanel]:
+    """Yield the panel of a task, unless there are no points for it."""
+    series = {name: _pool_draws(results, name, task, by, norms=norms) for name in marks}
+    series = {name: points for name, points in series.items() if points}
+    if not series:
+        return
+    bins = sorted({p.bin for points in series.values() for p in points}, key=attrgetter("shortest"))
+    places = {b: b.shortest if by is Lengths.TOKENS else n for n, b in enumerate(bins)}
+    scale = 1 if norms else 100
+    lines = tuple(_draw_series(name, series[name], marks[name], places, scale) for name in series)
+    values = [point.y for line in lines for point in line.points]
+    chance = () if norms else compute_chance_levels(r for r in results.records if r.task == task)
+    yield pn.LinePanel(
+        title=escape_control_characters(task),
+        x_label="tokens",
+        y_label="norm" if norms else pn.ACCURACY,
+        lines=lines,
+        low=_compute_lowest_norm(values) if norms else pn.compute_floor((*values, *chance)),
+        high=1.1 * max(values) if norms else 100,
+        named=len(marks) <= pn.MAX_NAMED_LINES,
+        references=chance,
+        tick_names=() if by is Lengths.TOKENS else tuple((n, str(b)) for b, n in places.items()),
+        logarithmic=norms and _compute_lowest_norm(values) > 0,
+    )
+
+
+def _compute_lowest_norm(values: Sequence[float]) -> float:
+    """Return the start of the axis of norms: 0 or, if they differ much, below the smallest."""
+    least = min(values)
+    return 0.8 * least if least > 0 and max(values) > WIDE_RANGE * least else 0.0
+
+
+def _pool_draws(results: Results, encoder: str, task: str, by: Lengths, *, norms: bool) -> list[SeriesPoint]:
+    compute = norm_by_length if norms else accuracy_by_length
+    points: dict[Bin, list[SeriesPoint]] = {}
+    for record in results.records:
+        if record.cell == (encoder, task):
+            for point in compute(record, by=by):
+                points.setdefault(point.bin, []).append(point)
+    return [_compute_mean_point(points[lengths]) for lengths in sorted(points, key=attrgetter("shortest"))]
+
+
+def _compute_mean_point(draws: Sequence[SeriesPoint]) -> SeriesPoint:
+    first = draws[0]
+    if len(draws) == 1:
+        return first
+    mean = fmean(point.mean for point in draws)
+    if first.interval is None:  # a norm
+        return replace(first, mean=mean, deviation=fmean(p.deviation or 0.0 for p in draws))
+    return replace(first, mean=mean, interval=decompose_spread([[p.mean] for p in draws]).interval)
+
+
+def _draw_series(
+    encoder: str, points: Sequence[SeriesPoint], mark: int, places: Mapping[Bin, float], scale: float
+) -> pn.Line:
+    line_points = []
+    for point in points:
+        deviation = point.deviation or 0.0
+        ends = point.interval or Interval(point.mean - deviation, point.mean + deviation)
+        line_points.append(pn.LinePoint(places[point.bin], scale * point.mean, scale * ends.low, scale * ends.high))
+    return pn.Line(name=escape_control_characters(encoder), mark=mark, points=tuple(line_points))
+
+
+def draw_contrast_picture(table: GeometryTable, nearness: Nearness) -> pn.ResultPicture:
+    """Return the picture of a table of geometry: a panel for each contrast."""
+    names = geometry_tables.list_contrasts(table)
+    rows = {name: tuple(_make_contrast_rows(table, name, nearness)) for name in names}
+    dots = [dot for group in rows.values() for row in group for dot in row.dots]
+    low = pn.compute_floor([50.0, *(dot.low for dot in dots)])
+    panels = tuple(
+        pn.DotPanel(title=escape_control_characters(name), rows=group, low=low) for name, group in rows.items() if group
+    )
+    legend = tuple((kind, mark) for mark, kind in enumerate(geometry_tables.KIND_TITLES.values()))
+    return replace(CONTRASTS, panels=panels, legend=legend)
+
+
+def _make_contrast_rows(table: GeometryTable, contrast: str, nearness: Nearness) -> Iterator[pn.DotRow]:
+    cells = group_by_cell(table)
+    for encoder in geometry_tables.list_encoders(table):
+        draws = cells.get((encoder, contrast), [])
+        dots = tuple(
+            pn.Dot(*pn.to_percent(figure.mean, figure.interval), name=title, mark=mark)
+            for mark, (kind, title) in enumerate(geometry_tables.KIND_TITLES.items())
+            if (figure := estimate_accuracy(draws, kind, nearness)) is not None
+        )
+        if dots:
+            yield pn.DotRow(escape_control_characters(encoder), dots, 50.0)
+
+
+def draw_training_picture(curve: Curve) -> pn.ResultPicture:
+    """Return the picture of a training: a panel for probes, and for each kind of negative.
+
+    The last panel shows the training objective, if it is known.
+    """
+    try:
+        axis = find_axis(curve)
+    except UsageError as error:
+        return replace(TRAINING, missing=str(error))
+    marks = pn.number_marks(group_columns(curve))
+    panels = tuple(_draw_steps(curve, kind, axis, marks) for kind in curve.kinds)
+    if curve.learned:
+        panels = (*panels, _draw_objective(curve.learned, axis))
+    return replace(TRAINING, panels=panels, legend=pn.build_legend(marks))
+
+
+def _draw_steps(curve: Curve, kind: NegativeKind | None, axis: str, marks: Mapping[str, int]) -> pn.LinePanel:
+    columns = group_columns(curve).items()
+    named = [(name, line) for name, group in columns for line in group if line.kind is kind]
+    lines = tuple(
+        pn.Line(
+            name=escape_control_characters(name),
+            mark=marks[name],
+            points=tuple(
+                pn.LinePoint(getattr(point, axis), *pn.to_percent(point.accuracy, point.interval))
+                for point in curve.lines[line]
+            ),
+        )
+        for name, line in named
+    )
+    chance_levels = sorted({100 * line.chance for _, line in named})
+    values = [point.y for line in lines for point in line.points]
+    return pn.LinePanel(
+        title=describe_kind(kind),
+        x_label=axis,
+        lines=lines,
+        low=pn.compute_floor((*values, *chance_levels)),
+        named=len(marks) <= pn.MAX_NAMED_LINES,
+        references=tuple(chance_levels),
+    )
+
+
+def _draw_objective(curve: LearningCurve, axis: str) -> pn.LinePanel:
+    values = [curve.to_display_value(point) for point in curve.points]
+    points = (pn.LinePoint(getattr(p, axis), y, y, y) for p, y in zip(curve.points, values, strict=True))
+    return pn.LinePanel(
+        title=OBJECTIVE_TITLE,
+        x_label=axis,
+        y_label=curve.label,
+        lines=(pn.Line(name=curve.metric, mark=0, points=tuple(points)),),
+        low=0,
+        high=max(values) or 1,
+        named=False,
+    )

@@ -1,0 +1,167 @@
+"""Plots: the pictures of the page as SVG, PNG and PDF files."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+from pathlib import Path
+
+from markupsafe import Markup
+
+from sentprobe.disk.files import atomic_path
+from sentprobe.errors import UsageError
+from sentprobe.probes.report.plots.panels import LABEL_WIDTH, LETTER, DotPanel, LinePanel, Panel, ResultPicture
+from sentprobe.probes.report.tables.view import load_template
+from sentprobe.progress import shorten
+
+SUFFIXES = (".svg", ".png", ".pdf")
+
+MISSING_EXTRA = "a plot as PNG or PDF needs the extra: pip install 'sentprobe[plots]' (SVG needs none)"
+
+COLOURS = {"ink": "#1b1b1b", "soft": "#5c5c5c", "paper": "#fff", "line": "#c9c9c9"}
+"""The light colours of the page, for programs without CSS variables."""
+
+MAX_COLUMNS = 3
+PANEL_GAP = 26
+"""Distance between panels, and from the edge, in units of SVG."""
+TITLE_HEIGHT = 24
+LEGEND_HEIGHT = 18
+NAME_LIMIT = 60
+"""Number of letters of a name in a legend or beside a row."""
+PIXELS = 2
+"""Pixels of a PNG per unit of SVG."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedPanel:
+    """A panel with its title and the place of its upper left corner."""
+
+    panel: Panel
+    x: float
+    y: float
+
+    @property
+    def title(self) -> str:
+        """The part of the title that fits."""
+        unit = getattr(self.panel, "y_label", "")
+        return shorten(self.panel.title, limit=int(self.panel.width / 7.5) - len(unit))
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedName:
+    """A name of the legend, its shape and colour, and its place."""
+
+    name: str
+    mark: int
+    x: float
+    y: float
+
+
+def check_suffix(path: Path) -> None:
+    """Check that the suffix of a plot file is a known format.
+
+    Raises:
+        UsageError: an unknown suffix.
+    """
+    if path.suffix.lower() not in SUFFIXES:
+        raise UsageError(f"{path}: a plot is written to {', '.join(SUFFIXES)}")
+
+
+def write_plot(picture: ResultPicture, path: Path) -> None:
+    """Write a picture to a file in the format of its suffix.
+
+    Raises:
+        UsageError: an unknown suffix; the extra for PNG and PDF is not installed; there is nothing to draw.
+    """
+    check_suffix(path)
+    if picture.missing:
+        raise UsageError(picture.missing)
+    content = convert_svg(render_svg(picture), path.suffix.lower())
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(content)
+
+
+def convert_svg(svg: str, suffix: str) -> bytes:
+    """Return a picture in the format of a suffix.
+
+    Raises:
+        UsageError: the extra for PNG and PDF is not installed.
+    """
+    if suffix == ".svg":
+        return svg.encode()
+    try:
+        import vl_convert
+    except ImportError:
+        raise UsageError(MISSING_EXTRA) from None
+    if suffix == ".png":
+        return vl_convert.svg_to_png(svg, scale=PIXELS)
+    return vl_convert.svg_to_pdf(svg)
+
+
+def render_svg(picture: ResultPicture) -> str:
+    """Return a picture as SVG text."""
+    picture = _show_full_names(picture)
+    columns = ceil(len(picture.panels) / ceil(len(picture.panels) / MAX_COLUMNS))  # in rows of about equal size
+    rows = [picture.panels[n : n + columns] for n in range(0, len(picture.panels), columns)]
+    width = 2 * PANEL_GAP + max(sum(p.width for p in row) + PANEL_GAP * (len(row) - 1) for row in rows)
+    top = float(PANEL_GAP + (TITLE_HEIGHT if picture.title else 0))
+    names = tuple(_place_names(picture.legend, width, top))
+    top = names[-1].y + LEGEND_HEIGHT + 4 if names else top
+    panels = tuple(_place_panels(rows, top))
+    return load_template("plot.svg.j2").render(
+        picture=picture,
+        names=names,
+        panels=panels,
+        width=round(width, 1),
+        height=round(max(placed.y + placed.panel.height for placed in panels) + PANEL_GAP, 1),
+        margin=PANEL_GAP,
+        style=_render_style(),
+        colours=COLOURS,
+    )
+
+
+def _show_full_names(picture: ResultPicture) -> ResultPicture:
+    """Make room for long names: a file has no tooltips."""
+    dots = [panel for panel in picture.panels if isinstance(panel, DotPanel)]
+    longest = max((len(row.encoder) for panel in dots for row in panel.rows), default=0)
+    label_width = max(LABEL_WIDTH, 14 + LETTER * min(longest, NAME_LIMIT))
+    lines = [panel for panel in picture.panels if isinstance(panel, LinePanel)]
+    marks = {line.name: line.mark for panel in lines if panel.named for line in panel.lines}
+    beside = all(line.label == line.name for panel in lines for line in panel.lines)
+    panels = tuple(
+        replace(panel, label_width=label_width)
+        if isinstance(panel, DotPanel)
+        else replace(panel, named=panel.named and beside)
+        if isinstance(panel, LinePanel)
+        else panel
+        for panel in picture.panels
+    )
+    legend = picture.legend or (() if beside else tuple(marks.items()))
+    return replace(picture, panels=panels, legend=legend)
+
+
+def _place_names(legend: Sequence[tuple[str, int]], width: float, top: float) -> Iterator[PlacedName]:
+    """Yield the names of a legend, in as many lines as needed."""
+    x, y = float(PANEL_GAP), top
+    for name, mark in legend:
+        label = shorten(name, limit=NAME_LIMIT)
+        name_width = 46 + LETTER * len(label)
+        if x > PANEL_GAP and x + name_width > width - PANEL_GAP:
+            x, y = PANEL_GAP, y + LEGEND_HEIGHT
+        yield PlacedName(label, mark, round(x, 1), y)
+        x += name_width
+
+
+def _place_panels(rows: Sequence[Sequence[Panel]], top: float) -> Iterator[PlacedPanel]:
+    for row in rows:
+        x = float(PANEL_GAP)
+        for panel in row:
+            yield PlacedPanel(panel, round(x, 1), top + TITLE_HEIGHT)
+            x += panel.width + PANEL_GAP
+        top += TITLE_HEIGHT + max(panel.height for panel in row) + PANEL_GAP / 2
+
+
+def _render_style() -> Markup:
+    """Return the style of the page's pictures, with colours in place of CSS variables."""
+    css = load_template("panels.css").render()
+    return Markup(re.sub(r"var\(--(\w+)\)", lambda variable: COLOURS[variable[1]], css))  # our own file

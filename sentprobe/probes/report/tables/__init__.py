@@ -1,0 +1,1 @@
+"""Tables of results, and the notes below them."""

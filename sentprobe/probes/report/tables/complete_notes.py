@@ -1,0 +1,160 @@
+"""All notes below a table: how to read its figures, and the verdicts on its controls."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from sentprobe.probes.dataset import ENCODER_WORDS, ONE_HOT
+from sentprobe.probes.report.findings.control_verdicts import describe_controls, fold_controls, is_balanced
+from sentprobe.probes.report.findings.draws import group_by_cell
+from sentprobe.probes.report.findings.significance_marks import find_marked_cells
+from sentprobe.probes.report.tables.data_notes import describe_datasets
+from sentprobe.probes.report.tables.main_table import CellStyle
+from sentprobe.probes.report.tables.published_rows import describe_published_tables
+from sentprobe.probes.report.tables.spread_notes import describe_mean, describe_spread, has_item_intervals
+from sentprobe.probes.results.result import Condition, Result, Results, SeedScore
+from sentprobe.probes.trainer.classifier import Preset
+
+
+def describe_all(results: Results, *, style: CellStyle | None = None) -> str:
+    """Return all notes below a table, a line each."""
+    notes = (
+        *(() if style is None or style.all_rows else fold_controls(results)),
+        *describe_classifiers(results),
+        *describe_figures(results),
+        *describe_controls(results),
+        *describe_papers(results, style),
+    )
+    return "".join(f"{note}\n" for note in notes)
+
+
+def describe_papers(results: Results, style: CellStyle | None) -> tuple[str, ...]:
+    """Return the notes on the rows from papers, if these rows are shown."""
+    return tuple(describe_published_tables(results.tasks)) if style and style.published else ()
+
+
+def list_presets(results: Results) -> list[Preset]:
+    """Return the classifier of each result; baselines have none."""
+    return [result.preset for result in results.records if result.dim]
+
+
+def describe_classifiers(results: Results) -> Iterator[str]:
+    """Yield a note for each classifier, with all its values."""
+    yield from (f"classifier: {preset}" for preset in dict.fromkeys(list_presets(results)))
+
+
+def describe_figures(results: Results) -> Iterator[str]:
+    """Yield the notes on the figures, first their measure."""
+    yield (
+        f"Accuracy in % on {describe_sizes(results)}{describe_mean(results)}. Chance, the share of "
+        f"the most frequent label, is {describe_chance(results)}."
+    )
+    yield from describe_spread(results)
+    yield from describe_datasets(results)
+    if find_marked_cells(results):
+        yield (
+            "Bold, or with a *: above its control, and significantly better than every other encoder (by the test of "
+            "probe compare). The control is the bag of words of the same width where that is above chance, else chance."
+        )
+    skewed = dict.fromkeys(result.task for result in results.records if not is_balanced(result))
+    if skewed:
+        yield (
+            f"The labels of {', '.join(skewed)} are not equally frequent: chance is the share of the most frequent "
+            "one, and a probe that knows nothing may be below it."
+        )
+    yield from _describe_probe_words(results)
+    yield from _describe_precision(results)
+    if any(result.units and has_item_intervals(results, result.task) for result in results.records):
+        yield (
+            "Test items that belong together (mirror pairs, questions about one sentence) are not "
+            "independent: the intervals are widened accordingly."
+        )
+    yield from _describe_unconverged(results)
+    yield from _describe_truncated(results)
+
+
+def _describe_probe_words(results: Results) -> Iterator[str]:
+    """Yield notes on the vectors of probe words where these are not one-hot."""
+    trained = [result for result in results.records if result.dim]
+    for name in dict.fromkeys(result.probe_vectors for result in trained):
+        if name not in ("", ONE_HOT):
+            source = "of the encoder itself" if name == ENCODER_WORDS else f"of {name}"
+            yield f"Probe words are given as word vectors {source}."
+    with_own_words = [result for result in results.records if result.probe_vectors == ENCODER_WORDS]
+    inputs = dict.fromkeys(result.encoder for result in with_own_words if result.input_words)
+    outputs = dict.fromkeys(result.encoder for result in with_own_words if not result.input_words)
+    if inputs:
+        yield f"Word vectors of {', '.join(inputs)}: its input embeddings."
+    if outputs:
+        yield f"Word vectors of {', '.join(outputs)}: its vectors of each word as a sentence."
+
+
+def _describe_precision(results: Results) -> Iterator[str]:
+    """Yield a note on the floating point numbers of training; baselines have none."""
+    counts = Counter(seed.precision for seed in _list_probes(results) if seed.precision)
+    if not counts:
+        return
+    names = [name + (f" ({count} probes)" if len(counts) > 1 else "") for name, count in sorted(counts.items())]
+    scope = " (products of the first layer; the rest is float32)" if "bfloat16" in counts else ""
+    yield f"Probes were trained in {' and '.join(names)}{scope}."
+
+
+def _list_probes(results: Results) -> list[SeedScore]:
+    """Return the scores of all probes on the tasks themselves, without the controls."""
+    scores = [result.scores[Condition.PROBE] for result in results.records]
+    return [seed for score in scores for seed in score.seeds]
+
+
+def count_unconverged(results: Results) -> tuple[int, int]:
+    """Return the number of probes that reached max_epochs unconverged, and of all probes."""
+    converged = [seed.converged for seed in _list_probes(results)]
+    return converged.count(False), len(converged)
+
+
+def _describe_unconverged(results: Results) -> Iterator[str]:
+    count, total = count_unconverged(results)
+    if count:
+        was, they, their = ("was", "it", "its") if count == 1 else ("were", "they", "their")
+        yield (
+            f"{count} of {total} probes {was} stopped by max_epochs before {they} converged; more "
+            f"epochs may raise {their} accuracy."
+        )
+
+
+def find_truncated(results: Results) -> list[Result]:
+    """Return, for each encoder and task with truncated sentences, the worst draw."""
+    worst = [max(draws, key=lambda result: result.truncated or 0) for draws in group_by_cell(results)]
+    return [result for result in worst if result.truncated]
+
+
+def _describe_truncated(results: Results) -> Iterator[str]:
+    for result in find_truncated(results):
+        total = sum(norm.sentences for norm in result.norms)
+        yield (
+            f"{result.encoder} read only the beginning of {result.truncated:,} of {total:,} "
+            f"different sentences of {result.task}."
+        )
+
+
+def describe_sizes(results: Results) -> str:
+    """Return the number of test items, for each task if they differ."""
+    sizes = group_by_task(results, lambda result: str(result.scores[Condition.PROBE].total))
+    first, *more_tasks = sizes.items()
+    if len(set(sizes.values())) == 1:
+        return f"{first[1]} test items"
+    return f"{first[1]} test items of {first[0]}" + "".join(f", {n} of {t}" for t, n in more_tasks)
+
+
+def describe_chance(results: Results) -> str:
+    """Return the accuracy of chance, for each task if they differ."""
+    shares = group_by_task(results, lambda result: f"{100 * result.majority:.1f}")
+    if len(set(shares.values())) > 1:
+        return ", ".join(f"{share} on {task}" for task, share in shares.items())
+    return next(iter(shares.values())) + (" on every task" if len(shares) > 1 else "")
+
+
+def group_by_task(results: Results, describe: Callable[[Result], str]) -> dict[str, str]:
+    """Return a description of each task; descriptions that differ between draws are joined."""
+    texts: dict[str, dict[str, None]] = {}
+    for result in results.records:
+        texts.setdefault(result.task, {})[describe(result)] = None
+    return {task: " or ".join(parts) for task, parts in texts.items()}

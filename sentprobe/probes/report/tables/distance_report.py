@@ -1,0 +1,160 @@
+"""Tables of geometry results, with the accuracies of probes beside them."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from statistics import mean
+from typing import Any
+
+from sentprobe.probes.geometry.distance_draws import GeometryTable, build_geometry_tables, get_cell, list_seeds
+from sentprobe.probes.geometry.distance_results import GeometryResult, to_geometry_records
+from sentprobe.probes.geometry.distance_tables import (
+    ProbeCells,
+    build_geometry_grid,
+    describe_held_out,
+    format_notes,
+    list_encoders,
+)
+from sentprobe.probes.geometry.measures import Nearness
+from sentprobe.probes.report.findings.mean_and_interval import compute_figure
+from sentprobe.probes.report.tables.main_table import format_score
+from sentprobe.probes.report.tables.method_tables import add_method_figures
+from sentprobe.probes.report.tables.view import ShownTable
+from sentprobe.probes.results.result import Condition, Result, Results, SeedScore, make_score, pack_bits
+from sentprobe.probes.results.store import find_identity
+from sentprobe.probes.suites import list_known_tasks
+from sentprobe.probes.trainer.presets import format_preset_name
+
+SEMROLE = "SemRole"
+"""The task whose accuracies stand below tables of triplets."""
+
+
+def sort_by_task(results: Iterable[GeometryResult]) -> tuple[GeometryResult, ...]:
+    """Return the results with tasks in the order of the papers' tables."""
+    ranks = {task.name: rank for rank, task in enumerate(list_known_tasks())}
+    return tuple(sorted(results, key=lambda result: ranks.get(result.contrast, len(ranks))))
+
+
+def describe_probe_accuracies(
+    results: Sequence[GeometryResult], probed: Sequence[Result], *, intervals: bool
+) -> ProbeCells:
+    """Return the accuracy of probes on the anchor sentences themselves, by encoder and task.
+
+    Encoder and dataset are matched by fingerprint. With several draws it is the mean.
+    """
+    by_cell: dict[tuple[str, str], dict[tuple[str, ...], Result]] = {}
+    for result in results:
+        key = (result.encoder_fingerprint, result.dataset)
+        for record in probed if all(key) else ():
+            is_same = (record.encoder_fingerprint, record.dataset_fingerprint) == key
+            if is_same and Condition.PROBE in record.scores:
+                selected = select_items(record, result.items)
+                by_cell.setdefault(get_cell(result), {})[find_identity(record)] = selected
+    return {cell: _format_accuracies([*records.values()], intervals=intervals) for cell, records in by_cell.items()}
+
+
+def select_items(record: Result, items: Sequence[int]) -> Result:
+    """Return a result with the probe's score on some of the test items."""
+    score = record.scores[Condition.PROBE]
+    if not items or max(items) >= score.total:
+        return record
+    units = tuple(record.units[item] for item in items) if record.units else ()
+    seeds = (_select_seed_items(seed, items) for seed in score.seeds)
+    return replace(record, scores={Condition.PROBE: make_score(seeds, units)}, units=units)
+
+
+def _select_seed_items(score: SeedScore, items: Sequence[int]) -> SeedScore:
+    right = score.items()[list(items)]
+    return replace(
+        score, accuracy=float(right.mean()), correct=int(right.sum()), total=len(right), right=pack_bits(right)
+    )
+
+
+def _format_accuracies(records: Sequence[Result], *, intervals: bool) -> str:
+    """Return the mean over draws for each classifier."""
+    by_name: dict[str, list[Result]] = {}
+    for record in records:
+        by_name.setdefault(format_preset_name(record.preset), []).append(record)
+    figures = {name: compute_figure(draws, Condition.PROBE) for name, draws in by_name.items()}
+    texts = {n: format_score(f, intervals=intervals) for n, f in figures.items() if f is not None}
+    has_several = len(texts) > 1
+    return ", ".join(f"{text} ({name})" if has_several else text for name, text in texts.items())
+
+
+def describe_semrole_accuracies(results: Sequence[GeometryResult], probed: Iterable[Result]) -> Iterator[str]:
+    """Yield a line with the accuracies of probes of the same encoders on SemRole's own sentences.
+
+    With several results, as of other draws or presets, it is the mean.
+    """
+    encoders = {(result.encoder, result.encoder_fingerprint) for result in results if not result.dataset}
+    accuracies: dict[str, list[float]] = {}
+    for record in probed:
+        is_same = record.encoder_fingerprint and (record.encoder, record.encoder_fingerprint) in encoders
+        if record.task == SEMROLE and is_same and Condition.PROBE in record.scores:
+            accuracies.setdefault(record.encoder, []).append(record.scores[Condition.PROBE].accuracy)
+    if accuracies:
+        shown = ", ".join(f"{name} {_format_mean(values)}" for name, values in accuracies.items())
+        yield f"Accuracy of probes on {SEMROLE} in this folder: {shown}.\n"
+
+
+def _format_mean(shares: Sequence[float]) -> str:
+    """Return the mean in percent, and the number of values if there are several.
+
+    >>> _format_mean([0.7]), _format_mean([0.7, 0.8])
+    ('70.0', '75.0 (mean of 2)')
+    """
+    count_text = f" (mean of {len(shares)})" if len(shares) > 1 else ""
+    return f"{100 * mean(shares):.1f}{count_text}"
+
+
+def build_geometry_sections(
+    results: Sequence[GeometryResult], probed: Results, *, intervals: bool, nearness: Nearness = Nearness.COSINE
+) -> Iterator[ShownTable]:
+    """Yield each table of geometry with its title and notes."""
+    tables = build_geometry_tables(results)
+    for title, table in zip(describe_geometry_titles(tables), tables, strict=True):
+        probe_accuracies = describe_probe_accuracies(table, probed.records, intervals=intervals)
+        grid = build_geometry_grid(table, nearness=nearness, intervals=intervals, probe_cells=probe_accuracies)
+        origins, semrole = _describe_origins(table, results), describe_semrole_accuracies(table, probed.records)
+        yield title, grid, "".join((*origins, format_notes(table, nearness), *semrole))
+
+
+def describe_geometry_titles(tables: Sequence[GeometryTable]) -> list[str]:
+    """Return the title of each table: its sentences, its number and its draws."""
+    if len(tables) == 1:
+        return ["geometry"]
+    count = len(tables)
+    return [f"geometry, table {n} of {count}: {_describe_table(table)}" for n, table in enumerate(tables, 1)]
+
+
+def _describe_table(table: GeometryTable) -> str:
+    drawing, seeds = table[0].drawing, list_seeds(table)
+    seeds_text = f"seed{'s' if len(seeds) > 1 else ''} {' and '.join(map(str, seeds))}"
+    if table[0].dataset:
+        return f"test sentences of {' and '.join(sorted({result.contrast for result in table}))}, {seeds_text}"
+    parts = [drawing.vocabulary, *drawing.templates, *describe_held_out(drawing)]
+    return f"{drawing.n} triplets of {', '.join(parts)}, {seeds_text}"
+
+
+def _describe_origins(table: GeometryTable, results: Sequence[GeometryResult]) -> Iterator[str]:
+    folders = dict.fromkeys(result.source for result in results)
+    for folder in folders if len(folders) > 1 else ():
+        encoders = list_encoders([result for result in table if result.source == folder])
+        if encoders and folder:
+            yield f"from {folder}: {', '.join(encoders)}\n"
+
+
+def fill_missing_keys(*groups: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Give all records the same keys; missing values are None.
+
+    >>> fill_missing_keys([{"a": 1}], [{"b": 2}])
+    [{'a': 1, 'b': None}, {'a': None, 'b': 2}]
+    """
+    blank = {key: None for records in groups for record in records[:1] for key in record}
+    return [{**blank, **record} for records in groups for record in records]
+
+
+def join_records(
+    results: Results, geometry: Sequence[GeometryResult], *other_records: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return the flat records of probes, of others, and of geometry, all with the same keys."""
+    return fill_missing_keys(add_method_figures(results), *other_records, to_geometry_records(geometry))

@@ -1,0 +1,223 @@
+"""Results as a table in the layout of Ettinger et al. 2018, table 2."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from sentprobe.display.table_writers import Grid, GridCell, GridRow
+from sentprobe.probes.dataset import ENCODER_WORDS
+from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, list_shared_properties
+from sentprobe.probes.report.findings.draws import find_draws, join_draws
+from sentprobe.probes.report.findings.mean_and_interval import Figure, compute_figure
+from sentprobe.probes.report.findings.significance_marks import find_marked_cells
+from sentprobe.probes.report.tables.published_rows import PUBLISHED, PublishedRow, list_rows
+from sentprobe.probes.results.result import Condition, Result, Results, Score
+from sentprobe.probes.suites import list_known_tasks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellStyle:
+    """The contents of a cell beside the accuracy."""
+
+    intervals: bool = False
+    sources: bool = False
+    """Whether to show the standard deviations between draws and between probes."""
+    published: bool = False
+    all_rows: bool = False
+    """Whether to show rows of controls, instead of a note."""
+
+
+def build_grid(results: Results, *, style: CellStyle | None = None) -> Grid:
+    """Build the table of one setting: encoders, published rows, and controls if asked for.
+
+    A figure is the mean over draws and seeds in percent, with its standard deviation if there are several. The best of
+    each column is marked if it is above its control and not tied with another encoder (:mod:`.significance_marks`).
+    Controls that depend only on the width have a row per width.
+    """
+    style = style or CellStyle()
+    rows = [
+        *_build_encoder_rows(results, Condition.PROBE, style),
+        *(_build_published_row(row, results) for row in (list_rows(results.tasks) if style.published else ())),
+    ]
+    if style.all_rows:
+        rows += [
+            *_build_shared_rows(results, Condition.RANDOM_SENTENCES, style),
+            *_build_encoder_rows(results, Condition.RANDOM_PROBES, style),
+            *_build_shared_rows(results, Condition.BAG_OF_WORDS, style),
+            *_build_shared_rows(results, Condition.NO_SENTENCE, style),
+        ]
+    shown = tuple(row for row in rows if row.heading or any(cell.text for cell in row.cells))
+    return Grid(("encoder", *results.tasks), shown)
+
+
+def _build_shared_rows(results: Results, condition: Condition, style: CellStyle) -> list[GridRow]:
+    """Return a row for each width (or other shared property) of a control."""
+    by_name: dict[str, dict[str, Result]] = {}
+    for record in results.records:
+        if condition in record.scores:
+            name = ", ".join([CONTROL_NAMES[condition], *list_shared_properties(record, condition)])
+            by_name.setdefault(name, {}).setdefault(record.task, record)
+    return [_build_row(name, condition, results, firsts, style) for name, firsts in by_name.items()]
+
+
+def _build_row(
+    label: str, condition: Condition, results: Results, firsts: Mapping[str, Result], style: CellStyle
+) -> GridRow:
+    """Return a row, given the first result of each task that it shows."""
+    draws = (find_draws(results, firsts[task]) if task in firsts else () for task in results.tasks)
+    cells = (_build_cell(cell_draws, condition, style) for cell_draws in draws)
+    return GridRow(label, condition.value, tuple(cells))
+
+
+def _build_encoder_rows(results: Results, condition: Condition, style: CellStyle) -> Iterator[GridRow]:
+    """Yield a row for each encoder; layers of one model stand below a row with its name."""
+    by_encoder = {record.encoder: record for record in results.records if condition in record.scores}
+    best = find_marked_cells(results) if condition is Condition.PROBE else ()
+    tail = f", {CONTROL_NAMES[condition]}" if condition in CONTROL_NAMES else ""
+    for family, names in groupby(by_encoder, key=_find_layer_families(by_encoder.values()).get):
+        if family is not None:
+            empty = (GridCell(""),) * len(results.tasks)
+            yield GridRow(f"{family}{tail}", condition.value, empty, heading=True)
+        for name in names:
+            label = f"{name}{tail}" if family is None else f"  layer {by_encoder[name].layer}"
+            firsts = {task: first for task in results.tasks if (first := results.find(name, task))}
+            row = _build_row(label, condition, results, firsts, style)
+            pairs = zip(results.tasks, row.cells, strict=True)
+            cells = tuple(replace(cell, best=(name, task) in best) for task, cell in pairs)
+            yield replace(row, cells=cells, encoder=name)
+
+
+def _find_layer_families(records: Collection[Result]) -> Mapping[str, str]:
+    layers = [record for record in records if record.layer is not None]
+    sizes = Counter(record.family for record in layers)
+    return {record.encoder: record.family for record in layers if sizes[record.family] > 1}
+
+
+def _build_cell(draws: Sequence[Result], condition: Condition, style: CellStyle) -> GridCell:
+    figure = compute_figure(draws, condition)
+    if figure is None:
+        return GridCell("")
+    text = format_score(figure, intervals=style.intervals)
+    between = {"draws": figure.between_draws, "probes": figure.between_probes} if style.sources else {}
+    parts = [f"{source} {_format_percent(part)}" for source, part in between.items() if part is not None]
+    return GridCell(text + (f" ({', '.join(parts)})" if parts else ""))
+
+
+def format_score(score: Score | Figure, *, intervals: bool = False) -> str:
+    """Return an accuracy in percent with its spread and, if asked for, its 95% interval."""
+    spread = "" if score.spread is None else f" ± {_format_percent(score.spread)}"
+    low, high = _format_percent(score.interval.low), _format_percent(score.interval.high)
+    return _format_percent(score.accuracy) + spread + (f" [{low}, {high}]" if intervals else "")
+
+
+def _format_percent(accuracy: float) -> str:
+    return f"{100 * accuracy:.1f}"
+
+
+def _build_published_row(row: PublishedRow, results: Results) -> GridRow:
+    texts = (row.accuracies.get(task) for task in results.tasks)
+    cells = tuple(GridCell("" if value is None else f"{value:.1f}") for value in texts)
+    return GridRow(row.label, PUBLISHED, cells)
+
+
+def sort_results(results: Results) -> Results:
+    """Return the results by encoder (layers in order), with tasks in the papers' order."""
+    ranks = {task.name: rank for rank, task in enumerate(list_known_tasks())}
+    return Results(tuple(sorted(results.records, key=lambda record: _sort_key(record, ranks))))
+
+
+def _sort_key(record: Result, ranks: Mapping[str, int]) -> tuple[object, ...]:
+    rank = ranks.get(record.task, len(ranks))
+    layer = -1 if record.layer is None else record.layer
+    moment = (-1 if record.step is None else record.step, record.epoch or 0.0)
+    return record.family or record.encoder, layer, moment, record.encoder, rank, record.task
+
+
+def split_settings(results: Results) -> tuple[Results, ...]:
+    """Divide results into tables of comparable results, in order of appearance.
+
+    Runs that differ only in their draw are one table (:func:`.draws.join_draws`).
+    """
+    return join_draws(split_single_draws(results))
+
+
+def split_single_draws(results: Results) -> tuple[Results, ...]:
+    """Divide results into tables of one draw each, in order of seed.
+
+    A table has the results of one classifier and run seed, with one dataset per task and one encoder per name.
+    Duplicates (from runs that overlap) are kept once, with more seeds.
+    """
+    tables: list[list[Result]] = []
+    for record in results.records:
+        for table in tables:
+            place = _find_place(record, table)
+            if place is not None:
+                table[place : place + 1] = [max([*table[place : place + 1], record], key=_count_scores)]
+                break
+        else:
+            tables.append([record])
+    tables.sort(key=lambda table: table[0].seed)
+    return tuple(Results(tuple(table)) for table in tables)
+
+
+def describe_differences(tables: Sequence[Results]) -> tuple[str, ...]:
+    """Return the title of each table: its number, and its seeds or probe words if they differ."""
+    if len(tables) == 1:
+        return ("",)
+    differences = [""] * len(tables)
+    for describe in (_describe_seeds, _describe_probe_words):
+        texts = [describe(table) for table in tables]
+        if len(set(texts)) > 1:
+            differences = [before + text for before, text in zip(differences, texts, strict=True)]
+    return tuple(f"table {place} of {len(tables)}{text}" for place, text in enumerate(differences, 1))
+
+
+def _describe_seeds(table: Results) -> str:
+    seeds = sorted({record.seed for record in table.records})
+    return f", seed {' and '.join(map(str, seeds))}"
+
+
+def _describe_probe_words(table: Results) -> str:
+    names = sorted({record.probe_vectors for record in table.records} - {""})
+    return f", probe words: {' and '.join(names)}" if names else ""
+
+
+def describe_origins(results: Results) -> Iterator[str]:
+    """Yield the encoders of each folder, if the results come from several folders."""
+    by_folder: dict[str, dict[str, None]] = {}
+    for record in results.records:
+        by_folder.setdefault(record.source, {})[record.encoder] = None
+    for folder, encoders in by_folder.items():
+        if folder:
+            yield f"from {folder}: {', '.join(encoders)}"
+
+
+def _find_place(record: Result, table: Sequence[Result]) -> int | None:
+    """Return the place of a record in a table; None if it does not belong there."""
+    if any(_are_incompatible(record, member) for member in table):
+        return None
+    return next((place for place, member in enumerate(table) if member.cell == record.cell), len(table))
+
+
+def _are_incompatible(first: Result, second: Result) -> bool:
+    if (first.preset, first.seed) != (second.preset, second.seed):
+        return True
+    if "" not in (first.probe_vectors, second.probe_vectors) and _get_probe_words(first) != _get_probe_words(second):
+        return True
+    if first.task == second.task and first.dataset_fingerprint != second.dataset_fingerprint:
+        return True
+    other_words = len({first.probe_fingerprint, second.probe_fingerprint} - {""}) > 1
+    other_vectors = first.encoder_fingerprint != second.encoder_fingerprint
+    return first.encoder == second.encoder and (other_vectors or other_words)
+
+
+def _get_probe_words(record: Result) -> tuple[str, str]:
+    """Return the vectors of probe words; an encoder's own are identified by the encoder."""
+    is_own = record.probe_vectors == ENCODER_WORDS
+    return record.probe_vectors, "" if is_own else record.probe_fingerprint
+
+
+def _count_scores(record: Result) -> tuple[int, int]:
+    scores = record.scores
+    return len(scores), sum(len(score.seeds) for score in scores.values())

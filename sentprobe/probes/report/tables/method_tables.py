@@ -1,0 +1,243 @@
+"""Tables of methods: selectivity, codelength, V-information, complexity of probes."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
+from statistics import mean, stdev
+from typing import Any
+
+from sentprobe.display.table_writers import Grid, GridCell, GridRow
+from sentprobe.probes.report.tables.main_table import describe_differences, split_settings
+from sentprobe.probes.report.tables.view import ShownTable
+from sentprobe.probes.results.result import METHODS, Condition, Result, Results, SeedScore
+from sentprobe.probes.trainer.codelength import CurvePoint, compute_codelength, compute_compression, compute_curve_area
+
+LARGE_GAP = 3.0
+"""A large gain of a hidden layer, in points (Conneau et al. 2018)."""
+
+
+@dataclass(frozen=True, slots=True)
+class MethodColumn:
+    """A column: its name, the figure of each probe, and its decimals."""
+
+    name: str
+    figure: Callable[[Result, SeedScore], float]
+    decimals: int = 1
+
+    def show(self, probes: Sequence[tuple[Result, SeedScore]]) -> str:
+        """Return the mean over probes, with the standard deviation of several."""
+        if not probes:
+            return "-"
+        figures = [self.figure(*probe) for probe in probes]
+        spread = f" ± {stdev(figures):.{self.decimals}f}" if len(figures) > 1 else ""
+        return f"{mean(figures):.{self.decimals}f}{spread}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodTable:
+    """A table of a method: a row for each encoder on a task."""
+
+    title: str
+    condition: Condition
+    columns: Callable[[SeedScore], Sequence[MethodColumn]]
+    """The columns, given the first probe."""
+    note: str
+
+
+def build_method_tables(results: Results) -> Iterator[ShownTable]:
+    """Yield a table for each method and task with results, setting by setting."""
+    tables = split_settings(results)
+    for title, setting in zip(describe_differences(tables), tables, strict=True):
+        for method in TABLES:
+            with_method = [r for r in setting.records if method.condition in r.scores]
+            for task in dict.fromkeys(record.task for record in with_method):
+                records = [record for record in with_method if record.task == task]
+                named = f"{method.title}, {task}{f' ({title})' if title else ''}"
+                yield named, _build_grid(records, method), f"{method.note}\n"
+
+
+def _build_grid(records: Sequence[Result], table: MethodTable) -> Grid:
+    first = records[0].scores[table.condition].seeds[0]
+    columns = table.columns(first)
+    rows = []
+    for encoder in dict.fromkeys(record.encoder for record in records):
+        probes = [
+            (result, seed)
+            for result in records
+            for seed in result.scores[table.condition].seeds
+            if result.encoder == encoder
+            and len(seed.readings) == len(first.readings)  # draws may have fewer items, and portions
+        ]
+        rows.append(GridRow(encoder, "", tuple(GridCell(column.show(probes)) for column in columns)))
+    return Grid(("encoder", *(column.name for column in columns)), tuple(rows))
+
+
+def _get_probe_percent(result: Result, seed: SeedScore) -> float:
+    """Return the accuracy on the task itself of the probe of the same seed, in percent."""
+    seeds = result.scores[Condition.PROBE].seeds
+    return 100 * next((probe for probe in seeds if probe.seed == seed.seed), seeds[0]).accuracy
+
+
+def compute_selectivity(result: Result, control: SeedScore) -> float:
+    """Return the accuracy on the task minus that on its control task, in points."""
+    return _get_probe_percent(result, control) - 100 * control.accuracy
+
+
+def _compute_codelength(result: Result, seed: SeedScore) -> float:
+    return compute_codelength(seed.readings, labels=result.labels or 2)
+
+
+def _compute_compression(result: Result, seed: SeedScore) -> float:
+    return compute_compression(seed.readings, labels=result.labels or 2)
+
+
+def _compute_information(result: Result, seed: SeedScore) -> float:  # noqa: ARG001
+    return mean(seed.information)
+
+
+def _compute_area(result: Result, seed: SeedScore) -> float:  # noqa: ARG001
+    return 100 * compute_curve_area(seed.readings, total=seed.total)
+
+
+CONTROL_COLUMNS = (
+    MethodColumn("accuracy", _get_probe_percent),
+    MethodColumn("control task", lambda result, seed: 100 * seed.accuracy),  # noqa: ARG005
+    MethodColumn("selectivity", compute_selectivity),
+)
+
+CODELENGTH_COLUMNS = (
+    MethodColumn("kbit", lambda result, seed: _compute_codelength(result, seed) / 1000, 2),
+    MethodColumn("compression", _compute_compression, 2),
+    MethodColumn("V-information", _compute_information, 2),
+    MethodColumn("area", _compute_area),
+)
+
+
+def _list_item_columns(seed: SeedScore) -> list[MethodColumn]:
+    readings = enumerate(seed.readings)
+    return [MethodColumn(str(reading.at), partial(_compute_accuracy, place)) for place, reading in readings]
+
+
+def _compute_accuracy(place: int, result: Result, seed: SeedScore) -> float:  # noqa: ARG001
+    return 100 * seed.readings[place].correct / seed.total
+
+
+def _list_portion_columns(seed: SeedScore) -> list[MethodColumn]:
+    return [
+        MethodColumn(str(left.at), partial(_compute_bits_per_label, place), 2)
+        for place, (left, _) in enumerate(pairwise(seed.readings))
+    ]
+
+
+def _compute_bits_per_label(place: int, result: Result, seed: SeedScore) -> float:  # noqa: ARG001
+    left, right = seed.readings[place : place + 2]
+    return left.bits / (right.at - left.at)
+
+
+def _list_width_columns(seed: SeedScore) -> list[MethodColumn]:
+    widths = [replace(column, name="linear") if column.name == "0" else column for column in _list_item_columns(seed)]
+    return [*widths, MethodColumn("classifier", _get_probe_percent), MethodColumn("gap", compute_gap)]
+
+
+def compute_gap(result: Result, widths: SeedScore) -> float:
+    """Return the accuracy of the classifier minus that of a linear probe, in points."""
+    return _get_probe_percent(result, widths) - _compute_accuracy(0, result, widths)
+
+
+TABLES = (
+    MethodTable(
+        title="control task",
+        condition=Condition.CONTROL_TASK,
+        columns=lambda first: CONTROL_COLUMNS,  # noqa: ARG005
+        note="Selectivity (Hewitt & Liang 2019): accuracy minus that on random labels, one "
+        "for each word type, in points.",
+    ),
+    MethodTable(
+        title="description length",
+        condition=Condition.PORTIONS,
+        columns=lambda first: CODELENGTH_COLUMNS,  # noqa: ARG005
+        note="Online code of the training labels, and how many times as long they are without the "
+        "vectors (Voita & Titov 2020); V-information of a test item in bits (Xu et al. 2020); area "
+        "under the accuracy by the logarithm of training items, in %.",
+    ),
+    MethodTable(
+        title="accuracy by training items",
+        condition=Condition.PORTIONS,
+        columns=_list_item_columns,
+        note="Accuracy in % of probes trained on this number of items, with early stopping by validation loss.",
+    ),
+    MethodTable(
+        title="bits a label by training items",
+        condition=Condition.PORTIONS,
+        columns=_list_portion_columns,
+        note="Bits per label of the next portion, by a probe trained on this number of items.",
+    ),
+    MethodTable(
+        title="complexity",
+        condition=Condition.WIDTHS,
+        columns=_list_width_columns,
+        note="Accuracy in % of a linear probe, of hidden layers of these widths, and of the "
+        f"classifier; gap: classifier minus linear, in points. More than {LARGE_GAP:.0f} means "
+        "that the property is not encoded linearly, if it depends on the sentence alone: where "
+        "probe words are balanced, no linear probe can know the answer.",
+    ),
+)
+
+
+def _divide_by_100(points: Callable[[Result, SeedScore], float]) -> Callable[[Result, SeedScore], float]:
+    return lambda result, seed: points(result, seed) / 100
+
+
+FIGURES: Mapping[str, tuple[Condition, Callable[[Result, SeedScore], float]]] = {
+    "selectivity": (Condition.CONTROL_TASK, _divide_by_100(compute_selectivity)),
+    "description_length": (Condition.PORTIONS, _compute_codelength),
+    "compression": (Condition.PORTIONS, _compute_compression),
+    "information": (Condition.PORTIONS, _compute_information),
+    "area": (Condition.PORTIONS, _divide_by_100(_compute_area)),
+    "gap": (Condition.WIDTHS, _divide_by_100(compute_gap)),
+}
+"""By the key in a record: the condition, and the figure of a probe, as a share of 1."""
+
+
+def add_method_figures(results: Results) -> list[dict[str, Any]]:
+    """Return the records of results, with the figures of the methods."""
+    conditions = ((result, condition) for result in results.records for condition in result.scores)
+    return [
+        record | {key: _compute_figure(key, *result_and_condition) for key in FIGURES}
+        for record, result_and_condition in zip(results.to_records(), conditions, strict=True)
+    ]
+
+
+def _compute_figure(key: str, result: Result, condition: Condition) -> float | None:
+    """Return the mean figure over probes; None under another condition."""
+    figure_condition, figure = FIGURES[key]
+    seeds = result.scores[condition].seeds
+    return mean(figure(result, seed) for seed in seeds) if figure_condition is condition else None
+
+
+def to_method_records(results: Results) -> list[dict[str, Any]]:
+    """Return a flat dictionary for each probe of each method, all with the same keys."""
+    return [
+        _to_record(result, condition, seed, reading)
+        for result in results.records
+        for condition in METHODS
+        if condition in result.scores
+        for seed in result.scores[condition].seeds
+        for reading in seed.readings
+    ]
+
+
+def _to_record(result: Result, condition: Condition, seed: SeedScore, reading: CurvePoint) -> dict[str, Any]:
+    return {
+        "run": result.source,
+        "encoder": result.encoder,
+        "task": result.task,
+        "condition": condition.value,
+        "seed": seed.seed,
+        "at": reading.at,
+        "accuracy": reading.correct / seed.total,
+        "bits": reading.bits if condition is Condition.PORTIONS else None,
+        "total": seed.total,
+        "preset": result.preset.name,
+    }

@@ -1,0 +1,187 @@
+"""Tables and records of accuracy by a column of the test items, with the generalisation gap."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from sentprobe.display.table_writers import Grid, GridCell, GridRow
+from sentprobe.probes.dataset import STRUCTURE
+from sentprobe.probes.report.findings import item_parts as division
+from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, list_shared_properties
+from sentprobe.probes.report.findings.draws import find_draws
+from sentprobe.probes.report.findings.mean_and_interval import compute_figure
+from sentprobe.probes.report.tables.main_table import CellStyle, describe_differences, format_score, split_settings
+from sentprobe.probes.report.tables.view import ShownTable
+from sentprobe.probes.results.item_table import ItemTable, has_held_out
+from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Result, Results
+
+GAP = "gap"
+
+SHOWN = (Condition.PROBE, Condition.BAG_OF_WORDS)
+"""The conditions that have columns; with all rows, all controls do."""
+
+COLUMN_TEXTS = {
+    "voice": "of the clause that is asked about",
+    "clause": "in which clause the verb that is asked about is",
+    "distance": "how many words stand between the noun and the verb that are asked about",
+    "attractors": ("how many nouns stand between them that differ in number from the noun asked about"),
+    "tense": "of the clause that is asked about",
+    "aspect": "of the clause that is asked about",
+    "polarity": "of the clause that is asked about",
+    "template": "the structure of the sentence, as gen templates names it",
+    "length": "the number of tokens of the sentence",
+    "label": "the answer that is right",
+    STRUCTURE: "whether training had sentences like these",
+}
+"""The meaning of our own columns."""
+
+
+def index_by_fingerprint(items: Iterable[ItemTable]) -> division.ItemTables:
+    """Return test items by their dataset."""
+    return {table.fingerprint: table for table in items}
+
+
+def build_part_tables(
+    results: Results, items: division.ItemTables, column: str, style: CellStyle
+) -> Iterator[ShownTable]:
+    """Yield a table for each task, setting by setting, with its title and notes.
+
+    Tasks whose items lack the column have no table, and a note names them.
+
+    Raises:
+        UsageError: see :func:`check_column`.
+    """
+    division.check_column(items.values(), column)
+    tables = split_settings(results)
+    for title, setting in zip(describe_differences(tables), tables, strict=True):
+        by_task = {task: _build_grid(task, setting, items, column, style) for task in setting.tasks}
+        shown = [grid for grid in by_task.values() if grid is not None]
+        lacking = [task for task, grid in by_task.items() if grid is None]
+        notes = "".join(f"{line}\n" for line in _describe_column(column, lacking))
+        for number, grid in enumerate(shown, 1):
+            yield title if number == 1 else "", grid, notes if number == len(shown) else ""
+
+
+def build_structure_tables(results: Results, items: division.ItemTables, style: CellStyle) -> Iterator[ShownTable]:
+    """Yield tables of trained and held-out structures, where some were held out."""
+    held_out = tuple(r for r in results.records if has_held_out(r) and r.dataset_fingerprint in items)
+    if held_out:
+        yield from build_part_tables(Results(held_out), items, STRUCTURE, style)
+
+
+def _describe_column(column: str, without: Sequence[str]) -> Iterator[str]:
+    meaning = COLUMN_TEXTS.get(column, "a column of the items")
+    yield (f"By {column}: {meaning}. Accuracy in %, with its 95% interval, on the test items of each.")
+    if column == STRUCTURE:
+        yield (
+            "The gap is the accuracy on items like those of training less that on items whose "
+            "structure was held out, in points."
+        )
+    if without:
+        yield f"Without this column: {', '.join(without)}."
+
+
+def _build_grid(task: str, results: Results, items: division.ItemTables, column: str, style: CellStyle) -> Grid | None:
+    task_results = [result for result in results.records if result.task == task]
+    if any(column not in items[result.dataset_fingerprint].columns for result in task_results):
+        return None
+    columns = dict(_build_columns(results, task_results, items, column, style))
+    part_columns = [*columns.values()]
+    texts = {
+        part: (part_columns[0].count_items(part), *(part_column.format_accuracy(part) for part_column in part_columns))
+        for part in part_columns[0].parts
+    }
+    rows = [GridRow(part, "", tuple(map(GridCell, row))) for part, row in texts.items()]
+    if any(part_column.gap for part_column in part_columns):
+        shown = ("", *(part_column.format_gap() for part_column in part_columns))
+        rows.append(GridRow(GAP, GAP, tuple(map(GridCell, shown))))
+    return Grid((f"{task}, {column}", "test items", *columns), tuple(rows))
+
+
+class _PartColumn:
+    """An encoder, or a control, on each part of the items, in each draw."""
+
+    def __init__(self, parts: Mapping[str, Sequence[Result]], condition: Condition) -> None:
+        self.parts = parts
+        self.condition = condition
+        self.gap = division.compute_gap(parts, condition)
+
+    def format_accuracy(self, part: str) -> str:
+        """Return the accuracy on a part with its interval."""
+        figure = compute_figure(self.parts.get(part, ()), self.condition)
+        return "" if figure is None else format_score(figure, intervals=True)
+
+    def count_items(self, part: str) -> str:
+        """Return the number of items of a part; with several draws, the range."""
+        totals = [result.scores[Condition.PROBE].total for result in self.parts[part]]
+        return " to ".join(map(str, dict.fromkeys((min(totals), max(totals)))))
+
+    def format_gap(self) -> str:
+        """Return the generalisation gap with its interval; empty if there is none."""
+        if self.gap is None:
+            return ""
+        low, high = 100 * self.gap.interval.low, 100 * self.gap.interval.high
+        return f"{100 * self.gap.difference:+.1f} [{low:.1f}, {high:.1f}]"
+
+
+def _build_columns(
+    results: Results, here: Sequence[Result], items: division.ItemTables, column: str, style: CellStyle
+) -> Iterator[tuple[str, _PartColumn]]:
+    """Yield the columns by name: encoders first, then controls."""
+    for condition in USUAL_CONDITIONS if style.all_rows else SHOWN:
+        seen: set[str] = set()
+        for record in here:
+            name = _name_column(record, condition)
+            if condition in record.scores and name not in seen:
+                seen.add(name)
+                draws = find_draws(results, record)
+                yield name, _PartColumn(division.split_by_part(draws, items, column), condition)
+
+
+def _name_column(record: Result, condition: Condition) -> str:
+    if condition is Condition.PROBE:
+        return record.encoder
+    if condition is Condition.RANDOM_PROBES:
+        return f"{record.encoder}, {CONTROL_NAMES[condition]}"
+    return ", ".join([CONTROL_NAMES[condition], *list_shared_properties(record, condition)])
+
+
+def to_part_records(results: Results, items: division.ItemTables, column: str) -> list[dict[str, Any]]:
+    """Return a flat dictionary for each result, condition and part, all with the same keys.
+
+    A held-out structure has one more record, whose part is ``gap``: its accuracy is the difference.
+
+    Raises:
+        UsageError: see :func:`check_column`.
+    """
+    division.check_column(items.values(), column)
+    with_column = (r for r in results.records if column in items[r.dataset_fingerprint].columns)
+    return [record for result in with_column for record in _to_records(result, items, column)]
+
+
+def _to_records(result: Result, items: division.ItemTables, column: str) -> Iterator[dict[str, Any]]:
+    parts = division.split_by_part([result], items, column)
+    for condition in [condition for condition in USUAL_CONDITIONS if condition in result.scores]:
+        for name, (part_result,) in parts.items():
+            score = part_result.scores[condition]
+            row = {"part": name, "items": score.total, "accuracy": score.accuracy}
+            row |= {"spread": score.spread, "low": score.interval.low, "high": score.interval.high}
+            yield _to_record(result, condition, column, row | {"majority": part_result.majority})
+        gap = division.compute_gap(parts, condition)
+        if gap is not None:
+            row = {"part": GAP, "items": None, "accuracy": gap.difference, "spread": None}
+            row |= {"low": gap.interval.low, "high": gap.interval.high, "majority": None}
+            yield _to_record(result, condition, column, row)
+
+
+def _to_record(result: Result, condition: Condition, column: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "run": result.source,
+        "encoder": result.encoder,
+        "task": result.task,
+        "condition": condition.value,
+        "column": column,
+        **row,
+        "preset": result.preset.name,
+        "seed": result.seed,
+        "probe_vectors": result.probe_vectors,
+    }

@@ -1,0 +1,144 @@
+"""Accuracies of the three papers' tables, as rows beside a run with the same tasks."""
+
+import tomllib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from sentprobe.probes.report.references import Reference, find_reference
+from sentprobe.probes.results.result import Results
+
+PUBLISHED = "published"
+"""The section of rows from papers, and the condition of their records."""
+
+
+class PublishedKind(StrEnum):
+    """The kind of a published row."""
+
+    ENCODER = "encoder"
+    BASELINE = "baseline"
+    BOUND = "bound"
+    """Human accuracy, or the share of automatic labels that are right."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedRow:
+    """A row of a paper's table: task to accuracy in percent, as printed."""
+
+    name: str
+    source: str
+    accuracies: Mapping[str, float] = field(hash=False)
+    kind: PublishedKind = PublishedKind.ENCODER
+
+    @property
+    def label(self) -> str:
+        """The name, source and kind of the row."""
+        kind = "" if self.kind is PublishedKind.ENCODER else f", {self.kind}"
+        return f"{self.name} ({self.source}{kind})"
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedTable:
+    """A paper's table, with its data and classifier."""
+
+    reference: Reference
+    where: str
+    classifier: str
+    """The preset that follows the paper."""
+    items: Mapping[str, int] = field(hash=False)
+    """Split to number of items, where the paper gives it."""
+    chance: Mapping[str, float] = field(hash=False)
+    """Task to the share of the most frequent label, in percent."""
+    rows: tuple[PublishedRow, ...]
+
+
+@cache
+def read_published_tables() -> tuple[PublishedTable, ...]:
+    """Read the packaged tables: Ettinger et al. 2018, Conneau et al. 2018, Adi et al. 2017."""
+    text = files(__package__).joinpath("published.toml").read_text("utf-8")
+    return tuple(map(_parse_table, tomllib.loads(text)["table"]))
+
+
+def _parse_table(value: Mapping[str, Any]) -> PublishedTable:
+    reference = find_reference(value["reference"])
+    rows = (
+        PublishedRow(
+            row["name"], reference.label, row["accuracies"], PublishedKind(row.get("kind", PublishedKind.ENCODER))
+        )
+        for row in value["row"]
+    )
+    return PublishedTable(
+        reference=reference,
+        where=value["where"],
+        classifier=value["classifier"],
+        items=value.get("items", {}),
+        chance=value["chance"],
+        rows=tuple(rows),
+    )
+
+
+def find_tables(tasks: Collection[str]) -> tuple[PublishedTable, ...]:
+    """Return the tables that have one of these tasks."""
+    return tuple(table for table in read_published_tables() if not table.chance.keys().isdisjoint(tasks))
+
+
+def list_rows(tasks: Collection[str]) -> Iterator[PublishedRow]:
+    """Yield the rows of the tables that have one of these tasks."""
+    for table in find_tables(tasks):
+        yield from table.rows
+
+
+def describe_published_tables(tasks: Sequence[str]) -> Iterator[str]:
+    """Describe the source of the published rows of these tasks."""
+    tables = find_tables(tasks)
+    for table in tables:
+        yield _describe_table(table, [task for task in tasks if task in table.chance])
+    if not tables:
+        yield "No rows of the papers: none of their tables has one of these tasks."
+
+
+def _describe_table(table: PublishedTable, tasks: Sequence[str]) -> str:
+    sizes = " and ".join(f"{count:,} {split}" for split, count in table.items.items())
+    citation = table.reference.citation
+    items = f", {sizes} items" if sizes else ""
+    return (
+        f"Published rows: {citation}, {table.where}; its classifier is that of the preset {table.classifier}{items}, "
+        f"chance {_describe_chance(table, tasks)}. Data and encoders are the paper's{_describe_bounds(table)}."
+    )
+
+
+def _describe_chance(table: PublishedTable, tasks: Sequence[str]) -> str:
+    shares = {task: f"{table.chance[task]:.1f}" for task in tasks}
+    if len(set(shares.values())) == 1:
+        return f"{shares[tasks[0]]} on all"
+    return ", ".join(f"{share} on {task}" for task, share in shares.items())
+
+
+def _describe_bounds(table: PublishedTable) -> str:
+    bounds = [row.name for row in table.rows if row.kind is PublishedKind.BOUND]
+    return f"; {' and '.join(bounds)} is human accuracy, an upper bound" if bounds else ""
+
+
+def to_published_records(results: Results) -> list[dict[str, Any]]:
+    """Return the papers' accuracies on the tasks, as records with the keys of results."""
+    keys = dict.fromkeys(results.to_records()[0]) if results.records else {}
+    return [
+        {
+            **keys,
+            "run": table.reference.citation,
+            "encoder": row.label,
+            "task": task,
+            "condition": PUBLISHED,
+            "accuracy": row.accuracies[task] / 100,
+            "majority": table.chance[task] / 100,
+            "total": table.items.get("test"),
+            "preset": table.classifier,
+        }
+        for table in find_tables(results.tasks)
+        for row in table.rows
+        for task in results.tasks
+        if task in row.accuracies
+    ]

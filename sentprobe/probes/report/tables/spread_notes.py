@@ -1,0 +1,171 @@
+"""Notes below a table about its uncertainty: the meaning of ± and of the intervals."""
+
+from collections.abc import Iterator, Sequence
+
+from sentprobe.probes.report.findings.draws import group_by_cell, list_seeds, split_draws
+from sentprobe.probes.report.findings.mean_and_interval import Figure, compute_figure
+from sentprobe.probes.results.result import Condition, Results
+
+
+def describe_mean(results: Results) -> str:
+    """Return the number of probes that each figure is a mean of; empty for one."""
+    counts = " or ".join(map(str, count_probes(results)))
+    seeds = list_seeds(results)
+    if len(seeds) > 1:
+        probes = "one probe each" if counts == "1" else f"{counts} probes each"
+        return f", mean ± standard deviation over {len(seeds)} draws of {probes}"
+    return f", mean ± standard deviation over {counts} seeds" if counts != "1" else ""
+
+
+def summarize_spread(results: Results) -> str:
+    """Return the uncertainty of the figures in a sentence or two."""
+    if len(list_seeds(results)) > 1:
+        return _summarize_draws(results)
+    interval = f"95% interval: ±{_format_half_widths(results)} points for the choice of test items"
+    if max(count_probes(results)) > 1:
+        return f"± covers probes on the same data and vectors. {interval} only; --draws 3 adds other data and weights."
+    return (
+        f"Each figure is one probe on one draw of the data. {interval} only; --seeds 5 and --draws 3 measure the rest."
+    )
+
+
+def _summarize_draws(results: Results) -> str:
+    between, within = _list_deviations(results)
+    parts = f"between draws {_format_range(between)} points"
+    if within:
+        parts += f", between probes of one draw {_format_range(within)}"
+    stored = [task for task in results.tasks if has_item_intervals(results, task)]
+    share = "Some data" if len(stored) < len(results.tasks) else "The data"
+    same = f" {share} is the same in every draw." if stored else ""
+    return f"Standard deviation {parts}; --intervals shows 95% intervals.{same}"
+
+
+def describe_spread(results: Results) -> Iterator[str]:
+    """Yield the notes on ± and on the intervals."""
+    if len(list_seeds(results)) > 1:
+        yield from _describe_draws(results)
+    elif max(count_probes(results)) > 1:
+        yield (
+            f"± covers probes that differ only in their seed ({_format_seeds(results)}), on the same data and vectors. "
+            "Other data or untrained weights may change a figure by more: --draws 3 measures this. "
+            f"{_describe_item_intervals(results)}"
+        )
+    else:
+        yield (
+            f"Each figure is one probe on one draw of the data ({_format_seeds(results)}). "
+            f"{_describe_item_intervals(results)} Other probes, data or untrained weights may change a figure by more: "
+            "--seeds 5 and --draws 3 measure this."
+        )
+    for average in list_averages(results):
+        yield (
+            f"Each probe averages the probabilities of {average} classifiers (setting average={average}). Its figures "
+            "are steadier and often slightly better than those of one classifier: compare them only with each other."
+        )
+
+
+def list_averages(results: Results) -> list[int]:
+    """Return the numbers of probes averaged into a figure, without 1."""
+    return sorted({result.preset.average for result in results.records if result.dim} - {1})
+
+
+def _describe_item_intervals(results: Results) -> str:
+    return (
+        f"The 95% Wilson interval is ±{_format_half_widths(results)} points, for the choice of "
+        "test items only (--intervals shows each)."
+    )
+
+
+def _format_half_widths(results: Results) -> str:
+    intervals = [figure.interval for figure in _list_figures(results)]
+    return _format_range([50 * (interval.high - interval.low) for interval in intervals])
+
+
+def _describe_draws(results: Results) -> Iterator[str]:
+    yield describe_resampled_parts(results)
+    yield _describe_draw_intervals(results)
+    between, within = _list_deviations(results)
+    if not within:
+        yield (
+            "± is the standard deviation over the draws. Each draw has one probe, so ± also "
+            "includes the differences between probes: --seeds 5 separates the two."
+        )
+        return
+    yield (
+        "± is the standard deviation over all probes of all draws. By one-way random effects, the standard deviation "
+        f"is {_format_range(between)} points between draws and {_format_range(within)} between the probes of one draw "
+        "(--sources shows both for each figure)."
+    )
+
+
+def _list_deviations(results: Results) -> tuple[list[float], list[float]]:
+    figures = _list_figures(results)
+    between = [100 * f.between_draws for f in figures if f.between_draws is not None]
+    within = [100 * f.between_probes for f in figures if f.between_probes is not None]
+    return between, within
+
+
+def describe_resampled_parts(results: Results) -> str:
+    """Return the parts of the run that are new in each draw, and those that are the same."""
+    tasks, encoders = results.tasks, results.encoders
+    stored = [task for task in tasks if has_item_intervals(results, task)]
+    fixed = [name for name in encoders if _has_same_vectors(results, name)]
+    new = [
+        *_name_parts("data", [task for task in tasks if task not in stored], tasks),
+        *_name_parts("weights", [name for name in encoders if name not in fixed], encoders),
+    ]
+    same = [*_name_parts("data", stored, tasks), *_name_parts("vectors", fixed, encoders)]
+    seeds = ", ".join(map(str, list_seeds(results)))
+    return f"New in each draw (seeds {seeds}): {', '.join([*new, 'the probes'])}." + (
+        f" The same in each: {', '.join(same)}." if same else ""
+    )
+
+
+def has_item_intervals(results: Results, task: str) -> bool:
+    """Return whether intervals on a task are Wilson's, because all draws have the same data."""
+    return len({r.dataset_fingerprint for r in results.records if r.task == task}) == 1
+
+
+def _describe_draw_intervals(results: Results) -> str:
+    stored = [task for task in results.tasks if has_item_intervals(results, task)]
+    wilson = "Wilson intervals, for the choice of test items only"
+    student = "Student's t intervals over the draws' means"
+    kinds = wilson if stored else f"{student}, for other draws"
+    if 0 < len(stored) < len(results.tasks):
+        kinds = f"{student}; on {' and '.join(stored)}, {wilson}"
+    return f"The 95% intervals (--intervals shows each) are {kinds}."
+
+
+def _has_same_vectors(results: Results, encoder: str) -> bool:
+    return len({r.encoder_fingerprint for r in results.records if r.encoder == encoder}) == 1
+
+
+def _name_parts(kind: str, names: Sequence[str], all_names: Sequence[str]) -> list[str]:
+    if not names:
+        return []
+    return [f"the {kind}" + ("" if len(names) == len(all_names) else f" of {' and '.join(names)}")]
+
+
+def _list_figures(results: Results) -> list[Figure]:
+    figures = (compute_figure(draws, Condition.PROBE) for draws in group_by_cell(results))
+    return [figure for figure in figures if figure is not None]
+
+
+def count_probes(results: Results) -> list[int]:
+    """Return the distinct numbers of probes per figure in one draw, in order."""
+    return sorted({len(result.scores[Condition.PROBE].seeds) for result in results.records})
+
+
+def _format_seeds(results: Results) -> str:
+    """Return the seeds of the probes and, if it is another one, the seed of the run."""
+    (draw,) = split_draws(results)
+    scores = [result.scores[Condition.PROBE] for result in draw.records]
+    seeds = sorted({probe.seed for score in scores for probe in score.seeds})
+    text = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"
+    (run_seed,) = list_seeds(results)
+    return text if run_seed == seeds[0] else f"{text}, run {run_seed}"
+
+
+def _format_range(values: Sequence[float]) -> str:
+    """Return the lowest and highest value with one decimal, or the one value."""
+    texts = [f"{value:.1f}" for value in (min(values), max(values))]
+    return texts[0] if texts[0] == texts[1] else " to ".join(texts)

@@ -1,0 +1,308 @@
+"""Training curves: accuracies by step of a training, as tables."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, count
+from typing import TypeAlias
+
+from sentprobe.display.table_writers import Grid, GridCell, GridRow
+from sentprobe.errors import UsageError
+from sentprobe.generator.pairs.contrasts import CONTRASTS
+from sentprobe.probes.geometry.distance_results import ALL_TRIPLETS, GeometryResult
+from sentprobe.probes.geometry.distance_tables import KIND_TITLES
+from sentprobe.probes.geometry.measures import NegativeKind
+from sentprobe.probes.report.tables.view import ShownTable
+from sentprobe.probes.results.result import Condition, Result, Results
+from sentprobe.probes.results.training_curve import LearningCurve
+from sentprobe.probes.statistics import Interval
+
+PROBES_TITLE = "accuracy of probes"
+
+OBJECTIVE_TITLE = "training objective"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurveSeries:
+    """The identity of a curve: a task, or a kind of negative of a contrast, and its data."""
+
+    name: str
+    kind: NegativeKind | None
+    identity: tuple[object, ...]
+    """Distinguishes curves of one name: the data, and the classifier."""
+    chance: float
+    measured: str
+    """The measure and the number of items."""
+
+
+TrainingMoment: TypeAlias = tuple[int | None, float | None]
+"""A step and an epoch, as far as they are known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepAccuracy:
+    """An accuracy at one moment of training, with its 95% interval."""
+
+    step: int | None
+    epoch: float | None
+    accuracy: float
+    interval: Interval
+
+    @property
+    def moment(self) -> TrainingMoment:
+        """The step and the epoch."""
+        return self.step, self.epoch
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """All measures of one encoder in training, of one seed and folder."""
+
+    name: str
+    seed: int
+    source: str
+    lines: dict[CurveSeries, list[StepAccuracy]]
+    learned: LearningCurve | None = None
+    """The curve of the training objective, if it is known."""
+    versions: tuple[Mapping[str, str], ...] = ()
+
+    @property
+    def moments(self) -> list[TrainingMoment]:
+        """Each step and epoch once, in order."""
+        moments = dict.fromkeys(point.moment for points in self.lines.values() for point in points)
+        return sorted(moments, key=_sort_key)
+
+    @property
+    def kinds(self) -> list[NegativeKind | None]:
+        """The kinds of its lines: probes first."""
+        present = {line.kind for line in self.lines}
+        return [kind for kind in (None, *NegativeKind) if kind in present]
+
+
+CurveKey = tuple[str, int, str]
+"""The family of encoders, the seed of the data, and the results folder."""
+
+
+def _get_curve_key(result: Result | GeometryResult) -> CurveKey:
+    seed = result.seed if isinstance(result, Result) else result.drawing.seed
+    return (result.family or result.encoder, seed, result.source)
+
+
+def _find_curve_keys(results: Iterable[Result | GeometryResult]) -> frozenset[CurveKey]:
+    moments: dict[CurveKey, set[TrainingMoment]] = {}
+    for result in results:
+        if result.step is not None or result.epoch is not None:
+            moments.setdefault(_get_curve_key(result), set()).add((result.step, result.epoch))
+    return frozenset(key for key, distinct_moments in moments.items() if len(distinct_moments) > 1)
+
+
+@dataclass(frozen=True, slots=True)
+class SeparatedResults:
+    """Results, divided into training curves and others."""
+
+    untracked: Results
+    untracked_distances: tuple[GeometryResult, ...]
+    curves: "tuple[Curve, ...]"
+
+
+def separate_training_curves(
+    results: Results, distances: Sequence[GeometryResult] = (), learned: Sequence[LearningCurve] = ()
+) -> SeparatedResults:
+    """Separate the results of encoders in training, as curves, from other results."""
+    keys = _find_curve_keys([*results.records, *distances])
+    divided: tuple[list[Result], list[Result]] = ([], [])
+    for record in results.records:
+        divided[_get_curve_key(record) in keys].append(record)
+    return SeparatedResults(
+        untracked=Results(tuple(divided[0])),
+        untracked_distances=tuple(result for result in distances if _get_curve_key(result) not in keys),
+        curves=build_curves(divided[1], [result for result in distances if _get_curve_key(result) in keys], learned),
+    )
+
+
+def build_curves(
+    probed: Iterable[Result], distances: Iterable[GeometryResult] = (), learned: Iterable[LearningCurve] = ()
+) -> tuple[Curve, ...]:
+    """Return the curves of results in training, of probes and of geometry, in order of name."""
+    curves: dict[CurveKey, dict[CurveSeries, list[StepAccuracy]]] = {}
+    versions: dict[CurveKey, list[Mapping[str, str]]] = {}
+    results: list[Result | GeometryResult] = [*probed, *sorted(distances, key=_rank_contrast)]
+    for result in results:
+        key = _get_curve_key(result)
+        lines = curves.setdefault(key, {})
+        for series, score in [_measure_probe(result)] if isinstance(result, Result) else _measure_distances(result):
+            point = StepAccuracy(step=result.step, epoch=result.epoch, accuracy=score[0], interval=score[1])
+            lines.setdefault(series, []).append(point)
+        versions.setdefault(key, []).append(result.versions)
+    for lines in curves.values():
+        for points in lines.values():
+            points.sort(key=lambda point: _sort_key(point.moment))
+    held_out = {(curve.family, curve.seed, curve.source): curve for curve in learned}
+    return tuple(
+        Curve(
+            *key,
+            lines,
+            learned=held_out.get(key),
+            versions=tuple({tuple(packages.items()): packages for packages in versions[key]}.values()),
+        )
+        for key, lines in sorted(curves.items())
+    )
+
+
+def _rank_contrast(result: GeometryResult) -> int:
+    return [*CONTRASTS, result.contrast].index(result.contrast)
+
+
+Measurement: TypeAlias = tuple[CurveSeries, tuple[float, Interval]]
+"""The series that a result has a point of, and its accuracy with the interval."""
+
+
+def _measure_probe(record: Result) -> Measurement:
+    score = record.scores[Condition.PROBE]
+    series = CurveSeries(
+        name=record.task,
+        kind=None,
+        identity=(record.dataset_fingerprint, str(record.preset), record.probe_vectors),
+        chance=record.majority,
+        measured=f"a probe ({record.preset.name}) on {score.total} test items",
+    )
+    return series, (score.accuracy, score.interval)
+
+
+def _measure_distances(result: GeometryResult) -> Iterator[Measurement]:
+    measured = f"the positive is nearer by cosine, in {result.drawing.n} triplets"
+    for kind in NegativeKind:
+        score = result.find_by_group(kind)[ALL_TRIPLETS]
+        series = CurveSeries(
+            name=result.contrast, kind=kind, identity=(result.material,), chance=0.5, measured=measured
+        )
+        yield series, (score.accuracy, score.accuracy_interval)
+
+
+def build_curve_tables(curves: Sequence[Curve], *, intervals: bool) -> Iterator[ShownTable]:
+    """Yield a table for each curve: a row for each step, a column for each task and contrast."""
+    for curve in curves:
+        yield (describe_curve(curve, curves), build_curve_grid(curve, intervals=intervals), describe_figures(curve))
+
+
+def describe_curve(curve: Curve, curves: Sequence[Curve]) -> str:
+    """Return the title of a curve: its name and, where curves differ, its seed and folder."""
+    seeds = len({other_curve.seed for other_curve in curves}) > 1
+    folders = len({other_curve.source for other_curve in curves}) > 1
+    return f"{curve.name} in training{f', seed {curve.seed}' * seeds}{f', from {curve.source}' * folders}"
+
+
+def build_curve_grid(curve: Curve, *, intervals: bool = False) -> Grid:
+    """Build the table of a curve: a part for each kind, a row for each step."""
+    names = group_columns(curve)
+    steps = any(step is not None for step, _ in curve.moments)
+    epochs = any(epoch is not None for _, epoch in curve.moments)
+    header = ["step"] * steps + ["epoch"] * epochs + ([curve.learned.metric] if curve.learned else []) + [*names]
+    rows = [row for kind in curve.kinds for row in _build_part(curve, kind, header, intervals)]
+    return Grid(tuple(header), tuple(rows))
+
+
+def group_columns(curve: Curve) -> dict[str, list[CurveSeries]]:
+    """Return the columns: lines of one name, with a number if there are several of a kind.
+
+    Lines of one name differ in data or classifier.
+    """
+    columns: dict[str, list[CurveSeries]] = {}
+    for line in curve.lines:
+        names = chain([line.name], (f"{line.name} ({number})" for number in count(2)))
+        used_names = {name for name, group in columns.items() if any(series.kind is line.kind for series in group)}
+        columns.setdefault(next(name for name in names if name not in used_names), []).append(line)
+    return columns
+
+
+def find_axis(curve: Curve) -> str:
+    """Return the axis of a curve: the step or, if some steps are unknown, the epoch.
+
+    Raises:
+        UsageError: neither is known of all points.
+    """
+    for axis, values in zip(("step", "epoch"), zip(*curve.moments, strict=True), strict=True):
+        if None not in values:
+            return axis
+    raise UsageError(f"{curve.name} cannot be drawn: some of its results lack the step, others the epoch")
+
+
+def describe_kind(kind: NegativeKind | None) -> str:
+    """Return the title of the lines of a kind."""
+    return PROBES_TITLE if kind is None else f"accuracy, {KIND_TITLES[kind]}"
+
+
+def _build_part(
+    curve: Curve,
+    kind: NegativeKind | None,
+    header: Sequence[str],
+    intervals: bool,  # noqa: FBT001
+) -> Iterator[GridRow]:
+    title = describe_kind(kind)
+    if len(curve.kinds) > 1:
+        yield GridRow(title, title, (GridCell(""),) * (len(header) - 1), heading=True)
+    columns = group_columns(curve)
+    lines = [next((series for series in columns[n] if series.kind is kind), None) for n in columns]
+    for step, epoch in _list_row_moments(curve, kind):
+        points = [_find_point(curve, line, (step, epoch)) for line in lines]
+        objective = _format_objective(curve, step, kind)
+        if objective or any(points):
+            cells = {"step": format_number(step), "epoch": format_number(epoch)}
+            label, *first = (cells[name] for name in header[:2] if name in cells)
+            objective_cells = [objective] if curve.learned else []
+            texts = [*first, *objective_cells, *(_format_point(point, intervals=intervals) for point in points)]
+            yield GridRow(label, title, tuple(map(GridCell, texts)))
+
+
+def _list_row_moments(curve: Curve, kind: NegativeKind | None) -> list[TrainingMoment]:
+    """Return the moments of a part: in the first part, also those of validations."""
+    if curve.learned is None or kind is not curve.kinds[0]:
+        return curve.moments
+    known_steps = {step for step, _ in curve.moments}
+    validation_moments = [(point.step, point.epoch) for point in curve.learned.points if point.step not in known_steps]
+    return sorted([*curve.moments, *validation_moments], key=_sort_key)
+
+
+def _sort_key(moment: TrainingMoment) -> tuple[float, float]:
+    step, epoch = moment
+    return (-1 if step is None else step, -1 if epoch is None else epoch)
+
+
+def _find_point(curve: Curve, line: CurveSeries | None, moment: TrainingMoment) -> StepAccuracy | None:
+    return next((point for point in curve.lines[line] if point.moment == moment), None) if line else None
+
+
+def _format_objective(curve: Curve, step: int | None, kind: NegativeKind | None) -> str:
+    """Return the value of the training objective, in the first part; empty if not known."""
+    learned = curve.learned if kind is curve.kinds[0] else None
+    point = learned.find_point(step) if learned else None
+    return f"{learned.to_display_value(point):.1f}" if learned and point else ""
+
+
+def format_number(number: float | None) -> str:
+    """Return a number with up to ten digits, "-" for None."""
+    return "-" if number is None else f"{number:.10g}"
+
+
+def _format_point(point: StepAccuracy | None, *, intervals: bool) -> str:
+    if point is None:
+        return ""
+    low, high = 100 * point.interval.low, 100 * point.interval.high
+    return f"{100 * point.accuracy:.1f}" + (f" [{low:.1f}, {high:.1f}]" if intervals else "")
+
+
+def describe_figures(curve: Curve) -> str:
+    """Return the notes below the table: the measures and chance."""
+    columns = group_columns(curve)
+    names_by_text: dict[str, list[str]] = {}
+    for name, lines in columns.items():
+        text = f"{lines[0].measured}, chance {100 * lines[0].chance:.1f}"
+        names_by_text.setdefault(text, []).append(name)
+    parts = "; ".join(f"{', '.join(names)}: {text}" for text, names in names_by_text.items())
+    sentences = [f"Accuracy in %, seed {curve.seed}. {parts}."]
+    if len(columns) > len({line.name for line in curve.lines}):
+        sentences.append("Columns of one name are of other data, or of another classifier.")
+    if curve.learned:
+        sentences.append(f"{curve.learned.label}: on held-out text.")
+    if None in curve.kinds:
+        sentences.append("Probes have no controls here; probe run trains them.")
+    return "".join(f"{line}\n" for line in sentences)

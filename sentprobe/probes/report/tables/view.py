@@ -1,0 +1,145 @@
+"""Views of results: as text, in a terminal, in a notebook, in a document."""
+
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from typing import TYPE_CHECKING, TypeAlias
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+
+from sentprobe.display import table_writers as tw
+from sentprobe.display.screen import split_table, wrap
+from sentprobe.probes.report.tables.main_table import (
+    CellStyle,
+    build_grid,
+    describe_differences,
+    describe_origins,
+    split_settings,
+)
+from sentprobe.probes.report.tables.short_notes import COMPLETE, SHORT, NoteStyle, say_where_more_is, write_table_notes
+from sentprobe.probes.results.result import Results
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.table import Table
+
+WIDTH = 200
+
+ShownTable: TypeAlias = tuple[str, tw.Grid, str]
+
+EMPTY_TEXT = "no results"
+
+
+def build_sections(results: Results, style: CellStyle, notes: NoteStyle = SHORT) -> Iterator[tuple[str, Results, str]]:
+    """Yield the results of each table with its title and its notes."""
+    tables = [*divide_by_setting(results)]
+    for number, (title, table, folders) in enumerate(tables, 1):
+        text = write_table_notes(table, style, notes, folders=bool(folders))
+        last = number == len(tables)
+        yield title, table, text + (say_where_more_is(results, notes) if last else "")
+
+
+def divide_by_setting(results: Results) -> Iterator[tuple[str, Results, tuple[str, ...]]]:
+    """Yield the title of each table, its results and, with several folders, their names."""
+    tables = split_settings(results)
+    has_several = len({record.source for record in results.records}) > 1
+    for title, table in zip(describe_differences(tables), tables, strict=True):
+        yield title, table, tuple(describe_origins(table)) if has_several else ()
+
+
+def show_results(
+    results: Results,
+    fmt: tw.TableFormat,
+    *,
+    intervals: bool = False,
+    all_rows: bool = False,
+    notes: bool = False,
+    caption: tw.Caption = tw.NO_CAPTION,
+) -> str:
+    """Return the tables of results as text, Markdown, LaTeX, or HTML for a notebook."""
+    style = CellStyle(intervals=intervals, all_rows=all_rows)
+    if fmt is tw.TableFormat.HTML:
+        return _render_notebook(results, style)
+    if fmt is tw.TableFormat.TEXT:
+        return _render_plain_text(results)
+    shown = build_sections(results, style, choose_notes(fmt, SHORT if not notes else COMPLETE))
+    return to_text(list(lay_out_grids(shown, style)), fmt, caption=caption)
+
+
+def choose_notes(fmt: tw.TableFormat, notes: NoteStyle) -> NoteStyle:
+    """Return the note style of a format: LaTeX has all notes, as comments."""
+    return COMPLETE if fmt is tw.TableFormat.LATEX else notes
+
+
+def lay_out_grids(shown: Iterable[tuple[str, Results, str]], style: CellStyle) -> Iterator[ShownTable]:
+    """Yield the tables of results in their layout."""
+    return ((title, build_grid(table, style=style), notes) for title, table, notes in shown)
+
+
+def to_text(shown: Sequence[ShownTable], fmt: tw.TableFormat, *, caption: tw.Caption = tw.NO_CAPTION) -> str:
+    """Return tables with their titles and notes as text."""
+    return "\n".join(
+        tw.format_title(title, fmt)
+        + tw.format_grid(table_grid, fmt, caption.add_number(number, len(shown)))
+        + tw.format_notes(notes, fmt)
+        for number, (title, table_grid, notes) in enumerate(shown, 1)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedResults:
+    """The tables of results and their notes, as wide as the rich console."""
+
+    results: Results
+
+    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "Iterator[RenderableType]":
+        from rich.text import Text
+
+        for part in _render_parts(self.results, options.max_width):
+            if isinstance(part, str):
+                yield Text(wrap(part, options.max_width), no_wrap=True, overflow="ignore")
+            else:
+                yield part
+
+
+def _render_parts(results: Results, width: int) -> "Iterator[Table | str]":
+    if not results.records:
+        yield EMPTY_TEXT
+    for title, table, notes in build_sections(results, CellStyle()):
+        yield from [title] if title else []
+        yield from split_table(tw.build_rich_table(build_grid(table)), width)
+        yield notes.rstrip("\n")
+
+
+def render_results(results: Results) -> RenderedResults:
+    """Return results as a rich console shows them."""
+    return RenderedResults(results)
+
+
+def _render_plain_text(results: Results) -> str:
+    from rich.console import Console
+
+    width = shutil.get_terminal_size((WIDTH, 1)).columns
+    page = StringIO()
+    Console(file=page, width=width, color_system=None).print(render_results(results))
+    return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
+
+
+def _render_notebook(results: Results, style: CellStyle) -> str:
+    tables = lay_out_grids(build_sections(results, style), style)
+    shown = [(title, grid, notes.splitlines()) for title, grid, notes in tables]
+    return load_template("notebook.html.j2").render(sections=shown, nothing=EMPTY_TEXT)
+
+
+def load_template(name: str) -> Template:
+    """Return a template of the package; it escapes all texts."""
+    environment = Environment(
+        loader=PackageLoader("sentprobe.probes.report.page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template(name)

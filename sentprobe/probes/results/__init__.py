@@ -1,0 +1,1 @@
+"""Results of a run: values, and the files that hold them."""

@@ -1,0 +1,82 @@
+"""Results folders with several writing processes: each adds its seeds, and none is lost."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeAlias
+
+from sentprobe.probes.results.result import Condition, Result, SeedScore, make_score
+from sentprobe.probes.results.store import (
+    find_identity,
+    list_result_files,
+    lock_directory,
+    make_file_name,
+    read_sound_result,
+    write_result,
+)
+
+Stamp: TypeAlias = tuple[str, int, int]
+"""The state of a file: name, inode number and modification time in nanoseconds."""
+
+
+def read_stamps(directory: Path) -> frozenset[Stamp]:
+    """Return the stamps of the result files in a folder."""
+    return frozenset(map(read_stamp, list_result_files(directory)))
+
+
+def read_stamp(path: Path) -> Stamp:
+    """Return a file's name, inode and time of change, which differ after a change."""
+    status = path.stat()
+    return path.name, status.st_ino, status.st_mtime_ns
+
+
+def save_result(result: Result, directory: Path, *, redone: frozenset[Stamp] = frozenset()) -> None:
+    """Write a result into its file, together with seeds that another process has written since.
+
+    The files *redone* are replaced unless they have changed.
+
+    Raises:
+        UsageError, ResultsError: the file cannot be written.
+    """
+    with lock_directory(directory):
+        path = directory / make_file_name(result)
+        has_changed = path.is_file() and read_stamp(path) not in redone
+        stored = read_sound_result(path) if has_changed else None
+        is_same = stored is not None and find_identity(stored) == find_identity(result)
+        write_result(merge_seeds(result, stored) if stored and is_same else result, directory)
+
+
+def merge_seeds(result: Result, stored: Result) -> Result:
+    """Return a result with the additional seeds of a stored result of the same encoder and task."""
+    additional_scores = {}
+    for condition, score in stored.scores.items():
+        own_seeds = result.scores[condition].seeds if condition in result.scores else ()
+        own_numbers = {seed_score.seed for seed_score in own_seeds}
+        additional_scores[condition] = [
+            replace(s, made=s.made or stored.provenance) for s in score.seeds if s.seed not in own_numbers
+        ]
+    return add_scores(result, additional_scores)
+
+
+def add_scores(result: Result, new_scores: Mapping[Condition, Iterable[SeedScore]]) -> Result:
+    """Return the result with more scores, ordered by condition and seed."""
+    scores = {}
+    for condition in Condition:
+        old_seeds = result.scores[condition].seeds if condition in result.scores else ()
+        new_seeds = (_drop_shared_provenance(result, seed_score) for seed_score in new_scores.get(condition, ()))
+        if seed_scores := [*old_seeds, *new_seeds]:
+            scores[condition] = make_score(seed_scores, result.units)
+    return replace(result, scores=scores)
+
+
+def _drop_shared_provenance(result: Result, score: SeedScore) -> SeedScore:
+    """Remove the provenance from a score if it equals that of the result.
+
+    Only packages that both list are compared, since encoders differ in their packages.
+    """
+    provenance = score.made
+    if provenance is None or (provenance.command, provenance.device) != (result.command, result.device):
+        return score
+    shared_packages = provenance.versions.keys() & result.versions.keys()
+    differ = any(provenance.versions[name] != result.versions[name] for name in shared_packages)
+    return score if differ else replace(score, made=None)

@@ -1,0 +1,201 @@
+"""Item tables: the test items of each dataset, stored in the results folder.
+
+The file of a dataset is ``items/TASK.DIGEST.parquet``. It has sentences, probe words, answers, events, and the columns
+by which accuracy is broken down. Results list answers in the same order.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sentprobe.disk.files import atomic_path, to_local_path
+from sentprobe.errors import ResultsError, SentprobeError, UsageError, path_error
+from sentprobe.probes.dataset import Indices
+from sentprobe.probes.results.result import Condition, Result
+from sentprobe.values import BadSyntaxError, parse_json
+
+FOLDER = "items"
+"""The subfolder of item tables in a results folder."""
+
+FORMAT = "sentprobe-test-items 1"
+"""The format in the header of each file."""
+
+LABEL, LENGTH = "label", "length"
+"""The columns that every dataset has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ItemTable:
+    """The test items of a dataset, in order; all sequences are parallel."""
+
+    task: str
+    fingerprint: str
+    labels: tuple[str, ...]
+    targets: Indices
+    """(n,) int64, index into the labels: the correct answers."""
+    sentences: tuple[str, ...]
+    probes: tuple[tuple[str, ...], ...]
+    marks: tuple[tuple[int, ...], ...]
+    """The positions of the probe words among the tokens of the sentence, from 0."""
+    events: tuple[str, ...]
+    """Events in text notation; empty if the grammar cannot parse the sentence."""
+    columns: Mapping[str, tuple[str, ...]]
+    """Properties by which accuracy is broken down; empty if unknown for an item."""
+
+    def __len__(self) -> int:
+        return len(self.sentences)
+
+
+def find_item_table(directory: Path, *, task: str, fingerprint: str) -> Path:
+    """Return the path of the item table of a dataset in a results folder."""
+    safe = re.sub(r"[^A-Za-z0-9_.=-]+", "_", task[:60]).lstrip(".")
+    return directory / FOLDER / f"{safe}.{fingerprint[:12]}.parquet"
+
+
+def write_item_table(table: ItemTable, directory: Path) -> Path:
+    """Write an item table into a results folder.
+
+    Raises:
+        UsageError: the folder is not writable.
+        ResultsError: writing failed.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = find_item_table(directory, task=table.task, fingerprint=table.fingerprint)
+    head = {
+        "format": FORMAT,
+        "task": table.task,
+        "fingerprint": table.fingerprint,
+        "labels": list(table.labels),
+        "columns": list(table.columns),
+    }
+    columns = {
+        "sentence": pa.array(table.sentences, pa.string()),
+        "target": pa.array(table.targets, pa.int64()),
+        "probes": pa.array(map(list, table.probes), pa.list_(pa.string())),
+        "marks": pa.array(map(list, table.marks), pa.list_(pa.int64())),
+        "event": pa.array(table.events, pa.string()),
+    }
+    columns |= {
+        f"{_COLUMN_PREFIX}{n}": pa.array(values, pa.string()).dictionary_encode()
+        for n, values in enumerate(table.columns.values())
+    }
+    stored_table = pa.table(columns).replace_schema_metadata({_HEADER_KEY: json.dumps(head)})
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise path_error(path.parent, "cannot write results here", error) from error
+    try:
+        with atomic_path(path) as temporary:
+            pq.write_table(stored_table, to_local_path(temporary), compression="zstd")
+    except UsageError:
+        raise
+    except SentprobeError as error:
+        raise ResultsError(str(error)) from error
+    return path
+
+
+_HEADER_KEY, _COLUMN_PREFIX = "sentprobe", "column"
+"""The metadata key of the header, and the prefix of the stored columns of an item table."""
+
+
+def read_item_table(directory: Path, *, task: str, fingerprint: str) -> ItemTable | None:
+    """Return the item table of a dataset in a results folder; None: missing.
+
+    Raises:
+        UsageError: the file is not readable.
+        ResultsError: the file is damaged or of another version.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = find_item_table(directory, task=task, fingerprint=fingerprint)
+    if not path.exists():
+        return None
+    try:
+        table = pq.read_table(to_local_path(path))
+        item_table = _parse_item_table(table.to_pydict(), parse_json(table.schema.metadata[_HEADER_KEY.encode()]))
+    except PermissionError as error:
+        raise path_error(path, "cannot read the items", error) from error
+    except (pa.ArrowException, OSError, BadSyntaxError, ArithmeticError, ValueError, KeyError, TypeError) as error:
+        reason = " ".join(str(error).split())
+        raise ResultsError(
+            f"{path}: no test items as sentprobe writes them ({reason:.200}); remove it, and run the same command again"
+        ) from None
+    return item_table if (item_table.task, item_table.fingerprint) == (task, fingerprint) else None
+
+
+def _parse_item_table(columns: Mapping[str, list[Any]], head: Mapping[str, Any]) -> ItemTable:
+    if head["format"] != FORMAT:
+        raise ValueError(f"the format {head['format']!r} is not {FORMAT!r}")
+    table = ItemTable(
+        task=head["task"],
+        fingerprint=head["fingerprint"],
+        labels=tuple(head["labels"]),
+        targets=np.array(columns["target"], np.int64),
+        sentences=tuple(columns["sentence"]),
+        probes=tuple(map(tuple, columns["probes"])),
+        marks=tuple(map(tuple, columns["marks"])),
+        events=tuple(columns["event"]),
+        columns={name: tuple(columns[f"{_COLUMN_PREFIX}{n}"]) for n, name in enumerate(head["columns"])},
+    )
+    return _check_item_table(table)
+
+
+def _check_item_table(table: ItemTable) -> ItemTable:
+    """Return the table; raise ValueError for a wrong type or a value out of range."""
+    texts = [table.task, table.fingerprint, *table.labels, *table.sentences, *table.events]
+    texts += [text for column in (*table.probes, *table.columns.values()) for text in column]
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError("a text is missing")
+    if len(table) and not 0 <= table.targets.min() <= table.targets.max() < len(table.labels):
+        raise ValueError("an answer is not a label")
+    for sentence, marks in zip(table.sentences, table.marks, strict=True):
+        if not all(isinstance(at, int) and 0 <= at < len(sentence.split()) for at in marks):
+            raise ValueError("a mark is outside of its sentence")
+    return table
+
+
+def has_items(result: Result, directory: Path) -> bool:
+    """Say whether a results folder has the item table of a result."""
+    return find_item_table(directory, task=result.task, fingerprint=result.dataset_fingerprint).exists()
+
+
+def has_held_out(result: Result) -> bool:
+    """Say whether a structure was held out of the training items of a result."""
+    return result.data is not None and bool(result.data.held_out)
+
+
+def read_item_tables(results: Iterable[Result], directory: Path | None = None) -> tuple[ItemTable, ...]:
+    """Return the item table of each dataset in the results, each once.
+
+    - directory: the results folder; by default the source of the results
+
+    Raises:
+        UsageError: an item table is missing.
+        ResultsError: an item table is damaged.
+    """
+    tables: dict[tuple[str, str], ItemTable] = {}
+    folders_without: dict[tuple[str, str], Path] = {}
+    for result in results:
+        key = result.task, result.dataset_fingerprint
+        folder = directory or Path(result.source or ".")
+        if key not in tables:
+            table = read_item_table(folder, task=key[0], fingerprint=key[1])
+            if table is not None and len(table) == result.scores[Condition.PROBE].total:
+                tables[key] = table
+            else:
+                folders_without.setdefault(key, folder)
+    for key, folder in folders_without.items():
+        if key not in tables:
+            raise UsageError(
+                f"{folder}: does not have the test items of {key[0]}; run the same command again: it adds them, "
+                "and trains nothing anew"
+            )
+    return tuple(tables.values())

@@ -1,0 +1,425 @@
+"""Results of a run: one value per encoder and task, and flat records."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pkgutil import resolve_name
+from statistics import mean, stdev
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sentprobe.display.table_writers import Caption, TableFormat, build_caption
+from sentprobe.errors import UsageError
+from sentprobe.probes.dataset import ONE_HOT, Indices
+from sentprobe.probes.results.data_facts import DataFacts
+from sentprobe.probes.statistics import Interval, accuracy_interval
+from sentprobe.probes.trainer.classifier import Preset
+from sentprobe.probes.trainer.codelength import CurvePoint
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import RenderableType
+
+
+class Condition(StrEnum):
+    """The data a probe is trained on: the task itself, a control, or a method."""
+
+    PROBE = "probe"
+    RANDOM_SENTENCES = "random-sentences"
+    """A random Gaussian vector instead of each sentence vector: expected at chance."""
+    RANDOM_PROBES = "random-probes"
+    """A random word instead of each probe word: expected at chance."""
+    BAG_OF_WORDS = "bag-of-words"
+    """The mean of random word vectors, of the encoder's width: accuracy without word order."""
+    NO_SENTENCE = "no-sentence"
+    """The probe words only: accuracy without the sentence."""
+    CONTROL_TASK = "control-task"
+    """Random labels that are fixed for each word type: accuracy from memorization."""
+    PORTIONS = "portions"
+    """Growing portions of the training items."""
+    WIDTHS = "widths"
+    """The unchanged items, for a linear probe and probes with ever wider hidden layers."""
+
+
+METHODS = (Condition.CONTROL_TASK, Condition.PORTIONS, Condition.WIDTHS)
+"""The conditions that a run has only on request."""
+
+MULTI_PROBE_CONDITIONS = frozenset({Condition.PORTIONS, Condition.WIDTHS})
+"""The conditions with several probes per seed."""
+
+USUAL_CONDITIONS = tuple(condition for condition in Condition if condition not in METHODS)
+"""The task itself and the controls."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """The provenance of a probe: command, package versions and device."""
+
+    command: str
+    versions: Mapping[str, str] = field(hash=False)
+    """Package to version."""
+    device: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeedScore:
+    """The score of one probe on the test items."""
+
+    seed: int
+    accuracy: float
+    correct: int
+    total: int
+    right: str
+    """One bit per test item, in order, for a correct answer; packed into hexadecimal bytes."""
+    instead: tuple[int, ...] = ()
+    """The predicted labels of the incorrectly answered items, in order. Empty for controls, and for two labels, where
+    the prediction is the other label."""
+    epochs: int
+    loss: float
+    converged: bool
+    chosen: Mapping[str, float] = field(default_factory=dict, hash=False)
+    """The values that were chosen by validation accuracy; empty: none."""
+    validation: float | None = None
+    """Validation accuracy, if there is a validation split."""
+    precision: str = "float32"
+    made: Provenance | None = None
+    """The provenance, if it differs from the result's: from a later run, or another encoder's result."""
+    readings: tuple[CurvePoint, ...] = ()
+    """The probes of a method, the last being the one above; empty: a single probe."""
+    information: tuple[float, ...] = ()
+    """The pointwise V-information of each test item, in bits; empty: not measured."""
+
+    def items(self) -> NDArray[np.bool_]:
+        """Return whether each test item is answered correctly, (total,) bool."""
+        return unpack_bits(self.right, self.total)
+
+    def answers(self, targets: Indices, labels: int) -> Indices | None:
+        """Return the predicted label of each item, (total,) int64; None: unknown.
+
+        - targets: (total,) int64, the correct labels
+        - labels: the number of labels
+        """
+        is_wrong = ~self.items()
+        if labels != 2 and len(self.instead) != is_wrong.sum():
+            return None
+        labels_given = np.array(targets)
+        labels_given[is_wrong] = 1 - targets[is_wrong] if labels == 2 else self.instead
+        return labels_given
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The accuracy under one condition, of a probe per seed."""
+
+    seeds: tuple[SeedScore, ...]
+    interval: Interval
+    """The 95% interval of the mean over the seeds; see ``accuracy_interval``."""
+
+    @property
+    def accuracy(self) -> float:
+        """The mean over the seeds."""
+        return mean(seed_score.accuracy for seed_score in self.seeds)
+
+    @property
+    def spread(self) -> float | None:
+        """The sample standard deviation over the seeds; None for one seed."""
+        return stdev(seed_score.accuracy for seed_score in self.seeds) if len(self.seeds) > 1 else None
+
+    @property
+    def total(self) -> int:
+        """The number of test items."""
+        return self.seeds[0].total
+
+    def items(self) -> NDArray[np.float64]:
+        """Return the share of the seeds that answer each test item correctly, (total,) float64."""
+        return compute_item_accuracies(self.seeds)
+
+
+def find_provenances(result: "Result") -> tuple[Provenance, ...]:
+    """Return the distinct provenances of a result's probes, its own first."""
+    provenances = (seed_score.made for score in result.scores.values() for seed_score in score.seeds)
+    return tuple(dict.fromkeys([result.provenance, *filter(None, provenances)]))
+
+
+def compute_item_accuracies(seeds: Sequence[SeedScore]) -> NDArray[np.float64]:
+    """Return the share of the seeds that answer each test item correctly, (total,) float64."""
+    right = np.stack([seed_score.items() for seed_score in seeds])  # (seeds, total)
+    return np.asarray(right.mean(axis=0, dtype=np.float64))
+
+
+def pack_bits(right: NDArray[np.bool_]) -> str:
+    """Format a bit for each item as hexadecimal bytes; the inverse of :func:`unpack_bits`.
+
+    >>> pack_bits(np.array([True, False, True])), unpack_bits("a0", 3).tolist()
+    ('a0', [True, False, True])
+    """
+    return np.packbits(right).tobytes().hex()
+
+
+def unpack_bits(text: str, total: int) -> NDArray[np.bool_]:
+    """Parse *total* bits, (total,) bool; raise ValueError if the text has another length."""
+    data = np.frombuffer(bytes.fromhex(text), dtype=np.uint8)
+    if len(data) != (total + 7) // 8:
+        raise ValueError(f"{len(data)} bytes of answers for {total} items")
+    return np.unpackbits(data, count=total).astype(np.bool_)
+
+
+def make_score(seeds: Iterable[SeedScore], units: Sequence[int]) -> Score:
+    """Combine the scores of several seeds, in order of seed, with their interval."""
+    ordered = tuple(sorted(seeds, key=lambda seed_score: seed_score.seed))
+    return Score(ordered, accuracy_interval(compute_item_accuracies(ordered), units))
+
+
+def renumber_units(units: Indices) -> tuple[int, ...]:
+    """Return units numbered in order of appearance; () if every item is its own unit.
+
+    >>> renumber_units(np.array([7, 7, 3])), renumber_units(np.array([5, 2]))
+    ((0, 0, 1), ())
+    """
+    numbers: dict[int, int] = {}
+    renumbered = tuple(numbers.setdefault(unit, len(numbers)) for unit in units.tolist())
+    return () if len(numbers) == len(renumbered) else renumbered
+
+
+@dataclass(frozen=True, slots=True)
+class Norm:
+    """Statistics of the Euclidean norms of unscaled vectors, for one sentence length."""
+
+    tokens: int
+    sentences: int
+    """The number of distinct sentences of this length in all splits."""
+    mean: float
+    deviation: float
+    """The population standard deviation over these sentences."""
+
+
+EncoderOnTask: TypeAlias = tuple[str, str]
+"""The names of an encoder and a task."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The result of one encoder on one task; equal commands differ in *seconds* only."""
+
+    task: str
+    encoder: str
+    encoder_fingerprint: str
+    encoder_seed: int | None = None
+    """The seed of its random weights; None: no random weights."""
+    dim: int
+    """The width of its vectors; 0 for a baseline."""
+    dataset_fingerprint: str
+    """A digest of the dataset's texts and items."""
+    recipe: str = ""
+    """A digest of everything that decides the result (:mod:`.finished_runs`); empty: unknown."""
+    notes: tuple[str, ...] = ()
+    """The notes of the dataset's card."""
+    data: DataFacts | None = None
+    """Facts about the dataset; None: unknown."""
+    majority: float
+    """Chance: the share of the most frequent label in the test items."""
+    labels: int | None = None
+    """The number of labels; None: unknown."""
+    mirrored: bool
+    """Whether the test items are mirror pairs (see :attr:`ProbeDataset.mirrored`)."""
+    units: tuple[int, ...] = ()
+    """The unit of each test item; empty: all items are independent."""
+    lengths: tuple[int, ...] = ()
+    """The number of tokens of each test item's sentence; empty: not counted."""
+    norms: tuple[Norm, ...] = ()
+    """By length; empty for a baseline."""
+    truncated: int | None = None
+    """The number of distinct sentences that the encoder truncated; None: unknown."""
+    balanced_probes: bool = True
+    """Whether the probe words alone are uninformative (:attr:`ProbeDataset.balanced_probes`)."""
+    probe_vectors: str = ONE_HOT
+    """The source of probe word vectors: ONE_HOT, OWN_WORDS, or the name of one encoder.
+
+    Empty for a baseline, and for a task without probe words.
+    """
+    probe_fingerprint: str = ""
+    """The fingerprint of the probe words' vectors; empty: none."""
+    input_words: bool = False
+    """Whether these are the encoder's input word vectors; false: it encoded each word alone."""
+    scores: Mapping[Condition, Score] = field(hash=False)
+    seed: int
+    """The run's seed, for random vectors and words; the seeds of probes count up from it."""
+    preset: Preset = field(hash=False)
+    command: str
+    versions: Mapping[str, str] = field(hash=False)
+    """Package to version."""
+    device: str = "cpu"
+    layer: int | None = None
+    """The layer of the model, if the encoder is one layer."""
+    family: str = ""
+    """The common name of encoders that are layers of one model or steps of one training."""
+    step: int | None = None
+    """The training step of the encoder; None: unknown, or not in training."""
+    epoch: float | None = None
+    """The number of passes of the encoder over its training data."""
+    seconds: Mapping[str, float] = field(default_factory=dict, hash=False)
+    """Wall-clock time of each stage; a stage that encoders share counts in full for each."""
+    source: str = field(default="", compare=False)
+    """The folder it was read from; not stored."""
+
+    @property
+    def provenance(self) -> Provenance:
+        """The provenance of all seeds without one of their own."""
+        return Provenance(self.command, self.versions, self.device)
+
+    @property
+    def cell(self) -> EncoderOnTask:
+        """Encoder and task, which select a table cell; several draws share a cell."""
+        return self.encoder, self.task
+
+    @property
+    def accuracy(self) -> float:
+        """The accuracy of the probe itself."""
+        return self.scores[Condition.PROBE].accuracy
+
+    def __repr__(self) -> str:
+        """Return task, encoder and accuracy only."""
+        return f"Result(task={self.task!r}, encoder={self.encoder!r}, accuracy={self.accuracy})"
+
+    def select_seeds(self, seeds: Iterable[int]) -> "Result":
+        """Return the result with the scores of these seeds only."""
+        selected_seeds = set(seeds)
+        seeds_by_condition = {c: [e for e in s.seeds if e.seed in selected_seeds] for c, s in self.scores.items()}
+        scores = {c: make_score(selected, self.units) for c, selected in seeds_by_condition.items() if selected}
+        return replace(self, scores=scores)
+
+
+VIEW = "sentprobe.probes.report.tables.view"
+"""The module that renders results; it imports this one, so it is looked up by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The results of a run, in order; their display is the table."""
+
+    records: tuple[Result, ...]
+
+    def __str__(self) -> str:
+        return self._render(TableFormat.TEXT)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __rich__(self) -> "RenderableType":
+        render: Callable[[Results], RenderableType] = resolve_name(f"{VIEW}:render_results")
+        return render(self)
+
+    def _repr_html_(self) -> str:
+        """Return the table for a notebook."""
+        return self._render(TableFormat.HTML)
+
+    def to_markdown(self, *, intervals: bool = False, all_rows: bool = False, notes: bool = False) -> str:
+        """Return the table in Markdown, with a summary of its notes.
+
+        Options add 95% intervals, rows of the controls, or all *notes*.
+        """
+        return self._render(TableFormat.MARKDOWN, intervals=intervals, all_rows=all_rows, notes=notes)
+
+    def to_latex(
+        self, *, intervals: bool = False, all_rows: bool = False, caption: str | None = None, label: str | None = None
+    ) -> str:
+        """Return the table in LaTeX, for the package booktabs.
+
+        With a *caption*, it is a floating table, which may have a *label*.
+
+        Raises:
+            UsageError: see :func:`sentprobe.display.table_writers.build_caption`.
+        """
+        heading = build_caption(caption, label)
+        return self._render(TableFormat.LATEX, intervals=intervals, all_rows=all_rows, caption=heading)
+
+    def _render(self, fmt: TableFormat, **choices: bool | Caption) -> str:
+        show: Callable[..., str] = resolve_name(f"{VIEW}:show_results")
+        return show(self, fmt, **choices)
+
+    @property
+    def encoders(self) -> tuple[str, ...]:
+        """The distinct encoders, in order."""
+        return tuple(dict.fromkeys(record.encoder for record in self.records))
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The distinct tasks, in order."""
+        return tuple(dict.fromkeys(record.task for record in self.records))
+
+    def find(self, encoder: str, task: str) -> Result | None:
+        """Return the first result of the encoder on the task; None: there is none."""
+        return next((record for record in self.records if record.cell == (encoder, task)), None)
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return a flat dictionary for each encoder, task and condition, with the same keys."""
+        return [
+            _make_record(result, condition, score)
+            for result in self.records
+            for condition, score in result.scores.items()
+        ]
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return the records as a pandas data frame.
+
+        Raises:
+            UsageError: pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError:
+            raise UsageError(
+                "a data frame needs the extra: pip install 'sentprobe[pandas]' (to_records() does not)"
+            ) from None
+        return pd.DataFrame(self.to_records())
+
+
+def _make_record(result: Result, condition: Condition, score: Score) -> dict[str, Any]:
+    return {
+        "run": result.source,
+        "encoder": result.encoder,
+        "task": result.task,
+        "condition": condition.value,
+        "accuracy": score.accuracy,
+        "spread": score.spread,
+        "low": score.interval.low,
+        "high": score.interval.high,
+        "seeds": len(score.seeds),
+        "total": score.total,
+        "majority": result.majority,
+        "mirrored": result.mirrored,
+        "dim": result.dim,
+        "family": result.family,
+        "layer": result.layer,
+        "step": result.step,
+        "epoch": result.epoch,
+        "probe_vectors": result.probe_vectors,
+        "preset": result.preset.name,
+        "seed": result.seed,
+        "precision": "+".join(sorted({seed_score.precision for seed_score in score.seeds})),
+        "epochs": mean(seed_score.epochs for seed_score in score.seeds),
+        "converged": all(seed_score.converged for seed_score in score.seeds),
+        "seconds": result.seconds.get(condition.value),
+        "device": result.device,
+        "dataset_fingerprint": result.dataset_fingerprint,
+        "encoder_fingerprint": result.encoder_fingerprint,
+        "encoder_seed": result.encoder_seed,
+        **{f"data_{name}": getattr(result.data, name, None) for name in _DATA_FACTS},
+    }
+
+
+_DATA_FACTS = ("train", "validation", "word_types", "vocabulary", "sampling", "seed")
+"""The facts about the data in a record."""
+
+
+def summarize_norms(lengths: Sequence[int], norms: NDArray[np.float64]) -> tuple[Norm, ...]:
+    """Return mean and standard deviation of *norms*, (n,) float64, for each of the *lengths*, (n,).
+
+    >>> summarize_norms([3, 2, 3], np.array([1.0, 5.0, 3.0]))[1]
+    Norm(tokens=3, sentences=2, mean=2.0, deviation=1.0)
+    """
+    array = np.array(lengths)
+    groups = ((int(tokens), norms[array == tokens]) for tokens in np.unique(array))
+    return tuple(Norm(tokens, len(group), float(group.mean()), float(group.std())) for tokens, group in groups)

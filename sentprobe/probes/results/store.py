@@ -1,0 +1,383 @@
+"""A results folder: one JSON file per encoder and task, written atomically."""
+
+import errno
+import hashlib
+import json
+import logging
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, fields, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from sentprobe.disk.files import RESULTS_MARKER, RUN_FILE, write_atomically
+from sentprobe.disk.locks import LOCK, hold_lock
+from sentprobe.errors import ResultsError, SentprobeError, UsageError, path_error
+from sentprobe.probes.results.data_facts import parse_data_facts
+from sentprobe.probes.results.result import (
+    MULTI_PROBE_CONDITIONS,
+    Condition,
+    Norm,
+    Provenance,
+    Result,
+    Results,
+    Score,
+    SeedScore,
+)
+from sentprobe.probes.statistics import Interval
+from sentprobe.probes.trainer.classifier import Preset
+from sentprobe.probes.trainer.codelength import CurvePoint
+from sentprobe.values import BadSyntaxError, check_record, parse_json
+
+RESULT_FORMAT = "sentprobe-result 2"
+"""The format in each result file."""
+
+
+def format_result(result: Result) -> str:
+    """Format a result as JSON, keys in the order of the fields; the inverse of parse_result."""
+    value: dict[str, Any] = {"format": RESULT_FORMAT}
+    value |= {entry.name: getattr(result, entry.name) for entry in fields(result)}
+    del value["source"]
+    value["data"] = result.data and result.data.to_json()
+    value["units"] = _format_numbers(result.units)
+    value["lengths"] = _format_numbers(result.lengths)
+    value["norms"] = _columns_to_json(Norm, result.norms)
+    value["preset"] = result.preset.to_json()
+    value["scores"] = {c.value: _score_to_json(s) for c, s in result.scores.items()}
+    return json.dumps(value, indent=2, ensure_ascii=False, default=dict) + "\n"
+
+
+def _format_numbers(numbers: Iterable[float]) -> str:
+    """Format numbers as one text, since JSON would give each a line."""
+    return " ".join(map(repr, numbers))
+
+
+def _columns_to_json(kind: type[Norm | CurvePoint], records: Iterable[Norm | CurvePoint]) -> dict[str, str]:
+    """Return records as a text for each field."""
+    return {e.name: _format_numbers(getattr(record, e.name) for record in records) for e in fields(kind)}
+
+
+def _score_to_json(score: Score) -> dict[str, Any]:
+    seeds = [_seed_to_json(seed_score) for seed_score in score.seeds]
+    return {"accuracy": score.accuracy, "spread": score.spread, "interval": asdict(score.interval), "seeds": seeds}
+
+
+def _seed_to_json(score: SeedScore) -> dict[str, Any]:
+    value = {entry.name: getattr(score, entry.name) for entry in fields(score)}
+    value["made"] = score.made and asdict(score.made)
+    del value["readings"], value["information"], value["instead"]  # omitted if empty
+    if score.instead:
+        value["instead"] = _format_numbers(score.instead)
+    if score.readings:
+        value["readings"] = _columns_to_json(CurvePoint, score.readings)
+    if score.information:
+        value["information"] = _format_numbers(score.information)
+    return value
+
+
+def parse_result(text: str, *, source: str = "result") -> Result:
+    """Parse a result; *source* names it in an error."""
+    try:
+        value = parse_json(text)
+        if (result_format := value.pop("format")) != RESULT_FORMAT:
+            raise ResultsError(
+                f"{source}: in the format {result_format!r} of another version of sentprobe, "
+                f"not {RESULT_FORMAT!r}; use a new folder for results, or remove this file"
+            )
+        value["data"] = parse_data_facts(value["data"])
+        value["notes"] = _check_texts(value["notes"])
+        value["units"] = _parse_numbers(value["units"])
+        value["lengths"] = _parse_numbers(value["lengths"])
+        value["norms"] = _norms_from_json(value["norms"])
+        value["preset"] = Preset.from_json(value["preset"])
+        value["scores"] = {Condition(key): _score_from_json(score) for key, score in value["scores"].items()}
+        result = Result(**value)
+        check_record(result)
+        return _check_result(result)
+    except ResultsError:
+        raise
+    except (SentprobeError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ResultsError(f"{source}: not a result of sentprobe ({error})") from None
+
+
+def _check_texts(values: Iterable[Any]) -> tuple[str, ...]:
+    if not all(isinstance(value, str) for value in values):
+        raise ValueError("a note is not a text")
+    return tuple(values)
+
+
+def _parse_numbers(line: str) -> tuple[int, ...]:
+    return tuple(map(int, line.split()))
+
+
+def _norms_from_json(value: Mapping[str, str]) -> tuple[Norm, ...]:
+    texts = zip(*(value[entry.name].split() for entry in fields(Norm)), strict=True)
+    return tuple(Norm(int(a), int(b), float(c), float(d)) for a, b, c, d in texts)
+
+
+def _check_result(result: Result) -> Result:
+    """Return the result; raise ValueError if it has no probe score, or its parts do not match."""
+    if Condition.PROBE not in result.scores:
+        raise ValueError("there is no score of the probe itself")
+    seed_scores = [seed_score for score in result.scores.values() for seed_score in score.seeds]
+    if not all(0 <= share <= 1 for share in (result.majority, *(s.accuracy for s in seed_scores))):
+        raise ValueError("an accuracy is not between 0 and 1")
+    _check_seeds(result)
+    totals = {seed_score.total for seed_score in seed_scores}
+    for item_values in (result.units, result.lengths):
+        if len(totals) > 1 or (item_values and totals != {len(item_values)}):
+            raise ValueError("scores, units and lengths are of different numbers of items")
+    return result
+
+
+def _check_seeds(result: Result) -> None:
+    """Raise ValueError for a seed without its method's probes, or without its incorrect answers."""
+    for condition, score in result.scores.items():
+        for seed_score in score.seeds:
+            if condition in MULTI_PROBE_CONDITIONS:
+                _check_readings(condition, seed_score)
+            if seed_score.instead and len(seed_score.instead) != seed_score.total - seed_score.correct:
+                raise ValueError("the incorrect answers do not match the incorrect items")
+
+
+def _check_readings(condition: Condition, score: SeedScore) -> None:
+    """Raise ValueError for readings of a wrong order, or without information on each test item."""
+    positions = [reading.at for reading in score.readings]
+    if len(positions) < 2 or not all(left < right for left, right in pairwise(positions)):
+        raise ValueError(f"{condition} without its probes")
+    if positions[0] < 0:
+        raise ValueError(f"{condition} with a probe of {positions[0]}")
+    if condition is Condition.PORTIONS and (positions[0] < 1 or len(score.information) != score.total):
+        raise ValueError(f"{condition} without the information of each item")
+    if max(reading.correct for reading in score.readings) > score.total:
+        raise ValueError(f"{condition} with more correct answers than items")
+
+
+def _score_from_json(value: Mapping[str, Any]) -> Score:
+    seed_scores = tuple(_seed_from_json(seed) for seed in value["seeds"])
+    if not seed_scores:
+        raise ValueError("a score without a seed")
+    for seed_score in seed_scores:
+        seed_score.items()
+    return Score(seed_scores, Interval(**value["interval"]))
+
+
+def _seed_from_json(value: Mapping[str, Any]) -> SeedScore:
+    provenance = value["made"]
+    parsed_fields = {
+        "instead": _parse_numbers(value.get("instead", "")),
+        "readings": _readings_from_json(value.get("readings", {})),
+        "information": tuple(map(float, value.get("information", "").split())),
+    }
+    return SeedScore(**{**value, **parsed_fields, "made": provenance and Provenance(**provenance)})
+
+
+def _readings_from_json(value: Mapping[str, str]) -> tuple[CurvePoint, ...]:
+    columns = zip(*(value[name].split() for name in ("at", "correct", "bits") if value), strict=True)
+    return tuple(CurvePoint(at=int(at), correct=int(correct), bits=float(bits)) for at, correct, bits in columns)
+
+
+log = logging.getLogger(__name__)
+
+MARKER = RESULTS_MARKER
+"""The file that marks a results folder."""
+
+OWN_FILES = (MARKER, RUN_FILE)
+"""The files in it other than results."""
+
+
+RUN_FORMAT = "sentprobe-run 1"
+"""The format in the marker."""
+
+
+def make_file_name(result: Result) -> str:
+    """Return the file name of a result: encoder, digest, task and seed.
+
+    The digest covers the preset and the fingerprints of encoder, dataset and probe words' vectors, so that results of
+    different settings have different files.
+    """
+    digest = hashlib.sha256("\n".join(find_identity(result)).encode()).hexdigest()[:8]
+    encoder, task = (re.sub(r"[^A-Za-z0-9_.=-]+", "_", name) for name in (result.encoder[-60:], result.task[:60]))
+    return f"{encoder.lstrip('.')}.{digest}.{task}.seed{result.seed}.json"
+
+
+def find_identity(result: Result) -> tuple[str, ...]:
+    """Return the values that identify a result: encoder, data, classifier, seed, probe words."""
+    fingerprints = (result.encoder_fingerprint, result.dataset_fingerprint)
+    preset = json.dumps(result.preset.to_json())
+    words = (result.probe_fingerprint,) if result.probe_fingerprint else ()
+    return (*fingerprints, preset, result.encoder, result.task, str(result.seed), *words)
+
+
+def prepare_directory(path: Path, run_file: str = "") -> None:
+    """Make *path* a results folder, and write the text of a run file into it.
+
+    A non-empty folder without marker and results is not changed.
+
+    Raises:
+        UsageError: the folder holds something else, or is not writable.
+        ResultsError: its marker is damaged.
+    """
+    with _convert_read_errors(path, "cannot write results here"):
+        path.mkdir(parents=True, exist_ok=True)
+        _check_ownership(path)
+        write_atomically(path / MARKER, f'{{\n  "format": "{RUN_FORMAT}"\n}}\n')
+        if run_file:
+            write_run_file(path, run_file)
+
+
+def check_directory(path: Path) -> None:
+    """Check that *path* can become a results folder; nothing is written.
+
+    Raises:
+        UsageError, ResultsError: see :func:`prepare_directory`.
+    """
+    with _convert_read_errors(path, "cannot write results here"):
+        if path.exists():
+            _check_ownership(path)
+            return
+        ancestor = next(folder for folder in path.absolute().parents if folder.exists())
+        for is_met, number in ((ancestor.is_dir(), errno.ENOTDIR), (os.access(ancestor, os.W_OK), errno.EACCES)):
+            if not is_met:
+                raise OSError(number, os.strerror(number))
+
+
+def write_run_file(path: Path, text: str) -> None:
+    """Write the run file of the last run; without a text, remove the existing one.
+
+    Raises:
+        UsageError: it is not writable.
+    """
+    run_file = path / RUN_FILE
+    with _convert_read_errors(path, "cannot write results here"):
+        if not text:
+            run_file.unlink(missing_ok=True)
+        elif not run_file.is_file() or run_file.read_bytes() != text.encode():
+            write_atomically(run_file, text)
+
+
+def _check_ownership(path: Path) -> None:
+    marker = path / MARKER
+    if marker.exists():
+        _check_marker(marker)
+    elif not _is_possibly_ours(path) and not marker.exists():  # another process may have made the marker
+        raise UsageError(f"{path}: not empty, and not a directory of sentprobe's results")
+
+
+def _check_marker(marker: Path) -> None:
+    try:
+        value = parse_json(marker.read_bytes())
+    except BadSyntaxError:
+        if _is_possibly_ours(marker.parent):
+            raise ResultsError(f"{marker}: damaged; remove it and run again: the results beside it are kept") from None
+        value = None
+    if not isinstance(value, dict) or value.get("format") != RUN_FORMAT:
+        raise UsageError(f"{marker}: not made by sentprobe")
+
+
+def _is_possibly_ours(path: Path) -> bool:
+    """Say whether a folder has a result, or has no files besides sentprobe's own."""
+    other_files = (file for file in path.iterdir() if file.name not in OWN_FILES)
+    return all(map(_is_half_written, other_files)) or next(read_sound_results(path), None) is not None
+
+
+def _is_half_written(path: Path) -> bool:
+    """Say whether a file is the lock, or a temporary marker or run file of a killed run."""
+    is_own_name = any(path.name.startswith(f".{name}.") for name in OWN_FILES)
+    return path.name == LOCK or (is_own_name and path.name.endswith(".part"))
+
+
+@contextmanager
+def lock_directory(directory: Path) -> Iterator[None]:
+    """Lock a results folder against other writers; wait for them first.
+
+    Raises:
+        UsageError, ResultsError: it is not writable.
+    """
+    with _convert_read_errors(directory, "cannot write results here"), hold_lock(directory, wait=True):
+        yield
+
+
+def write_result(result: Result, directory: Path) -> Path:
+    """Write the result into its file and return the path."""
+    path = directory / make_file_name(result)
+    write_atomically(path, format_result(result))
+    return path
+
+
+def find_result(result: Result, directory: Path) -> Result | None:
+    """Return the stored result of an earlier run with the identity of *result*.
+
+    A damaged file, or one of another identity, is reported and not used.
+    """
+    path = directory / make_file_name(result)
+    if not path.exists():
+        return None
+    try:
+        with _convert_read_errors(path, "cannot read the result"):
+            stored = parse_result(path.read_text("utf-8"), source=str(path))
+    except SentprobeError as error:
+        log.warning("%s; the result is recomputed", error)
+        return None
+    if find_identity(stored) != find_identity(result):
+        log.warning("%s: of another encoder, dataset or classifier; the result is recomputed", path)
+        return None
+    return stored
+
+
+def read_sound_results(directory: Path) -> Iterator[Result]:
+    """Yield the readable results in a results folder, by file name."""
+    return filter(None, map(read_sound_result, list_result_files(directory)))
+
+
+def read_sound_result(path: Path) -> Result | None:
+    """Return the result in a file; None: not readable."""
+    with suppress(ResultsError, OSError, UnicodeDecodeError):
+        return parse_result(path.read_text("utf-8"), source=str(path))
+    return None
+
+
+def read_results_by_recipe(directory: Path) -> dict[str, Result]:
+    """Return the readable results in a results folder, by recipe.
+
+    Raises:
+        UsageError: the folder is not readable.
+    """
+    with _convert_read_errors(directory, "cannot read results"):
+        results = read_sound_results(directory) if (directory / MARKER).is_file() else ()
+        return {result.recipe: result for result in results}
+
+
+def read_results(directory: Path | str) -> Results:
+    """Read all results in a results folder, by file name.
+
+    Raises:
+        UsageError: it is no results folder, or not readable.
+        ResultsError: a file in it is damaged.
+    """
+    directory = Path(directory)
+    with _convert_read_errors(directory, "cannot read results"):
+        if not (directory / MARKER).exists():
+            folders = sorted(folder.name for folder in directory.glob("*") if (folder / MARKER).exists())
+            hint = f"; {directory / folders[0]} is one" if folders else ""
+            raise UsageError(f"{directory}: not a directory of sentprobe's results{hint}")
+        results = (parse_result(p.read_text("utf-8"), source=str(p)) for p in list_result_files(directory))
+        return Results(tuple(replace(result, source=str(directory)) for result in results))
+
+
+def list_result_files(directory: Path) -> list[Path]:
+    """Return the result files in a results folder, by name."""
+    return sorted(path for path in directory.glob("[!.]*.json") if path.name != MARKER)
+
+
+@contextmanager
+def _convert_read_errors(path: Path, what: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise path_error(path, what, error) from error
+    except UnicodeDecodeError as error:
+        raise ResultsError(f"{path}: {what}: {error}") from error

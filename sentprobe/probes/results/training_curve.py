@@ -1,0 +1,121 @@
+"""Training curves: scores of an encoder on its own training objective, stored beside probe results.
+
+Conneau et al. 2018 (figure 1) plot BLEU or perplexity by epoch beside probe accuracies.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from sentprobe.disk.files import make_parent_folder, write_atomically
+from sentprobe.errors import ResultsError, SentprobeError, path_error
+from sentprobe.values import check_record, parse_json
+
+LEARNING_FORMAT = "sentprobe-learned 1"
+"""The format in the file."""
+
+ACCURACY = "accuracy"
+"""The metric whose value is a share, shown in percent."""
+
+CURVE_FILE = Path("learned", "held_out.json")
+"""The path of the file in a results folder."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearningPoint:
+    """The scores of one validation, on held-out training data."""
+
+    step: int
+    epoch: float
+    value: float
+    loss: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearningCurve:
+    """The validations of a training, in order of their steps."""
+
+    family: str
+    """The name in results of the encoder in training."""
+    seed: int
+    metric: str
+    """BLEU, perplexity or ACCURACY."""
+    points: tuple[LearningPoint, ...] = ()
+    command: str = field(default="", compare=False)
+    """The training command of the last validation."""
+    source: str = field(default="", compare=False)
+    """The results folder; not stored."""
+
+    @property
+    def label(self) -> str:
+        """The metric, with its unit if it has one."""
+        return f"{self.metric} (%)" if self.metric == ACCURACY else self.metric
+
+    def to_display_value(self, point: LearningPoint) -> float:
+        """Return the displayed value: shares in percent."""
+        return 100 * point.value if self.metric == ACCURACY else point.value
+
+    def find_point(self, step: int | None) -> LearningPoint | None:
+        """Return the validation after a step."""
+        return next((point for point in self.points if point.step == step), None)
+
+    def append_point(self, point: LearningPoint) -> "LearningCurve":
+        """Return the curve with a new point; points of the same or later steps are removed."""
+        earlier = (earlier_point for earlier_point in self.points if earlier_point.step < point.step)
+        return replace(self, points=(*earlier, point))
+
+
+def write_learning_curve(curve: LearningCurve, folder: Path) -> None:
+    """Write a curve into a results folder.
+
+    Raises:
+        UsageError: the folder is not writable.
+    """
+    path = folder / CURVE_FILE
+    stored = {"format": LEARNING_FORMAT, **asdict(curve)}
+    del stored["source"]
+    make_parent_folder(path)
+    write_atomically(path, json.dumps(stored, indent=1) + "\n")
+
+
+def add_point(curve: LearningCurve, point: LearningPoint, folder: Path) -> None:
+    """Add a point to the curve in a results folder; a curve of another training is replaced."""
+    stored = read_learning_curve(folder)
+    points = stored.points if stored and replace(stored, points=()) == curve else ()
+    write_learning_curve(replace(curve, points=points).append_point(point), folder)
+
+
+def read_learning_curve(folder: Path) -> LearningCurve | None:
+    """Return the curve in a results folder; None: missing.
+
+    Raises:
+        ResultsError: the file is damaged.
+    """
+    path = folder / CURVE_FILE
+    try:
+        return _parse(path.read_bytes(), source=str(folder))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise path_error(path, "cannot read results", error) from error
+    except (SentprobeError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ResultsError(f"{path}: not validations of a training ({error})") from None
+
+
+def read_learning_curves(folders: Iterable[Path]) -> tuple[LearningCurve, ...]:
+    """Return the curves of those results folders that have one."""
+    return tuple(curve for folder in folders if (curve := read_learning_curve(folder)) is not None)
+
+
+def _parse(text: bytes, *, source: str) -> LearningCurve:
+    stored: dict[str, Any] = parse_json(text)
+    if stored.pop("format") != LEARNING_FORMAT:
+        raise ValueError(f"its format is not {LEARNING_FORMAT!r}")
+    points = tuple(LearningPoint(**point) for point in stored.pop("points"))
+    curve = LearningCurve(**stored, points=points, source=source)
+    check_record(curve)
+    if not points or [p.step for p in points] != sorted({p.step for p in points}):
+        raise ValueError("there are no points, or their steps are not in order")
+    return curve

@@ -1,0 +1,1 @@
+"""Runs on a Dask cluster: jobs of workers, and their results."""

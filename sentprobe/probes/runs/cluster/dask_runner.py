@@ -1,0 +1,212 @@
+"""Runs on a Dask cluster: jobs are sent to workers, and their results are stored."""
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import TypeAlias
+
+from sentprobe import engines
+from sentprobe.engines import EngineName
+from sentprobe.errors import UsageError
+from sentprobe.probes.encoders import Baseline, Encoder
+from sentprobe.probes.encoders.capabilities import read_name
+from sentprobe.probes.encoders.resolve import EncoderSource
+from sentprobe.probes.results import concurrent_writes
+from sentprobe.probes.results.result import Result
+from sentprobe.probes.runs.cluster import worker_jobs
+from sentprobe.probes.runs.execution import missing_jobs
+from sentprobe.probes.runs.execution.completed_tasks import CompletedTasks, Recipes, ResultStore
+from sentprobe.probes.runs.execution.task import Task
+from sentprobe.probes.runs.execution.word_source import WordSource
+from sentprobe.probes.runs.request.settings import ONE_PROCESS, Run
+from sentprobe.progress import Reporter
+from sentprobe.specs import Spec
+
+ResultKey: TypeAlias = tuple[str, str]
+"""The names of an encoder and a task, which identify a result."""
+
+
+def check_sendable(encoders: Sequence[EncoderSource], words: EncoderSource | str | None, *, run: Run) -> None:
+    """Check that workers of a cluster can build all encoders themselves.
+
+    Raises:
+        UsageError: an encoder is an object of this process, not a spec.
+    """
+    if run.machines.engine is EngineName.DASK:
+        for source in (*encoders, words):
+            if not isinstance(source, Spec | str | None):
+                name = read_name(source)
+                raise UsageError(
+                    f"{name} is an object of this process, and the workers of --engine dask make "
+                    "their encoders themselves; give a spec, such as python:MODULE:FUNCTION"
+                )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DaskCluster:
+    """The engine of a cluster, and the specs of encoders and probe words."""
+
+    engine: engines.Engine
+    specs: Mapping[str, Spec]
+    """The spec of each encoder, by name."""
+    words: Spec | str | None
+
+    def run_jobs(
+        self, queue: Iterator[worker_jobs.WorkerJob], shared_state: worker_jobs.SharedState, *, kept_note: str
+    ) -> Iterator[tuple[worker_jobs.WorkerJob, worker_jobs.JobResult]]:
+        """Yield each job with its result, as it finishes.
+
+        Raises:
+            EngineError: workers are killed repeatedly, or have another version.
+        """
+        shared_values = (self.engine.share(shared_state),)
+        function: Callable[..., worker_jobs.JobResult] = worker_jobs.run_job
+        finished = engines.run_tasks_on_engine(
+            function, queue, self.engine, shared=shared_values, kept_message=kept_note
+        )
+        with closing(finished):
+            for job, job_result in finished:
+                engines.check_version(job_result.version)
+                yield job, job_result
+
+
+def run_on_cluster(
+    tasks: Sequence[Task],
+    encoders: Sequence[Encoder | Baseline],
+    *,
+    run: Run,
+    reporter: Reporter,
+    recipes: Recipes,
+    cluster: DaskCluster,
+) -> CompletedTasks:
+    """Encode and train the missing jobs on the cluster, and return all results.
+
+    - recipes: the known recipes, by encoder and task name
+
+    Raises:
+        SentprobeError: see :func:`run`.
+    """
+    store = ResultStore(tasks, run, recipes)
+    scheduler = _JobScheduler(run, store, reporter)
+    for encoder in encoders:
+        scheduler.add_encoder(encoder, cluster.specs[encoder.name])
+    # The number of threads is per worker; the cluster decides the number of workers per machine.
+    threads = run.encoding_threads or 1
+    worker_run = replace(run, out=None, text="", machines=ONE_PROCESS, encoding_threads=threads)
+    sent_tasks = tuple(replace(task, words=WordSource(task.words.name), lexicon=None) for task in tasks)
+    shared_state = worker_jobs.SharedState(tasks=sent_tasks, run=worker_run, words=cluster.words)
+    notes: list[str] = []
+    for job, job_result in cluster.run_jobs(scheduler.start_jobs(), shared_state, kept_note=run.kept_note):
+        scheduler.add_result(job, job_result)
+        notes += job_result.notes
+    return store.collect_results(scheduler.results.values(), notes)
+
+
+@dataclass(slots=True)
+class _JobQueue:
+    """A queue of jobs, which may grow while they run."""
+
+    jobs: deque[worker_jobs.WorkerJob] = field(default_factory=deque)
+
+    def __iter__(self) -> "_JobQueue":
+        return self
+
+    def __next__(self) -> worker_jobs.WorkerJob:
+        if not self.jobs:
+            raise StopIteration
+        return self.jobs.popleft()
+
+
+class _JobScheduler:
+    """Schedules the jobs of a run, and stores their results.
+
+    The width of an encoder's vectors is known when its job is done. Only then are the jobs scheduled that all encoders
+    of this width share.
+    """
+
+    def __init__(self, run: Run, store: ResultStore, reporter: Reporter) -> None:
+        self.results: dict[ResultKey, Result] = {}
+        self._run = run
+        self._store = store
+        self._reporter = reporter
+        self._queue = _JobQueue()
+        self._requests: dict[Spec, list[worker_jobs.JobRequest]] = {}
+        self._shared_jobs: dict[ResultKey, list[missing_jobs.Job]] = {}
+        """Shared jobs that wait for the width of the vectors."""
+        self._waiting: dict[ResultKey, dict[Hashable, missing_jobs.Job]] = {}
+        """Scheduled shared jobs of a result, by key."""
+        self._job_results: dict[Hashable, worker_jobs.JobResult | None] = {}
+        """The result of each shared job, by key; None: not finished."""
+
+    def add_encoder(self, encoder: Encoder | Baseline, spec: Spec) -> None:
+        """Add the missing jobs of an encoder."""
+        results, jobs = self._store.find_missing_jobs(encoder)
+        self.results |= {(encoder.name, task): result for task, result in results.items()}
+        own_jobs = [job for job in jobs if worker_jobs.needs_own_vectors(job)]
+        for job in jobs:
+            shared_jobs = self._shared_jobs.setdefault((encoder.name, job.task.name), [])
+            shared_jobs += [] if worker_jobs.needs_own_vectors(job) else [job]
+        if own_jobs:
+            conditions = tuple(worker_jobs.RequestedCondition(j.task.name, j.condition, j.seeds) for j in own_jobs)
+            task_results = {condition.task: results[condition.task] for condition in conditions}
+            request = worker_jobs.JobRequest(encoder.name, task_results, conditions)
+            self._requests.setdefault(spec, []).append(request)
+
+    def start_jobs(self) -> Iterator[worker_jobs.WorkerJob]:
+        """Return the queue of jobs; :meth:`add_result` appends further jobs."""
+        self._reporter.begin("probe on the cluster", len(self._shared_jobs))
+        for spec, requests in self._requests.items():
+            self._queue.jobs.append(worker_jobs.EncodeAndTrainJob(spec, tuple(requests)))
+        all_requests = chain.from_iterable(self._requests.values())
+        busy_keys = {(request.encoder, task) for request in all_requests for task in request.results}
+        for key in [key for key in self._shared_jobs if key not in busy_keys]:
+            self._request_shared_jobs(key)
+        return self._queue
+
+    def add_result(self, job: worker_jobs.WorkerJob, job_result: worker_jobs.JobResult) -> None:
+        """Store the result of a job, and schedule the jobs that depend on it."""
+        for result in job_result.results:
+            result_key = result.encoder, result.task
+            self.results[result_key] = result
+            self._request_shared_jobs(result_key)
+        if isinstance(job, worker_jobs.SharedProbeJob):
+            self._job_results[job.key] = job_result
+            for result_key in [key for key, waiting_jobs in self._waiting.items() if job.key in waiting_jobs]:
+                self._finish_result(result_key)
+
+    def _request_shared_jobs(self, result_key: ResultKey) -> None:
+        """Schedule the jobs that an encoder shares with others of its width, once."""
+        dim = self.results[result_key].dim
+        result, jobs = self._store.reuse_shared_scores(
+            self.results[result_key], self._shared_jobs.pop(result_key), dim=dim
+        )
+        self.results[result_key] = result
+        self._waiting[result_key] = {
+            (*missing_jobs.make_shared_key(job.condition, result, dim=dim), job.seeds): job for job in jobs
+        }
+        for key, job in self._waiting[result_key].items():
+            if key not in self._job_results:
+                self._job_results[key] = None
+                condition = worker_jobs.RequestedCondition(job.task.name, job.condition, job.seeds)
+                self._queue.jobs.append(worker_jobs.SharedProbeJob(condition, dim, key))
+        if jobs:
+            self._store.save_result(result)
+        self._finish_result(result_key)
+
+    def _finish_result(self, result_key: ResultKey) -> None:
+        """Complete a result when all of its shared jobs are finished."""
+        waiting = self._waiting[result_key]
+        job_results = {key: job_result for key in waiting if (job_result := self._job_results[key]) is not None}
+        if len(job_results) < len(waiting):
+            return
+        del self._waiting[result_key]
+        result = self.results[result_key]
+        for key, job in waiting.items():
+            job_result = job_results[key]
+            result = concurrent_writes.add_scores(result, {job.condition: job_result.scores})
+            result = missing_jobs.add_seconds(result, {job.condition.value: job_result.seconds})
+        self.results[result_key] = result
+        self._store.save_result(result)
+        self._reporter.advance()

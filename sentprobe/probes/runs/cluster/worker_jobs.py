@@ -1,0 +1,172 @@
+"""Jobs that a worker on another machine executes, and their results.
+
+All encoders of a spec are one job: sentences are encoded together, as in a local run, so that the vectors are equal,
+and probes are trained beside them, so that no vectors are transferred. Work that encoders of one width share is a job
+for each task and condition.
+"""
+
+import threading
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sentprobe.engines import INLINE_ENGINE
+from sentprobe.errors import SentprobeError
+from sentprobe.probes.dataset import ENCODER_WORDS, ONE_HOT
+from sentprobe.probes.encoders import Baseline, Encoder
+from sentprobe.probes.encoders.capabilities import collect_notes
+from sentprobe.probes.encoders.resolve import bind_to_sentence_order, build_encoders
+from sentprobe.probes.results.result import Condition, Result, SeedScore
+from sentprobe.probes.runs.execution import missing_jobs
+from sentprobe.probes.runs.execution.completed_tasks import ResultStore
+from sentprobe.probes.runs.execution.controls import make_control_bow
+from sentprobe.probes.runs.execution.job_vectors import make_trainer
+from sentprobe.probes.runs.execution.runner import Runner
+from sentprobe.probes.runs.execution.task import Task
+from sentprobe.probes.runs.execution.word_source import make_word_source
+from sentprobe.probes.runs.request.settings import CPU, Run
+from sentprobe.progress import SilentReporter
+from sentprobe.specs import Spec
+from sentprobe.versions import get_own_version
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedState:
+    """The tasks and settings that all jobs of a draw share."""
+
+    tasks: tuple[Task, ...]
+    run: Run
+    words: Spec | str | None
+    """The source of probe word vectors in all tasks; None: the default of each task."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestedCondition:
+    """A condition of a task, with its missing seeds."""
+
+    task: str
+    condition: Condition
+    seeds: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JobRequest:
+    """The missing conditions of one encoder of the spec."""
+
+    encoder: str
+    results: Mapping[str, Result]
+    """Its existing results, by task."""
+    conditions: tuple[RequestedCondition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EncodeAndTrainJob:
+    """A job that builds the encoders of a spec, encodes sentences, and trains probes."""
+
+    spec: Spec
+    requests: tuple[JobRequest, ...]
+
+    def execute(self, shared_state: SharedState) -> "JobResult":
+        """Return the results of the encoders, with the requested conditions."""
+        shared_state = _add_word_source(shared_state)
+        tasks, run = shared_state.tasks, shared_state.run
+        unbound = build_encoders([self.spec], seed=run.seed)
+        bound = bind_to_sentence_order(unbound, (task.data.sentences for task in tasks))
+        encoders = {encoder.name: encoder for encoder in bound}
+        store = ResultStore(tasks, run, {})
+        runner = Runner(tasks, run=run, engine=INLINE_ENGINE, reporter=SilentReporter(), store=store)
+        results: list[Result] = []
+        for request in self.requests:
+            encoder = _check_encoder(encoders.get(request.encoder), request)
+            jobs = [_make_job(condition, encoder, shared_state) for condition in request.conditions]
+            results += runner.execute_jobs(encoder, jobs, request.results)
+        return JobResult(results=tuple(results), notes=tuple(collect_notes(encoders.values())))
+
+
+@dataclass(frozen=True, slots=True)
+class SharedProbeJob:
+    """A job that trains the probes that all encoders of one width share."""
+
+    condition: RequestedCondition
+    dim: int
+    key: Hashable
+    """The identity of the job."""
+
+    def execute(self, shared_state: SharedState) -> "JobResult":
+        """Return the scores; they depend on the control's vectors, or on the width only."""
+        bow = make_control_bow(seed=shared_state.run.seed, dim=self.dim)
+        job = _make_job(self.condition, bow, shared_state)
+        texts = job.task.data.sentences
+        if self.condition.condition is Condition.BAG_OF_WORDS:
+            vectors = bow.encode(texts)
+        else:
+            vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
+        fits = make_trainer(job, shared_state.run)(vectors, word_vectors=None)
+        provenance = missing_jobs.make_provenance(bow, run=shared_state.run)
+        scores = missing_jobs.make_trained_scores(job, fits, provenance=provenance)
+        return JobResult(scores=tuple(scores), seconds=sum(fit.seconds for fit in fits))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobResult:
+    """The result of a worker's job."""
+
+    results: tuple[Result, ...] = ()
+    scores: tuple[SeedScore, ...] = ()
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+    version: str = ""
+    """The worker's version of sentprobe."""
+
+
+WorkerJob = EncodeAndTrainJob | SharedProbeJob
+
+_PROCESS_LOCK = threading.Lock()
+
+
+def run_job(job: WorkerJob, shared_state: SharedState) -> JobResult:
+    """Execute a job; one at a time in a process, since PyTorch's thread count is global.
+
+    Raises:
+        SentprobeError: the worker lacks a file or model, or the encoder failed.
+    """
+    with _PROCESS_LOCK:
+        if shared_state.run.device != CPU:
+            from sentprobe.probes.trainer.devices import find_device
+
+            find_device(shared_state.run.device)
+        return replace(job.execute(shared_state), version=get_own_version())
+
+
+def needs_own_vectors(job: missing_jobs.Job) -> bool:
+    """Say whether a job needs the vectors of its own encoder, so that encoders cannot share it."""
+    if job.condition not in missing_jobs.SHARED or not isinstance(job.encoder, Encoder):
+        return True
+    return bool(job.task.data.slots) and job.task.words.name != ONE_HOT
+
+
+def _add_word_source(shared_state: SharedState) -> SharedState:
+    """Return the shared state with the encoder of probe words, which is not sent with the tasks."""
+    if shared_state.words is None or shared_state.words in (ONE_HOT, ENCODER_WORDS):
+        return shared_state
+    source = make_word_source(shared_state.words, seed=shared_state.run.seed)
+    return replace(shared_state, tasks=tuple(replace(task, words=source) for task in shared_state.tasks))
+
+
+def _check_encoder(encoder: Encoder | Baseline | None, request: JobRequest) -> Encoder | Baseline:
+    """Return the encoder; raise SentprobeError if its fingerprint differs here."""
+    (fingerprint,) = {result.encoder_fingerprint for result in request.results.values()}
+    if encoder is None or encoder.fingerprint != fingerprint:
+        raise SentprobeError(
+            f"encoder {request.encoder}: a worker finds another model or file there than the "
+            "process that was started; they must be the same"
+        )
+    return encoder
+
+
+def _make_job(
+    requested: RequestedCondition, encoder: Encoder | Baseline, shared_state: SharedState
+) -> missing_jobs.Job:
+    (task,) = (task for task in shared_state.tasks if task.name == requested.task)
+    return missing_jobs.Job(encoder=encoder, task=task, condition=requested.condition, seeds=requested.seeds)

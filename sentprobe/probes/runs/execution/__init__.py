@@ -1,0 +1,1 @@
+"""Execution of a run: tasks, missing jobs, controls and vectors."""

@@ -1,0 +1,101 @@
+"""The results of a run: existing ones, missing jobs, and storage of new ones."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple, TypeAlias
+
+from sentprobe.probes.encoders import Baseline, Encoder
+from sentprobe.probes.results import concurrent_writes
+from sentprobe.probes.results.result import Result, Results
+from sentprobe.probes.results.store import write_run_file
+from sentprobe.probes.runs.execution import missing_jobs
+from sentprobe.probes.runs.execution.item_annotation import ensure_item_table
+from sentprobe.probes.runs.execution.task import Task
+from sentprobe.probes.runs.request.settings import Run
+
+Recipes: TypeAlias = Mapping[tuple[str, str], str]
+"""The known recipes of results, by the names of encoder and task."""
+
+
+class CompletedTasks(NamedTuple):
+    """The results of encoders on tasks."""
+
+    results: Results
+    reused: int
+    """The number of results that existed already."""
+    notes: tuple[str, ...] = ()
+    """Notes of encoders on workers."""
+
+
+class ResultStore:
+    """Finds the results of earlier runs, and stores those of this run."""
+
+    def __init__(self, tasks: Sequence[Task], run: Run, recipes: Recipes) -> None:
+        self._tasks = tasks
+        self._run = run
+        self._recipes = recipes
+        self.reused = 0
+        self.shared_scores = missing_jobs.read_shared_scores(run)
+        """Existing scores that all encoders of a width share."""
+        self._replaced_files = concurrent_writes.read_stamps(run.out) if run.force and run.out else frozenset()
+        self._tasks_with_items: set[str] = set()
+        """The tasks whose item tables are stored."""
+
+    def find_missing_jobs(self, encoder: Encoder | Baseline) -> tuple[dict[str, Result], list[missing_jobs.Job]]:
+        """Return the existing or empty result of each task, by name, and the missing jobs."""
+        results: dict[str, Result] = {}
+        jobs: list[missing_jobs.Job] = []
+        for task in self._tasks:
+            stored = missing_jobs.load_result(task, encoder, run=self._run)
+            results[task.name] = self._add_recipe(stored, task, encoder)
+            missing = missing_jobs.find_missing_jobs(task, encoder, stored, run=self._run)
+            jobs += missing
+            if missing:
+                continue
+            self.reused += 1
+            self._save_items(task)
+            if results[task.name] != stored:
+                self.save_result(results[task.name])
+        if jobs and self._run.out is not None:
+            write_run_file(self._run.out, self._run.text)
+        return results, jobs
+
+    def save_result(self, result: Result) -> None:
+        """Write a result into the results folder, if there is one."""
+        if self._run.out is not None:
+            concurrent_writes.save_result(result, self._run.out, redone=self._replaced_files)
+            self._save_items(next(task for task in self._tasks if task.name == result.task))
+
+    def _save_items(self, task: Task) -> None:
+        """Write the item table of a task, if there is a results folder."""
+        if self._run.out is None or task.name in self._tasks_with_items:
+            return
+        ensure_item_table(
+            task.data, self._run.out, fingerprint=task.fingerprint, lexicon=task.lexicon, anew=self._run.force
+        )
+        self._tasks_with_items.add(task.name)
+
+    def _add_recipe(self, result: Result, task: Task, encoder: Encoder | Baseline) -> Result:
+        """Return the result with its recipe, by which a finished run is recognized."""
+        # A stored result has the same data, encoder and classifier: its recipe stays valid.
+        recipe = self._recipes.get((encoder.name, task.name)) or result.recipe
+        return replace(result, recipe=recipe, notes=task.data.card.notes)
+
+    def reuse_shared_scores(
+        self, result: Result, jobs: Iterable[missing_jobs.Job], *, dim: int
+    ) -> tuple[Result, list[missing_jobs.Job]]:
+        """Add existing scores that encoders of this width share; return the remaining jobs."""
+        remaining: list[missing_jobs.Job] = []
+        for job in jobs:
+            key = missing_jobs.make_shared_key(job.condition, result, dim=dim)
+            scores_by_seed = self.shared_scores.get(key, {})
+            reused = [scores_by_seed[seed] for seed in job.seeds if seed in scores_by_seed]
+            result = concurrent_writes.add_scores(result, {job.condition: reused})
+            if missing_seeds := tuple(seed for seed in job.seeds if seed not in scores_by_seed):
+                remaining.append(replace(job, seeds=missing_seeds))
+        return result, remaining
+
+    def collect_results(self, results: Iterable[Result], notes: Iterable[str] = ()) -> CompletedTasks:
+        """Return the results of the run."""
+        selected_results = Results(tuple(result.select_seeds(self._run.seeds) for result in results))
+        return CompletedTasks(selected_results, self.reused, tuple(dict.fromkeys(notes)))

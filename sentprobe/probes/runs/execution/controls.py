@@ -1,0 +1,278 @@
+"""Training data of each condition: the items themselves, a control, or a method."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.probes.dataset import Indices, Items, ProbeDataset, Split
+from sentprobe.probes.encoders import Vectors
+from sentprobe.probes.encoders.files.word_vectors import Bow, sample_word_vectors
+from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition
+from sentprobe.probes.runs.execution.control_task import sample_labels
+from sentprobe.probes.trainer.classifier import Preset
+
+if TYPE_CHECKING:
+    from sentprobe.probes.trainer.fit import Fit
+
+
+def split_validation(train: Items, groups: Indices, *, share: float = 0.1, seed: int = 0) -> tuple[Items, Items]:
+    """Split validation items from training items; both keep their order.
+
+    - groups: (n,) int64, items of the same group stay together
+    - share: target share of the items of each label; it is not exceeded
+
+    Each probe word of a slot stays in training. If all groups exceed the share, the smallest group that training can
+    lose is taken.
+
+    >>> items = Items([0, 1, 2, 3], [], [0, 1, 0, 1])
+    >>> left, taken = split_validation(items, np.array([0, 0, 1, 1]), share=0.5, seed=0)
+    >>> len(left), len(taken), sorted(taken.targets.tolist())
+    (2, 2, [0, 1])
+
+    Raises:
+        UsageError: *share* is not between 0 and 1; *groups* is not one number per item.
+        SentprobeError: training can lose no group.
+    """
+    if not 0 < share < 1:
+        raise UsageError(f"share={share} of validation items is not between 0 and 1")
+    if groups.shape != (len(train),):
+        raise UsageError(f"groups of shape {groups.shape} for {len(train)} training items")
+    members = _group_items(groups, np.random.default_rng(seed))
+    selection = _ValidationSelection(train, share)
+    chosen = [group for group in members if selection.try_take(group)] or [_find_smallest_group(members, selection)]
+    is_held_out = np.zeros(len(train), dtype=bool)
+    is_held_out[np.concatenate(chosen)] = True
+    return train.select(~is_held_out), train.select(is_held_out)
+
+
+def _group_items(groups: Indices, generator: np.random.Generator) -> list[Indices]:
+    """Return the item indices of each group, the groups in random order."""
+    distinct, numbers = np.unique(groups, return_inverse=True)
+    order = np.argsort(numbers, kind="stable")
+    starts = np.searchsorted(numbers[order], np.arange(1, len(distinct)))
+    parts = np.split(order, starts)
+    return [parts[place] for place in generator.permutation(len(parts))]
+
+
+class _ValidationSelection:
+    """Counts the labels and words left in training, and the remaining validation quota."""
+
+    def __init__(self, train: Items, share: float) -> None:
+        self._labels: list[int] = train.targets.tolist()
+        self._words: list[list[int]] = train.probes.tolist()
+        self._label_counts = Counter(self._labels)
+        self._remaining_quota = {label: int(share * count) for label, count in self._label_counts.items()}
+        self._word_counts = Counter(key for words in self._words for key in enumerate(words))
+
+    def try_take(self, group: Indices) -> bool:
+        """Take a group if the quota of every label allows it and training can lose it."""
+        labels = Counter(self._labels[item] for item in group)
+        exceeds_quota = any(self._remaining_quota[label] < count for label, count in labels.items())
+        if exceeds_quota or not self.can_leave_training(group):
+            return False
+        for label, count in labels.items():
+            self._remaining_quota[label] -= count
+        self._label_counts.subtract(labels)
+        self._word_counts.subtract(self._count_words(group))
+        return True
+
+    def can_leave_training(self, group: Indices) -> bool:
+        """Say whether every label and probe word of the group occurs in other items too."""
+        labels = Counter(self._labels[item] for item in group)
+        words = self._count_words(group)
+        return all(self._label_counts[label] > count for label, count in labels.items()) and all(
+            self._word_counts[key] > count for key, count in words.items()
+        )
+
+    def _count_words(self, group: Sequence[int] | Indices) -> Counter[tuple[int, int]]:
+        return Counter(key for item in group for key in enumerate(self._words[item]))
+
+
+def _find_smallest_group(members: list[Indices], selection: _ValidationSelection) -> Indices:
+    for group in sorted(members, key=len):
+        if selection.can_leave_training(group):
+            return group
+    raise SentprobeError(
+        "no validation items can be taken from the training items: every group that must stay "
+        "together has a label or a probe word that no other has"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeItems:
+    """The items of a dataset for the trainer, without texts."""
+
+    name: str
+    train: Items
+    validation: Items | None
+    test: Items
+    words: int
+    labels: int
+    types: Indices | None = None
+    """(sentences,) int64, the word types of a control task; None: no control task"""
+
+
+def list_conditions(*, probe_words: bool, controls: bool) -> tuple[Condition, ...]:
+    """Return the conditions for a dataset with or without probe words; without *controls*, the probe only."""
+    if not controls:
+        return (Condition.PROBE,)
+    return tuple(c for c in USUAL_CONDITIONS if probe_words or c not in PROBE_WORD_CONDITIONS)
+
+
+PROBE_WORD_CONDITIONS = (Condition.RANDOM_PROBES, Condition.NO_SENTENCE)
+"""The conditions that need probe words."""
+
+
+def make_probe_items(data: ProbeDataset, *, preset: Preset, seed: int) -> ProbeItems:
+    """Return the items for the trainer, with validation items if the preset needs them.
+
+    Without a validation split, a tenth of the training items is used: whole units, drawn by *seed*.
+    """
+    train, validation = data.splits[Split.TRAIN], data.splits.get(Split.VALIDATION)
+    if not preset.needs_validation:
+        validation = None
+    elif validation is None:
+        train, validation = split_validation(train, data.units(Split.TRAIN), seed=seed)
+    return ProbeItems(
+        name=data.name,
+        train=train,
+        validation=validation,
+        test=data.splits[Split.TEST],
+        words=len(data.probe_words),
+        labels=len(data.labels),
+    )
+
+
+def make_control_bow(*, seed: int, dim: int) -> Bow:
+    """Return the encoder of the bag-of-words control: the mean of random word vectors."""
+    return Bow("bag of words", sample_word_vectors(seed=seed, dim=dim))
+
+
+def train_under_condition(
+    condition: Condition,
+    material: ProbeItems,
+    vectors: Vectors | Path,
+    *,
+    preset: Preset,
+    seed: int,
+    seeds: tuple[int, ...],
+    device: str = "cpu",
+    threads: int | None = 1,
+    word_vectors: Vectors | Path | None = None,
+) -> "tuple[Fit, ...]":
+    """Train a probe for each of *seeds* under *condition*, which is randomized by *seed*.
+
+    - vectors: (sentences, dim) float32, or their ``numpy.save`` file. RANDOM_SENTENCES and
+      NO_SENTENCE use only their shape; BAG_OF_WORDS gets the control's vectors
+    - word_vectors: (words, word_dim) float32, or a file; None: the probe words are one-hot
+    """
+    # By name, since PyTorch is slow to import.
+    fit: Callable[..., tuple[Fit, ...]] = resolve_name(TRAINING_FUNCTIONS.get(condition, USUAL_TRAINING_FUNCTION))
+    generator = np.random.default_rng(_derive_seed(seed, material.name, condition))
+    changed_vectors, material = CONDITIONS[condition](_load_vectors(vectors), material, generator)
+    return fit(
+        changed_vectors,
+        train=material.train,
+        test=material.test,
+        validation=material.validation,
+        words=material.words,
+        labels=material.labels,
+        preset=preset,
+        seeds=seeds,
+        device=device,
+        threads=threads,
+        word_vectors=None if word_vectors is None else _load_vectors(word_vectors),
+    )
+
+
+USUAL_TRAINING_FUNCTION = "sentprobe.probes.trainer.fit:fit"
+
+TRAINING_FUNCTIONS = {
+    Condition.PORTIONS: "sentprobe.probes.trainer.training_portions:fit_portions",
+    Condition.WIDTHS: "sentprobe.probes.trainer.widths:fit_widths",
+}
+"""The training functions for several probes per seed."""
+
+
+def _load_vectors(vectors: Vectors | Path) -> Vectors:
+    return np.load(vectors, mmap_mode="r", allow_pickle=False) if isinstance(vectors, Path) else vectors
+
+
+TrainingInputs = tuple[Vectors, ProbeItems]
+
+
+def _keep_inputs(vectors: Vectors, material: ProbeItems, generator: np.random.Generator) -> TrainingInputs:
+    del generator
+    return vectors, material
+
+
+def _randomize_sentences(vectors: Vectors, material: ProbeItems, generator: np.random.Generator) -> TrainingInputs:
+    """Draw a standard Gaussian vector of the same width for each distinct sentence.
+
+    The published code draws one per item. One per sentence keeps repeated sentences recognizable, so that the control
+    has the structure of the data.
+    """
+    return generator.standard_normal(vectors.shape, dtype=np.float32), material
+
+
+def _randomize_probe_words(vectors: Vectors, material: ProbeItems, generator: np.random.Generator) -> TrainingInputs:
+    """Put a random probe word into every slot of every item, in every split.
+
+    Words are drawn uniformly from those of the same slot in training.
+    """
+    words_by_slot = [np.unique(column) for column in material.train.probes.T]
+
+    def randomize(items: Items) -> Items:
+        word_columns: list[Indices] = [generator.choice(words, size=len(items)) for words in words_by_slot]
+        return replace(items, probes=np.stack(word_columns, axis=1))
+
+    return vectors, _change_splits(material, randomize)
+
+
+def _remove_sentences(vectors: Vectors, material: ProbeItems, generator: np.random.Generator) -> TrainingInputs:
+    """Replace every sentence vector by the same vector: a single 0."""
+    del generator
+    return np.zeros((len(vectors), 1), dtype=np.float32), material
+
+
+def _replace_labels(vectors: Vectors, material: ProbeItems, generator: np.random.Generator) -> TrainingInputs:
+    assert material.types is not None
+    labels = sample_labels(material.types, material.train, material.labels, generator)
+    return vectors, _change_splits(material, lambda items: replace(items, targets=labels[items.rows]))
+
+
+def _change_splits(material: ProbeItems, change: Callable[[Items], Items]) -> ProbeItems:
+    train, test = change(material.train), change(material.test)
+    return replace(
+        material, train=train, test=test, validation=change(material.validation) if material.validation else None
+    )
+
+
+def _shuffle_training(vectors: Vectors, material: ProbeItems, generator: np.random.Generator) -> TrainingInputs:
+    train, order = material.train, generator.permutation(len(material.train))
+    shuffled = Items(train.rows[order], train.probes[order], train.targets[order])
+    return vectors, replace(material, train=shuffled)
+
+
+CONDITIONS: Mapping[Condition, Callable[[Vectors, ProbeItems, np.random.Generator], TrainingInputs]] = {
+    Condition.PROBE: _keep_inputs,
+    Condition.RANDOM_SENTENCES: _randomize_sentences,
+    Condition.RANDOM_PROBES: _randomize_probe_words,
+    Condition.BAG_OF_WORDS: _keep_inputs,
+    Condition.NO_SENTENCE: _remove_sentences,
+    Condition.CONTROL_TASK: _replace_labels,
+    Condition.PORTIONS: _shuffle_training,
+    Condition.WIDTHS: _keep_inputs,
+}
+"""The change of each condition to sentence vectors and items."""
+
+
+def _derive_seed(seed: int, task: str, condition: Condition) -> int:
+    return int.from_bytes(hashlib.sha256(f"{seed} {condition} {task}".encode()).digest()[:8])

@@ -1,0 +1,166 @@
+"""Recipes: digests that identify a finished result before its dataset is built.
+
+A recipe covers everything that decides a result: dataset settings, lexicon, encoder, classifier, seed, the code of
+sentprobe, and the versions of the packages that draw data. A changed recipe may still give the same data; then the
+fingerprint of the built dataset shows that the result is done.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeAlias
+
+from sentprobe.lexicon.lexicon import Lexicon
+from sentprobe.probes.compeval import CompevalTask
+from sentprobe.probes.encoders import Baseline, Encoder, find_kind
+from sentprobe.probes.encoders.kinds import SpecArgument, has_unchanged_vectors
+from sentprobe.probes.encoders.protocol import digest
+from sentprobe.probes.encoders.resolve import EncoderSource, build_encoders, depends_on_order
+from sentprobe.probes.natural.natural_task import NaturalTask, TaskGroup
+from sentprobe.probes.results.result import Condition
+from sentprobe.probes.runs.execution.controls import list_conditions
+from sentprobe.probes.runs.execution.missing_jobs import add_methods
+from sentprobe.probes.runs.execution.word_source import parse_word_source
+from sentprobe.probes.runs.request.built_suites import AnySuite, CompevalSuite
+from sentprobe.probes.runs.request.settings import Run
+from sentprobe.probes.runs.request.targets import Targets
+from sentprobe.probes.suites import USUAL_PRESET, ClassifierChoice, PresetChoice, to_own_name
+from sentprobe.probes.trainer.classifier import Preset
+from sentprobe.specs import Spec
+from sentprobe.versions import digest_code, find_versions
+
+PACKAGES = ("duckdb", "lark", "lemminflect", "nltk", "numpy", "pyarrow")
+"""The packages that draw data."""
+
+BuildableTask: TypeAlias = CompevalTask | NaturalTask
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultRequest:
+    """An encoder on a task, before either is built."""
+
+    encoder: str
+    task: BuildableTask
+    conditions: tuple[Condition, ...]
+    recipe: str
+
+
+def build_encoders_with_files(source: EncoderSource, *, seed: int) -> list[EncoderSource]:
+    """Return the built encoders of a source, or the source itself if its spec fully determines the encoder."""
+    return [source] if _is_determined_by_spec(source) else [*build_encoders([source], seed=seed)]
+
+
+def _is_determined_by_spec(source: EncoderSource) -> bool:
+    """Say whether spec and seed fully determine an encoder, without a file or a model."""
+    if not isinstance(source, Spec) or source.argument or not has_unchanged_vectors(source):
+        return False
+    return find_kind(source).argument is not SpecArgument.REQUIRED
+
+
+def _identify_encoder(source: EncoderSource, *, seed: int) -> str:
+    """Return the identity of an encoder; empty: it is unknown before the data is built."""
+    if isinstance(source, Spec):
+        return digest("spec", source, seed) if _is_determined_by_spec(source) else ""
+    if depends_on_order(source) or not source.fingerprint:
+        return ""
+    return digest("made", source.name, source.fingerprint)
+
+
+def find_requests(
+    targets: Targets,
+    encoders: Sequence[EncoderSource],
+    *,
+    run: Run,
+    preset: ClassifierChoice | None,
+    words: EncoderSource | str | None,
+) -> list[ResultRequest]:
+    """Return the requested results by encoder, if all their recipes are known; else an empty list.
+
+    Recipes are unknown for datasets from files, and for classifiers chosen by a function of the data.
+    """
+    choice = USUAL_PRESET if preset is None else preset
+    suites = targets.built
+    known_names = {*TaskGroup, *(task.name for _, task in _list_suite_tasks(suites))}
+    are_known = len(suites) == len(targets.items) and {*map(to_own_name, targets.names)} <= known_names
+    if not are_known or not isinstance(choice, Preset | PresetChoice):
+        return []
+    word_digest = None if words is None else _identify_word_source(words, seed=run.seed)
+    shared_parts = (digest_code(), sorted(find_versions(*PACKAGES).items()), run.seed)
+    data_digests = {task.name: _digest_dataset(suite, task) for suite, task in _list_suite_tasks(suites)}
+    result_requests = []
+    for encoder in encoders:
+        encoder_digest = _identify_encoder(encoder, seed=run.seed)
+        for _, task in _list_suite_tasks(suites):
+            classifier = choice if isinstance(choice, Preset) else choice.find_preset_of(task.name)
+            parts = (data_digests[task.name], encoder_digest, task.words if word_digest is None else word_digest)
+            if not all(parts):
+                return []
+            values = json.dumps(classifier.to_json())
+            result_requests.append(
+                ResultRequest(
+                    encoder=encoder.name,
+                    task=task,
+                    conditions=_find_conditions(encoder, task, run),
+                    recipe=digest("result", *shared_parts, *parts, values),
+                )
+            )
+    return result_requests
+
+
+def _identify_word_source(words: EncoderSource | str, *, seed: int) -> str:
+    source = parse_word_source(words) if isinstance(words, str) else words
+    return source if isinstance(source, str) else _identify_encoder(source, seed=seed)
+
+
+def _list_suite_tasks(suites: Iterable[AnySuite]) -> Iterator[tuple[AnySuite, BuildableTask]]:
+    return ((suite, task) for suite in suites for task in suite.tasks)
+
+
+def _find_conditions(encoder: EncoderSource, task: BuildableTask, run: Run) -> tuple[Condition, ...]:
+    if isinstance(encoder, Spec):
+        is_baseline = find_kind(encoder).argument is SpecArgument.NONE
+    else:
+        is_baseline = isinstance(encoder, Baseline) and not isinstance(encoder, Encoder)
+    has_words = isinstance(task, CompevalTask) or bool(task.slots)
+    usual = list_conditions(probe_words=has_words, controls=run.controls and not is_baseline)
+    return add_methods(encoder, usual, run=run)
+
+
+def _digest_dataset(suite: AnySuite, task: BuildableTask) -> str:
+    """Return a digest of everything a dataset is built from; empty: it is built by foreign code."""
+    if isinstance(task, NaturalTask) and not task.select_items.__module__.startswith("sentprobe."):
+        return ""
+    seed = suite.seed if isinstance(suite, CompevalSuite) else suite.recipe.seed
+    return digest(_digest_origin(suite, task), seed)
+
+
+def digest_origins(targets: Targets) -> dict[str, str]:
+    """Return a digest of everything each dataset is built from except the seed, by name."""
+    return {task.name: _digest_origin(suite, task) for suite, task in _list_suite_tasks(targets.built)}
+
+
+def collect_lexicons(targets: Targets) -> dict[str, Lexicon]:
+    """Return the lexicon of each dataset that is built from one, by name."""
+    return {
+        task.name: suite.lexicon for suite, task in _list_suite_tasks(targets.built) if isinstance(suite, CompevalSuite)
+    }
+
+
+def _digest_origin(suite: AnySuite, task: BuildableTask) -> str:
+    if isinstance(suite, CompevalSuite):
+        settings = (suite.vocabulary, suite.size, suite.sampling)
+        side_parts = (suite.side,) if suite.side else ()
+        held_out = () if suite.structure is None else (suite.structure.name,)
+        return digest(task.name, _digest_lexicon(suite.lexicon), *settings, *side_parts, *held_out)
+    table = digest(*(shard.sha256 for shard in suite.table.shards), suite.table.recipe)
+    return digest(task.name, table, suite.recipe.size, suite.recipe.settings)
+
+
+@lru_cache(maxsize=4)
+def _digest_lexicon(lexicon: Lexicon) -> str:
+    """Return a digest of the words of a lexicon, their forms, and its vocabularies."""
+    words = [
+        (word.kind, word.lemma, sorted(word.forms.items()), sorted(word.flags), word.vowel) for word in lexicon.entries
+    ]
+    return digest(words, [(name, vocabulary.words) for name, vocabulary in lexicon.vocabularies.items()])

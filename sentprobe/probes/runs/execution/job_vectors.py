@@ -1,0 +1,181 @@
+"""The vectors of jobs: of sentences, of probe words, and of the bag-of-words control."""
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sentprobe.disk.scratch import make_scratch_folder
+from sentprobe.errors import SentprobeError
+from sentprobe.lengths import count_tokens
+from sentprobe.probes.dataset import ProbeDataset
+from sentprobe.probes.encoders.files.word_vectors import Bow
+from sentprobe.probes.encoders.protocol import Encoder, Vectors
+from sentprobe.probes.encoders.variants.cut_and_rounded import StoredEncoder, round_vectors
+from sentprobe.probes.results.result import Condition, Norm, Result, summarize_norms
+from sentprobe.probes.runs.execution.controls import train_under_condition
+from sentprobe.probes.runs.execution.missing_jobs import SHARED, Job, make_shared_key
+from sentprobe.probes.runs.execution.task import Task
+from sentprobe.probes.runs.request.settings import Run
+
+if TYPE_CHECKING:
+    from sentprobe.probes.trainer.fit import Fit
+
+Fits: TypeAlias = "tuple[Fit, ...]"
+TrainingWork = dict[Hashable, Callable[[], Fits]]
+"""Training functions by key; jobs of one key give the same fits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """The vectors of distinct sentences or words, (texts, dim) float32, by one encoder."""
+
+    places: Mapping[str, int]
+    vectors: Vectors
+
+    @property
+    def dim(self) -> int:
+        """The width of the vectors."""
+        return int(self.vectors.shape[1])
+
+    def select(self, texts: Sequence[str]) -> Vectors:
+        """Return the vectors of the given texts, (texts, dim) float32."""
+        return self.vectors[[self.places[text] for text in texts]]
+
+    def compute_norms(self) -> NDArray[np.float64]:
+        """Return the Euclidean norm of each vector, (texts,) float64, without a copy."""
+        squares = np.einsum("ij,ij->i", self.vectors, self.vectors, dtype=np.float64)
+        return np.asarray(np.sqrt(squares), np.float64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncodedTexts:
+    """All vectors for the jobs of one encoder."""
+
+    encoder: Encoder
+    sentences: Embedding
+    norms: NDArray[np.float64]
+    """The norms of the vectors of *sentences*."""
+    words: Embedding | None
+    """The probe words' vectors; None: no task needs any."""
+    bow: Bow
+    """The encoder of the bag-of-words control, of the same width."""
+
+    def make_key(self, job: Job, result: Result) -> Hashable:
+        """Return the key of a job; jobs of one key give the same fits for all encoders."""
+        condition = job.condition
+        encoder_name = "" if condition in SHARED else self.encoder.name
+        if condition is Condition.PROBE and self.encoder.fingerprint == self.bow.fingerprint:
+            condition, encoder_name = Condition.BAG_OF_WORDS, ""  # equal to the control's encoder
+        return (encoder_name, *make_shared_key(condition, result, dim=self.sentences.dim), job.seeds)
+
+    def get_sentence_vectors(self, job: Job) -> Vectors:
+        """Return the sentence vectors of a job, (sentences, dim) float32."""
+        texts = job.task.data.sentences
+        if job.condition is Condition.BAG_OF_WORDS:
+            return self.bow.encode(texts)
+        vectors = self.sentences.select(texts)
+        if not isinstance(self.encoder, StoredEncoder):
+            return vectors
+        training_vectors = vectors[np.unique(job.task.items.train.rows)]
+        return round_vectors(vectors, self.encoder.storage.rounding, scale=training_vectors)
+
+    def get_word_vectors(self, job: Job) -> Vectors | None:
+        """Return the probe word vectors of a job, (words, word_dim) float32; None: one-hot."""
+        if self.words is None or not has_word_vectors(job.task, self.encoder):
+            return None
+        return self.words.select(job.task.data.probe_words)
+
+    def compute_norms(self, data: ProbeDataset) -> tuple[Norm, ...]:
+        """Return the mean norm of the sentences' vectors by length."""
+        rows = [self.sentences.places[sentence] for sentence in data.sentences]
+        return summarize_norms(count_tokens(data.sentences), self.norms[rows])
+
+
+def has_word_vectors(task: Task, encoder: Encoder) -> bool:
+    """Say whether the task's probe words have vectors, and are not one-hot."""
+    return bool(task.data.slots) and task.words.find_encoder(encoder) is not None
+
+
+@contextmanager
+def arrange_vectors(
+    jobs: Mapping[Hashable, Job], vectors: EncodedTexts, *, run: Run, other_processes: bool
+) -> Iterator[TrainingWork]:
+    """Yield the training functions of the jobs, by key.
+
+    For other processes the vectors are written to files and memory-mapped; otherwise they are computed when a job
+    starts.
+    """
+    if not other_processes:
+        yield {key: partial(_train_job, job, vectors, run) for key, job in jobs.items()}
+        return
+    with make_scratch_folder() as folder:
+        vector_files = _VectorFiles(vectors, folder)
+        yield {
+            key: partial(
+                make_trainer(job, run),
+                vector_files.write_sentence_vectors(job),
+                word_vectors=vector_files.write_word_vectors(job),
+            )
+            for key, job in jobs.items()
+        }
+
+
+def _train_job(job: Job, vectors: EncodedTexts, run: Run) -> Fits:
+    return make_trainer(job, run)(vectors.get_sentence_vectors(job), word_vectors=vectors.get_word_vectors(job))
+
+
+def make_trainer(job: Job, run: Run) -> Callable[..., Fits]:
+    """Return the training function of a job, which takes vectors or files of vectors."""
+    return partial(
+        train_under_condition,
+        job.condition,
+        job.task.get_items(job.condition),
+        preset=job.task.preset,
+        seed=run.seed,
+        seeds=job.seeds,
+        device=run.device,
+        threads=run.threads,
+    )
+
+
+class _VectorFiles:
+    """Files of vectors in a folder, each written once."""
+
+    def __init__(self, vectors: EncodedTexts, folder: Path) -> None:
+        self._vectors = vectors
+        self._folder = folder
+        self._paths: dict[Hashable, Path] = {}
+
+    def write_sentence_vectors(self, job: Job) -> Path:
+        """Return the file of the sentence vectors of a job."""
+        key = (job.task.fingerprint, job.condition is Condition.BAG_OF_WORDS)
+        if key not in self._paths:
+            self._paths[key] = self._write_vectors(self._vectors.get_sentence_vectors(job))
+        return self._paths[key]
+
+    def write_word_vectors(self, job: Job) -> Path | None:
+        """Return the file of the probe word vectors of a job; None: one-hot."""
+        key = (job.task.fingerprint, "words")
+        if key not in self._paths:
+            words = self._vectors.get_word_vectors(job)
+            if words is None:
+                return None
+            self._paths[key] = self._write_vectors(words)
+        return self._paths[key]
+
+    def _write_vectors(self, vectors: Vectors) -> Path:
+        path = self._folder / f"{len(self._paths)}.npy"
+        try:
+            np.save(path, vectors, allow_pickle=False)
+        except OSError as error:
+            raise SentprobeError(
+                f"{self._folder}: no room for the vectors that the processes share "
+                f"({error.strerror}); TMPDIR says where that is, and --jobs 1 needs none"
+            ) from error
+        return path

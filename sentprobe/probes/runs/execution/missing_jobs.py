@@ -1,0 +1,247 @@
+"""Jobs of a run: an encoder on a task under one condition, for the missing seeds."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sentprobe.probes.dataset import Indices
+from sentprobe.probes.encoders.capabilities import get_capabilities
+from sentprobe.probes.encoders.kinds import SpecArgument, find_kind
+from sentprobe.probes.encoders.protocol import Baseline, Encoder
+from sentprobe.probes.encoders.variants.cut_and_rounded import StoredEncoder
+from sentprobe.probes.encoders.variants.erasure import ErasedEncoder
+from sentprobe.probes.results.concurrent_writes import save_result
+from sentprobe.probes.results.result import Condition, Provenance, Result, SeedScore, pack_bits
+from sentprobe.probes.results.store import find_result, read_results_by_recipe, read_sound_results
+from sentprobe.probes.runs.execution.controls import list_conditions
+from sentprobe.probes.runs.execution.task import Task
+from sentprobe.probes.runs.request.settings import Run
+from sentprobe.probes.trainer.classifier import Preset
+from sentprobe.specs import Spec
+from sentprobe.versions import find_versions
+
+if TYPE_CHECKING:
+    from sentprobe.probes.trainer.fit import Fit
+
+PACKAGES = ("sentprobe", "torch", "numpy", "scikit-learn")
+"""The packages whose versions every result lists."""
+
+ENCODER_PACKAGES: Mapping[str, tuple[str, ...]] = {
+    "sentence_transformer": ("sentence-transformers", "transformers"),
+    "hf": ("transformers",),
+}
+"""Further packages, by the module of the encoder's class."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Job:
+    """An encoder on a task under one condition, with a probe for each missing seed."""
+
+    encoder: Encoder | Baseline
+    task: Task
+    condition: Condition
+    seeds: tuple[int, ...]
+
+
+def load_result(task: Task, encoder: Encoder | Baseline, *, run: Run, update: bool = True) -> Result:
+    """Return the stored result of an earlier run, else a result without scores.
+
+    The facts about the data are completed, and with *update* also in the file.
+    """
+    blank_result = _make_blank_result(task, encoder, run=run)
+    if run.out is None or run.force or (stored := find_result(blank_result, run.out)) is None:
+        return blank_result
+    data = stored.data
+    if data is not None:
+        data = replace(data, origin=task.facts.origin or data.origin, held_out=task.facts.held_out)
+    result = replace(stored, data=data)
+    if update and result != stored:
+        save_result(result, run.out)
+    return result
+
+
+def find_missing_seeds(
+    result: Result, conditions: Iterable[Condition], *, run: Run
+) -> dict[Condition, tuple[int, ...]]:
+    """Return the seeds of the run that *result* lacks, by condition."""
+    missing = {}
+    for condition in conditions:
+        seed_scores = result.scores[condition].seeds if condition in result.scores else ()
+        if seeds := tuple(sorted(set(run.seeds) - {seed_score.seed for seed_score in seed_scores})):
+            missing[condition] = seeds
+    return missing
+
+
+def find_missing_jobs(task: Task, encoder: Encoder | Baseline, result: Result, *, run: Run) -> list[Job]:
+    """Return a job for each condition for which *result* lacks seeds of the run."""
+    seeds_by_condition = find_missing_seeds(result, find_requested_conditions(task, encoder, run=run), run=run)
+    return [
+        Job(encoder=encoder, task=task, condition=condition, seeds=seeds)
+        for condition, seeds in seeds_by_condition.items()
+    ]
+
+
+def find_requested_conditions(task: Task, encoder: Encoder | Baseline, *, run: Run) -> tuple[Condition, ...]:
+    """Return the requested conditions; a baseline has no controls and no methods."""
+    controls = run.controls and isinstance(encoder, Encoder)
+    usual = list_conditions(probe_words=bool(task.data.slots), controls=controls)
+    return add_methods(encoder, usual, run=run)
+
+
+def add_methods(encoder: Encoder | Baseline | Spec, usual: Sequence[Condition], *, run: Run) -> tuple[Condition, ...]:
+    """Return the conditions for an encoder: the usual ones and those of methods.
+
+    Cut, rounded or erased vectors beside unchanged ones have only the probe and the bag of words. A baseline has no
+    methods.
+    """
+    if isinstance(encoder, StoredEncoder | ErasedEncoder) and encoder.base_is_probed:
+        return tuple(condition for condition in usual if condition in (Condition.PROBE, Condition.BAG_OF_WORDS))
+    if isinstance(encoder, Spec):
+        has_vectors = find_kind(encoder).argument is not SpecArgument.NONE
+    else:
+        has_vectors = isinstance(encoder, Encoder)
+    return (*usual, *(run.methods if has_vectors else ()))
+
+
+SHARED = (Condition.RANDOM_SENTENCES, Condition.BAG_OF_WORDS, Condition.NO_SENTENCE)
+"""The conditions that depend at most on the width of an encoder."""
+
+SharedKey = tuple[Condition, int, str, str, Preset]
+"""Condition, width, fingerprints of dataset and probe word vectors, and classifier."""
+
+SharedScores = Mapping[SharedKey, Mapping[int, SeedScore]]
+"""The scores under conditions of SHARED, by key and seed."""
+
+
+def make_shared_key(condition: Condition, result: Result, *, dim: int) -> SharedKey:
+    """Return the key of the scores that *result* shares with other encoders of the width *dim*."""
+    width = 0 if condition is Condition.NO_SENTENCE else dim
+    return condition, width, result.dataset_fingerprint, result.probe_fingerprint, result.preset
+
+
+def read_shared_scores(run: Run) -> SharedScores:
+    """Return the scores of earlier runs that all encoders of a width share."""
+    shared_scores: dict[SharedKey, dict[int, SeedScore]] = {}
+    if run.out is None or run.force:
+        return shared_scores
+    for result in read_sound_results(run.out):
+        for condition in SHARED:
+            if result.seed == run.seed and condition in result.scores:
+                scores = shared_scores.setdefault(make_shared_key(condition, result, dim=result.dim), {})
+                for score in result.scores[condition].seeds:
+                    scores[score.seed] = replace(score, made=score.made or result.provenance)
+    return shared_scores
+
+
+def find_results_by_recipe(run: Run) -> dict[str, Result]:
+    """Return the results of earlier runs, by recipe."""
+    return {} if run.out is None or run.force else read_results_by_recipe(run.out)
+
+
+def make_provenance(encoder: Encoder | Baseline, *, run: Run) -> Provenance:
+    """Return the provenance of probes that this run trains for an encoder."""
+    base = encoder.base if isinstance(encoder, StoredEncoder | ErasedEncoder) else encoder
+    module = type(base).__module__.rpartition(".")[2]
+    packages = find_versions(*PACKAGES, *ENCODER_PACKAGES.get(module, ()))
+    return Provenance(run.command, packages, run.device)
+
+
+def _make_blank_result(task: Task, encoder: Encoder | Baseline, *, run: Run) -> Result:
+    words, words_fingerprint = "", ""
+    if isinstance(encoder, Encoder) and task.data.slots:
+        words, words_fingerprint = task.words.name, task.words.make_fingerprint(encoder)
+    provenance = make_provenance(encoder, run=run)
+    capabilities = get_capabilities(encoder)
+    return Result(
+        task=task.data.name,
+        encoder=encoder.name,
+        encoder_fingerprint=encoder.fingerprint,
+        encoder_seed=capabilities.seed,
+        dim=0,
+        dataset_fingerprint=task.fingerprint,
+        data=task.facts,
+        majority=task.majority,
+        labels=len(task.data.labels),
+        mirrored=task.mirrored,
+        units=task.units,
+        lengths=task.lengths,
+        balanced_probes=task.balanced_probes,
+        probe_vectors=words,
+        probe_fingerprint=words_fingerprint,
+        input_words=bool(words) and isinstance(encoder, Encoder) and task.words.uses_input_vectors(encoder),
+        scores={},
+        seed=run.seed,
+        preset=task.preset,
+        command=provenance.command,
+        versions=provenance.versions,
+        device=provenance.device,
+        layer=capabilities.layer,
+        family=capabilities.family,
+        step=capabilities.step,
+        epoch=capabilities.epoch,
+    )
+
+
+def add_seconds(result: Result, seconds: Mapping[str, float]) -> Result:
+    """Return the result with the duration of stages added to that of earlier runs."""
+    total = {key: result.seconds.get(key, 0.0) + value for key, value in seconds.items()}
+    return replace(result, seconds={**result.seconds, **total})
+
+
+def make_trained_scores(job: Job, fits: "Iterable[Fit]", *, provenance: Provenance) -> list[SeedScore]:
+    """Return the scores of the trained probes of a job."""
+    return [
+        SeedScore(
+            seed=seed,
+            accuracy=fit.correct / fit.total,
+            correct=fit.correct,
+            total=fit.total,
+            right=pack_bits(fit.right),
+            instead=find_wrong_answers(job, fit.predictions),
+            epochs=fit.epochs,
+            loss=fit.loss,
+            converged=fit.converged,
+            chosen=dict(fit.chosen),
+            validation=fit.validation,
+            precision=fit.precision,
+            made=provenance,
+            readings=fit.readings,
+            information=fit.information,
+        )
+        for seed, fit in zip(job.seeds, fits, strict=True)
+    ]
+
+
+def find_wrong_answers(job: Job, answers: Indices) -> tuple[int, ...]:
+    """Return the predicted labels of incorrectly answered items, if a result stores them."""
+    if job.condition is not Condition.PROBE or len(job.task.data.labels) == 2:
+        return ()
+    return tuple(answers[answers != job.task.items.test.targets].tolist())
+
+
+def score_baseline(job: Job, encoder: Baseline, *, provenance: Provenance) -> list[SeedScore]:
+    """Score the answers of a baseline to the test items, once for each seed."""
+    targets = job.task.items.test.targets
+    scores = []
+    for seed in job.seeds:
+        answers = np.asarray(encoder.predict(job.task.data, seed=seed))
+        is_correct = answers == targets
+        correct = int(is_correct.sum())
+        scores.append(
+            SeedScore(
+                seed=seed,
+                accuracy=correct / len(targets),
+                correct=correct,
+                total=len(targets),
+                right=pack_bits(is_correct),
+                instead=find_wrong_answers(job, answers),
+                epochs=0,
+                loss=0.0,
+                converged=True,
+                precision="",
+                made=provenance,
+            )
+        )
+    return scores

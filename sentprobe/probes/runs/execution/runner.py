@@ -1,0 +1,237 @@
+"""The execution of a run: each encoder in turn completes all tasks."""
+
+import time
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from itertools import chain
+
+from sentprobe import engines
+from sentprobe.engines import INLINE_ENGINE, Engine
+from sentprobe.probes.encoders import Baseline, Encoder
+from sentprobe.probes.encoders.cache.embedding import embed
+from sentprobe.probes.encoders.capabilities import count_truncated_sentences
+from sentprobe.probes.encoders.files.word_vectors import Bow
+from sentprobe.probes.encoders.protocol import Vectors
+from sentprobe.probes.encoders.variants.cut_and_rounded import StoredEncoder
+from sentprobe.probes.encoders.variants.erasure import ErasedEncoder
+from sentprobe.probes.results import concurrent_writes
+from sentprobe.probes.results.result import Result
+from sentprobe.probes.runs.execution import missing_jobs
+from sentprobe.probes.runs.execution.completed_tasks import CompletedTasks, Recipes, ResultStore
+from sentprobe.probes.runs.execution.controls import make_control_bow
+from sentprobe.probes.runs.execution.job_vectors import (
+    Embedding,
+    EncodedTexts,
+    Fits,
+    TrainingWork,
+    arrange_vectors,
+    has_word_vectors,
+)
+from sentprobe.probes.runs.execution.task import Task
+from sentprobe.probes.runs.execution.word_source import encode_words
+from sentprobe.probes.runs.request.settings import Run
+from sentprobe.processes import limit_threads
+from sentprobe.progress import Reporter, shorten
+
+ENCODING = "encoding"
+"""The key of the encoding time among the seconds of a result."""
+
+
+def run_tasks(
+    tasks: Sequence[Task],
+    encoders: Sequence[Encoder | Baseline],
+    *,
+    run: Run,
+    reporter: Reporter,
+    recipes: Recipes,
+    engine: Engine = INLINE_ENGINE,
+) -> CompletedTasks:
+    """Encode in this process, train missing probes on the engine, and return all results.
+
+    - recipes: the known recipes, by the names of encoder and task
+
+    Raises:
+        SentprobeError: see :func:`run`.
+    """
+    store = ResultStore(tasks, run, recipes)
+    runner = Runner(tasks, run=run, engine=engine, reporter=reporter, store=store)
+    results = [result for encoder in encoders for result in runner.find_results(encoder)]
+    return store.collect_results(results)
+
+
+class Runner:
+    """Runs encoders on the tasks, one after another, and reuses their shared fits."""
+
+    def __init__(
+        self, tasks: Sequence[Task], *, run: Run, engine: Engine, reporter: Reporter, store: ResultStore
+    ) -> None:
+        self._tasks = tasks
+        self._run = run
+        self._engine = engine
+        self._reporter = reporter
+        self._store = store
+        self._shared_fits: dict[Hashable, Fits] = {}
+        """Fits of the jobs that encoders of one width share."""
+        self._control_bows: dict[int, Bow] = {}
+        """The encoder of the bag-of-words control, by width."""
+        self._last_vectors: dict[Hashable, Vectors] = {}
+        """The last encoded vectors, by encoder and sentences."""
+        self._word_embeddings: dict[str, Embedding] = {}
+        """The probe words' vectors, by the fingerprint of the last encoder."""
+
+    def find_results(self, encoder: Encoder | Baseline) -> list[Result]:
+        """Return the result of each task, in order; existing results are reused."""
+        results, jobs = self._store.find_missing_jobs(encoder)
+        for result in self.execute_jobs(encoder, jobs, results) if jobs else ():
+            self._store.save_result(result)
+            results[result.task] = result
+        return list(results.values())
+
+    def execute_jobs(
+        self, encoder: Encoder | Baseline, jobs: Sequence[missing_jobs.Job], results: Mapping[str, Result]
+    ) -> Iterator[Result]:
+        """Execute the jobs of an encoder, and yield the updated result of each task."""
+        if isinstance(encoder, Encoder):
+            return self._train_probes(encoder, jobs, results)
+        return self._run_baseline(encoder, jobs, results)
+
+    def _run_baseline(
+        self, encoder: Baseline, jobs: Sequence[missing_jobs.Job], results: Mapping[str, Result]
+    ) -> Iterator[Result]:
+        """Yield each result of a baseline."""
+        self._reporter.begin(f"learn with {shorten(encoder.name)}", len(jobs))
+        provenance = missing_jobs.make_provenance(encoder, run=self._run)
+        for job in jobs:
+            start = time.perf_counter()
+            scores = missing_jobs.score_baseline(job, encoder, provenance=provenance)
+            seconds = {job.condition.value: time.perf_counter() - start}
+            self._reporter.advance()
+            yield missing_jobs.add_seconds(
+                concurrent_writes.add_scores(results[job.task.name], {job.condition: scores}), seconds
+            )
+
+    def _train_probes(
+        self, encoder: Encoder, jobs: Sequence[missing_jobs.Job], results: Mapping[str, Result]
+    ) -> Iterator[Result]:
+        """Encode the sentences, and yield each result as soon as all its probes are trained."""
+        start = time.perf_counter()
+        vectors = self._encode(encoder, jobs)
+        seconds = {ENCODING: time.perf_counter() - start}
+        tasks = list(dict.fromkeys(job.task for job in jobs))
+        results, jobs = self._reuse_shared_scores(jobs, results, dim=vectors.sentences.dim)
+        keyed_jobs = [(vectors.make_key(job, results[job.task.name]), job) for job in jobs]
+        finished_fits = {key: self._shared_fits[key] for key, _ in keyed_jobs if key in self._shared_fits}
+        new_jobs = {key: job for key, job in keyed_jobs if key not in finished_fits}
+        uses_other_processes = not self._engine.is_inline
+        with arrange_vectors(new_jobs, vectors, run=self._run, other_processes=uses_other_processes) as work:
+            self._reporter.begin(f"train on {shorten(encoder.name)}", len(work))
+            for key, fits in chain([_NO_WORK], self._execute_work(work)):
+                if key is not None:  # tasks may be complete before any training
+                    self._reporter.advance()
+                    finished_fits[key] = fits
+                unfinished_tasks = {job.task for key, job in keyed_jobs if key not in finished_fits}
+                for task in [task for task in tasks if task not in unfinished_tasks]:
+                    tasks.remove(task)
+                    job_fits = [(job, finished_fits[key]) for key, job in keyed_jobs if job.task is task]
+                    yield self._make_result(results[task.name], task, job_fits, vectors, seconds)
+        shared = (key for key, job in keyed_jobs if job.condition in missing_jobs.SHARED)
+        self._shared_fits.update((key, finished_fits[key]) for key in shared)
+
+    def _execute_work(self, work: TrainingWork) -> Iterator[tuple[Hashable, Fits]]:
+        """Execute the work on the engine, and yield fits by key as they finish."""
+        finished = engines.run_tasks_on_engine(
+            _call_work, iter(work.items()), self._engine, kept_message=self._run.kept_note
+        )
+        with closing(finished) as finished_work:
+            yield from ((key, fits) for (key, _), fits in finished_work)
+
+    def _reuse_shared_scores(
+        self, jobs: Sequence[missing_jobs.Job], results: Mapping[str, Result], *, dim: int
+    ) -> tuple[dict[str, Result], list[missing_jobs.Job]]:
+        """Add stored scores that encoders of this width share; return the remaining jobs."""
+        updated, remaining = dict(results), []
+        for job in jobs:
+            name = job.task.name
+            updated[name], missing = self._store.reuse_shared_scores(updated[name], [job], dim=dim)
+            remaining += missing
+        return updated, remaining
+
+    def _make_result(
+        self,
+        result: Result,
+        task: Task,
+        job_fits: Iterable[tuple[missing_jobs.Job, Fits]],
+        vectors: EncodedTexts,
+        seconds: Mapping[str, float],
+    ) -> Result:
+        """Return the result of a task whose probes are all trained."""
+        provenance = missing_jobs.make_provenance(vectors.encoder, run=self._run)
+        scores, times = {}, dict(seconds)
+        for job, fits in job_fits:
+            times[job.condition.value] = sum(fit.seconds for fit in fits)
+            scores[job.condition] = missing_jobs.make_trained_scores(job, fits, provenance=provenance)
+        result = replace(
+            result,
+            dim=vectors.sentences.dim,
+            norms=vectors.compute_norms(task.data),
+            truncated=count_truncated_sentences(vectors.encoder, task.data.sentences),
+        )
+        return missing_jobs.add_seconds(concurrent_writes.add_scores(result, scores), times)
+
+    def _encode(self, encoder: Encoder, jobs: Sequence[missing_jobs.Job]) -> EncodedTexts:
+        """Return the vectors of all texts of the jobs."""
+        texts = dict.fromkeys(text for job in jobs for text in job.task.data.sentences)
+        vectors = self._embed(encoder, tuple(texts))
+        sentences = Embedding(dict(zip(texts, range(len(texts)), strict=True)), vectors)
+        return EncodedTexts(
+            encoder=encoder,
+            sentences=sentences,
+            norms=sentences.compute_norms(),
+            words=self._encode_words(encoder, jobs),
+            bow=self._get_control_bow(sentences.dim),
+        )
+
+    def _embed(self, encoder: Encoder, texts: tuple[str, ...]) -> Vectors:
+        """Return vectors of texts; an encoder and its variants share those of the base encoder."""
+        if isinstance(encoder, StoredEncoder):
+            return encoder.cut_dims(self._embed(encoder.base, texts))
+        if isinstance(encoder, ErasedEncoder):
+            training = encoder.training_sentences
+            sentences = tuple(dict.fromkeys((*texts, *training)))
+            vectors = self._embed(encoder.base, sentences)
+            rows = dict(zip(sentences, range(len(sentences)), strict=True))
+            embedding = Embedding(rows, vectors)
+            return encoder.erase(embedding.select(texts), embedding.select(training))
+        cache_key = (encoder.fingerprint or id(encoder), texts)
+        if cache_key not in self._last_vectors:
+            self._last_vectors.clear()  # frees memory before the next vectors are computed
+            with limit_threads(self._run.encoding_threads):
+                self._last_vectors[cache_key] = embed(encoder, texts, cache=self._run.cache, reporter=self._reporter)
+        return self._last_vectors[cache_key]
+
+    def _encode_words(self, encoder: Encoder, jobs: Sequence[missing_jobs.Job]) -> Embedding | None:
+        """Return the vectors of the probe words of all tasks; None: no job needs any."""
+        if not any(has_word_vectors(job.task, encoder) for job in jobs):
+            return None
+        tasks = [task for task in self._tasks if has_word_vectors(task, encoder)]
+        word_encoder = tasks[0].words.find_encoder(encoder) or encoder
+        words = dict.fromkeys(word for task in tasks for word in task.data.probe_words)
+        if word_encoder.fingerprint not in self._word_embeddings:
+            with limit_threads(self._run.encoding_threads):
+                vectors = encode_words(word_encoder, [*words], cache=self._run.cache)
+            places = dict(zip(words, range(len(words)), strict=True))
+            self._word_embeddings = {word_encoder.fingerprint: Embedding(places, vectors)}
+        return self._word_embeddings[word_encoder.fingerprint]
+
+    def _get_control_bow(self, dim: int) -> Bow:
+        if dim not in self._control_bows:
+            self._control_bows[dim] = make_control_bow(seed=self._run.seed, dim=dim)
+        return self._control_bows[dim]
+
+
+def _call_work(work: tuple[Hashable, Callable[[], Fits]]) -> Fits:
+    return work[1]()
+
+
+_NO_WORK: tuple[Hashable, Fits] = (None, ())

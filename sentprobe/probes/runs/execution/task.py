@@ -1,0 +1,123 @@
+"""Tasks of a run: a dataset with its classifier and derived facts."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sentprobe.errors import UsageError
+from sentprobe.lengths import count_tokens
+from sentprobe.lexicon.lexicon import Lexicon
+from sentprobe.probes.dataset import ONE_HOT, ProbeDataset, Split
+from sentprobe.probes.results.data_facts import DataFacts, collect_data_facts
+from sentprobe.probes.results.result import Condition, renumber_units
+from sentprobe.probes.runs.execution.control_task import find_word_types
+from sentprobe.probes.runs.execution.controls import ProbeItems, make_probe_items
+from sentprobe.probes.runs.execution.word_source import WordSource
+from sentprobe.probes.runs.request.settings import Run
+from sentprobe.probes.suites import USUAL_PRESET, ClassifierChoice, find_usual_words
+from sentprobe.probes.trainer.classifier import Preset
+from sentprobe.probes.trainer.codelength import compute_portion_sizes
+from sentprobe.probes.trainer.presets import calibrate_stopping, set_hidden_widths
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Task:
+    """A dataset with its classifier, and facts computed once for all encoders."""
+
+    data: ProbeDataset
+    preset: Preset
+    words: WordSource
+    """The source of probe word vectors."""
+    items: ProbeItems
+    fingerprint: str
+    facts: DataFacts
+    majority: float
+    mirrored: bool
+    units: tuple[int, ...]
+    lengths: tuple[int, ...]
+    balanced_probes: bool
+    lexicon: Lexicon | None = None
+    """The lexicon of its sentences; None: the built-in one, if any."""
+    portion_items: ProbeItems | None = None
+    """The items that portions are taken from; None: no portions."""
+
+    @property
+    def name(self) -> str:
+        """The name of the dataset."""
+        return self.data.name
+
+    def get_items(self, condition: Condition) -> ProbeItems:
+        """Return the items that a probe is trained on under a condition."""
+        return self.portion_items or self.items if condition is Condition.PORTIONS else self.items
+
+
+def make_tasks(
+    datasets: Sequence[ProbeDataset],
+    *,
+    run: Run,
+    preset: ClassifierChoice | None = None,
+    words: WordSource | None = None,
+    origins: Mapping[str, str] | None = None,
+    lexicons: Mapping[str, Lexicon] | None = None,
+) -> list[Task]:
+    """Return a task for each dataset.
+
+    - preset, words: for all; None: those of the task's paper
+    - origins, lexicons: of the built datasets, by name; see :class:`DataFacts`
+
+    Raises:
+        UsageError: word vectors are requested, and no task has probe words.
+    """
+    if words is not None and words.name != ONE_HOT and not any(data.slots for data in datasets):
+        raise UsageError(f"probe vectors {words.name}: none of the tasks has probe words")
+    classifier = USUAL_PRESET if preset is None else preset
+    return [
+        make_task(
+            data,
+            run=run,
+            preset=classifier if isinstance(classifier, Preset) else classifier(data),
+            words=words or WordSource(find_usual_words(data)),
+            origin=(origins or {}).get(data.name, ""),
+            lexicon=(lexicons or {}).get(data.name),
+        )
+        for data in datasets
+    ]
+
+
+def make_task(
+    data: ProbeDataset, *, run: Run, preset: Preset, words: WordSource, origin: str = "", lexicon: Lexicon | None = None
+) -> Task:
+    """Return the task of a dataset, with the facts that its results store.
+
+    Raises:
+        UsageError: the dataset is too small for a method, or the preset has no hidden layer for it.
+    """
+    test = data.splits[Split.TEST]
+    targets = test.targets
+    items = make_probe_items(data, preset=preset, seed=run.seed)
+    if Condition.CONTROL_TASK in run.methods:
+        items = replace(items, types=find_word_types(data))
+    if Condition.WIDTHS in run.methods:
+        set_hidden_widths(preset)
+    return Task(
+        data=data,
+        preset=preset,
+        words=words,
+        items=items,
+        fingerprint=data.fingerprint(),
+        facts=collect_data_facts(data, origin=origin),
+        majority=float(np.bincount(targets).max() / len(targets)),
+        mirrored=data.mirrored,
+        units=renumber_units(data.units(Split.TEST)),
+        lengths=count_tokens([data.sentences[row] for row in test.rows]),
+        balanced_probes=data.balanced_probes,
+        lexicon=lexicon,
+        portion_items=_make_portion_items(data, preset, run) if Condition.PORTIONS in run.methods else None,
+    )
+
+
+def _make_portion_items(data: ProbeDataset, preset: Preset, run: Run) -> ProbeItems:
+    items = make_probe_items(data, preset=calibrate_stopping(preset), seed=run.seed)
+    compute_portion_sizes(len(items.train), labels=items.labels)
+    return items

@@ -1,0 +1,137 @@
+"""Sources of probe word vectors: one-hot, or the vector by which an encoder reads the word.
+
+An encoder without known input word vectors encodes the word alone, as a sentence.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sentprobe.errors import UsageError, suggest
+from sentprobe.probes import encoders
+from sentprobe.probes.dataset import ENCODER_WORDS, ONE_HOT
+from sentprobe.probes.encoders.cache.embedding import embed
+from sentprobe.probes.encoders.cache.vector_cache import Cache
+from sentprobe.probes.encoders.capabilities import get_capabilities
+from sentprobe.probes.encoders.files.word_vectors import MAX_WORDS_SHOWN, Bow
+from sentprobe.probes.encoders.variants import cut_and_rounded, erasure
+from sentprobe.specs import Spec
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class WordSource:
+    """The source of probe word vectors: ``one-hot``, ``encoder``, or another encoder.
+
+    Adi et al. 2017, section 3, concatenate the vector of the word to that of the sentence.
+    """
+
+    name: str = ONE_HOT
+    other_encoder: encoders.Encoder | None = None
+
+    def find_encoder(self, probed: encoders.Encoder) -> encoders.Encoder | None:
+        """Return the encoder of the words for an encoder *probed* of sentences; None: one-hot."""
+        return probed if self.name == ENCODER_WORDS else self.other_encoder
+
+    def make_fingerprint(self, probed: encoders.Encoder) -> str:
+        """Return the fingerprint of the words' vectors; empty: one-hot."""
+        encoder = self.find_encoder(probed)
+        if encoder is None:
+            return ""
+        # For a bag of words, both are equal.
+        is_bag = isinstance(find_base_encoder(encoder), Bow)
+        vector_kind = "probe words" if is_bag or find_input_word_vectors(encoder) is None else "input words"
+        return encoders.digest(vector_kind, encoder.fingerprint)
+
+    def uses_input_vectors(self, probed: encoders.Encoder) -> bool:
+        """Say whether the vectors are those by which an encoder reads words."""
+        encoder = self.find_encoder(probed)
+        return encoder is not None and find_input_word_vectors(encoder) is not None
+
+
+def find_input_word_vectors(encoder: encoders.Encoder) -> Callable[[Sequence[str]], encoders.Vectors] | None:
+    """Return the function for the input word vectors of an encoder; None: unknown."""
+    return get_capabilities(find_base_encoder(encoder)).word_vectors
+
+
+def find_base_encoder(encoder: encoders.Encoder) -> encoders.Encoder:
+    """Return the encoder whose vectors are neither cut, rounded nor erased."""
+    while isinstance(encoder, cut_and_rounded.StoredEncoder | erasure.ErasedEncoder):
+        encoder = encoder.base
+    return encoder
+
+
+def parse_word_source(text: str) -> Spec | str:
+    """Parse ``one-hot``, ``encoder``, or the spec of an encoder.
+
+    Raises:
+        UsageError: unknown source; the message suggests similar names.
+    """
+    if text in (ONE_HOT, ENCODER_WORDS):
+        return text
+    kinds = [ONE_HOT, ENCODER_WORDS, *(kind.name for kind in encoders.ENCODERS)]
+    name = text.partition("?")[0].partition(":")[0]
+    spec = encoders.read_spec(text) if name else None
+    if spec is None or spec.kind not in kinds:
+        raise UsageError(
+            f"unknown probe vectors {text!r}{suggest(name, kinds)}; "
+            f"wanted: {ONE_HOT}, {ENCODER_WORDS}, or the spec of an encoder, as in bow:glove.txt"
+        )
+    encoders.find_kind(spec)
+    return spec
+
+
+def make_word_source(source: encoders.Encoder | Spec | str, *, seed: int) -> WordSource:
+    """Return the source of a name, a spec (built with *seed*) or an encoder.
+
+    Raises:
+        UsageError: see :func:`parse_word_source`; a spec of a baseline, or of several encoders.
+    """
+    if isinstance(source, str) and source not in (ONE_HOT, ENCODER_WORDS):
+        source = parse_word_source(source)
+    if isinstance(source, str):
+        return WordSource(source)
+    word_encoder = encoders.make_encoder(source, seed=seed) if isinstance(source, Spec) else source
+    return WordSource(word_encoder.name, word_encoder)
+
+
+def encode_words(encoder: encoders.Encoder, words: Sequence[str], *, cache: Cache | None = None) -> encoders.Vectors:
+    """Return the vectors of single words, (words, dim) float32.
+
+    They are the encoder's input word vectors, cut and rounded like its sentence vectors; nothing is erased from them. A
+    word without a vector is 0, with a warning. An encoder without known input word vectors encodes each word alone.
+
+    Raises:
+        EncoderError: no word has a vector; the encoder failed.
+    """
+    read_words = find_input_word_vectors(encoder)
+    if read_words is None:
+        try:
+            return embed(encoder, words, cache=cache)
+        except encoders.EncoderError as error:
+            raise encoders.EncoderError(f"probe words: {error}; --probe-vectors one-hot needs none") from error
+    vectors = encoders.check_vectors(read_words(words), sentences=words, encoder=encoder.name)
+    has_vector = np.asarray(vectors.any(axis=1))
+    _warn_unknown_words(encoder, [words[place] for place in np.flatnonzero(~has_vector).tolist()], words)
+    if not isinstance(encoder, cut_and_rounded.StoredEncoder):
+        return vectors
+    storage = replace(encoder.storage, dims=min(encoder.storage.dims, vectors.shape[1]))  # narrower ones are not cut
+    stored = replace(encoder, storage=storage).apply_storage(vectors[has_vector])
+    completed = np.zeros((len(words), stored.shape[1]), dtype=np.float32)
+    completed[has_vector] = stored
+    return completed
+
+
+def _warn_unknown_words(encoder: encoders.Encoder, unknown: Sequence[str], words: Sequence[str]) -> None:
+    """Warn of words without a vector; raise EncoderError if no word has one."""
+    if len(unknown) == len(words):
+        raise encoders.EncoderError(
+            f"{encoder.name}: none of the {len(words)} probe words has a vector; --probe-vectors one-hot needs none"
+        )
+    if unknown:
+        shown = ", ".join(unknown[:MAX_WORDS_SHOWN]) + (", ..." if len(unknown) > MAX_WORDS_SHOWN else "")
+        counts = (len(unknown), len(words))
+        log.warning("%d of %d probe words have no vector in %s and are all 0: %s", *counts, encoder.name, shown)

@@ -1,0 +1,1 @@
+"""Forecast of a run (``--dry-run``): planned work and estimated time."""

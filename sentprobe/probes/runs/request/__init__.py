@@ -1,0 +1,1 @@
+"""The request for a run: suites, targets, methods and settings, checked once."""

@@ -1,0 +1,295 @@
+"""The suites of tasks that are built, with the settings of their datasets."""
+
+import logging
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import TypeAlias
+
+from sentprobe.disk.files import describe_folder, is_table
+from sentprobe.errors import ArgumentTypeError, SentprobeError, UsageError, check_whole
+from sentprobe.extras import require_libraries
+from sentprobe.generator.spaces.held_out_words import SplitSide
+from sentprobe.lexicon.lexicon import Lexicon
+from sentprobe.lexicon.read import choose_vocabulary, english
+from sentprobe.probes.compeval import TASKS, CompevalTask, build, check_size, find_task
+from sentprobe.probes.compeval.held_out_structures import Structure, find_structure
+from sentprobe.probes.corpus.table import Table, open_table
+from sentprobe.probes.dataset import ProbeDataset, Sampling, Size, TooFewError
+from sentprobe.probes.natural.catalogue import find_tasks
+from sentprobe.probes.natural.datasets import NaturalRecipe, build_datasets, check_natural_size
+from sentprobe.probes.natural.natural_task import NaturalTask, TaskGroup
+from sentprobe.probes.natural.selection import NaturalSettings, parse_band
+from sentprobe.progress import Reporter, show_bars
+from sentprobe.specs import COMPEVAL, check_distinct, choose_member
+
+log = logging.getLogger(__name__)
+
+Names: TypeAlias = Sequence[str]
+"""Task names; empty: all."""
+
+BuildResult: TypeAlias = ProbeDataset | TooFewError
+"""A dataset, or the reason why it cannot be built."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompevalSuite:
+    """Tasks of compeval, with the settings of their datasets."""
+
+    tasks: tuple[CompevalTask, ...]
+    lexicon: Lexicon
+    vocabulary: str
+    size: Size
+    sampling: Sampling
+    seed: int
+    side: SplitSide | None = None
+    """The side of a split whose words and structures are used; None: all."""
+    structure: Structure | None = None
+    """The structure that is held out of training."""
+
+    def build(self, *, command: str) -> Iterator[tuple[str, BuildResult]]:
+        """Yield each task's name with its dataset, or the reason why it cannot be built."""
+        for task in self.tasks:
+            try:
+                yield task.name, self._build(task, command)
+            except TooFewError as error:
+                yield task.name, error
+
+    def replace_seed(self, seed: int) -> "CompevalSuite":
+        """Return the suite with another seed."""
+        return replace(self, seed=seed)
+
+    def _build(self, task: CompevalTask, command: str) -> ProbeDataset:
+        return build(
+            task,
+            self.lexicon,
+            vocabulary=self.vocabulary,
+            size=self.size,
+            seed=self.seed,
+            sampling=self.sampling,
+            structure=self.structure,
+            command=command,
+            side=self.side,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NaturalSuite:
+    """Natural-text tasks, and the corpus table that their datasets are taken from."""
+
+    tasks: tuple[NaturalTask, ...]
+    table: Table
+    recipe: NaturalRecipe
+
+    def build(self, *, command: str) -> Iterator[tuple[str, BuildResult]]:
+        """Yield each task's name with its dataset, or the reason why it cannot be built.
+
+        Raises:
+            TableError: the table is damaged.
+        """
+        self.table.check_shards()
+        for task, built in build_datasets(self.tasks, self.table, recipe=self.recipe, command=command):
+            yield task.name, built
+
+    def replace_seed(self, seed: int) -> "NaturalSuite":
+        """Return the suite with another seed."""
+        return replace(self, recipe=replace(self.recipe, seed=seed))
+
+
+AnySuite: TypeAlias = CompevalSuite | NaturalSuite
+
+
+def build_all(suite: AnySuite, *, command: str, reporter: Reporter) -> Iterator[tuple[str, BuildResult]]:
+    """Build the datasets of a suite one by one, with progress; see their ``build``."""
+    if suite.tasks:
+        reporter.begin("build the tasks", len(suite.tasks))
+        for built in suite.build(command=command):
+            yield built
+            reporter.advance()
+
+
+def build_failure_error(failures: Collection[TooFewError], *, total: int) -> SentprobeError:
+    """Return the error that names the tasks, of *total*, that could not be built.
+
+    It is a UsageError if all tasks failed because too few items were requested.
+    """
+    is_wrong_request = len(failures) == total and all(isinstance(failure, UsageError) for failure in failures)
+    count = f"{len(failures)} of {total} tasks could not be built"
+    return (UsageError if is_wrong_request else SentprobeError)("\n".join([f"{count}:", *map(str, failures)]))
+
+
+@dataclass(frozen=True, slots=True)
+class ItemCounts:
+    """The number of items of each task; None: the default of its suite.
+
+    Raises:
+        ArgumentTypeError: a number is not whole.
+    """
+
+    train: int | None = None
+    test: int | None = None
+    validation: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("train", "test", "validation"):
+            check_whole(name, getattr(self, name))
+
+    def apply_to(self, usual: Size) -> Size:
+        """Return the default size, with these counts where they are not None."""
+        return usual.override(self.train, self.test, self.validation)
+
+
+def make_compeval(
+    names: Names,
+    *,
+    lexicon: Callable[[], Lexicon] = english,
+    vocabulary: str | None = None,
+    counts: ItemCounts = ItemCounts(),
+    sampling: Sampling = Sampling.MIRROR,
+    structure: str | None = None,
+    seed: int = 0,
+    side: SplitSide | None = None,
+) -> CompevalSuite:
+    """Return the suite compeval with these tasks; no *names*: all tasks.
+
+    The lexicon is loaded after all other arguments are checked.
+
+    Raises:
+        UsageError: an unknown task, structure or vocabulary, a repeated task, a size that does not balance; a side of a
+            split without words or without a task's structures.
+    """
+    held_out = None if structure is None else find_structure(structure)
+    tasks = tuple(find_task(name) for name in names or TASKS)
+    check_distinct("task", [task.name for task in tasks])
+    size = counts.apply_to(Size())
+    for task in tasks:
+        check_size(task, size, sampling=sampling, halves=held_out is not None)
+    built_lexicon = lexicon()
+    vocabulary = vocabulary or choose_vocabulary(built_lexicon, COMPEVAL)
+    built_lexicon.vocabulary(vocabulary)
+    if side:
+        side.restrict_lexicon(built_lexicon, vocabulary)
+    return CompevalSuite(
+        tasks=tasks,
+        lexicon=built_lexicon,
+        vocabulary=vocabulary,
+        size=size,
+        sampling=sampling,
+        seed=seed,
+        side=side,
+        structure=held_out,
+    )
+
+
+def make_natural(
+    table: Table,
+    names: Names,
+    *,
+    settings: NaturalSettings = NaturalSettings(),  # noqa: B008 - frozen
+    counts: ItemCounts = ItemCounts(),
+    seed: int = 0,
+    audit: bool = False,
+) -> NaturalSuite:
+    """Return the natural-text tasks of these names or groups, from a table.
+
+    Raises:
+        UsageError: an unknown task, or a number out of range.
+    """
+    tasks = tuple(find_tasks(names))
+    size = counts.apply_to(NaturalRecipe().size)
+    require_libraries(*(("duckdb", "sklearn") if audit else ("duckdb",)))
+    recipe = NaturalRecipe(size=size, seed=seed, settings=settings, audit=audit)
+    check_natural_size(size)
+    return NaturalSuite(tasks=tasks, table=table, recipe=recipe)
+
+
+def check_sampling(tasks: Iterable[NaturalTask], sampling: Sampling) -> None:
+    """Check that a task supports the sampling method.
+
+    Raises:
+        UsageError: *sampling* is PAPER, and all tasks are of Conneau et al.
+    """
+    if sampling is Sampling.PAPER and all(task.suite is TaskGroup.CONNEAU for task in tasks):
+        raise UsageError(
+            "sampling paper is for the tasks of Adi et al. (task adi), none of which is asked for; "
+            "those of Conneau et al. have one way"
+        )
+
+
+def open_table_unchecked(path: Path) -> Table:
+    """Return the corpus table; its shards are not read.
+
+    Raises:
+        UsageError: the path is missing, or not a table.
+        TableError: the table is unfinished or damaged.
+    """
+    if not path.exists():
+        raise UsageError(f"there is no table {path}; make one of a corpus with probe analyze")
+    if not is_table(path) and (kind := describe_folder(path)):
+        raise UsageError(f"{path}: not a table of an analysed corpus, but {kind}; make one with probe analyze")
+    return open_table(path, check=False)
+
+
+def build_natural(
+    table: Path | str,
+    tasks: Sequence[str] | str = (),
+    *,
+    train: int | None = None,
+    test: int | None = None,
+    validation: int | None = None,
+    seed: int = 0,
+    frequency_band: str | None = None,
+    odd_band: str | None = None,
+    words: int | None = None,
+    first_rank: int | None = None,
+    sequences: int | None = None,
+    sampling: str = Sampling.MIRROR,
+    audit: bool = True,
+    progress: bool = False,
+) -> list[ProbeDataset]:
+    """Build natural-text tasks from a corpus table, as ``probe build natural`` does.
+
+    - table: the output of ``probe analyze``
+    - tasks: names of tasks or groups (``"adi"``); by default the ten of Conneau et al. 2018
+    - the others are the options of that command
+
+    A task for which the corpus is too small is left out, with a warning.
+
+    Raises:
+        ArgumentTypeError: the table is no path.
+        UsageError: an unknown task, a band or number out of range, or a missing table.
+        SentprobeError: none of the tasks can be built; the table is damaged.
+    """
+    if not isinstance(table, str | PathLike):
+        raise ArgumentTypeError(f"a {type(table).__name__} is no path of the table of a corpus")
+    settings = NaturalSettings(
+        band=None if frequency_band is None else parse_band(frequency_band),
+        odd_band=None if odd_band is None else parse_band(odd_band),
+        words=words,
+        first_rank=first_rank,
+        sequences=sequences,
+        sampling=choose_member(Sampling, sampling, what="sampling"),
+    )
+    suite = make_natural(
+        open_table_unchecked(Path(table)),
+        (tasks,) if isinstance(tasks, str) else tuple(tasks),
+        settings=settings,
+        counts=ItemCounts(train, test, validation),
+        seed=seed,
+        audit=audit,
+    )
+    check_sampling(suite.tasks, suite.recipe.settings.sampling)
+    with show_bars(show=progress) as reporter:
+        built = [dataset for _, dataset in build_all(suite, command="", reporter=reporter)]
+    failures = [failure for failure in built if isinstance(failure, TooFewError)]
+    if len(failures) == len(built):
+        raise build_failure_error(failures, total=len(built))
+    warn_left_out(failures)
+    return [dataset for dataset in built if isinstance(dataset, ProbeDataset)]
+
+
+def warn_left_out(failures: Iterable[TooFewError]) -> None:
+    """Warn of the tasks that were left out."""
+    for failure in failures:
+        log.warning("left out: %s", failure)

@@ -1,0 +1,124 @@
+"""The settings of a run, shared by all its encoders and tasks."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from sentprobe.engines import KEPT_MESSAGE, EngineChoice
+from sentprobe.errors import UsageError, check_seed, check_whole
+from sentprobe.extras import require_libraries
+from sentprobe.probes.encoders.cache.vector_cache import Cache
+from sentprobe.probes.results.result import METHODS, Condition
+from sentprobe.processes import check_count
+
+DRAW_SEED_STEP = 10
+"""The distance between the seeds of two draws, and the maximum number of probe seeds in a draw."""
+CPU = "cpu"
+"""The device that always exists."""
+
+ONE_PROCESS = EngineChoice(jobs=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """The settings of a run; made by :func:`make_run`."""
+
+    seed: int = 0
+    """The seed of random vectors and words, and of the split of validation items."""
+    seeds: tuple[int, ...] = (0,)
+    """The seeds of the probes: one probe for each, under each condition."""
+    draws: int = 1
+    """The number of independent draws of built data, untrained weights and probes."""
+    controls: bool = True
+    methods: tuple[Condition, ...] = ()
+    """Further conditions, of METHODS."""
+    out: Path | None = None
+    force: bool = False
+    """Whether existing results are replaced."""
+    cache: Cache | None = field(default=None, compare=False)
+    command: str = ""
+    text: str = ""
+    """The text of the run file that is stored beside the results; empty: none."""
+    device: str = "cpu"
+    """The device on which probes are trained."""
+    threads: int | None = 1
+    """PyTorch's threads in each training process; None: unchanged."""
+    encoding_threads: int | None = None
+    """PyTorch's threads for encoding sentences, before training."""
+    machines: EngineChoice = ONE_PROCESS
+    """The engine on which probes are trained and, on a cluster, sentences encoded."""
+
+    @property
+    def kept_note(self) -> str:
+        """The part of an error message that says whether results are stored."""
+        return KEPT_MESSAGE if self.out else "use --out to keep results and resume a run"
+
+    def iterate_draws(self) -> Iterator["Run"]:
+        """Yield the run of each draw; its seeds are DRAW_SEED_STEP above those of the draw before.
+
+        >>> [(draw.seed, draw.seeds) for draw in make_run(seeds=2, draws=2).iterate_draws()]
+        [(0, (0, 1)), (10, (10, 11))]
+        """
+        for offset in range(0, self.draws * DRAW_SEED_STEP, DRAW_SEED_STEP):
+            seeds = tuple(seed + offset for seed in self.seeds)
+            yield replace(self, seed=self.seed + offset, seeds=seeds, draws=1)
+
+
+def make_run(
+    *,
+    seed: int = 0,
+    seeds: int = 1,
+    draws: int = 1,
+    controls: bool = True,
+    methods: Sequence[Condition] = (),
+    out: Path | str | None = None,
+    force: bool = False,
+    cache: Cache | None = None,
+    command: str = "",
+    text: str = "",
+    device: str = "cpu",
+    threads: int | None = 1,
+    encoding_threads: int | None = None,
+    machines: EngineChoice = ONE_PROCESS,
+) -> Run:
+    """Check the settings and return the run.
+
+    - seeds: number of probes under each condition, with the seeds *seed*, *seed* + 1, ...
+    - draws: number of independent draws of data, weights and probes, with *seed*, *seed* + 10, ...
+    - methods: further conditions, of METHODS
+    - device: cpu, cuda, cuda:1, mps, or auto, the best one available
+
+    Raises:
+        UsageError: a number out of range, or an unknown device.
+        ArgumentTypeError: not a number.
+    """
+    check_whole("seed", seed)
+    check_seed(seed)
+    for name, count in (("seeds", seeds), ("draws", draws), ("threads", threads), ("threads", encoding_threads)):
+        check_count(name, count)
+    if draws > 1 and seeds > DRAW_SEED_STEP:
+        raise UsageError(
+            f"{seeds} seeds: in several draws there are at most {DRAW_SEED_STEP} probes each, "
+            f"since the seeds of two draws are {DRAW_SEED_STEP} apart"
+        )
+    require_libraries("torch")
+    if device != CPU:
+        from sentprobe.probes.trainer.devices import find_device
+
+        device = find_device(device)
+    return Run(
+        seed=seed,
+        seeds=tuple(range(seed, seed + seeds)),
+        draws=draws,
+        controls=controls,
+        methods=tuple(method for method in METHODS if method in methods),
+        out=None if out is None else Path(out),
+        force=force,
+        cache=cache,
+        command=command,
+        text=text,
+        device=device,
+        threads=threads,
+        encoding_threads=encoding_threads,
+        machines=machines,
+    )

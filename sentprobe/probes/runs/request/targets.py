@@ -1,0 +1,285 @@
+"""Targets of a run: suites to build, datasets in files, and datasets in memory."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from pathlib import Path
+from typing import TypeAlias
+
+from sentprobe.disk.files import is_table
+from sentprobe.errors import ArgumentTypeError, UsageError, suggest
+from sentprobe.probes.compeval import TASKS
+from sentprobe.probes.corpus.table import Table, open_table
+from sentprobe.probes.dataset import ProbeDataset, TooFewError
+from sentprobe.probes.encoders.resolve import is_encoder
+from sentprobe.probes.formats import read_datasets
+from sentprobe.probes.natural.catalogue import TASKS as NATURAL_TASKS
+from sentprobe.probes.natural.natural_task import TaskGroup
+from sentprobe.probes.runs.request import built_suites as built
+from sentprobe.probes.suites import to_own_name
+from sentprobe.progress import Reporter
+from sentprobe.specs import COMPEVAL, NATURAL, SUITES, check_distinct
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDatasets:
+    """A file or folder of datasets."""
+
+    path: Path
+
+
+Target: TypeAlias = built.AnySuite | StoredDatasets | ProbeDataset
+
+TargetWord: TypeAlias = str | ProbeDataset
+"""A target as requested: the name of a suite, a path, or a dataset in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """The targets that were requested on the command line or in Python, in order."""
+
+    words: tuple[str, ...]
+    items: tuple[Target, ...]
+    names: tuple[str, ...] = ()
+    """The requested tasks; empty: all."""
+
+    @property
+    def description(self) -> str:
+        """The requested targets as text, for messages."""
+        return ", ".join(self.words)
+
+    @property
+    def built(self) -> list[built.AnySuite]:
+        """The suites among the targets, whose datasets are built."""
+        return [target for target in self.items if not isinstance(target, StoredDatasets | ProbeDataset)]
+
+    @property
+    def suites(self) -> list[str]:
+        """The names of the suites."""
+        names: dict[type, str] = {built.CompevalSuite: COMPEVAL, built.NaturalSuite: NATURAL}
+        return [names[type(suite)] for suite in self.built]
+
+    def replace_seed(self, seed: int) -> "Targets":
+        """Return the targets with another seed of the suites."""
+        items = (t if isinstance(t, StoredDatasets | ProbeDataset) else t.replace_seed(seed) for t in self.items)
+        return replace(self, items=tuple(items))
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteMakers:
+    """Functions that make suites: compeval from task names, natural from a table too."""
+
+    compeval: Callable[[built.Names], built.CompevalSuite]
+    natural: Callable[[Table, built.Names], built.NaturalSuite]
+
+
+ClassifiedTarget: TypeAlias = tuple[TargetWord, str | None]
+"""A requested target with the suite it names; None: datasets."""
+
+
+def classify_targets(words: Sequence[TargetWord]) -> list[ClassifiedTarget]:
+    """Return each requested target with the suite it names; ``natural`` itself is left out.
+
+    Raises:
+        UsageError: a repeated or missing target; two tables, or none for ``natural``.
+    """
+    written_words = [word for word in words if isinstance(word, str)]
+    if written_words or not words:
+        check_distinct("target", written_words)
+    kinds = [(word, _find_suite(word)) for word in words if word != NATURAL]
+    _check_tables([word for word, kind in kinds if kind == NATURAL], written_words)
+    for word, kind in kinds:
+        if isinstance(word, str) and kind is None and not Path(word).exists():
+            raise unknown_suite_error(word, why=", nor such a file or directory")
+    return kinds
+
+
+def make_targets(
+    words: Sequence[TargetWord], names: built.Names, *, kinds: Sequence[ClassifiedTarget], makers: SuiteMakers
+) -> Targets:
+    """Return the requested targets; *kinds* are those of :func:`classify_targets`.
+
+    Raises:
+        UsageError: an unknown task, or a wrong setting of a suite.
+    """
+    targets: list[Target] = []
+    for word, kind in kinds:
+        own_names = _select_suite_names(names, kind) if len(kinds) > 1 else tuple(names)
+        if own_names or not names:
+            targets.append(_make_target(word, kind, own_names, makers))
+    written_words = tuple(word if isinstance(word, str) else word.name for word in words)
+    return Targets(written_words, tuple(targets), tuple(names))
+
+
+def _make_target(word: TargetWord, kind: str | None, names: built.Names, makers: SuiteMakers) -> Target:
+    if isinstance(word, ProbeDataset):
+        return word
+    if kind == COMPEVAL:
+        return makers.compeval(names)
+    if kind == NATURAL:
+        return makers.natural(open_table(Path(word), check=False), names)
+    return StoredDatasets(Path(word))
+
+
+DatasetsArgument: TypeAlias = str | Path | ProbeDataset | Iterable[str | Path | ProbeDataset]
+"""A suite, a path of datasets or of a table, a dataset in memory, or several of them."""
+
+
+def find_targets(
+    datasets: DatasetsArgument,
+    *,
+    tasks: Sequence[str] | str = (),
+    counts: built.ItemCounts = built.ItemCounts(),  # noqa: B008 - frozen
+    structure: str | None = None,
+    seed: int = 0,
+) -> Targets:
+    """Return the targets requested in Python.
+
+    - tasks: only these; by default all
+    - counts: numbers of items of tasks that are built
+    - structure: the structure held out of the training items of compeval
+
+    Raises:
+        ArgumentTypeError: a value is no dataset.
+        UsageError: see :func:`classify_targets` and :func:`make_targets`; counts without a suite.
+    """
+    words = [_to_target_word(dataset) for dataset in _as_list(datasets)]
+    if not words:
+        check_distinct("dataset", [])
+    kinds = classify_targets(words)
+    if counts != built.ItemCounts() and not any(kind for _, kind in kinds):
+        raise UsageError(
+            "train, test and validation are for tasks that are built (compeval, or a table); "
+            "the datasets given are there already"
+        )
+    if structure is not None and not any(kind == COMPEVAL for _, kind in kinds):
+        raise UsageError("hold_out_structure is for the suite compeval, which is not asked for")
+    makers = SuiteMakers(
+        lambda names: built.make_compeval(names, counts=counts, structure=structure, seed=seed),
+        lambda table, names: built.make_natural(table, names, counts=counts, seed=seed),
+    )
+    names = (tasks,) if isinstance(tasks, str) else tuple(tasks)
+    return make_targets(words, names, kinds=kinds, makers=makers)
+
+
+def _as_list(value: object) -> list[object]:
+    is_single = isinstance(value, str | PathLike | ProbeDataset | Mapping | bytes | type) or is_encoder(value)
+    return list(value) if isinstance(value, Iterable) and not is_single else [value]
+
+
+def _to_target_word(value: object) -> TargetWord:
+    if isinstance(value, str | ProbeDataset):
+        return value
+    if isinstance(value, PathLike):
+        return str(os.fspath(value))
+    hint = "; encoders come after the datasets" if is_encoder(value) else ""
+    raise ArgumentTypeError(
+        f"a {type(value).__name__} is no dataset; wanted: 'compeval', a path of datasets or of a "
+        f"table, a ProbeDataset, or a list of these{hint}"
+    )
+
+
+def _check_tables(tables: Sequence[TargetWord], written_words: Sequence[str]) -> None:
+    if NATURAL in written_words and not tables:
+        for word in written_words:
+            if word not in (COMPEVAL, NATURAL):
+                built.open_table_unchecked(Path(word))
+        raise missing_table_error("probe run")
+    if len(tables) > 1:
+        raise UsageError(
+            f"{' and '.join(map(str, tables))} are tables, and the same tasks would be built of "
+            "each; run one at a time, or analyse their texts as one corpus"
+        )
+
+
+def _find_suite(word: TargetWord) -> str | None:
+    """Return the suite that a requested target names; None: datasets."""
+    if word == COMPEVAL:
+        return COMPEVAL
+    return NATURAL if isinstance(word, str) and is_table(Path(word)) else None
+
+
+def _select_suite_names(names: Sequence[str], kind: str | None) -> tuple[str, ...]:
+    """Return the task names that may be of a suite; a stored dataset may have any name."""
+    if kind == COMPEVAL:
+        return tuple(name for name in names if name in TASKS)
+    if kind == NATURAL:
+        suite_names = {*NATURAL_TASKS, *(group.value for group in TaskGroup)}
+        return tuple(name for name in names if to_own_name(name) in suite_names)
+    return tuple(names)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDatasets:
+    """The datasets of targets, and the reasons why others could not be built, by name."""
+
+    datasets: tuple[ProbeDataset, ...]
+    failures: Mapping[str, TooFewError] = field(default_factory=dict)
+
+
+def find_datasets(targets: Targets, *, command: str, reporter: Reporter) -> FoundDatasets:
+    """Build and read the datasets of all targets, in order.
+
+    Raises:
+        UsageError: an unknown task, or two datasets of one name.
+        SentprobeError: none of the tasks could be built.
+    """
+    datasets: list[ProbeDataset] = []
+    failures: dict[str, TooFewError] = {}
+    for target in targets.items:
+        if isinstance(target, StoredDatasets | ProbeDataset):
+            datasets += _read_selected(target, targets)
+            continue
+        for name, built_dataset in built.build_all(target, command=command, reporter=reporter):
+            if isinstance(built_dataset, ProbeDataset):
+                datasets.append(built_dataset)
+            else:
+                failures[name] = built_dataset
+    if failures and not datasets:
+        raise built.build_failure_error(failures.values(), total=len(failures))
+    names = [data.name for data in datasets]
+    for name in targets.names:
+        known_names = {*map(to_own_name, names), *failures, *(group.value for group in TaskGroup)}
+        if to_own_name(name) not in known_names:
+            raise UsageError(f"there is no task {name!r} in {targets.description}")
+    check_distinct("dataset", names)
+    return FoundDatasets(tuple(datasets), failures)
+
+
+def _read_selected(target: StoredDatasets | ProbeDataset, targets: Targets) -> list[ProbeDataset]:
+    """Return the requested datasets of a target."""
+    if isinstance(target, ProbeDataset):
+        datasets, source = [target], target.name
+    else:
+        datasets, source = read_datasets(target.path), str(target.path)
+    if not targets.names:
+        return datasets
+    names = [data.name for data in datasets]
+    names_by_request = {name: _match_names(name, names) for name in targets.names}
+    unknown = [name for name, matches in names_by_request.items() if not matches]
+    if unknown and sum(word != NATURAL for word in targets.words) == 1:
+        raise UsageError(
+            f"{source}: there is no task {unknown[0]!r}{suggest(unknown[0], names)}; the tasks are {', '.join(names)}"
+        )
+    chosen = {name for matches in names_by_request.values() for name in matches}
+    return [data for data in datasets if data.name in chosen]
+
+
+def _match_names(name: str, names: Sequence[str]) -> list[str]:
+    """Return the datasets with this name, else those of the task with this name."""
+    return (
+        [name] if name in names else [candidate for candidate in names if to_own_name(candidate) == to_own_name(name)]
+    )
+
+
+def missing_table_error(command: str) -> UsageError:
+    """Return the error that the suite natural lacks its table."""
+    return UsageError(
+        f"the suite natural needs the table of a corpus: {command} natural TABLE; probe analyze makes one"
+    )
+
+
+def unknown_suite_error(name: str, *, why: str = "") -> UsageError:
+    """Return the error for an unknown suite; *why* extends the message."""
+    return UsageError(f"there is no suite {name!r}{suggest(name, SUITES)}{why}; the suites are: {', '.join(SUITES)}")

@@ -1,0 +1,1 @@
+"""Training of encoders, and probing them on the way."""

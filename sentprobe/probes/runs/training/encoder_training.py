@@ -1,0 +1,348 @@
+"""Encoder training: from texts and an architecture to an encoder folder."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from enum import Enum
+from functools import lru_cache, partial
+from hashlib import file_digest
+from itertools import chain
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from sentprobe import progress, versions
+from sentprobe.disk import files
+from sentprobe.disk.locks import hold_lock
+from sentprobe.disk.scratch import make_part
+from sentprobe.errors import SentprobeError, UsageError, format_count, path_error
+from sentprobe.probes.encoders.files.word_files import read_word_vectors
+from sentprobe.probes.encoders.files.word_vectors import WordVectors
+from sentprobe.probes.encoders.trained import model_config as config
+from sentprobe.probes.encoders.trained import model_folder as folders
+from sentprobe.probes.encoders.trained import sentence_model as models
+from sentprobe.probes.encoders.trained.trained_encoder import TrainedEncoder, TrainedOptions, TrainingPoint
+from sentprobe.probes.geometry import distance_results as geometry
+from sentprobe.probes.pretraining import checkpoint, devices_and_precision, loop, objectives
+from sentprobe.probes.pretraining.objectives import ObjectiveKind
+from sentprobe.probes.pretraining.schedule import TrainingState, ValidationPoint
+from sentprobe.probes.pretraining.skip_gram import SKIP_GRAM, learn_skip_gram
+from sentprobe.probes.pretraining.texts import running_text, text_files
+from sentprobe.probes.pretraining.texts.meanings import sample_meanings
+from sentprobe.probes.pretraining.texts.open_texts import TextKind, open_texts
+from sentprobe.probes.pretraining.vocabulary import learn_vocabulary
+from sentprobe.probes.results import store
+from sentprobe.probes.results.training_curve import LearningCurve, LearningPoint, add_point
+from sentprobe.probes.runs.training.scorer import Scorer
+from sentprobe.probes.runs.training.training_plan import TextPlan, TrainingPlan, check_texts
+
+UNTRAINED = "saved as it was drawn; --objective none trains nothing"
+
+PROBES = "probes"
+"""The results folder in the folder of an encoder."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingReport:
+    """The outcome of a training."""
+
+    out: Path
+    state: TrainingState | None
+    """The last state; None: the objective trains nothing."""
+    why: str
+    was_finished: bool
+    """Whether the training was finished by an earlier command."""
+
+
+def run_training(
+    plan: TrainingPlan, reporter: progress.Reporter, *, report: Callable[[str], None] = lambda _: None
+) -> TrainingReport:
+    """Train an encoder, resuming from its folder; *report* receives progress messages.
+
+    Raises:
+        UsageError: the folder holds something else; the texts do not fit the objective.
+        SentprobeError: see :func:`sentprobe.probes.pretraining.loop.train`.
+    """
+    check_texts(plan)
+    with files.making_folder(plan.out):
+        return _train_in_folder(plan, reporter, report)
+
+
+def _train_in_folder(plan: TrainingPlan, reporter: progress.Reporter, report: Callable[[str], None]) -> TrainingReport:
+    _check_folder(plan.out)
+    identity = identify_training(plan)
+    try:
+        with hold_lock(plan.out, wait=False) as is_locked:
+            if not is_locked and devices_and_precision.is_first_process():
+                raise SentprobeError(f"{plan.out}: another process trains there")
+            return _find_finished_training(plan, identity) or _train_encoder(plan, identity, reporter, report)
+    except OSError as error:
+        raise path_error(plan.out, "cannot write there", error) from error
+
+
+def _check_folder(folder: Path) -> None:
+    """Raise UsageError for a folder that holds something else."""
+    own_names = {config.CONFIG_FILE, folders.WORDS, folders.WEIGHTS, checkpoint.CHECKPOINT_FOLDER, PROBES}
+    try:
+        names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
+    except OSError as error:
+        raise path_error(folder, "cannot write there", error) from error
+    if foreign_names := names - own_names:
+        raise UsageError(f"{folder}: holds something else ({min(foreign_names)}); choose another folder")
+
+
+def identify_training(plan: TrainingPlan) -> checkpoint.Identity:
+    """Return the values that decide the weights, by name.
+
+    Raises:
+        UsageError: a file is missing, or bfloat16 is not supported.
+    """
+    machine, texts, model = plan.settings.machine, plan.texts, plan.model
+    sources = (*texts.corpus, *([texts.parallel] if texts.parallel else []))
+    paths = (Path(name) for source in sources for name in text_files.find_files([source]))
+    return (
+        _flatten_fields(model.architecture, kind="architecture")
+        | {"objective": plan.objective, "corpus": " ".join(map(_digest_path, paths))}
+        | _flatten_fields(texts.options)
+        | _flatten_fields(texts, excluded=("corpus", "parallel", "options"))
+        | _flatten_fields(model, excluded=("architecture",))
+        | {"vectors": _identify_vectors(model.vectors)}
+        | _flatten_fields(plan.settings.optimizer, kind="optimizer")
+        | {"devices": machine.devices, "precision": devices_and_precision.choose_precision(machine).value}
+        | _flatten_fields(plan.options)
+    )
+
+
+Value: TypeAlias = str | int | float | bool
+
+
+def _flatten_fields(values: Any, *, excluded: Sequence[str] = (), **renamed: str) -> dict[str, Value]:
+    """Return the fields of a value by name; some are renamed."""
+    names = (entry.name for entry in fields(values) if entry.name not in excluded)
+    return {renamed.get(name, name): _to_plain_value(getattr(values, name)) for name in names}
+
+
+def _to_plain_value(value: Any) -> Value:
+    """Return a value in JSON form: a digest for a file or folder, an empty text for None."""
+    match value:
+        case None:
+            return ""
+        case Path():
+            return _digest_path(value)
+        case Enum():
+            return str(value.value)
+        case tuple():
+            return " ".join(value)
+    plain_value: Value = value
+    return plain_value
+
+
+def _identify_vectors(vectors: str) -> str:
+    return _digest_path(Path(vectors)) if vectors not in ("", SKIP_GRAM) else vectors or "drawn"
+
+
+def _digest_path(path: Path) -> str:
+    try:
+        if path.is_dir():
+            return versions.digest_folder(path)
+        with path.open("rb") as file:
+            return file_digest(file, "sha256").hexdigest()[:16]
+    except OSError as error:
+        raise path_error(path, "cannot read it", error) from error
+
+
+def _find_finished_training(plan: TrainingPlan, identity: checkpoint.Identity) -> TrainingReport | None:
+    """Return the report of a finished training in the folder; None: not finished.
+
+    Raises:
+        OtherTrainingError: the folder holds another training.
+    """
+    stored = checkpoint.read_state(plan.out)
+    if stored is not None:
+        checkpoint.check_same_training(plan.out, stored.identity, identity)
+        why = stored.state.find_end_reason(plan.settings.limits)
+        is_over = why and stored.state.is_validated and _has_results(plan, stored.state.step)
+        return TrainingReport(plan.out, stored.state, why, was_finished=True) if is_over else None
+    if not config.is_model_folder(plan.out):
+        return None
+    record = config.read_config(plan.out).record
+    checkpoint.check_same_training(plan.out, record.get("identity", {}), identity)
+    is_over = not plan.kind.learns and _has_results(plan, 0)
+    return TrainingReport(plan.out, None, UNTRAINED, was_finished=True) if is_over else None
+
+
+def _has_results(plan: TrainingPlan, step: int) -> bool:
+    """Say whether the folder has all probe and geometry results of a step."""
+    if plan.probing is None:
+        return True
+    folder = plan.out / PROBES
+    probed = [result for result in store.read_sound_results(folder) if result.step == step]
+    probed_names = {result.task for result in probed} | {result.dataset_fingerprint for result in probed}
+    tasks = (task if isinstance(task, str) else task.fingerprint() for task in plan.probing.tasks)
+    contrasts = {result.contrast for result in geometry.read_geometry(folder) if result.step == step}
+    return probed_names.issuperset(tasks) and contrasts.issuperset(plan.probing.contrasts)
+
+
+def _train_encoder(
+    plan: TrainingPlan, identity: checkpoint.Identity, reporter: progress.Reporter, report: Callable[[str], None]
+) -> TrainingReport:
+    score_point = _make_point_scorer(plan, report)  # fails early if probing data cannot be built
+    reporter.begin("read the texts", 1)
+    texts = read_texts(plan.kind, plan.texts, seed=plan.options.seed)
+    report(f"{plan.out}: read {describe_texts(texts)}")
+    if (stored_state := checkpoint.read_state(plan.out)) is not None:
+        report(f"{plan.out}: goes on after {format_count(stored_state.state.step, 'step')}")
+    model = make_model(plan, texts)
+    reporter.advance()
+    save = partial(save_model, plan, identity, describe_texts(texts))
+    if not plan.kind.learns:
+        score_point(loop.ProbingPoint(0, 0.0, model.eval()))
+        save(model, None)  # saved last: an existing model means that it was probed
+        return TrainingReport(plan.out, None, UNTRAINED, was_finished=False)
+    reporter.begin("prepare the objective", 1)
+    prepared = objectives.prepare(plan.kind, texts, model, plan.options)
+    reporter.advance()
+    training_store = loop.TrainingStore(plan.out, identity, save, partial(_write_validation, plan))
+    state = loop.train(prepared, plan.settings, training_store, at_point=score_point, reporter=reporter)
+    return TrainingReport(plan.out, state, state.find_end_reason(plan.settings.limits), was_finished=False)
+
+
+def read_texts(kind: ObjectiveKind, plan: TextPlan, *, seed: int) -> Any:
+    """Return the training texts of an objective.
+
+    Raises:
+        UsageError, SentprobeError: a file is missing, damaged or too small.
+    """
+    if kind.texts is TextKind.EVENTS:
+        return sample_meanings(plan.events, seed=seed)
+    reader_options: dict[str, Any] = {}
+    if kind.texts is TextKind.PARALLEL:
+        reader_options["columns"] = plan.columns or None
+    elif kind.texts is TextKind.SENTENCES:
+        column = dict(zip(("column",), plan.columns, strict=False))
+        reader_options["files"] = running_text.SentenceFiles(format=plan.format, document=plan.document, **column)
+    translations = [plan.parallel] if plan.parallel else []
+    return open_texts(kind.texts, *plan.corpus, *translations, options=plan.options, **reader_options)
+
+
+def describe_texts(texts: Any) -> str:
+    """Return a description of the texts and of omitted parts."""
+    omitted = getattr(texts, "omitted", None)
+    return f"{texts}; {omitted}" if omitted else str(texts)
+
+
+_INPUT_FIELDS: Mapping[TextKind, tuple[str, ...]] = {
+    TextKind.SENTENCES: ("texts",),
+    TextKind.PARALLEL: ("sources",),
+    TextKind.NLI: ("premises", "hypotheses"),
+    TextKind.TRIPLETS: ("anchors", "positives", "negatives"),
+    TextKind.TREES: ("sentences",),
+    TextKind.EVENTS: ("sentences",),
+}
+"""The attributes of texts that the encoder reads."""
+
+
+def make_model(plan: TrainingPlan, texts: Any) -> models.SentenceModel:
+    """Return the untrained model.
+
+    Raises:
+        UsageError: the word vectors are of another width.
+    """
+    model, lower = plan.model, plan.texts.options.lower
+    sentences = [*chain.from_iterable(getattr(texts, name) for name in _INPUT_FIELDS[plan.kind.texts])]
+    return models.make_sentence_model(
+        model.architecture,
+        learn_vocabulary(sentences, words=model.words, lower=lower, reverse=model.reverse),
+        vectors=_make_word_vectors(plan, sentences),
+        frozen=model.frozen,
+        seed=plan.options.seed,
+    )
+
+
+def _make_word_vectors(plan: TrainingPlan, texts: Sequence[str]) -> WordVectors | None:
+    """Return the initial word vectors; a file is read once for all trainings of this process."""
+    model, path = plan.model, Path(plan.model.vectors)
+    if model.vectors == SKIP_GRAM:
+        return learn_skip_gram(texts, dim=model.architecture.inputs, words=model.words, seed=plan.options.seed)
+    if not model.vectors:
+        return None
+    return _read_once(path, path.stat().st_mtime_ns) if path.is_file() else read_word_vectors(path)
+
+
+@lru_cache(maxsize=1)
+def _read_once(path: Path, changed: int) -> WordVectors:  # noqa: ARG001 - another file since then
+    return read_word_vectors(path)
+
+
+def save_model(
+    plan: TrainingPlan,
+    identity: checkpoint.Identity,
+    texts: str,
+    model: models.SentenceModel,
+    state: TrainingState | None,
+) -> None:
+    """Write the model into its folder, beside the other files.
+
+    - texts: a description of the training texts
+
+    Raises:
+        SentprobeError: it cannot be written; the existing model stays.
+    """
+    record = {
+        "family": plan.name,
+        "step": state.step if state else 0,
+        "epoch": state.best.epoch if state and state.best else 0.0,
+        "seed": plan.options.seed,
+        "objective": plan.objective,
+        "texts": texts,
+        "validation": asdict(state.best) if state and state.best else None,
+        "identity": dict(identity),
+        "command": plan.command,
+        "versions": {"sentprobe": versions.get_own_version()} | versions.find_versions("torch"),
+    }
+    try:
+        with make_part(plan.out / "model", folder=True) as part:
+            folders.write_sentence_model(model, part, record)
+            files.sync_folder(part)
+            for name in (folders.WORDS, folders.WEIGHTS, config.CONFIG_FILE):
+                (part / name).replace(plan.out / name)
+    except OSError as error:
+        raise path_error(plan.out, "cannot write the model", error) from error
+
+
+def _make_point_scorer(plan: TrainingPlan, report: Callable[[str], None]) -> Callable[[loop.ProbingPoint], None]:
+    """Return a function that probes the model and writes results beside it.
+
+    Unknown probe words are reported once.
+    """
+    if plan.probing is None:
+        return lambda point: None  # noqa: ARG005
+    scorer = Scorer(
+        contrasts=plan.probing.contrasts,
+        tasks=plan.probing.tasks,
+        triplets=plan.probing.triplets,
+        train=plan.probing.train,
+        test=plan.probing.test,
+        out=plan.out / PROBES,
+        name=plan.name,
+        seed=plan.options.seed,
+    )
+    reported_notes: set[str] = set()
+
+    def score_point(point: loop.ProbingPoint) -> None:
+        options = TrainedOptions(device=str(point.model.words.weight.device))
+        encoder = TrainedEncoder(point.model, options, name=plan.name, point=TrainingPoint())
+        scorer(encoder, step=point.step, epoch=point.epoch)
+        for note in set(encoder.notes) - reported_notes:
+            report(f"{plan.out}: {note}")
+            reported_notes.add(note)
+
+    return score_point
+
+
+def _write_validation(plan: TrainingPlan, validation: ValidationPoint) -> None:
+    """Store a validation beside the probe results, if there are any."""
+    if plan.probing is not None:
+        curve = LearningCurve(family=plan.name, seed=plan.options.seed, metric=validation.metric, command=plan.command)
+        point = LearningPoint(
+            step=validation.step, epoch=validation.epoch, value=validation.value, loss=validation.loss
+        )
+        add_point(curve, point, plan.out / PROBES)

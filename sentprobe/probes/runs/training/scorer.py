@@ -1,0 +1,385 @@
+"""Scores of an encoder during training: the geometry of its vectors, and probe accuracies."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from math import isfinite
+from pathlib import Path
+from statistics import mean
+from typing import Any, TypeAlias, TypedDict, Unpack
+
+from sentprobe.errors import ArgumentTypeError, UsageError, check_seed, check_whole
+from sentprobe.extras import import_module_of_extra
+from sentprobe.generator.pairs.triplets import TripletSpace
+from sentprobe.generator.spaces.held_out_words import parse_side
+from sentprobe.lexicon.read import english
+from sentprobe.probes import encoders as enc
+from sentprobe.probes.dataset import ENCODER_WORDS, ProbeDataset
+from sentprobe.probes.encoders.cache.embedding import embed
+from sentprobe.probes.encoders.capabilities import Capabilities, read_name
+from sentprobe.probes.encoders.models.python import wrap
+from sentprobe.probes.encoders.resolve import is_encoder
+from sentprobe.probes.geometry.distance_results import ALL_TRIPLETS, GeometryResult, write_geometry
+from sentprobe.probes.geometry.distance_run import measure_encoder
+from sentprobe.probes.geometry.measures import NegativeKind
+from sentprobe.probes.geometry.triplet_sentences import SampledTriplets, TripletSampling
+from sentprobe.probes.results.result import Result
+from sentprobe.probes.results.store import prepare_directory
+from sentprobe.probes.runs.execution.runner import run_tasks
+from sentprobe.probes.runs.execution.task import Task, make_tasks
+from sentprobe.probes.runs.request.built_suites import ItemCounts, make_compeval
+from sentprobe.probes.runs.request.settings import Run, make_run
+from sentprobe.probes.runs.training.probing_plan import list_task_names
+from sentprobe.probes.trainer.presets import find_preset
+from sentprobe.progress import SilentReporter
+from sentprobe.specs import COMPEVAL, check_distinct
+
+USUAL_CONTRASTS = ("role", "modifier", "negation", "tense", "number")
+"""The default contrasts."""
+
+MEAN = "mean"
+"""The key of the mean over contrasts or tasks."""
+
+EncodeArgument: TypeAlias = Callable[..., Any] | object
+"""A function of a list of sentences, or an object with ``encode``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreSettings:
+    """The settings of the sentences and items that an encoder is scored on."""
+
+    contrasts: tuple[str, ...]
+    tasks: tuple[str | ProbeDataset, ...]
+    triplets: int
+    train: int
+    test: int
+    preset: str | None
+    seed: int
+    vocabulary: str
+    held_out: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Raise UsageError if nothing is scored, a name is repeated, or a number is out of range."""
+        for name in ("triplets", "train", "test", "seed"):
+            check_whole(name, getattr(self, name))
+        if check_seed(self.seed) < 0:
+            raise UsageError(f"seed={self.seed}: the seed is 0 or more")
+        if not self.contrasts and not self.tasks:
+            raise UsageError("there is nothing to score: name contrasts, tasks or both")
+        for kind, names in (("contrast", self.contrasts), ("task", self.names)):
+            if names:
+                check_distinct(kind, names)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the tasks."""
+        return list_task_names(self.tasks)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of all scores: contrasts for each kind of negative, then tasks; a mean is last in each part."""
+        kinds = [kind.value for kind in NegativeKind]
+        contrasts = [*self.contrasts, MEAN] if self.contrasts else []
+        tasks = [*self.names, MEAN] if self.tasks else []
+        geometry = (f"geometry_{name}_{kind}" for kind in kinds for name in contrasts)
+        return (*geometry, *(f"probe_{name}" for name in tasks))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoreMaterial:
+    """The texts, contrasts and tasks of a scorer, built once."""
+
+    geometry: tuple[SampledTriplets, ...]
+    tasks: tuple[Task, ...]
+    places: Mapping[str, int]
+    """The index of each distinct text among the encoded texts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """A point of a training: step and epoch."""
+
+    step: int | None = None
+    epoch: float | None = None
+
+    def __post_init__(self) -> None:
+        """Raise UsageError if the step is no whole number from 0, or the epoch no number from 0."""
+        check_whole("step", self.step)
+        if self.step is not None and self.step < 0:
+            raise UsageError(f"step={self.step}: a step of training is 0 or more")
+        if self.epoch is not None and not (isfinite(self.epoch) and self.epoch >= 0):
+            raise UsageError(f"epoch={self.epoch}: an epoch of training is 0 or more")
+
+    @property
+    def label(self) -> str:
+        """The step or epoch as text; empty: neither is known.
+
+        >>> Moment(step=100, epoch=0.5).label, Moment(epoch=2.0).label, Moment().label
+        ('step 100', 'epoch 2', '')
+        """
+        if self.step is not None:
+            return f"step {self.step}"
+        return "" if self.epoch is None else f"epoch {self.epoch:g}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorsAt:
+    """The vectors of an encoder at one moment of its training, as an encoder."""
+
+    name: str
+    family: str
+    step: int | None
+    epoch: float | None
+    places: Mapping[str, int] = field(repr=False)
+    vectors: enc.Vectors = field(repr=False)
+    fingerprint: str = ""
+    """Empty: the dependencies of the vectors are unknown."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """The family, step and epoch."""
+        return Capabilities(cacheable=False, family=self.family, step=self.step, epoch=self.epoch)
+
+    def encode(self, sentences: Sequence[str]) -> enc.Vectors:
+        """Return the stored vectors of sentences, (n, dim) float32."""
+        return self.vectors[[self.places[text] for text in sentences]]
+
+
+class Scorer:
+    """Scores an encoder at any step of its training; sentences and items are built once, here.
+
+    - contrasts: contrasts whose geometry is measured (``"role"``); ``()``: none
+    - tasks: compeval tasks by name (``"SemRole"``) or datasets, on which probes are trained
+    - triplets: number of triplets per contrast
+    - train, test: numbers of items of each named task
+    - preset: the probe's classifier; by default that of each task's paper
+    - seed: seed of sentences and probes; equal vectors have equal scores
+    - vocabulary: the vocabulary of the sentences
+    - held_out: split options (``["0.3"]``); only words held out of training data are used
+    - out: a results folder, to which each call adds its results, by step
+    - name: the encoder's name in results; by default its own name
+
+    >>> scorer = Scorer(contrasts=["role"], triplets=8)
+    >>> scores = scorer(lambda texts: [[float(len(text)), 1.0] for text in texts], step=0)
+    >>> scores["geometry_role_form"]
+    0.5
+
+    Raises:
+        UsageError: unknown contrast, task or preset; too few sentences; *out* is no results folder.
+    """
+
+    def __init__(
+        self,
+        *,
+        contrasts: Sequence[str] | str = USUAL_CONTRASTS,
+        tasks: Sequence[str | ProbeDataset] | str | ProbeDataset = (),
+        triplets: int = 60,
+        train: int = 400,
+        test: int = 200,
+        preset: str | None = None,
+        seed: int = 0,
+        vocabulary: str = COMPEVAL,
+        held_out: Sequence[str] | str = (),
+        out: Path | str | None = None,
+        name: str = "",
+    ) -> None:
+        self._settings = ScoreSettings(
+            contrasts=(contrasts,) if isinstance(contrasts, str) else tuple(contrasts),
+            tasks=(tasks,) if isinstance(tasks, str | ProbeDataset) else tuple(tasks),
+            triplets=triplets,
+            train=train,
+            test=test,
+            preset=preset,
+            seed=seed,
+            vocabulary=vocabulary,
+            held_out=(held_out,) if isinstance(held_out, str) else tuple(held_out),
+        )
+        self._run = _make_scoring_run(self._settings, out)
+        self._material = _build_material(self._settings)
+        if self._run.out is not None:
+            prepare_directory(self._run.out)
+        self._name = name
+        self._dim: int | None = None
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of the scores, equal for all calls: contrasts for each kind of negative, then tasks."""
+        return self._settings.keys
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The distinct texts that a call encodes."""
+        return tuple(self._material.places)
+
+    def __call__(
+        self, encode: EncodeArgument, *, step: int | None = None, epoch: float | None = None
+    ) -> dict[str, float]:
+        """Return shares from 0 to 1 by key; see :func:`score`.
+
+        Raises:
+            EncoderError: the encoder failed, or did not return a finite vector for each sentence, or returned vectors
+                of another width than in the step before.
+            UsageError: a step or an epoch out of range.
+        """
+        vectors = self._encode_texts(encode, Moment(step=step, epoch=epoch))
+        geometry = [self._measure_geometry(vectors, material) for material in self._material.geometry]
+        results = self._run_probes(vectors)
+        shares: list[float] = []
+        for kind in NegativeKind:
+            shares += _append_mean([result.find_by_group(kind)[ALL_TRIPLETS].accuracy for result in geometry])
+        shares += _append_mean([result.accuracy for result in results])
+        return dict(zip(self.keys, shares, strict=True))
+
+    def _encode_texts(self, encode: EncodeArgument, moment: Moment) -> VectorsAt:
+        if isinstance(encode, str) or not is_encoder(encode):
+            raise ArgumentTypeError(
+                f"a {type(encode).__name__} is no encoder; wanted: a function of a list of "
+                "sentences, or an object with encode"
+            )
+        name = self._name or read_name(encode)
+        encoder = encode if isinstance(encode, enc.Encoder) else wrap(encode, name=name)
+        with restore_training_modes(encode):
+            vectors = embed(encoder, self.sentences)
+        dim = vectors.shape[1]
+        if self._dim not in (None, dim):
+            raise enc.EncoderError(
+                f"encoder {name} returned vectors of width {dim} after vectors of width "
+                f"{self._dim} at a step before: for another encoder, make another scorer"
+            )
+        self._dim = dim
+        return VectorsAt(
+            name=f"{name} {moment.label}".strip(),
+            family=name if moment.label else "",
+            step=moment.step,
+            epoch=moment.epoch,
+            places=self._material.places,
+            vectors=vectors,
+        )
+
+    def _measure_geometry(self, vectors: VectorsAt, material: SampledTriplets) -> GeometryResult:
+        result = replace(
+            measure_encoder(vectors, material, vectors.encode(material.sentences), None),
+            family=vectors.family,
+            step=vectors.step,
+            epoch=vectors.epoch,
+        )
+        if self._run.out is not None:
+            write_geometry(result, self._run.out)
+        return result
+
+    def _run_probes(self, vectors: VectorsAt) -> Sequence[Result]:
+        if not self._material.tasks:
+            return ()
+        with import_module_of_extra("torch").autocast("cpu", enabled=False):  # a training loop may have enabled it
+            completed = run_tasks(self._material.tasks, [vectors], run=self._run, reporter=SilentReporter(), recipes={})
+        return completed.results.records
+
+
+class ScoreOptions(TypedDict, total=False):
+    """The arguments of :class:`Scorer` except the name."""
+
+    contrasts: Sequence[str] | str
+    tasks: Sequence[str | ProbeDataset] | str | ProbeDataset
+    triplets: int
+    train: int
+    test: int
+    preset: str | None
+    seed: int
+    vocabulary: str
+    held_out: Sequence[str] | str
+    out: Path | str | None
+
+
+def score(
+    encode: EncodeArgument,
+    *,
+    step: int | None = None,
+    epoch: float | None = None,
+    name: str = "",
+    **options: Unpack[ScoreOptions],
+) -> dict[str, float]:
+    """Return geometry scores and probe accuracies of an encoder, as shares from 0 to 1.
+
+    Call it in a training loop: sentences and items are built once for the same *options*, which are the arguments of
+    :class:`Scorer`.
+
+    - ``geometry_role_form``: the share of triplets whose positive is nearer, by cosine, than the
+      negative in its own form; ``..._anchor``: in the anchor's form
+    - ``geometry_mean_form``: the mean over contrasts
+    - ``probe_SemRole``: the accuracy of a probe; ``probe_mean``: the mean over tasks
+
+    Random number generators and the training mode of a PyTorch model stay unchanged.
+
+    Raises:
+        EncoderError, UsageError: see :class:`Scorer`.
+    """
+    return Scorer(name=name, **options)(encode, step=step, epoch=epoch)
+
+
+def _make_scoring_run(settings: ScoreSettings, out: Path | str | None) -> Run:
+    """Return the settings of probe training; geometry alone needs no PyTorch."""
+    if settings.tasks:
+        return make_run(seed=settings.seed, controls=False, out=out, force=True)
+    return Run(seed=settings.seed, out=None if out is None else Path(out))
+
+
+@lru_cache(maxsize=4)
+def _build_material(settings: ScoreSettings) -> ScoreMaterial:
+    geometry = _make_geometry(settings)
+    preset = None if settings.preset is None else find_preset(settings.preset)
+    tasks = make_tasks([*_build_datasets(settings)], run=Run(seed=settings.seed), preset=preset)
+    texts = [text for material in geometry for text in material.sentences]
+    for task in tasks:
+        texts += task.data.sentences
+        texts += task.data.probe_words if task.words.name == ENCODER_WORDS else ()
+    distinct_texts = dict.fromkeys(texts)
+    return ScoreMaterial(geometry, tuple(tasks), {text: place for place, text in enumerate(distinct_texts)})
+
+
+def _make_geometry(settings: ScoreSettings) -> tuple[SampledTriplets, ...]:
+    words = english()
+    drawing = TripletSampling(
+        vocabulary=settings.vocabulary, n=settings.triplets, variants=0, seed=settings.seed, held_out=settings.held_out
+    )
+    spaces = [
+        TripletSpace(words, name, vocabulary=drawing.vocabulary, templates=drawing.templates, side=drawing.side)
+        for name in settings.contrasts
+    ]
+    for space in spaces:
+        space.check_count(settings.triplets)
+    return tuple(SampledTriplets(space, drawing) for space in spaces)
+
+
+def _build_datasets(settings: ScoreSettings) -> Iterator[ProbeDataset]:
+    counts = ItemCounts(settings.train, settings.test, None)
+    side = parse_side(settings.held_out, held_out=True)
+    for task in settings.tasks:
+        if isinstance(task, ProbeDataset):
+            yield task
+            continue
+        suite = make_compeval([task], vocabulary=settings.vocabulary, counts=counts, seed=settings.seed, side=side)
+        for _, built in suite.build(command=""):
+            if not isinstance(built, ProbeDataset):
+                raise built
+            yield built
+
+
+def _append_mean(shares: Sequence[float]) -> list[float]:
+    return [*shares, mean(shares)] if shares else []
+
+
+@contextmanager
+def restore_training_modes(encode: object) -> Iterator[None]:
+    """Restore the training mode of each module of a PyTorch model at the end.
+
+    *encode* is the model itself, or a bound method such as ``model.encode``.
+    """
+    modules = getattr(getattr(encode, "__self__", encode), "modules", None)
+    trained_modules = [m for m in (modules() if callable(modules) else ()) if hasattr(m, "training")]
+    modes = [(module, module.training) for module in trained_modules]
+    try:
+        yield
+    finally:
+        for module, mode in modes:
+            module.training = mode

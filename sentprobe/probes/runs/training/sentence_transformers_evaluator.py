@@ -1,0 +1,151 @@
+"""The scorer as an evaluator of sentence-transformers, which its trainer calls during training.
+
+The package is imported when an evaluator is made.
+"""
+
+import csv
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+from sentprobe.disk.files import write_atomically
+from sentprobe.errors import UsageError, path_error, suggest
+from sentprobe.probes.encoders.protocol import missing_extra
+from sentprobe.probes.runs.training.scorer import MEAN, ScoreOptions, Scorer, restore_training_modes
+
+if TYPE_CHECKING:
+    from sentence_transformers.base.evaluation import BaseEvaluator
+else:
+    BaseEvaluator = object  # the real base class is added when an evaluator is made
+
+NOT_GIVEN = -1
+"""The value of sentence-transformers for an unknown epoch or step."""
+
+
+class SentenceTransformersEvaluator(BaseEvaluator):
+    """Geometry scores and probe accuracies of a model during training.
+
+    It is a ``SentenceEvaluator`` of sentence-transformers (now ``BaseEvaluator``), for the argument *evaluator* of a
+    trainer. A call returns the scores of :func:`sentprobe.score`; each key is prefixed with the name.
+
+    - name: of the evaluator, and of the model in results
+    - primary: the key, without the prefix, by which models are compared; by default
+      ``geometry_mean_form``, or ``probe_mean`` without contrasts
+    - batch_size: sentences per batch
+    - write_csv: whether a call with a path adds a row to a CSV file there
+    - options: the arguments of :class:`sentprobe.Scorer`: contrasts, tasks, sizes, seed, and *out*
+
+    Raises:
+        EncoderError: sentence-transformers is not installed.
+        UsageError: unknown key; see also :class:`sentprobe.Scorer`.
+    """
+
+    def __new__(cls, **options: Any) -> "SentenceTransformersEvaluator":
+        """Return an object that is also an evaluator of sentence-transformers."""
+        del options
+        evaluator: SentenceTransformersEvaluator = object.__new__(_make_evaluator_class(cls))
+        return evaluator
+
+    def __init__(
+        self,
+        *,
+        name: str = "sentprobe",
+        primary: str = "",
+        batch_size: int = 32,
+        write_csv: bool = True,
+        **options: Unpack[ScoreOptions],
+    ) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._scorer = Scorer(name=name or "model", **options)
+        keys = self._scorer.keys
+        primary = primary or next(key for key in _USUAL_KEYS if key in keys)
+        if primary not in keys:
+            raise UsageError(
+                f"primary: there is no score {primary!r}{suggest(primary, keys)}; the scores are {', '.join(keys)}"
+            )
+        self.name = name
+        self.primary_metric = self._add_prefix(primary)
+        self.greater_is_better = True
+        self.batch_size = batch_size
+        self.write_csv = write_csv
+        self.csv_file = f"sentprobe_evaluation{'_' if name else ''}{name}_results.csv"
+
+    def __call__(
+        self, model: Any, output_path: str | None = None, epoch: float = NOT_GIVEN, steps: int = NOT_GIVEN
+    ) -> dict[str, float]:
+        """Return the scores of a model; with a path, also add them to the CSV file there.
+
+        Raises:
+            EncoderError: see :class:`sentprobe.Scorer`.
+            UsageError: the CSV file has other columns, or is not writable.
+        """
+        with restore_training_modes(model):
+            shares = self._scorer(
+                lambda texts: model.encode(
+                    texts, batch_size=self.batch_size, show_progress_bar=False, convert_to_numpy=True
+                ),
+                step=None if steps == NOT_GIVEN else steps,
+                epoch=None if epoch == NOT_GIVEN else epoch,
+            )
+        if output_path is not None and self.write_csv:
+            _append_csv_row(
+                Path(output_path) / self.csv_file,
+                header=["epoch", "steps", *shares],
+                row=[epoch, steps, *shares.values()],
+            )
+        scores = {self._add_prefix(key): share for key, share in shares.items()}
+        if (card := getattr(model, "model_card_data", None)) is not None:
+            card.set_evaluation_metrics(self, scores, epoch, steps)
+        return scores
+
+    @property
+    def description(self) -> str:
+        """The name in a model card."""
+        return "Sentprobe"
+
+    def _add_prefix(self, key: str) -> str:
+        return f"{self.name}_{key}" if self.name else key
+
+
+_USUAL_KEYS = (f"geometry_{MEAN}_form", f"probe_{MEAN}")
+
+_EVALUATOR_CLASSES: dict[type, type] = {}
+"""The combined class of each evaluator class."""
+
+
+def _make_evaluator_class(scorer_class: type) -> type:
+    """Return a subclass of *scorer_class* and of the base class of evaluators."""
+    base = _import_base_class()
+    if issubclass(scorer_class, base):
+        return scorer_class
+    if scorer_class not in _EVALUATOR_CLASSES:
+        attributes = {name: getattr(scorer_class, name) for name in ("__doc__", "__module__", "__qualname__")}
+        _EVALUATOR_CLASSES[scorer_class] = type(scorer_class.__name__, (scorer_class, base), attributes)
+    return _EVALUATOR_CLASSES[scorer_class]
+
+
+def _import_base_class() -> type:
+    try:
+        from sentence_transformers.base import evaluation
+    except ImportError:
+        raise missing_extra("SentenceTransformersEvaluator", extra="sentence-transformers") from None
+    base: type = evaluation.BaseEvaluator
+    return base
+
+
+def _append_csv_row(path: Path, *, header: list[str], row: list[float]) -> None:
+    """Add a row to a CSV file, or create the file with its header."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = path.read_text("utf-8") if path.exists() else _format_csv_line(header)
+    except OSError as error:
+        raise path_error(path, "cannot write scores here", error) from error
+    if text.partition("\n")[0] != _format_csv_line(header).rstrip("\n"):
+        raise UsageError(f"{path}: its columns are not those of these scores: move it, or rename")
+    write_atomically(path, text + _format_csv_line(row))
+
+
+def _format_csv_line(values: list[Any]) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerow(values)
+    return out.getvalue()

@@ -1,0 +1,126 @@
+"""Training plans, and the check that the texts fit the objective."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sentprobe.errors import UsageError, format_count
+from sentprobe.probes.encoders.networks.architecture import Architecture
+from sentprobe.probes.pretraining import loop, objectives
+from sentprobe.probes.pretraining.objective_options import EVENTS
+from sentprobe.probes.pretraining.texts import running_text, text_files
+from sentprobe.probes.pretraining.texts.open_texts import TextKind
+from sentprobe.probes.pretraining.texts.text_filters import TextOptions
+from sentprobe.probes.runs.training.probing_plan import ProbingPlan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextPlan:
+    """The training texts."""
+
+    corpus: tuple[Path, ...]
+    parallel: Path | None = None
+    """The translation of the corpus, line by line."""
+    format: str | None = None
+    """The format of sentence files; None: by file suffix."""
+    columns: tuple[str, ...] = ()
+    """The column of sentences, or the two columns of a translation (in TMX: the languages)."""
+    document: str | None = None
+    """The column with the document of a sentence."""
+    options: TextOptions = field(default_factory=TextOptions)
+    events: int = EVENTS.default
+    """Number of generated events, for objectives without texts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelPlan:
+    """The model to train."""
+
+    architecture: Architecture
+    words: int = 50_000
+    """The number of words with a vector, as in Adi et al. 2017."""
+    vectors: str = ""
+    """A file of initial word vectors, or SKIP_GRAM; empty: random."""
+    frozen: bool = False
+    reverse: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingPlan:
+    """The complete plan of a training; it can be sent to another process."""
+
+    name: str
+    """The encoder's name in results."""
+    objective: str
+    texts: TextPlan
+    model: ModelPlan
+    options: objectives.ObjectiveOptions
+    settings: loop.TrainingSettings
+    out: Path
+    probing: ProbingPlan | None = None
+    command: str = ""
+
+    @property
+    def kind(self) -> objectives.ObjectiveKind:
+        """The objective.
+
+        Raises:
+            UsageError: unknown objective.
+        """
+        return objectives.find_objective(self.objective)
+
+
+_EXPECTED_TEXTS: Mapping[TextKind, str] = {
+    TextKind.SENTENCES: "sentences",
+    TextKind.PARALLEL: "sentences and their translations",
+    TextKind.NLI: "pairs with a label",
+    TextKind.TRIPLETS: "triplets, as gen pairs --for training writes them",
+    TextKind.TREES: "trees",
+}
+
+
+def check_texts(plan: TrainingPlan) -> None:
+    """Check that the texts fit the objective, before any is read.
+
+    Raises:
+        UsageError: they do not fit, or the objective is unknown.
+    """
+    kind, texts = plan.kind, plan.texts
+    option = f"--objective {kind.name}"
+    if kind.texts is TextKind.EVENTS:
+        if texts.corpus:
+            raise UsageError(f"{option} learns from what the generator draws, not from --corpus")
+        return
+    if not texts.corpus:
+        raise UsageError(f"{option} learns from {_EXPECTED_TEXTS[kind.texts]}: --corpus is missing")
+    _check_columns(option, kind.texts, texts)
+    if kind.texts not in (TextKind.SENTENCES, TextKind.TREES) and len(texts.corpus) > 1:
+        raise UsageError(f"{option} learns from one file: --corpus is there {len(texts.corpus)} times")
+    if kind.texts is TextKind.PARALLEL:
+        _check_parallel(option, texts)
+    elif texts.parallel:
+        raise UsageError(f"--parallel is for --objective nmt, not for {kind.name}")
+
+
+def _check_parallel(option: str, texts: TextPlan) -> None:
+    corpus = texts.corpus[0]
+    unpaired = running_text.SUFFIXES.keys() - text_files.SUFFIXES
+    if texts.parallel is None and text_files.find_suffix(str(corpus)) in unpaired:
+        raise UsageError(
+            f"{option} learns from {_EXPECTED_TEXTS[TextKind.PARALLEL]}: --parallel is missing, "
+            f"the file with the translation of each line of {corpus}"
+        )
+
+
+def _check_columns(option: str, kind: TextKind, texts: TextPlan) -> None:
+    """Check that the file options fit the objective."""
+    options = {"--format": texts.format, "--document": texts.document}
+    if kind is not TextKind.SENTENCES and (unused_options := [name for name in options if options[name]]):
+        raise UsageError(f"{unused_options[0]} is of files of sentences: {option} learns from {_EXPECTED_TEXTS[kind]}")
+    expected_count = {TextKind.SENTENCES: 1, TextKind.PARALLEL: 2}.get(kind, 0)
+    if texts.columns and len(texts.columns) != expected_count:
+        number = format_count(expected_count, "column") if expected_count else "no column"
+        given_times = format_count(len(texts.columns), "time")
+        raise UsageError(f"{option} wants {number} named: --column is there {given_times}")
+    if texts.columns and texts.parallel:
+        raise UsageError("--column is of one file that holds both: leave out it or --parallel")

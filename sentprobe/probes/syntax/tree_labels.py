@@ -1,0 +1,88 @@
+"""Labels of a constituent tree: depth, top constituents, coordination (Conneau et al. 2018, section 2).
+
+All functions depend on a :class:`~sentprobe.probes.syntax.trees.Tree` alone. The main clause is in
+:mod:`sentprobe.probes.syntax.clauses`.
+"""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from sentprobe.probes.syntax.trees import Tree, iterate_nodes, list_children
+
+Span: TypeAlias = tuple[int, int]
+"""The first word, and the first word after the end."""
+
+_CONJUNCTION = "CC"
+_QUOTES = frozenset(("``", "''"))
+_ENDINGS = _QUOTES | {"."}
+_SEPARATORS = frozenset((",", ":"))
+
+
+def compute_depth(tree: Tree) -> int:
+    """Return the number of edges from ROOT to the deepest word (TreeDepth; section 2).
+
+    >>> from sentprobe.probes.syntax.trees import read_tree
+    >>> compute_depth(read_tree("(ROOT (S (NP (PRP We)) (VP (VBD saw) (NP (NN snow)))))"))
+    5
+    """
+    return 1 + max(edges for _, edges in iterate_nodes(tree))
+
+
+def find_top_node(tree: Tree) -> int:
+    """Return the only child of ROOT, or ROOT itself if it has several."""
+    below = list_children(tree, 0)
+    return below[0] if len(below) == 1 else 0
+
+
+def list_top_constituents(tree: Tree) -> tuple[str, ...] | None:
+    """Return the categories of the children of the top node (TopConst; section 2).
+
+    Punctuation and quotes count. None if the top node is a tag.
+
+    >>> from sentprobe.probes.syntax.trees import read_tree
+    >>> tree = read_tree("((S (ADVP (RB Then)) (NP (NN rain)) (VP (VBD fell)) (. .)))")
+    >>> list_top_constituents(tree)
+    ('ADVP', 'NP', 'VP', '.')
+    """
+    below = list_children(tree, find_top_node(tree))
+    return tuple(tree.categories[node] for node in below) or None
+
+
+@dataclass(frozen=True, slots=True)
+class Coordination:
+    """Two clauses and the conjunction between them, as token indices."""
+
+    conjunction: int
+    first: Span
+    second: Span
+
+
+def find_coordination(tree: Tree) -> Coordination | None:
+    """Return the two top clauses that the sentence's only conjunction joins (CoordInv; section 2).
+
+    The top node is ``S CC S``, optionally with a comma, colon or dash before the conjunction, with a full stop, and in
+    quotes. Each clause has a verb phrase.
+    """
+    if tree.categories.count(_CONJUNCTION) != 1:
+        return None
+    below = list_children(tree, find_top_node(tree))
+    while below and tree.categories[below[-1]] in _ENDINGS:
+        below.pop()
+    while below and tree.categories[below[0]] in _QUOTES:
+        del below[0]
+    if len(below) == 4 and tree.categories[below[1]] in _SEPARATORS:
+        del below[1]
+    if [tree.categories[node] for node in below] != ["S", _CONJUNCTION, "S"]:
+        return None
+    first, conjunction, second = below
+    if not (_has_verb_phrase(tree, first) and _has_verb_phrase(tree, second)):
+        return None
+    return Coordination(tree.starts[conjunction], _find_span(tree, first), _find_span(tree, second))
+
+
+def _has_verb_phrase(tree: Tree, node: int) -> bool:
+    return any(tree.categories[child] == "VP" for child in list_children(tree, node))
+
+
+def _find_span(tree: Tree, node: int) -> Span:
+    return tree.starts[node], tree.find_end(node)

@@ -1,0 +1,99 @@
+"""Codelength, learning curve and V-information from several probes of one seed.
+
+Codelength is the online code of Voita & Titov (2020, section 3.2) for randomly ordered training items. The labels of
+the first portion are sent uncompressed. Those of each next portion are encoded by a probe trained on all earlier items.
+The codelength is the total number of bits sent.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from sentprobe.errors import UsageError
+
+PORTION_PERCENTAGES = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.25, 12.5, 25, 50, 100)
+"""Portions of Voita & Titov (2020, section 4), in percent of the training items."""
+
+MIN_PORTIONS = 4
+"""Minimum number of portions in a curve."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurvePoint:
+    """Result of one probe at one number of training items, or at one hidden width."""
+
+    at: int
+    """Number of training items; or width of the hidden layer, 0 for none."""
+    correct: int
+    bits: float = 0.0
+    """Bits for the labels of the next portion by this probe; 0 after the last portion."""
+
+
+def compute_portion_sizes(items: int, *, labels: int) -> tuple[int, ...]:
+    """Return the number of training items of each portion; the last portion has all.
+
+    Portions with fewer items than labels are left out.
+
+    >>> compute_portion_sizes(1000, labels=4)
+    (4, 8, 16, 32, 63, 125, 250, 500, 1000)
+    """
+    sizes = (math.ceil(items * share / 100) for share in PORTION_PERCENTAGES)
+    portions = tuple(size for size in dict.fromkeys(sizes) if size >= labels)
+    if len(portions) < MIN_PORTIONS:
+        min_items = 8 * (labels - 1) + 1  # 12.5% of them is rounded up
+        raise UsageError(
+            f"{items} training items of {labels} labels are too few for portions; at least {min_items} are needed"
+        )
+    return portions
+
+
+def compute_codelength(readings: Sequence[CurvePoint], *, labels: int) -> float:
+    """Return the codelength of all training labels in bits.
+
+    >>> readings = [CurvePoint(at=4, correct=0, bits=3.5), CurvePoint(at=8, correct=0)]
+    >>> compute_codelength(readings, labels=2)
+    7.5
+    """
+    return readings[0].at * math.log2(labels) + sum(reading.bits for reading in readings)
+
+
+def compute_compression(readings: Sequence[CurvePoint], *, labels: int) -> float:
+    """Return the uncompressed length of the labels divided by their codelength.
+
+    >>> compute_compression([CurvePoint(at=4, correct=0), CurvePoint(at=8, correct=0)], labels=2)
+    2.0
+    """
+    return readings[-1].at * math.log2(labels) / compute_codelength(readings, labels=labels)
+
+
+def compute_curve_area(readings: Sequence[CurvePoint], *, total: int) -> float:
+    """Return the area under accuracy by log2 of training items, divided by the width of the curve.
+
+    It is thus a mean accuracy; *total* is the number of test items.
+
+    >>> compute_curve_area([CurvePoint(at=at, correct=at // 4) for at in (1, 4, 16)], total=4)
+    0.375
+    """
+    segments = [
+        (math.log2(right.at / left.at), (left.correct + right.correct) / 2 / total)
+        for left, right in pairwise(readings)
+    ]
+    return sum(width * height for width, height in segments) / sum(width for width, _ in segments)
+
+
+def compute_pointwise_information(
+    targets: Iterable[int], bits: Iterable[float], counts: Sequence[int]
+) -> tuple[float, ...]:
+    """Return the pointwise V-information of each item in bits (Ethayarajh et al. 2022, section 3).
+
+    - bits: cost of each item's label by the probe's probabilities
+    - counts: training frequency of each label, which gives the cost without the sentence. One is
+      added to each count so that no cost is infinite
+
+    >>> compute_pointwise_information([0, 1], [0.5, 3.0], [7, 7])
+    (0.5, -2.0)
+    """
+    total = sum(counts) + len(counts)
+    prior_bits = [-math.log2((count + 1) / total) for count in counts]
+    return tuple(prior_bits[target] - cost for target, cost in zip(targets, bits, strict=True))

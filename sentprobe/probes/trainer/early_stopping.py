@@ -1,0 +1,63 @@
+"""Early stopping: the rule that decides after each pass whether a probe goes on training."""
+
+import math
+from dataclasses import dataclass
+
+from sentprobe.errors import SentprobeError
+from sentprobe.probes.trainer.classifier import Preset, StopCriterion
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationCheck:
+    """Accuracy and mean loss of a probe on the validation items; None without validation items."""
+
+    accuracy: float | None = None
+    loss: float | None = None
+
+
+class TrainingProgress:
+    """Passes, losses and stopping decision of one probe during training."""
+
+    def __init__(self, preset: Preset) -> None:
+        self.epochs = 0
+        self.loss = math.inf
+        """Mean training loss of the last pass."""
+        self.converged = False
+        """Whether the stopping rule ended training, rather than the limit of passes."""
+        self._preset = preset
+        self._best_value = -math.inf
+        self._checks_without_gain = 0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether training has ended."""
+        return self.converged or self.epochs >= self._preset.max_epochs
+
+    def add_pass(self, loss: float) -> None:
+        """Record the mean training loss of a pass."""
+        if not math.isfinite(loss):
+            raise SentprobeError(f"training diverged (loss {loss}): try a lower learning_rate")
+        self.loss = loss
+        self.epochs += 1
+        self.converged = loss < self._preset.enough
+
+    def add_check(self, check: ValidationCheck) -> bool:
+        """Record a check; return whether it is better than all earlier ones."""
+        value = _compute_criterion(self._preset.stop, check, self.loss)
+        is_better = value > self._best_value + self._preset.tolerance
+        self._best_value = max(self._best_value, value)
+        if not is_better:
+            self._checks_without_gain += 1
+        elif self._preset.patience_resets:
+            self._checks_without_gain = 0
+        self.converged = self.converged or self._checks_without_gain > self._preset.patience
+        return is_better
+
+
+def _compute_criterion(stop: StopCriterion, check: ValidationCheck, loss: float) -> float:
+    """Return the value that must rise for training to go on."""
+    if stop is StopCriterion.VALIDATION_ACCURACY and check.accuracy is not None:
+        return check.accuracy
+    if stop is StopCriterion.VALIDATION_LOSS and check.loss is not None:
+        return -check.loss
+    return -loss

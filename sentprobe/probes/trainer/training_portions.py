@@ -1,0 +1,60 @@
+"""Probes on growing portions of the training items: codelength, learning curve, V-information."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import torch
+
+from sentprobe.probes.encoders import Vectors
+from sentprobe.probes.trainer import fit as fitting
+from sentprobe.probes.trainer.classifier import Preset
+from sentprobe.probes.trainer.codelength import CurvePoint, compute_pointwise_information, compute_portion_sizes
+from sentprobe.probes.trainer.presets import calibrate_stopping
+from sentprobe.probes.trainer.training import compute_label_costs
+from sentprobe.processes import limit_threads
+
+INFORMATION_DECIMALS = 4
+"""Decimal places of an item's V-information."""
+
+
+def fit_portions(
+    vectors: Vectors, *, preset: Preset, seeds: Sequence[int], threads: int | None, **arguments: Any
+) -> tuple[fitting.Fit, ...]:
+    """Train a probe on each portion for each seed; return the Fits of the last portion, all items.
+
+    Other arguments are those of :func:`.fit.fit`. Portions take the training items in their order.
+    """
+    start = time.perf_counter()
+    with limit_threads(threads), torch.inference_mode():
+        problem = fitting.prepare_problem(vectors, preset=calibrate_stopping(preset), **arguments)
+        fits = _fit_portions(problem, seeds)
+    return fitting.share_time(fits, time.perf_counter() - start)
+
+
+def _fit_portions(problem: fitting.TrainingProblem, seeds: Sequence[int]) -> list[fitting.Fit]:
+    readings: list[list[CurvePoint]] = [[] for _ in seeds]
+    probes: list[fitting.TrainedProbe] = []
+    fits: list[fitting.Fit] = []
+    sizes = compute_portion_sizes(len(problem.train), labels=problem.shape.labels)
+    for size, end in pairwise((*sizes, sizes[-1])):
+        probes = replace(problem, train=problem.train.select_range(0, size)).train_probes(seeds)
+        fits = [probe.predict_test(problem) for probe in probes]
+        for seed_readings, probe, fit in zip(readings, probes, fits, strict=True):
+            next_portion = problem.train.select_range(size, end)
+            bits = sum(compute_label_costs(probe.banks, next_portion)) if size < end else 0.0
+            seed_readings.append(CurvePoint(at=size, correct=fit.correct, bits=bits))
+    return [
+        replace(fit, readings=tuple(seed_readings), information=_compute_information(probe, problem))
+        for fit, seed_readings, probe in zip(fits, readings, probes, strict=True)
+    ]
+
+
+def _compute_information(probe: fitting.TrainedProbe, problem: fitting.TrainingProblem) -> tuple[float, ...]:
+    counts = np.bincount(problem.train.targets.cpu().numpy(), minlength=problem.shape.labels)
+    costs = compute_label_costs(probe.banks, problem.test)
+    information = compute_pointwise_information(problem.test.targets.tolist(), costs, counts.tolist())
+    return tuple(round(bits, INFORMATION_DECIMALS) for bits in information)

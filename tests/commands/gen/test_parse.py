@@ -1,0 +1,119 @@
+"""The commands ``gen parse`` and ``gen show``."""
+
+from pathlib import Path
+
+import pytest
+from gen_command import ALL_FORMATS, GOOD, Gen
+
+from sentprobe.generator.bulk.sentence_files import read_file
+from sentprobe.lexicon import english
+
+LEXICON = english()
+FULL_EVENT = "sleep[intransitive, past, simple, pos, adv()](agent: the man[sg, bare])"
+BAD = "the man sleep"
+
+
+def test_parse_arguments(gen: Gen) -> None:
+    done = gen("parse", GOOD, "the women dance", "--format", "trees")
+    assert (done.code, done.err) == (0, "")
+    assert done.lines == [
+        "(S (NP (DT the) (NN man)) (VP (VBD slept)))",
+        "(S (NP (DT the) (NNS women)) (VP (VBP dance)))",
+    ]
+
+
+def test_parse_gives_the_annotation_that_generating_gives(gen: Gen, tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    gen("-n", "40", "--out", path, "--adverbs", "0-2")
+    parsed = tmp_path / "x.conllu"
+    assert gen("parse", "--file", path, "--out", parsed).code == 0
+    direct = tmp_path / "y.conllu"
+    gen("-n", "40", "--out", direct, "--adverbs", "0-2")
+    fields = ("id", "tokens", "tree", "event", "predicates", "negations")
+    for one, two in zip(read_file(parsed, LEXICON), read_file(direct, LEXICON), strict=True):
+        assert [getattr(one, f) for f in fields] == [getattr(two, f) for f in fields]
+
+
+@pytest.mark.parametrize("where", ["arguments", "file", "stdin", "-"])
+def test_failures_are_reported_and_the_rest_done(gen: Gen, tmp_path: Path, where: str) -> None:
+    sentences = [GOOD, BAD, "the men slept", "nonsense"]
+    text = "\n".join(sentences).encode() + b"\n"
+    path = tmp_path / "x.txt"
+    path.write_bytes(text)
+    name = {"arguments": "sentence ", "file": f"{path}:"}.get(where, "<stdin>:")
+    options = {"arguments": sentences, "file": ["--file", str(path)], "-": ["--file", "-"]}
+    how = options.get(where, [])
+    done = gen("parse", "--format", "text", *how, stdin=text)
+    assert done.code == 1
+    assert done.lines == [GOOD, "the men slept"]
+    one, two = done.err.splitlines()
+    assert one.startswith(f"gen: {name}2: token 3: expected ") and "not 'sleep'" in one
+    assert two.startswith(f"gen: {name}4: token 1: expected ") and "not in the lexicon" in two
+
+
+@pytest.mark.parametrize(("fmt", "suffix"), ALL_FORMATS.items())
+def test_parse_into_a_file(gen: Gen, tmp_path: Path, fmt: str, suffix: str) -> None:
+    path = tmp_path / f"x{suffix}"
+    done = gen("parse", GOOD, BAD, "--out", path)
+    assert (done.code, done.out) == (1, "")
+    assert [sentence.text for sentence in read_file(path, LEXICON)] == [GOOD]
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+    assert gen("parse", GOOD, "--out", tmp_path / "y", "--format", fmt).code == 0
+
+
+def test_empty_lines_are_passed_over(gen: Gen) -> None:
+    done = gen("parse", "--format", "text", stdin=b"\xef\xbb\xbfthe man slept\r\n\n  \nx\n")
+    assert done.lines == [GOOD]
+    assert "<stdin>:4: token 1" in done.err
+
+
+TAKEN_OFF = "gen: removed capitals or the final stop of {}\n"
+
+
+def test_capitals_and_a_final_stop_are_taken_off(gen: Gen) -> None:
+    done = gen("parse", "-f", "text", "The man slept.", "THE MAN SLEPT .", GOOD)
+    assert (done.code, done.lines) == (0, [GOOD] * 3)
+    assert done.err == TAKEN_OFF.format("2 sentences")
+    done = gen("parse", "-f", "conllu", stdin=b"The man slept.\r\n")
+    assert f"# text = {GOOD}\n" in done.out
+    assert done.err == TAKEN_OFF.format("1 sentence")
+
+
+def test_strict_takes_them_for_mistakes(gen: Gen) -> None:
+    done = gen("parse", "--strict", "-f", "text", "The man slept", "the man slept .", GOOD)
+    assert (done.code, done.lines) == (1, [GOOD])
+    one, two = done.err.splitlines()
+    assert "sentence 1: token 1: " in one and "not 'The' (not in the lexicon)" in one
+    assert "sentence 2: token 4: " in two and "not '.'" in two
+
+
+def test_a_sentence_that_fails_all_the_same_is_told_once(gen: Gen) -> None:
+    done = gen("parse", "The man sleep.", ".")
+    assert (done.code, done.out) == (1, "")
+    one, two = done.err.splitlines()
+    assert "token 3: " in one and "not 'sleep'" in one
+    assert "sentence 2: the sentence ends after token 0" in two
+
+
+def test_a_file_in_place_of_a_sentence(gen: Gen, tmp_path: Path) -> None:
+    path = tmp_path / "my sentences.txt"
+    path.write_text(f"{GOOD}\n", encoding="utf-8")
+    done = gen("parse", GOOD, path)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == f"gen: {path}: is a file; gen parse --file '{path}' reads it\n"
+    long = gen("parse", "x" * 5000)
+    assert long.code == 1 and "token 1: " in long.err
+
+
+# ------------------------------------------------------------------ show
+
+
+def test_show(gen: Gen, tmp_path: Path) -> None:
+    partial = gen("show", "help[past](agent: lawyer[pl])")
+    assert (partial.code, partial.err) == (0, "")
+    assert "help" in partial.out and "lawyer" in partial.out
+    full = gen("show", FULL_EVENT, "--svg", tmp_path / "x.svg")
+    assert full.lines[-1] == "the man slept"
+    picture = (tmp_path / "x.svg").read_text(encoding="utf-8")
+    assert picture.startswith("<") and "</svg>" in picture
+    assert len(list(tmp_path.iterdir())) == 1

@@ -1,0 +1,104 @@
+"""The method options of ``probe run``: output, results and errors."""
+
+import json
+from pathlib import Path
+
+import pytest
+from in_process import Command
+from planted import make_numbered_dataset, sample_answers
+from probe_strategies import make_learnable_dataset
+
+from sentprobe.probes.formats import write_dataset
+
+QUICK = ("--set", "max_epochs=1", "--jobs", "1", "--no-cache", "--no-controls")
+
+
+@pytest.fixture
+def toy(tmp_path: Path) -> Path:
+    """A small dataset."""
+    write_dataset(make_learnable_dataset(size=40), tmp_path / "toy.jsonl")
+    return tmp_path / "toy.jsonl"
+
+
+def test_cut_and_rounded_vectors_are_rows(toy: Path, tmp_path: Path, command: Command) -> None:
+    arguments = ("run", str(toy), "-e", "bow?dim=6", "-e", "majority", "--out", str(tmp_path / "made"))
+    code, shown, _ = command(*arguments, *QUICK, "--dims", "2", "--quantize", "int8")
+    assert code == 0
+    rows = ["bow?dim=6", "bow?dim=6&quantize=int8", "bow?dim=6&dims=2"]
+    for name in (*rows, "bow?dim=6&dims=2&quantize=int8", "majority"):
+        assert f" {name} " in shown
+    code, _, stderr = command(*arguments, *QUICK, "--dims", "2,3", "--quantize", "int8")
+    assert code == 0
+    assert "5 results found, 2 made" in stderr
+
+
+def test_methods_have_tables_below(toy: Path, tmp_path: Path, command: Command) -> None:
+    out = tmp_path / "made"
+    arguments = ("run", str(toy), "-e", "bow?dim=6", "-e", "majority", "--out", str(out), *QUICK)
+    code, shown, _ = command(*arguments, "--control-task", "--method", "mdl", "--method", "complexity")
+    assert code == 0
+    titles = [line for line in shown.splitlines() if line.endswith(", toy")]
+    assert titles == [
+        *("control task, toy", "description length, toy", "accuracy by training items, toy"),
+        *("bits a label by training items, toy", "complexity, toy"),
+    ]
+    code, _, stderr = command(*arguments, "--method", "v-information", "--method", "sample-efficiency")
+    assert (code, "2 results found\n" in stderr) == (0, True)
+    for form in ("markdown", "latex", "csv", "json", "html"):
+        code, text, _ = command("show", str(out), "--format", form)
+        assert (code, "selectivity" in text or "portions" in text) == (0, True)
+    records = json.loads(command("show", str(out), "--format", "json")[1])
+    portions = [record for record in records if record["condition"] == "portions" and record["at"]]
+    assert [record["at"] for record in portions] == [2, 4, 8, 15, 29, 58]
+    assert portions[-1]["accuracy"] == next(
+        record["accuracy"] for record in records if record["condition"] == "portions"
+    )
+
+
+def test_beside_whole_vectors_methods_are_of_these(toy: Path, tmp_path: Path, command: Command) -> None:
+    out = tmp_path / "made"
+    code, shown, _ = command(
+        "run", str(toy), "-e", "bow?dim=6", "--dims", "2", "--control-task", "-o", str(out), *QUICK
+    )
+    assert code == 0
+    assert "dims=2" not in shown.partition("control task, toy")[2]
+    dry = command("run", str(toy), "-e", "bow?dim=6", "--control-task", "--dry-run", *QUICK)
+    assert (dry[0], "2 probes" in dry[1]) == (0, True)
+
+
+def test_erased_vectors_are_rows(tmp_path: Path, command: Command) -> None:
+    mine, toy = tmp_path / "mine.jsonl", tmp_path / "toy.jsonl"
+    write_dataset(make_numbered_dataset(sample_answers(40), train=30, name="mine"), mine)
+    write_dataset(make_learnable_dataset(size=40), toy)
+    arguments = ("run", str(toy), str(mine), "-e", "bow?dim=6&name=bow", *QUICK)
+    code, shown, _ = command(*arguments, "--erase", str(mine), "--out", str(tmp_path / "made"))
+    assert (code, " bow, without mine " in shown) == (0, True)
+    code, _, stderr = command(*arguments, "--erase", str(toy))
+    assert (code, "toy cannot be erased: its answers depend on probe words" in stderr) == (2, True)
+    code, _, stderr = command(*arguments, "--erase", str(tmp_path / "none"))
+    assert (code, "none: there is no such file or directory" in stderr) == (2, True)
+
+
+BAD = [
+    (("--method", "mld"), "there is no method 'mld' (did you mean 'mdl'?); known: mdl, sample-effi"),
+    (("--method", "complexity", "--preset", "logreg"), "preset logreg has no hidden layer that"),
+    (("--dims", "64,x"), "probe run: option dims=64,x: whole numbers from 0 are wanted, with"),
+    (("--dims", "0"), "dims=0: a width is at least 1; whole vectors are probed in any case"),
+    (("--dims", "9,9"), "dims=9,9 has a value twice"),
+    (("--dims", "9"), "bow?dim=6&dims=9: 9 dims of vectors that have 6; ask for fewer"),
+    (("--quantize", "int7"), "option quantize=int7: one of float32, int8, binary is wanted (did"),
+]
+
+
+def test_too_few_items(tmp_path: Path, command: Command) -> None:
+    few = tmp_path / "few.jsonl"
+    write_dataset(make_learnable_dataset(size=5), few)
+    code, _, stderr = command("run", str(few), "-e", "bow?dim=6", *QUICK, "--method", "mdl")
+    assert code == 2
+    assert "6 training items of 2 labels are too few for portions; at least 9 are needed" in stderr
+
+
+@pytest.mark.parametrize(("options", "message"), BAD, ids=[text for _, text in BAD])
+def test_refused(options: tuple[str, ...], message: str, toy: Path, command: Command) -> None:
+    code, _, stderr = command("run", str(toy), "-e", "bow?dim=6", *QUICK, *options)
+    assert (code, message in stderr) == (2, True), stderr

@@ -1,0 +1,133 @@
+"""The run file: it holds every option, and repeats a run."""
+
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from in_process import Command
+
+import sentprobe
+from sentprobe.cli import load_command
+from sentprobe.commands.runs import run_file
+from sentprobe.probes.results.result import Results
+from sentprobe.probes.results.store import read_results
+from sentprobe.probes.suites import PresetChoice
+
+TINY = ("--task", "Order", "--train", "56", "--test", "28", "-e", "bow?dim=8", "--jobs", "1",
+        "--set", "max_epochs=2", "--no-cache", "--seed", "3")  # fmt: skip
+
+
+def remove_times(results: Results) -> list[object]:
+    """Return results without their times, commands and folders."""
+    return [
+        replace(result, command="", seconds={}, source="") for result in results.records
+    ]  # fmt: skip
+
+
+def test_a_run_is_done_again_from_its_own_run_file(tmp_path: Path, command: Command) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    assert command("run", "compeval", *TINY, "--out", first)[0] == 0
+    settings = tomllib.loads((first / "run.toml").read_text("utf-8"))
+    assert settings == {
+        "targets": ["compeval"], "encoder": ["bow?dim=8"], "task": ["Order"], "out": str(first),
+        "seed": 3, "seeds": 1, "controls": True, "sampling": "mirror", "train": 56, "test": 28,
+        "control-task": False,
+        "set": ["max_epochs=2"], "device": "cpu", "jobs": 1, "cache": False, "draws": 1,
+        "all-rows": False, "notes": False, "intervals": False, "sources": False, "engine": "local",
+    }  # fmt: skip
+    code, _, err = command("run", "--config", first / "run.toml")
+    assert (code, err) == (0, "1 result found\n")
+    code, out, _ = command("run", "--config", first / "run.toml", "--out", second)
+    assert code == 0
+    assert out.endswith(f"results: {second}\n")
+    assert remove_times(read_results(first)) == remove_times(read_results(second))
+    again = tomllib.loads((second / "run.toml").read_text("utf-8"))
+    assert again == settings | {"out": str(second)}
+
+
+def test_the_run_file_is_of_the_last_run(tmp_path: Path, command: Command) -> None:
+    """Also of one that found all; after one from Python that made results there is none."""
+    out = tmp_path / "run"
+    small: dict[str, Any] = {"tasks": "Order", "train": 56, "test": 28, "seed": 3, "out": out,
+                             "preset": PresetChoice(values=(("max_epochs", "2"),))}  # fmt: skip
+    assert command("run", "compeval", *TINY, "--out", out)[0] == 0
+    assert command("run", "compeval", *TINY, "--no-controls", "--out", out)[2] == "1 result found\n"
+    before = (out / "run.toml").read_bytes()
+    assert tomllib.loads(before.decode())["controls"] is False
+    sentprobe.run("compeval", "bow?dim=8", **small)
+    assert (out / "run.toml").read_bytes() == before
+    sentprobe.run("compeval", "majority", **small)
+    assert not (out / "run.toml").exists()
+    assert command("run", "compeval", *TINY, "--out", out)[2] == "1 result found\n"
+    assert tomllib.loads((out / "run.toml").read_text("utf-8"))["controls"] is True
+
+
+def test_every_option_is_a_key(tmp_path: Path, command: Command) -> None:
+    *_, help_text = command("run", "--help")[1:2]
+    loaded = load_command("probe", "run")
+
+    class Context:
+        command = loaded
+
+    keys = set(run_file.list_settings(Context()))  # type: ignore[arg-type]
+    written = {
+        option_name.removeprefix("--")
+        for parameter in loaded.params
+        for option_name in parameter.opts
+        if option_name.startswith("--")
+    } - {"help"}
+    assert keys == {*written, "targets"}
+    assert all(f"--{key}" in help_text for key in written)
+    assert tmp_path.exists()
+
+
+WRONG = {
+    'seeds = "3"': "line 1: seeds: a whole number is wanted, not '3'",
+    "\n\nseeds = true": "line 3: seeds: a whole number is wanted, not True",
+    "seed = -1": "line 1: seed: a whole number from 0 is wanted, not -1",
+    "sed = 3": "line 1: there is no option 'sed' (did you mean 'seed'?)",
+    "[zzz]\nseed = 1": "line 1: there is no option 'zzz'",
+    "encoder = [1]": "line 1: encoder: a text, or a list of texts is wanted, not [1]",
+    "controls = 0": "line 1: controls: true or false is wanted, not 0",
+    "device = ['cpu']": "line 1: device: a text is wanted, not ['cpu']",
+    'config = "other.toml"': "line 1: there is no option 'config'",
+}
+
+
+@pytest.mark.parametrize(("text", "message"), WRONG.items())
+def test_a_wrong_key_or_value(tmp_path: Path, command: Command, text: str, message: str) -> None:
+    path = tmp_path / "run.toml"
+    path.write_text(text)
+    assert command("run", "--config", path) == (2, "", f"probe: {path}, {message}\n")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"seeds = ", "run.toml: Invalid value (at"),
+        (b'out = "\xff"', "run.toml: not UTF-8"),
+        (None, "run.toml: cannot read the run file: No such file or directory"),
+        (b'targets = "compeval"\nfrequency-band = "1-2"', "--frequency-band is for the suite"),
+        (b'targets = "compeval"\npreset = "etinger"', "did you mean 'ettinger'?"),
+        (b"seeds = 2", "Missing argument"),
+    ],
+)
+def test_a_file_that_cannot_be_used(tmp_path: Path, command: Command, content: bytes | None, message: str) -> None:
+    if content is not None:
+        (tmp_path / "run.toml").write_bytes(content)
+    code, out, err = command("run", "--config", tmp_path / "run.toml")
+    assert (code, out) == (2, "")
+    assert message in err and len(err.splitlines()) == 1
+
+
+@given(
+    st.recursive(st.booleans() | st.integers(0, 2**60) | st.text(), st.lists, max_leaves=4).filter(
+        lambda value: value is not None
+    )
+)
+def test_what_is_written_is_read(value: object) -> None:
+    assert tomllib.loads(f"key = {run_file._format_value(value)}")["key"] == value

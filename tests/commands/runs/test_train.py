@@ -1,0 +1,538 @@
+"""The command ``probe train``: the folder of an encoder, and errors."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from unittest import mock
+
+import faults
+import pytest
+import torch
+from in_process import Command
+from processes import ENVIRONMENT, end
+from safetensors import safe_open
+from train_command import TINY, WEIGHTS, Train, contents
+
+from sentprobe.cli import load_command
+from sentprobe.errors import UsageError
+from sentprobe.probes.encoders.files.word_files import read_word_vectors
+from sentprobe.probes.encoders.files.word_vectors import WordVectors
+from sentprobe.probes.encoders.protocol import EncoderError
+from sentprobe.probes.encoders.trained import model_config, model_folder
+from sentprobe.probes.pretraining import checkpoint, devices_and_precision, objectives
+
+pytest.importorskip("lightning_fabric", reason="the extra train is not installed")
+
+
+HEARING = """
+import signal
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    from sentprobe.cli import probe
+    probe()
+"""
+"""A command that hears Ctrl-C, which a shell's background job ignores."""
+
+
+def test_an_encoder_is_trained_and_says_how(train: Train, triplets: Path, tmp_path: Path) -> None:
+    enc = tmp_path / "enc"
+    code, out, err = train("lstm", "--objective", "contrastive", "--corpus", triplets, "-o", enc)
+    assert code == 0, err
+    assert out.startswith(f"{enc}: finished after 4 steps (4 steps); best: accuracy ")
+    assert "train: 100%, step 4, loss " in err
+    assert " tokens/s" in err
+    config = json.loads((enc / "config.json").read_text())
+    record = config["record"]
+    assert config["architecture"] == {"kind": "lstm", "hidden": 4, "layers": 1, "inputs": 3}
+    assert (record["family"], record["objective"]) == ("lstm contrastive", "contrastive")
+    assert record["step"] == record["validation"]["step"]
+    assert record["command"].startswith("probe train lstm --objective contrastive")
+    assert set(record["versions"]) == {"sentprobe", "python", "torch"}
+    assert sorted(path.name for path in enc.iterdir()) == [
+        "checkpoint",
+        "config.json",
+        "model.safetensors",
+        "words.txt",
+    ]
+
+
+def test_the_same_command_finds_it_done_and_more_steps_go_on(train: Train, triplets: Path, tmp_path: Path) -> None:
+    arguments = ("lstm", "--objective", "contrastive", "--corpus", triplets, "-o")
+    assert train(*arguments, tmp_path / "whole")[0] == 0
+    assert train(*arguments, tmp_path / "part", "--steps", 1)[0] == 0
+    assert train(*arguments, tmp_path / "part", "--steps", 3)[0] == 0
+    code, _, err = train(*arguments, tmp_path / "part")
+    assert (code, f"{tmp_path / 'part'}: goes on after 3 steps\n" in err) == (0, True)
+    last = "checkpoint/weights.safetensors"
+    assert contents(tmp_path / "part", last) == contents(tmp_path / "whole", last)
+    before = contents(tmp_path / "part", *WEIGHTS)
+    code, out, _ = train(*arguments, tmp_path / "part")
+    assert (code, "finished before, after 4 steps" in out) == (0, True)
+    assert contents(tmp_path / "part", *WEIGHTS) == before
+
+
+@pytest.mark.slow
+def test_several_are_trained_side_by_side(train: Train, triplets: Path, tmp_path: Path) -> None:
+    arguments = ("lstm", "cbow", "--objective", "contrastive", "--corpus", triplets, "--seeds", 2)
+    code, out, err = train(*arguments, "-o", tmp_path / "beside", "--jobs", 2)
+    assert code == 0, err
+    names = ["lstm-seed0", "lstm-seed1", "cbow-seed0", "cbow-seed1"]
+    assert [line.partition(":")[0] for line in out.splitlines()] == [str(tmp_path / "beside" / name) for name in names]
+    assert train(*arguments, "-o", tmp_path / "one")[0] == 0
+    for name in names:
+        beside, alone = (contents(tmp_path / text / name, *WEIGHTS) for text in ("beside", "one"))
+        assert beside == alone
+
+
+@pytest.mark.slow
+def test_two_devices_share_the_batches_and_go_on(triplets: Path, tmp_path: Path) -> None:
+    """In processes of their own, as Fabric starts the command once more for each device."""
+    sizes = [str(word) for option in (TINY | {"--steps": 6}).items() for word in option]
+    arguments = ["--objective", "contrastive", "--corpus", str(triplets), "--devices", "2"]
+    script = tmp_path / "probe.py"
+    script.write_text("from sentprobe.cli import probe; probe()\n")
+    for name, steps in (("whole", ()), ("part", ("--epochs", "1")), ("part", ())):
+        line = [
+            sys.executable,
+            str(script),
+            "train",
+            "bilstm-max",
+            *arguments,
+            *sizes,
+            *steps,
+            "-o",
+            str(tmp_path / name),
+        ]
+        done = subprocess.run(line, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.count("finished after") == 1  # once for both devices
+    last = "checkpoint/weights.safetensors"
+    assert contents(tmp_path / "part", last) == contents(tmp_path / "whole", last)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals there")
+@pytest.mark.parametrize("wanted", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_those_that_are_trained_side_by_side_are_kept_when_they_are_stopped(
+    triplets: Path, tmp_path: Path, wanted: str
+) -> None:
+    """By a signal that reaches all processes, as from a terminal."""
+    number = getattr(signal, wanted)
+    sizes = [str(item) for name in ("--hidden", "--inputs", "--batch") for item in (name, TINY[name])]
+    script = tmp_path / "probe.py"
+    script.write_text(HEARING)
+    arguments = ["--objective", "contrastive", "--corpus", str(triplets), "--validate-every", "999999"]
+    line = [sys.executable, str(script), "train", "lstm", *arguments, *sizes, "--seeds", "2"]
+    line += ["--jobs", "2", "--minutes", "2", "-o", str(tmp_path / "enc")]
+    work = subprocess.Popen(line, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    with work:
+        try:
+            assert work.stderr is not None
+            learning: set[str] = set()
+            while len(learning) < 2:
+                message = work.stderr.readline()
+                assert message
+                if ", loss " in message:
+                    learning.add(message.partition(":")[0])
+            os.killpg(work.pid, number)
+            expected_message = work.stderr.read()
+            work.wait()
+        finally:
+            end(work)
+    assert "stopped; finished work is kept in" in expected_message
+    assert work.returncode == 128 + number
+    for seed in range(2):
+        stored = checkpoint.read_state(tmp_path / "enc" / f"seed{seed}")
+        assert stored is not None
+        assert stored.state.step > 0
+
+
+def test_nothing_is_learned_with_none(train: Train, text: Path, tmp_path: Path) -> None:
+    arguments = ("lstm", "--objective", "none", "--corpus", text, "-o", tmp_path / "enc")
+    code, out, _ = train(*arguments)
+    assert (code, out) == (0, f"{tmp_path / 'enc'}: saved as it was drawn; --objective none trains nothing\n")
+    before = contents(tmp_path / "enc", *WEIGHTS[:2])
+    assert train(*arguments)[0] == 0
+    assert contents(tmp_path / "enc", *WEIGHTS[:2]) == before
+    assert not (tmp_path / "enc" / "checkpoint").exists()
+
+
+def test_the_average_is_of_vectors_that_skip_gram_learned(train: Train, text: Path, tmp_path: Path) -> None:
+    pytest.importorskip("gensim")
+    arguments = ("cbow", "--objective", "none", "--corpus", text, "-o")
+    for name in ("one", "other"):
+        assert train(*arguments, tmp_path / name)[0] == 0
+    one, second = (contents(tmp_path / name, *WEIGHTS[:2]) for name in ("one", "other"))
+    assert one == second
+    record = json.loads((tmp_path / "one" / "config.json").read_text())["record"]
+    assert record["identity"]["vectors"] == "skip-gram"
+
+
+def test_the_preset_of_adi(train: Train, tmp_path: Path) -> None:
+    pairs = tmp_path / "pairs.jsonl"
+    rows = ({"premise": f"dog {i}", "hypothesis": f"cat {i}", "label": i % 3} for i in range(12))
+    pairs.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    arguments = ("lstm", "--objective", "nli", "--corpus", pairs, "-o", tmp_path / "enc")
+    assert train(*arguments, "--preset", "adi")[0] == 0
+    config = json.loads((tmp_path / "enc" / "config.json").read_text())
+    identity = config["record"]["identity"]
+    assert config["reverse"]
+    assert (identity["optimizer"], identity["rate"], identity["dropout"]) == ("adagrad", 0.01, 0.1)
+    assert (identity["decoder_layers"], identity["decoder_hidden"]) == (1, 4)
+    code, _, err = train(*arguments, "--preset", "adi", "--dropout", 0)
+    assert (code, "dropout 0.1, not 0.0" in err) == (2, True)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@pytest.mark.parametrize("optimizer", ["adam", "sgd", "adagrad"])
+def test_each_optimizer_learns_and_goes_on_on_a_gpu(
+    train: Train, triplets: Path, tmp_path: Path, optimizer: str
+) -> None:
+    arguments = ("bilstm-max", "--objective", "contrastive", "--corpus", triplets, "-o", tmp_path)
+    for steps in (2, 4):
+        expected = ("--device", "cuda", "--optimizer", optimizer, "--steps", steps)
+        code, _, err = train(*arguments, *expected)
+        assert code == 0, err
+
+
+def test_a_full_disk_keeps_the_model_of_before(train: Train, triplets: Path, tmp_path: Path) -> None:
+    enc = tmp_path / "enc"
+    arguments = ("lstm", "--objective", "contrastive", "--corpus", triplets, "-o", enc)
+    assert train(*arguments, "--steps", 2)[0] == 0
+    for number in range(1, 40, 3):
+        with faults.watched(enc, faults.full(number)):
+            code, _, err = train(*arguments, "--patience", 9)
+        if code == 0:
+            break
+        assert (code, "No space left on device" in err) == (1, True)
+        assert all(contents(enc, *WEIGHTS))
+        assert is_one_model(enc)
+    assert code == 0
+    assert number > 1
+
+
+def is_one_model(folder: Path) -> bool:
+    """Say whether a folder is loaded, as one whose files are of different steps never is."""
+    step = model_config.read_config(folder).record["step"]
+    try:
+        model_folder.load_sentence_model(folder)
+    except EncoderError as error:
+        return f"{model_config.CONFIG_FILE} is of step {step}: the training was stopped" in str(error)
+    with safe_open(folder / model_folder.WEIGHTS, framework="pt") as weights:
+        return bool(weights.metadata() == {"step": str(step)})
+
+
+BAD = [
+    ("lstmm --objective none --corpus TEXT", "there is no architecture 'lstmm' (did you mean 'lst"),
+    ("lstm --objective nmtt --corpus TEXT", "there is no objective 'nmtt' (did you mean 'nmt'?)"),
+    ("lstm --objective none", "--objective none learns from sentences: --corpus is missing"),
+    ("lstm --objective none --corpus EMPTY", "EMPTY: has no sentence to learn from"),
+    ("lstm --objective none --corpus ONE", "ONE: has only one sentence to learn from"),
+    ("lstm --objective none --corpus none.txt", "none.txt: "),
+    ("lstm --objective nmt --corpus TEXT", "--parallel is missing, the file with the translation"),
+    ("lstm --objective none --corpus TEXT --parallel TEXT", "--parallel is for --objective nmt"),
+    ("lstm --objective nli --corpus TEXT", "TEXT: "),
+    ("lstm --objective nli --corpus TEXT --corpus ONE", "learns from one file: --corpus is there 2"),
+    ("lstm --objective meaning --corpus TEXT", "learns from what the generator draws, not from"),
+    (
+        "lstm --objective none --corpus TEXT --vectors VECTORS --inputs 3",
+        "--inputs 3: the word vectors of VECTORS have width 2; omit --inputs",
+    ),
+    ("lstm --objective none --corpus TEXT --preset ady", "there is no preset 'ady'"),
+    ("lstm --objective none --corpus TEXT --task SemRole", "needs --probe-every"),
+    ("lstm --objective none --corpus TEXT --probe-every 0", "--probe-every 0: a number of steps"),
+    ("lstm --objective autoencoder --corpus TEXT --optimizer adma", "(did you mean 'adam'?)"),
+    ("lstm --objective autoencoder --corpus TEXT --rate 0", "rate=0.0: a number above 0 is wanted"),
+    ("lstm --objective autoencoder --corpus TEXT --minutes 0", "minutes=0.0: a number above 0 is wanted"),
+    ("lstm lstm --objective none --corpus TEXT", "architecture 'lstm' is asked for twice"),
+    ("lstm --objective none --corpus TEXT --jobs 0", "the number of jobs must be positive"),
+    ("lstm --objective autoencoder --corpus TEXT --precision half", "there is no precision 'half'"),
+    ("lstm --objective none --corpus TEXT --words 0", "words=0: at least 1 is wanted"),
+    ("lstm --objective none --corpus TEXT --format texd", "there is no format 'texd' (did you"),
+    ("lstm --objective none --corpus TEXT --encoding utf-9", "there is no encoding 'utf-9'"),
+    ("lstm --objective nli --corpus TEXT --format tsv", "--format is of files of sentences: --obj"),
+    ("lstm --objective nli --corpus TEXT --document d", "--document is of files of sentences"),
+    ("lstm --objective nli --corpus TEXT --column a", "wants no column named: --column is there 1"),
+    ("lstm --objective none --corpus TEXT --column a --column b", "wants 1 column named"),
+    ("lstm --objective nmt --corpus TEXT --parallel TEXT --column a", "wants 2 columns named"),
+    (
+        "lstm --objective nmt --corpus TEXT --parallel TEXT --column a --column b",
+        "--column is of one file that holds both",
+    ),
+    ("lstm --objective autoencoder --corpus TEXT --batch 0", "batch=0: at least 1 is wanted"),
+    ("lstm --objective none --corpus TEXT --inputs 0", "lstm: inputs=0: at least 1 is wanted"),
+    ("lstm --objective autoencoder --corpus TEXT --dropout 2", "dropout=2.0: a share from 0 to"),
+    ("lstm --objective autoencoder --corpus TEXT --dropout -1", "dropout=-1.0: a share from 0 to"),
+    ("lstm --objective autoencoder --corpus TEXT --dropout 1", "dropout=1.0: a share from 0 to"),
+    ("lstm --objective nli --corpus TEXT --classes-hidden 0", "classes_hidden=0: at least 1 is"),
+    ("lstm --objective nli --corpus TEXT --classes-hidden -1", "classes_hidden=-1: at least 1 is"),
+    ("lstm --objective contrastive --corpus TEXT --temperature 0", "temperature=0.0: a number"),
+    ("lstm --objective contrastive --corpus TEXT --temperature -1", "temperature=-1.0: a number"),
+    ("lstm --objective contrastive --corpus TEXT --temperature nan", "temperature=nan: a number"),
+    ("cbow --objective contrastive --corpus TRIPLETS --frozen", "no weights but word vectors, and"),
+    ("cbow --objective autoencoder --corpus TEXT --frozen", "use --learned, or --objective none"),
+]
+
+
+IDLE = [
+    ("autoencoder --drop 0.3", "--drop is for --objective denoising, not for autoencoder"),
+    ("skipthought --swap 0", "--swap is for --objective denoising, not for skipthought"),
+    ("nmt --neighbours", "--neighbours is for --objective skipthought, not for nmt"),
+    ("nli --temperature 1", "--temperature is for --objective contrastive, not for nli"),
+    ("nli --codes 9", "--codes is for --objective autoencoder, denoising, skipthought, nmt, seq2"),
+    ("contrastive --codes 9", "seq2tree, meaning, not for contrastive"),
+    ("none --codes 9", "seq2tree, meaning, not for none"),
+    ("contrastive --dropout 0", "seq2tree, nli, meaning, not for contrastive"),
+    ("autoencoder --classes-hidden 9", "--classes-hidden is for --objective nli, not for autoenc"),
+    ("denoising --events 9", "--events is for --objective meaning, not for denoising"),
+    ("meaning --longest 9", "--longest is for --objective none, autoencoder, denoising, skipt"),
+    ("meaning --encoding utf-8", "nli, contrastive, not for meaning"),
+    ("seq2tree --tokenised", "nmt, nli, contrastive, not for seq2tree"),
+    ("nmt --punkt DIR", "--punkt is for --objective none, autoencoder, denoising, skipthought, not"),
+    *(
+        (f"none {option} 2", f"{option} is for training, but --objective none trains nothing")
+        for option in (
+            *("--steps", "--epochs", "--minutes", "--patience", "--validate-every", "--batch"),
+            *("--validation", "--optimizer", "--rate", "--clip", "--device", "--devices"),
+            "--precision",
+        )
+    ),
+    ("autoencoder --items 9", "--items needs --probe-every"),
+    ("autoencoder --task SemRole", "--task needs --probe-every"),
+    ("autoencoder -c role", "--contrast needs --probe-every"),
+]
+
+
+@pytest.mark.parametrize(("line", "said"), IDLE, ids=[line for line, _ in IDLE])
+def test_what_would_do_nothing_is_refused(command: Command, tmp_path: Path, line: str, said: str) -> None:
+    arguments = ("lstm", "--corpus", "none.txt", "-o", tmp_path / "enc", "--objective")
+    code, out, err = command("train", *arguments, *line.split())
+    assert (code, out) == (2, "")
+    assert said in err
+    assert not (tmp_path / "enc").exists()
+
+
+def test_the_table_of_objectives_names_options_that_there_are() -> None:
+    names = {parameter.name for parameter in load_command("probe", "train").params}
+    named = {option for value in objectives.OBJECTIVES.values() for option in value.option_names}
+    assert named | {*objectives.TRAINING} <= names
+
+
+MACHINES = [
+    ("--device cuda:1", "--device cuda:1: without a number; --devices says how many"),
+    ("--device gpu", "unknown device 'gpu' (did you mean 'cuda'?); known: auto, cpu, cuda, mps"),
+    ("--device cuda", "device 'cuda' cannot be used: "),
+    ("--device mps", "device 'mps' cannot be used: "),
+    ("--devices 0", "the number of devices must be positive, not 0"),
+    ("--precision bfloat16", "precision bfloat16: there are no instructions for it here; use auto"),
+]
+
+
+@pytest.mark.parametrize(("line", "said"), MACHINES, ids=[line for line, _ in MACHINES])
+def test_a_machine_that_is_not_here_is_refused_before_a_text_is_read(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, said: str
+) -> None:
+    if devices_and_precision.has_accelerator() and line.endswith(("cuda", "mps")):
+        pytest.skip("there is one")
+    monkeypatch.setattr(devices_and_precision, "has_fast_bfloat16", lambda: False)
+    arguments = ("lstm", "--corpus", "none.txt", "-o", tmp_path / "enc", "--objective", "autoencoder")
+    code, out, err = command("train", *arguments, *line.split())
+    assert (code, out) == (2, "")
+    assert said in err
+    assert not (tmp_path / "enc").exists()
+
+
+def test_more_devices_than_there_are_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices_and_precision, "find_device", lambda _: "cuda")
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    devices_and_precision.check_machine(devices_and_precision.TrainingMachine(device="cuda"))
+    with pytest.raises(UsageError, match="--devices 2: there is no more than 1 of cuda"):
+        devices_and_precision.check_machine(devices_and_precision.TrainingMachine(device="cuda", devices=2))
+
+
+@pytest.fixture
+def places(text: Path, triplets: Path, tmp_path: Path) -> dict[str, Path]:
+    """Return the files that BAD names."""
+    actual = {name: tmp_path / f"{name}.txt" for name in ("EMPTY", "ONE", "VECTORS")}
+    actual["EMPTY"].write_text("")
+    actual["ONE"].write_text("The dog saw a cat .\n")
+    actual["VECTORS"].write_text("The 1.0 2.0\ndog 3.0 4.0\n")
+    return actual | {"TEXT": text, "TRIPLETS": triplets}
+
+
+@pytest.mark.parametrize(("line", "message"), BAD, ids=[line for line, _ in BAD])
+def test_what_cannot_be_is_refused_in_a_sentence(
+    train: Train, places: dict[str, Path], tmp_path: Path, line: str, message: str
+) -> None:
+    words = [str(places.get(word, word)) for word in line.split()]
+    code, out, err = train(*words, "-o", tmp_path / "encs" / "enc")
+    assert (code, out) == (2, "")
+    assert not (tmp_path / "encs").exists()
+    for name, path in places.items():
+        message = message.replace(name, str(path))
+    last = err.splitlines()[-1]
+    assert last.startswith("probe: ")
+    assert message in last
+
+
+def test_a_folder_of_another_training_is_refused(train: Train, triplets: Path, text: Path, tmp_path: Path) -> None:
+    enc = tmp_path / "enc"
+    arguments = ("--corpus", triplets, "-o", enc, "--objective", "contrastive")
+    assert train("lstm", *arguments)[0] == 0
+    for words, message in (
+        (("gru-uni", *arguments), "architecture 'lstm', not 'gru-uni'"),
+        (("lstm", *arguments, "--rate", 0.5), "rate 0.001, not 0.5"),
+        (("lstm", *arguments, "--devices", 2), "devices 1, not 2"),
+        (("lstm", "--objective", "none", "--corpus", text, "-o", enc), "objective 'contrastive'"),
+    ):
+        code, _, err = train(*words)
+        assert (code, message in err) == (2, True), err
+    other_path = tmp_path / "other"
+    other_path.mkdir()
+    (other_path / "letter.txt").write_text("Dear Sir")
+    code, _, err = train("lstm", *arguments[:2], "-o", other_path, *arguments[4:])
+    assert (code, "holds something else (letter.txt)" in err) == (2, True)
+
+
+def test_other_texts_are_called_so(train: Train, triplets: Path, tmp_path: Path) -> None:
+    arguments = ("lstm", "--objective", "contrastive", "-o", tmp_path / "enc", "--corpus")
+    assert train(*arguments, triplets)[0] == 0
+    other_path = tmp_path / "other.jsonl"
+    other_path.write_text("".join(triplets.read_text().splitlines(keepends=True)[:20]))
+    code, _, err = train(*arguments, other_path)
+    assert code == 2
+    assert "its training has other texts in --corpus or --parallel; choose another" in err
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt(), SystemExit(143)])
+def test_where_nothing_is_kept_it_is_not_said_to_be(
+    train: Train, triplets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: BaseException
+) -> None:
+    code = 130 if isinstance(stop, KeyboardInterrupt) else 143
+
+    def be_stopped(*_: object, **__: object) -> None:
+        raise stop
+
+    arguments = ("lstm", "--objective", "contrastive", "--corpus", triplets, "-o", tmp_path / "enc")
+    with monkeypatch.context() as patch:
+        patch.setattr("sentprobe.probes.runs.training.encoder_training.read_texts", be_stopped)
+        exit_code, _, err = train(*arguments)
+    assert (exit_code, err.splitlines()[-1]) == (code, "probe: stopped; no step was finished, so nothing is kept")
+    assert train(*arguments)[0] == 0
+    with monkeypatch.context() as patch:
+        patch.setattr("sentprobe.probes.runs.training.encoder_training.read_texts", be_stopped)
+        exit_code, _, err = train(*arguments, "--steps", 9)
+    assert (exit_code, err.splitlines()[-1]) == (
+        code,
+        f"probe: stopped; finished work is kept in {tmp_path / 'enc'}; the same command resumes from there",
+    )
+
+
+def test_the_precision_that_is_settled_is_what_is_gone_on_with(
+    train: Train, triplets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    what = ("--objective", "contrastive", "--corpus", triplets, "-o", tmp_path / "enc")
+    arguments = ("lstm", *what, "--device", "cpu")
+    assert train(*arguments, "--steps", 2)[0] == 0
+    record = json.loads((tmp_path / "enc" / "config.json").read_text())["record"]
+    assert record["identity"]["precision"] == "float32"
+    monkeypatch.setattr("sentprobe.probes.pretraining.devices_and_precision.has_fast_bfloat16", lambda: False)
+    assert train(*arguments, "--steps", 3, "--precision", "auto")[0] == 0
+    code, _, err = train(*arguments, "--precision", "bfloat16")
+    assert (code, "no instructions for it here; use auto" in err) == (2, True)
+    monkeypatch.setattr("sentprobe.probes.pretraining.devices_and_precision.has_fast_bfloat16", lambda: True)
+    for precision in ("auto", "bfloat16"):
+        code, _, err = train(*arguments, "--precision", precision)
+        assert (code, "precision 'float32', not 'bfloat16'" in err) == (2, True), err
+
+
+def test_what_was_left_out_is_said_and_recorded(train: Train, text: Path, tmp_path: Path) -> None:
+    enc = tmp_path / "enc"
+    arguments = ("lstm", "--objective", "none", "--corpus", text, "--longest", 5, "-o", enc)
+    code, _, err = train(*arguments)
+    read = "2 sentences in 1 document; 1 was left out: 1 too long"
+    assert (code, f"{enc}: read {read}\n" in err) == (0, True), err
+    assert json.loads((enc / "config.json").read_text())["record"]["texts"] == read
+
+
+def test_a_file_is_read_as_it_is_said_to_be(train: Train, tmp_path: Path) -> None:
+    path, enc = tmp_path / "texts.dat", tmp_path / "enc"
+    rows = ["said\tbook", "Olé .\tone", "It ran .\tone", "Nobody saw it .\ttwo"]
+    path.write_text("".join(f"{row}\n" for row in rows), "latin-1")
+    arguments = ("lstm", "--objective", "none", "--corpus", path, "-o", enc)
+    message = ("--format", "tsv", "--column", "said", "--document", "book", "--encoding", "latin-1")
+    code, _, err = train(*arguments, *message)
+    assert (code, "read 3 sentences in 2 documents; none was left out" in err) == (0, True), err
+    assert "Olé" in (enc / "words.txt").read_text("utf-8").split()
+    code, _, err = train(*arguments, *message[:-1], "cp1252")
+    assert (code, "encoding 'latin-1', not 'cp1252'" in err) == (2, True), err
+
+
+def test_translations_are_of_the_columns_that_are_named(train: Train, tmp_path: Path) -> None:
+    path, enc = tmp_path / "texts.tsv", tmp_path / "enc"
+    path.write_text("id\tspanish\tenglish\n1\tuno\tone\n2\tdos\ttwo\n3\ttres\tthree\n")
+    arguments = ("lstm", "--objective", "nmt", "--corpus", path, "--codes", 300, "--steps", 1)
+    code, _, err = train(*arguments, "--column", "english", "--column", "spanish", "-o", enc)
+    assert (code, "read 3 pairs; none was left out" in err) == (0, True), err
+    assert sorted((enc / "words.txt").read_text().split()) == ["one", "three", "two"]
+
+
+def test_a_pattern_names_the_files_of_a_corpus(train: Train, text: Path, tmp_path: Path) -> None:
+    (tmp_path / "other.txt").write_text("A dog came .\nNobody saw it .\n")
+    pattern = text.parent / "*.txt"
+    code, _, err = train("lstm", "--objective", "none", "--corpus", pattern, "-o", tmp_path / "enc")
+    assert code == 0, err
+    assert "Nobody" in (tmp_path / "enc" / "words.txt").read_text().split()
+
+
+def test_words_without_a_vector_are_told(
+    train: Train, text: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    vectors = tmp_path / "v.vec"
+    vectors.write_text("The 1 2 3\ncat 4 5 6\n")
+    arguments = ("--objective", "none", "--corpus", text, "--vectors", vectors, "-o", tmp_path / "enc")
+    code, _, err = train("lstm", *arguments)
+    assert code == 0, err
+    assert f"8 of 10 words have no vector in {vectors} and are drawn: " in caplog.text
+
+
+def test_a_file_of_vectors_is_read_once(
+    command: Command, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors, read = tmp_path / "v.vec", []
+    vectors.write_text("The 1 2 3\ncat 4 5 6\n")
+
+    def counted(path: Path) -> WordVectors:
+        read.append(path)
+        return read_word_vectors(path)
+
+    monkeypatch.setattr("sentprobe.probes.runs.training.encoder_training.read_word_vectors", counted)
+    arguments = ("--objective", "none", "--corpus", text, "--vectors", vectors, "--hidden", 4)
+    code, _, err = command("train", "lstm", *arguments, "--seeds", 2, "-o", tmp_path / "enc")
+    assert (code, read) == (0, [vectors]), err
+    monkeypatch.setattr("sentprobe.probes.runs.training.encoder_training._read_once", None)
+    assert command("train", "lstm", *arguments, "--seeds", 2, "-o", tmp_path / "enc")[0] == 0
+    assert read == [vectors]  # all was over
+
+
+def test_a_training_that_is_stopped_goes_on_from_its_last_step(train: Train, triplets: Path, tmp_path: Path) -> None:
+    arguments = ("lstm", "--objective", "contrastive", "--corpus", triplets, "--validate-every", 4)
+    assert train(*arguments, "-o", tmp_path / "whole")[0] == 0
+    enc, usual = tmp_path / "enc", torch.optim.Adam.step
+
+    def stopped(optimizer: torch.optim.Adam) -> None:
+        usual(optimizer)
+        if len(optimizer.state) and next(iter(optimizer.state.values()))["step"] == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with mock.patch.object(torch.optim.Adam, "step", stopped):
+        code, out, err = train(*arguments, "-o", enc)
+    message = f"finished work is kept in {enc}; the same command resumes from there"
+    assert (code, out, err.splitlines()[-1]) == (130, "", f"probe: stopped; {message}")
+    state = json.loads((enc / "checkpoint" / "state.json").read_text())["state"]
+    assert (state["step"], state["best"]) == (3, None)
+    assert train(*arguments, "-o", enc)[0] == 0
+    assert contents(enc, *WEIGHTS) == contents(tmp_path / "whole", *WEIGHTS)

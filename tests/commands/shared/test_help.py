@@ -1,0 +1,154 @@
+"""The help of commands: examples are valid; a usage error is one line."""
+
+import re
+import shlex
+import sys
+from typing import Any
+
+import pytest
+from in_process import Command, run_command
+
+from sentprobe.cli import COMMANDS, load_command
+from sentprobe.commands.shared.help import read_examples
+
+INNER = (
+    *(f"{program} cache {name}" for program in ("probe", "sentprobe") for name in ("clear", "check")),
+    *(f"sentprobe gen {name}" for name in COMMANDS["gen"]),
+)
+EVERY = [*COMMANDS, *(f"{program} {name}" for program, names in COMMANDS.items() for name in names), *INNER]
+SHOWN = [(name, line) for name, value in read_examples().items() for line, _ in value]
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_help_begins_with_three_examples(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    words = (*name.split(), "--help")
+    _, shown, _ = run_command(*words, monkeypatch=monkeypatch, capture=capsys)
+    lines = [line for line in shown.splitlines() if line.strip()]
+    assert lines[0].strip() == "Examples:"
+    assert [lines[at].strip() for at in (1, 3, 5)] == [line for line, _ in read_examples()[name]]
+    assert max(map(len, shown.splitlines())) <= 80
+    assert "…" not in shown
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_help_is_no_wall(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    words = (*name.split(), "--help")
+    _, shown, _ = run_command(*words, monkeypatch=monkeypatch, capture=capsys)
+    assert len(shown.splitlines()) <= 60
+    assert shown.count("\n\n\n") == 0
+
+
+FOLDED = {
+    "gen": ("--tense", "--adverbs", "Of relative clauses."),
+    "probe run": ("--preset", "--device", "Device for training probes; auto is the fastest."),
+    "probe build": ("--odd-band", "--no-audit", "Number of words (classes) of WC."),
+    "probe sentences": ("--sequences", "--first-rank", "Number of words (classes) of WC."),
+}
+
+
+@pytest.mark.parametrize("name", FOLDED)
+def test_what_help_folds_it_names_and_help_all_explains(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    run = (*name.split(),)
+    _, short, _ = run_command(*run, "--help", monkeypatch=monkeypatch, capture=capsys)
+    code, full_output, err = run_command(*run, "--help-all", monkeypatch=monkeypatch, capture=capsys)
+    assert (code, err) == (0, "")
+    assert f"More options, explained by {name} --help-all:" in short
+    assert "More options" not in full_output
+    assert max(map(len, full_output.splitlines())) <= 80
+    *options, meaning = FOLDED[name]
+    assert meaning not in " ".join(short.split())
+    assert meaning in " ".join(full_output.split())
+    assert options[0] in short
+    assert all(option in full_output for option in options)
+    assert words_of_options(short) <= words_of_options(full_output)
+
+
+def words_of_options(shown: str) -> set[str]:
+    return set(re.findall(r"--[a-z-]+", shown))
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_option_is_in_the_help(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program, *remaining = name.split()
+    actual: Any = gen_itself() if name == "gen" else None
+    if remaining:
+        actual = load_command(program, remaining[0])
+        actual = actual.commands[remaining[1]] if remaining[1:] else actual
+    _, shown, _ = run_command(program, *remaining, "--help", monkeypatch=monkeypatch, capture=capsys)
+    declared = {max(item.opts, key=len) for item in getattr(actual, "params", ()) if item.opts}
+    assert {text for text in declared if text.startswith("--")} <= words_of_options(shown)
+
+
+def test_what_was_added_is_in_the_help_of_a_run(command: Command) -> None:
+    _, shown, _ = command("run", "--help")
+    added = "--draws --sources --intervals --all-rows --dry-run --config --device --help-all"
+    assert set(added.split()) <= words_of_options(shown)
+    assert "See probe tasks." in " ".join(shown.split())
+
+
+def test_columns_are_where_they_take_the_fewest_lines(command: Command) -> None:
+    _, shown, _ = command("run", "--help")
+    assert "\n  -o, --out PATH      Results folder" in shown
+    assert "\n      --controls / --no-controls\n                      Also train" in shown
+
+
+def test_no_example_is_of_a_command_that_is_not_there() -> None:
+    assert sorted(read_examples()) == sorted(EVERY)
+
+
+@pytest.mark.parametrize(("name", "line"), SHOWN)
+def test_an_example_can_be_read(name: str, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    program, *remaining = shlex.split(line)
+    monkeypatch.setattr(sys, "argv", [program, *remaining])
+    if remaining and remaining[0] in COMMANDS[program]:
+        actual, remaining = load_command(program, remaining[0]), remaining[1:]
+        if (program, name) != ("gen", "gen") and remaining and remaining[0] in COMMANDS["gen"]:
+            actual, remaining = load_command("gen", remaining[0]), remaining[1:]
+    elif program == "gen":
+        actual = gen_itself()
+    while remaining and remaining[0] in getattr(actual, "commands", {}):
+        actual, remaining = actual.commands[remaining[0]], remaining[1:]
+    actual.make_context(name, remaining)
+
+
+def gen_itself() -> Any:
+    import typer
+
+    from sentprobe.commands.gen.gen import generate
+
+    app = typer.Typer()
+    app.command()(generate)
+    return typer.main.get_command(app)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("run", "Missing argument 'SUITE|PATH...'. See probe run --help."),
+        ("run compeval --seedz 3", "No such option: --seedz"),
+        ("show", "Missing argument 'RUN...'. See probe show --help."),
+        ("cache clear --older-than x", "Invalid value for '--older-than'"),
+        ("encoders --format", "Option '--format' requires an argument. See probe encoders --help."),
+    ],
+)
+def test_a_line_that_cannot_be_read_is_refused_in_one_line(line: str, said: str, command: Command) -> None:
+    code, out, err = command(*line.split())
+    assert (code, out) == (2, "")
+    assert err.startswith(f"probe: {said}")
+    assert err.endswith(" --help.\n")
+    assert err.count("\n") == 1
+
+
+def test_no_arguments_show_the_help(command: Command) -> None:
+    code, out, err = command()
+    assert (code, err) == (2, "")
+    assert "Examples:" in out

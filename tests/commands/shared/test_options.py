@@ -1,0 +1,38 @@
+"""Groups of options in the signature of a command."""
+
+import inspect
+
+import pytest
+
+from sentprobe.commands.shared.given_options import SUITE_OPTIONS, reject_unused_options
+from sentprobe.commands.shared.options import CompevalOptions, ItemOptions, NaturalOptions, expand_option_groups
+from sentprobe.errors import UsageError
+
+
+def test_a_command_gets_the_instance_of_each_group() -> None:
+    got: list[object] = []
+
+    @expand_option_groups
+    def command(first: str, *, natural: NaturalOptions, items: ItemOptions, last: int = 0) -> None:
+        """Do nothing."""
+        got.extend((first, natural, items, last))
+
+    parameters = inspect.signature(command).parameters
+    assert list(parameters) == [
+        *("first", "band", "odd_band", "words", "first_rank", "sequences"),
+        *("sampling", "train", "test", "validation", "last"),
+    ]
+    arguments = {name: None for name, value in parameters.items() if name != "first"}
+    command(**arguments | {"first": "x", "sampling": "paper", "words": 3, "test": 7, "last": 1})
+    assert got == ["x", NaturalOptions(words=3), ItemOptions(sampling="paper", test=7), 1]
+
+
+def test_an_option_is_of_the_suites_of_its_group() -> None:
+    assert SUITE_OPTIONS["band"] == ("--frequency-band", ("natural",))
+    assert SUITE_OPTIONS["audit"] == ("--audit/--no-audit", ("natural",))
+    assert SUITE_OPTIONS["lexicon"] == ("--lexicon", CompevalOptions.SUITES)
+    reject_unused_options(["seed", "train", "lexicon"], ["compeval"], data_name="compeval")
+    with pytest.raises(UsageError, match=r"^--frequency-band is for the suite natural, not for x$"):
+        reject_unused_options(["train", "band"], ["compeval"], data_name="x")
+    with pytest.raises(UsageError, match=r"^--train is for the suites compeval and natural, not"):
+        reject_unused_options(["train"], [], data_name="x")

@@ -1,0 +1,52 @@
+"""The path of the cache, and the removal of empty folders after a failure."""
+
+from pathlib import Path
+
+import pytest
+
+from sentprobe.disk.files import find_cache_directory, making_folder
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [
+        ({"SENTPROBE_CACHE": "/a/b", "XDG_CACHE_HOME": "/c"}, "/a/b"),
+        ({"SENTPROBE_CACHE": "", "XDG_CACHE_HOME": "/c"}, "/c/sentprobe"),
+        ({"XDG_CACHE_HOME": "relative", "HOME": "/home/me"}, "/home/me/.cache/sentprobe"),
+        ({"HOME": "/home/me"}, "/home/me/.cache/sentprobe"),
+    ],
+)
+def test_where_the_cache_is(variables: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SENTPROBE_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert find_cache_directory() == Path(expected)
+
+
+def test_a_user_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: Path) -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("SENTPROBE_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "expanduser", fail)
+    assert find_cache_directory() == Path("/.cache/sentprobe")
+
+
+@pytest.mark.parametrize("existing_folder", [".", "above", "above/work"])
+def test_a_failure_leaves_no_empty_folder_that_was_not_there(tmp_path: Path, existing_folder: str) -> None:
+    (tmp_path / existing_folder).mkdir(parents=True, exist_ok=True)
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(KeyboardInterrupt), making_folder(tmp_path / "above" / "work"):
+        assert (tmp_path / "above" / "work").is_dir()
+        raise KeyboardInterrupt
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_failure_leaves_what_was_made(tmp_path: Path) -> None:
+    file = tmp_path / "above" / "work" / "file"
+    with pytest.raises(KeyboardInterrupt), making_folder(file.parent):
+        file.touch()
+        raise KeyboardInterrupt
+    assert file.exists()

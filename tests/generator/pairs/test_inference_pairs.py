@@ -1,0 +1,167 @@
+"""Entailment pairs: exact labels, and no shortcut to them."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from model_checker import Model, evaluate
+from thoroughness import examples
+
+from sentprobe.errors import UsageError
+from sentprobe.generator.pairs.contrasts import CONTRASTS
+from sentprobe.generator.pairs.inference_pairs import NEUTRAL_CONTRASTS, PAIRS_PER_GROUP, NliColumns, NliLabel, NliSpace
+from sentprobe.generator.sentences.sentence_records import annotate_text
+from sentprobe.generator.spaces.held_out_words import SplitSide
+from sentprobe.lexicon import english, read_lexicon_text
+from sentprobe.probes.audit import audit
+from sentprobe.probes.dataset import Card, Items, ProbeDataset, Split
+
+contrasts = st.sampled_from(NEUTRAL_CONTRASTS)
+every_contrast = pytest.mark.parametrize("contrast", NEUTRAL_CONTRASTS)
+ALL = ("all", "transitive-rc-both")
+
+
+def count_words(text: str) -> frozenset[tuple[str, int]]:
+    return frozenset(Counter(text.split()).items())
+
+
+def count_shared_words(premise: str, hypothesis: str) -> tuple[int, int, int]:
+    """Count the words that both have, and those that only one has."""
+    left, right = Counter(premise.split()), Counter(hypothesis.split())
+    return (left & right).total(), (left - right).total(), (right - left).total()
+
+
+VIEWS: dict[str, Callable[[str, str], object]] = {
+    "the hypothesis": lambda _, hypothesis: hypothesis,
+    "the premise": lambda premise, _: premise,
+    "word overlap": count_shared_words,
+    "both bags of words": lambda premise, hypothesis: (count_words(premise), count_words(hypothesis)),
+}
+
+
+def compute_best_accuracy(views: Iterable[object], labels: Sequence[int]) -> float:
+    """Return the accuracy of the best rule on these pairs."""
+    labels_by_view: dict[object, Counter[int]] = {}
+    for view, label in zip(views, labels, strict=True):
+        labels_by_view.setdefault(view, Counter())[label] += 1
+    return sum(max(counts.values()) for counts in labels_by_view.values()) / len(labels)
+
+
+@given(contrasts, st.sampled_from(["compeval", "published", "english"]), st.integers(0, 10**6))
+@examples(20)
+def test_the_theorem(contrast: str, vocabulary: str, seed: int) -> None:
+    pairs = NliSpace(english(), contrast, vocabulary=vocabulary).sample_pairs(12, seed=seed)
+    for name, view in VIEWS.items():
+        seen = [*map(view, pairs.premise, pairs.hypothesis)]
+        assert compute_best_accuracy(seen, pairs.label) == 0.5, name
+    assert Counter(pairs.label) == {NliLabel.NEUTRAL: 48, NliLabel.ENTAILMENT: 24, NliLabel.CONTRADICTION: 24}
+
+
+def test_the_two_sentences_in_order_tell() -> None:
+    pairs = NliSpace(english(), "role").sample_pairs(12, seed=0)
+    assert compute_best_accuracy(zip(pairs.premise, pairs.hypothesis, strict=True), pairs.label) == 1
+
+
+def check_with_models(pairs: NliColumns, rng: Random, *, most: int) -> None:
+    """Derive each label from the parses of its sentences, in models of one or two of a noun."""
+    expected = {
+        NliLabel.ENTAILMENT: {(True, True)},
+        NliLabel.NEUTRAL: {(True, True), (True, False)},
+        NliLabel.CONTRADICTION: {(True, False)},
+    }
+    for premise, hypothesis, label in zip(pairs.premise, pairs.hypothesis, pairs.label, strict=True):
+        tokens = [annotate_text(text, english()).tokens for text in (premise, hypothesis)]
+        seen: set[tuple[bool, bool]] = set()
+        for number in range(most):
+            model = Model(rng, people=None)
+            if evaluate(tokens[0], model):
+                seen.add((True, evaluate(tokens[1], model) is True))
+                assert seen <= expected[NliLabel(label)], (premise, hypothesis, label)
+            if seen == expected[NliLabel(label)] and number >= 20:
+                break
+        assert seen == expected[NliLabel(label)], (premise, hypothesis, label)
+
+
+@every_contrast
+def test_an_independent_model_checker_says_the_same(contrast: str) -> None:
+    check_with_models(NliSpace(english(), contrast).sample_pairs(2, seed=0), Random(0), most=5000)
+
+
+@pytest.mark.slow
+@every_contrast
+def test_an_independent_model_checker_says_the_same_of_all_structures(contrast: str) -> None:
+    space = NliSpace(english(), contrast, templates=ALL)
+    check_with_models(space.sample_pairs(2 * len(space.strata), seed=1), Random(1), most=20000)
+
+
+def test_why_modifiers_are_refused() -> None:
+    """The first sentence presupposes one lawyer; the second then denies it."""
+    texts = ("the man that slept helped the lawyer", "the man did not help the lawyer that slept")
+    tokens = [annotate_text(text, english()).tokens for text in texts]
+    rng = Random(0)
+    truth_values = set()
+    for _ in range(500):
+        model = Model(rng, people=None)
+        truth_values.add(tuple(evaluate(sentence, model) for sentence in tokens))
+    assert (True, True) not in truth_values
+    assert {(True, None), (None, True)} <= truth_values
+
+
+@pytest.mark.parametrize("contrast", [name for name in CONTRASTS if name not in NEUTRAL_CONTRASTS])
+def test_a_contrast_without_such_pairs(contrast: str) -> None:
+    with pytest.raises(UsageError, match=f"'{contrast}' has no pairs for --nli; use role or negation"):
+        NliSpace(english(), contrast)
+
+
+SMALL = (
+    "[noun]\nactor = {}\njudge = {}\nchild = {}\n[transitive]\nadvise = {}\nadmire = {}\n[intransitive]\nsleep = {}\n"
+)
+
+
+@every_contrast
+@pytest.mark.parametrize(
+    "template", ["intransitive-rc", pytest.param("transitive-rc.agent.transitive", marks=pytest.mark.slow)]
+)
+def test_a_space_is_counted_exactly_and_no_pair_is_twice(contrast: str, template: str) -> None:
+    lexicon = read_lexicon_text(SMALL, "my")
+    space = NliSpace(lexicon, contrast, vocabulary="all", templates=[template])
+    pairs = space.sample_pairs(space.count(), seed=0)
+    distinct_pairs = {*zip(pairs.premise, pairs.hypothesis, strict=True)}
+    assert len(distinct_pairs) == len(pairs.label) == PAIRS_PER_GROUP * space.count()
+    with pytest.raises(UsageError, match=f"there are only {space.count()} different ones"):
+        space.sample_pairs(space.count() + 1, seed=0)
+
+
+def test_the_same_seed_gives_the_same_pairs_and_another_others() -> None:
+    space = NliSpace(english(), "role", side=SplitSide(share=0.5, held_out=True))
+    assert space.sample_pairs(5, seed=3) == space.sample_pairs(5, seed=3) != space.sample_pairs(5, seed=4)
+
+
+def build_dataset(name: str, sentences: Sequence[str], labels: Sequence[int]) -> ProbeDataset:
+    """Return one view of the pairs as a dataset of sentences; a third is for test."""
+    places: dict[str, int] = {}
+    rows = [places.setdefault(text, len(places)) for text in sentences]
+    cut = len(rows) // (3 * PAIRS_PER_GROUP) * PAIRS_PER_GROUP
+    splits = {
+        split: Items(rows[part], [()] * len(rows[part]), labels[part])  # type: ignore[arg-type]
+        for split, part in ((Split.TEST, slice(cut)), (Split.TRAIN, slice(cut, None)))
+    }
+    names = tuple(label.name.lower() for label in NliLabel)
+    return ProbeDataset(name, tuple(places), names, (), splits, Card(name))
+
+
+@pytest.mark.slow
+@every_contrast
+def test_the_audit_finds_no_leak(contrast: str) -> None:
+    """``probe audit`` finds the hypothesis alone and word overlap at chance."""
+    pairs = NliSpace(english(), contrast, vocabulary="english").sample_pairs(300, seed=0)
+    overlap = [
+        " ".join(f"{name}{count}" for name, count in zip("abc", count_shared_words(*both), strict=True))
+        for both in zip(pairs.premise, pairs.hypothesis, strict=True)
+    ]
+    for name, seen in (("hypothesis", pairs.hypothesis), ("overlap", overlap)):
+        report = audit(build_dataset(name, seen, pairs.label))
+        assert (report.chance, report.leaks) == (0.5, ()), report

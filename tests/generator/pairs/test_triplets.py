@@ -1,0 +1,288 @@
+"""Properties of sampled triplets: meaning, form and words."""
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from random import Random
+from time import sleep
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from model_checker import Model, evaluate
+from thoroughness import examples
+
+from sentprobe.errors import UsageError
+from sentprobe.generator.events.meaning import Property, find_differences, has_same_meaning
+from sentprobe.generator.pairs.contrasts import CONTRASTS
+from sentprobe.generator.pairs.triplets import SIDES, TripletRows, TripletSet, TripletSide, TripletSpace
+from sentprobe.generator.sentences.parse import parse
+from sentprobe.generator.sentences.realize import realize
+from sentprobe.generator.sentences.sentence_records import annotate_text
+from sentprobe.lexicon import english, read_lexicon_text
+from sentprobe.lexicon.words import Flag, Kind
+
+ANCHOR, POSITIVE, NEGATIVE, HARD = SIDES
+every_contrast = pytest.mark.parametrize("contrast", CONTRASTS)
+contrasts = st.sampled_from([*CONTRASTS])
+vocabularies = st.sampled_from(["compeval", "published", "english"])
+seeds = st.integers(0, 10**6)
+
+
+@cache
+def get_space(contrast: str, vocabulary: str = "compeval", *templates: str) -> TripletSpace:
+    return TripletSpace(english(), contrast, vocabulary=vocabulary, templates=templates or ("all",))
+
+
+def sample_triplets(contrast: str, vocabulary: str, seed: int, count: int = 12) -> TripletSet:
+    return get_space(contrast, vocabulary).sample(count, seed=seed)
+
+
+@given(contrasts, vocabularies, seeds)
+@examples(40)
+def test_exactly_one_property_differs(contrast: str, vocabulary: str, seed: int) -> None:
+    triplets = sample_triplets(contrast, vocabulary, seed)
+    events = [triplets.build_events(side) for side in SIDES]
+    for anchor, positive, negative, hard in zip(*events, strict=True):
+        assert anchor != positive
+        assert has_same_meaning(anchor, positive)
+        assert has_same_meaning(negative, hard)
+        assert find_differences(anchor, negative) == (Property(contrast),)
+        assert find_differences(positive, hard) == (Property(contrast),)
+
+
+def test_threads_get_their_own_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The text writers are shared by all sets of the same words."""
+    sets = [sample_triplets("role", "compeval", seed) for seed in (1, 2)]
+    alone = [TripletRows(triplets).render_texts() for triplets in sets]
+    count = TripletRows.count
+
+    def count_slowly(self: TripletRows) -> int:
+        sleep(0.1)  # the other thread begins
+        return count(self)
+
+    monkeypatch.setattr(TripletRows, "count", count_slowly)
+    with ThreadPoolExecutor(2) as pool:  # not of a cached property, which has a lock in Python 3.11
+        assert [*pool.map(lambda triplets: TripletRows(triplets).render_texts(), sets)] == alone
+
+
+@given(st.sampled_from(["role", "modifier", "negation"]), vocabularies, seeds)
+@examples(40)
+def test_the_theorem(contrast: str, vocabulary: str, seed: int) -> None:
+    """Positive and negative have the same words; anchor and hard negative, too."""
+    triplets = sample_triplets(contrast, vocabulary, seed)
+    bags = [[Counter(text.split()) for text in triplets.render_texts(side)] for side in SIDES]
+    for anchor, positive, negative, hard in zip(*bags, strict=True):
+        assert positive == negative
+        assert anchor == hard
+        assert anchor != positive
+
+
+def test_the_table_says_of_which_contrasts_the_theorem_holds() -> None:
+    assert [c.name for c in CONTRASTS.values() if c.same_words] == ["role", "modifier", "negation"]
+    for name, contrast in CONTRASTS.items():
+        triplets = sample_triplets(name, "compeval", 0)
+        bags = [[Counter(t.split()) for t in triplets.render_texts(s)] for s in (POSITIVE, NEGATIVE)]
+        assert (bags[0] == bags[1]) is contrast.same_words
+
+
+def test_the_theorem_holds_of_other_words() -> None:
+    nouns = "\n".join(f"{word} = {{}}" for word in ("actor", "officer", "child", "judge"))
+    lexicon = read_lexicon_text(f"[noun]\n{nouns}\n[transitive]\nadvise = {{}}\nadmire = {{}}", "my")
+    triplets = TripletSpace(lexicon, "role", vocabulary="all").sample(200, seed=3)
+    for positive, negative in zip(triplets.render_texts(POSITIVE), triplets.render_texts(NEGATIVE), strict=True):
+        assert Counter(positive.split()) == Counter(negative.split())
+
+
+@given(contrasts, vocabularies, seeds)
+@examples(20)
+def test_the_same_seed_gives_the_same_triplets(contrast: str, vocabulary: str, seed: int) -> None:
+    first, second = (sample_triplets(contrast, vocabulary, seed) for _ in range(2))
+    assert [first.render_texts(side) for side in SIDES] == [second.render_texts(side) for side in SIDES]
+
+
+def test_another_seed_gives_others() -> None:
+    first, second = (sample_triplets("role", "compeval", seed) for seed in (0, 1))
+    assert first.render_texts(ANCHOR) != second.render_texts(ANCHOR)
+
+
+@every_contrast
+def test_the_sentences_are_those_of_the_events(contrast: str) -> None:
+    triplets = sample_triplets(contrast, "english", 5)
+    for side in SIDES:
+        written = [realize(event, english()).text for event in triplets.build_events(side)]
+        assert triplets.render_texts(side) == written
+        assert all(len(parse(text, english())) == 1 for text in written)
+
+
+@every_contrast
+def test_no_triplet_is_drawn_twice_and_all_can_be(contrast: str) -> None:
+    """A sample of the whole space has no repetitions and the counted size."""
+    template = "intransitive-rc.agent.transitive.src" if contrast != "modifier" else "transitive"
+    if contrast == "modifier":
+        template = "transitive-rc.agent.intransitive.src"
+    small = get_space(contrast, "compeval", template)
+    count = min(small.count(), 3000)
+    triplets = small.sample(count, seed=0)
+    keys = zip(
+        triplets.render_texts(ANCHOR),
+        triplets.render_texts(POSITIVE),
+        [stratum.place for stratum in triplets.list_strata()],
+        strict=True,
+    )
+    assert len(set(keys)) == count
+
+
+def test_a_space_is_counted_exactly() -> None:
+    """Role in simple transitives: 7 * 6 nouns in order, 5 verbs, both voices, and so on."""
+    triplet_space = get_space("role", "compeval", "transitive")
+    assert triplet_space.count() == 7 * 6 * 5 * 2 * 2 * 2 * 2 * 2
+    triplets = triplet_space.sample(triplet_space.count(), seed=1)
+    assert len(set(triplets.render_texts(ANCHOR))) == triplet_space.count()
+
+
+def test_strata_have_equal_shares() -> None:
+    counts = Counter(id(stratum) for stratum in sample_triplets("role", "compeval", 0, 560).list_strata())
+    assert set(counts.values()) <= {10, 11}
+    assert len(counts) == len(get_space("role").strata)
+
+
+def test_every_form_of_a_sentence_is_drawn() -> None:
+    """With two transitive clauses there are three other forms."""
+    strata = get_space("role", "compeval", "transitive-rc.agent.transitive.src").strata
+    assert {s.voices for s in strata} == {("",), ("agent.clause.",), ("", "agent.clause.")}
+
+
+def test_triplets_of_the_same_nouns_and_verbs_are_one_unit() -> None:
+    triplet_space = get_space("role", "compeval", "transitive")
+    triplets = triplet_space.sample(triplet_space.count(), seed=1)
+    assert len(set(triplets.assign_units().tolist())) == 7 * 6 // 2 * 5
+
+
+def test_adverbs_of_the_will_are_left_out() -> None:
+    triplets = sample_triplets("adverb", "english", 0, 300)
+    words = {word for side in SIDES for text in triplets.render_texts(side) for word in text.split()}
+    assert "often" in words
+    assert words.isdisjoint({"willingly", "deliberately", "reluctantly"})
+
+
+@pytest.mark.parametrize("contrast", ["verb", "aspect"])
+def test_no_state_is_put_into_the_progressive(contrast: str) -> None:
+    triplets = sample_triplets(contrast, "published", 0, 300)
+    lexicon = english()
+    for side in SIDES:
+        for event in triplets.build_events(side):
+            word = lexicon.get(event.predicate or "", Kind(str(event.frame)))
+            assert Flag.STATIVE not in word.flags or event.aspect == "simple"
+
+
+def check_with_models(contrast: str, count: int, seed: int) -> None:
+    """Compare the meaning relations of triplets with truth values in small models."""
+    triplets = sample_triplets(contrast, "compeval", seed, count)
+    rng = Random(f"{contrast} {seed}")
+    for texts in zip(*(triplets.render_texts(side) for side in SIDES), strict=True):
+        annotated = [annotate_text(text, english()).tokens for text in texts]
+        differs = False
+        for number in range(600):
+            model = Model(rng, people=1 + number % 2)
+            anchor, positive, negative, hard = (evaluate(tokens, model) for tokens in annotated)
+            assert anchor is positive, texts
+            assert negative is hard, texts
+            differs = differs or anchor is not negative
+            if differs and number >= 12:
+                break
+        assert differs, texts
+
+
+@every_contrast
+def test_an_independent_model_checker_says_the_same(contrast: str) -> None:
+    check_with_models(contrast, 10, seed=0)
+
+
+@pytest.mark.slow
+@every_contrast
+def test_an_independent_model_checker_says_the_same_of_many(contrast: str) -> None:
+    check_with_models(contrast, 1000, seed=1)
+
+
+def test_the_model_checker_tells_forms_from_meanings() -> None:
+    """The checker distinguishes presupposition from assertion."""
+    first = "the man that slept helped the lawyer"
+    second = "the man that helped the lawyer slept"
+    rng = Random(0)
+    values = []
+    for number in range(200):
+        model = Model(rng, people=1 + number % 2)
+        values.append(tuple(evaluate(annotate_text(t, english()).tokens, model) for t in (first, second)))
+    assert {(True, True), (False, None), (None, False)} <= set(values)
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (("the man that slept helped the lawyer", "the man that helped the lawyer slept"),
+         ("structure",)),
+        (("the man helped the lawyer", "the men did not help the lawyer"),
+         ("number", "polarity")),
+        (("the man helped the lawyer", "the lawyer is helped by the man"), ("tense",)),
+        (("the man helped the lawyer", "the man slept"), ("structure",)),
+        (("the man helped the lawyer", "the doctor helped the student"), ("structure",)),
+    ],
+)  # fmt: skip
+def test_differences(texts: tuple[str, str], expected: tuple[str, ...]) -> None:
+    first, second = (parse(text, english())[0] for text in texts)
+    properties = [difference.value for difference in find_differences(first, second)]
+    assert set(expected) <= set(properties)
+    assert not has_same_meaning(first, second)
+
+
+def test_relativizer_and_cue_are_form() -> None:
+    texts = ("the man who did n't sleep danced", "the man that did not sleep danced")
+    first, second = (parse(text, english())[0] for text in texts)
+    assert has_same_meaning(first, second)
+
+
+@pytest.mark.parametrize(
+    ("contrast", "template", "message"),
+    [
+        ("role", "intransitive", "no clause of it is transitive"),
+        ("modifier", "transitive", "needs a relative clause on the agent or the patient"),
+        ("negation", "transitive", "needs a relative clause"),
+        ("tense", "intransitive-rc.agent.intransitive", "no clause of it is transitive"),
+        ("role", "transitve", "there is no template"),
+    ],
+)
+def test_a_contrast_that_a_template_cannot_have(contrast: str, template: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        get_space(contrast, "compeval", template)
+
+
+def test_an_unknown_contrast() -> None:
+    with pytest.raises(UsageError, match=r"no contrast 'roles' \(did you mean 'role'\?\)"):
+        get_space("roles")
+
+
+def test_a_lexicon_without_passive_verbs() -> None:
+    lexicon = read_lexicon_text("[noun]\njudge = {}\nactor = {}\n[intransitive]\nsleep = {}", "my")
+    with pytest.raises(UsageError, match="has no transitive verb, so no sentence of it has a passive"):
+        TripletSpace(lexicon, "role", vocabulary="all")
+
+
+def test_too_few_words() -> None:
+    text = "[noun]\njudge = {}\nactor = {}\n[transitive]\nadvise = {}"
+    with pytest.raises(UsageError, match="vocabulary 'all' has too few words"):
+        TripletSpace(read_lexicon_text(text, "my"), "verb", vocabulary="all", templates=["transitive"])
+
+
+@pytest.mark.parametrize(
+    ("count", "message"), [(0, "must be positive, not 0"), (7000, "7000 .* there are only 6720 different ones")]
+)
+def test_more_than_exist(count: int, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        get_space("role", "compeval", "transitive").sample(count, seed=0)
+
+
+def test_the_sentences_are_annotated_as_they_are_realized() -> None:
+    triplets = sample_triplets("role", "compeval", 2, 5)
+    for event, text in zip(triplets.build_events(TripletSide.NEGATIVE), triplets.render_texts(NEGATIVE), strict=True):
+        assert realize(event, english()).text == text

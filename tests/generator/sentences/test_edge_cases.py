@@ -1,0 +1,162 @@
+"""Cases at the edge: words named like features, repeated choices, deep nesting, odd lexicons."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gen_command import Gen
+
+from sentprobe.errors import UsageError
+from sentprobe.generator.events.event import MAX_DEPTH, Contradiction, Negator, Number
+from sentprobe.generator.events.notation import read_event
+from sentprobe.generator.sentences.parse import ParseError, parse
+from sentprobe.generator.sentences.realize import realize
+from sentprobe.generator.spaces.constraints import Choices, Constraints
+from sentprobe.generator.spaces.space import Space
+from sentprobe.lexicon import english, read_lexicon_text
+
+PEACE = """
+[noun]
+passive = {}
+man = { NNS = "men" }
+sg = {}
+[transitive]
+help = {}
+[vocabulary.mine]
+noun = "*"
+transitive = "*"
+"""
+
+
+@pytest.mark.parametrize("lemma", ["passive", "sg"])
+def test_a_word_named_like_a_feature_is_a_word(lemma: str) -> None:
+    lexicon = read_lexicon_text(PEACE, source="peace.toml")
+
+    def space(constraints: Constraints) -> Space:
+        return Space(lexicon, vocabulary="mine", templates=["transitive"], constraints=constraints)
+
+    every = space(Constraints())
+    word_space = space(Constraints(required_words=(lemma,)))
+    banned = space(Constraints(forbidden_words=(lemma,)))
+    assert word_space.count() + banned.count() == every.count()
+    texts = (realize(event, lexicon) for event in word_space.events(np.arange(word_space.count())))
+    assert all(lemma in {token.lemma for token in sentence.tokens} for sentence in texts)
+
+
+def test_a_choice_that_is_repeated_counts_once() -> None:
+    once = Choices()
+    twice = Choices(
+        numbers=(*Number, *Number),
+        determiners=("the", "the"),
+        relativizers=("that", "that"),
+        negators=(Negator.NOT, Negator.NOT),
+        adverbs=(0, 0),
+    )
+    assert once == twice
+
+
+def test_adverbs_of_relative_clauses_may_be_counted_apart() -> None:
+    choices = Choices(adverbs=(2,), clause_adverbs=(1,))
+    space = Space(english(), templates=["intransitive-rc"], choices=choices)
+    for event in space.events(space.sample(20, seed=0)):
+        assert len(event.adverbs or ()) == 2
+        assert event.agent.clause.event.adverbs is not None  # type: ignore[union-attr]
+        assert len(event.agent.clause.event.adverbs) == 1  # type: ignore[union-attr]
+
+
+CHOICES = [
+    ({"determiners": ("a",), "numbers": (Number.PLURAL,)}, {}, "none of the determiners goes"),
+    (
+        {"negators": (Negator.CONTRACTED,)},
+        {"required": (read_event("help[not]"),)},
+        "the required event help[not] and the choice of negators contradict each other",
+    ),
+    ({}, {"required_words": ("really",)}, "'really' and the choice of adverbs contradict"),
+]
+
+
+@pytest.mark.parametrize(("choices", "constraints", "message"), CHOICES)
+def test_choices_that_contradict_are_named(
+    choices: dict[str, tuple[object, ...]], constraints: dict[str, tuple[object, ...]], message: str
+) -> None:
+    with pytest.raises(Contradiction) as caught:
+        Space(
+            english(),
+            choices=Choices(**choices),  # type: ignore[arg-type]
+            constraints=Constraints(**constraints),  # type: ignore[arg-type]
+        )
+    assert message in str(caught.value)
+
+
+def test_features_of_relative_clauses_need_relative_clauses() -> None:
+    with pytest.raises(Contradiction, match="have no relative clause"):
+        Space(english(), templates=["transitive"], choices=Choices(clause=read_event("*[past]")))
+
+
+def test_a_word_that_was_not_chosen() -> None:
+    choices = Choices(relativizers=("who",))
+    for constraints in (
+        Constraints(required_words=("that",)),
+        Constraints(required=(read_event("help(agent: man that *)"),)),
+    ):
+        with pytest.raises(UsageError, match="not among the determiners and relativizers"):
+            Space(english(), choices=choices, constraints=constraints)
+
+
+@pytest.mark.parametrize("index", [-1, 10**30])
+def test_an_index_outside_the_space(index: int) -> None:
+    space = Space(english(), vocabulary="compeval", templates=["intransitive"])
+    with pytest.raises((IndexError, OverflowError)):
+        list(space.events(np.array([index], dtype=object)))
+
+
+def test_a_space_is_true_whatever_its_size() -> None:
+    space = Space(english(), templates=["transitive-rc"], choices=Choices(adverbs=(2,)))
+    assert space.count() > 2**63
+    assert space
+
+
+def nested(depth: int) -> str:
+    return "the man " + "that helped the man " * (depth - 1) + "that slept danced"
+
+
+def test_nesting_has_a_limit_that_everything_shares() -> None:
+    (event,) = parse(nested(MAX_DEPTH), english())
+    assert realize(event, english()).text == nested(MAX_DEPTH)
+    for depth in (MAX_DEPTH + 2, 700):
+        with pytest.raises(ParseError, match="nest deeper"):
+            parse(nested(depth), english())
+
+
+def test_options_before_a_subcommand_are_refused(gen: Gen) -> None:
+    done = gen("--lexicon", "x.toml", "parse", "the man sleeps")
+    assert done.code == 2
+    assert "--lexicon stands before 'parse'" in done.err
+
+
+def test_a_lexicon_of_ones_own_needs_no_more(gen: Gen, tmp_path: Path) -> None:
+    path = tmp_path / "peace.toml"
+    path.write_text(PEACE, encoding="utf-8")
+    done = gen("--lexicon", path, "-t", "transitive", "--n", "3")
+    assert (done.code, len(done.lines)) == (0, 3)
+    done = gen("templates", "--lexicon", path)
+    assert done.code == 0
+    assert "transitive-rc-both.agent.intransitive.patient.intransitive.src.src" in done.out
+
+
+def test_a_line_that_is_not_utf8_does_not_stop_the_others(gen: Gen, tmp_path: Path) -> None:
+    path = tmp_path / "in.txt"
+    path.write_bytes(b"the man sleeps\n\xff\nthe men sleep\n")
+    done = gen("parse", "-f", "text", "--file", path)
+    assert (done.code, done.out) == (1, "the man sleeps\nthe men sleep\n")
+    assert f"{path}:2: not UTF-8" in done.err
+
+
+def test_output_is_utf8_in_any_locale() -> None:
+    command = [str(Path(sys.executable).with_name("gen")), "show", "sleep(agent: man)"]
+    ascii_only = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, env=ascii_only, capture_output=True, check=True)
+    assert "└──" in done.stdout.decode("utf-8")

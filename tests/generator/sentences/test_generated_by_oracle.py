@@ -1,0 +1,138 @@
+"""Generated sentences, and corrupted ones, judged by the oracle: it and the parser must agree."""
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import cycle
+from random import Random
+
+import pytest
+from oracle import Oracle, collect_words
+
+from sentprobe.generator.events.event import Negator
+from sentprobe.generator.sentences.parse import ParseError, parse
+from sentprobe.generator.sentences.realize import realize
+from sentprobe.generator.sentences.sentence import Sentence
+from sentprobe.generator.spaces.constraints import Choices
+from sentprobe.generator.spaces.space import Space
+from sentprobe.generator.spaces.templates import find_patterns
+from sentprobe.lexicon import Flag, Form, Kind, english
+
+LEXICON = english()
+ORACLE = Oracle(collect_words(LEXICON))
+COUNTS = [150, pytest.param(1500, marks=pytest.mark.slow)]
+EVERYTHING = Choices(
+    determiners=tuple(word.lemma for word in LEXICON.words(Kind.DETERMINER)),
+    relativizers=tuple(word.lemma for word in LEXICON.words(Kind.RELATIVIZER)),
+    negators=tuple(Negator),
+    adverbs=(0, 1, 2),
+    allow=frozenset(Flag),
+)
+every_vocabulary = pytest.mark.parametrize("vocabulary", ["compeval", "english"])
+every_count = pytest.mark.parametrize("count", COUNTS)
+OTHER_AUXILIARY = {"is": "are", "was": "were", "does": "do"}
+OTHER_AUXILIARY |= {plural: singular for singular, plural in OTHER_AUXILIARY.items()}
+
+
+@cache
+def sentences(vocabulary: str, count: int) -> tuple[Sentence, ...]:
+    """Return at least *count* sentences of a vocabulary, as many of each sub-template."""
+    names = sorted({pattern.name for pattern in find_patterns(["all", "transitive-rc-both"])})
+    generated = []
+    for name in names:
+        space = Space(LEXICON, vocabulary=vocabulary, templates=[name], choices=EVERYTHING)
+        share = -(-count // len(names))
+        generated += [realize(event, LEXICON) for event in space.events(space.sample(share, seed=5))]
+    return tuple(generated)
+
+
+def parses(tokens: list[str]) -> bool:
+    try:
+        return bool(parse(" ".join(tokens), LEXICON))
+    except ParseError:
+        return False
+
+
+@every_vocabulary
+@every_count
+def test_generated_sentences_are_accepted(vocabulary: str, count: int) -> None:
+    texts = [sentence.text for sentence in sentences(vocabulary, count)]
+    assert len(texts) >= count
+    assert [text for text in texts if not ORACLE.accepts(text.split())] == []
+
+
+def other_number(sentence: Sentence) -> Iterator[list[str]]:
+    """Yield the sentence with the number of one finite verb or auxiliary changed."""
+    forms = [token.form for token in sentence.tokens]
+    for at, token in enumerate(sentence.tokens):
+        changed_form = OTHER_AUXILIARY.get(token.form) if token.upos == "AUX" else None
+        if token.upos == "VERB" and token.xpos in (Form.VBZ, Form.VBP):
+            is_transitive = any(p.verb == at + 1 and p.patient for p in sentence.predicates)
+            word = LEXICON.get(token.lemma, Kind.TRANSITIVE if is_transitive else Kind.INTRANSITIVE)
+            changed_form = word.forms[Form.VBP if token.xpos == Form.VBZ else Form.VBZ]
+        if changed_form is not None:
+            yield [*forms[:at], changed_form, *forms[at + 1 :]]
+
+
+@every_vocabulary
+@every_count
+def test_another_number_of_a_finite_verb_is_rejected_by_both(vocabulary: str, count: int) -> None:
+    some = sentences(vocabulary, count)[::5]
+    corrupted = [tokens for sentence in some for tokens in other_number(sentence)]
+    assert len(corrupted) > len(some)
+    assert [tokens for tokens in corrupted if parses(tokens)] == []
+    assert [tokens for tokens in corrupted if ORACLE.accepts(tokens)] == []
+
+
+def delete(tokens: list[str], _: Sentence, rng: Random) -> list[str]:
+    at = rng.randrange(len(tokens))
+    return tokens[:at] + tokens[at + 1 :]
+
+
+def duplicate(tokens: list[str], _: Sentence, rng: Random) -> list[str]:
+    at = rng.randrange(len(tokens))
+    return tokens[: at + 1] + tokens[at:]
+
+
+def swap(tokens: list[str], sentence: Sentence, rng: Random) -> list[str]:
+    """Swap two tokens of different tags."""
+    one = rng.randrange(len(tokens))
+    tags = [token.xpos for token in sentence.tokens]
+    two = rng.choice([at for at, tag in enumerate(tags) if tag != tags[one]])
+    tokens[one], tokens[two] = tokens[two], tokens[one]
+    return tokens
+
+
+def move(tokens: list[str], _: Sentence, rng: Random) -> list[str]:
+    token = tokens.pop(rng.randrange(len(tokens)))
+    tokens.insert(rng.randrange(len(tokens) + 1), token)
+    return tokens
+
+
+def cut(tokens: list[str], _: Sentence, rng: Random) -> list[str]:
+    start, end = sorted(rng.sample(range(len(tokens) + 1), 2))
+    return tokens[start:end]
+
+
+def insert(tokens: list[str], _: Sentence, rng: Random) -> list[str]:
+    words = (*OTHER_AUXILIARY, "that", "who", "not", "n't", "by", "being", ",", "really", "the")
+    tokens.insert(rng.randrange(len(tokens) + 1), rng.choice(words))
+    return tokens
+
+
+CORRUPTIONS = (delete, duplicate, swap, move, cut, insert)
+
+
+@every_vocabulary
+@every_count
+def test_oracle_and_parser_agree_about_corrupted_sentences(vocabulary: str, count: int) -> None:
+    rng = Random(11)
+    rejected = 0
+    disagreed = []
+    for sentence, corrupt in zip(sentences(vocabulary, count)[::2], cycle(CORRUPTIONS), strict=False):
+        tokens = corrupt([token.form for token in sentence.tokens], sentence, rng)
+        accepted = ORACLE.accepts(tokens)
+        rejected += not accepted
+        if accepted != parses(tokens):
+            disagreed.append((" ".join(tokens), accepted))
+    assert disagreed == []
+    assert rejected > count // 4

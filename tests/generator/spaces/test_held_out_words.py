@@ -1,0 +1,201 @@
+"""Held-out words and structures are absent from training data and present in test data."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from thoroughness import examples
+
+from sentprobe.errors import UsageError
+from sentprobe.generator.events.event import Event, iterate_clauses
+from sentprobe.generator.events.meaning import compute_meaning
+from sentprobe.generator.pairs.contrasts import CONTRASTS
+from sentprobe.generator.pairs.training_triplets import build_training_columns
+from sentprobe.generator.pairs.triplets import SIDES, ImpossibleContrastError, TripletSpace
+from sentprobe.generator.sentences.parse import parse
+from sentprobe.generator.spaces.held_out_words import SplitSide, parse_side
+from sentprobe.generator.spaces.templates import find_patterns, list_template_names
+from sentprobe.lexicon import Kind, english, read_lexicon_text
+from sentprobe.probes.compeval import TASKS, build
+from sentprobe.probes.dataset import Size
+from sentprobe.probes.geometry.triplet_sentences import SampledTriplets, TripletSampling, sample_background
+
+shares = st.floats(0.01, 0.99)
+nouns = st.sampled_from(english().vocabulary("english").words[Kind.NOUN])
+EVERY = find_patterns(list_template_names())
+LACKING = {("modifier", "transitive-rc", False), ("modifier", "intransitive-rc.agent.transitive", True)}
+"""Sides that have no such structures: contrast, what is held out, and whether it is that side."""
+CLOSED = ("transitive", "transitive-rc", "intransitive-rc.agent.transitive")
+
+
+def parse_sides(*values: str) -> tuple[SplitSide, SplitSide]:
+    training, held_out = (parse_side(values, held_out=is_held_out) for is_held_out in (False, True))
+    assert training is not None
+    assert held_out is not None
+    return training, held_out
+
+
+@given(shares, nouns)
+def test_a_word_is_on_one_side(share: float, lemma: str) -> None:
+    training, held = (SplitSide(share=share, held_out=is_held_out) for is_held_out in (False, True))
+    assert training.has_word(lemma) is not held.has_word(lemma)
+
+
+@given(shares, shares, nouns)
+def test_what_a_smaller_share_holds_out_a_larger_one_does(first: float, second: float, lemma: str) -> None:
+    small, large = (SplitSide(share=share, held_out=True) for share in sorted((first, second)))
+    assert large.has_word(lemma) or not small.has_word(lemma)
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5])
+def test_a_share_is_about_that_share(share: float) -> None:
+    lemmas = {word.lemma for word in english().entries if word.kind is not Kind.ADVERB}
+    held = [*filter(SplitSide(share=share, held_out=True).has_word, lemmas)]
+    assert abs(len(held) - share * len(lemmas)) < 3 * math.sqrt(len(lemmas) * share * (1 - share))
+
+
+def test_a_word_is_on_the_same_side_in_any_lexicon() -> None:
+    user_lexicon = read_lexicon_text("[noun]\nman = {}\nlawyer = {}\n[transitive]\nhelp = {}\n", "my")
+    training, held = parse_sides("0.3")
+    assert held.restrict_lexicon(user_lexicon, "all").vocabulary("all").words[Kind.NOUN] == ("man",)
+    assert "man" in held.restrict_lexicon(english(), "english").vocabulary("english").words[Kind.NOUN]
+    with pytest.raises(UsageError, match=r"--hold-out 0\.3: that leaves vocabulary 'all' no tr"):
+        training.restrict_lexicon(user_lexicon, "all")
+
+
+@pytest.mark.parametrize("name", CLOSED)
+def test_a_structure_is_on_one_side(name: str) -> None:
+    training, held = parse_sides(name)
+    assert [*filter(held.has_structure, EVERY)] == [*find_patterns([name])]
+    assert all(training.has_structure(pattern) is not held.has_structure(pattern) for pattern in EVERY)
+
+
+@given(st.floats(0, 1, exclude_min=True, exclude_max=True), st.booleans())
+def test_a_share_is_written_with_all_digits(share: float, held_out: bool) -> None:
+    side = SplitSide(share=share, held_out=held_out)
+    assert parse_side(side.values, held_out=held_out) == side
+
+
+def test_what_is_written_is_read_back() -> None:
+    for side in parse_sides("transitive", "0.25", "transitive-rc", "transitive"):
+        assert side.values == ("0.25", "transitive", "transitive-rc")
+        assert parse_side(side.values, held_out=side.held_out) == side
+    assert parse_side([], held_out=True) is None
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (["0"], "--held-out 0: the share of the words that is held out is between 0 and 1"),
+        (["1"], "--held-out 1: the share of the words"),
+        (["-0.5"], "--held-out -0.5: the share of the words"),
+        (["nan"], "--held-out nan: the share of the words"),
+        (["0.2", "0.3"], "--held-out: one share of the words, not 0.2 and 0.3"),
+        (["half"], "there is no template 'half'"),
+        (["transitve"], r"there is no template 'transitve' \(did you mean 'transitive'\?\)"),
+        (["transitive-rc.agent"], r"have the structure transitive-rc\.patient\.transitive\.src;"),
+        (["intransitive-rc.agent.transitive.src"], "hold all of intransitive-rc out"),
+    ],
+)
+def test_what_cannot_be_held_out(values: list[str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        parse_side(values, held_out=True)
+
+
+@pytest.mark.parametrize(
+    "name", ["transitive-rc", pytest.param("intransitive-rc.agent.transitive", marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("contrast", CONTRASTS)
+def test_all_sentences_of_a_triplet_are_on_its_side(contrast: str, name: str) -> None:
+    for side in parse_sides(name, "0.4"):
+        try:
+            triplet_space = TripletSpace(english(), contrast, vocabulary="english", side=side)
+        except ImpossibleContrastError:
+            assert (contrast, name, side.held_out) in LACKING
+            continue
+        drawn = triplet_space.sample(len(triplet_space.strata), seed=1)
+        structures = {find_structure(event) for kind in SIDES for event in drawn.build_events(kind)}
+        expected = {parse_structure(pattern.name) for pattern in EVERY if side.has_structure(pattern)}
+        assert structures <= expected
+
+
+def find_structure(event: Event) -> tuple[str, ...]:
+    """Return the frame of a sentence, and of its relative clauses, by what the parser says."""
+    main, *inner = (str(clause.frame) for clause, _ in iterate_clauses(event))
+    return (main, *sorted(inner))
+
+
+def parse_structure(name: str) -> tuple[str, ...]:
+    main, *parts = name.split(".")
+    inner = [part for part in parts if part in ("transitive", "intransitive")]
+    return (main.partition("-")[0], *sorted(inner))
+
+
+def check_sides_are_disjoint(*values: str, contrasts: list[str], tasks: list[str], count: int) -> None:
+    """Check that training and test texts share no split word and no split structure."""
+    training, held = parse_sides(*values)
+    lexicon = english()
+    trained: set[str] = set()
+    for name in contrasts:
+        space = TripletSpace(lexicon, name, vocabulary="english", side=training)
+        trained.update(*build_training_columns(space.sample(2 * count, seed=0)).values())
+    drawing = TripletSampling(vocabulary="english", n=count, held_out=held.values)
+    tested = {*sample_background(lexicon, drawing)[: 4 * count]}
+    for name in contrasts:
+        space = TripletSpace(lexicon, name, vocabulary="english", side=held)
+        tested.update(SampledTriplets(space, drawing).sentences)
+    for name in tasks:
+        data = build(TASKS[name], lexicon, vocabulary="english", size=Size(48, 24), side=held)
+        tested.update(data.sentences)
+    assert trained.isdisjoint(tested)
+    pairs, structures = zip(*(parse_texts(texts) for texts in (trained, tested)), strict=True)
+    assert pairs[0].isdisjoint(pairs[1])
+    if held.structures:
+        assert structures[0].isdisjoint(structures[1])
+
+
+def parse_texts(texts: set[str]) -> tuple[set[tuple[str, str]], set[tuple[str, ...]]]:
+    """Return which nouns stand with which verbs in a sentence, and of what structures there are."""
+    pairs, structures = set(), set()
+    for text in texts:
+        (event,) = parse(text, english())
+        structures.add(find_structure(event))
+        nouns, verbs = find_words(event)
+        pairs |= {(noun, verb) for noun in nouns for verb in verbs}
+    return pairs, structures
+
+
+def find_words(event: Event) -> tuple[set[str], set[str]]:
+    """Return the nouns and the verbs of a sentence."""
+    meaning = compute_meaning(event)
+    return {*meaning.nouns}, {*meaning.clauses}
+
+
+def test_nothing_that_is_trained_on_is_tested() -> None:
+    values = ("0.4", "transitive-rc")
+    check_sides_are_disjoint(*values, contrasts=["role", "noun"], tasks=["SemRole"], count=10)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("values", [("0.3",), ("0.5", "transitive-rc"), ("0.2", *CLOSED[:1])])
+def test_nothing_that_is_trained_on_is_tested_of_all(values: tuple[str, ...]) -> None:
+    lacking = {"modifier": len(values) > 1, "negation": "transitive" in values}
+    contrasts = [name for name in CONTRASTS if not lacking.get(name)]
+    tasks = [name for name in TASKS if not lacking.get(name.lower())]
+    check_sides_are_disjoint(*values, contrasts=contrasts, tasks=tasks, count=40)
+
+
+@examples(20)
+@given(shares)
+def test_any_share_gives_no_word_to_both(share: float) -> None:
+    words_of_sides = []
+    for is_held_out in (False, True):
+        try:
+            side = SplitSide(share=share, held_out=is_held_out)
+            words = side.restrict_lexicon(english(), "published").vocabulary("published").words
+        except UsageError:
+            return
+        words_of_sides.append({lemma for kind in Kind if kind in words for lemma in words[kind]})
+    shared = {*english().vocabulary("published").words[Kind.ADVERB]}
+    assert words_of_sides[0] & words_of_sides[1] == shared

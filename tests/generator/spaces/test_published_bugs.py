@@ -1,0 +1,366 @@
+"""What the published compeval generator gets wrong, seen by running it: each is a test here."""
+
+import json
+from collections import Counter
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from scipy.stats import chisquare
+
+from sentprobe.commands.gen.gen_options import ContentOptions, FeatureOptions, WordOptions
+from sentprobe.commands.gen.gen_space import make_space
+from sentprobe.errors import UsageError
+from sentprobe.generator.bulk.sentence_files import read_file, write_file, write_sentences
+from sentprobe.generator.events.event import (
+    Aspect,
+    Contradiction,
+    Number,
+    Participant,
+    Polarity,
+    RelativeClause,
+    Tense,
+    Voice,
+    contains,
+    iterate_clauses,
+    iterate_participants,
+)
+from sentprobe.generator.events.event_json import event_from_json
+from sentprobe.generator.events.notation import read_event
+from sentprobe.generator.sentences.realize import realize
+from sentprobe.generator.sentences.sentence import Sentence
+from sentprobe.generator.spaces.constraints import Choices, Constraints
+from sentprobe.generator.spaces.published_config import read_config_text
+from sentprobe.generator.spaces.space import Space
+from sentprobe.lexicon import Flag, Kind, english
+
+LEXICON = english()
+NOUNS = {form for word in LEXICON.words(Kind.NOUN) for form in word.forms.values()}
+
+
+def build_space(*required: str, forbid: tuple[str, ...] = (), templates: tuple[str, ...] = ()) -> Space:
+    """Return the space that the command line would make."""
+    content = ContentOptions(require=list(required), forbid=list(forbid))
+    return make_space(LEXICON, vocabulary="compeval", templates=templates, content=content)
+
+
+def sample_sentences(space: Space, count: int = 400) -> list[Sentence]:
+    events = space.events(space.sample(min(count, space.count()), seed=0))
+    return [realize(event, LEXICON) for event in events]
+
+
+def find_agents(sentence: Sentence) -> list[str]:
+    return [sentence.tokens[p.agent - 1].form for p in sentence.predicates]
+
+
+# ------------------------------------------------------------------ required events
+
+
+def test_a_required_plural_agent_is_plural_in_a_relative_clause_too() -> None:
+    inner = 0
+    for sentence in sample_sentences(build_space("*(agent: lawyer[pl])")):
+        agent_forms = find_agents(sentence)
+        assert "lawyers" in agent_forms
+        inner += agent_forms[0] != "lawyers"
+    assert inner > 50
+
+
+def test_a_required_active_subject_relative_is_active() -> None:
+    for sentence in sample_sentences(build_space("*(patient: * rc[src] help[active])")):
+        (clause,) = [c for c, head in iterate_clauses(sentence.event) if head is not None]
+        assert clause.voice is Voice.ACTIVE
+        (verb,) = [t for t in sentence.tokens if t.lemma == "help"]
+        assert verb.xpos != "VBN"
+
+
+def test_fixing_the_tense_of_the_main_verb_leaves_that_of_the_clause_alone() -> None:
+    past = FeatureOptions(tense=Tense.PAST)
+    space = make_space(LEXICON, vocabulary="compeval", templates=("transitive-rc",), features=past)
+    inner: Counter[Tense | None] = Counter()
+    for sentence in sample_sentences(space):
+        (main, _), (clause, _) = iterate_clauses(sentence.event)
+        assert main.tense is Tense.PAST
+        inner[clause.tense] += 1
+    assert chisquare(list(inner.values())).pvalue > 0.001
+
+
+def test_a_required_tense_of_a_verb_leaves_the_other_clause_alone() -> None:
+    tenses = {
+        (clause.predicate == "help", clause.tense)
+        for sentence in sample_sentences(build_space("help[past]", templates=("transitive-rc",)))
+        for clause, _ in iterate_clauses(sentence.event)
+    }
+    assert tenses == {(True, Tense.PAST), (False, Tense.PAST), (False, Tense.PRESENT)}
+
+
+# ------------------------------------------------------------------ contradictions
+
+IMPOSSIBLE = [
+    ("sleep[passive]", "'sleep' is intransitive: it has no passive"),
+    ("sleep(patient: man)", "'sleep' is intransitive: it has no patient"),
+    ("sleep[transitive]", "'sleep' is intransitive: it is not transitive"),
+    ("sleep[intransitive, passive]", "sleep: passive voice needs a transitive frame"),
+    ("help[intransitive]", "'help' is transitive: it needs a patient"),
+    ("*(agent: man rc[orc] sleep)", "'sleep' is intransitive: it has no object relative"),
+    ("*(agent: man rc sleep[passive])", "'sleep' is intransitive: it has no passive"),
+]
+
+
+@pytest.mark.parametrize(("event", "message"), IMPOSSIBLE)
+def test_what_a_verb_cannot_do_is_a_contradiction(event: str, message: str) -> None:
+    for content in (ContentOptions(require=[event]), ContentOptions(forbid=[event])):
+        with pytest.raises(UsageError) as caught:
+            make_space(LEXICON, content=content)
+        assert message in str(caught.value)
+
+
+IMPOSSIBLE_CONFIGS = [
+    {"name": "sleep", "voice": "passive"},
+    {"name": "sleep", "frame": "transitive"},
+    {"participants": {"agent": {"attributes": {"rc": {"rtype": "orc", "event": {"name": "sleep"}}}}}},
+    {"name": "sleep", "participants": {"patient": {"name": "man"}}},
+]
+
+
+@pytest.mark.parametrize("event", IMPOSSIBLE_CONFIGS)
+def test_it_is_so_in_configuration_files_too(event: object) -> None:
+    text = json.dumps({"constraints": {"needEv": event}})
+    with pytest.raises(UsageError, match="sleep"):
+        read_config_text(text, LEXICON, source="c.json")
+
+
+def test_a_word_both_required_and_forbidden_is_a_contradiction() -> None:
+    with pytest.raises(Contradiction) as caught:
+        make_space(LEXICON, content=ContentOptions(require_word=["lawyer"], forbid_word=["lawyer"]))
+    message = str(caught.value)
+    assert "the required word 'lawyer' and the forbidden word 'lawyer' contradict" in message
+
+
+@pytest.mark.parametrize("event", ["*", "*[active]", "*(agent: *)"])
+def test_a_forbidden_event_that_excludes_everything_ends_at_once(event: str) -> None:
+    with pytest.raises(Contradiction, match=r"the forbidden event .* is impossible in the template"):
+        make_space(LEXICON, templates=("intransitive", "intransitive-rc"), content=ContentOptions(forbid=[event]))
+
+
+# ------------------------------------------------------------------ forbidden events
+
+
+def test_forbidding_heeds_number() -> None:
+    everything = build_space()
+    plural, singular = (build_space(f"*(agent: lawyer[{n}])").count() for n in ("pl", "sg"))
+    other_space = build_space(forbid=("*(agent: lawyer[pl])",))
+    assert other_space.count() == everything.count() - plural
+    agent_forms = [form for sentence in sample_sentences(other_space, 1500) for form in find_agents(sentence)]
+    assert "lawyers" not in agent_forms and "lawyer" in agent_forms
+    assert singular == plural
+
+
+def test_a_forbidden_event_with_a_relative_clause_leaves_sentences_without_one() -> None:
+    forbidden = "*(patient: * rc sleep)"
+    other_space = build_space(forbid=(forbidden,))
+    assert other_space.count() == build_space().count() - build_space(forbidden).count()
+    plain = build_space(forbid=(forbidden,), templates=("transitive",))
+    assert plain.count() == build_space(templates=("transitive",)).count()
+    partial = read_event(forbidden)
+    assert not any(contains(sentence.event, partial) for sentence in sample_sentences(other_space))
+
+
+def test_forbidding_works_by_sense() -> None:
+    forbidden = read_event("dance(agent: lawyer)")
+    space = build_space(forbid=("dance(agent: lawyer)",))
+    sentences = sample_sentences(space, 1500)
+    assert not any(contains(sentence.event, forbidden) for sentence in sentences)
+    for sentence in sentences:
+        for p in sentence.predicates:
+            pair = sentence.tokens[p.verb - 1].lemma, sentence.tokens[p.agent - 1].lemma
+            assert pair != ("dance", "lawyer")
+    lemmas = [{t.lemma for t in sentence.tokens} for sentence in sentences]
+    assert any({"dance", "lawyer"} <= sentence_lemmas for sentence_lemmas in lemmas)
+
+
+# ------------------------------------------------------------------ annotation
+
+
+def test_a_participant_is_one_participant_with_one_number() -> None:
+    for sentence in sample_sentences(build_space(templates=("transitive-rc",))):
+        main, inner = sentence.predicates
+        (shared,) = {main.agent, main.patient} & {inner.agent, inner.patient} - {None}
+        assert shared is not None
+        _, (_, head) = iterate_clauses(sentence.event)
+        assert isinstance(head, Participant)
+        token = sentence.tokens[shared - 1]
+        assert token.lemma == head.noun
+        assert ("Number=Sing" in token.feats) == (head.number is Number.SINGULAR)
+
+
+def test_adverbs_are_annotated_and_stand_before_simple_verbs_too() -> None:
+    space = make_space(
+        LEXICON,
+        vocabulary="compeval",
+        templates=("transitive",),
+        features=FeatureOptions(aspect=Aspect.SIMPLE, polarity=Polarity.POSITIVE, voice=Voice.ACTIVE),
+        words=WordOptions(adverbs="2"),
+    )
+    for sentence in sample_sentences(space):
+        verb = sentence.predicates[0].verb
+        first, comma, second = sentence.tokens[verb - 4 : verb - 1]
+        assert (first.lemma, second.lemma) == sentence.event.adverbs
+        assert [t.upos for t in (first, comma, second)] == ["ADV", "PUNCT", "ADV"]
+
+
+def test_words_are_tokens_one_by_one() -> None:
+    space = make_space(LEXICON, vocabulary="compeval", words=WordOptions(adverbs="0-3", negator=["not", "n't"]))
+    for sentence in sample_sentences(space):
+        for token in sentence.tokens:
+            assert " " not in token.form
+            assert token.form == "," or "," not in token.form
+            assert token.form == "n't" or "n't" not in token.form
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".conllu", ".parquet"])
+def test_identifiers_are_told_apart(tmp_path: Path, suffix: str) -> None:
+    space = build_space()
+    path = tmp_path / f"x{suffix}"
+    write_file(space, space.sample(120, seed=0), path)
+    ids = [sentence.id for sentence in read_file(path, LEXICON)]
+    assert ids == [f"s{number}" for number in range(1, 121)]
+
+
+# ------------------------------------------------------------------ misspelt keys and values
+
+MISSPELT = [
+    ({"constraints": {"needEv": {"tence": "past"}}}, "'tence' (did you mean 'tense'?)"),
+    ({"constraints": {"needList": {"nuon": ["man"]}}}, "'nuon' (did you mean 'noun'?)"),
+    ({"constraints": {"needev": None}}, "'needev' (did you mean 'needEv'?)"),
+    ({"constraint": {}}, "'constraint' (did you mean 'constraints'?)"),
+    ({"constraints": {"needEv": {"participants": {"agnet": {}}}}}, "'agnet' (did you mean 'agent'"),
+    ({"constraints": {"needEv": {"tense": "pats"}}}, "'pats' (did you mean 'past'?)"),
+    ({"constraints": {"needEv": {"tense": "future"}}}, "'future'"),
+    ({"constraints": {"needEv": {"participants": {"theme": {}}}}}, "'theme'"),
+    ({"constraints": {"needEv": {"name": "hlep"}}}, "'hlep' (did you mean 'help'?)"),
+    ({"constraints": {"needList": {"noun": ["mna"]}}}, "'mna' (did you mean 'man'?)"),
+    ({"role_rc_structures": {"transitive": [{"agent": "none"}]}}, "agent and patient"),
+    ({"role_rc_structures": {"transitive": [{"agent": "nome", "patient": "none"}]}}, "'nome'"),
+    ({"constraints": []}, "$.constraints"),
+    ([], "object"),
+]
+
+
+@pytest.mark.parametrize(("form", "message"), MISSPELT)
+def test_what_is_misspelt_in_a_configuration_is_an_error(form: object, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        read_config_text(json.dumps(form), LEXICON, source="c.json")
+    assert str(caught.value).startswith("c.json")
+    assert message in str(caught.value)
+
+
+def test_the_misspelling_of_the_published_example_is_a_warning() -> None:
+    form = {"constraints": {"needList": {"intransitve": ["sleep"]}}}
+    config = read_config_text(json.dumps(form), LEXICON, source="c.json")
+    assert config.constraints.required_words == ("sleep",)
+    assert len(config.warnings) == 1 and "intransitve" in config.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("help[pats]", "unknown feature 'pats' (did you mean 'past'?)"),
+        ("help(agnet: man)", "agnet"),
+        ("help(agent: man[plu])", "unknown"),
+    ],
+)
+def test_what_is_misspelt_in_an_event_is_an_error(text: str, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        read_event(text)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("form", "message"),
+    [
+        ({"tence": "past"}, "'tence' (did you mean 'tense'?)"),
+        ({"tense": "pats"}, "'pats' (did you mean 'past'?)"),
+        ({"agent": {"nuon": "man"}}, "'nuon' (did you mean 'noun'?)"),
+    ],
+)
+def test_what_is_misspelt_in_json_is_an_error(form: object, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        event_from_json(form)
+    assert message in str(caught.value)
+
+
+# ------------------------------------------------------------------ sampling
+
+
+def test_number_is_part_of_the_space() -> None:
+    plain = Space(LEXICON, vocabulary="compeval", templates=["intransitive"])
+    nouns, numbers, verbs, tenses, aspects, polarities = 7, 2, 2, 2, 2, 2
+    assert plain.count() == nouns * numbers * verbs * tenses * aspects * polarities
+    both = Space(LEXICON, vocabulary="compeval", templates=["transitive"])
+    assert both.count() == (7 * 6) * numbers**2 * 5 * 2 * tenses * aspects * polarities
+
+
+def test_a_relative_clause_is_sampled_by_the_same_odds_as_the_main_clause() -> None:
+    space = Space(LEXICON, vocabulary="compeval", templates=["transitive-rc"])
+    pairs = [list(iterate_clauses(event)) for event in space.events(space.sample(4000, seed=1))]
+    for which in (0, 1):
+        some = [pair[which][0] for pair in pairs]
+        for values in (Tense, Aspect, Polarity):
+            name = values.__name__.lower()
+            tally = [sum(getattr(event, name) is value for event in some) for value in values]
+            assert chisquare(tally).pvalue > 0.001
+    transitive = [pair[1][0] for pair in pairs if pair[1][0].patient is not None]
+    verbs = Counter(event.predicate for event in transitive)
+    assert len(verbs) == 5 and chisquare(list(verbs.values())).pvalue > 0.001
+    people = Counter(p.number for pair in pairs for _, p in iterate_participants(pair[1][0]))
+    assert chisquare([people[number] for number in Number]).pvalue > 0.001
+
+
+def test_there_is_a_seed() -> None:
+    space = build_space()
+    texts = [
+        [realize(event, LEXICON).text for event in space.events(space.sample(50, seed=seed))] for seed in (1, 1, 2)
+    ]
+    assert texts[0] == texts[1] != texts[2]
+
+
+# ------------------------------------------------------------------ stative and syncretic verbs
+
+
+def make_published_space(*allow: Flag, word: str) -> Space:
+    return Space(
+        LEXICON,
+        vocabulary="published",
+        templates=["transitive"],
+        choices=Choices(allow=frozenset(allow)),
+        constraints=Constraints(required_words=(word,)),
+    )
+
+
+def test_states_are_not_in_the_progressive_unless_asked_for() -> None:
+    def progressives(space: Space) -> int:
+        return sum(" being " in f" {sentence.text} " for sentence in sample_sentences(space, 500))
+
+    assert progressives(make_published_space(word="believe")) == 0
+    assert progressives(make_published_space(Flag.STATIVE, word="believe")) > 0
+    assert progressives(make_published_space(word="watch")) > 0
+
+
+def test_verbs_whose_past_is_their_present_are_left_out_unless_asked_for() -> None:
+    with pytest.raises(UsageError, match="'hit' is required but is left out of vocabulary"):
+        make_published_space(word="hit")
+    texts = {sentence.text for sentence in sample_sentences(make_published_space(Flag.SYNCRETIC, word="hit"), 800)}
+    assert texts & {f"the {one} hit the {two}" for one in NOUNS for two in NOUNS}
+
+
+def test_no_two_events_of_the_default_space_have_one_sentence() -> None:
+    space = Space(LEXICON, vocabulary="published", templates=["transitive"])
+    out = StringIO()
+    write_sentences(space, space.sample(space.count(), seed=0), out, "text")
+    assert len(set(out.getvalue().splitlines())) == space.count()
+
+
+def test_a_relative_clause_is_annotated_as_part_of_its_participant() -> None:
+    for sentence in sample_sentences(build_space(templates=("intransitive-rc",)), 50):
+        ((_, person),) = iterate_participants(sentence.event)
+        assert isinstance(person.clause, RelativeClause)

@@ -1,0 +1,10 @@
+"""The pages of the documentation."""
+
+from shared import ROOT
+
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted((ROOT / "benchmarks").glob("*.md")),
+    ROOT / "examples" / "README.md",
+]

@@ -1,0 +1,178 @@
+"""Small compeval datasets for several tests, and checks of their properties.
+
+Labels are checked on the parsed text alone, independently of the builder.
+"""
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from functools import cache
+
+import pytest
+from shared import DATA
+
+from sentprobe.generator.sentences.sentence import Sentence
+from sentprobe.generator.sentences.sentence_records import annotate_text
+from sentprobe.lexicon import Lexicon, english, read_lexicon
+from sentprobe.probes.compeval import TASKS, HeldOut, build
+from sentprobe.probes.dataset import ProbeDataset, Size, Split
+
+OWN = DATA / "compeval" / "own.toml"
+MIRRORED = ("Order", "SemRole", "Negation")
+WITH_PAIRS = tuple(task.name for task in TASKS.values() if task.held_out is HeldOut.PAIRS)
+SIZE = Size(train=336, test=112)
+OWN_SIZE = Size(train=336, test=64)
+"""In a larger test split, our own few words leave one aspect to nearly all main clauses."""
+
+everywhere = pytest.mark.parametrize("vocabulary", ["compeval", "english", "own"])
+every_task = pytest.mark.parametrize("name", TASKS)
+
+
+@cache
+def lexicon_of(vocabulary: str) -> Lexicon:
+    return read_lexicon(OWN) if vocabulary == "own" else english()
+
+
+def size_in(vocabulary: str) -> Size:
+    return OWN_SIZE if vocabulary == "own" else SIZE
+
+
+@cache
+def dataset(name: str, vocabulary: str) -> ProbeDataset:
+    """Return a dataset shared by tests in several files."""
+    size, lexicon = size_in(vocabulary), lexicon_of(vocabulary)
+    return build(TASKS[name], lexicon, vocabulary=vocabulary, size=size, seed=1)
+
+
+@dataclass(frozen=True)
+class Item:
+    """An item by its texts."""
+
+    text: str
+    probe: tuple[str, ...]
+    label: bool
+
+    @property
+    def mirror_key(self) -> tuple[object, ...]:
+        return tuple(sorted(self.text.split())), self.probe
+
+
+def items(data: ProbeDataset, split: Split) -> list[Item]:
+    part = data.splits[split]
+    return [
+        Item(data.sentences[row], tuple(data.probe_words[word] for word in probe), data.labels[target] == "TRUE")
+        for row, probe, target in zip(part.rows, part.probes, part.targets, strict=True)
+    ]
+
+
+def check_balance(data: ProbeDataset) -> None:
+    for split in data.splits:
+        by_probe: defaultdict[tuple[str, ...], Counter[bool]] = defaultdict(Counter)
+        for item in items(data, split):
+            by_probe[item.probe][item.label] += 1
+        assert all(counts[True] == counts[False] for counts in by_probe.values())
+        sizes = [counts.total() for counts in by_probe.values()]
+        assert max(sizes) - min(sizes) <= TASKS[data.name].unit
+
+
+def check_sentences(data: ProbeDataset) -> None:
+    rows = [int(row) for part in data.splits.values() for row in part.rows]
+    assert sorted(rows) == list(range(len(data.sentences)))  # none twice, none in two splits
+    assert len(set(data.sentences)) == len(data.sentences)
+
+
+def check_held_out(data: ProbeDataset) -> None:
+    probes = {split: {item.probe for item in items(data, split)} for split in data.splits}
+    train = probes.pop(Split.TRAIN)
+    for split_probes in probes.values():
+        for slot in range(data.slots):
+            assert {probe[slot] for probe in split_probes} <= {probe[slot] for probe in train}
+    if data.name not in WITH_PAIRS:
+        return
+    assert not train & probes[Split.TEST]
+    if Split.VALIDATION in probes:
+        assert not probes[Split.VALIDATION] & probes[Split.TEST]
+        shared = probes[Split.VALIDATION] & train
+        assert bool(shared) is any("pairs of training" in note for note in data.card.notes)
+
+
+def check_mirrors(data: ProbeDataset) -> None:
+    """Check that no function of the bag of words and the probe words exceeds 50% accuracy."""
+    for split in data.splits:
+        groups: defaultdict[object, Counter[bool]] = defaultdict(Counter)
+        for item in items(data, split):
+            groups[item.mirror_key][item.label] += 1
+        assert all(counts[True] == counts[False] for counts in groups.values())
+
+
+def check(data: ProbeDataset, size: Size) -> None:
+    assert {split: len(part) for split, part in data.splits.items()} == {
+        split: size.count_items(split) for split in Split if size.count_items(split)
+    }
+    assert list(data.splits) == [split for split in Split if size.count_items(split)]
+    check_balance(data)
+    check_sentences(data)
+    check_held_out(data)
+    if data.name in MIRRORED:
+        check_mirrors(data)
+        assert data.mirrored
+
+
+def verbs(sentence: Sentence) -> list[str]:
+    return [sentence.tokens[predicate.verb - 1].lemma for predicate in sentence.predicates]
+
+
+def nouns(sentence: Sentence) -> list[str]:
+    return [token.lemma for token in sentence.tokens if token.upos == "NOUN"]
+
+
+def has_verb(sentence: Sentence, probe: tuple[str, ...]) -> bool:
+    return probe[0] in verbs(sentence)
+
+
+def has_both(sentence: Sentence, probe: tuple[str, ...]) -> bool:
+    noun, verb = probe
+    assert noun in nouns(sentence) or verb in verbs(sentence)
+    return noun in nouns(sentence) and verb in verbs(sentence)
+
+
+def comes_first(sentence: Sentence, probe: tuple[str, ...]) -> bool:
+    lemmas = [token.lemma for token in sentence.tokens]
+    assert (lemmas.count(probe[0]), lemmas.count(probe[1])) == (1, 1)
+    return lemmas.index(probe[0]) < lemmas.index(probe[1])
+
+
+def is_agent(sentence: Sentence, probe: tuple[str, ...]) -> bool:
+    noun, verb = probe
+    assert noun in nouns(sentence)
+    (agent,) = (
+        sentence.tokens[predicate.agent - 1].lemma
+        for predicate in sentence.predicates
+        if sentence.tokens[predicate.verb - 1].lemma == verb
+    )
+    return agent == noun
+
+
+def is_positive(sentence: Sentence, probe: tuple[str, ...]) -> bool:
+    assert len(set(verbs(sentence))) == len(verbs(sentence)) == 2
+    assert sum(token.lemma == "not" for token in sentence.tokens) == 1
+    assert probe[0] in verbs(sentence)
+    (negation,) = sentence.negations
+    return sentence.tokens[negation.verb - 1].lemma != probe[0]
+
+
+DEFINITIONS = {
+    "Content1Probe": has_verb,
+    "Content2Probe": has_both,
+    "Order": comes_first,
+    "SemRole": is_agent,
+    "Negation": is_positive,
+}
+
+
+@cache
+def annotated(name: str, vocabulary: str) -> dict[str, Sentence]:
+    return annotated_in(dataset(name, vocabulary), vocabulary)
+
+
+def annotated_in(data: ProbeDataset, vocabulary: str) -> dict[str, Sentence]:
+    return {text: annotate_text(text, lexicon_of(vocabulary)) for text in data.sentences}

@@ -1,0 +1,99 @@
+"""A model checker for generated sentences that is independent of their events.
+
+It reads the dependencies of a parsed sentence and evaluates it in small models. A model has people (a man, a group of
+men, ...) and relations between them, one for each verb with tense, aspect and adverbs. Facts are sampled on first use:
+each is true or false at random and then fixed.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import TypeAlias
+
+from sentprobe.generator.sentences.sentence import Token
+
+Person: TypeAlias = tuple[str, int]
+Fact: TypeAlias = tuple[str, str, str, tuple[str, ...], Person, Person | None]
+
+
+class Undefined(Exception):  # noqa: N818 - the field's word: the sentence has no truth value
+    """A description fits nobody, or several people."""
+
+
+@dataclass
+class Model:
+    """Random facts about *people* people of each noun; None means one or two at random."""
+
+    rng: Random
+    people: int | None
+    facts: dict[Fact, bool] = field(default_factory=dict)
+    crowds: dict[str, int] = field(default_factory=dict)
+
+    def holds(self, fact: Fact) -> bool:
+        if fact not in self.facts:
+            self.facts[fact] = self.rng.random() < 0.5
+        return self.facts[fact]
+
+    def list_people(self, name: str) -> list[Person]:
+        if name not in self.crowds:
+            self.crowds[name] = self.people or self.rng.randint(1, 2)
+        return [(name, number) for number in range(self.crowds[name])]
+
+
+def evaluate(tokens: Sequence[Token], model: Model) -> bool | None:
+    """Return the truth value of a sentence in a model, or None if it has none."""
+    try:
+        return _Evaluator(tokens, model).evaluate_clause(_find_root(tokens), None)
+    except Undefined:
+        return None
+
+
+def _find_root(tokens: Sequence[Token]) -> int:
+    return next(i for i, token in enumerate(tokens, 1) if token.head == 0)
+
+
+@dataclass
+class _Evaluator:
+    tokens: Sequence[Token]
+    model: Model
+
+    def find_children(self, head: int) -> Iterator[tuple[int, Token]]:
+        return ((i, token) for i, token in enumerate(self.tokens, 1) if token.head == head)
+
+    def evaluate_clause(self, verb: int, modified: Person | None) -> bool:
+        """Evaluate a clause; a relative pronoun stands for *modified*."""
+        parts = list(self.find_children(verb))
+        people = {
+            token.deprel: modified if "PronType=Rel" in token.feats else self.find_person(i)
+            for i, token in parts
+            if token.deprel in ("nsubj", "nsubj:pass", "obj", "obl:agent")
+        }
+        passive = "nsubj:pass" in people
+        agent = people["obl:agent" if passive else "nsubj"]
+        patient = people["nsubj:pass"] if passive else people.get("obj")
+        words = [self.tokens[verb - 1], *(token for _, token in parts)]
+        (tense,) = (
+            part.removeprefix("Tense=")
+            for token in words
+            if "VerbForm=Fin" in token.feats and token.upos in ("AUX", "VERB")
+            for part in token.feats.split("|")
+            if part.startswith("Tense=")
+        )
+        progressive = any(t.xpos == "VBG" for t in words if t.upos in ("AUX", "VERB"))
+        adverbs = tuple(token.lemma for token in words if token.upos == "ADV")
+        negated = any(token.upos == "PART" for token in words)
+        lemma, aspect = self.tokens[verb - 1].lemma, "prog" if progressive else "simple"
+        assert agent is not None
+        return self.model.holds((lemma, tense, aspect, adverbs, agent, patient)) is not negated
+
+    def find_person(self, noun: int) -> Person:
+        """Return the one person that a noun phrase describes; otherwise it is undefined."""
+        token = self.tokens[noun - 1]
+        name = f"{token.lemma} {token.feats}"
+        candidates = self.model.list_people(name)
+        for i, part in self.find_children(noun):
+            if part.deprel == "acl:relcl":
+                candidates = [person for person in candidates if self.evaluate_clause(i, person)]
+        if len(candidates) != 1:
+            raise Undefined
+        return candidates[0]

@@ -1,0 +1,221 @@
+"""The slow path of realization and parsing: unification with the grammar, word by word.
+
+:func:`derive` and :func:`chart_parse` are references for ``realize`` and ``parse``, without cached shapes. They share
+only the grammar and the checks of the input.
+"""
+
+from functools import cache
+from typing import Any
+
+from nltk.featstruct import FeatStruct
+from nltk.grammar import FeatStructNonterminal, FeatureGrammar, Production
+from nltk.parse.featurechart import FeatureBottomUpLeftCornerChartParser
+
+from sentprobe.generator.events.event import (
+    BARE,
+    GAP,
+    Argument,
+    Aspect,
+    Event,
+    Frame,
+    Negator,
+    Number,
+    Participant,
+    Polarity,
+    RelativeClause,
+    Tense,
+    Voice,
+)
+from sentprobe.generator.events.lemmas import infer_frames
+from sentprobe.generator.sentences.realize import check_event, find_words, render_tree
+from sentprobe.generator.sentences.sentence import Negation, Predicate, Sentence, Token
+from sentprobe.grammars import read_english_source
+from sentprobe.grammars.derivation import PARENT, FlatItem, Leaf, flatten
+from sentprobe.grammars.grammar import FORM_NAMES, load_english_grammar
+from sentprobe.lexicon import Lexicon
+
+MATRIX_CLAUSE = "S[GAP=none]"
+
+_GAP = "gap"
+_NONE = "none"
+
+
+def build_goal(event: Event) -> FeatStructNonterminal:
+    """Return the category to derive for a fully specified *event*."""
+    goal = FeatStructNonterminal(MATRIX_CLAUSE)
+    goal["SEM"] = event_to_features(event)
+    return goal
+
+
+def event_to_features(event: Event) -> FeatStruct:
+    """Return the meaning (SEM) of a fully specified *event*."""
+    core: dict[str, Any] = {"PRED": event.predicate, "FRAME": _get_value(event.frame)}
+    core["AGENT"] = _argument_to_features(event.agent)
+    if event.frame is Frame.TRANSITIVE:
+        core["PATIENT"] = _argument_to_features(event.patient)
+    negation = event.negator if event.polarity is Polarity.NEGATIVE else event.polarity
+    return FeatStruct(
+        {
+            "TENSE": _get_value(event.tense),
+            "ASPECT": _get_value(event.aspect),
+            "VOICE": _get_value(event.voice),
+            "NEG": _get_value(negation),
+            "ADV": _list_to_features(event.adverbs or ()),
+            "CORE": FeatStruct(core),
+        }
+    )
+
+
+def event_from_features(meaning: FeatStruct) -> Event:
+    """Return the event of a meaning (SEM); the inverse of :func:`event_to_features`."""
+    core = meaning["CORE"]
+    negation = meaning["NEG"]
+    positive = negation == Polarity.POSITIVE.value
+    return Event(
+        predicate=core["PRED"],
+        frame=Frame(core["FRAME"]),
+        voice=Voice(meaning["VOICE"]),
+        tense=Tense(meaning["TENSE"]),
+        aspect=Aspect(meaning["ASPECT"]),
+        polarity=Polarity.POSITIVE if positive else Polarity.NEGATIVE,
+        negator=None if positive else Negator(negation),
+        adverbs=tuple(_list_from_features(meaning["ADV"])),
+        agent=_argument_from_features(core["AGENT"]),
+        patient=_argument_from_features(core["PATIENT"]) if "PATIENT" in core else None,
+    )
+
+
+def _get_value(value: Any) -> str:
+    return str(value.value)
+
+
+def _argument_to_features(argument: Argument | None) -> FeatStruct | str:
+    if not isinstance(argument, Participant):
+        return _GAP
+    features: dict[str, Any] = {
+        "LEM": argument.noun,
+        "NUM": _get_value(argument.number),
+        "DET": argument.determiner,
+        "RC": BARE.value,
+    }
+    if isinstance(argument.clause, RelativeClause):
+        clause = {"LINK": argument.clause.relativizer, "EVENT": event_to_features(argument.clause.event)}
+        features["RC"] = FeatStruct(clause)
+    return FeatStruct(features)
+
+
+def _argument_from_features(features: FeatStruct | str) -> Argument:
+    if isinstance(features, str):
+        return GAP
+    clause = features["RC"]
+    return Participant(
+        noun=features["LEM"],
+        number=Number(features["NUM"]),
+        determiner=features["DET"],
+        clause=BARE
+        if isinstance(clause, str)
+        else RelativeClause(relativizer=clause["LINK"], event=event_from_features(clause["EVENT"])),
+    )
+
+
+def _list_to_features(items: tuple[str, ...]) -> FeatStruct | str:
+    return FeatStruct({"FIRST": items[0], "REST": _list_to_features(items[1:])}) if items else _NONE
+
+
+def _list_from_features(features: FeatStruct | str) -> list[str]:
+    return [] if isinstance(features, str) else [features["FIRST"], *_list_from_features(features["REST"])]
+
+
+def derive(event: Event, lexicon: Lexicon, *, id: str = "") -> Sentence:
+    """Return the sentence of *event* by unification with the grammar.
+
+    Raises:
+        UsageError: see :func:`check_event`.
+        ValueError: the grammar does not derive exactly one sentence.
+    """
+    event = infer_frames(event, lexicon)
+    check_event(event, lexicon)
+    words = dict.fromkeys(find_words(event, lexicon).values())
+    (node,) = load_english_grammar().derive(build_goal(event), words)
+    items = flatten(node)
+    tokens = tuple(_build_token(item) for item in items)
+    return Sentence(
+        id=id,
+        tokens=tokens,
+        tree=render_tree([(item.before, item.after) for item in items], tokens),
+        event=event,
+        predicates=_read_predicates(tokens),
+        negations=_read_negations(tokens),
+    )
+
+
+def _build_token(item: FlatItem) -> Token:
+    leaf = item.content
+    assert isinstance(leaf, Leaf)
+    return Token(
+        form=leaf.form,
+        lemma=leaf.lemma,
+        upos=leaf.pos,
+        xpos=leaf.tag,
+        feats=leaf.feats,
+        head=item.head + 1,
+        deprel="root" if item.head == PARENT else item.rel,
+    )
+
+
+_ROLE_OF_RELATION = {"nsubj": "agent", "nsubj:pass": "patient", "obj": "patient", "obl:agent": "agent"}
+
+
+def _read_predicates(tokens: tuple[Token, ...]) -> tuple[Predicate, ...]:
+    """Read the predicates from the dependencies, independently of the plan."""
+    predicates = []
+    for verb, token in enumerate(tokens, 1):
+        if token.upos == "VERB":
+            roles = {
+                _ROLE_OF_RELATION[child.deprel]: token.head if child.upos == "PRON" else at
+                for at, child in enumerate(tokens, 1)
+                if child.head == verb and child.deprel in _ROLE_OF_RELATION
+            }
+            predicates.append(Predicate(verb=verb, agent=roles["agent"], patient=roles.get("patient")))
+    return tuple(sorted(predicates, key=lambda p: tokens[p.verb - 1].deprel != "root"))
+
+
+def _read_negations(tokens: tuple[Token, ...]) -> tuple[Negation, ...]:
+    cues = [
+        Negation(cue=at, verb=token.head)
+        for at, token in enumerate(tokens, 1)
+        if token.form in {negator.value for negator in Negator}
+    ]
+    return tuple(sorted(cues, key=lambda n: tokens[n.verb - 1].deprel != "root"))
+
+
+@cache
+def list_syntax_productions() -> tuple[Production, ...]:
+    """Return the productions of the grammar without words of a lexicon."""
+    productions = FeatureGrammar.fromstring(read_english_source()).productions()
+    return tuple(production for production in productions if production.rhs()[0] not in FORM_NAMES)
+
+
+def list_function_words() -> frozenset[str]:
+    """Return the function words of the grammar."""
+    return frozenset(p.rhs()[0] for p in list_syntax_productions() if isinstance(p.rhs()[0], str))
+
+
+def chart_parse(tokens: list[str], lexicon: Lexicon) -> list[Event]:
+    """Return the events of a sentence by NLTK's feature chart parser.
+
+    A token that is not in the lexicon gives no event.
+    """
+    words = {word for token in tokens for word, _ in lexicon.find(token)}
+    known_forms = {form for word in words for form in word.forms.values()} | list_function_words()
+    if not known_forms.issuperset(tokens):
+        return []
+    ordered = sorted(words, key=lambda word: (word.kind, word.lemma))
+    start = FeatStructNonterminal(MATRIX_CLAUSE)
+    grammar = FeatureGrammar(start, [*list_syntax_productions(), *load_english_grammar().lexicalize(ordered)])
+    chart = FeatureBottomUpLeftCornerChartParser(grammar).chart_parse(tokens)
+    meanings: list[FeatStruct] = []
+    for tree in chart.parses(start):
+        if (meaning := tree.label()["SEM"]) not in meanings:
+            meanings.append(meaning)
+    return [event_from_features(meaning) for meaning in meanings]

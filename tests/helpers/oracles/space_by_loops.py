@@ -1,0 +1,262 @@
+"""Enumeration of spaces of events by nested loops, on a tiny lexicon.
+
+It builds every event of a structure and keeps those that satisfy the constraints, without layouts and boxes.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import permutations, product
+
+import numpy as np
+
+from sentprobe.generator.events.event import (
+    BARE,
+    GAP,
+    Argument,
+    Aspect,
+    Bare,
+    ClauseKind,
+    Event,
+    Frame,
+    Negator,
+    Number,
+    Participant,
+    Polarity,
+    RelativeClause,
+    Role,
+    Tense,
+    Voice,
+    contains,
+    iterate_clauses,
+    iterate_participants,
+    subsumes,
+)
+from sentprobe.generator.spaces.constraints import Choices, Constraints
+from sentprobe.generator.spaces.space import Space
+from sentprobe.lexicon import Flag, read_lexicon_text
+
+TINY = read_lexicon_text(
+    """
+    [noun]
+    man = {}
+    artist = {}
+    student = {}
+    [transitive]
+    help = {}
+    admire = { flags = ["stative"] }
+    hit = { flags = ["syncretic"] }
+    [intransitive]
+    sleep = {}
+    dance = {}
+    [adverb]
+    really = {}
+    often = {}
+    [vocabulary.two]
+    noun = ["man", "artist"]
+    transitive = "*"
+    intransitive = "*"
+    adverb = "*"
+    [vocabulary.three]
+    noun = "*"
+    transitive = "*"
+    intransitive = "*"
+    adverb = "*"
+    """,
+    "tiny.toml",
+)
+NOUNS = {"two": ("man", "artist"), "three": ("man", "artist", "student")}
+VERBS = {Frame.TRANSITIVE: ("help", "admire", "hit"), Frame.INTRANSITIVE: ("sleep", "dance")}
+ADVERBS = ("really", "often")
+PLURAL_TOO = {"the", "some", "no", "this", "that"}
+
+T, I = Frame.TRANSITIVE, Frame.INTRANSITIVE  # noqa: E741
+SRC, ORC = ClauseKind.SUBJECT, ClauseKind.OBJECT
+Clauses = dict[Role, tuple[Frame, ClauseKind]]
+SOME_CLAUSE = ((T, SRC), (T, ORC), (I, SRC))
+ON_AGENT: list[Clauses] = [{Role.AGENT: clause} for clause in SOME_CLAUSE]
+ON_PATIENT: list[Clauses] = [{Role.PATIENT: clause} for clause in SOME_CLAUSE]
+STRUCTURES: dict[str, list[tuple[Frame, Clauses]]] = {
+    "intransitive": [(I, {})],
+    "intransitive-rc": [(I, on) for on in ON_AGENT],
+    "intransitive-rc.agent.intransitive": [(I, {Role.AGENT: (I, SRC)})],
+    "transitive": [(T, {})],
+    "transitive-rc": [(T, on) for on in (*ON_AGENT, *ON_PATIENT)],
+    "transitive-rc.patient.intransitive": [(T, {Role.PATIENT: (I, SRC)})],
+    "transitive-rc.agent.transitive": [(T, on) for on in ON_AGENT[:2]],
+    "transitive-rc.patient.transitive.orc": [(T, {Role.PATIENT: (T, ORC)})],
+    "transitive-rc-both.agent.intransitive.patient.intransitive": [(T, {Role.AGENT: (I, SRC), Role.PATIENT: (I, SRC)})],
+}
+STRUCTURES["all"] = [
+    pair for name in ("intransitive", "intransitive-rc", "transitive", "transitive-rc") for pair in STRUCTURES[name]
+]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A space that is small enough to list."""
+
+    vocabulary: str
+    templates: tuple[str, ...]
+    choices: Choices = Choices()  # noqa: RUF009 - frozen
+
+    def make_space(self, constraints: Constraints | None = None) -> Space:
+        return Space(
+            TINY, vocabulary=self.vocabulary, templates=self.templates, choices=self.choices, constraints=constraints
+        )
+
+
+# ------------------------------------------------------------------ the enumeration
+
+
+@cache
+def enumerate_case(case: Case) -> frozenset[Event]:
+    """Return all events of a case, by nested loops."""
+    structures = [pair for name in case.templates for pair in STRUCTURES[name]]
+    return frozenset(
+        event
+        for frame, on in structures
+        for event in iterate_events(case, frame, None, None, on)
+        if has_distinct_words(event) and is_chosen(event, case.choices)
+    )
+
+
+def iterate_events(case: Case, frame: Frame, gap: Role | None, kind: ClauseKind | None, on: Clauses) -> Iterator[Event]:
+    choices = case.choices
+    fixed = choices.main if kind is None else choices.clause
+    negations = [(Polarity.POSITIVE, None)]
+    negations += [(Polarity.NEGATIVE, negator) for negator in choices.negators]  # type: ignore[misc]
+    sequences = [seq for count in choices.adverbs for seq in permutations(ADVERBS, count)]
+    arguments: dict[Role, list[Argument | None]] = {
+        Role.AGENT: [GAP] if gap is Role.AGENT else list(iterate_participants_by_loops(case, on.get(Role.AGENT))),
+        Role.PATIENT: [None],
+    }
+    if frame is T:
+        arguments[Role.PATIENT] = (
+            [GAP] if gap is Role.PATIENT else list(iterate_participants_by_loops(case, on.get(Role.PATIENT)))
+        )
+    for voice in Voice if frame is T else (Voice.ACTIVE,):
+        subject = Role.AGENT if voice is Voice.ACTIVE else Role.PATIENT
+        if kind is not None and (gap is subject) != (kind is SRC):
+            continue
+        for verb, tense, aspect, (polarity, negator), adverbs in product(
+            VERBS[frame], Tense, Aspect, negations, sequences
+        ):
+            bare = Event(
+                predicate=verb,
+                frame=frame,
+                voice=voice,
+                tense=tense,
+                aspect=aspect,
+                polarity=polarity,
+                negator=negator,
+                adverbs=adverbs,
+            )
+            if not subsumes(fixed, bare):
+                continue
+            for agent, patient in product(arguments[Role.AGENT], arguments[Role.PATIENT]):
+                yield replace(bare, agent=agent, patient=patient)
+
+
+def iterate_participants_by_loops(case: Case, clause: tuple[Frame, ClauseKind] | None) -> Iterator[Participant]:
+    inner: list[RelativeClause | Bare] = [BARE]
+    if clause is not None:
+        frame, kind = clause
+        inner = [
+            RelativeClause(event=event, relativizer=relativizer)
+            for gap in (Role if frame is T else (Role.AGENT,))
+            for event in iterate_events(case, frame, gap, kind, {})
+            for relativizer in case.choices.relativizers
+        ]
+    for noun, number, determiner, rc in product(
+        NOUNS[case.vocabulary], case.choices.numbers, case.choices.determiners, inner
+    ):
+        if number is Number.SINGULAR or determiner in PLURAL_TOO:
+            yield Participant(noun=noun, number=number, determiner=determiner, clause=rc)
+
+
+def list_content_words(event: Event) -> Iterator[tuple[str, str | None]]:
+    """Yield the words that must differ, each with its class."""
+    for clause, _ in iterate_clauses(event):
+        yield "verb", clause.predicate
+        yield from (("adverb", adverb) for adverb in clause.adverbs or ())
+        yield from (("noun", person.noun) for _, person in iterate_participants(clause))
+
+
+def has_distinct_words(event: Event) -> bool:
+    words = list(list_content_words(event))
+    return len(words) == len(set(words))
+
+
+def list_words(event: Event) -> set[str | None]:
+    words = {word for _, word in list_content_words(event)}
+    for clause, _ in iterate_clauses(event):
+        for _, person in iterate_participants(clause):
+            words.add(person.determiner)
+            if isinstance(person.clause, RelativeClause):
+                words.add(person.clause.relativizer)
+    return words
+
+
+def is_chosen(event: Event, choices: Choices) -> bool:
+    for clause, _ in iterate_clauses(event):
+        if clause.predicate == "hit" and Flag.SYNCRETIC not in choices.allow:
+            return False
+        state = clause.predicate == "admire" and clause.aspect is Aspect.PROGRESSIVE
+        if state and Flag.STATIVE not in choices.allow:
+            return False
+    return True
+
+
+@cache
+def list_events_with_words(case: Case) -> list[tuple[Event, set[str | None]]]:
+    """Return the events of a case, each with its words."""
+    return [(event, list_words(event)) for event in enumerate_case(case)]
+
+
+def find_satisfying_events(case: Case, constraints: Constraints) -> set[Event]:
+    """Return the events of a case that satisfy the constraints, tried one by one."""
+    return {
+        event
+        for event, words in list_events_with_words(case)
+        if words.issuperset(constraints.required_words)
+        and words.isdisjoint(constraints.forbidden_words)
+        and all(contains(event, partial) for partial in constraints.required)
+        and any(contains(event, partial) for partial in constraints.required_any or [Event()])
+        and not any(contains(event, partial) for partial in constraints.forbidden)
+    }
+
+
+# ------------------------------------------------------------------ the cases
+
+PAST, PASSIVE = Event(tense=Tense.PAST), Event(voice=Voice.PASSIVE)
+PLAIN = Event(tense=Tense.PAST, aspect=Aspect.SIMPLE)
+PLAINEST = replace(PLAIN, polarity=Polarity.POSITIVE)
+CASES = [
+    Case(
+        "two", ("intransitive",), Choices(determiners=("the", "a", "that"), negators=tuple(Negator), adverbs=(0, 1, 2))
+    ),
+    Case("two", ("transitive",)),
+    Case("two", ("transitive",), Choices(main=PAST, adverbs=(1,), allow=frozenset(Flag))),
+    Case("two", ("transitive", "intransitive"), Choices(main=PASSIVE, determiners=("a", "some"))),
+    Case("two", ("intransitive-rc.agent.intransitive",), Choices(relativizers=("that", "who"))),
+    Case("two", ("intransitive-rc",), Choices(main=PLAIN, clause=Event(aspect=Aspect.SIMPLE))),
+    Case("two", ("intransitive-rc",), Choices(main=PASSIVE)),
+    Case("two", ("intransitive-rc",), Choices(main=PLAIN, clause=PASSIVE)),
+    Case("two", ("intransitive-rc",), Choices(main=PLAINEST, clause=PLAINEST, adverbs=(0, 1))),
+    Case("two", ("transitive-rc.patient.intransitive",), Choices(main=PAST, clause=PLAIN)),
+    Case("three", ("transitive-rc.agent.transitive",), Choices(main=PLAIN, clause=PLAIN, numbers=(Number.PLURAL,))),
+    Case("two", ("transitive-rc-both.agent.intransitive.patient.intransitive",), Choices(main=PLAINEST, clause=PLAIN)),
+    Case("three", ("all",), Choices(main=PLAINEST, clause=PLAINEST, numbers=(Number.PLURAL,))),
+    Case("three", ("all",), Choices(main=replace(PLAINEST, voice=Voice.PASSIVE), clause=PLAINEST, negators=())),
+]
+
+
+@cache
+def list_nonempty_cases() -> list[Case]:
+    """Return the cases that have events."""
+    return [case for case in CASES if enumerate_case(case)]
+
+
+def list_events(space: Space) -> list[Event]:
+    return list(space.events(np.arange(space.count())))

@@ -1,0 +1,47 @@
+"""Hypothesis strategies for vectors and files of encoders."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from sentprobe.probes.encoders import Vectors
+
+words = st.text(alphabet="abcdefgh", min_size=1, max_size=4)
+sentences = st.lists(words, min_size=1, max_size=7).map(" ".join)
+batches = st.lists(sentences, min_size=1, max_size=8, unique=True)
+
+# Any text that a file can hold in a field: no surrogates, tabs or ends of lines.
+fields = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\t\n\r\0\ufeff"), min_size=1).filter(
+    lambda text: text.strip() == text
+)
+
+Filed = tuple[list[str], Vectors]
+
+
+@st.composite
+def filed_vectors(draw: st.DrawFn) -> Filed:
+    """Distinct texts, and as many finite float32 vectors of one width."""
+    texts = draw(st.lists(fields, min_size=1, max_size=6, unique=True))
+    shape = (len(texts), draw(st.integers(1, 4)))
+    numbers = st.floats(allow_nan=False, allow_infinity=False, width=32)
+    return texts, draw(arrays(np.float32, shape, elements=numbers))
+
+
+def word_table(*entries: tuple[str, Sequence[float]]) -> str:
+    """Word vectors as text, without a header."""
+    return "".join(f"{word} {' '.join(map(str, vector))}\n" for word, vector in entries)
+
+
+Damage = tuple[float, bytes, bool]
+
+damages: st.SearchStrategy[Damage] = st.tuples(st.floats(0, 1), st.binary(min_size=1, max_size=8), st.booleans())
+"""Where in a file, what is there instead, and whether the file ends there."""
+
+
+def damaged(content: bytes, damage: Damage) -> bytes:
+    """The content of a file with that damage."""
+    at, new, cut = damage
+    place = int(at * len(content))
+    return content[:place] + (b"" if cut else new + content[place + len(new) :])

@@ -1,0 +1,75 @@
+"""Hypothesis strategies of spaces of events, over words of several lexicons."""
+
+from functools import cache
+from typing import TypeVar
+
+from hypothesis import reject
+from hypothesis import strategies as st
+
+from sentprobe.generator.events.event import Contradiction, Event, Negator, Number, Tense
+from sentprobe.generator.spaces.constraints import Choices
+from sentprobe.generator.spaces.space import Space
+from sentprobe.generator.spaces.templates import list_template_names
+from sentprobe.lexicon import Kind, Lexicon, english, read_lexicon_text
+
+Value = TypeVar("Value")
+
+ODD_LEXICON = """
+[noun]
+"naïf" = { NNS = "naïfs" }
+"élève" = { NNS = "élèves", article = "an" }
+"学生" = { NNS = "学生们" }
+"co-author" = { NNS = "co-authors" }
+"𐐨𐐩" = { NNS = "𐐨𐐩𐐪" }
+
+[transitive]
+"küss" = { VBZ = "küsst", VBD = "küsste", VBG = "küssend", VBN = "geküsst", VBP = "küsse" }
+help = {}
+
+[intransitive]
+"眠る" = { VBZ = "眠", VBD = "眠った", VBG = "眠って", VBN = "眠られ", VBP = "眠れ" }
+sleep = {}
+
+[adverb]
+"déjà" = {}
+"всегда" = {}
+really = {}
+
+[vocabulary.odd]
+noun = "*"
+transitive = "*"
+intransitive = "*"
+adverb = "*"
+"""
+
+
+@cache
+def odd_lexicon() -> Lexicon:
+    """A user's lexicon of words beyond ASCII, and beyond 16 bits."""
+    return read_lexicon_text(ODD_LEXICON, "odd.toml")
+
+
+@st.composite
+def spaces(draw: st.DrawFn) -> Space:
+    """Spaces of any templates, with any choices, over a small, a large and an odd vocabulary."""
+    lexicon, vocabulary = draw(
+        st.sampled_from(((english(), "compeval"), (english(), "english"), (odd_lexicon(), "odd")))
+    )
+    determiners = [word.lemma for word in lexicon.words(Kind.DETERMINER)]
+    choices = Choices(
+        main=Event(tense=draw(st.sampled_from((None, *Tense)))),
+        numbers=draw(_some(list(Number))),
+        determiners=("the", *draw(_some([d for d in determiners if d != "the"]))),
+        relativizers=draw(_some([word.lemma for word in lexicon.words(Kind.RELATIVIZER)])),
+        negators=draw(_some(list(Negator))),
+        adverbs=draw(st.sampled_from(((0,), (1,), (0, 2)))),
+    )
+    templates = draw(st.lists(st.sampled_from(list_template_names(deep=True)), min_size=1, max_size=3))
+    try:
+        return Space(lexicon, vocabulary=vocabulary, templates=templates, choices=choices)
+    except Contradiction:
+        reject()
+
+
+def _some(values: list[Value]) -> st.SearchStrategy[tuple[Value, ...]]:
+    return st.lists(st.sampled_from(values), min_size=1, unique=True).map(tuple)

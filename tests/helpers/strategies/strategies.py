@@ -1,0 +1,198 @@
+"""Hypothesis strategies, named by what they make."""
+
+from dataclasses import fields, replace
+from functools import cache
+from typing import Any, TypeVar
+
+from hypothesis import strategies as st
+
+from sentprobe.generator.events.event import (
+    BARE,
+    GAP,
+    Argument,
+    Aspect,
+    Bare,
+    ClauseKind,
+    Contradiction,
+    Event,
+    Frame,
+    Negator,
+    Number,
+    Participant,
+    Polarity,
+    RelativeClause,
+    Role,
+    Tense,
+    Voice,
+)
+from sentprobe.lexicon import Form, Kind, Lexicon
+
+Value = TypeVar("Value")
+
+PLAIN_WORDS = ("help", "meet", "sleep", "professor", "man", "really")
+ODD_WORDS = ("that", "who", "rc", "o'clock", "co-author", "naïve", "adv", "not", "two words", "")
+PUNCTUATION = ("*", "_", '"', "\\", "a\nb", "-x", "x'", "(", "[]", "past,", "\u2028", "\x00")
+
+
+@cache
+def sample_from(*values: Value) -> st.SearchStrategy[Value]:
+    """Return a cached strategy for one of the values: making it takes longer than drawing."""
+    return st.sampled_from(values)
+
+
+@cache
+def sample_or_none(*values: Value) -> st.SearchStrategy[Value | None]:
+    """Return a cached strategy for one of the values or None."""
+    return maybe(sample_from(*values))
+
+
+def plain_words() -> st.SearchStrategy[str]:
+    """Lemmas from a small set, so that two are often equal."""
+    return sample_from(*PLAIN_WORDS)
+
+
+def words() -> st.SearchStrategy[str]:
+    """Lemmas of every kind: plain ones, reserved words of the notation, any text."""
+    return st.one_of(plain_words(), st.sampled_from(ODD_WORDS + PUNCTUATION), st.text(max_size=6))
+
+
+def maybe(values: st.SearchStrategy[Value]) -> st.SearchStrategy[Value | None]:
+    """A value, or None."""
+    return st.one_of(st.none(), values)
+
+
+@st.composite
+def partial_events(
+    draw: st.DrawFn, lemmas: st.SearchStrategy[str] | None = None, *, depth: int = 2, gap: bool = False
+) -> Event:
+    """Events with any of their fields open, with relative clauses up to *depth*.
+
+    With *gap*, one of the arguments may be the gap.
+    """
+    lemmas = plain_words() if lemmas is None else lemmas
+    frame = draw(sample_or_none(*Frame))
+    voices = (Voice.ACTIVE,) if frame is Frame.INTRANSITIVE else tuple(Voice)
+    negator = draw(sample_or_none(*Negator))
+    polarities = (Polarity.NEGATIVE,) if negator else tuple(Polarity)
+    roles = (Role.AGENT,) if frame is Frame.INTRANSITIVE else tuple(Role)
+    persons = maybe(participants(lemmas, depth=depth))
+    arguments: dict[str, Argument | None] = {role.value: draw(persons) for role in roles}
+    if gap and draw(st.booleans()):
+        arguments[draw(st.sampled_from(roles)).value] = GAP
+    return Event(
+        predicate=draw(maybe(lemmas)),
+        frame=frame,
+        voice=draw(sample_or_none(*voices)),
+        tense=draw(sample_or_none(*Tense)),
+        aspect=draw(sample_or_none(*Aspect)),
+        polarity=draw(sample_or_none(*polarities)),
+        negator=negator,
+        adverbs=draw(maybe(st.lists(lemmas, max_size=2).map(tuple))),
+        **arguments,
+    )
+
+
+@st.composite
+def participants(draw: st.DrawFn, lemmas: st.SearchStrategy[str] | None = None, *, depth: int = 2) -> Participant:
+    """Participants with any of their fields open, with relative clauses up to *depth*."""
+    lemmas = plain_words() if lemmas is None else lemmas
+    clause: Bare | RelativeClause | None = draw(sample_from(None, BARE))
+    if depth and draw(st.booleans()):
+        clause = draw(relative_clauses(lemmas, depth=depth - 1))
+    return Participant(
+        noun=draw(maybe(lemmas)), number=draw(sample_or_none(*Number)), determiner=draw(maybe(lemmas)), clause=clause
+    )
+
+
+@st.composite
+def relative_clauses(
+    draw: st.DrawFn, lemmas: st.SearchStrategy[str] | None = None, *, depth: int = 1
+) -> RelativeClause:
+    """Relative clauses with any of their fields open, with further ones up to *depth*."""
+    event = draw(partial_events(lemmas, depth=depth, gap=True))
+    relativizer = draw(maybe(plain_words() if lemmas is None else lemmas))
+    kind = draw(sample_or_none(*ClauseKind))
+    try:
+        return RelativeClause(event=event, relativizer=relativizer, kind=kind)
+    except Contradiction:  # the event has its own idea of kind and gap
+        open_event = replace(event, agent=None, patient=None)
+        return RelativeClause(event=open_event, relativizer=relativizer)
+
+
+@st.composite
+def generalizations(draw: st.DrawFn, value: Any) -> Any:
+    """Values that subsume *value*: any of its fields, at any depth, opened."""
+    changes = {}
+    for field in fields(value):
+        old = getattr(value, field.name)
+        if isinstance(old, Event | Participant | RelativeClause):
+            new = draw(generalizations(old))
+            changes[field.name] = new if field.name == "event" or draw(st.booleans()) else None
+        else:
+            changes[field.name] = old if draw(st.booleans()) else None
+    return type(value)(**changes)
+
+
+@st.composite
+def full_events(
+    draw: st.DrawFn,
+    lexicon: Lexicon,
+    *,
+    vocabulary: str = "compeval",
+    clauses: bool = True,
+    gap: Role | None = None,
+    frame: Frame | None = None,
+) -> Event:
+    """Fully specified events, in the words of a vocabulary, that *lexicon* can realize.
+
+    With *clauses*, each participant may have a relative clause without further ones.
+    """
+    words = lexicon.vocabulary(vocabulary).words
+    frame = draw(sample_from(*Frame)) if frame is None else frame
+    transitive = frame is Frame.TRANSITIVE
+    persons = full_participants(lexicon, vocabulary=vocabulary, clauses=clauses)
+    roles = tuple(Role) if transitive else (Role.AGENT,)
+    arguments = {role.value: GAP if role is gap else draw(persons) for role in roles}
+    polarity = draw(sample_from(*Polarity))
+    negators = sample_from(*Negator) if polarity is Polarity.NEGATIVE else st.none()
+    adverbs = st.lists(sample_from(*words[Kind.ADVERB]), max_size=2, unique=True)
+    return Event(
+        predicate=draw(sample_from(*words[Kind(frame.value)])),
+        frame=frame,
+        voice=draw(sample_from(*Voice)) if transitive else Voice.ACTIVE,
+        tense=draw(sample_from(*Tense)),
+        aspect=draw(sample_from(*Aspect)),
+        polarity=polarity,
+        negator=draw(negators),
+        adverbs=tuple(draw(adverbs)),
+        **arguments,
+    )
+
+
+@st.composite
+def full_participants(
+    draw: st.DrawFn, lexicon: Lexicon, *, vocabulary: str = "compeval", clauses: bool = True
+) -> Participant:
+    """Fully specified participants; the determiner fits the number."""
+    number = draw(sample_from(*Number))
+    form = Form(f"DT.{number.value}")
+    determiners = [word for word in lexicon.words(Kind.DETERMINER) if form in word.forms]
+    clause: Bare | RelativeClause = BARE
+    if clauses and draw(st.booleans()):
+        clause = draw(full_clauses(lexicon, vocabulary=vocabulary))
+    return Participant(
+        noun=draw(st.sampled_from(lexicon.vocabulary(vocabulary).words[Kind.NOUN])),
+        number=number,
+        determiner=draw(st.sampled_from(determiners)).lemma,
+        clause=clause,
+    )
+
+
+@st.composite
+def full_clauses(draw: st.DrawFn, lexicon: Lexicon, *, vocabulary: str = "compeval") -> RelativeClause:
+    """Fully specified relative clauses without further ones."""
+    frame = draw(sample_from(*Frame))
+    gap = draw(sample_from(*Role)) if frame is Frame.TRANSITIVE else Role.AGENT
+    event = full_events(lexicon, vocabulary=vocabulary, clauses=False, gap=gap, frame=frame)
+    relativizers = [word.lemma for word in lexicon.words(Kind.RELATIVIZER)]
+    return RelativeClause(event=draw(event), relativizer=draw(st.sampled_from(relativizers)))

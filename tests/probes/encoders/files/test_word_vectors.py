@@ -1,0 +1,345 @@
+"""Files of word vectors: each format against gensim or hand-made bytes, and damaged ones."""
+
+import gzip
+import logging
+import struct
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+from encoder_strategies import Damage, damaged, damages, filed_vectors
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from sentprobe.errors import UsageError
+from sentprobe.probes.encoders import EncoderError, make_encoder
+from sentprobe.probes.encoders.capabilities import get_capabilities
+from sentprobe.probes.encoders.files.word_files import WordFormat, detect_word_format, read_width, read_word_vectors
+
+BODY = "the 1 2\nman 3 4\n. . . 5 6\nman 9 9\n"
+
+
+def write_plain(path: Path, content: bytes) -> Path:
+    path.write_bytes(content)
+    return path
+
+
+def write_zipped(path: Path, content: bytes) -> Path:
+    path.write_bytes(gzip.compress(content))
+    return path
+
+
+Write = Callable[[Path, bytes], Path]
+writes = pytest.mark.parametrize("write", [write_plain, write_zipped])
+
+
+@pytest.mark.parametrize("header", ["", "4 2\n"], ids=["glove", "word2vec"])
+@writes
+def test_text(tmp_path: Path, header: str, write: Write) -> None:
+    path = write(tmp_path / "vectors", (header + BODY).encode())
+    vectors = make_encoder(f"bow:{path}", seed=0).encode(["the man", "man"])
+    np.testing.assert_array_equal(vectors, [[2, 3], [3, 4]])
+    assert read_width(path) == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "no word vectors in this file"),
+        (b"3 0\n", "no word vectors in this file"),
+        (b"the\n", "line 1: a word and 1 numbers are wanted"),
+        (b"the 1 x\n", "line 1: could not convert string to float"),
+    ],
+)
+def test_a_file_without_a_width(tmp_path: Path, content: bytes, message: str) -> None:
+    with pytest.raises(EncoderError, match=message):
+        read_width(write_plain(tmp_path / "vectors.txt", content))
+
+
+def test_fingerprint_of_a_file_is_its_content(tmp_path: Path) -> None:
+    body = BODY.encode()
+    written = [(write_plain, "a", body), (write_zipped, "b", body), (write_plain, "c", b"x 1")]
+    paths = [write(tmp_path / name, content) for write, name, content in written]
+    first, second, third = (make_encoder(f"bow:{path}", seed=0).fingerprint for path in paths)
+    assert first == second != third
+
+
+def test_scale_is_the_root_mean_square(tmp_path: Path) -> None:
+    path = write_plain(tmp_path / "v", BODY.encode())
+    expected = np.sqrt(np.mean(np.square([[1, 2], [3, 4], [5, 6]])))
+    assert read_word_vectors(path).scale == pytest.approx(float(expected))
+
+
+def test_unknown_words_are_reported_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    encoder = make_encoder(f"bow:{write_plain(tmp_path / 'v', BODY.encode())}", seed=0)
+    with caplog.at_level(logging.WARNING):
+        encoder.encode(["the man"])
+        assert not get_capabilities(encoder).notes
+        encoder.encode(["the woman", "the doctor"])
+        assert not get_capabilities(encoder).notes
+        encoder.encode(["the woman", "the lawyer"])
+    assert len(caplog.messages) == 1
+    assert "2 of 4 different words" in caplog.text
+    assert "doctor, woman" in caplog.text
+    (note,) = get_capabilities(encoder).notes
+    assert note.startswith("3 of 5 different words are not in")
+    assert note.endswith("doctor, lawyer, woman")
+    with pytest.raises(EncoderError, match="no word of the sentence 'a doctor' is in"):
+        encoder.encode(["the man", "a doctor"])
+
+
+BAD_TEXT: list[tuple[bytes, str]] = [
+    (b"", "no word vectors in this file"),
+    (b"3 2\n", "no word vectors in this file"),
+    (b"the 1 2\nman 3\n", "line 2: a word and 2 numbers are wanted"),
+    (b"the 1 2\n\nman 3 4\n", "line 2: a word and 2 numbers are wanted"),
+    (b"the\n", "line 1: a word and 1 numbers are wanted"),
+    (b"1 2\nthe 1 2\nman 3 x\n", "line 3: could not convert string to float"),
+    (b"the 1 2\n\xff\xfe 3 4\n", "line 2: the word is not UTF-8"),
+    (b"2 2\n\xff\xfe 3 4\nthe 1 2\n", "line 2: the word is not UTF-8"),
+    (b"the 1 2\nman nan 4\n", "line 2: the vector of 'man' is not finite"),
+    (b"the 1 2\nman 3 1e60\n", "line 2: the vector of 'man' is not finite"),
+    (gzip.compress(BODY.encode())[:-12], "cannot read the word vectors"),
+]
+
+
+@pytest.mark.parametrize(("content", "message"), BAD_TEXT)
+def test_refused_text(tmp_path: Path, content: bytes, message: str) -> None:
+    path = write_plain(tmp_path / "vectors.txt", content)
+    with pytest.raises(EncoderError) as caught:
+        make_encoder(f"bow:{path}", seed=0)
+    assert message in str(caught.value)
+    assert str(path) in str(caught.value)
+
+
+def test_file_that_is_not_there() -> None:
+    with pytest.raises(UsageError, match=r"none.txt: cannot read .*: No such file"):
+        make_encoder("bow:none.txt", seed=0)
+
+
+# ------------------------------------------------------------------ word2vec, binary
+
+
+def word2vec_bytes(words: list[str], vectors: NDArray[np.float32], *, end: bytes = b"\n") -> bytes:
+    """Binary word vectors, written by hand: with an end of line after each as by word2vec.c."""
+    entries = (
+        word.encode() + b" " + row.astype("<f4").tobytes() + end for word, row in zip(words, vectors, strict=True)
+    )
+    return f"{len(words)} {vectors.shape[1]}\n".encode() + b"".join(entries)
+
+
+WORDS = ["the", "man", "größe"]
+ROWS = np.array([[1, 2, 0.5], [3, 4, 1e-3], [5, 6, 7]], dtype=np.float32)
+
+
+@pytest.mark.parametrize("end", [b"\n", b""], ids=["word2vec.c", "gensim"])
+@writes
+def test_word2vec_binary(tmp_path: Path, end: bytes, write: Write) -> None:
+    pytest.importorskip("gensim")
+    path = write(tmp_path / "vectors.bin", word2vec_bytes(WORDS, ROWS, end=end))
+    vectors = read_word_vectors(path)
+    for word, row in zip(WORDS, ROWS, strict=True):
+        np.testing.assert_array_equal(vectors.find(word), row)
+    assert vectors.find("woman") is None
+    assert vectors.dim == read_width(path) == 3
+    assert vectors.scale == pytest.approx(float(np.sqrt(np.square(ROWS).mean())))
+    average = make_encoder(f"bow:{path}", seed=0).encode(["the man"])
+    np.testing.assert_allclose(average, ROWS[:2].mean(axis=0, keepdims=True))
+
+
+def test_word2vec_as_gensim_writes_it(tmp_path: Path) -> None:
+    models = pytest.importorskip("gensim.models")
+    stored = models.KeyedVectors(vector_size=3)
+    stored.add_vectors(WORDS, ROWS)
+    binary, text = tmp_path / "v.bin", tmp_path / "v.txt"
+    stored.save_word2vec_format(str(binary), binary=True)
+    stored.save_word2vec_format(str(text), binary=False)
+    assert detect_word_format(binary) is WordFormat.WORD2VEC
+    assert detect_word_format(text) is WordFormat.TEXT
+    for word in WORDS:
+        np.testing.assert_array_equal(read_word_vectors(binary).find(word), read_word_vectors(text).find(word))
+
+
+@given(filed_vectors())
+def test_text_is_never_taken_for_binary(filed: tuple[list[str], NDArray[np.float32]]) -> None:
+    from tempfile import TemporaryDirectory
+
+    texts, vectors = filed
+    words = [f"w{i}{''.join(filter(str.isalnum, text))}" for i, text in enumerate(texts)]
+    lines = [f"{len(words)} {vectors.shape[1]}\n"]
+    lines += [f"{word} {' '.join(map(str, row.tolist()))}\n" for word, row in zip(words, vectors, strict=True)]
+    with TemporaryDirectory() as directory:
+        path = write_plain(Path(directory, "v"), "".join(lines).encode())
+        actual = read_word_vectors(path)
+        for word, row in zip(words, vectors, strict=True):
+            np.testing.assert_array_equal(actual.find(word), row)
+
+
+def test_fingerprint_of_a_binary_file_is_its_content(tmp_path: Path) -> None:
+    pytest.importorskip("gensim")
+    content = word2vec_bytes(WORDS, ROWS)
+    first = read_word_vectors(write_plain(tmp_path / "a", content)).fingerprint
+    assert read_word_vectors(write_zipped(tmp_path / "b", content)).fingerprint == first
+    second_vectors = read_word_vectors(write_plain(tmp_path / "c", word2vec_bytes(WORDS, ROWS + 1)))
+    assert second_vectors.fingerprint != first
+
+
+BAD_WORD2VEC: list[tuple[bytes, str]] = [
+    (word2vec_bytes(WORDS, ROWS)[:-8], "damaged: unexpected end of input"),
+    (word2vec_bytes(WORDS, ROWS).replace(b"3 3\n", b"900000000000 3\n"), "the file is cut off"),
+    (word2vec_bytes(WORDS, ROWS).replace(b"3 3\n", b"0 3\n"), "no word vectors in this file"),
+    (word2vec_bytes(WORDS, ROWS * np.float32(np.nan)), "the vector of 'the' is not finite"),
+    (gzip.compress(word2vec_bytes(WORDS, ROWS))[:-12], "cannot read the word vectors"),
+    (b"2 3\n" + b"\x01" * 40, "not word2vec's binary format, or damaged"),
+]
+
+
+@pytest.mark.parametrize(("content", "message"), BAD_WORD2VEC)
+def test_refused_word2vec(tmp_path: Path, content: bytes, message: str) -> None:
+    pytest.importorskip("gensim")
+    path = write_plain(tmp_path / "vectors.bin", content)
+    with pytest.raises(EncoderError) as caught:
+        read_word_vectors(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+# ------------------------------------------------------------------ fastText, binary
+
+SENTENCES = [["the", "man", "slept"], ["the", "woman", "danced"], ["a", "man", "danced"]]
+
+
+@pytest.fixture(scope="module")
+def fasttext(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fastText model, trained and written by gensim in Facebook's format."""
+    module = pytest.importorskip("gensim.models.fasttext")
+    model = module.FastText(SENTENCES, vector_size=4, min_count=1, bucket=50, epochs=1, workers=1, seed=1)
+    path = tmp_path_factory.mktemp("fasttext") / "model.bin"
+    module.save_facebook_model(model, str(path))
+    return path
+
+
+@writes
+def test_fasttext_binary(fasttext: Path, tmp_path: Path, write: Write) -> None:
+    from gensim.models.fasttext import load_facebook_vectors
+
+    path = write(tmp_path / "any-name", fasttext.read_bytes())
+    assert detect_word_format(path) is WordFormat.FASTTEXT
+    expected = load_facebook_vectors(str(fasttext))
+    actual = read_word_vectors(path)
+    assert actual.dim == read_width(path) == 4
+    for word in ("the", "man", "danced", "dancers", "unheardof"):
+        np.testing.assert_array_equal(actual.find(word), expected[word])
+    encoder = make_encoder(f"bow:{path}", seed=0)
+    encoder.encode(["the dancers slept"])
+    assert not get_capabilities(encoder).notes
+
+
+@pytest.mark.parametrize("kind", ["bow", "bilstm-last", "bilstm-max", "gated-conv"])
+def test_glove_and_fasttext_beneath_encoders_without_training(fasttext: Path, tmp_path: Path, kind: str) -> None:
+    """GloVe's text, fastText's .vec and its .bin, of the same vectors, give the same sentences."""
+    words = sorted({word for sentence in SENTENCES for word in sentence})
+    rows = read_word_vectors(fasttext).look_up(words)
+    numbers = (" ".join(map(repr, row[0].tolist())) for row in rows)
+    body = "".join(f"{word} {item}\n" for word, item in zip(words, numbers, strict=True))
+    glove = write_plain(tmp_path / "glove.txt", body.encode())
+    vec = write_plain(tmp_path / "crawl.vec", f"{len(words)} 4\n{body}".encode())
+    size = "" if kind == "bow" else "&hidden=3"
+    first, second, third = (
+        make_encoder(f"{kind}:{path}?seed=1{size}").encode(["the man danced", "man"]) for path in (glove, vec, fasttext)
+    )
+    np.testing.assert_array_equal(first, second)
+    np.testing.assert_allclose(first, third, rtol=1e-5)
+
+
+def test_an_unknown_word_is_the_average_of_its_parts(fasttext: Path) -> None:
+    """Bojanowski et al. 2017, section 3.2, by hand: FNV-1a of each n-gram of <word>."""
+    content = fasttext.read_bytes()
+    words = struct.unpack_from("<i", content, 64)[0]
+    rows = np.frombuffer(content, "<f4", (words + 50) * 4, _vectors_at(content))
+    grams = rows.reshape(-1, 4)[words:]
+
+    def bucket(gram: str) -> int:
+        value = 2166136261
+        for byte in gram.encode():
+            value = (value ^ (byte if byte < 128 else byte | 0xFFFFFF00)) * 16777619 % 2**32
+        return value % 50
+
+    marked = "<dancers>"
+    parts = [marked[i : i + n] for n in range(3, 7) for i in range(len(marked) - n + 1)]
+    expected = np.mean([grams[bucket(part)] for part in parts], axis=0)
+    actual = read_word_vectors(fasttext).find("dancers")
+    assert actual is not None
+    np.testing.assert_allclose(actual, expected, atol=1e-6)
+
+
+def _vectors_at(content: bytes) -> int:
+    """Where the numbers of the word vectors start."""
+    place = 64 + 28
+    for _ in range(struct.unpack_from("<i", content, 64)[0]):
+        place = content.index(b"\0", place) + 10
+    return place + 17
+
+
+def replace_bytes(content: bytes, at: int, new: bytes) -> bytes:
+    return content[:at] + new + content[at + len(new) :]
+
+
+BAD_FASTTEXT: list[tuple[Callable[[bytes], bytes], str]] = [
+    (lambda c: c[:10], "the fastText model is cut off"),
+    (lambda c: c[:80], "the fastText model is cut off"),
+    (lambda c: c[:97], "cut off in its vocabulary"),
+    (lambda c: c[: _vectors_at(c) - 5], "the fastText model is cut off"),
+    (lambda c: c[: _vectors_at(c) + 40], "cut off in its vectors"),
+    (lambda c: replace_bytes(c, 4, b"\x07\0\0\0"), "fastText's format in version 7; 12 is wanted"),
+    (lambda c: replace_bytes(c, 72, b"\x02\0\0\0"), "a fastText classifier"),
+    (lambda c: replace_bytes(c, 64, b"\xff\xff\xff\x7f"), "cut off in its vocabulary"),
+    (lambda c: replace_bytes(c, _vectors_at(c) - 17, b"\x01"), "a quantised fastText model"),
+    (lambda c: replace_bytes(c, _vectors_at(c) - 16, bytes(8)), "says 0 vectors of width 4"),
+    (lambda c: replace_bytes(c, _vectors_at(c) - 16, b"\xff" * 7), "cut off in its vectors"),
+    (lambda c: replace_bytes(c, _vectors_at(c), b"\0\0\xc0\x7f" * 4 * 60), "is not finite"),
+    (lambda c: replace_bytes(c, 8, b"\x03\0\0\0"), "not a fastText model that gensim reads, or damaged"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), BAD_FASTTEXT)
+def test_refused_fasttext(fasttext: Path, tmp_path: Path, change: Callable[[bytes], bytes], message: str) -> None:
+    path = write_plain(tmp_path / "model.bin", change(fasttext.read_bytes()))
+    with pytest.raises(EncoderError) as caught:
+        read_word_vectors(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.sampled_from(["word2vec", "fasttext"]), damages)
+def test_a_damaged_file_is_refused_or_read(fasttext: Path, tmp_path: Path, kind: str, damage: Damage) -> None:
+    full_content = fasttext.read_bytes() if kind == "fasttext" else word2vec_bytes(WORDS, ROWS)
+    path = write_plain(tmp_path / "v.bin", damaged(full_content, damage))
+    with suppress(EncoderError):
+        read_word_vectors(path).look_up(["the", "man"])
+
+
+def test_gensim_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "gensim", None)
+    path = write_plain(tmp_path / "v.bin", word2vec_bytes(WORDS, ROWS))
+    with pytest.raises(EncoderError, match=r"needs the extra: pip install 'sentprobe\[gensim\]'"):
+        make_encoder(f"bow:{path}", seed=0)
+    text = write_plain(tmp_path / "v.txt", BODY.encode())
+    assert make_encoder(f"bow:{text}", seed=0).encode(["the"]).shape == (1, 2)
+
+
+def test_a_pickle_of_gensim_is_not_read(tmp_path: Path) -> None:
+    models = pytest.importorskip("gensim.models")
+    stored = models.KeyedVectors(vector_size=3)
+    stored.add_vectors(WORDS, ROWS)
+    path = tmp_path / "v.kv"
+    stored.save(str(path))
+    with pytest.raises(EncoderError, match=r"v\.kv"):
+        read_word_vectors(path)

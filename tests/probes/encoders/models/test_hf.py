@@ -1,0 +1,360 @@
+"""Tests of transformers encoders."""
+
+import json
+import random
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from model_files import TEXTS, hub_cache, packaged_model, tiny_model
+from probe_strategies import sentences
+from thoroughness import examples
+
+from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.probes.encoders.cache.embedding import embed
+from sentprobe.probes.encoders.cache.vector_cache import Cache
+from sentprobe.probes.encoders.capabilities import count_truncated_sentences, get_capabilities
+from sentprobe.probes.encoders.kinds import make_encoders
+from sentprobe.probes.encoders.models.hf import HfEncoder, HfModel, LayerStore, Pooling, load_hf, pool_states
+from sentprobe.probes.encoders.protocol import Encoder, EncoderError, Vectors
+from sentprobe.specs import parse_spec
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+
+
+def load(spec: str) -> HfEncoder:
+    (encoder,) = load_hf(parse_spec(spec))
+    return encoder
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _library() -> None:
+    """Not above: it takes seconds, in each process that only looks which tests there are."""
+    pytest.importorskip("transformers")
+
+
+@pytest.fixture(scope="module")
+def gpt2(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_model(tmp_path_factory.mktemp("models") / "gpt2", kind="GPT2")
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_model(tmp_path_factory.mktemp("models") / "bert", kind="Bert")
+
+
+# Pooling
+
+NAIVE: dict[Pooling, Callable[[Vectors], Any]] = {
+    Pooling.CLS: lambda rows: rows[0],
+    Pooling.LAST: lambda rows: rows[-1],
+    Pooling.MEAN: lambda rows: np.mean(rows, axis=0),
+    Pooling.MAX: lambda rows: np.max(rows, axis=0),
+}
+
+
+@given(
+    st.lists(st.integers(1, 5), min_size=1, max_size=4), st.sampled_from(Pooling), st.booleans(), st.integers(0, 2**32)
+)
+def test_pooling_reads_the_tokens_alone(lengths: list[int], pooling: Pooling, left: bool, seed: int) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    states = torch.randn(len(lengths), max(lengths), 3, generator=generator)
+    mask = torch.zeros(len(lengths), max(lengths), dtype=torch.int64)
+    for row, length in enumerate(lengths):
+        place = slice(-length, None) if left else slice(length)
+        mask[row, place] = 1
+        states[row, mask[row] == 0] = torch.inf if seed % 2 else 1e6  # what padding has is nothing
+    actual = pool_states(states, mask, pooling=pooling).numpy()
+    expected = [NAIVE[pooling](states[r][mask[r] == 1].numpy()) for r in range(len(lengths))]
+    np.testing.assert_allclose(actual, np.stack(expected), rtol=1e-5, atol=1e-6)
+
+
+# Against independent computations
+
+
+def test_mean_of_the_last_layer_is_that_of_sentence_transformers() -> None:
+    module = pytest.importorskip("sentence_transformers")
+    path = packaged_model()
+    reference = module.SentenceTransformer(str(path), device="cpu")
+    tokens = reference.encode(TEXTS, output_value="token_embeddings")
+    expected = np.stack([row.mean(dim=0).numpy() for row in tokens])
+    np.testing.assert_allclose(load(f"hf:{path}").encode(TEXTS), expected, atol=1e-6)
+
+
+@cache
+def plain_model(path: Path) -> tuple[Any, Any]:
+    from transformers import AutoModel, AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(path), AutoModel.from_pretrained(path).eval()
+
+
+@pytest.mark.parametrize("model", ["gpt2", "bert"])
+@pytest.mark.parametrize("layer", [0, 1, 2, -1, -3])
+@pytest.mark.parametrize("pooling", list(Pooling))
+def test_each_sentence_alone_in_plain_pytorch(
+    model: str, layer: int, pooling: Pooling, request: pytest.FixtureRequest
+) -> None:
+    """The reference has no batch, no padding and no mask."""
+    path = request.getfixturevalue(model)
+    tokenizer, plain = plain_model(path)
+    expected = []
+    for text in TEXTS:
+        ids = torch.tensor([tokenizer(text)["input_ids"]])
+        with torch.inference_mode():
+            states = plain(ids, output_hidden_states=True).hidden_states[layer][0]
+        expected.append(NAIVE[pooling](states.numpy()))
+    actual = load(f"hf:{path}?layer={layer}&pooling={pooling}&batch=2").encode(TEXTS)
+    assert actual.dtype == np.float32
+    np.testing.assert_allclose(actual, np.stack(expected), atol=1e-5)
+
+
+@examples(20)
+@given(st.lists(sentences, min_size=1, max_size=6), st.randoms(use_true_random=False))
+def test_batch_and_order_do_not_count(gpt2: Path, texts: list[str], shuffler: random.Random) -> None:
+    order = list(range(len(texts)))
+    shuffler.shuffle(order)
+    one, many = SHARED.setdefault(gpt2, (load(f"hf:{gpt2}?batch=1"), load(f"hf:{gpt2}?batch=4")))
+    shuffled = many.encode([texts[place] for place in order])
+    np.testing.assert_allclose(shuffled, one.encode(texts)[order], atol=1e-5)
+
+
+SHARED: dict[Path, tuple[HfEncoder, HfEncoder]] = {}
+
+
+def test_encoder_half_of_a_translation_model(tmp_path: Path) -> None:
+    encoders = load_hf(parse_spec(f"hf:{tiny_model(tmp_path / 't5', kind='T5')}?layer=all"))
+    assert [encoder.encode(["a b"]).shape for encoder in encoders] == [(1, 16)] * 3
+
+
+# Layers
+
+
+def test_all_layers_are_an_encoder_each(bert: Path) -> None:
+    spec = f"hf:{bert}?layer=all&pooling=max"
+    encoders = make_encoders(spec, seed=0)
+    assert [encoder.name for encoder in encoders] == [f"hf:{bert}?layer={layer}&pooling=max" for layer in range(3)]
+    for layer, encoder in enumerate(encoders):
+        assert isinstance(encoder, Encoder)
+        assert isinstance(encoder, HfEncoder)
+        alone = load(encoder.name)
+        assert (encoder.layer, encoder.family) == (layer, f"hf:{bert}?pooling=max")
+        assert (alone.layer, alone.family) == (encoder.layer, encoder.family)
+        assert alone.fingerprint == encoder.fingerprint
+        np.testing.assert_array_equal(encoder.encode(TEXTS), alone.encode(TEXTS))
+
+
+class CountingModel(HfModel):
+    """A model that counts its calls; a vector has the layer and the length of the sentence."""
+
+    def encode(self, sentences: Sequence[str], *, layers: Sequence[int]) -> Vectors:
+        self.truncated_candidates.update(sentences)
+        self.tokenizer.extend(sentences)
+        return np.array([[[layer, len(s)] for layer in layers] for s in sentences], np.float32)
+
+
+def counting_store(room: int, layers: Sequence[int] = (0, 1, 2)) -> tuple[LayerStore, list[str]]:
+    seen: list[str] = []
+    model = CountingModel("m", None, seen, None, Pooling.MEAN, 1)
+    return LayerStore(model, layers, max_bytes=room), seen
+
+
+@given(st.lists(sentences, min_size=1), st.integers(0, 200), st.lists(st.sampled_from([0, 1, 2])))
+def test_shared_layers_are_right_whatever_is_kept(texts: list[str], room: int, layers: list[int]) -> None:
+    store, _ = counting_store(room)
+    for layer in [0, 1, 2, *layers]:
+        actual = store.encode(texts, layer=layer)
+        np.testing.assert_array_equal(actual, [[layer, len(text)] for text in texts])
+
+
+def test_one_pass_for_all_layers() -> None:
+    store, seen = counting_store(10**6)
+    for layer in range(3):
+        store.encode(["a", "b", "a"], layer=layer)
+        store.encode(["c"], layer=layer)
+    assert seen == ["a", "b", "c"]
+    store.encode(["a"], layer=0)  # dropped after the last layer
+    assert seen == ["a", "b", "c", "a"]
+
+
+def test_layers_in_the_cache(bert: Path, tmp_path: Path) -> None:
+    """One forward pass computes all layers; cached layers need none."""
+    for passes in (2, 0):
+        encoders = load_hf(parse_spec(f"hf:{bert}?layer=all&batch=2"))
+        ran: list[int] = []
+        encoders[0].store.model.model.register_forward_hook(lambda *_, ran=ran: ran.append(1))
+        actual = [embed(one, TEXTS, cache=Cache(tmp_path / "cache")) for one in encoders]
+        assert len(ran) == passes
+    expected = [load(encoder.name).encode(TEXTS) for encoder in encoders]
+    np.testing.assert_allclose(np.stack(actual), np.stack(expected), atol=1e-6)
+
+
+def test_what_has_no_room_is_computed_again() -> None:
+    store, seen = counting_store(24)  # one sentence: 3 layers of 2 numbers
+    for layer in range(3):
+        store.encode(["a", "b"], layer=layer)
+    assert seen == ["a", "b", "b", "b"]
+
+
+# Fingerprints
+
+CHANGES = ["layer=1", "pooling=cls", "pooling=max", "pooling=last", "precision=bfloat16",
+           "precision=float16", "max_length=5"]  # fmt: skip
+
+
+def test_what_changes_the_vectors_is_in_the_fingerprint(bert: Path, gpt2: Path) -> None:
+    specs = [f"hf:{bert}", f"hf:{gpt2}", *(f"hf:{bert}?{change}" for change in CHANGES)]
+    encoders = [load(spec) for spec in specs]
+    assert len({encoder.fingerprint for encoder in encoders}) == len(specs)
+    vectors = [encoder.encode(TEXTS) for encoder in encoders]
+    assert all((vectors[0] != second).any() for second in vectors[1:])
+
+
+def test_what_does_not_change_them_is_not(bert: Path) -> None:
+    expected = load(f"hf:{bert}").fingerprint
+    for option in ("layer=2", "layer=-1", "pooling=mean", "precision=float32", "batch=7",
+                   "device=cpu", "max_length=64"):  # fmt: skip
+        assert load(f"hf:{bert}?{option}").fingerprint == expected
+
+
+def test_changed_file_changes_the_fingerprint(tmp_path: Path) -> None:
+    path = tiny_model(tmp_path / "model", kind="Bert")
+    before = load(f"hf:{path}").fingerprint
+    (path / ".cache").mkdir()
+    (path / ".cache" / "x").write_text("no part of the model")
+    assert load(f"hf:{path}").fingerprint == before
+    (path / "special_tokens_map.json").write_text("{}")
+    assert load(f"hf:{path}").fingerprint != before
+
+
+# From the cache of the hub
+
+
+def test_cached_model_needs_no_network(bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = (
+        hub_cache(bert, tmp_path / "hub", name="some/model", commit=commit * 40, branch=branch)
+        for commit, branch in (("a", "main"), ("b", "next"))
+    )
+    assert first != second
+    monkeypatch.setenv("SENTENCE_TRANSFORMERS_HOME", str(tmp_path / "hub"))
+    main, branch = load("hf:some/model"), load("hf:some/model?revision=next")
+    pinned = load(f"hf:some/model?revision={'b' * 40}")
+    assert main.fingerprint != branch.fingerprint == pinned.fingerprint
+    np.testing.assert_array_equal(main.encode(TEXTS), load(f"hf:{bert}").encode(TEXTS))
+
+
+def test_half_of_a_cached_model_is_none(bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    actual = hub_cache(bert, tmp_path, name="some/model", commit="a" * 40, branch="main")
+    (actual / "model.safetensors").unlink()
+    monkeypatch.setenv("SENTENCE_TRANSFORMERS_HOME", str(tmp_path))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
+    with pytest.raises(EncoderError, match="cannot load the model some/model: it is no directory"):
+        load("hf:some/model")
+
+
+# Refused
+
+REFUSED: list[tuple[str, str]] = [
+    ("layer=3", "option layer=3: the model has the layers 0 (embeddings) to 2, or counted from the "
+     "end -1 to -3"),
+    ("layer=-4", "option layer=-4"),
+    ("layer=top", "option layer=top: a whole number or all is wanted"),
+    ("pooling=maen", "one of cls, mean, max, last is wanted (did you mean 'mean'?)"),
+    ("precision=int8", "one of float32, float16, bfloat16 is wanted"),
+    ("max_length=65", "option max_length=65: the model has 64 positions"),
+    ("device=gpu", "unknown device 'gpu'; wanted one such as cpu, cuda, cuda:1"),
+    ("revision=main", "is a directory; revision= is for models of the hub"),
+    ("prompt=x", "hf has no option 'prompt'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("option", "message"), REFUSED)
+def test_refused_option(bert: Path, option: str, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        load_hf(parse_spec(f"hf:{bert}?{option}"))
+    assert message in str(caught.value)
+
+
+def broken(change: Callable[[Path], Any], tmp_path: Path) -> str:
+    path = tiny_model(tmp_path / "model", kind="Bert")
+    change(path)
+    with pytest.raises((EncoderError, UsageError)) as caught:
+        load(f"hf:{path}")
+    assert "\n" not in str(caught.value)
+    return str(caught.value).replace(str(path), "PATH")
+
+
+def cut_weights(path: Path) -> None:
+    weights = path / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-100])
+
+
+def drop_a_weight(path: Path) -> None:
+    from safetensors.numpy import load_file, save_file
+
+    weights = path / "model.safetensors"
+    table = load_file(weights)
+    save_file({k: v for k, v in table.items() if "layer.1.output" not in k}, weights, {"format": "pt"})
+
+
+def want_code(path: Path) -> None:
+    config = path / "config.json"
+    content = json.loads(config.read_text()) | {
+        "model_type": "mine", "auto_map": {"AutoConfig": "code.Config", "AutoModel": "code.Model"}
+    }  # fmt: skip
+    config.write_text(json.dumps(content))
+    (path / "code.py").write_text("raise SystemExit('this was run')")
+
+
+BROKEN: list[tuple[Callable[[Path], Any], str]] = [
+    (lambda path: (path / "config.json").unlink(), "no model at PATH: there is no config.json"),
+    (lambda path: (path / "config.json").write_text("{"), "cannot load the model PATH: "),
+    (lambda path: (path / "config.json").write_text("[]"), "cannot load the model PATH: "),
+    (lambda path: (path / "model.safetensors").unlink(), "cannot load the model PATH: "),
+    (lambda path: (path / "tokenizer.json").unlink(), "cannot load the model PATH: "),
+    (cut_weights, "cannot load the model PATH: "),
+    (drop_a_weight, "its files lack 4 of its weights, such as encoder.layer.1.output"),
+    (want_code, "cannot load the model PATH: "),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), BROKEN)
+def test_refused_model(change: Callable[[Path], Any], message: str, tmp_path: Path) -> None:
+    assert message in broken(change, tmp_path)
+
+
+def test_file_for_a_model(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="it is a file, and a directory is wanted"):
+        load(f"hf:{tmp_path}/file")
+
+
+def test_sentence_without_tokens(gpt2: Path) -> None:
+    with pytest.raises(EncoderError, match="finds no token in the sentence ''"):
+        load(f"hf:{gpt2}").encode(["a", ""])
+
+
+def test_long_sentences_are_noted(bert: Path) -> None:
+    encoder = load(f"hf:{bert}?max_length=4")
+    encoder.encode(["a b"])
+    assert get_capabilities(encoder).notes == (
+        "1 sentences have 4 tokens or more, and what is beyond was not read: 'a b'",
+    )
+    assert get_capabilities(load(f"hf:{bert}")).notes == ()
+    texts = ["a b", "abc", "abcd"]  # of 4, 5 and 6 tokens: one is before, and one after
+    assert count_truncated_sentences(encoder, texts) == 2
+    assert count_truncated_sentences(load(f"hf:{bert}"), ["a" * 62, "a" * 63]) == 1
+
+
+def test_transformers_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "transformers", None)
+    for call in (lambda: load("hf:some/model"), lambda: make_encoders("hf:some/model", seed=0)):
+        with pytest.raises(SentprobeError) as caught:
+            call()
+        assert str(caught.value).endswith("hf:... needs the extra: pip install 'sentprobe[transformers]'")

@@ -1,0 +1,276 @@
+"""Resumed runs: no job is repeated, no result is lost."""
+
+import errno
+import logging
+import os
+import signal
+import subprocess
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import strategies as st
+from probe_strategies import CountingEncoder, make_learnable_dataset
+from processes import ENVIRONMENT, PROBE, alive, descendants, wait_for
+from thoroughness import examples
+
+from sentprobe.commands.shared.options import ItemOptions
+from sentprobe.commands.shared.target_options import parse_targets
+from sentprobe.errors import ResultsError, SentprobeError
+from sentprobe.probes.encoders import make_encoder
+from sentprobe.probes.results.result import Condition, Provenance, Result, Results, find_provenances
+from sentprobe.probes.results.store import MARKER, make_file_name, read_results
+from sentprobe.probes.runs.execution import missing_jobs
+from sentprobe.probes.runs.request.run_request import ProbeInputs, ProbeTraining, RunPlacement, RunRequest
+from sentprobe.probes.runs.run import execute_request, run
+from sentprobe.probes.trainer import fit as trainer
+from sentprobe.probes.trainer.presets import find_preset, override
+from sentprobe.specs import parse_pair, parse_spec
+
+FAST = replace(find_preset("ettinger"), max_epochs=2)
+DATASETS = [make_learnable_dataset(name="one", size=40), make_learnable_dataset(name="two", size=50)]
+
+
+def make_counting_encoder(name: str = "bow") -> Any:
+    return CountingEncoder(make_encoder("bow?dim=4", seed=0), name=name)
+
+
+def drop_seconds(results: Results) -> list[Result]:
+    """Results without durations, in which equal runs differ."""
+    return [replace(record, seconds={}) for record in results.records]
+
+
+def read_files(directory: Path) -> dict[str, tuple[int, bytes]]:
+    files = [path for path in directory.rglob("*") if path.is_file() and path.name != MARKER]
+    return {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
+
+
+def test_a_second_run_does_nothing(tmp_path: Path) -> None:
+    first = run(DATASETS, [make_counting_encoder()], preset=FAST, out=tmp_path)
+    before = read_files(tmp_path)
+    again = make_counting_encoder()
+    assert run(DATASETS, [again], preset=FAST, out=tmp_path) == first
+    assert again.encoded_texts == []
+    assert read_files(tmp_path) == before
+
+
+def test_only_what_is_missing_is_encoded_and_trained(tmp_path: Path) -> None:
+    run(DATASETS[:1], [make_counting_encoder()], preset=FAST, out=tmp_path)
+    more = make_counting_encoder()
+    both = run(DATASETS, [more], preset=FAST, out=tmp_path)
+    assert set(more.encoded_texts) == set(DATASETS[1].sentences)
+    assert drop_seconds(both) == drop_seconds(run(DATASETS, [make_counting_encoder()], preset=FAST))
+
+
+@pytest.fixture
+def seeds_trained(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
+    seen = []
+    fit = trainer.fit
+
+    def spying(*args: Any, **kwargs: Any) -> Any:
+        seen.append(tuple(kwargs["seeds"]))
+        return fit(*args, **kwargs)
+
+    monkeypatch.setattr(trainer, "fit", spying)
+    return seen
+
+
+def test_missing_seeds_are_added(tmp_path: Path, seeds_trained: list[tuple[int, ...]]) -> None:
+    run(DATASETS[:1], [make_counting_encoder()], preset=FAST, out=tmp_path, seeds=2)
+    run(DATASETS[:1], [make_counting_encoder()], preset=FAST, out=tmp_path, seeds=3)
+    assert seeds_trained == [(0, 1)] * 5 + [(2,)] * 5
+    (result,) = read_results(tmp_path).records
+    for score in result.scores.values():
+        assert [seed_score.seed for seed_score in score.seeds] == [0, 1, 2]
+
+
+def test_each_probe_says_how_it_was_made(tmp_path: Path) -> None:
+    """The first command and its versions are the result's; later ones stand beside their seeds."""
+
+    def run_with(name: str, *, seeds: int, command: str) -> Result:
+        run([DATASETS[0]], [make_counting_encoder(name)], preset=FAST, out=tmp_path, seeds=seeds, command=command)
+        return next(result for result in read_results(tmp_path).records if result.encoder == name)
+
+    first = run_with("bow", seeds=2, command="one")
+    assert (first.command, find_provenances(first)) == ("one", (first.provenance,))
+    later = run_with("bow", seeds=3, command="two")
+    assert later.command == "one"
+    for score in later.scores.values():
+        provenances = [seed_score.made for seed_score in score.seeds]
+        assert provenances == [None, None, Provenance("two", first.versions, "cpu")]
+    assert [provenance.command for provenance in find_provenances(later)] == ["one", "two"]
+    # Another encoder of this width takes over what is the same for both.
+    other_result = run_with("other", seeds=3, command="three")
+    commands = {c: [e.made and e.made.command for e in s.seeds] for c, s in other_result.scores.items()}
+    assert commands[Condition.PROBE] == commands[Condition.RANDOM_PROBES] == [None] * 3
+    assert commands[Condition.BAG_OF_WORDS] == commands[Condition.RANDOM_SENTENCES] == ["one", "one", "two"]
+
+
+def test_versions_that_changed_are_kept_with_the_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run([DATASETS[0]], [make_counting_encoder()], preset=FAST, out=tmp_path, controls=False)
+    monkeypatch.setattr(missing_jobs, "find_versions", lambda *packages: dict.fromkeys(packages, "9"))
+    run([DATASETS[0]], [make_counting_encoder()], preset=FAST, out=tmp_path, seeds=2, controls=False)
+    (result,) = read_results(tmp_path).records
+    first, second = result.scores[Condition.PROBE].seeds
+    assert (first.made, result.versions["numpy"] == "9") == (None, False)
+    assert second.made is not None
+    assert second.made.versions["numpy"] == "9"
+
+
+def test_fewer_seeds_are_taken_from_what_is_there(tmp_path: Path, seeds_trained: list[tuple[int, ...]]) -> None:
+    run(DATASETS[:1], [make_counting_encoder()], preset=FAST, out=tmp_path, seeds=3)
+    before = read_files(tmp_path)
+    seeds_trained.clear()
+    result = run(DATASETS[:1], [make_counting_encoder()], preset=FAST, out=tmp_path, seeds=1).records[0]
+    assert (seeds_trained, len(result.scores[Condition.PROBE].seeds)) == ([], 1)
+    assert read_files(tmp_path) == before
+
+
+def test_missing_controls_are_added(tmp_path: Path, seeds_trained: list[tuple[int, ...]]) -> None:
+    run(DATASETS[:1], [make_counting_encoder()], preset=FAST, out=tmp_path, controls=False)
+    results = run(DATASETS[:1], [make_counting_encoder()], preset=FAST, out=tmp_path)
+    assert len(seeds_trained) == 5
+    assert drop_seconds(results) == drop_seconds(run(DATASETS[:1], [make_counting_encoder()], preset=FAST))
+
+
+def test_what_encoders_share_is_not_trained_again(tmp_path: Path, seeds_trained: list[tuple[int, ...]]) -> None:
+    """The second encoder is as wide as the first: three of its sanity runs are there already."""
+    run(DATASETS[:1], [make_counting_encoder()], preset=FAST, out=tmp_path)
+    seeds_trained.clear()
+    results = run(DATASETS[:1], [make_counting_encoder("other")], preset=FAST, out=tmp_path, seeds=2)
+    assert sorted(seeds_trained) == [(0, 1), (0, 1), (1,), (1,), (1,)]
+    alone = run(DATASETS[:1], [make_counting_encoder("other")], preset=FAST, seeds=2)
+    shared_scores, separate_scores = results.records[0].scores, alone.records[0].scores
+    assert {c: s.accuracy for c, s in shared_scores.items()} == pytest.approx(
+        {c: s.accuracy for c, s in separate_scores.items()}, abs=0.1
+    )
+
+
+def test_force_does_all_again(tmp_path: Path, seeds_trained: list[tuple[int, ...]]) -> None:
+    first = run(DATASETS[:1], [make_counting_encoder()], preset=FAST, out=tmp_path)
+    second = run(DATASETS[:1], [make_counting_encoder()], preset=FAST, out=tmp_path, force=True)
+    assert len(seeds_trained) == 10
+    assert drop_seconds(first) == drop_seconds(second)
+
+
+@cache
+def run_at_once() -> Results:
+    return run(DATASETS, [make_counting_encoder()], preset=FAST, seeds=2)
+
+
+@examples(8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(st.sampled_from([[0], [1], [0, 1]]), st.integers(1, 2), st.booleans()), max_size=3))
+def test_whatever_was_run_before_the_end_is_the_same(
+    tmp_path_factory: pytest.TempPathFactory, history: list[tuple[list[int], int, bool]]
+) -> None:
+    out = tmp_path_factory.mktemp("run") / "out"
+    for places, seeds, controls in history:
+        datasets = [DATASETS[place] for place in places]
+        run(datasets, [make_counting_encoder()], preset=FAST, out=out, seeds=seeds, controls=controls)
+    results = run(DATASETS, [make_counting_encoder()], preset=FAST, out=out, seeds=2)
+    for resumed, uninterrupted in zip(results.records, run_at_once().records, strict=True):
+        assert resumed.scores.keys() == uninterrupted.scores.keys()
+        for condition, score in resumed.scores.items():
+            assert score.accuracy == pytest.approx(uninterrupted.scores[condition].accuracy, abs=0.1)
+
+
+@pytest.mark.parametrize("text", ["", "{", "\0\0"])
+def test_a_damaged_file_is_named_and_made_anew(tmp_path: Path, text: str, caplog: pytest.LogCaptureFixture) -> None:
+    first = run(DATASETS[:1], [make_counting_encoder()], preset=FAST, out=tmp_path)
+    path = tmp_path / make_file_name(first.records[0])
+    path.write_text(text)
+    with caplog.at_level(logging.WARNING):
+        again = run(DATASETS[:1], [make_counting_encoder()], preset=FAST, out=tmp_path)
+    assert str(path) in caplog.text
+    assert drop_seconds(first) == drop_seconds(again)
+    assert read_results(tmp_path) == again
+
+
+def test_a_full_disk_loses_the_task_in_hand_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    replaced = Path.replace
+    full = [False]
+
+    def renames(self: Path, target: Any) -> Path:
+        if full[0]:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        full[0] = Path(target).name != MARKER
+        return replaced(self, target)
+
+    monkeypatch.setattr(Path, "replace", renames)
+    with pytest.raises(ResultsError, match="cannot write it: No space left on device"):
+        run(DATASETS, [make_counting_encoder()], preset=FAST, out=tmp_path)
+    monkeypatch.setattr(Path, "replace", replaced)
+    (result,) = read_results(tmp_path).records
+    assert result.task == "one"
+    assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == 2
+    assert len(run(DATASETS, [make_counting_encoder()], preset=FAST, out=tmp_path).records) == 2
+
+
+def test_no_room_for_what_processes_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("sentprobe.probes.runs.execution.job_vectors.np.save", full)
+    with pytest.raises(SentprobeError, match="no room for the vectors that the processes share"):
+        run(DATASETS, [make_counting_encoder()], preset=FAST, jobs=2)
+
+
+OVERRIDES = ("enough=0", "patience=900", "max_epochs=40")
+SAME = (
+    "run", "compeval", "--encoder", "bow?dim=30", "--train", "56", "--test", "28", "--seeds", "2",
+    "--no-cache", "--jobs", "2", *(part for text in OVERRIDES for part in ("--set", text)),
+)  # fmt: skip
+
+
+def run_here(out: Path | None) -> Results:
+    """Run the same as SAME in this process."""
+    targets = parse_targets(["compeval"], items=ItemOptions(train=56, test=28))
+    preset = override(find_preset("ettinger"), [parse_pair(text) for text in OVERRIDES])
+    request = RunRequest(
+        inputs=ProbeInputs(targets=targets, encoders=[parse_spec("bow?dim=30")]),
+        training=ProbeTraining(seeds=2, preset=preset),
+        placement=RunPlacement(out=out),
+    )
+    return execute_request(request).results
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no /proc here")
+@pytest.mark.slow  # three runs of all tasks
+def test_killed_at_any_moment(tmp_path: Path) -> None:
+    """After kill -9: no process is left, finished tasks are not trained again, the end is equal."""
+    out = tmp_path / "run"
+    running = subprocess.Popen(
+        [*PROBE, *SAME, "--out", str(out)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT,
+    )  # fmt: skip
+    wait_for(lambda: out.exists() and len(list(out.glob("[!.]*.json"))) >= 3)
+    children = descendants(running.pid)
+    os.kill(running.pid, signal.SIGKILL)
+    running.communicate(timeout=20)
+    before = {name: stamp for name, stamp in read_files(out).items() if not name.startswith(".")}
+    assert 2 <= len([name for name in before if not name.endswith(".parquet")]) < 5
+    del before["run.toml"]  # a run from Python, which has none, makes the rest
+    wait_for(lambda: not any(map(alive, children)))
+    results = run_here(out)
+    assert not (out / "run.toml").exists()
+    assert {name: stamp for name, stamp in read_files(out).items() if name in before} == before
+    complete = run_here(None)
+    assert [record.scores for record in results.records] == [r.scores for r in complete.records]
+
+
+def test_data_of_the_same_name_that_was_changed_is_probed_anew(tmp_path: Path) -> None:
+    """The digest of texts and items identifies a result, not the names."""
+    original, changed = (DATASETS[0], replace(DATASETS[1], name=DATASETS[0].name, card=DATASETS[0].card))
+    (first,) = run([original], [make_counting_encoder()], preset=FAST, out=tmp_path).records
+    again = make_counting_encoder()
+    (second,) = run([changed], [again], preset=FAST, out=tmp_path).records
+    assert set(again.encoded_texts) == set(changed.sentences)
+    assert first.dataset_fingerprint != second.dataset_fingerprint
+    assert first.data != second.data
+    assert set(read_results(tmp_path).records) == {
+        replace(first, source=str(tmp_path)),
+        replace(second, source=str(tmp_path)),
+    }
