@@ -43,7 +43,7 @@ _COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         ),
         "pairs": (
             "sentprobe.commands.gen.pairs:pairs",
-            "Write triplets: an anchor, a positive with the same meaning, and two negatives.",
+            "Write triplets: an anchor, a positive with the same meaning, and negatives.",
         ),
         "show": (
             "sentprobe.commands.gen.show:show",
@@ -68,10 +68,7 @@ _COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "sentprobe.commands.runs.run:app",
             "Build or read tasks, encode sentences, train probes, and print the table.",
         ),
-        "train": (
-            "sentprobe.commands.runs.train:app",
-            "Train an encoder of the papers on your texts, and probe it during training.",
-        ),
+        "train": ("sentprobe.commands.runs.train:app", "Train an encoder on your texts, and probe it during training."),
         "show": ("sentprobe.commands.results.show:show", "Print the tables of one or more runs."),
         "report": (
             "sentprobe.commands.results.report:report",
@@ -99,7 +96,7 @@ _COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         ),
         "sentences": (
             "sentprobe.commands.data.sentences:app",
-            "Write the sentences of a run to a file, to encode them elsewhere.",
+            "Write the sentences that a run needs to a file, to encode them elsewhere.",
         ),
         "embed": ("sentprobe.commands.data.embed:embed", "Write the vectors of a dataset's sentences to a file."),
         "tasks": ("sentprobe.commands.data.tasks:tasks", "List the tasks: question, classes, items, and paper."),
@@ -183,7 +180,7 @@ def sentprobe() -> None:
 
 
 def _run_program(name: str) -> None:
-    """Run a program; a user's mistake ends with one line on stderr and its exit code."""
+    """Run a program; after a user's mistake, print one line on stderr and exit with the error's code."""
     app = _build_app(name)
     _prepare_streams_and_signals()
     try:

@@ -142,7 +142,7 @@ def make_parent_folder(path: Path) -> None:
 
 @contextmanager
 def making_folder(folder: Path) -> Iterator[None]:
-    """Create a folder for some work; after a failure, new folders that are empty are removed.
+    """Create a folder for some work; if the work fails, remove the folders created here that are empty.
 
     Raises:
         UsageError: the folder cannot be created.

@@ -92,7 +92,7 @@ class _Search:
                     yield structure["lhs"], _build_node(structure["lhs"], children)
 
     def _keep_hole(self, goal: FeatStruct) -> Iterator[tuple[FeatStruct, Hole]]:
-        """Yield *goal* as a hole, unified with the features (agreement) that any expansion adds."""
+        """Yield *goal* unexpanded, as a hole, with the agreement features of the first rule that unifies."""
         for rule in self._rules[goal[TYPE]]:
             unified = unify(rule.structure, FeatStruct({"lhs": goal}))
             if unified is not None:

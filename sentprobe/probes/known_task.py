@@ -13,7 +13,7 @@ from sentprobe.probes.dataset import ONE_HOT
 
 
 class Cue(StrEnum):
-    """A surface cue: the part of an item that an audit's classifier sees."""
+    """A surface cue: the part of an item that one classifier of an audit sees."""
 
     PROBE = "probe"
     LENGTH = "length"

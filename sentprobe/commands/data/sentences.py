@@ -34,7 +34,7 @@ def sentences(
     context: typer.Context,
     targets: Annotated[
         list[str],
-        typer.Argument(metavar="SUITE|PATH...", help="compeval, natural TABLE (from probe analyze), or dataset paths."),
+        typer.Argument(metavar="SUITE|PATH...", help="compeval; natural and a table of probe analyze; or datasets."),
     ],
     out: Annotated[Path | None, opt.build_out_option("Write to this file instead of stdout.")] = None,
     format_: Annotated[
@@ -47,7 +47,7 @@ def sentences(
     items: opt.ItemOptions,
     natural: opt.NaturalOptions,
 ) -> None:
-    """Write the sentences of a run to a file, to encode them elsewhere.
+    """Write the sentences that a run needs to a file, to encode them elsewhere.
 
     Each distinct sentence is written once, in a fixed order. The same options as in probe run give the same sentences.
     probe run -e file:VECTORS reads the vectors.

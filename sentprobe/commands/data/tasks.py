@@ -88,7 +88,7 @@ def tasks(as_json: Annotated[bool, typer.Option("--json", help="Print JSON with 
 
 
 def _describe_items(task: ListedTask) -> str:
-    """Return the numbers of items of a task in words.
+    """Return a phrase with the item counts of a task.
 
     >>> _describe_items(list_tasks()[0])
     '4,000 training and 1,000 test items each'

@@ -54,7 +54,7 @@ def generate(
     jobs: Annotated[
         int | None,
         opt.build_jobs_option(
-            "Default: one per core minus one, at most one per 200,000 sentences (plain text: "
+            "Default: the cores minus one, but at most one process per 200,000 sentences (plain text: "
             "1,000,000). The output does not depend on it."
         ),
     ] = None,

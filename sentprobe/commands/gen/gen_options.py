@@ -56,5 +56,5 @@ class WordOptions:
     adverbs: Annotated[str, declare_option(VARY, help="Number of adverbs before a verb: 2, or 0-2.")] = "0"
     allow: Annotated[
         list[Flag] | None,
-        declare_option(VARY, help="Allow stative verbs in the progressive, or verbs like hit (of published)."),
+        declare_option(VARY, help="stative (in the progressive), or syncretic (verbs like hit: one form)."),
     ] = None

@@ -40,7 +40,7 @@ def pairs(
             autocompletion=complete_contrast,
         ),
     ],
-    n: Annotated[int, typer.Option("--n", "-n", help="Number of triplets; with --nli, of groups.")] = 10,
+    n: Annotated[int, typer.Option("--n", "-n", help="Number of triplets; with --nli, of groups of 8 pairs.")] = 10,
     seed: Annotated[int, opt.build_seed_option("the sample")] = 0,
     count: Annotated[bool, typer.Option("--count", help="Only print the number of possible triplets.")] = False,
     use: Annotated[
@@ -71,12 +71,12 @@ def pairs(
         ),
     ] = None,
 ) -> None:
-    """Write triplets: an anchor, a positive with the same meaning, and two negatives.
+    """Write triplets: an anchor, a positive with the same meaning, and negatives.
 
     The positive differs from the anchor in form, not in meaning. Each negative differs from the anchor in one property
-    of meaning: the first has the positive's form, the second (hard_negative) the anchor's. All sentences are annotated.
+    of meaning. The negative has the form of the positive, the hard_negative that of the anchor. All are annotated.
 
-    The format blimp has minimal pairs: sentence_good (positive), sentence_bad (negative), and the anchor.
+    The format blimp has the positive as sentence_good and the negative as sentence_bad; both are grammatical.
     """
     from sentprobe.generator.pairs import training_files as training
     from sentprobe.generator.pairs.inference_pairs import NliSpace

@@ -16,7 +16,7 @@ from sentprobe.probes.results.store import read_results
 
 
 def read_runs(runs: Sequence[Path]) -> Results:
-    """Read several runs as one; layers of a model and tasks are sorted as in the tables."""
+    """Read several runs as one; tasks, and the layers of each model, have the order of the tables."""
     records = [record for path in runs for record in read_results(path).records]
     return sort_results(Results(tuple(records)))
 

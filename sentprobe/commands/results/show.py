@@ -34,7 +34,7 @@ def show(
         Path | None,
         typer.Option(
             help="Write a plot to this file (.svg, .png or .pdf): accuracy by layer, training step "
-            "or length, or geometry."
+            "or length, or distances, whichever the run has."
         ),
     ] = None,
     by_length: opt.ByLengthOption = None,

@@ -27,7 +27,7 @@ from sentprobe.probes.report.tables.view import ShownTable, build_sections, choo
 from sentprobe.probes.report.tables.view import to_text as write_sections
 from sentprobe.probes.results.item_table import ItemTable, has_held_out, has_items, read_item_tables
 from sentprobe.probes.results.result import Result, Results
-from sentprobe.probes.results.training_curve import LearningCurve
+from sentprobe.probes.results.training_curve import TrainingCurve
 
 if TYPE_CHECKING:
     from sentprobe.probes.audit import Audit
@@ -53,7 +53,7 @@ class View:
     """Audits of the datasets, for the page."""
 
 
-def separate_curves(results: Results, view: View, learning_curves: Sequence[LearningCurve]) -> tuple[Results, View]:
+def separate_curves(results: Results, view: View, learning_curves: Sequence[TrainingCurve]) -> tuple[Results, View]:
     """Return the results of finished encoders, and a view with training curves of the others."""
     separated = separate_training_curves(results, view.distances, learning_curves)
     return separated.untracked, replace(view, distances=separated.untracked_distances, curves=separated.curves)
@@ -95,7 +95,7 @@ def draw_plot(
     by_length: Lengths | None,
     distances: Sequence[GeometryResult] = (),
     nearness: Nearness = Nearness.COSINE,
-    learning_curves: Sequence[LearningCurve] = (),
+    learning_curves: Sequence[TrainingCurve] = (),
 ) -> "ResultPicture":
     """Return a plot by sentence length, by layer, by training step, or of geometry.
 

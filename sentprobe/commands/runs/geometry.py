@@ -41,8 +41,8 @@ def geometry(
         list[str] | None,
         typer.Argument(
             metavar="compeval|PATH...",
-            help="By default triplets are drawn. Otherwise: files of gen pairs; or compeval or datasets, for the test "
-            "sentences of SemRole, Order and Negation. If --out has probe results for them, both are shown.",
+            help="Files of gen pairs, or compeval or datasets (test sentences of SemRole, Order and Negation; probe "
+            "results for them in --out are shown beside). Without any, triplets are drawn.",
             autocompletion=completion.complete_suite,
         ),
     ] = None,
@@ -60,15 +60,14 @@ def geometry(
     out: opt.ResultsOption = None,
     n: Annotated[int, typer.Option("--n", "-n", help="Triplets per contrast.")] = 400,
     variants: Annotated[
-        int,
-        typer.Option("--variants", help="Number of variants of the anchor among which the positive is ranked: 0 to 8."),
+        int, typer.Option("--variants", help="Rank the positive among N changed anchors (other meanings), 0 to 8.")
     ] = 5,
     seed: Annotated[int, opt.build_seed_option("triplets and encoders")] = 0,
     nearness: Annotated[
         str, typer.Option("--nearness", help="Measure of nearness: cosine, dot, euclid or whitened.")
     ] = "cosine",
     by: Annotated[
-        str | None, typer.Option("--by", help="Split the accuracy (cosine) by structure, place or distance.")
+        str | None, typer.Option("--by", help="Split cosine accuracy by structure, place (clause) or distance (words).")
     ] = None,
     intervals: opt.IntervalsOption = False,
     format_: opt.TableFormatOption = "text",

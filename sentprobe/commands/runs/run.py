@@ -38,7 +38,7 @@ def run(
         list[str],
         typer.Argument(
             metavar="SUITE|PATH...",
-            help="compeval, natural TABLE (from analyze), datasets.",
+            help="compeval; natural and a table of probe analyze; or datasets.",
             autocompletion=completion.complete_suite,
         ),
     ],
@@ -55,7 +55,7 @@ def run(
     seed: Annotated[int, opt.build_seed_option("data, encoders and probes")] = 0,
     seeds: Annotated[int, typer.Option(help="Number of probe seeds, counted from --seed.")] = 1,
     draws: Annotated[
-        int, typer.Option(help="Repeat with N independent draws of data, untrained weights and probes.")
+        int, typer.Option(help="Repeat N times with new data, new probes, and new weights of untrained encoders.")
     ] = 1,
     intervals: opt.IntervalsOption = False,
     sources: opt.SourcesOption = False,
@@ -94,7 +94,7 @@ def run(
         opt.declare_option(
             opt.MACHINE,
             metavar="auto|cpu|cuda|mps",
-            help="Device for training probes; auto is the fastest. Encoders have their own option device=.",
+            help="Device for training probes; auto: a GPU if there is one. Encoders have their own option device=.",
             autocompletion=completion.complete_device,
         ),
     ] = "cpu",

@@ -85,7 +85,7 @@ def train(
     details: train_options.DetailChoices,
     where: train_options.MachineChoices,
 ) -> None:
-    """Train an encoder of the papers on your texts, and probe it during training."""
+    """Train an encoder of Conneau et al. or Adi et al. on your texts, and probe it during training."""
     check_count("seeds", seeds)
     check_count("jobs", where.jobs)
     check_count("threads", where.threads)

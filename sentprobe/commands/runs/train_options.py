@@ -145,7 +145,7 @@ class ProbingChoices:
             PROBING,
             "--contrast",
             "-c",
-            help="Also this contrast of probe geometry; repeatable.",
+            help="Also measure this contrast of probe geometry at each step; repeatable.",
             autocompletion=completion.complete_contrast,
         ),
     ] = None

@@ -178,7 +178,7 @@ HeldOutOption = Annotated[
     declare_option(
         HELD_OUT,
         "--held-out",
-        help="The inverse of gen pairs --hold-out: use only what the same value there excludes.",
+        help="Use only the words or the structure that gen pairs --hold-out with this value leaves out.",
         autocompletion=completion.complete_template,
     ),
 ]
@@ -258,7 +258,7 @@ class ItemOptions:
         declare_option(
             WHAT,
             "--sampling",
-            help="mirror (balanced, paired if possible), or paper (as published; natural text: only adi).",
+            help="mirror (balanced; items in opposite pairs if possible), or paper (as published; natural: adi tasks).",
             autocompletion=completion.complete_sampling,
         ),
     ] = "mirror"
@@ -344,8 +344,7 @@ class ItemViewOptions:
     wrong: Annotated[
         int | None,
         typer.Option(
-            "--wrong",
-            help="Show N test items that the probe of --encoder on --task answers wrong; with --by, N for each value.",
+            "--wrong", help="Show N wrongly answered test items of --encoder on --task; with --by, N for each value."
         ),
     ] = None
     encoder: Annotated[str | None, typer.Option("--encoder", "-e", help="For --by and --wrong: this encoder only.")] = (

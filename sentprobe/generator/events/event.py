@@ -184,8 +184,8 @@ class Event:
 class RelativeClause:
     """An event whose gap is filled by the participant that it modifies.
 
-    Implied values are filled in: the gap if the clause is intransitive or its kind and voice are known; the kind if gap
-    and voice are known.
+    Implied values are filled in. An intransitive frame implies the gap; so do kind (subject or object relative) and
+    voice together. Gap and voice together imply the kind.
 
     Raises:
         Contradiction: the stated gap or kind differs from the implied one.

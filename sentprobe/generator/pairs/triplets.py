@@ -285,7 +285,7 @@ def divide_evenly(count: int, sizes: Sequence[int], rng: Random) -> list[int]:
 
 
 def compute_salts(numbers: IndexArray, seed: int) -> NDArray[np.uint64]:
-    """Return a pseudo-random number for each index and the seed (SplitMix64)."""
+    """Return a pseudo-random number for each index, given the seed (SplitMix64)."""
     low = np.array([int(number) & (2**64 - 1) for number in numbers.tolist()], dtype=np.uint64)
     with np.errstate(over="ignore"):
         x = low + np.uint64((seed * 0x9E3779B97F4A7C15 + 0x632BE59BD9B4E019) & (2**64 - 1))
@@ -400,7 +400,7 @@ class TripletRows:
 
 
 class _TextWriter:
-    """Renders the texts of rows, and caches the shapes for all rows with the same words."""
+    """Renders rows of triplets as text; caches the sentence shapes, for rows over the same words."""
 
     def __init__(self, lexicon: Lexicon, words: Words) -> None:
         self.lexicon = lexicon

@@ -112,7 +112,7 @@ def parse(sentence: str, lexicon: Lexicon) -> tuple[ev.Event, ...]:
 
 
 def classify_token(token: str, lexicon: Lexicon) -> Hashable:
-    """Return a key of a token; sentences with equal keys differ only in lemmas.
+    """Return the grammatical key of a token; sentences whose tokens have equal keys differ only in lemmas.
 
     >>> from sentprobe.lexicon import english
     >>> keys = [classify_token(form, english()) for form in ("sleeps", "runs", "the")]

@@ -284,7 +284,7 @@ def _drop_repeats(numbers: IndexArray) -> IndexArray:
 
 
 def _sample_integers(count: int, size: int, rng: Generator) -> IndexArray:
-    """Sample integers; above int64, with as many random bits as *size* has, without those not below it."""
+    """Sample *count* integers below *size*; above int64, draw as many bits as *size* has, and reject larger values."""
     if size <= 2**63:
         return rng.integers(0, size, count, dtype=np.int64)
     bits = (size - 1).bit_length()

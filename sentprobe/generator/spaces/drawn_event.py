@@ -61,7 +61,7 @@ class ClauseParts:
     roles: Mapping[ev.Role, int]
 
     def find_voice(self, drawn: DrawnEvent) -> str:
-        """Return the voice of the clause in an event."""
+        """Return the voice that this clause has in an event."""
         return str(self.site.voice if self.voice is None else drawn.get_value(self.voice))
 
 

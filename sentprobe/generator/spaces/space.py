@@ -162,7 +162,7 @@ class NumberedEvents(Protocol):
         """Return the number of events."""
 
     def batches(self, indices: IndexArray) -> Iterator[EventBatch]:
-        """Yield the values of the events at *indices*, layout by layout."""
+        """Yield the values of the events at *indices*, a batch for each layout."""
 
 
 class Space:
@@ -293,7 +293,7 @@ class Space:
         return skip_excluded(excluded, sample_distinct(count, available, np.random.default_rng(seed)))
 
     def batches(self, indices: IndexArray) -> Iterator[EventBatch]:
-        """Yield the values of the events at *indices*, layout by layout."""
+        """Yield the values of the events at *indices*, a batch for each layout."""
         small = self.count() < 2**63
         numbers = np.asarray(indices, dtype=np.int64 if small else object)
         self._check_range(numbers.min(initial=0), numbers.max(initial=0))

@@ -179,9 +179,9 @@ def audit(
     jobs: int = 1,
     progress: bool = False,
 ) -> Audit:
-    """Audit the surface cues of a dataset, or of one at a path. ``print`` shows the report.
+    """Audit the surface cues of a dataset or of the dataset at a path. ``print`` of the Audit shows the report.
 
-    - expect: cues that may answer this task, besides those of the known task
+    - expect: cues that may answer this task, besides those that sentprobe knows to answer it
     - lexicon: has the forms of the probe words; by default the built-in one
     - jobs: number of processes
     - progress: whether to show progress on stderr

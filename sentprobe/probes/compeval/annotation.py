@@ -20,7 +20,7 @@ NESTED = "nested"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotatedClause:
-    """A clause of an event: its path in the slots of words, and its kind."""
+    """A clause of an event: the prefix of its words' slot names, and its kind."""
 
     path: str
     event: ev.Event
@@ -56,7 +56,7 @@ class ProbedEvent:
 
     @cached_property
     def positions(self) -> Mapping[str, int]:
-        """Position of the word in each slot, from 0."""
+        """Position in the sentence of each slot's word, from 0."""
         return {token.slot: position for position, token in enumerate(plan_sentence(self.event).tokens)}
 
     @cached_property

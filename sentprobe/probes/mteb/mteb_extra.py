@@ -1,4 +1,4 @@
-"""Check of the extra ``mteb``: missing or too old is an error of one line."""
+"""Check that MTEB is installed and recent enough; the error has one line."""
 
 from importlib.metadata import PackageNotFoundError, version
 

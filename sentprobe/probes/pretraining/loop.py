@@ -226,7 +226,7 @@ class _TrainingLoop:
         return probe_due, validation_due and state.step > 0
 
     def _probe_and_validate(self) -> None:
-        """Probe and validate if due; validation is not repeated after a restart."""
+        """Probe and validate if due; a restart repeats no finished validation."""
         probe_due, validation_due = self._find_due_actions()
         self._probe(probe_due)
         if validation_due and not self._state.is_validated:

@@ -25,7 +25,7 @@ class TrainingPreset:
     """None: the architecture's default optimizer."""
 
     def choose_optimizer(self, architecture: str) -> OptimizerSettings:
-        """Return the preset's optimizer for an architecture."""
+        """Return the preset's optimizer; if it has none, that of the architecture."""
         return self.optimizer or find_default_optimizer(architecture)
 
 

@@ -144,7 +144,7 @@ def _check_seeds(result: Result) -> None:
 
 
 def _check_readings(condition: Condition, score: SeedScore) -> None:
-    """Raise ValueError for readings of a wrong order, or without information on each test item."""
+    """Raise ValueError if readings are unsorted or, for portions, V-information of test items is missing."""
     positions = [reading.at for reading in score.readings]
     if len(positions) < 2 or not all(left < right for left, right in pairwise(positions)):
         raise ValueError(f"{condition} without its probes")

@@ -34,7 +34,7 @@ class LearningPoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LearningCurve:
+class TrainingCurve:
     """The validations of a training, in order of their steps."""
 
     family: str
@@ -61,13 +61,13 @@ class LearningCurve:
         """Return the validation after a step."""
         return next((point for point in self.points if point.step == step), None)
 
-    def append_point(self, point: LearningPoint) -> "LearningCurve":
+    def append_point(self, point: LearningPoint) -> "TrainingCurve":
         """Return the curve with a new point; points of the same or later steps are removed."""
         earlier = (earlier_point for earlier_point in self.points if earlier_point.step < point.step)
         return replace(self, points=(*earlier, point))
 
 
-def write_learning_curve(curve: LearningCurve, folder: Path) -> None:
+def write_learning_curve(curve: TrainingCurve, folder: Path) -> None:
     """Write a curve into a results folder.
 
     Raises:
@@ -80,14 +80,14 @@ def write_learning_curve(curve: LearningCurve, folder: Path) -> None:
     write_atomically(path, json.dumps(stored, indent=1) + "\n")
 
 
-def add_point(curve: LearningCurve, point: LearningPoint, folder: Path) -> None:
+def add_point(curve: TrainingCurve, point: LearningPoint, folder: Path) -> None:
     """Add a point to the curve in a results folder; a curve of another training is replaced."""
     stored = read_learning_curve(folder)
     points = stored.points if stored and replace(stored, points=()) == curve else ()
     write_learning_curve(replace(curve, points=points).append_point(point), folder)
 
 
-def read_learning_curve(folder: Path) -> LearningCurve | None:
+def read_learning_curve(folder: Path) -> TrainingCurve | None:
     """Return the curve in a results folder; None: missing.
 
     Raises:
@@ -104,17 +104,17 @@ def read_learning_curve(folder: Path) -> LearningCurve | None:
         raise ResultsError(f"{path}: not validations of a training ({error})") from None
 
 
-def read_learning_curves(folders: Iterable[Path]) -> tuple[LearningCurve, ...]:
+def read_learning_curves(folders: Iterable[Path]) -> tuple[TrainingCurve, ...]:
     """Return the curves of those results folders that have one."""
     return tuple(curve for folder in folders if (curve := read_learning_curve(folder)) is not None)
 
 
-def _parse(text: bytes, *, source: str) -> LearningCurve:
+def _parse(text: bytes, *, source: str) -> TrainingCurve:
     stored: dict[str, Any] = parse_json(text)
     if stored.pop("format") != LEARNING_FORMAT:
         raise ValueError(f"its format is not {LEARNING_FORMAT!r}")
     points = tuple(LearningPoint(**point) for point in stored.pop("points"))
-    curve = LearningCurve(**stored, points=points, source=source)
+    curve = TrainingCurve(**stored, points=points, source=source)
     check_record(curve)
     if not points or [p.step for p in points] != sorted({p.step for p in points}):
         raise ValueError("there are no points, or their steps are not in order")

@@ -48,7 +48,7 @@ class LogregObjective:
         self._places = None if in_order else places
 
     def split_weights(self, flat: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the weights of sentences and of words, (rows, columns) each, and the biases."""
+        """Return the weights of the sentence vector and of the probe words, (rows, columns) each, and the biases."""
         rows = flat.view(-1, self.columns)
         return rows[: self._dim], rows[self._dim : -1], rows[-1]
 

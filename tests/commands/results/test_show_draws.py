@@ -30,7 +30,7 @@ def test_draws_of_one_command(tmp_path: Path, command: Command) -> None:
     out = tmp_path / "run"
     code, stdout, _ = command(*ONE, "--draws", 2, "--seeds", 2, "--out", out, "--sources", "--notes")
     assert code == 0
-    assert "over 2 draws of 2 probes each" in stdout
+    assert "over 2 draws, with 2 probes in each" in stdout
     assert "New in each draw (seeds 0, 10): the data, the weights, the probes." in stdout
     assert stdout.count("Data: 56 training, 28 test items; vocabulary compeval") == 2
     table = split_rows(stdout)
@@ -49,7 +49,7 @@ def test_draws_of_one_command(tmp_path: Path, command: Command) -> None:
     before = {path.name: path.stat().st_mtime_ns for path in out.glob("[!.]*.json")}
     assert "train" not in command(*ONE, "--draws", 2, "--seeds", 2, "--out", out)[2]
     again = command(*ONE, "--draws", 3, "--seeds", 2, "--out", out)[1]
-    assert "over 3 draws of 2 probes each" in again
+    assert "over 3 draws, with 2 probes in each" in again
     after = {path.name: path.stat().st_mtime_ns for path in out.glob("[!.]*.json")}
     assert {name: after[name] for name in before if name != "run.json"} == {
         name: stamp for name, stamp in before.items() if name != "run.json"

@@ -24,8 +24,8 @@ from sentprobe.probes.results.result import Result
 from sentprobe.probes.results.store import read_results
 from sentprobe.probes.results.training_curve import (
     CURVE_FILE,
-    LearningCurve,
     LearningPoint,
+    TrainingCurve,
     add_point,
     read_learning_curves,
 )
@@ -213,7 +213,7 @@ def test_steps_are_in_order_where_they_are_compared(tmp_path: Path, command: Com
 def learned(tmp_path: Path) -> Path:
     """A folder with a probe at three steps, and two validations."""
     run = write_run(tmp_path / "learned", *STEPS)
-    names = LearningCurve(family="mine", seed=STEPS[0].seed, metric="BLEU", command="probe train lstm --out enc")
+    names = TrainingCurve(family="mine", seed=STEPS[0].seed, metric="BLEU", command="probe train lstm --out enc")
     for step, epoch, value in ((20, 0.5, 3.14), (60, 0.8, 12.0)):
         add_point(names, LearningPoint(step=step, epoch=epoch, value=value, loss=2.0), run)
     return run
@@ -248,7 +248,7 @@ def test_it_has_a_panel_of_its_own(learned: Path, command: Command) -> None:
 
 def test_of_another_training_it_is_not_shown(tmp_path: Path, command: Command) -> None:
     run = write_run(tmp_path / "run", *STEPS)
-    other_curve = LearningCurve(family="other", seed=STEPS[0].seed, metric="BLEU")
+    other_curve = TrainingCurve(family="other", seed=STEPS[0].seed, metric="BLEU")
     add_point(other_curve, LearningPoint(step=20, epoch=0.5, value=3.0, loss=2.0), run)
     assert "BLEU" not in command("show", run)[1]
 

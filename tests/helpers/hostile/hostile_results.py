@@ -45,8 +45,8 @@ from sentprobe.probes.results.result import Condition, Results, make_score
 from sentprobe.probes.results.store import prepare_directory, read_results, write_result
 from sentprobe.probes.results.training_curve import (
     CURVE_FILE,
-    LearningCurve,
     LearningPoint,
+    TrainingCurve,
     read_learning_curves,
     write_learning_curve,
 )
@@ -126,7 +126,7 @@ def _make_geometry_file(folder: Path) -> Path:
 
 
 def _make_learning_curve_file(folder: Path) -> Path:
-    curve = LearningCurve(family="x", seed=0, metric="BLEU")
+    curve = TrainingCurve(family="x", seed=0, metric="BLEU")
     for step in (5, 10):
         point = LearningPoint(step=step, epoch=step / 10, value=9.5, loss=1.5)
         curve = curve.append_point(point)

@@ -9,11 +9,11 @@ from thoroughness import examples
 
 from sentprobe.errors import ResultsError
 from sentprobe.probes.results import training_curve as kept
-from sentprobe.probes.results.training_curve import LearningCurve, LearningPoint
+from sentprobe.probes.results.training_curve import LearningPoint, TrainingCurve
 
 FINITE = st.floats(0, 1e9)
 POINTS = st.builds(LearningPoint, step=st.integers(0, 10**9), epoch=FINITE, value=FINITE, loss=FINITE)
-EMPTY = LearningCurve(family="lstm autoencoder", seed=3, metric="BLEU")
+EMPTY = TrainingCurve(family="lstm autoencoder", seed=3, metric="BLEU")
 
 
 @given(points=st.lists(POINTS, min_size=1))
@@ -45,7 +45,7 @@ def test_steps_only_rise_and_the_last_point_stays(points: list[LearningPoint]) -
 def test_points_of_another_training_are_dropped(tmp_path: Path) -> None:
     point = LearningPoint(step=1, epoch=0.5, value=0.25, loss=1.0)
     later = LearningPoint(step=2, epoch=1.0, value=0.5, loss=0.5)
-    other_curve = LearningCurve(family="lstm nmt", seed=3, metric="BLEU")
+    other_curve = TrainingCurve(family="lstm nmt", seed=3, metric="BLEU")
     kept.add_point(EMPTY, point, tmp_path)
     kept.add_point(other_curve, later, tmp_path)
     assert kept.read_learning_curve(tmp_path) == other_curve.append_point(later)
@@ -53,7 +53,7 @@ def test_points_of_another_training_are_dropped(tmp_path: Path) -> None:
 
 def test_a_share_is_shown_in_percent() -> None:
     point = LearningPoint(step=1, epoch=0.5, value=0.25, loss=1.0)
-    accuracy = LearningCurve(family="x", seed=0, metric="accuracy")
+    accuracy = TrainingCurve(family="x", seed=0, metric="accuracy")
     assert (accuracy.label, accuracy.to_display_value(point)) == ("accuracy (%)", 25.0)
     assert (EMPTY.label, EMPTY.to_display_value(point)) == ("BLEU", 0.25)
 

@@ -1,7 +1,7 @@
 """Read files of word vectors: text, and binary word2vec and fastText files with gensim.
 
-Binary files are checked first: gensim does not stop on a fastText model that is cut off in its vocabulary, and
-allocates the sizes of a damaged header. gensim's own formats, which are pickles, are never read.
+Binary files are checked first: gensim never ends on a fastText model whose vocabulary is truncated, and allocates
+whatever size a damaged header states. gensim's own formats, which are pickles, are never read.
 """
 
 import gzip

@@ -153,7 +153,7 @@ class StoredEncoder:
         return base.derive_variant(family=self.family, bind_to_order=bind_to_order)
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Return the stored vectors, (n, dim) float32; these sentences set the scale of int8."""
+        """Return the cut and rounded vectors, (n, dim) float32; their own minima and maxima set the range of int8."""
         return self.apply_storage(self.base.encode(sentences))
 
     def bind_to_order(self, sentences: Sequence[str]) -> "StoredEncoder":
@@ -162,7 +162,7 @@ class StoredEncoder:
         return self if bind is None else replace(self, base=bind(sentences))
 
     def apply_storage(self, vectors: Vectors) -> Vectors:
-        """Cut and round vectors; the vectors themselves set the scale of int8."""
+        """Cut and round vectors; their minimum and maximum in each dimension set the range of int8."""
         cut = self.cut_dims(vectors)
         return round_vectors(cut, self.storage.rounding, scale=cut)
 

@@ -87,7 +87,7 @@ class ErasedEncoder:
 
     @property
     def fingerprint(self) -> str:
-        """A digest of encoder and dataset; empty if the encoder has none."""
+        """A digest of base encoder and dataset; empty if the base encoder has no fingerprint."""
         base = self.base.fingerprint
         return base and digest("erased", base, self.data.fingerprint())
 

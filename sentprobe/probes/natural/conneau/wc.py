@@ -21,8 +21,8 @@ WORDS = 1000
 def select_word_content(request: selection.SelectionRequest) -> selection.Selection:
     """Return the items of WC: which of 1,000 words is in the sentence (exactly one is, once).
 
-    The words have at least 4 letters and no other characters; they are in lower case and follow in frequency from rank
-    2,001.
+    The words are in lower case, with at least 4 letters and no other characters. They are taken by frequency, from rank
+    2,001 on.
 
     Raises:
         TooFewError: the corpus has fewer than two such words.

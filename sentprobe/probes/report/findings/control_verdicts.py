@@ -206,21 +206,21 @@ def describe_controls(results: Results) -> Iterator[str]:
 def _define_random_controls(runs: Sequence[ControlRun]) -> str:
     if all(run.condition is not Condition.RANDOM_PROBES for run in runs):
         return (
-            "Controls: random vectors instead of sentence vectors, which cannot know the answer "
-            "and should be at chance."
+            "Random sentences: random vectors replace the sentence vectors. This control cannot know the answer and "
+            "should be at chance."
         )
     return (
-        "Controls: random vectors instead of sentence vectors, or random words instead of the "
-        "probe words. Neither can know the answer; both should be at chance."
+        "Random sentences: random vectors replace the sentence vectors. Random probes: random words replace the probe "
+        "words. Neither control can know the answer; both should be at chance."
     )
 
 
 def _define_no_sentence(runs: Sequence[ControlRun]) -> str:
     if all(run.condition is not Condition.NO_SENTENCE for run in runs):
         return ""
-    text = " No sentence: only the probe words, which tell nothing where each occurs with every label equally often."
+    text = " No sentence: only the probe words. If each occurs equally often with every label, they reveal nothing."
     may_tell = not all(run.result.balanced_probes for run in runs)
-    return text + (" Where they tell something, random vectors beside them should add nothing." if may_tell else "")
+    return text + (" Where they reveal something, random vectors beside them should add nothing." if may_tell else "")
 
 
 def find_unchecked(results: Results) -> list[Result]:
@@ -243,14 +243,14 @@ def _describe_required_controls(required: Sequence[ControlRun], failed: Sequence
     if not failed:
         nearest = max(required, key=lambda run: run.strain)
         yield (
-            f"All {len(required)} controls that must be at chance are within the interval in which {CONFIDENCE:.0%} of "
-            f"sound tables have all of theirs (nearest to the edge: {nearest.name}, "
+            f"All {len(required)} controls that must be at chance are within their intervals, as in {CONFIDENCE:.0%} "
+            f"of tables without a fault (nearest to the edge: {nearest.name}, "
             f"{100 * nearest.score.accuracy:.1f}, interval {nearest.format_expected()})."
         )
         return
     yield (
         f"{len(failed)} of {len(required)} controls that must be at chance {'is' if len(failed) == 1 else 'are'} "
-        f"outside the interval in which {CONFIDENCE:.0%} of sound tables have all of theirs:"
+        f"outside the interval; in {CONFIDENCE:.0%} of tables without a fault, none is:"
     )
     yield from (f"  {run}" for run in failed)
     if any(run.verdict is ControlVerdict.ABOVE for run in failed):

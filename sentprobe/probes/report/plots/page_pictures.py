@@ -23,7 +23,7 @@ from sentprobe.probes.report.tables.training_curves import (
     group_columns,
 )
 from sentprobe.probes.results.result import Condition, Result, Results
-from sentprobe.probes.results.training_curve import LearningCurve
+from sentprobe.probes.results.training_curve import TrainingCurve
 from sentprobe.probes.statistics import Interval, decompose_spread
 
 MAX_LINES = 12
@@ -298,7 +298,7 @@ def _draw_steps(curve: Curve, kind: NegativeKind | None, axis: str, marks: Mappi
     )
 
 
-def _draw_objective(curve: LearningCurve, axis: str) -> pn.LinePanel:
+def _draw_objective(curve: TrainingCurve, axis: str) -> pn.LinePanel:
     values = [curve.to_display_value(point) for point in curve.points]
     points = (pn.LinePoint(getattr(p, axis), y, y, y) for p, y in zip(curve.points, values, strict=True))
     return pn.LinePanel(

@@ -13,7 +13,7 @@ DIGEST_LENGTH = 12
 def describe_datasets(results: Results) -> Iterator[str]:
     """Yield a line for each group of datasets that were built alike.
 
-    Word types and digest are given for each dataset. The line says so if the origin was not recorded.
+    Word types and data digest are given for each dataset. The line says so if the origin was not recorded.
     """
     groups: dict[str, list[str]] = {}
     for record in results.records:
@@ -39,7 +39,7 @@ def _describe_shared_facts(facts: DataFacts | None) -> str:
         origin = "vocabulary, sampling and seed not stated"
     if facts.held_out:
         origin += f", {_quote_name(facts.held_out)} held out of training"
-    return f"Data: {', '.join(sizes)} items; {origin}. Word types and digest"
+    return f"Data: {', '.join(sizes)} items; {origin}. Word types and data digest"
 
 
 def _quote_name(name: str) -> str:

@@ -12,8 +12,8 @@ def describe_mean(results: Results) -> str:
     counts = " or ".join(map(str, count_probes(results)))
     seeds = list_seeds(results)
     if len(seeds) > 1:
-        probes = "one probe each" if counts == "1" else f"{counts} probes each"
-        return f", mean ± standard deviation over {len(seeds)} draws of {probes}"
+        probes = "one probe" if counts == "1" else f"{counts} probes"
+        return f", mean ± standard deviation over {len(seeds)} draws, with {probes} in each"
     return f", mean ± standard deviation over {counts} seeds" if counts != "1" else ""
 
 
@@ -31,13 +31,16 @@ def summarize_spread(results: Results) -> str:
 
 def _summarize_draws(results: Results) -> str:
     between, within = _list_deviations(results)
-    parts = f"between draws {_format_range(between)} points"
-    if within:
-        parts += f", between probes of one draw {_format_range(within)}"
+    deviations = (
+        f"Standard deviation between draws {_format_range(between)} points, between the probes of one draw "
+        f"{_format_range(within)}; "
+        if within
+        else ""
+    )
     stored = [task for task in results.tasks if has_item_intervals(results, task)]
     share = "Some data" if len(stored) < len(results.tasks) else "The data"
     same = f" {share} is the same in every draw." if stored else ""
-    return f"Standard deviation {parts}; --intervals shows 95% intervals.{same}"
+    return f"{deviations}--intervals shows 95% intervals.{same}"
 
 
 def describe_spread(results: Results) -> Iterator[str]:
@@ -86,8 +89,8 @@ def _describe_draws(results: Results) -> Iterator[str]:
     between, within = _list_deviations(results)
     if not within:
         yield (
-            "± is the standard deviation over the draws. Each draw has one probe, so ± also "
-            "includes the differences between probes: --seeds 5 separates the two."
+            "± is the standard deviation over the draws. Each draw has one probe, so ± mixes "
+            "the variation of draws and of probes: --seeds 5 separates them."
         )
         return
     yield (
@@ -111,7 +114,7 @@ def describe_resampled_parts(results: Results) -> str:
     fixed = [name for name in encoders if _has_same_vectors(results, name)]
     new = [
         *_name_parts("data", [task for task in tasks if task not in stored], tasks),
-        *_name_parts("weights", [name for name in encoders if name not in fixed], encoders),
+        *_name_parts("untrained weights", [name for name in encoders if name not in fixed], encoders),
     ]
     same = [*_name_parts("data", stored, tasks), *_name_parts("vectors", fixed, encoders)]
     seeds = ", ".join(map(str, list_seeds(results)))
@@ -129,7 +132,7 @@ def _describe_draw_intervals(results: Results) -> str:
     stored = [task for task in results.tasks if has_item_intervals(results, task)]
     wilson = "Wilson intervals, for the choice of test items only"
     student = "Student's t intervals over the draws' means"
-    kinds = wilson if stored else f"{student}, for other draws"
+    kinds = wilson if stored else f"{student}, which cover other draws"
     if 0 < len(stored) < len(results.tasks):
         kinds = f"{student}; on {' and '.join(stored)}, {wilson}"
     return f"The 95% intervals (--intervals shows each) are {kinds}."
@@ -151,7 +154,7 @@ def _list_figures(results: Results) -> list[Figure]:
 
 
 def count_probes(results: Results) -> list[int]:
-    """Return the distinct numbers of probes per figure in one draw, in order."""
+    """Return the distinct numbers of probes behind a figure in one draw, sorted."""
     return sorted({len(result.scores[Condition.PROBE].seeds) for result in results.records})
 
 

@@ -13,7 +13,7 @@ from sentprobe.probes.geometry.distance_tables import KIND_TITLES
 from sentprobe.probes.geometry.measures import NegativeKind
 from sentprobe.probes.report.tables.view import ShownTable
 from sentprobe.probes.results.result import Condition, Result, Results
-from sentprobe.probes.results.training_curve import LearningCurve
+from sentprobe.probes.results.training_curve import TrainingCurve
 from sentprobe.probes.statistics import Interval
 
 PROBES_TITLE = "accuracy of probes"
@@ -61,7 +61,7 @@ class Curve:
     seed: int
     source: str
     lines: dict[CurveSeries, list[StepAccuracy]]
-    learned: LearningCurve | None = None
+    learned: TrainingCurve | None = None
     """The curve of the training objective, if it is known."""
     versions: tuple[Mapping[str, str], ...] = ()
 
@@ -105,7 +105,7 @@ class SeparatedResults:
 
 
 def separate_training_curves(
-    results: Results, distances: Sequence[GeometryResult] = (), learned: Sequence[LearningCurve] = ()
+    results: Results, distances: Sequence[GeometryResult] = (), learned: Sequence[TrainingCurve] = ()
 ) -> SeparatedResults:
     """Separate the results of encoders in training, as curves, from other results."""
     keys = _find_curve_keys([*results.records, *distances])
@@ -120,7 +120,7 @@ def separate_training_curves(
 
 
 def build_curves(
-    probed: Iterable[Result], distances: Iterable[GeometryResult] = (), learned: Iterable[LearningCurve] = ()
+    probed: Iterable[Result], distances: Iterable[GeometryResult] = (), learned: Iterable[TrainingCurve] = ()
 ) -> tuple[Curve, ...]:
     """Return the curves of results in training, of probes and of geometry, in order of name."""
     curves: dict[CurveKey, dict[CurveSeries, list[StepAccuracy]]] = {}

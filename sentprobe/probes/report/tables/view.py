@@ -113,7 +113,7 @@ def _render_parts(results: Results, width: int) -> "Iterator[Table | str]":
 
 
 def render_results(results: Results) -> RenderedResults:
-    """Return results as a rich console shows them."""
+    """Return results as an object that the library Rich prints."""
     return RenderedResults(results)
 
 

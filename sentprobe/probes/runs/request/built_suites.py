@@ -1,4 +1,4 @@
-"""The suites of tasks that are built, with the settings of their datasets."""
+"""Suites whose datasets are built here, with their settings."""
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

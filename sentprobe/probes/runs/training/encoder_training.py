@@ -30,7 +30,7 @@ from sentprobe.probes.pretraining.texts.meanings import sample_meanings
 from sentprobe.probes.pretraining.texts.open_texts import TextKind, open_texts
 from sentprobe.probes.pretraining.vocabulary import learn_vocabulary
 from sentprobe.probes.results import store
-from sentprobe.probes.results.training_curve import LearningCurve, LearningPoint, add_point
+from sentprobe.probes.results.training_curve import LearningPoint, TrainingCurve, add_point
 from sentprobe.probes.runs.training.scorer import Scorer
 from sentprobe.probes.runs.training.training_plan import TextPlan, TrainingPlan, check_texts
 
@@ -341,7 +341,7 @@ def _make_point_scorer(plan: TrainingPlan, report: Callable[[str], None]) -> Cal
 def _write_validation(plan: TrainingPlan, validation: ValidationPoint) -> None:
     """Store a validation beside the probe results, if there are any."""
     if plan.probing is not None:
-        curve = LearningCurve(family=plan.name, seed=plan.options.seed, metric=validation.metric, command=plan.command)
+        curve = TrainingCurve(family=plan.name, seed=plan.options.seed, metric=validation.metric, command=plan.command)
         point = LearningPoint(
             step=validation.step, epoch=validation.epoch, value=validation.value, loss=validation.loss
         )

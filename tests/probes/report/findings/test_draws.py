@@ -149,7 +149,7 @@ def test_of_stored_data_the_interval_is_still_for_the_choice_of_items() -> None:
 
 def test_the_lines_say_what_plus_minus_is() -> None:
     text = describe_all(join_one_table(*DRAWS))
-    assert "mean ± standard deviation over 3 draws of 2 probes each." in text
+    assert "mean ± standard deviation over 3 draws, with 2 probes in each." in text
     assert "New in each draw (seeds 0, 10, 20): the data, the weights, the probes." in text
     assert "is 2.5 points between draws and 0.1 between the probes of one draw (--sources" in text
     assert text.count("Data: ") == 3

@@ -33,7 +33,7 @@ def test_one_line_where_datasets_are_alike() -> None:
     lines = list(describe_datasets(make_table((FACTS, "a" * 64), (replace(FACTS, word_types=9), "b" * 64))))
     assert lines == [
         "Data: 4000 training, 1000 test items; vocabulary compeval, sampling mirror, seed 0. "
-        "Word types and digest: Order 318, aaaaaaaaaaaa; SemRole 9, bbbbbbbbbbbb."
+        "Word types and data digest: Order 318, aaaaaaaaaaaa; SemRole 9, bbbbbbbbbbbb."
     ]
 
 
@@ -41,7 +41,7 @@ def test_a_line_for_each_where_they_are_not() -> None:
     changed_facts = DataFacts(train=9, validation=2, test=1, word_types=3)
     assert list(describe_datasets(make_table((FACTS, "a" * 64), (changed_facts, "b" * 64))))[1] == (
         "Data: 9 training, 2 validation, 1 test items; vocabulary, sampling and seed not stated. "
-        "Word types and digest: SemRole 3, bbbbbbbbbbbb."
+        "Word types and data digest: SemRole 3, bbbbbbbbbbbb."
     )
 
 
