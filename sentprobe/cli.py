@@ -112,7 +112,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     **_COMMANDS,
     "sentprobe": {"gen": ("sentprobe.cli:gen", PROGRAMS["gen"]), **_COMMANDS["probe"]},
 }
-"""By program and command: the location of the command's function or app, and its summary."""
+"""For each program and command: the location of the command's function or app, and the command's summary."""
 
 
 class LazyGroup(HelpfulGroup):
@@ -246,5 +246,5 @@ def _exit_on_signal(number: int, _: object) -> None:
 
 
 def _drop_output() -> None:
-    """Discard buffered standard output, about which Python would complain at exit."""
+    """Discard buffered standard output, because Python would report an error about it at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -29,7 +29,7 @@ ValueT = TypeVar("ValueT")
 Params = ParamSpec("Params")
 
 MAX_KILLS = 3
-"""Number of workers that may be killed at one task."""
+"""Number of workers killed in a row at one task, at which the run fails."""
 
 CONNECT_SECONDS = 10
 """Timeout for connecting to the scheduler, in seconds."""
@@ -71,14 +71,14 @@ class EngineChoice:
     """The engine, its number of processes, and the address of a Dask scheduler.
 
     Raises:
-        UsageError: the scheduler and Dask are not given together, the address is malformed, or the number of jobs is
-            wrong.
+        UsageError: only one of the engine Dask and a scheduler is given, the address is malformed, or the number of
+            jobs is not positive.
     """
 
     engine: EngineName = EngineName.LOCAL
     jobs: int = field(default_factory=count_cores)
     scheduler: str | None = None
-    """The address of a Dask cluster."""
+    """The address of a Dask scheduler."""
 
     def __post_init__(self) -> None:
         check_jobs(self.jobs)
@@ -99,7 +99,7 @@ class Engine:
     pool: futures.Executor
     max_waiting: int
     share: Callable[[Any], Any] = _return_unchanged
-    """Sends a value to all workers once; returns its stand-in among the arguments."""
+    """Function that sends a value to all workers once, and returns a stand-in to pass as an argument instead."""
 
     @property
     def is_inline(self) -> bool:
@@ -154,7 +154,7 @@ def _make_dask_engine(scheduler: str) -> Iterator[Engine]:
 
 
 def _share_with_cluster(client: Any, value: object) -> object:
-    """Send a value to the cluster; Dask repeats tasks of lost workers, but cannot restore data."""
+    """Send a value to the cluster as a task, because Dask repeats tasks of lost workers but cannot restore data."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # about its size
         return client.submit(_return_unchanged, value, pure=False)
@@ -168,7 +168,7 @@ async def _check_scheduler(scheduler: str) -> None:
 
 
 KEPT_MESSAGE = "finished work is saved, and the same command continues"
-"""Part of an error message where finished work is saved at once."""
+"""Part of error messages of commands that save each finished piece of work at once."""
 
 
 def run_tasks_on_engine(
@@ -181,11 +181,11 @@ def run_tasks_on_engine(
 ) -> Generator[tuple[TaskT, ValueT], None, None]:
     """Do *work* on each task and yield (task, value) pairs in the order of completion.
 
-    Tasks are taken as they are needed; the iterator may grow meanwhile. If a worker is killed, its task is repeated:
-    the executor replaces such workers.
+    Tasks are taken from the iterator as they are needed; the caller may add tasks meanwhile. If a worker is killed, the
+    executor replaces the worker, and the task is repeated.
 
-    - shared: arguments that the engine shares, passed to *work* after the task
-    - kept_message: part of an error message, about finished work
+    - shared: arguments that are sent to the workers once and passed to *work* after the task
+    - kept_message: part of an error message that says what happens to finished work
 
     Raises:
         EngineError: workers are killed repeatedly, or the cluster is gone.
@@ -219,7 +219,7 @@ def _check_kills(kills: int, kept_message: str) -> None:
 
 
 _VERSION_ERRORS = (ImportError, AttributeError, pickle.UnpicklingError)
-"""Errors of a worker that does not have the same code."""
+"""Exception types that a worker raises if its code differs from the code of this process."""
 
 
 def _read_result(future: "futures.Future[ValueT]", kept_message: str, *, cluster: bool) -> ValueT:

@@ -8,10 +8,10 @@ from os import PathLike, fsencode, fspath
 from typing import SupportsIndex
 
 MAX_QUOTED = 200
-"""Maximum number of characters of foreign text that a message quotes."""
+"""Maximum number of characters of a quotation (of user input or a file) in a message."""
 
 _MAX_NAME = 255
-"""Maximum length of a file name. Longer text without a space or slash is cut."""
+"""Maximum length of a file name; a message cuts longer text that has no space or slash."""
 
 _MAX_LINE = 2000
 
@@ -31,7 +31,7 @@ def escape_control_characters(text: str) -> str:
 
 
 def format_message(text: str) -> str:
-    """Return a message as people may see it: control characters escaped, long quotations cut.
+    """Return a message that is safe to print: control characters are escaped, and long quotations are cut.
 
     >>> len(format_message("there is no task " + repr("x" * 680_000)))
     220
@@ -76,7 +76,7 @@ WRONG_PATH = {
 def path_error(
     path: PathLike[str] | str, what: str, error: OSError, *, otherwise: type[SentprobeError] = SentprobeError
 ) -> SentprobeError:
-    """Return the error for a path: a wrong request, or *otherwise* (a full disk, damage).
+    """Return the error for a path: a UsageError if the path is wrong, else *otherwise* (for a full disk or damage).
 
     >>> path_error("x.txt", "cannot read it", FileNotFoundError(2, "No such file")).exit_code
     2
@@ -88,7 +88,7 @@ def path_error(
 def folder_part_error(
     path: PathLike[str] | str, what: str, error: OSError, *, damaged: type[SentprobeError]
 ) -> SentprobeError:
-    """Return the error for a file in a folder that sentprobe made: a missing file is damage.
+    """Return the error for a file in a folder that sentprobe made; a missing file there counts as damage.
 
     >>> missing = FileNotFoundError(2, "none")
     >>> folder_part_error("t/a", "cannot read it", missing, damaged=FormatError)
@@ -111,7 +111,7 @@ def check_whole(name: str, value: object) -> None:
 
 
 LARGEST_SEED = 2**62
-"""Largest seed: seeds counted up from it still fit every generator, column and file."""
+"""Largest first seed; the seeds counted up from this seed still fit every generator, column and file."""
 
 
 def check_seed(seed: int) -> int:
@@ -126,7 +126,7 @@ def check_seed(seed: int) -> int:
 
 
 def check_utf8(*names: PathLike[str] | str) -> None:
-    """Refuse a path or argument that a file of results could not name.
+    """Refuse a path or argument that a results file could not store, because it is not UTF-8.
 
     Raises:
         UsageError: the name is not UTF-8.
@@ -169,11 +169,11 @@ def first_line(error: BaseException) -> str:
 
 
 class ResultsError(SentprobeError):
-    """A folder or file of results cannot be read or written, or is not ours."""
+    """A folder or file of results cannot be read or written, or was not made by sentprobe."""
 
 
 class FormatError(SentprobeError):
-    """A record cannot be read; the message says in which line and why."""
+    """A record cannot be read; the message gives the line and the reason."""
 
 
 class NotationError(UsageError):

@@ -1,4 +1,4 @@
-"""Libraries of the extras: imported where they are used, or named as missing."""
+"""Import of the libraries of the extras (optional dependencies), with errors that name missing libraries."""
 
 from importlib import import_module
 from importlib.util import find_spec
@@ -25,7 +25,7 @@ class UnusableError(SentprobeError, ImportError):
 
 
 def require_libraries(*libraries: str) -> None:
-    """Refuse to go on without *libraries*, which are looked up and not imported.
+    """Check that *libraries* are installed, without importing them.
 
     Raises:
         MissingError: a library is not installed.

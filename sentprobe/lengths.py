@@ -12,7 +12,7 @@ class Lengths(StrEnum):
     """Ways to group lengths."""
 
     BINS = "bins"
-    """The bins of Adi et al. 2017, with a bin for shorter and one for longer sentences."""
+    """The bins of Adi et al. 2017, a bin for shorter sentences, and a bin for longer sentences."""
     TOKENS = "tokens"
     """A bin for each length."""
 
@@ -42,7 +42,7 @@ BINS = (Bin(1, ADI_BINS[0][0] - 1), *(Bin(*ends) for ends in ADI_BINS), Bin(71, 
 
 
 def find_bins(lengths: Iterable[int], by: Lengths) -> tuple[Bin, ...]:
-    """Return the bins that some length falls into, in order.
+    """Return the bins that contain at least one of the lengths, in order.
 
     >>> [str(length_bin) for length_bin in find_bins([12, 3, 9, 3], Lengths.BINS)]
     ['1-4', '9-12']

@@ -29,7 +29,7 @@ def tasks(
     """Return an MTEB task for each dataset and each triplet file.
 
     - folders: outputs of ``probe build`` and ``gen pairs --out``, or single datasets and files
-    - preset: the probe's classifier; by default that of the paper of each task
+    - preset: the probe's classifier; the default is the classifier of each task's paper
     - seed, seeds: the first seed of the probes and the number of seeds, as in ``probe run``
     - controls: whether controls are run
     - device: the device on which probes are trained

@@ -1,6 +1,6 @@
 """Names that options accept, as plain tuples, so that help and completion do not import NumPy.
 
-The objects with these names are defined beside the code that uses them; a test compares the names.
+The objects with these names are defined in other modules; a test checks that both have the same names.
 """
 
 from collections.abc import Sequence

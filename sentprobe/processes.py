@@ -83,7 +83,7 @@ def run_in_order(
 ) -> Iterator[ValueT]:
     """Do *work* on each task in the pool, and yield the values in the order of the tasks.
 
-    At most *max_waiting* tasks are started and not yet yielded.
+    At most *max_waiting* tasks are in progress or finished but not yet yielded.
     """
     waiting: deque[Future[ValueT]] = deque()
     try:
@@ -100,8 +100,9 @@ def run_in_order(
 class ProcessExecutor(Executor):
     """An executor with a number of processes, each with its own pipe.
 
-    With a shared pipe, a process killed while it writes a long result blocks all others. Here only its own pipe ends:
-    its task fails with :class:`~concurrent.futures.process.BrokenProcessPool`, and another process takes its place.
+    With a shared pipe, a process killed while it writes a long result blocks all other processes. Here, only the pipe
+    of the killed process ends: its task fails with :class:`~concurrent.futures.process.BrokenProcessPool`, and a new
+    process replaces it.
     """
 
     def __init__(self, jobs: int) -> None:
@@ -118,7 +119,7 @@ class ProcessExecutor(Executor):
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002
         """End the processes when the work is done, or at once if *cancel_futures* is true.
 
-        Cancelled processes may still save their work; a second Ctrl-C does not wait.
+        Cancelled processes may still save their work; a second Ctrl-C ends them without waiting.
         """
         try:
             if cancel_futures:
@@ -191,7 +192,7 @@ class ProcessExecutor(Executor):
 
 
 class _Worker(NamedTuple):
-    """A process, and our end of its pipe."""
+    """A worker process, and the parent's end of its pipe."""
 
     process: SpawnProcess
     pipe: "Connection[Any, Any]"
@@ -262,7 +263,7 @@ def check_jobs(jobs: int) -> None:
 
 
 def choose_jobs(threads: int | None) -> int:
-    """Return the number of processes for the cores, at *threads* threads each; at least one.
+    """Return the number of processes that the cores can run with *threads* threads each; at least one.
 
     >>> choose_jobs(1) == choose_jobs(None) == count_cores()
     True

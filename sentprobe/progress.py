@@ -191,8 +191,8 @@ def show_lines(out: TextIO, *, shares: bool = False) -> Iterator[Reporter]:
 def show_bars(*, show: bool = True, notes: bool = False) -> Iterator[Reporter]:
     """Give a reporter for stderr or, unless *show*, a silent one.
 
-    It draws bars or, where stderr is not a terminal, writes lines. With *notes*, they show the percentage, the note and
-    the time left instead of the number of units and the time passed.
+    The reporter draws bars, or writes lines if stderr is not a terminal. With *notes*, bars and lines show percentage,
+    note and time left; without, the number of units and the time passed.
     """
     if not show or sys.stderr is None:
         yield SilentReporter()

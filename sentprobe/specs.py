@@ -23,7 +23,7 @@ def choose_member(kind: type[Member], text: str, *, what: str, other_names: Sequ
     """Return the member with the value *text*.
 
     Raises:
-        UsageError: there is none; the message suggests the nearest of the members and of *also*.
+        UsageError: there is no such member; the message suggests the nearest name of the members and of *also*.
     """
     known_values = [*(member.value for member in kind), *other_names]
     if text not in list(kind):
@@ -36,7 +36,7 @@ Record = TypeVar("Record", bound="DataclassInstance")
 
 COMPEVAL, NATURAL = "compeval", "natural"
 SUITES = (COMPEVAL, NATURAL)
-"""Suites that are built; a path of such a name must be written ``./compeval``."""
+"""Names of the suites that sentprobe builds; a path with such a name must be written as ``./compeval``."""
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
 """Devices for training; a number may follow cuda, as in cuda:1."""
@@ -54,7 +54,7 @@ NAME = "name"
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """``kind``, ``kind:argument``, either followed by ``?key=value&key=value``.
+    """An encoder spec: ``kind`` or ``kind:argument``, optionally followed by ``?key=value&key=value``.
 
     In a value, ``%26`` stands for an ampersand and ``%25`` for a percent sign, as in a URL.
 
@@ -264,7 +264,7 @@ LIST_READERS: Mapping[type, Callable[[str], object]] = {int: _read_count, float:
 
 
 def remove_run_seed(name: str, seed: int) -> str:
-    """Return an encoder's name without its seed, if that is the seed of the run.
+    """Return an encoder's name without the option ``seed``, if its value is the seed of the run.
 
     >>> remove_run_seed("bow?dim=8&seed=10", 10), remove_run_seed("bow?seed=9", 10)
     ('bow?dim=8', 'bow?seed=9')

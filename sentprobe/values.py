@@ -25,13 +25,13 @@ MAX_DIGITS = 4300
 """Maximum number of digits of a number; Python converts no more from text."""
 
 MAX_INTEGER = 2**63
-"""Whole numbers of a record are below it, so that they fit arrays and columns."""
+"""Upper limit (excluded) of whole numbers in a record, so that they fit arrays and columns."""
 
 JsonPairs = list[tuple[str, Any]]
 
 
 class BadSyntaxError(FormatError):
-    """A text is not in its format; ``reason``, and ``line`` and ``column`` from 1 where known."""
+    """A text is not in its format; has ``reason`` and, if known, ``line`` and ``column`` (counted from 1)."""
 
     def __init__(self, reason: str, *, line: int | None = None, column: int | None = None) -> None:
         super().__init__(f"{reason}: line {line} column {column}" if line else reason)
@@ -96,7 +96,7 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 
 def _refused_error(error: ValueError) -> BadSyntaxError:
-    """Return the error for a text that the parser refuses without a place: too many digits."""
+    """Return the error for a text that the parser refuses without a position, such as too many digits."""
     return BadSyntaxError(_TOO_LONG if "int_max_str_digits" in str(error) else first_line(error))
 
 
@@ -112,7 +112,7 @@ def _decode(text: bytes) -> str:
 
 
 def _may_break_limits(text: str) -> bool:
-    """Return whether a JSON text may be too deep or have a lone surrogate; very few can."""
+    """Return whether a JSON text may be too deep or have a lone surrogate; a quick test that few texts fail."""
     deep = text.count("[") + text.count("{") > MAX_DEPTH
     return deep or re.search(r"\\u[dD][89a-fA-F]", text) is not None
 

@@ -1,4 +1,4 @@
-"""Versions that a dataset, a result or a parse was made with."""
+"""Versions of the software with which a dataset, a result or a parse was made."""
 
 import platform
 from functools import cache

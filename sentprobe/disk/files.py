@@ -14,7 +14,7 @@ from sentprobe.errors import FormatError, ResultsError, SentprobeError, UsageErr
 
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
-    """Give a temporary path beside *path*; it is renamed on success and removed on failure.
+    """Give a temporary path beside *path*; rename it to *path* on success, and remove it on failure.
 
     A pipe or device (/dev/null) is written to directly.
 
@@ -37,15 +37,15 @@ def atomic_path(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def atomic_folder(path: Path, *, check: Callable[[], None] = lambda: None) -> Iterator[Path]:
-    """Give an empty folder beside *path*, which takes its place on success.
+    """Give an empty folder beside *path*, which is renamed to *path* on success.
 
-    An existing folder is replaced in one step where the system can, else in two. A failure between the steps is undone
-    here or by the next process that writes there.
+    An existing folder is replaced in one step where the system can, else in two steps. A failure between the two steps
+    is undone here, or by the next process that writes into the parent folder.
 
-    - check: raises if the folder at *path* must not be replaced; called before and after the work
+    - check: function that raises if the folder at *path* must not be replaced; called before and after the work
 
     Raises:
-        UsageError: the folder above it cannot be written.
+        UsageError: the parent folder cannot be written.
         SentprobeError: a file cannot be written (a full disk).
     """
     check()
@@ -62,7 +62,7 @@ def atomic_folder(path: Path, *, check: Callable[[], None] = lambda: None) -> It
 
 @contextmanager
 def _open_part(target: Path, path: Path, *, folder: bool = False) -> Iterator[Path]:
-    """Give a half-written file or folder for *target*, which messages call *path*."""
+    """Give a temporary file or folder that will become *target*; error messages name *path*."""
     with ExitStack() as stack:
         try:
             part = stack.enter_context(make_part(target, folder=folder))
@@ -72,7 +72,7 @@ def _open_part(target: Path, path: Path, *, folder: bool = False) -> Iterator[Pa
 
 
 def _replace_folder(new_folder: Path, target: Path) -> None:
-    """Rename a folder to *target*; the folder of that name moves among the half-written files."""
+    """Rename a folder to *target*; move an existing folder at *target* to the half-written files."""
     if not target.exists() or not any(target.iterdir()):
         new_folder.rename(target)
     elif not _exchange_names(new_folder, target):
@@ -102,7 +102,7 @@ def _exchange_names(first: Path, second: Path) -> bool:
 
 
 def sync_folder(folder: Path) -> None:
-    """Flush a folder and everything in it to the disk, before it gets its name.
+    """Flush a folder and everything in it to the disk, before it is renamed to its final name.
 
     Raises:
         OSError: a file cannot be flushed.
@@ -113,7 +113,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def sync_path(path: Path) -> None:
-    """Flush a file or folder to the disk: after a crash, no name stands for an empty file."""
+    """Flush a file or folder to the disk, so that a renamed file is not empty after a crash."""
     if sys.platform == "win32" and path.is_dir():
         return
     file = os.open(path, os.O_RDWR if sys.platform == "win32" else os.O_RDONLY)
@@ -142,7 +142,7 @@ def make_parent_folder(path: Path) -> None:
 
 @contextmanager
 def making_folder(folder: Path) -> Iterator[None]:
-    """Create a folder for some work; if the work fails, remove the folders created here that are empty.
+    """Create a folder for some work; if the work fails, remove those of the created folders that are empty.
 
     Raises:
         UsageError: the folder cannot be created.
@@ -159,7 +159,7 @@ def making_folder(folder: Path) -> Iterator[None]:
 
 
 def to_local_path(path: Path) -> str:
-    """Return an absolute path that no library takes for a URL or a home folder.
+    """Return an absolute path, which no library mistakes for a URL or a home folder.
 
     >>> to_local_path(Path("/tables/~/s3:x"))
     '/tables/~/s3:x'
@@ -189,7 +189,7 @@ def _read_umask() -> int:
 
 
 _UMASK_LOCK = Lock()
-"""Lock for the mask: it can be read only by setting it, and all threads share it."""
+"""Lock for the umask, because reading it requires setting it, and all threads share it."""
 
 
 def decode_line(line: bytes, number: int) -> str:
@@ -221,9 +221,9 @@ RESULTS_MARKER = "run.json"
 """File that marks a folder as a results folder."""
 
 RUN_FILE = "run.toml"
-"""Settings of the last run in a results folder, as ``probe run --config`` reads them.
+"""File in a results folder with the settings of the last run, for ``probe run --config``.
 
-A run from Python has no such settings: it removes the file when it writes results.
+A run that is started from Python has no such settings and removes the file when it writes results.
 """
 
 TABLE_MARKER = "table.json"
@@ -231,7 +231,7 @@ TABLE_MARKER = "table.json"
 
 
 def check_output_is_separate(out: Path, inputs: Iterable[Path]) -> None:
-    """Refuse to write to a file that is read, or into a folder that is read.
+    """Refuse an output path that is one of the input files, or inside an input folder.
 
     Links are followed. Missing inputs are ignored.
 
@@ -269,7 +269,7 @@ def _resolve(path: Path) -> Path:
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write *text* beside *path*, then rename: the file is complete or unchanged.
+    """Write *text* to a temporary file and rename it to *path*, so that *path* is either complete or unchanged.
 
     Raises:
         UsageError: *path* cannot be written to.
@@ -291,7 +291,7 @@ CACHE_VARIABLE = "SENTPROBE_CACHE"
 def find_cache_directory() -> Path:
     """Return the path of the cache.
 
-    The first that is set: SENTPROBE_CACHE, ``sentprobe`` in XDG_CACHE_HOME, ``~/.cache/sentprobe``.
+    It is SENTPROBE_CACHE if set, else ``sentprobe`` in XDG_CACHE_HOME if set, else ``~/.cache/sentprobe``.
     """
     if path := os.environ.get(CACHE_VARIABLE):
         return Path(path).absolute()

@@ -1,7 +1,8 @@
 """Locks of files and folders, which end with the process that holds them.
 
-They are the system's own (flock). A library's lock files can lock neither a folder nor a file that is being written,
-and some outlive a killed process. On Windows, and on file systems without locks, locking has no effect.
+They are locks of the operating system (flock). The lock files of libraries can lock neither a folder nor a file that is
+being written, and some remain after a process is killed. On Windows, and on file systems without locks, locking has no
+effect.
 """
 
 import os
@@ -12,7 +13,7 @@ from errno import EBADF, EINVAL, ENOLCK, ENOSYS, ENOTSUP
 from pathlib import Path
 
 LOCK = ".lock"
-"""File in a folder by which writers exclude each other; removed at the end."""
+"""File in a folder that a writer locks to exclude other writers; removed when the lock is released."""
 
 _UNSUPPORTED = {EBADF, EINVAL, ENOLCK, ENOSYS, ENOTSUP}
 """Error numbers of file systems without locks, or without locks of folders (NFS)."""
@@ -20,9 +21,9 @@ _UNSUPPORTED = {EBADF, EINVAL, ENOLCK, ENOSYS, ENOTSUP}
 
 @contextmanager
 def hold_lock(folder: Path, *, wait: bool) -> Iterator[bool]:
-    """Hold a folder's lock until the end.
+    """Hold a folder's lock until the end of the ``with`` block.
 
-    False is given if another process holds it and *wait* is false.
+    The value is False if another process holds the lock and *wait* is false.
 
     Raises:
         OSError: the folder is missing or cannot be written to.
@@ -56,11 +57,11 @@ def _open_locked(path: Path, *, wait: bool) -> int | None:
 
 
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
-"""Flag against links: a link could make the lock a foreign file."""
+"""Flag that refuses symbolic links; through a link, the lock could be a file of somebody else."""
 
 
 def is_at(file: int, path: Path) -> bool:
-    """Return whether an open file is still the one of that name."""
+    """Return whether an open file is still the file at *path*."""
     try:
         return os.path.samestat(os.fstat(file), path.stat(follow_symlinks=False))
     except FileNotFoundError:
@@ -68,7 +69,7 @@ def is_at(file: int, path: Path) -> bool:
 
 
 def lock_file(file: int, *, wait: bool = False) -> bool | None:
-    """Lock an open file or folder; return False if another process has it, None without locks."""
+    """Lock an open file or folder; return False if another process holds the lock, None if locks are unsupported."""
     if sys.platform == "win32":
         return None
     import fcntl

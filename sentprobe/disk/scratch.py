@@ -1,8 +1,8 @@
 """Temporary files and folders that are removed when the process exits.
 
-The process that makes one locks it. A killed process leaves its files without a lock, and the next process removes
-them. A process id alone would not tell, since containers number their own. Without locks, only old files count as left
-over.
+The process that creates a file or folder locks it. The files of a killed process are no longer locked, and the next
+process removes them. The process id alone does not show whether a process runs, since each container numbers its own
+processes. Without locks, only old files count as left over.
 """
 
 import errno
@@ -23,25 +23,25 @@ from sentprobe.disk.locks import is_at, lock_file
 HOUR = 3600.0
 
 MAX_AGE_WITHOUT_LOCKS = 24 * HOUR
-"""Age in seconds at which a file counts as left over where there are no locks; commands may take hours."""
+"""Age in seconds from which a file counts as left over if locks are unsupported; a command may take hours."""
 
 _MACHINE = hashlib.sha256(platform.node().encode()).hexdigest()[:8]
-"""Digest of this machine or container in the names of half-written files."""
+"""Digest of the name of this machine or container, for the names of half-written files."""
 
 _PART_NAME = re.compile(r"\.(?P<name>.+)\.sentprobe_(?P<machine>[0-9a-f]{8})_\w{8}\.part")
 
 _MAX_NAME = 64
-"""Maximum number of characters of a file's name in the name of its half-written file."""
+"""Maximum number of characters of a target's name that the name of its half-written file contains."""
 
 PREFIX = f"sentprobe-{re.sub(r'[^A-Za-z0-9.]', '_', platform.node())}-"
-"""Prefix of temporary folders, before the process id; processes of other machines are not looked up."""
+"""Prefix of the names of temporary folders, with the machine's name; the process id follows."""
 
 _SCRATCH_NAME = re.compile(r"(?P<prefix>sentprobe-[A-Za-z0-9._]*-)(?P<process>\d+)-\w+")
 
 
 @contextmanager
 def make_part(target: Path, *, folder: bool = False) -> Iterator[Path]:
-    """Give a new hidden file or folder beside *target*, which is removed at the end.
+    """Give a new hidden file or folder beside *target*; remove the hidden file or folder at the end.
 
     Files that killed processes left in the folder of *target* are removed first.
 
@@ -64,9 +64,9 @@ def make_part(target: Path, *, folder: bool = False) -> Iterator[Path]:
 
 @contextmanager
 def make_scratch_folder() -> Iterator[Path]:
-    """Give a temporary folder named by this process; it is removed at the end.
+    """Give a temporary folder with this process's id in its name; remove the folder at the end.
 
-    A folder that a killed process left is removed when the next one is made.
+    Temporary folders that killed processes left are removed first.
     """
     _remove_left_folders(Path(tempfile.gettempdir()))
     with _hold(lambda: Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))) as folder:
@@ -117,7 +117,7 @@ def _remove(path: Path) -> None:
 
 
 OLD_FOLDER = "old"
-"""Name of the replaced folder within a half-written folder, until the new one has its name."""
+"""Name of the replaced folder inside a half-written folder, until the new folder is in place."""
 
 
 def put_back(part: Path) -> None:
@@ -141,7 +141,7 @@ NAME_FILE = "name"
 
 @cache
 def remove_left_parts(folder: Path) -> None:
-    """Remove left-over half-written files and folders; once for each folder."""
+    """Remove left-over half-written files and folders from *folder*; later calls for the folder do nothing."""
     if os.name != "posix":  # Windows cannot remove open files
         return
     with suppress(OSError):
@@ -159,7 +159,7 @@ def _remove_left_folders(temporary_folder: Path) -> None:
 
 
 def _remove_if_left(path: Path, *, ended: bool) -> None:
-    """Remove a left-over path of this user; *ended* says that its process has ended."""
+    """Remove a path of this user if it is left over; *ended* says that an unlocked path needs no minimum age."""
     with suppress(OSError):
         if path.is_symlink() or path.stat().st_uid != os.getuid():
             return

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 FRAME, PADDING = 1, 3
-"""What a table's frame takes of a line: once, and for each column."""
+"""Number of characters of a line that a table's frame takes: once for the line, and for each column."""
 
 
 def print_text(text: str, *, end: str = "\n") -> None:
@@ -119,7 +119,7 @@ def _compute_table_width(widths: Sequence[int]) -> int:
 def _build_part(
     table: "Table", cells: Sequence[Sequence["Text"]], columns: Sequence[int], min_widths: Sequence[int], width: int
 ) -> "Table":
-    """Return a table of some columns, as wide as their text where there is space."""
+    """Return a table of some columns; a column is as wide as its text if there is space."""
     from rich.table import Table
 
     part = Table()

@@ -136,7 +136,7 @@ def build_caption(text: str | None, label: str | None, *, dashes: str = "") -> C
     """Return the caption and label of a LaTeX table; *dashes* precede their names in messages.
 
     Raises:
-        UsageError: one is empty; a label without a caption, or with signs that LaTeX cannot read.
+        UsageError: caption or label is empty, a label has no caption, or a label has characters that LaTeX cannot read.
     """
     for name, value in (("caption", text), ("label", label)):
         if value is not None and not value.strip():
@@ -162,7 +162,7 @@ def format_tables(
     style: TableFormat,
     caption: Caption = NO_CAPTION,
 ) -> str:
-    """Return tables with their notes or, as CSV and JSON, the flat records."""
+    """Return tables with their notes; for CSV and JSON, return the flat records instead."""
     if style in (TableFormat.CSV, TableFormat.JSON):
         return format_records(records(), style)
     tables = [format_grid(grid, style, caption.add_number(number, len(grids))) for number, grid in enumerate(grids, 1)]
@@ -273,7 +273,7 @@ WRITERS: Mapping[TableFormat, Callable[[Grid], str]] = {
 
 
 def _escape_formula(value: object) -> object:
-    """Return a value that no spreadsheet takes for a formula: such a text begins with a quote.
+    """Return a value that no spreadsheet takes for a formula; a text like a formula gets a quote in front.
 
     >>> _escape_formula("=1+1"), _escape_formula("bow"), _escape_formula(-0.5)
     ("'=1+1", 'bow', -0.5)

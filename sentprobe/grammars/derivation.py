@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 PARENT = -1
-"""As a head: the head of the whole constituent."""
+"""Value of ``head`` for items that depend on the head of the whole constituent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +21,7 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hole:
-    """An unexpanded constituent: its category, and its participant or list."""
+    """An unexpanded constituent; ``name`` is the role of a participant, or the name of a list of adverbs."""
 
     category: str
     name: str
@@ -55,7 +55,7 @@ class FlatItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Loose:
-    """An item without a head yet."""
+    """An item whose head is not yet known."""
 
     index: int
     rel: str
@@ -64,7 +64,7 @@ class _Loose:
 
 @dataclass(slots=True)
 class _Builder:
-    """The flattening of one derivation: contents, heads and relations by position."""
+    """Builder of one flat derivation: contents, heads with relations, and brackets, by position."""
 
     contents: list[Leaf | Hole]
     heads: dict[int, tuple[int, str]]
@@ -72,7 +72,7 @@ class _Builder:
     after: dict[int, str]
 
     def add_node(self, node: Node | Leaf | Hole) -> tuple[int | None, list[_Loose]]:
-        """Add *node*; return its head item, and the items that a higher constituent must attach."""
+        """Add *node*; return the position of its head item, and the items that a higher constituent must attach."""
         if not isinstance(node, Node):
             self.contents.append(node)
             index = len(self.contents) - 1
@@ -90,7 +90,7 @@ class _Builder:
     def attach_children(
         self, visited: list[tuple[Node | Leaf | Hole, int | None, list[_Loose]]]
     ) -> tuple[int | None, list[_Loose]]:
-        """Attach the children to the head child; return the items that cannot be attached here."""
+        """Attach the children to the head child; return its position and the items that still lack a head."""
         head = next((at for child, at, _ in visited if child.rel == "head"), None)
         filler = next((at for child, at, _ in visited if isinstance(child, Node) and child.is_filler), None)
         loose = [

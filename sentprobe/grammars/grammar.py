@@ -1,8 +1,8 @@
-"""The feature grammar: derivation of trees from meanings by unification, slow but exact.
+"""The feature grammar, which derives trees from meanings by unification (slow but exact).
 
 :class:`Grammar` wraps an NLTK feature grammar whose terminals are function words and names of inflected forms
-(:class:`sentprobe.lexicon.Form`). Each form of a word in the lexicon becomes a production, made from the grammar's
-production for the form.
+(:class:`sentprobe.lexicon.Form`). For each inflected form of a word in the lexicon, a production is made from the
+grammar's production for the form's name.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ FORM_NAMES = frozenset(form.value for form in Form)
 
 
 class _Rule:
-    """A production as one feature structure, which one unification instantiates."""
+    """A production as one feature structure, so that a single unification instantiates it."""
 
     __slots__ = ("order", "structure", "terminal", "width")
 

@@ -1,10 +1,10 @@
 """Shapes of constituents, derived once by the grammar and cached.
 
 The structure of a clause depends on its frame, voice, tense, aspect, negation and similar features, but not on its
-words. A shape holds these features. Its *items* are its derivation, with names of forms in place of words and holes in
-place of inner constituents. The package carries some hundred shapes (``english.shapes.json``, made by ``python -m
-sentprobe.grammars``), so that generation does not load NLTK. Shapes that are missing, or belong to another grammar, are
-derived on demand.
+words. A shape holds these features. The *items* of a shape are its flat derivation, with names of forms in place of
+words and holes in place of inner constituents. The package carries some hundred shapes in ``english.shapes.json``, so
+that generation does not load NLTK; ``python -m sentprobe.grammars`` makes this file. Shapes that are missing, or belong
+to another grammar, are derived on demand.
 """
 
 import hashlib
@@ -23,18 +23,18 @@ from sentprobe.grammars.derivation import FlatItem, Hole, Leaf, Node, flatten
 from sentprobe.lexicon import Form, Kind, Word
 
 VERB, NOUN, DETERMINER, RELATIVIZER, ADVERB = "@verb", "@noun", "@det", "@rel", "@adverb"
-"""Lemmas of the items that words of the lexicon fill."""
+"""Placeholder lemmas of the items that are filled with words of the lexicon."""
 
 POSITIVE = "pos"
 MAX_ADVERBS = 6
-"""Longest list of adverbs in the packaged shapes; longer ones are derived."""
+"""Length of the longest list of adverbs in the packaged shapes; shapes of longer lists are derived on demand."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClauseShape:
-    """The features that determine the shape of a clause, with the grammar's own values.
+    """The features that determine the shape of a clause, with the values that the grammar uses.
 
-    ``gap`` is the relativised role ("" in a main clause); ``number`` is the subject's.
+    ``gap`` is the role of the gap ("" in a main clause). ``number`` is the grammatical number of the subject.
     """
 
     frame: str
@@ -140,7 +140,7 @@ def _build_clause_goal(shape: ClauseShape) -> Any:
 
 
 def _make_placeholder_words(shape: Shape) -> tuple[Word, ...]:
-    """Return a word of each kind whose forms are the names of the forms."""
+    """Return a placeholder word of each kind; the spelling of each of its forms is the form's name."""
     onset = isinstance(shape, NounShape) and shape.onset == "vowel"
     verb = Kind(shape.frame) if isinstance(shape, ClauseShape) else Kind.TRANSITIVE
     kinds = (
@@ -178,7 +178,7 @@ def list_all_shapes() -> Iterator[Shape]:
 
 
 class ShapeTable:
-    """The items of each shape: packaged ones, and those derived since."""
+    """The items of each shape: the packaged shapes, and shapes that were derived on demand."""
 
     def __init__(self, items: Iterable[tuple[Shape, FlatItems]] = ()) -> None:
         self._items = dict(items)
@@ -196,7 +196,7 @@ class ShapeTable:
 def dump_shapes(table: Iterable[tuple[Shape, FlatItems]], *, source: str) -> str:
     """Return *table* as JSON, with the digest of *source*; inverse of :func:`load_shapes`.
 
-    Contents, which recur, are listed once; an item is [content, head, rel, before, after].
+    Each distinct content is listed once; an item is [position of its content, head, rel, before, after].
     """
     contents: dict[tuple[str, ...], int] = {}
     shapes = []
@@ -214,7 +214,7 @@ def dump_shapes(table: Iterable[tuple[Shape, FlatItems]], *, source: str) -> str
 
 
 def load_shapes(text: str, *, source: str) -> ShapeTable:
-    """Read the JSON of :func:`dump_shapes`; return an empty table for another grammar."""
+    """Read the JSON of :func:`dump_shapes`; return an empty table if the JSON was made from another grammar."""
     data = json.loads(text)
     if data["grammar"] != _compute_digest(source):
         return ShapeTable()

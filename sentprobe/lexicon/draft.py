@@ -21,7 +21,7 @@ CLOSED_KINDS = frozenset(Kind) - frozenset(OPEN_KINDS)
 
 @dataclass(frozen=True, slots=True)
 class DraftWord:
-    """A word and the entry it was read from."""
+    """A word, and the file entry that defines it."""
 
     word: Word
     entry: LexiconEntry
@@ -34,7 +34,7 @@ class DraftWord:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A file's words and vocabularies; *inherited* are words that another file lends."""
+    """A file's words and vocabularies; ``inherited`` holds words taken from another lexicon."""
 
     document: Document
     items: tuple[DraftWord, ...]
@@ -52,9 +52,9 @@ class Draft:
 
 
 def make_draft(document: Document, lent_words: tuple[Word, ...] = (), *, ask: FormSource = look_up) -> Draft:
-    """Build a document's words; kinds without a section inherit the *lent_words*.
+    """Build a document's words; kinds without a section get their words from *lent_words*.
 
-    *ask* gives the forms that are not stated.
+    *ask* returns the inflected forms that the document does not state.
     """
     sections = [s for s in document.sections if s.name in KINDS]
     items = tuple(
@@ -89,7 +89,7 @@ def make_forms(lemma: str, kind: Kind, table: Mapping[str, object], ask: FormSou
 
 
 def make_vocabularies(draft: Draft) -> dict[str, Vocabulary]:
-    """Resolve the vocabularies; a file without any has one, `all`, with all of its words."""
+    """Resolve the vocabularies; a file without a vocabulary gets the vocabulary `all` of all its words."""
     names = {s.name.removeprefix(f"{VOCABULARY}."): resolve_vocabulary(s, draft) for s in draft.vocabularies}
     chosen = names or {"all": resolve_vocabulary(choose_everything(draft), draft)}
     return {name: Vocabulary(name, words) for name, words in chosen.items()}

@@ -1,8 +1,8 @@
-"""Inflected forms of a lemma that the lexicon file does not state.
+"""Inflected forms that the lexicon file does not state.
 
-The forms are lemminflect's, whose tables load slowly. Its answers for the built-in words are therefore stored in
-`inflections.tsv`, which `python -m sentprobe.lexicon` rewrites; a test compares them. :mod:`sentprobe.lexicon.memory`
-stores the answers for other words.
+The forms come from the library lemminflect, whose tables load slowly. Its answers for the built-in words are therefore
+stored in `inflections.tsv`, which `python -m sentprobe.lexicon` rewrites; a test compares the file with lemminflect.
+:mod:`sentprobe.lexicon.memory` stores the answers for other words.
 """
 
 import re
@@ -61,7 +61,7 @@ def read_kept_forms() -> Mapping[tuple[str, Form], str]:
 
 
 def format_kept_forms(words: Iterable[Word]) -> str:
-    """Return the text of `inflections.tsv` for these words: a line LEMMA, FORM, spelling each."""
+    """Return the text of `inflections.tsv` for these words; each line has lemma, form and spelling."""
     pairs = {(w.lemma, f): None for w in words for f in w.forms if w.kind is Kind.NOUN or w.kind in VERBS}
     questions = ((lemma, form) for lemma, form in pairs if form not in LEMMA_FORMS)
     return "".join(f"{lemma}\t{form}\t{look_up(lemma, form) or ''}\n" for lemma, form in questions)

@@ -10,16 +10,16 @@ WordReading = tuple[Word, Form]
 
 
 class UnknownWordError(UsageError):
-    """A lemma of that kind is not in the lexicon."""
+    """A lemma is not in the lexicon with the requested kind."""
 
 
 class UnknownVocabularyError(UsageError):
-    """The lexicon has no vocabulary of that name."""
+    """The lexicon has no vocabulary with the requested name."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lexicon:
-    """A set of words and the vocabularies chosen from it; equal only to itself."""
+    """A set of words, and vocabularies that select some of the words; compared by identity."""
 
     source: str
     entries: tuple[Word, ...] = field(repr=False)
@@ -42,8 +42,8 @@ class Lexicon:
         """Return the word with this lemma and kind.
 
         Raises:
-            UnknownWordError: there is none; the message names the nearest lemma of the kind, or says which kinds the
-                lemma has instead.
+            UnknownWordError: there is no such word; the message names the nearest lemma of the kind, or the kinds that
+                the lemma has.
 
         >>> from sentprobe.lexicon import english
         >>> english().get("student", Kind.NOUN).forms[Form.NNS]
@@ -64,14 +64,14 @@ class Lexicon:
         return suggest(lemma, (word.lemma for word in self.words(kind)))
 
     def kinds_of(self, lemma: str) -> tuple[Kind, ...]:
-        """Return the kinds that a lemma has, none if the lexicon does not know it."""
+        """Return the kinds that a lemma has; empty if the lemma is not in the lexicon."""
         return tuple(kind for kind in Kind if (kind, lemma) in self._by_lemma)
 
     def vocabulary(self, name: str) -> Vocabulary:
         """Return the vocabulary of that name.
 
         Raises:
-            UnknownVocabularyError: there is none; the message lists those there are.
+            UnknownVocabularyError: there is no such vocabulary; the message lists the existing vocabularies.
 
         >>> from sentprobe.lexicon import english
         >>> english().vocabulary("compeval").words[Kind.INTRANSITIVE]
@@ -91,7 +91,7 @@ class Lexicon:
         return Lexicon(self.source, self.entries, {**self.vocabularies, name: new})
 
     def find(self, form_text: str) -> tuple[WordReading, ...]:
-        """Return every reading of an inflected form as (word, form), none if there is no such form.
+        """Return every reading of an inflected form as (word, form); empty if no word has the form.
 
         >>> from sentprobe.lexicon import english
         >>> [(word.lemma, form.name) for word, form in english().find("slept")]

@@ -64,14 +64,14 @@ def check_form_clash(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def find_reserved_words(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Yield the words that look like one of the grammar's own."""
+    """Yield the words with a form that the grammar itself puts into sentences."""
     for item in draft.items:
         for text in sorted(RESERVED & frozenset(item.word.forms.values())):
             yield item.entry.line, f"{text!r} of {item.word.lemma!r} is a word of the grammar"
 
 
 def find_shared_forms(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Yield the forms that two words share, except a verb with and without an object."""
+    """Yield the forms that two words share, except the transitive and the intransitive use of one verb."""
     owners = {text: word for word in draft.inherited for text in word.forms.values()}
     for item in draft.items:
         for text in dict.fromkeys(item.word.forms.values()):
@@ -187,7 +187,7 @@ def find_problems(draft: drafts.Draft) -> tuple[Problem, ...]:
 
 
 def find_identity(word: Word) -> tuple[str, str]:
-    """Return a key of a word; two words with one key may share a form."""
+    """Return a key of a word; two words with the same key may share a form."""
     if word.kind in VERBS:
         return word.lemma, "verb"
     return (word.lemma, word.kind) if word.kind in OPEN_KINDS else ("", "closed")
@@ -212,13 +212,13 @@ def find_unexpected(keys: Iterable[str], known_keys: tuple[str, ...], line: int)
 
 
 def list_vocabulary_entries(draft: drafts.Draft) -> list[LexiconEntry]:
-    """Return the lists of all vocabularies that have a known key."""
+    """Return the entries with a known key of all vocabularies."""
     entries = [entry for section in draft.vocabularies for entry in section.entries]
     return [entry for entry in entries if entry.key in (*OPEN_KINDS, drafts.EXCEPT)]
 
 
 def suggest_nearest(name: str, known_names: Iterable[str]) -> str:
-    """Return the suggestion of a known name; enums are given by their values."""
+    """Return a message part that suggests the nearest known name; an enum member is named by its value."""
     return suggest(name, map(str, known_names))
 
 

@@ -22,7 +22,7 @@ from sentprobe.values import parse_json
 from sentprobe.versions import describe_package
 
 FORMAT = "sentprobe-forms 1"
-"""Beginning of the first line."""
+"""Name of the format, with which the first line of a file of answers begins."""
 
 FOLDER = "lexicons"
 """Folder of the files in the cache."""
@@ -30,7 +30,7 @@ FOLDER = "lexicons"
 _FILE = re.compile(r"[0-9a-f]{32}\.json|\.[0-9a-f]{32}\.json\.\w+\.part")
 
 Answers = dict[tuple[str, Form], str | None]
-"""The spelling of a form of a lemma; None: lemminflect has none."""
+"""The spelling by lemma and form; None means that lemminflect has no such form."""
 
 
 class DamagedAnswersError(SentprobeError):
@@ -39,7 +39,7 @@ class DamagedAnswersError(SentprobeError):
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Stored answers; lemminflect is asked once for each missing one."""
+    """Stored answers of lemminflect; it is asked once for each missing answer."""
 
     answers: Answers
 
@@ -52,9 +52,9 @@ class Memory:
 
 @contextmanager
 def remember_forms(cache: Path, text: str) -> Iterator[FormSource]:
-    """Give a source of forms for the words of the lexicon *text*; new answers are kept on success.
+    """Give a source of forms for the words of the lexicon *text*; store new answers if no error occurs.
 
-    The file is below the folder *cache*, which is made if need be.
+    The file of answers is below the folder *cache*, which is created if it does not exist.
     """
     path = find_answers_path(cache, text)
     memory = Memory({})
@@ -76,7 +76,7 @@ def find_answers_path(cache: Path, text: str) -> Path:
 
 
 def find_kept_files(cache: Path) -> list[Path]:
-    """Return the files of answers below the folder *cache*, half-written ones included."""
+    """Return the files of answers below the folder *cache*, including half-written files."""
     try:
         return sorted(path for path in (cache / FOLDER).iterdir() if _FILE.fullmatch(path.name))
     except (FileNotFoundError, NotADirectoryError):

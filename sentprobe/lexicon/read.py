@@ -20,7 +20,7 @@ BUILT_IN = "english.toml"
 
 
 def read_lexicon(path: Path | Traversable, *, cache: Path | None = None) -> Lexicon:
-    """Read a lexicon file; in the folder *cache*, if one is given, the words' forms are kept.
+    """Read a lexicon file; if *cache* is a folder, store the words' inflected forms in it.
 
     Raises:
         LexiconError: the file is wrong; all of its problems are reported.
@@ -34,11 +34,11 @@ def read_lexicon(path: Path | Traversable, *, cache: Path | None = None) -> Lexi
 
 
 def read_lexicon_text(text: str, source: str, *, ask: FormSource = look_up) -> Lexicon:
-    r"""Read a lexicon from the text of its file; *source* is the name that errors show.
+    r"""Read a lexicon from the text of its file; error messages call the file *source*.
 
-    A file that has no section of determiners or of relativizers gets those of the built-in lexicon; one that has no
-    vocabulary gets the vocabulary `all` of all of its words. *ask* gives the inflected forms that the text does not
-    state.
+    A file without a section of determiners or of relativizers gets these words from the built-in lexicon. A file
+    without a vocabulary gets the vocabulary `all` of all its words. *ask* returns the inflected forms that the text
+    does not state.
 
     Raises:
         LexiconError: the text is wrong; all of its problems are reported.
@@ -89,7 +89,7 @@ def decode_text(data: bytes, path: str) -> str:
     """Return UTF-8 bytes as text.
 
     Raises:
-        LexiconError: L010 with its line, the bytes are not UTF-8.
+        LexiconError: the bytes are not UTF-8; the problem is L010, with its line.
     """
     try:
         return data.decode("utf-8")
@@ -105,10 +105,10 @@ def load_lexicon(path: Path | None) -> Lexicon:
 
 
 def choose_vocabulary(lexicon: Lexicon, usual: str = "english") -> str:
-    """Return *usual* if the lexicon has it, else the lexicon's only vocabulary.
+    """Return the name *usual* if the lexicon has this vocabulary, else the name of its only vocabulary.
 
     Raises:
-        UsageError: there are several.
+        UsageError: the lexicon has several vocabularies, and none is called *usual*.
     """
     names = tuple(lexicon.vocabularies)
     if usual in names or len(names) == 1:

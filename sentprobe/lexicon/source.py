@@ -32,7 +32,7 @@ class Place:
 
 
 KeyPlaces = dict[tuple[str, str | None], Place]
-"""The first place of each section and key."""
+"""The place of the first occurrence of each section and key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A lexicon file; *repeated* pairs each repeated key with the place of the first."""
+    """A lexicon file; ``repeated`` pairs each repetition of a key with the key's first place."""
 
     path: str
     lines: tuple[str, ...]
@@ -64,7 +64,7 @@ class Document:
     repeated: tuple[tuple[Place, Place], ...]
 
     def find_line(self, member: str, *, after: int) -> int:
-        """Return the first line from *after* on with the string *member*, else *after* itself."""
+        """Return the number of the first line from line *after* on that has the string *member*, else *after*."""
         quoted = (f'"{member}"', f"'{member}'")
         for number, line in enumerate(self.lines[after - 1 :], start=after):
             if any(string in line for string in quoted):
@@ -76,7 +76,7 @@ def read_document(text: str, path: str) -> Document:
     """Return the sections and entries of a lexicon file's text.
 
     Raises:
-        LexiconError: L010, the text is not TOML.
+        LexiconError: the text is not TOML (problem L010).
     """
     places = tuple(scan_places(text))
     firsts: KeyPlaces = {}

@@ -1,4 +1,4 @@
-"""Words with their kinds, inflected forms and flags; and vocabularies, which choose among them."""
+"""Words with their kinds, inflected forms and flags; and vocabularies, which select words."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ class Kind(StrEnum):
 
 
 class Form(StrEnum):
-    """An inflected form: a Penn tag, for a determiner the number and the sound that follow."""
+    """An inflected form: a Penn tag; for a determiner, also the number and first sound of the following noun."""
 
     NN = "NN"
     NNS = "NNS"
@@ -37,12 +37,12 @@ class Form(StrEnum):
 
 
 class Flag(StrEnum):
-    """A property of a verb that keeps it out of generated sentences unless asked for."""
+    """A property of a verb that excludes some of its uses from generated sentences, unless an option allows them."""
 
     STATIVE = "stative"
-    """A state, not good in the progressive: "is believing"."""
+    """The verb is stative, so the progressive is unacceptable: "is believing"."""
     SYNCRETIC = "syncretic"
-    """The past equals the plain form: "hit"."""
+    """The past form of the verb equals the plain form: "hit"."""
 
 
 VERB_FORMS = (Form.VB, Form.VBP, Form.VBZ, Form.VBD, Form.VBG, Form.VBN)
@@ -73,12 +73,12 @@ class Word:
     forms: Mapping[Form, str] = field(hash=False)
     flags: frozenset[Flag] = frozenset()
     vowel: bool = False
-    """Begins with a vowel sound, so takes "an" (nouns only)."""
+    """Whether a noun begins with a vowel sound, and so takes "an"; False for other kinds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """A named choice of lemmas; *words* has every kind of :data:`OPEN_KINDS`."""
+    """A named selection of lemmas; ``words`` has an entry for every kind of :data:`OPEN_KINDS`."""
 
     name: str
     words: Mapping[Kind, tuple[str, ...]] = field(hash=False)

@@ -18,7 +18,7 @@ BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 def write_lexicon_text(lexicon: Lexicon) -> str:
     """Return a lexicon as TOML that :func:`~sentprobe.lexicon.read_lexicon_text` reads back.
 
-    An entry states only what reading could not find out by itself.
+    An entry states only the forms and flags that the reader would not infer from the lemma.
     """
     kinds = [kind for kind in Kind if lexicon.words(kind)]
     sections = [[f"[{kind}]", *map(write_word, lexicon.words(kind))] for kind in kinds]
@@ -50,7 +50,7 @@ def list_stated_values(word: Word) -> Iterator[tuple[str, str]]:
 
 
 def is_plain(word: Word) -> bool:
-    """Return whether every form of the word's kind is guessed right."""
+    """Return whether the reader infers every form of the word from its lemma."""
     forms = FORMS[word.kind]
     return all(word.forms.get(form) == (guess_form(word.lemma, word.kind, form) or "") for form in forms)
 
@@ -76,7 +76,7 @@ def format_list(names: tuple[str, ...] | list[str]) -> str:
 
 
 def format_key(name: str) -> str:
-    """Return a TOML key, in quotes where it needs them."""
+    """Return a TOML key, in quotes if TOML requires quotes."""
     return name if BARE_KEY.fullmatch(name) else quote(name)
 
 

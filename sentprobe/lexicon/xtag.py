@@ -62,7 +62,7 @@ class Xtag:
     table: Mapping[tuple[str, Form], tuple[str, ...]] = field(repr=False, hash=False)
 
     def forms(self, lemma: str, form: Form) -> tuple[str, ...]:
-        """Return the spellings of a form, none if the database lacks it."""
+        """Return the spellings of a form; empty if the database lacks the form."""
         return self.table.get((lemma, form), ())
 
 
@@ -86,7 +86,7 @@ class XtagLexicon:
     omitted: tuple[OmittedLemma, ...]
 
     def read(self, source: str = "xtag.toml") -> Lexicon:
-        """Read the text; raises LexiconError if its words clash."""
+        """Read the text as a lexicon; raise LexiconError if two words share a form."""
         return read_lexicon_text(self.text, source)
 
 
@@ -146,8 +146,8 @@ def parse_analyses(line: str, where: str) -> Iterator[tuple[str, Form, str]]:
 def lexicon_from_lemmas(xtag: Xtag, lemmas: Mapping[Kind, Iterable[str]]) -> XtagLexicon:
     """Make a lexicon of the lemmas of each kind, with the inflected forms of the database.
 
-    A lemma that lacks a form is omitted and reported. Of several spellings, our own is taken if the database has it,
-    else the database's first. The vocabulary `xtag` has all words.
+    A lemma that lacks a form is omitted and reported. Of several spellings, sentprobe's own is taken if the database
+    has it, else the first in the database. The vocabulary `xtag` has all words.
     """
     words: list[Word] = []
     omitted: list[OmittedLemma] = []
@@ -173,6 +173,6 @@ def make_word(xtag: Xtag, lemma: str, kind: Kind) -> Word:
 
 
 def choose_spelling(xtag: Xtag, lemma: str, kind: Kind, form: Form) -> str:
-    """Return our own spelling of a form if the database has it, else the database's first."""
+    """Return sentprobe's own spelling of a form if the database has it, else the first in the database."""
     xtag_spellings, own_spelling = xtag.forms(lemma, form), guess_form(lemma, kind, form)
     return own_spelling if own_spelling in xtag_spellings else xtag_spellings[0]

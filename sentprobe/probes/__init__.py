@@ -1,4 +1,4 @@
-"""Probing tasks, encoders, the classifiers trained on their vectors, and what they say.
+"""Probing tasks, encoders, the classifiers trained on their vectors, and the results.
 
 The names for everyday use are those of :mod:`sentprobe`.
 """

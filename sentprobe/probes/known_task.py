@@ -42,7 +42,7 @@ def give_reason(reason: str, *cues: Cue) -> dict[Cue, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redundancy:
-    """How often the property of one word is also that of most words of its kind."""
+    """How often most words of the same kind in the sentence share the property of the word asked about."""
 
     feature: str
     """Property that several words have, as in ``tense of its verbs``."""
@@ -53,10 +53,10 @@ class Redundancy:
 
 
 AGREEING = "test agreeing"
-"""Card count: test items whose answer most words of the kind agree with."""
+"""Card count: test items for which most other words of the same kind agree with the answer."""
 
 TIED = "test tied"
-"""Card count: test items for which as many words agree as disagree."""
+"""Card count: test items for which as many of these words agree as disagree."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

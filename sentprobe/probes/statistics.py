@@ -164,7 +164,7 @@ class SpreadParts:
     total: float
     """Sample standard deviation over all probes."""
     draws: float
-    """Standard deviation due to draws; with one probe a draw, due to both."""
+    """Standard deviation due to draws; with one probe per draw, due to draws and probes together."""
     probes: float | None
     """Standard deviation due to the probes of one draw; None if each draw has one probe."""
     interval: Interval

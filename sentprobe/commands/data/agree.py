@@ -205,7 +205,7 @@ def _describe_tags(agreement: "table_agreement.TableAgreement") -> str:
 
 
 def _list_tasks_needing(need: str) -> str:
-    """Return the names of the tasks of Conneau et al. with this need, a member of TableNeed."""
+    """Return the names of the tasks of Conneau et al. that need the columns named *need* in TableNeed."""
     from sentprobe.probes.natural.catalogue import TASKS
     from sentprobe.probes.natural.natural_task import TableNeed, TaskGroup
 

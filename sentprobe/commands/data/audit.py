@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 STYLES = ("text", "markdown", "json")
 
 _WITH_CARD = "directory"
-"""The format of datasets with a card."""
+"""The only dataset format that has a card."""
 
 
 class LeakError(SentprobeError):
-    """A cue that should be uninformative is above chance, with --strict or --expect."""
+    """With --strict or --expect: a cue that should be uninformative is above chance."""
 
 
 def audit(

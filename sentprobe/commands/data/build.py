@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False)
 
 WITHOUT_COLUMNS = ("hub", "published", "senteval")
-"""The formats that store no columns of items."""
+"""The dataset formats that do not store the additional columns of items."""
 
 
 @app.command("build", cls=CommandWithTaskList)
@@ -107,7 +107,8 @@ def build_into(
     be built.
 
     Raises:
-        UsageError: an unknown format, or one without probe words; *out* is in the way.
+        UsageError: an unknown format; a format that cannot store probe words; an existing *out* that must not be
+            replaced.
         SentprobeError: a dataset or the table cannot be made, read or written.
     """
     from sentprobe.probes import formats
@@ -136,7 +137,7 @@ def build_into(
 
 
 def _find_licence(name: str | None, fmt: str) -> str:
-    """Return the licence for the README; raise UsageError if it is invalid or not used."""
+    """Return the licence for the README; raise UsageError if the licence is invalid or the format has no README."""
     from sentprobe.probes import formats
 
     if name is not None and fmt != formats.HUB:

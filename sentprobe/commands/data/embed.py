@@ -67,7 +67,7 @@ def embed(
 
 
 def check_output(out: Path, source: str, encoder: Spec) -> None:
-    """Raise UsageError if *out* cannot be written, or is the source or the file of ``bow:FILE``."""
+    """Raise UsageError if *out* cannot be written, or is an input: the source, or FILE of the encoder ``bow:FILE``."""
     if out.is_dir():
         raise UsageError(f"{out}: is a directory, not a file to write")
     if not out.parent.is_dir():
@@ -83,8 +83,8 @@ def read_sentences(source: str, *, seed: int = 0, command: str = "", reporter: R
     line.
 
     Raises:
-        UsageError: no such file, or no sentence in it.
-        SentprobeError: the source has a wrong format; names the place.
+        UsageError: the source does not exist or has no sentence.
+        SentprobeError: the source has a wrong format; the message names the place.
     """
     reporter = reporter or SilentReporter()
     sentences = list(dict.fromkeys(_read_source(source, seed=seed, command=command, reporter=reporter)))

@@ -25,11 +25,11 @@ class ListedEncoder:
     example: str
     summary: str
     argument: str
-    """Whether it takes an argument: none, optional or required."""
+    """Whether the kind takes an argument: none, optional or required."""
     extra: str
-    """The extra that it needs; empty if none."""
+    """The extra (optional dependencies) that the kind needs; empty if it needs no extra."""
     extra_for: str
-    """The feature that needs the extra; empty if all do."""
+    """The feature that needs the extra; empty if the whole kind needs it."""
     installed: bool
 
 

@@ -34,7 +34,7 @@ def sentences(
     context: typer.Context,
     targets: Annotated[
         list[str],
-        typer.Argument(metavar="SUITE|PATH...", help="compeval; natural and a table of probe analyze; or datasets."),
+        typer.Argument(metavar="SUITE|PATH...", help="compeval, natural TABLE (from probe analyze), or datasets."),
     ],
     out: Annotated[Path | None, opt.build_out_option("Write to this file instead of stdout.")] = None,
     format_: Annotated[

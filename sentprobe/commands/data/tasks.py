@@ -37,11 +37,11 @@ class ListedTask:
     """The default number of items by split."""
     paper: str
     published: str
-    """The name of the published file, if it differs; else empty."""
+    """The name of the published file if it differs from the task's name; else empty."""
     classifier: str
     """The classifier preset of its paper."""
     probe_words: str
-    """The vectors of probe words: one-hot, or encoder (the encoder's own)."""
+    """The vectors of probe words: "one-hot", or "encoder" for the encoder's word vectors."""
 
 
 def list_tasks() -> tuple[ListedTask, ...]:

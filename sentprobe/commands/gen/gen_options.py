@@ -10,7 +10,7 @@ from sentprobe.lexicon import Flag
 
 MUST = "Required and forbidden content"
 OUTPUT = "Output"
-"""Panels of ``--help``."""
+"""MUST and OUTPUT are titles of panels of ``--help``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

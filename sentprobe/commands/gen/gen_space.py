@@ -20,7 +20,7 @@ from sentprobe.lexicon.read import choose_vocabulary
 from sentprobe.progress import show_bars
 
 PROGRESS_THRESHOLD = 50_000
-"""The number of sentences from which on a progress bar is shown."""
+"""The smallest number of sentences for which a progress bar is shown."""
 
 
 def make_space(
@@ -32,7 +32,7 @@ def make_space(
     features: FeatureOptions | None = None,
     words: WordOptions | None = None,
 ) -> Space:
-    """Return the space of the options; no templates means all, or those of the config file.
+    """Return the space of the options; without templates, use the templates of the config file, else all templates.
 
     Raises:
         UsageError: an option is unknown or contradictory.
@@ -113,7 +113,7 @@ def choose_record_format(out: Path | None, name: str | None, *, otherwise: str) 
     """Return the format for *out* or, without *out*, for a file with the suffix *otherwise*.
 
     Raises:
-        UsageError: unknown format, or one that standard output cannot take.
+        UsageError: the format is unknown, or cannot be written to standard output.
     """
     format_name = find_record_format(out.suffix if out else otherwise, name)
     if out is None and format_name == PARQUET:

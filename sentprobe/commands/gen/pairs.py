@@ -117,7 +117,7 @@ def pairs(
 
 
 def _check_use(use: PairUse, style: "TripletFormat", *, nli: bool) -> None:
-    """Raise UsageError if the format or --nli does not go with the use."""
+    """Raise UsageError if the format or --nli cannot be combined with this use of pairs."""
     from sentprobe.generator.pairs import training_files as training
 
     if use is PairUse.TRAINING:

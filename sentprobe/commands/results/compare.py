@@ -155,7 +155,7 @@ def compare_runs(
 
 
 def _compare_or_report(compare_pairs: "Callable[[], tuple[Comparison, ...]]") -> "tuple[Comparison, ...]":
-    """Return the comparisons; if there are none, print the reason."""
+    """Return the comparisons; if probes cannot be compared, print the reason and return no comparisons."""
     try:
         return compare_pairs()
     except (UsageError, ResultsError) as error:
@@ -193,8 +193,8 @@ def compare_distances(
     """Compare encoders by their distances, within a run or between two runs.
 
     Raises:
-        UsageError: several encoders and none is named; too few encoders; an unknown encoder; a nearness that was not
-            measured.
+        UsageError: a run has several encoders but none is chosen; there are too few encoders; an encoder is unknown; a
+            nearness was not measured.
         ResultsError: the encoders were not measured on the same triplets.
     """
     from sentprobe.commands.results.results_input import check_distances
@@ -236,7 +236,7 @@ def _build_unknown_encoder_error(path: Path, encoder: str, encoder_names: Sequen
 
 
 def _check_kinds(compared_runs: Sequence[ComparedRun]) -> None:
-    """Raise ResultsError if one run has geometry alone and another has none."""
+    """Raise ResultsError if one run has only geometry and the other run has no geometry."""
     without_geometry = [run for run in compared_runs if not run.tables]
     geometry_only = [run for run in compared_runs if run.tables and not run.probed]
     if geometry_only and without_geometry:
@@ -277,7 +277,7 @@ def compare_probes(
 
 
 def _check_runs(runs: Sequence[str], against: str | None) -> None:
-    """Check that the runs make two sides of a comparison."""
+    """Raise UsageError unless the runs define two sides of a comparison."""
     if len(runs) > 2:
         raise UsageError(f"give one or two runs, not {len(runs)}")
     if len(runs) == 2 and against is not None:

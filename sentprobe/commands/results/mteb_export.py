@@ -17,7 +17,8 @@ def write_for_mteb(runs: Sequence[Path], out: Path | None, context: typer.Contex
     """Write the results of runs into a folder, and print its path.
 
     Raises:
-        UsageError: no folder; an option for tables; no results, or two of an encoder on a task.
+        UsageError: no output folder is given; an option is for tables; there are no results, or two results of an
+            encoder on a task.
         ResultsError: a results file is damaged.
     """
     if out is None:

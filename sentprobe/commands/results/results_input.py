@@ -16,7 +16,7 @@ from sentprobe.probes.results.store import read_results
 
 
 def read_runs(runs: Sequence[Path]) -> Results:
-    """Read several runs as one; tasks, and the layers of each model, have the order of the tables."""
+    """Read several runs as one; sort tasks, and the layers of each model, as in the tables."""
     records = [record for path in runs for record in read_results(path).records]
     return sort_results(Results(tuple(records)))
 
@@ -35,7 +35,7 @@ def read_distances(runs: Sequence[Path]) -> tuple[GeometryResult, ...]:
 
 
 def check_distances(results: Sequence[GeometryResult], nearness: Nearness) -> None:
-    """Raise UsageError if no result has this nearness; cosine, the default, always passes."""
+    """Raise UsageError if no result has this measure of nearness; cosine, the default, is always accepted."""
     if nearness is Nearness.COSINE:
         return
     if not results:
@@ -44,12 +44,12 @@ def check_distances(results: Sequence[GeometryResult], nearness: Nearness) -> No
 
 
 def build_sides(results: Results, source: str, table: int | None = None, *, hint: str = "") -> list[EncoderResults]:
-    """Return the encoders of runs without duplicates; *table* selects one of several tables.
+    """Return the results of each encoder of the runs; *table* selects one of several tables.
 
     *hint* ends the message of a command that has no option --table.
 
     Raises:
-        UsageError: no such table; without a table, two results of an encoder on a task.
+        UsageError: the table does not exist; or *table* is None and an encoder has two results on a task.
     """
     tables = split_settings(sort_results(results))
     if table is not None and len(tables) > 1:

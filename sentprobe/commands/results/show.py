@@ -123,7 +123,7 @@ def _check_notes(by_length: str | None, style: tw.TableFormat, *, notes_requeste
 
 
 def _check_probed(results: "Results", requested: Mapping[str, bool]) -> None:
-    """Raise UsageError for options about probes if there are results of geometry alone."""
+    """Raise UsageError for options about probes if all results are of geometry."""
     for option, is_requested in requested.items():
         if is_requested and not results.records:
             raise UsageError(f"{option} is for probes, and the results are of geometry alone")

@@ -54,7 +54,7 @@ class View:
 
 
 def separate_curves(results: Results, view: View, learning_curves: Sequence[TrainingCurve]) -> tuple[Results, View]:
-    """Return the results of finished encoders, and a view with training curves of the others."""
+    """Separate encoders probed during training: return the other results, and a view with the training curves."""
     separated = separate_training_curves(results, view.distances, learning_curves)
     return separated.untracked, replace(view, distances=separated.untracked_distances, curves=separated.curves)
 
@@ -69,7 +69,7 @@ def read_shown_audits(paths: Sequence[Path]) -> "tuple[Audit, ...]":
 
 
 def _load_stored_items(results: Results) -> tuple[ItemTable, ...]:
-    """Return the test items that are stored with the results, without damaged ones."""
+    """Return the test items that are stored with the results; skip damaged test items."""
     results_by_dataset = {(r.source, r.task, r.dataset_fingerprint): r for r in results.records}
     results_with_items = (result for result in results_by_dataset.values() if has_items(result, Path(result.source)))
     tables = (table for result in results_with_items for table in _load_items(result))

@@ -202,12 +202,12 @@ def _print_table(
 
 
 def build_spaces(lexicon: Lexicon, names: Sequence[str], drawing: "TripletSampling") -> "list[TripletSpace]":
-    """Return the triplet spaces of the named contrasts; without names, of all that are possible.
+    """Return the triplet spaces of the named contrasts; without names, of all contrasts that are possible.
 
     Contrasts that are left out are reported on stderr.
 
     Raises:
-        UsageError: an unknown contrast; templates that do not have it; too few triplets.
+        UsageError: an unknown contrast; a contrast that is impossible in the templates; too few triplets.
     """
     from sentprobe.generator.pairs.contrasts import CONTRASTS
     from sentprobe.generator.pairs.triplets import ImpossibleContrastError, TripletSpace

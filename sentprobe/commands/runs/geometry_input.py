@@ -24,7 +24,7 @@ MIRROR_TASKS = ("Order", "SemRole", "Negation")
 TRIPLET_OPTIONS = {
     "contrast": "--contrast", "n": "--n", "variants": "--variants", "template": "--template",
 }  # fmt: skip
-"""By parameter: the options that select drawn triplets."""
+"""The options that select drawn (sampled) triplets, by parameter name."""
 
 
 def split_triplet_files(words: Sequence[str]) -> tuple[list[Path], list[str]]:
@@ -129,9 +129,9 @@ def build_mirror_materials(
 def _pair_with_drawings(
     targets: Targets, datasets: "Sequence[ProbeDataset]", drawing: "TripletSampling"
 ) -> "Iterator[tuple[ProbeDataset, TripletSampling]]":
-    """Yield each dataset with its drawing: this command's if it was built now, else its card's.
+    """Yield each dataset with the sampling that made it: this command's sampling, or the sampling in its card.
 
-    The card of a dataset that was built now has this command line.
+    A dataset was built by this command if its card has this command line.
     """
     for data in datasets:
         built = bool(targets.built) and data.card.command == opt.format_command_line()

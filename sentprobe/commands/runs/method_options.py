@@ -58,7 +58,7 @@ class MethodOptions:
     ] = None
 
     def find_conditions(self) -> "tuple[Condition, ...]":
-        """Return the conditions that the methods train.
+        """Return the conditions that the methods train (a condition is the data that a probe is trained on).
 
         Raises:
             UsageError: unknown method.

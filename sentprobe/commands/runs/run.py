@@ -38,7 +38,7 @@ def run(
         list[str],
         typer.Argument(
             metavar="SUITE|PATH...",
-            help="compeval; natural and a table of probe analyze; or datasets.",
+            help="compeval, natural TABLE (analyze), or datasets.",
             autocompletion=completion.complete_suite,
         ),
     ],
@@ -55,7 +55,7 @@ def run(
     seed: Annotated[int, opt.build_seed_option("data, encoders and probes")] = 0,
     seeds: Annotated[int, typer.Option(help="Number of probe seeds, counted from --seed.")] = 1,
     draws: Annotated[
-        int, typer.Option(help="Repeat N times with new data, new probes, and new weights of untrained encoders.")
+        int, typer.Option(help="Repeat with N independent draws of data, random encoders and probes.")
     ] = 1,
     intervals: opt.IntervalsOption = False,
     sources: opt.SourcesOption = False,
@@ -185,14 +185,14 @@ def run(
 
 
 def _command_for_notes(out: Path | None) -> str:
-    """Return the command that prints all notes of a run."""
+    """Return a hint for the command or option that prints all notes of a run."""
     if out is None:
         return "add --notes (with --out, probe show can print them later)"
     return f"probe show {shlex.quote(str(out))} --notes"
 
 
 def _describe_stored_work(placement: "RunPlacement") -> str:
-    """Describe the work that a stopped run keeps."""
+    """Describe the results or vectors that are kept if a run is stopped."""
     if placement.out is not None:
         return describe_resumption(Path(placement.out))
     cached = placement.cache is not None

@@ -22,7 +22,7 @@ from sentprobe.values import parse_toml
 UNWRITTEN_KEYS = ("config", "force", "dry-run")
 """The keys that a run file leaves out."""
 
-CONFIG_HELP = "Read options from a file like a run's run.toml; the command line wins."
+CONFIG_HELP = "Options from a file; the command line wins."
 
 HEAD = "# The settings of a run. To do it again: probe run --config THIS_FILE --out ELSEWHERE\n"
 

@@ -85,7 +85,7 @@ def train(
     details: train_options.DetailChoices,
     where: train_options.MachineChoices,
 ) -> None:
-    """Train an encoder of Conneau et al. or Adi et al. on your texts, and probe it during training."""
+    """Train an encoder on your texts, and probe it during training."""
     check_count("seeds", seeds)
     check_count("jobs", where.jobs)
     check_count("threads", where.threads)
@@ -111,7 +111,7 @@ def train(
 
 
 def _describe_checkpoints(plans: "Sequence[TrainingPlan]", out: Path) -> str:
-    """Return the message for a stopped training: where it resumes, if there is a checkpoint."""
+    """Return the message for a stopped training: how to resume it, or that nothing is kept without a checkpoint."""
     from sentprobe.probes.pretraining import checkpoint
 
     has_checkpoint = any((plan.out / checkpoint.CHECKPOINT_FOLDER / checkpoint.STATE_FILE).exists() for plan in plans)
@@ -249,7 +249,7 @@ def _choose_settings(
 
 
 def _find_first_value(*values: int | None) -> int:
-    """Return the first value that is not None (zero counts); the last must not be None."""
+    """Return the first value that is not None (0 is a value); the last value must not be None."""
     return next(value for value in values if value is not None)
 
 
@@ -262,7 +262,7 @@ def choose_default_vectors(architecture: str, objective: str) -> str:
 
 
 def _choose_inputs(vectors: str, requested_width: int | None) -> int | None:
-    """Return the width of the word vectors; raise UsageError if it differs from the file's. None means the default."""
+    """Return the width of the word vectors, or None for the default; raise UsageError if it contradicts the file."""
     from sentprobe.probes.encoders.files.word_files import read_width
     from sentprobe.probes.pretraining.skip_gram import SKIP_GRAM
 

@@ -145,7 +145,7 @@ class ProbingChoices:
             PROBING,
             "--contrast",
             "-c",
-            help="Also measure this contrast of probe geometry at each step; repeatable.",
+            help="Measure this geometry contrast, too.",
             autocompletion=completion.complete_contrast,
         ),
     ] = None

@@ -35,7 +35,7 @@ def _list_suite_options(*groups: Any) -> Iterator[tuple[str, tuple[str, tuple[st
 SUITE_OPTIONS: Mapping[str, tuple[str, tuple[str, ...]]] = dict(
     _list_suite_options(CompevalOptions, ItemOptions, CardOptions, NaturalOptions)
 )
-"""By parameter: its option, and the suites that use it."""
+"""For each parameter name: the option, and the suites that use the option."""
 
 
 def reject_unused_options(given_options: Iterable[str], suites: Collection[str], *, data_name: str) -> None:

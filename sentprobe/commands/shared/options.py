@@ -35,7 +35,7 @@ MACHINE = "Machine"
 METHODS = "Methods"
 FIX = "Features to fix (otherwise they vary)"
 VARY = "Words to allow (each option may be repeated)"
-"""Panels of ``--help``."""
+"""This constant and the constants above are titles of panels of ``--help``."""
 
 
 def declare_option(panel: str | None, *names: str, **details: Any) -> Any:
@@ -61,7 +61,7 @@ def build_out_option(description: str, panel: str | None = None) -> Any:
 def build_format_option(formats: Iterable[str], more: str = "", panel: str | None = None) -> Any:
     """Return the option ``--format``.
 
-    Completion offers *formats*; the help lists them and ends with *more*. A format may have a remark for the help:
+    Completion offers *formats*; the help lists them and ends with *more*. A format may end with a remark for the help:
     ``conllu (default)``.
     """
     format_names = [*formats]
@@ -258,7 +258,7 @@ class ItemOptions:
         declare_option(
             WHAT,
             "--sampling",
-            help="mirror (balanced; items in opposite pairs if possible), or paper (as published; natural: adi tasks).",
+            help="mirror (balanced, in opposite pairs), or paper (as published; natural: adi tasks).",
             autocompletion=completion.complete_sampling,
         ),
     ] = "mirror"

@@ -21,7 +21,7 @@ SUFFIXES = {
 
 
 MTEB = "mteb"
-"""The format that is a folder of results in MTEB's layout."""
+"""The name of the format that writes a folder of results in MTEB's layout."""
 
 FLAT = (TableFormat.CSV, TableFormat.JSON)
 """The formats of flat records, which hold all fields of the results."""
@@ -31,7 +31,7 @@ def find_format(name: str | None, out: Path | None, *, also: Sequence[str] = ())
     """Return the named format; without a name, the format for the suffix of *out*.
 
     Raises:
-        UsageError: unknown format; the message lists those of *also*, too.
+        UsageError: the format is unknown; the message lists the formats in *also*, too.
     """
     if name is not None:
         return choose_member(TableFormat, name, what="format", other_names=also)
@@ -48,7 +48,7 @@ def find_table_format(
     """Return the format of a command that accepts only some formats.
 
     Raises:
-        UsageError: unknown format, or one that the command does not write; names *subject*.
+        UsageError: the format is unknown, or the command does not write it; the message names *subject*.
     """
     style = find_format(name, out)
     if style not in allowed:

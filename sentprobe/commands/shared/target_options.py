@@ -81,7 +81,7 @@ def parse_targets(
     The word ``natural`` may precede a table.
 
     - names: selected tasks; none means all
-    - given_options: parameters that are set; one that no target uses is rejected
+    - given_options: parameters that are set; a parameter that no target uses is rejected
 
     Raises:
         UsageError: a repeated or missing target; two tables; an unknown task; a wrong option.

@@ -2,7 +2,7 @@
 
 Sentences of a layout that agree in voice, aspect, polarity and numbers of adverbs have the same tokens except for
 words, inflection and the negation cue. Each difference is a column, named by content and slot: ``form:agent.noun``,
-``feats:agent.fin``. A column holds numbers of words in a pool. The first columns are common to all layouts.
+``feats:agent.fin``. A column holds indices of words in a string pool. The first columns are common to all layouts.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,7 +26,7 @@ from sentprobe.grammars.shapes import ClauseShape, NounShape, Shape, find_subjec
 from sentprobe.lexicon import Form, Kind, Lexicon
 
 NumberArray: TypeAlias = NDArray[np.int64]
-"""Numbers of strings in a pool, or positions."""
+"""Indices of strings in a :class:`StringPool`, or other positions."""
 
 VERB_FORMS = tuple(form for form in Form if form.value.startswith("VB"))
 _NUMBERS = list(Number)
@@ -40,22 +40,22 @@ class StringPool:
         self._numbers: dict[str, int] = {}
 
     def number(self, text: str) -> int:
-        """Return the number of *text*."""
+        """Return the index of *text* in the pool; add *text* if it is new."""
         number = self._numbers.setdefault(text, len(self.strings))
         if number == len(self.strings):
             self.strings.append(text)
         return number
 
     def numbers(self, texts: Iterable[str]) -> NumberArray:
-        """Return the numbers of *texts*."""
+        """Return the indices of *texts* in the pool; add new texts."""
         return np.array([self.number(text) for text in texts], dtype=np.int64)
 
 
 class WordTables:
-    """The forms, lemmas and features of the words of a space, as numbers in ``pool``.
+    """The forms, lemmas and features of the words of a space, as indices into ``pool``.
 
-    The last axis of each table is the word. The first axis of ``noun_forms`` is the number; that of ``verb_forms`` (one
-    for each frame) is the form, in the order of :data:`VERB_FORMS`. The second axis of ``det_forms`` is whether a vowel
+    ``noun_forms`` is indexed by grammatical number and noun. ``verb_forms`` has a table for each frame, indexed by form
+    (in the order of :data:`VERB_FORMS`) and verb. ``det_forms`` is indexed by determiner and by whether a vowel
     follows.
     """
 
@@ -104,14 +104,14 @@ TENSE_NUMBER_PAIRS = list(product(Tense, Number))
 """The pairs of tense and number, in the order of a clause's variants."""
 
 Origin: TypeAlias = tuple[Shape, int]
-"""The origin of a token: a shape, and the position of the item in it."""
+"""The origin of a token: a shape, and the position of the token's item among the items of that shape."""
 
 
 @dataclass(frozen=True, slots=True)
 class FiniteForms:
     """The forms of a clause that tense and number change, for each of :data:`TENSE_NUMBER_PAIRS`.
 
-    ``verb`` holds positions in :data:`VERB_FORMS`, the other fields numbers of words.
+    ``verb`` holds positions in :data:`VERB_FORMS`; the other fields hold indices of words in a pool.
     """
 
     verb: NumberArray
@@ -122,7 +122,7 @@ class FiniteForms:
 
 @cache
 def find_variant_leaves(shape: Shape, at: int) -> tuple[Leaf, ...]:
-    """Return the leaf at an item for each tense and number of its clause's subject."""
+    """Return the leaf of item *at* for each tense of the clause and grammatical number of its subject."""
     leaves = []
     for tense, number in TENSE_NUMBER_PAIRS:
         variant = shape
@@ -136,12 +136,12 @@ def find_variant_leaves(shape: Shape, at: int) -> tuple[Leaf, ...]:
 
 @cache
 def is_finite(shape: Shape, at: int) -> bool:
-    """Say whether tense or number changes the word at an item."""
+    """Say whether tense or grammatical number changes the word of item *at*."""
     return len(set(find_variant_leaves(shape, at))) > 1
 
 
 class FiniteTable:
-    """A cache of the finite forms of the clauses of plans, as numbers in a pool."""
+    """A cache of the finite forms of the clauses of sentence plans, as indices into a pool."""
 
     def __init__(self, pool: StringPool) -> None:
         self._pool = pool
@@ -164,17 +164,17 @@ class FiniteTable:
 
 
 NOTHING, EMPTY, ID, INDEX, FIRST = range(5)
-"""The columns of all layouts, and the first column of a single layout.
+"""The columns that all layouts have; FIRST is the first column that belongs to one layout.
 
-NOTHING is all zeros. EMPTY, ID and INDEX number strings after the words of the pool: the empty string, the ids and the
-indices of a chunk.
+NOTHING is all zeros. EMPTY, ID and INDEX refer to strings that follow the words of the pool: the empty string, the
+sentence ids and the sentence indices of a chunk.
 """
 
 MARK_START, MARK_END = "\ue000", "\ue001"
-"""The marks around the number of a column in a schematic sentence."""
+"""The characters around a column's number in a schematic sentence (a sentence with columns in place of words)."""
 
 INDEX_MARKER = 7_777_777_777_777_777_777
-"""A placeholder for the index, which must be a number."""
+"""A placeholder for a sentence's index in a schematic sentence; the index cannot be text."""
 
 _STRUCTURAL = ("voice", "aspect", "negation")
 
@@ -189,7 +189,7 @@ class LayoutRows:
     finite: Mapping[str, list[FiniteForms]]
 
     def look_up(self, table: str, name: str) -> NumberArray:
-        """Return entries of a one-dimensional table."""
+        """Return each row's entry of a one-dimensional table, by the values of the variable *name*."""
         entries: NumberArray = getattr(self.tables, table)[self.values[name]]
         return entries
 
@@ -207,7 +207,7 @@ class LayoutRows:
         return self.tables.det_forms[self.values[f"{path}det"], vowels]
 
     def choose_by_number(self, path: str, choices: NumberArray) -> NumberArray:
-        """Return the word of *choices* for the number of the noun at *path*."""
+        """Return the word of *choices* for the grammatical number of the noun at *path*."""
         return choices[self.find_numbers(path)]
 
     def find_variants(self, site: ClauseSite) -> NumberArray:
@@ -226,7 +226,7 @@ class LayoutRows:
         return verb_forms
 
     def look_up_finite(self, site: ClauseSite, part: str) -> NumberArray:
-        """Return the auxiliary, or the finite verb's tag or features."""
+        """Return the auxiliary, or the tag or features of the finite verb, as *part* says."""
         table = np.array([getattr(finite, part) for finite in self.finite[site.path]])
         entries: NumberArray = table[self.shapes, self.find_variants(site)]
         return entries
@@ -299,10 +299,7 @@ class LayoutColumns:
         return key
 
     def _build_event(self, shape: int) -> Event:
-        """Return an event of the shape; inverse of :meth:`compute_shape_keys`.
-
-        Its words are arbitrary.
-        """
+        """Return an event of the shape with arbitrary words; inverse of :meth:`compute_shape_keys`."""
         values: dict[str, LayoutValue] = {v.name: v.values[0] for v in self._layout.variables}
         for variable in reversed(self._structural):
             shape, at = divmod(shape, 2)
@@ -310,7 +307,7 @@ class LayoutColumns:
         return build_layout_event(values, self._layout)
 
     def build_schematic(self, shape: int) -> tuple[Sentence, dict[str, FiniteForms]]:
-        """Return a sentence of the shape with marks in place of columns, and its finite forms."""
+        """Return a sentence of the shape with column marks in place of words, and its finite forms by clause path."""
         event = self._build_event(shape)
         plan = plan_sentence(event)
         finite = {site.path: self._finite.look_up(plan, site.path) for site in self._layout.clauses}

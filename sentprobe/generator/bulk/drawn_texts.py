@@ -1,7 +1,7 @@
-"""The texts of drawn events by a few look-ups: the fast path for one event at a time.
+"""Rendering of drawn events as text by table look-up: the fast path for one event at a time.
 
-Events of a layout that agree in voice, aspect and negation have the same tokens except for words, tense and number. The
-look-up of every token is computed once for each such shape. :mod:`sentprobe.generator.bulk.generation` is the fast path
+Events of a layout that agree in voice, aspect and negation share a shape: they differ only in words, tense and number.
+The look-up of every token is computed once for each shape. :mod:`sentprobe.generator.bulk.generation` is the fast path
 for many events.
 """
 
@@ -19,7 +19,7 @@ from sentprobe.grammars.derivation import Leaf
 from sentprobe.lexicon import Form, Kind, Lexicon
 
 WordLookup: TypeAlias = Callable[[Sequence[int]], str]
-"""Finds a token, or several, by the values of an event."""
+"""Function that returns the text of one or more tokens for the values of an event's variables."""
 
 
 class Phrase(NamedTuple):
@@ -115,7 +115,7 @@ class _PhraseBuilder:
         return _make_pair_lookup(build_table(self._lexicon, pairs, nouns), determiner, noun)
 
     def _find_agreement(self, token: PlanToken) -> tuple[int, int, list[list[Leaf]]]:
-        """Return the tense of a finite verb's clause, the determiner of its subject, and the leaf for each of both."""
+        """Return the variables of a finite verb's tense and of its subject's determiner, and the leaf for each pair."""
         clause = self._clauses[token.path]
         path = columns.find_subject_path(clause.site, Voice(clause.find_voice(self._event)))
         subject = self._numbers[f"{path}det"]

@@ -39,8 +39,8 @@ def generate(
     - require, forbid: events in text notation, such as ``"help[past](agent: lawyer[pl])"``
     - require_word, forbid_word: lemmas
     - choices: fixed and varying features of the sentences
-    - jobs: number of processes, None to choose by *n*; the bytes do not depend on it. Processes are
-      spawned: a script needs its ``__main__`` guard
+    - jobs: number of processes; None chooses it by *n*. The file does not depend on it. Processes are
+      spawned, so a calling script needs an ``if __name__ == "__main__"`` guard
 
     Raises:
         UsageError: an argument is unknown or contradictory; the space has fewer sentences; the file cannot be written.

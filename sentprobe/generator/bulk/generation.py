@@ -1,8 +1,8 @@
 """Bulk generation of sentences: the fast path.
 
 Sentences of the same shape differ only in their words. The writer of single sentences writes one record for each shape,
-with marks in place of words. This record is split into pieces: literal strings and columns in turn. Pieces and words
-are numbers until one look-up turns them into text.
+with marks in place of words. This record is split into pieces: literal strings and columns alternate. Pieces and words
+are stored as indices until one look-up turns them into text.
 """
 
 import re
@@ -31,7 +31,7 @@ _MARK = re.compile(f"{columns.MARK_START}(\\d+){columns.MARK_END}")
 class SentenceChunk:
     """Consecutive sentences of a request; the first is number *start* (from 0).
 
-    ``shapes`` holds the number of each sentence's shape, ``words`` the words by sentence and column.
+    ``shapes`` holds the shape number of each sentence; ``words`` holds word indices by sentence and column.
     """
 
     start: int
@@ -51,7 +51,7 @@ class ShapeStore(Protocol):
 
 
 class Decoder:
-    """Computes the shapes and words of sentences of a space, for *stores* of shapes."""
+    """Computes the shapes and words of sentences of a space; adds each new shape to all *stores*."""
 
     def __init__(self, space: NumberedEvents, tables: columns.WordTables, stores: Sequence[ShapeStore]) -> None:
         self._space = space
@@ -69,7 +69,7 @@ class Decoder:
             yield from self.decode_parts(indices[first : first + CHUNK_SIZE], start + first)
 
     def decode_parts(self, indices: IndexArray, start: int) -> Iterator[SentenceChunk]:
-        """Yield the sentences at *indices*, PART_SIZE at a time, once all shapes are known."""
+        """Yield the sentences at *indices*, PART_SIZE at a time; all shapes are added before the first yield."""
         batches = list(self._space.batches(indices))
         width = columns.FIRST + max(len(self._get_layout_columns(batch).columns) for batch in batches)
         words = np.zeros((width, len(indices)), dtype=np.int32)
@@ -100,7 +100,7 @@ class Decoder:
                 chunk.words[:, number][batch.positions] = column(rows)
 
     def _cut_part(self, chunk: SentenceChunk, first: int) -> SentenceChunk:
-        """Return PART_SIZE sentences of a chunk, with the columns common to all layouts."""
+        """Return PART_SIZE sentences of a chunk, and fill in the columns common to all layouts."""
         rows = slice(first, first + PART_SIZE)
         words = np.ascontiguousarray(chunk.words[rows])
         part = SentenceChunk(chunk.start + first, chunk.indices[rows], chunk.shapes[rows], words)
@@ -142,10 +142,10 @@ class RaggedRows:
         self._new.append(np.array(elements, dtype=np.int32).T)
 
     def gather(self, chunk: SentenceChunk) -> tuple[columns.NumberArray, columns.NumberArray, NDArray[np.int32]]:
-        """Return the elements for the shapes of a chunk's sentences, sentence by sentence.
+        """Concatenate the row of each sentence's shape, for all sentences of a chunk.
 
-        Returns three arrays: the bounds of the sentences, the offset of each element's sentence in the words of the
-        chunk, and the elements along the last axis.
+        Returns three arrays: the position where each sentence begins and ends, the offset of each element's sentence in
+        the flattened ``chunk.words``, and the elements (last axis).
         """
         if self._new:
             ends = np.cumsum([row.shape[1] for row in self._new])
@@ -163,7 +163,7 @@ class RaggedRows:
 
 
 class RecordStore:
-    """Sentences as strings: *write* formats a sentence, *escape* a word in it."""
+    """Records of shapes, split into pieces: *write* formats a sentence as a record, *escape* a word in it."""
 
     def __init__(
         self, words: columns.StringPool, write: Callable[[Sentence], str], escape: Callable[[str], str] = str
@@ -198,7 +198,7 @@ class RecordStore:
         return strings
 
     def build_pieces(self, chunk: SentenceChunk) -> tuple[columns.NumberArray, NDArray[np.int32]]:
-        """Return the bounds of a chunk's sentences, and their pieces as positions in strings."""
+        """Return the bounds of a chunk's sentences, and their pieces as indices into :meth:`build_strings`."""
         bounds, rows, (literals, places) = self._pieces.gather(chunk)
         numbers = np.empty((len(rows), 2), dtype=np.int32)
         numbers[:, 0] = literals
@@ -220,7 +220,7 @@ class Renderer:
         self._decoder = Decoder(space, tables, [self._records])
 
     def render_chunks(self, indices: IndexArray, start: int = 0) -> Iterator[tuple[int, str]]:
-        """Yield the number and the text of records at *indices*, in order, many at a time.
+        """Yield the records at *indices* in order, many at a time: how many records, and their text.
 
         The first record is number *start*; ids count from s1.
         """

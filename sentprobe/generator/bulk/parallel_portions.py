@@ -12,20 +12,20 @@ from sentprobe.generator.spaces.counting import IndexArray
 from sentprobe.generator.spaces.space import Space
 
 PORTION_SIZE = 32_768
-"""Number of sentences that a process makes at a time, and of a row group in Parquet."""
+"""Number of sentences that a process makes at a time, and number of rows of a Parquet row group."""
 
 MIN_SENTENCES_PER_JOB, MIN_TEXTS_PER_JOB = 200_000, 1_000_000
-"""Number of sentences, or of plain texts, that outweighs the start of a process."""
+"""Smallest number of annotated sentences, or of plain texts, for which starting a process saves time."""
 
 Portion: TypeAlias = tuple[int, IndexArray]
-"""The number of the first sentence, from 0, and the indices."""
+"""The number of the portion's first sentence (from 0), and the indices of its sentences in the space."""
 
 PortionResult: TypeAlias = tuple[int, Any]
 """Number of sentences, and their text or Arrow table."""
 
 
 def choose_job_count(count: int, fmt: str) -> int:
-    """Return how many processes outweigh their start; one core is left for writing."""
+    """Return the number of processes for *count* sentences; one core is left for writing."""
     useful = count // (MIN_TEXTS_PER_JOB if fmt == TEXT else MIN_SENTENCES_PER_JOB)
     if useful <= 1:
         return 1
@@ -64,7 +64,7 @@ def _cut_portions(indices: IndexArray) -> Iterator[Portion]:
 
 
 def _make_portion(pickled_request: bytes, portion: Portion) -> PortionResult:
-    """Make a portion of a space and format in a worker, which caches the last maker."""
+    """Make a portion in a worker process, which caches the portion maker of its last request (space and format)."""
     count, content = _get_maker(pickled_request)(portion)
     if isinstance(content, str):
         return count, content

@@ -1,8 +1,8 @@
 """Sentences as columns in Parquet.
 
 A row is a sentence: id, text, template, index; form, lemma, upos, xpos, feats, head and deprel as lists with an element
-per token; tree in Penn brackets; event as JSON; predicates and negations as lists of structs. In bulk, Arrow looks up
-words by number, so that no string is a Python object.
+per token; tree in Penn brackets; event as JSON; predicates and negations as lists of structs. In bulk generation, Arrow
+looks up words by index, so that no Python string is created.
 """
 
 import json
@@ -70,7 +70,7 @@ def build_schema(size: int) -> Any:
 
 
 class _TokenStore:
-    """The words in the lists of each shape: each a constant or a column."""
+    """The list elements of each shape: each is a constant string or a column."""
 
     def __init__(self, words: StringPool) -> None:
         self._words = words
@@ -78,7 +78,7 @@ class _TokenStore:
         self._dictionary = pa.array([], pa.string())
 
     def add(self, schematic: Sentence) -> frozenset[int]:
-        """Add a shape; for each word, either its number or its column is nonzero."""
+        """Add a shape; for each list element, store a word index or a column, and 0 for the other."""
         used: set[int] = set()
         elements = []
         for token in schematic.tokens:
@@ -130,7 +130,7 @@ class _SharedStore:
 
 
 class _StringStore(RecordStore):
-    """Records as a column: the bytes of all pieces, joined."""
+    """Records as an Arrow string column, made by joining the bytes of all pieces."""
 
     _table = pa.array([], pa.string())
 

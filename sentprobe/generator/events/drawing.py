@@ -1,7 +1,7 @@
 """Drawings of events: a tree for the terminal and a picture (SVG); ``*`` marks an open value.
 
-The picture is a layered tree: an event above its participants, each above its relative clause. A node is as wide as the
-widest of its box, the labels of its edges and its children together.
+The picture is a layered tree: an event is above its participants, and a participant above its relative clause. The
+width of a node is the largest of three widths: its box, the labels of its edges, and all its children side by side.
 """
 
 from collections.abc import Callable
@@ -37,7 +37,7 @@ _KINDS = {ClauseKind.SUBJECT: "subject relative", ClauseKind.OBJECT: "object rel
 
 
 def list_event_features(event: Event) -> tuple[str, ...]:
-    """Return the features of an event, the open ones by name."""
+    """Return the features of an event; an open feature is its name and a star, as in "tense *"."""
     features = [_format_feature(name, getattr(event, name)) for name in ("frame", "voice", "tense", "aspect")]
     if event.polarity is Polarity.NEGATIVE:
         features.append(f"neg ({event.negator or OPEN})")
@@ -68,12 +68,12 @@ def format_argument(filler: Argument | None) -> str:
 
 
 def format_lemma(lemma: str | None) -> str:
-    """Return a lemma, or the star of an open one."""
+    """Return a lemma, or a star if the lemma is open."""
     return OPEN if lemma is None else lemma
 
 
 def list_participant_features(person: Participant) -> tuple[str, ...]:
-    """Return the number, and "clause *" if the relative clause is open."""
+    """Return the grammatical number, and "clause *" if the relative clause is open."""
     number = f"number {OPEN}" if person.number is None else _NUMBERS[person.number]
     return (number, f"clause {OPEN}") if person.clause is None else (number,)
 
@@ -147,7 +147,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Node:
-    """A box without a position; ``gap`` is the role that the box above fills in it."""
+    """A box without a position; ``gap`` is the role of a clause's gap, which the noun of the box above fills."""
 
     kind: str
     title: str

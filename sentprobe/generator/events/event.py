@@ -89,7 +89,7 @@ class Bare(StrEnum):
 
 
 ROLES = tuple(Role)
-"""The roles; iteration over a tuple takes a tenth of the time of an enum."""
+"""The roles as a tuple, because iterating over an enum takes ten times as long."""
 
 GAP = Gap.GAP
 BARE = Bare.BARE
@@ -105,7 +105,7 @@ class Contradiction(UsageError):  # noqa: N818 - the field's word for a failed u
 class Participant:
     """A participant: noun lemma, number, determiner lemma and at most one relative clause.
 
-    ``clause`` is ``None`` if it is left open and :data:`BARE` if there is none.
+    ``clause`` is ``None`` if it is left open, and :data:`BARE` if the noun has no relative clause.
     """
 
     noun: str | None = None
@@ -125,7 +125,8 @@ class Event:
     negator makes the polarity negative.
 
     Raises:
-        Contradiction: an intransitive event with a patient or a passive; a positive one with a negator; two gaps.
+        Contradiction: an intransitive event has a patient or is passive, a positive event has a negator, or an event
+            has two gaps.
 
     >>> Event(predicate="help", voice=Voice.PASSIVE).frame
     <Frame.TRANSITIVE: 'transitive'>
@@ -184,8 +185,8 @@ class Event:
 class RelativeClause:
     """An event whose gap is filled by the participant that it modifies.
 
-    Implied values are filled in. An intransitive frame implies the gap; so do kind (subject or object relative) and
-    voice together. Gap and voice together imply the kind.
+    Implied values are filled in. The gap follows from an intransitive frame, or from kind (subject or object relative)
+    and voice. The kind follows from gap and voice.
 
     Raises:
         Contradiction: the stated gap or kind differs from the implied one.
@@ -233,7 +234,7 @@ def unify(left: Value, right: Value) -> Value:
     """Return the most general value that both *left* and *right* subsume.
 
     Raises:
-        Contradiction: there is none; the message names the first field that differs.
+        Contradiction: there is no such value; the message names the first field that differs.
 
     >>> unify(Event(predicate="help"), Event(tense=Tense.PAST)).tense
     <Tense.PAST: 'past'>
@@ -321,7 +322,7 @@ def iterate_participants(event: Event) -> Iterator[tuple[Role, Participant]]:
 
 
 def format_value(value: object) -> str:
-    """Return a value in the form for messages."""
+    """Return a value as messages show it."""
     if isinstance(value, RelativeClause):
         return "a relative clause"
     return str(value.value) if isinstance(value, StrEnum) else repr(value)

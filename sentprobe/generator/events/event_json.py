@@ -37,7 +37,7 @@ class JsonNode:
 
     @contextmanager
     def locate_errors(self) -> Iterator[None]:
-        """Add this path to usage errors that have none."""
+        """Add this node's path to usage errors that have no path."""
         try:
             yield
         except JsonError:
@@ -46,7 +46,7 @@ class JsonNode:
             self.fail(str(error))
 
     def make_child(self, step: str, value: object) -> "JsonNode":
-        """Return the node of a part; *step* extends the path."""
+        """Return the node of a child value; *step* is appended to the path."""
         return JsonNode(value, self.path + step, self.where)
 
     def read_object(
@@ -79,14 +79,14 @@ class JsonNode:
         return self.value
 
     def read_choice(self, names: Mapping[str, Named]) -> Named:
-        """Return the value in *names* of a string."""
+        """Return the value that *names* has for this string."""
         text = self.read_text()
         if text not in names:
             self.fail(f"unknown value {text!r}{_suggest_name(text, names)}")
         return names[text]
 
     def read_member(self, values: type[Member]) -> Member:
-        """Return the enum member with the value of a string."""
+        """Return the enum member whose value is this string."""
         return self.read_choice({member.value: member for member in values})
 
 

@@ -22,8 +22,8 @@ def check_lemmas(event: Event, lexicon: Lexicon) -> None:
     """Check that every lemma of a partial event is in *lexicon* and fits its position.
 
     Raises:
-        UsageError: a lemma is unknown (with the nearest one), or its kind contradicts the event, as an intransitive
-            verb in the passive.
+        UsageError: a lemma is unknown (the message suggests the nearest), or its kind contradicts the event, such as an
+            intransitive verb in the passive.
 
     >>> from sentprobe.lexicon import english
     >>> check_lemmas(Event(predicate="sleep", voice=Voice.PASSIVE), english())

@@ -18,7 +18,7 @@ class Property(StrEnum):
     ROLE = "role"
     MODIFIER = "modifier"
     NEGATION = "negation"
-    """Another clause is negated; the number of negated clauses is the same."""
+    """A different clause is negated; the number of negated clauses is the same."""
     POLARITY = "polarity"
     """The number of negated clauses differs."""
     TENSE = "tense"
@@ -28,14 +28,14 @@ class Property(StrEnum):
     VERB = "verb"
     ADVERB = "adverb"
     STRUCTURE = "structure"
-    """The number of clauses or nouns differs, or another clause is the main clause."""
+    """The number of clauses or nouns differs, or a different clause is the main clause."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClauseMeaning:
     """The meaning of a clause; *head* is the noun that it modifies, "" for the main clause.
 
-    Agent and patient are nouns, also for the gap; an intransitive clause has no patient.
+    Agent and patient are nouns; for the gap, the noun is *head*. An intransitive clause has no patient.
     """
 
     head: str
@@ -129,7 +129,7 @@ def _find_differences(left: EventMeaning, right: EventMeaning) -> Iterator[Prope
 
 
 def _find_replaced_words(left: EventMeaning, right: EventMeaning) -> Iterator[tuple[Property, str, str]]:
-    """Yield the replaced words, if exactly one of a kind is replaced."""
+    """Yield property, old word and new word for each kind of word of which exactly one word differs."""
     words = ((Property.NOUN, left.nouns, right.nouns), (Property.VERB, left.clauses, right.clauses))
     for difference, left_words, right_words in words:
         removed, added = set(left_words) - set(right_words), set(right_words) - set(left_words)

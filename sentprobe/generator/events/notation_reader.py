@@ -43,7 +43,7 @@ EXPECTED_TOKENS = (
     _make_expected("expected a feature", "WORD RSQB", "x[", "x[,", "x[past,]", "x[*]", "x[that]"),
     _make_expected("expected agent: or patient:", "WORD RPAR", "x(", "x(*", "x(agent: y,)", "x(that y)"),
 )
-"""The expected continuations; a message uses the first that fits."""
+"""The expected continuations; an error message names the first continuation that fits."""
 
 
 class NotationReader:
@@ -78,7 +78,7 @@ class NotationReader:
         return self.build_value(ev.Event, start, predicate=self.read_lemma(parts["predicate"]), **fields)
 
     def build_value(self, kind: Callable[..., ParsedValue], offset: int, /, **fields: Any) -> ParsedValue:
-        """Return a new value; a contradiction in it is reported at *offset*."""
+        """Build a value; report a contradiction between its parts at *offset*."""
         try:
             return kind(**fields)
         except ev.Contradiction as error:
@@ -235,7 +235,7 @@ def find_message(error: UnexpectedToken) -> str:
 
 
 def list_subtrees(node: ParseNode) -> list[ParseNode]:
-    """Return the children of a tree that are trees."""
+    """Return the children of a parse tree that are themselves trees, not tokens."""
     return [child for child in node.children if isinstance(child, Tree)]
 
 

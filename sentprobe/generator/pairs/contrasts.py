@@ -26,12 +26,12 @@ class Contrast:
     name: str
     summary: str
     requirement: str
-    """The part that a structure must have, for messages."""
+    """The part that a structure needs for the contrast, as messages name it."""
     find_places: Callable[[Pattern], Iterable[str]]
     edit: Edit
     build_conditions: Callable[[Pattern, str], Iterator[ev.Event]]
     same_words: bool = False
-    """Whether positive and negative have the same words if their form is the same."""
+    """Whether a positive and a negative of the same form have the same words."""
     replaces_word: bool = False
     """Whether the edit needs another word of the vocabulary."""
     needs_adverb: bool = False

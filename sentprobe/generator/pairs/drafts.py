@@ -27,7 +27,7 @@ MAIN = ""
 class EventDraft:
     """Events of one structure: relative clauses by role, adverbs by clause, values by variable.
 
-    *salts*, (n,) uint64, choose the replacement words of each event.
+    *salts* holds a pseudo-random number for each event (uint64), which selects its replacement words.
     """
 
     frame: ev.Frame
@@ -36,7 +36,7 @@ class EventDraft:
     values: Mapping[str, ValueColumn]
     words: Words
     excluded_verbs: frozenset[int]
-    """Verbs that replace no other verb: stative verbs, which have no progressive."""
+    """Verbs that are never used as replacements: stative verbs, which have no progressive."""
     salts: NDArray[np.uint64]
 
     def build_layout(self) -> Layout:
@@ -67,7 +67,7 @@ class NoOtherWordError(UsageError):
 
 
 Edit: TypeAlias = Callable[[EventDraft, str], EventDraft]
-"""Changes the events at a place: the path of a clause or noun."""
+"""Function that changes the events of a draft at a place, which is the path of a clause or noun."""
 
 
 def format_clause_path(role: ev.Role) -> str:
@@ -81,7 +81,7 @@ def parse_owner_role(path: str) -> ev.Role:
 
 
 def swap_role(role: ev.Role) -> ev.Role:
-    """Return the patient for the agent, and the agent for the patient."""
+    """Return the other role: patient for agent, agent for patient."""
     return ev.Role.PATIENT if role is ev.Role.AGENT else ev.Role.AGENT
 
 
@@ -106,7 +106,7 @@ def exchange_roles(draft: EventDraft, path: str) -> EventDraft:
 
 
 def exchange_modifiers(draft: EventDraft, path: str) -> EventDraft:  # noqa: ARG001 - there is one place
-    """Exchange the relative clauses of agent and patient; either may have none."""
+    """Exchange the relative clauses of agent and patient; agent or patient may lack a relative clause."""
     parts = ("rel", "clause.")
     agent, patient = (
         {f"{role.value}.{name}": f"{swap_role(role).value}.{name}" for name in parts} for role in ev.ROLES
@@ -115,7 +115,7 @@ def exchange_modifiers(draft: EventDraft, path: str) -> EventDraft:  # noqa: ARG
 
 
 def exchange_negations(draft: EventDraft, path: str) -> EventDraft:
-    """Exchange the negation of the main clause and of the relative clause at *path*."""
+    """Exchange the negations of the main clause and the relative clause at *path*."""
     inner = f"{path}negation"
     return _replace_values(draft, **{"negation": draft.values[inner], inner: draft.values["negation"]})
 
@@ -178,7 +178,7 @@ VOLITIONAL_ADVERBS = frozenset(
         "willingly",
     }
 )
-"""Adverbs about the subject's intention, which is another person's in the other voice."""
+"""Adverbs about the subject's intention: a change of voice would attribute the intention to another person."""
 
 
 def _swap_kind(clause: ClausePattern) -> ev.ClauseKind:

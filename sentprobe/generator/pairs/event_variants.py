@@ -1,4 +1,4 @@
-"""Variants of an event: its nearest neighbours, which differ from it in one property each."""
+"""Variants of an event: events that differ from it in exactly one property."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -10,16 +10,16 @@ from sentprobe.generator.pairs.drafts import EventDraft, NoOtherWordError
 from sentprobe.generator.pairs.triplets import TripletPart, TripletRows, TripletSet, TripletSide
 
 MAX_VARIANTS = 8
-"""Number of variants that every event has."""
+"""Maximum number of variants of each event that a caller may request."""
 
 _OPTIONAL_CONTRASTS = frozenset({"negation", "adverb"})
 """Contrasts that are impossible for some events of a structure."""
 
 
 def render_variants(triplets: TripletSet, count: int) -> list[list[str]]:
-    """Return *count* columns of variants in the positive's form; the first is the negative.
+    """Return *count* columns of variants in the positive's form; the first column holds the negatives.
 
-    The other variants are sampled from all that the structure has.
+    The other variants are sampled from all variants of the structure.
 
     Raises:
         UsageError: some event has fewer variants.
@@ -34,7 +34,7 @@ def render_variants(triplets: TripletSet, count: int) -> list[list[str]]:
 
 
 def check_variants(count: int) -> None:
-    """Raise a UsageError if some event has fewer than *count* variants."""
+    """Raise a UsageError if *count* is negative or above MAX_VARIANTS."""
     if not 0 <= count <= MAX_VARIANTS:
         raise UsageError(f"an event has from 0 to {MAX_VARIANTS} variants, not {count}")
 
@@ -49,7 +49,7 @@ def _draft_variant(triplets: TripletSet, edits: dict[int, list[_Change]], number
 def _choose_edits(
     triplets: TripletSet, part: TripletPart, count: int, possible_edits: dict[tuple[str, str, str], bool]
 ) -> list[_Change]:
-    """Return the edit of the negative and other edits, sampled with the seed.
+    """Return the edit that makes the negative, and other edits, which are sampled with the seed.
 
     *possible_edits* caches which contrasts are possible at which place of a pattern.
     """
@@ -84,7 +84,7 @@ def _is_possible(
 
 
 def _find_applicable_contrasts(triplets: TripletSet) -> Iterator[Contrast]:
-    """Yield the contrasts that every event has; a stative verb has no other aspect."""
+    """Yield the contrasts that are possible for every event; stative verbs rule out the contrast of aspect."""
     states = bool(triplets.space.excluded_verbs)
     for name, contrast in CONTRASTS.items():
         if name not in _OPTIONAL_CONTRASTS and not (name == "aspect" and states):

@@ -1,7 +1,8 @@
 """Entailment pairs: entailment, contradiction and neutral, in groups of eight with the same words.
 
-A group has four premises with two hypotheses each. Half of the pairs of each premise, of each hypothesis and of each
-two bags of words are neutral. A classifier that sees only one of these gets at most half of a group right.
+A group has four premises with two hypotheses each. Half of the pairs with the same premise are neutral. The same holds
+for pairs with the same hypothesis, and for pairs with the same two bags of words. A classifier that sees only the
+premise, only the hypothesis or only the two bags of words gets at most half of a group right.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,7 +32,7 @@ _ENTAILED, _NEUTRAL, _CONTRADICTED = NliLabel
 _HYPOTHESES = (tr.TripletSide.ANCHOR, tr.TripletSide.HARD)
 _PREMISES = (tr.TripletSide.POSITIVE, tr.TripletSide.NEGATIVE)
 _LABELS = ((_ENTAILED, _NEUTRAL), (_NEUTRAL, _ENTAILED), (_CONTRADICTED, _NEUTRAL), (_NEUTRAL, _CONTRADICTED))
-"""Labels by premise and hypothesis; the last two premises have their negation toggled."""
+"""Labels by premise and hypothesis; the last two premises are the first two with their negation toggled."""
 
 PAIRS_PER_GROUP = len(_LABELS) * len(_HYPOTHESES)
 """Number of pairs with the same words."""
@@ -39,8 +40,8 @@ PAIRS_PER_GROUP = len(_LABELS) * len(_HYPOTHESES)
 NEUTRAL_CONTRASTS = ("role", "negation")
 """The contrasts whose negatives have the same words and are neutral in both polarities.
 
-``modifier`` is not: "the man that slept helped the lawyer" presupposes one lawyer, so "the man did not help the lawyer
-that slept" contradicts it.
+``modifier`` is not among them: "the man that slept helped the lawyer" presupposes one lawyer, so "the man did not help
+the lawyer that slept" contradicts it.
 """
 
 
@@ -56,10 +57,10 @@ class NliColumns:
 class NliSpace(tr.TripletSpace):
     """The groups of entailment pairs of a contrast over a vocabulary.
 
-    A triplet and the triplet whose anchor is its hard negative give the same group.
+    Two triplets give the same group if the anchor of the second is the hard negative of the first.
 
     Raises:
-        UsageError: the contrast has no such pairs; see also :class:`~.TripletSpace`.
+        UsageError: the contrast is not in NEUTRAL_CONTRASTS; see also :class:`~.TripletSpace`.
 
     >>> from sentprobe.lexicon import english
     >>> pairs = NliSpace(english(), "role", templates=["transitive"]).sample_pairs(1, seed=1)
@@ -109,9 +110,9 @@ class NliSpace(tr.TripletSpace):
         return _build_pairs(groups[:count])
 
     def _find_strata(self, pattern: Pattern) -> Iterator[tr.Stratum]:
-        """Yield the strata at one place for each form of the positive.
+        """Yield one stratum for each form of the positive, at one of the places of the contrast.
 
-        The same anchors have the same entailments and contradictions at other places.
+        Strata at other places would repeat the entailments and contradictions of the same anchors.
         """
         places = [*self.contrast.find_places(pattern)]
         for stratum in super()._find_strata(pattern):
@@ -120,7 +121,7 @@ class NliSpace(tr.TripletSpace):
 
 
 def _render_sentences(triplets: tr.TripletSet) -> list[list[str]]:
-    """Return six lists of sentences: two hypotheses and four premises of each triplet."""
+    """Return six lists, which hold the two hypotheses and the four premises of each triplet."""
     side_makers = (partial(triplets.build_draft, side=side) for side in (*_HYPOTHESES, *_PREMISES))
     negated_makers = (partial(_toggle_side_negation, triplets, side) for side in _PREMISES)
     return tr.TripletRows(triplets, [*side_makers, *negated_makers]).render_texts()
@@ -131,7 +132,7 @@ def _toggle_side_negation(triplets: tr.TripletSet, side: tr.TripletSide, part: t
 
 
 def _deduplicate_groups(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Return one row of each group; its hypotheses may stand in either order."""
+    """Return one row of each group; rows that differ only in the order of the hypotheses are one group."""
     row_by_group: dict[tuple[str, str], tuple[str, ...]] = {}
     for row in rows:
         anchor, hard, positive, negative, *_ = row

@@ -1,4 +1,4 @@
-"""Files of training data: Parquet and JSONL with exactly the columns that a loss takes."""
+"""Files of training data: Parquet and JSONL with exactly the columns that a training loss expects."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

@@ -11,12 +11,12 @@ from sentprobe.generator.pairs.drafts import EventDraft
 from sentprobe.generator.pairs.triplets import TripletPart, TripletRows, TripletSet, TripletSide
 
 COLUMNS = (TripletSide.ANCHOR, TripletSide.POSITIVE, TripletSide.NEGATIVE)
-"""The columns of training data, in the order that a loss takes."""
+"""The columns of training data, in the order that a training loss expects."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _TrainingPart(TripletPart):
-    """Triplets of a part whose negatives are of one kind."""
+    """The triplets of a part with one kind of negative: in the positive's form, or in the anchor's form."""
 
     negative: TripletSide
 
@@ -43,7 +43,7 @@ def build_training_columns(triplets: TripletSet) -> Mapping[str, list[str]]:
 
 
 def _split_by_negative_kind(part: TripletPart, order: NDArray[np.int64]) -> list[_TrainingPart]:
-    """Divide a part by the kind of negative; over all parts, each kind has half of the triplets."""
+    """Divide a part by the kind of negative; half of all triplets of the set get each kind."""
     is_hard = order[part.positions] % 2 == 1
     kinds = ((TripletSide.NEGATIVE, ~is_hard), (TripletSide.HARD, is_hard))
     return [

@@ -32,7 +32,7 @@ FORMATS_BY_SUFFIX = {".jsonl": TripletFormat.JSONL, ".parquet": TripletFormat.PA
 
 
 def find_triplet_format(name: str | None, out: Path | None) -> TripletFormat:
-    """Return the format called *name*; without a name, that of the suffix of *out*.
+    """Return the format called *name*; without a name, the format for the suffix of *out*.
 
     Raises:
         UsageError: the format is unknown, or is Parquet for standard output.
@@ -49,7 +49,7 @@ def find_triplet_format(name: str | None, out: Path | None) -> TripletFormat:
 
 @dataclass(frozen=True, slots=True)
 class TripletMetadata:
-    """The fields that a triplet file has beside the sentences."""
+    """The fields that a triplet file has in addition to the sentences."""
 
     id: str
     contrast: str
@@ -193,7 +193,7 @@ def _build_side_array(maker: Any, rows: Any) -> Any:
 
 
 def _decode_dictionaries(array: Any) -> Any:
-    """Decode dictionary arrays, because two row groups would have different dictionaries."""
+    """Decode dictionary-encoded arrays, because the dictionaries of two row groups would differ."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(array.type):

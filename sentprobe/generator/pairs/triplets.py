@@ -42,7 +42,7 @@ SIDES = tuple(TripletSide)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Stratum:
-    """Triplets of one structure, with one place of the contrast and one set of changed voices."""
+    """Triplets with one structure, one place of the contrast, and one set of clauses whose voice differs."""
 
     pattern: Pattern
     place: str
@@ -65,7 +65,7 @@ class TripletPart:
 
 
 SentenceMaker: TypeAlias = Callable[[TripletPart], drafts.EventDraft]
-"""Builds one sentence of each triplet of a part."""
+"""Function that builds one sentence (such as the positive) of each triplet of a part."""
 
 
 class ImpossibleContrastError(UsageError):
@@ -243,10 +243,10 @@ class TripletSpace:
 
 
 def _find_voice_changes(pattern: Pattern) -> Iterator[tuple[tuple[str, ...], ev.Voice | None]]:
-    """Yield the clauses whose voice may change, with the voice of the main clause before or None.
+    """Yield sets of clauses whose voice may change, with the required voice of the anchor's main clause, or None.
 
-    The number of passives must change. If an active and a passive were exchanged, the positive might have the same
-    words as the anchor, and no negative could be nearer.
+    The number of passive clauses must change. If an active and a passive clause exchanged their voices, the positive
+    might have the same words as the anchor, and no negative could be nearer to the anchor.
     """
     paths = contrasts.find_transitive_paths(pattern)
     for size in range(1, len(paths) + 1):
@@ -270,7 +270,7 @@ def _choose_words(lexicon: Lexicon, vocabulary: str) -> Words:
 
 
 def divide_evenly(count: int, sizes: Sequence[int], rng: Random) -> list[int]:
-    """Divide *count* into equal shares, none above its size; the remainder goes to random shares.
+    """Divide *count* into shares that are as equal as *sizes* allow; random shares get the remainder.
 
     >>> divide_evenly(10, [2, 100, 100], Random(0))
     [2, 4, 4]
@@ -339,7 +339,7 @@ class TripletSet:
         return [events_by_position[place] for place in range(len(self))]
 
     def build_draft(self, part: TripletPart, *, side: TripletSide) -> drafts.EventDraft:
-        """Return the events of one side of a part."""
+        """Return the events of one side (such as the positives) of a part."""
         draft = part.anchors
         if side in (TripletSide.POSITIVE, TripletSide.NEGATIVE):
             for path in part.stratum.voices:
@@ -360,9 +360,9 @@ def _find_content_words(draft: drafts.EventDraft) -> Iterator[tuple[str, ...]]:
 
 
 class TripletRows:
-    """The sentences of a set of triplets as rows, column after column.
+    """The sentences of a set of triplets as rows: all sentences of the first column, then of the second, and so on.
 
-    Each column builds the sentences of a part of the set; the default columns are the sides.
+    A column is a function that builds one sentence of each triplet; the default columns are the sides.
     """
 
     def __init__(self, triplets: TripletSet, columns: Sequence[SentenceMaker] = ()) -> None:
@@ -400,7 +400,7 @@ class TripletRows:
 
 
 class _TextWriter:
-    """Renders rows of triplets as text; caches the sentence shapes, for rows over the same words."""
+    """Renders rows of triplets as text; caches the sentence shapes for later rows over the same words."""
 
     def __init__(self, lexicon: Lexicon, words: Words) -> None:
         self.lexicon = lexicon

@@ -1,7 +1,7 @@
 """Parser of sentences into events, with cached shapes.
 
 The shapes of clauses, which the grammar derived, are merged into a trie, so that one walk along the tokens matches all
-shapes. The parser descends into the constituents inside. The result equals that of NLTK's chart parser.
+shapes. The parser calls itself for constituents inside a clause. The result equals that of NLTK's chart parser.
 """
 
 from collections.abc import Hashable, Iterator
@@ -18,7 +18,7 @@ from sentprobe.lexicon import Form, Kind, Lexicon, Word
 
 @dataclass(frozen=True, slots=True)
 class TrieNeed:
-    """The input of a step of the trie: a word (function word or form) or a constituent."""
+    """The input that a step of the trie consumes: a function word, an inflected form or a constituent."""
 
     category: str
     """"word", "form", "NP", "ADVP" or "link"."""
@@ -28,7 +28,7 @@ class TrieNeed:
 
 @dataclass(slots=True)
 class Trie:
-    """A node of the trie: the next node by input, and the shapes that end here."""
+    """A node of the trie: the next node for each input, and the shapes that end at this node."""
 
     steps: dict[TrieNeed, "Trie"] = field(default_factory=dict)
     ends: list[shapes.ClauseShape] = field(default_factory=list)
@@ -36,7 +36,7 @@ class Trie:
 
 @cache
 def load_english_tries() -> tuple[Trie, dict[str, Trie]]:
-    """Return the trie of main clauses, and those of relative clauses by number of the noun."""
+    """Return the trie of main clauses, and the tries of relative clauses by the modified noun's grammatical number."""
     main = Trie()
     relative = {number.value: Trie() for number in ev.Number}
     for shape in shapes.list_clause_shapes():
@@ -96,7 +96,7 @@ class _Match:
 
 
 def parse(sentence: str, lexicon: Lexicon) -> tuple[ev.Event, ...]:
-    """Return the events of a sentence whose tokens are separated by spaces; one if unambiguous.
+    """Return all readings of a sentence as events; its tokens are separated by spaces.
 
     Raises:
         ParseError: the grammar does not cover the sentence; the message gives the token at which parsing stopped and
@@ -112,7 +112,7 @@ def parse(sentence: str, lexicon: Lexicon) -> tuple[ev.Event, ...]:
 
 
 def classify_token(token: str, lexicon: Lexicon) -> Hashable:
-    """Return the grammatical key of a token; sentences whose tokens have equal keys differ only in lemmas.
+    """Return the grammatical key of a token; if the tokens of two sentences have equal keys, only lemmas differ.
 
     >>> from sentprobe.lexicon import english
     >>> keys = [classify_token(form, english()) for form in ("sleeps", "runs", "the")]
@@ -155,7 +155,7 @@ def _find_function_words() -> frozenset[str]:
 
 @dataclass(slots=True)
 class _Parser:
-    """A recursive descent along the tries: readings of tokens, parsed noun phrases, and furthest position."""
+    """A recursive-descent parser along the tries."""
 
     readings: list[tuple[tuple[Word, Form], ...]]
     tokens: list[str]

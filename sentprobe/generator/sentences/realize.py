@@ -56,7 +56,7 @@ def _check_participant(person: Participant, lexicon: Lexicon) -> None:
 
 
 def choose_determiner_form(number: str, *, vowel: bool) -> Form:
-    """Return the form of a determiner before a noun of *number*, with a vowel sound or not."""
+    """Return the form of a determiner before a noun of *number*; *vowel* says whether the noun begins with a vowel."""
     return Form(f"DT.{number}{'.vowel' if vowel else ''}")
 
 
@@ -80,9 +80,9 @@ def _iterate_clause_paths(event: Event, path: str = "") -> Iterator[tuple[str, E
 
 
 def realize(event: Event, lexicon: Lexicon, *, id: str = "") -> Sentence:
-    """Return the one sentence of a fully specified *event*, with its annotation.
+    """Return the only sentence of a fully specified *event*, with its annotation.
 
-    An open frame is filled in if the lexicon has the verb in only one.
+    An open frame is filled in if the verb has only one frame in the lexicon.
 
     Raises:
         UsageError: see :func:`check_event`.

@@ -9,7 +9,8 @@ from sentprobe.generator.events.event import Event
 class Token:
     """A word of a sentence, annotated as in CoNLL-U.
 
-    ``head`` is the number of the token it depends on, counted from 1 (0: the root); ``feats`` is "" if there are none.
+    ``head`` is the number, from 1, of the token that this token depends on, or 0 for the root. ``feats`` is "" if the
+    token has no features.
     """
 
     form: str
@@ -25,7 +26,7 @@ class Token:
 class Predicate:
     """A verb and its participants' nouns, as token numbers from 1.
 
-    In a relative clause, the modified noun is the participant of the gap. An intransitive verb has no patient.
+    In a relative clause, the modified noun fills the gap. An intransitive verb has no patient.
     """
 
     verb: int
@@ -46,8 +47,8 @@ class Sentence:
     """A sentence with its event and gold annotation.
 
     ``tree`` is the constituency tree in Penn brackets. ``index`` is the sentence's position in its space and
-    ``template`` its sub-template; they are None and "" for other sentences. The main predicate stands first, then those
-    of relative clauses in their order.
+    ``template`` its sub-template; a sentence without a space has None and "". The main predicate stands first, then
+    the predicates of relative clauses in their order.
     """
 
     id: str

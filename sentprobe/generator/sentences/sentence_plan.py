@@ -1,7 +1,7 @@
 """Sentence plans: sentences without words, joined from cached shapes.
 
-This is the fast path. The structure of an event determines its plan; a slot in the plan is filled with an inflected
-form of the event's word by look-up. Slots are named by their path in the event: ``verb``, ``adverb0``, ``agent.noun``,
+This is the fast path. The structure of an event determines its plan. Each slot in the plan is filled with an inflected
+form of a word of the event. Slots are named by their path in the event: ``verb``, ``adverb0``, ``agent.noun``,
 ``agent.det``, ``agent.rel``, ``agent.clause.verb``, ...
 """
 
@@ -23,8 +23,9 @@ CONSONANT = "consonant"
 class PlanToken:
     """A token without its word: ``slot`` is "" for a function word.
 
-    The leaf's form is the word, or the name of the inflected form that fills the slot. ``origin`` is the shape and item
-    of the token, ``path`` its clause or noun phrase. ``head`` counts from 0; at the top it is :data:`PARENT`.
+    ``leaf.form`` is a function word, or the name of the inflected form that fills the slot. ``origin`` is the shape of
+    the token and the position of its item in the shape. ``path`` is the path of its clause or noun phrase. ``head`` is
+    the position of its head token, from 0, or :data:`PARENT` at the top.
     """
 
     slot: str
@@ -62,7 +63,7 @@ class SentencePlan:
 
 @dataclass(frozen=True, slots=True)
 class _StructureKey:
-    """A cache key: an event that is equal to all others of its structure."""
+    """A cache key with an event as payload; keys are equal if the structures of their events are equal."""
 
     structure: ClauseStructure
     event: Event = field(compare=False)
@@ -82,7 +83,7 @@ def _plan_structure(key: _StructureKey) -> SentencePlan:
 
 
 def _plan_clause(event: Event, path: str, head_number: str) -> SentencePlan:
-    """Plan a clause; *head_number* is the number of the noun that it modifies, or ""."""
+    """Plan a clause; *head_number* is the grammatical number of the noun that the clause modifies, or ""."""
     shape = _choose_clause_shape(event, head_number)
     items = shapes.load_english_shapes().find_items(shape)
     parts = [_plan_clause_part(shape, i, event, path) for i in range(len(items))]

@@ -228,7 +228,7 @@ def _build_negations(rows: list[list[str]], misc: list[dict[str, str]]) -> list[
 
 
 def json_escape(word: str) -> str:
-    """Return *word* as it stands between the quotes of a JSON string."""
+    """Return *word* with the escapes of a JSON string, without quotes."""
     return json.dumps(word, ensure_ascii=False)[1:-1]
 
 
@@ -261,7 +261,7 @@ FORMAT_NAMES = (*RECORD_FORMATS, PARQUET)
 
 
 def find_record_format(path_suffix: str, name: str | None = None) -> str:
-    """Return the format called *name*; without a name, that of the file's suffix.
+    """Return the format called *name*; without a name, the format for the file's suffix.
 
     Raises:
         UsageError: the format or the suffix is unknown.

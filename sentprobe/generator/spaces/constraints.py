@@ -1,4 +1,4 @@
-"""Constraints on sentences, and the words that they are made of."""
+"""Constraints on sentences, and the words that sentences are made of."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,9 +16,9 @@ Allowed: TypeAlias = frozenset[int]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Words:
-    """The lemmas to choose from; verbs of both frames share one list, so that they can differ.
+    """The lemmas to choose from; one list holds the verbs of both frames, so that a sentence's verbs can differ.
 
-    Compared by identity, as a cache key.
+    Compared by identity, because it is a cache key.
     """
 
     nouns: tuple[str, ...]
@@ -26,7 +26,7 @@ class Words:
     verbs_by_frame: Mapping[Frame, Allowed]
     adverbs: tuple[str, ...]
     determiners: tuple[tuple[str, str], ...]
-    """Compatible pairs of number and lemma."""
+    """Pairs of a grammatical number and the lemma of a determiner that is possible with this number."""
     relativizers: tuple[str, ...]
 
 
@@ -48,7 +48,7 @@ class Constraints:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """The features of sentences that are fixed or vary.
+    """The features of sentences: the fixed values, and the values to choose from.
 
     ``main`` and ``clause`` are partial events that fix features of the main clause and of every relative clause. The
     other fields list the values to choose from, in every clause: the numbers of nouns, determiners and relativizers by

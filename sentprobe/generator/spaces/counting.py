@@ -1,9 +1,9 @@
 """Sets of events as boxes and cells, which can be counted, indexed and sampled.
 
-A box allows every variable of a layout a set of values, independently of the others. Constraints cut boxes into
-smaller, disjoint ones. The words of a group must differ, too. A *cell* is a part of a box in which the sets of any two
-variables of a group are equal or disjoint. Its size is therefore a product, and its i-th element follows from the
-digits of i.
+A box has a set of allowed values for each variable of a layout, independently of other variables. Constraints cut boxes
+into smaller, disjoint boxes. The words of a group (nouns, verbs, adverbs) must also differ within a sentence. A *cell*
+is a part of a box in which the sets of any two variables of a group are equal or disjoint. The size of a cell is
+therefore a product, and its i-th element follows from the digits of i in a mixed-radix system.
 """
 
 from bisect import bisect_left, bisect_right
@@ -81,8 +81,8 @@ class Choice(NamedTuple):
 class Cell:
     """A part of a box whose elements can be counted and indexed.
 
-    ``choices`` holds the allowed values of each variable; ``rivals`` the earlier variables that take values from the
-    same set and must differ; ``radices`` the number of values left after these.
+    ``choices`` holds the allowed values of each variable. ``rivals`` holds the earlier variables with the same set of
+    values, whose values must differ. ``radices`` holds the number of values that the rivals leave to each variable.
     """
 
     variables: tuple[Variable, ...]
@@ -118,7 +118,7 @@ class Cell:
         return [choice.numbers[position] for choice, position in zip(self.choices, positions, strict=True)]
 
     def encode(self, values: Mapping[str, int]) -> int | None:
-        """Return the index of an element, or None if it is outside; inverse of ``decode``."""
+        """Return the index of an element, or None if it is not in the cell; inverse of ``decode``."""
         index = 0
         positions: list[int] = []
         radices = self.radices
@@ -136,9 +136,9 @@ class Cell:
 
 
 def _split_digits(indices: IndexArray, radices: Sequence[int]) -> list[NDArray[np.int64]]:
-    """Return the digits of indices; the last radix is that of the lowest digit.
+    """Return the mixed-radix digits of indices; the last radix belongs to the lowest digit.
 
-    Python integers are first cut into parts below 2**63, whose arithmetic is fast.
+    Python integers are first cut into parts below 2**63, because int64 arithmetic is fast.
     """
     digits: list[NDArray[np.int64]] = []
     end = len(radices)
@@ -162,7 +162,7 @@ def _split_digits(indices: IndexArray, radices: Sequence[int]) -> list[NDArray[n
 
 
 def _skip_positions(digit: NDArray[np.int64], taken_positions: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Return the digit-th position that is not taken."""
+    """Return, for each index, the digit-th position that no rival takes."""
     if not taken_positions:
         return digit
     position = digit.copy()
@@ -172,14 +172,14 @@ def _skip_positions(digit: NDArray[np.int64], taken_positions: Sequence[NDArray[
 
 
 def _skip_position(digit: int, taken_positions: list[int]) -> int:
-    """Return the digit-th position that is not taken, for one digit."""
+    """Return the digit-th position that no rival takes, for a single index."""
     for taken_position in sorted(taken_positions):
         digit += digit >= taken_position
     return digit
 
 
 _Share: TypeAlias = tuple[Choice, tuple[int, ...]]
-"""The values of a variable of a group, and the earlier variables with the same values."""
+"""A cell's values of one variable of a group, and the earlier variables of the group with the same values."""
 
 
 def split_into_cells(layout: Layout, box: Box) -> Iterator[Cell]:
@@ -207,10 +207,10 @@ def _group_variables(layout: Layout) -> tuple[tuple[int, ...], ...]:
 
 @lru_cache(maxsize=1024)
 def _split_group(domains: tuple[Allowed, ...]) -> tuple[tuple[_Share, ...], ...]:
-    """Return the ways to give each variable of a group one atom, as far as words suffice.
+    """Return all ways to assign an atom to each variable of a group, if the atoms have enough words.
 
-    An atom is a maximal set of words that the same variables of the group allow. The few different groups of layouts
-    and boxes are cached.
+    An atom is a maximal set of words that are allowed for the same variables of the group. Results are cached, because
+    layouts and boxes have few different groups.
     """
     atoms: dict[tuple[bool, ...], set[int]] = {}
     for value in frozenset().union(*domains):
@@ -256,15 +256,15 @@ def skip_excluded(excluded: Sequence[int], ranks: IndexArray) -> IndexArray:
 
 
 _FEW = 1000
-"""Up to this length, a dictionary is faster than NumPy's sort."""
+"""Length below which removing repeats with a dictionary is faster than with NumPy."""
 
 
 def sample_distinct(count: int, size: int, rng: Generator) -> IndexArray:
     """Return *count* different numbers below *size*, uniformly and in random order.
 
     Time and memory are proportional to *count*. The numbers are int64, or Python integers if *size* exceeds that.
-    Repeated numbers are sampled again, which leaves every ordered selection equally likely; more than half of the range
-    is taken from a permutation.
+    Repeated numbers are sampled again, which leaves every ordered selection equally likely. If *count* is more than
+    half of *size*, the numbers are the beginning of a permutation.
     """
     if 2 * count > size:
         return rng.permutation(size)[:count]

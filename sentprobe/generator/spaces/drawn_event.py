@@ -1,4 +1,4 @@
-"""Drawn events: a layout and the values of its variables, without building the event.
+"""Drawn events: sampled events as a layout and the values of its variables, without an :class:`Event`.
 
 Building an :class:`Event` takes several times as long as finding its values. Code that inspects thousands of events and
 keeps few reads words and clauses from the values.
@@ -35,7 +35,7 @@ class DrawnEvent(NamedTuple):
         return build_layout_event({v.name: v.values[value] for v, value in pairs}, self.layout)
 
     def get_value(self, variable: int) -> LayoutValue:
-        """Return the value of a variable, by its number."""
+        """Return the value of the variable at this position in the layout."""
         return self.layout.variables[variable].values[self.values[variable]]
 
     def swap_values(self, first: int, second: int) -> "DrawnEvent":
@@ -49,7 +49,7 @@ class DrawnEvent(NamedTuple):
 class ClauseParts:
     """The variables of a clause; ``voice`` is None if ``site`` fixes it.
 
-    ``roles`` holds the noun of each role; for the gap, the noun that the clause modifies.
+    ``roles`` holds the noun variable of each role; the gap has the variable of the noun that the clause modifies.
     """
 
     site: ClauseSite
@@ -72,8 +72,8 @@ _STRUCTURAL = ("voice", "aspect", "negation")
 class LayoutParts:
     """The variables of a layout by purpose: nouns in the order of the event, and clauses.
 
-    ``determiners`` holds the determiner, and so the number, of each noun. ``structural`` are the variables that
-    determine the shape, and so the order of the words.
+    ``determiners`` holds the determiner variable of each noun, which also gives the noun's grammatical number.
+    ``structural`` holds the variables that determine the shape, and so the order of the words.
     """
 
     nouns: tuple[int, ...]
@@ -101,7 +101,7 @@ def find_layout_parts(layout: Layout) -> LayoutParts:
 
 
 def number_variables(layout: Layout) -> dict[str, int]:
-    """Return the number of each variable of a layout by name."""
+    """Return the position of each variable in a layout, by name."""
     return {variable.name: number for number, variable in enumerate(layout.variables)}
 
 

@@ -26,7 +26,7 @@ class SplitSide:
     structures; without any, structures are not split.
 
     Raises:
-        UsageError: an invalid share; an unknown structure, or one with forms that are not held out.
+        UsageError: an invalid share; an unknown structure; a structure with related forms that are not held out.
 
     >>> training = SplitSide(share=0.3, held_out=False)
     >>> training.has_word("professor"), training.has_word("lawyer"), str(training)
@@ -104,14 +104,15 @@ def _restrict_lexicon(side: SplitSide, lexicon: Lexicon, vocabulary: str) -> Lex
 
 
 def _compute_rank(lemma: str) -> float:
-    """Return the position of a word from 0 to 1, by a hash."""
+    """Return a hash of a word as a number from 0 to 1."""
     return int.from_bytes(sha256(lemma.encode()).digest()[:6], "big") / 2**48
 
 
 def _find_family(pattern: Pattern) -> tuple[Frame, tuple[Frame, ...]]:
-    """Return the features shared by all forms of a sentence and the negatives of all contrasts.
+    """Return the features of a structure that neither a change of form nor the edit of a contrast changes.
 
-    An exchange of voice or role changes the kind of a relative clause, or moves it to the other noun.
+    Other features change: an exchange of voice or role changes the kind of a relative clause, or moves it to the other
+    noun.
     """
     return pattern.frame, tuple(sorted(clause.frame for _, clause in pattern.clauses))
 

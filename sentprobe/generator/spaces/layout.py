@@ -41,7 +41,7 @@ class Variable:
 class ClauseSite:
     """A clause of the layout: its path, frame, voice and gap, and its number of adverbs.
 
-    ``owner`` is the path of the noun that it modifies ("" for the main clause).
+    ``owner`` is the path of the noun that the clause modifies ("" for the main clause).
     """
 
     path: str
@@ -67,7 +67,7 @@ NEGATIONS = (ev.Polarity.POSITIVE.value, *(negator.value for negator in ev.Negat
 
 @lru_cache(maxsize=1024)  # a task makes thousands of spaces with few layouts
 def make_layout(pattern: Pattern, adverbs: tuple[int, ...], words: Words, negators: tuple[ev.Negator, ...]) -> Layout:
-    """Return the layout of *pattern*; *adverbs* counts those of each clause, main clause first."""
+    """Return the layout of *pattern*; *adverbs* is the number of adverbs of each clause, main clause first."""
     voice = ev.Voice.ACTIVE if pattern.frame is ev.Frame.INTRANSITIVE else None
     sites = [ClauseSite("", pattern.frame, voice, None, adverbs[0], "")]
     for (role, clause), count in zip(pattern.clauses, adverbs[1:], strict=True):
@@ -113,8 +113,8 @@ class _ImpossibleStructure(Exception):  # noqa: N818 - not an error but the outc
 def restrict(partial: ev.Event, site: ClauseSite, layout: Layout) -> Restriction | None:
     """Return the values with which *partial* subsumes the clause at *site*.
 
-    Returns None if the structure rules it out. The gap of a relative clause counts as the noun that the clause modifies
-    (see :func:`sentprobe.generator.events.event.contains`).
+    Returns None if the structure rules this out. The gap of a relative clause counts as the noun that the clause
+    modifies (see :func:`sentprobe.generator.events.event.contains`).
     """
     matcher = _Matcher(layout)
     try:
@@ -200,7 +200,7 @@ _NEGATIONS: dict[str, tuple[ev.Polarity, ev.Negator | None]] = {
     ev.Polarity.POSITIVE.value: (ev.Polarity.POSITIVE, None),
     **{negator.value: (ev.Polarity.NEGATIVE, negator) for negator in ev.Negator},
 }
-"""Enum members by value; a look-up takes a tenth of the time of a call of the enum."""
+"""Polarity and negator by value; looking them up here takes a tenth of the time of calling the enums."""
 
 
 def build_layout_event(values: Mapping[str, LayoutValue], layout: Layout, site: ClauseSite | None = None) -> ev.Event:

@@ -34,7 +34,7 @@ FEATURES: Mapping[str, tuple[str, Mapping[str, StrEnum]]] = {
     "pol": ("polarity", {value.value: value for value in ev.Polarity}),
     "frame": ("frame", {value.value: value for value in ev.Frame}),
 }
-"""The features of an event by published name: our name, and our values by published name."""
+"""For the published name of each feature: sentprobe's name, and sentprobe's values by their published names."""
 
 
 def read_published_event(node: JsonNode, lexicon: Lexicon, depth: int = 0) -> ev.Event:
@@ -188,7 +188,7 @@ def _read_constraints(node: JsonNode, lexicon: Lexicon, warnings: list[str]) -> 
 
 
 def _read_events(node: JsonNode | None, lexicon: Lexicon) -> tuple[ev.Event, ...]:
-    """Return the event of a node; nothing for null and for an empty event."""
+    """Return the event of a node in a tuple; the tuple is empty for null and for an empty event."""
     if node is None or node.value is None:
         return ()
     event = read_published_event(node, lexicon)

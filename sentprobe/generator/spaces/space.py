@@ -42,7 +42,7 @@ from sentprobe.generator.spaces.templates import find_patterns
 from sentprobe.lexicon import Flag, Kind, Lexicon
 
 MAX_SENTENCES = 1_000_000_000
-"""Maximum sample size: the indices alone would take more than 8 GB."""
+"""Maximum sample size; the indices of a larger sample would take more than 8 GB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def _iterate_event_rules(constraints: Constraints) -> Iterator[Rule]:
 
 
 def _restrict_clauses(event: Event, layout: Layout, sites: Iterable[ClauseSite]) -> list[Restriction]:
-    """Return the restriction of each of these clauses that can match *event*."""
+    """Return, for each clause that can match *event*, the restriction under which it matches."""
     restrictions = (restrict(event, site, layout) for site in sites)
     return [restriction for restriction in restrictions if restriction is not None]
 
@@ -115,7 +115,7 @@ def _find_word_boxes(lemma: str, layout: Layout) -> tuple[Restriction, ...]:
 
 
 def _find_word_positions(lemma: str, variable: Variable) -> Allowed:
-    """Return the values of a variable that are the word *lemma*; none for other variables."""
+    """Return the positions of *lemma* among the values of a variable; empty if the variable does not hold words."""
     if variable.name.endswith("det"):  # a pair of number and lemma
         return frozenset(i for i, pair in enumerate(variable.values) if pair[1] == lemma)
     if variable.group is None and not variable.name.endswith("rel"):
@@ -168,8 +168,8 @@ class NumberedEvents(Protocol):
 class Space:
     """The events of the named templates over a vocabulary, under constraints.
 
-    Finding the constraints that contradict each other takes longer than making the space. Use ``explained=False`` if
-    nobody reads the message of a Contradiction.
+    Finding the constraints that contradict each other takes longer than making the space. ``explained=False`` skips
+    this search, for callers that do not show the message of a Contradiction.
 
     Raises:
         UsageError: an unknown template, vocabulary or word.
@@ -248,7 +248,7 @@ class Space:
         """Return the index of *event* in the space.
 
         Raises:
-            ValueError: it is not in the space.
+            ValueError: the event is not in the space.
         """
         position = self.find(event)
         if position is None:
@@ -327,7 +327,7 @@ class Space:
         return f"no sentence satisfies all of these together {where}: {texts}"
 
     def _describe_culprits(self, culprits: Sequence[Rule], where: str) -> str:
-        """Describe the contradiction in these rules, or between them and a choice of values."""
+        """Describe the contradiction between these rules, or between these rules and a choice of values."""
         for name, layouts in self._widen_choices():
             if next(_find_cells(layouts, culprits), None) is not None:
                 texts = [rule.text for rule in culprits] or ["the size of the vocabulary"]
@@ -374,7 +374,7 @@ def _build_cached_layouts(
     adverbs: tuple[tuple[int, ...], tuple[int, ...]],
     negators: tuple[Negator, ...],
 ) -> tuple[Layout, ...]:
-    """Return the layouts of templates; *adverbs* counts those of main and relative clauses."""
+    """Return the layouts of templates; *adverbs* holds the possible numbers of adverbs of main and relative clauses."""
     main, inner = adverbs
     return tuple(
         make_layout(pattern, counts, words, negators)

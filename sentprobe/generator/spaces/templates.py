@@ -26,8 +26,8 @@ class ClausePattern:
 class Pattern:
     """One structure: the main frame, and the relative clause of each role that has one.
 
-    Patterns of the same kind share a sub-template's name: a subject relative is an active clause without its agent, or
-    a passive one without its patient.
+    Patterns with the same kinds of relative clause share the name of a sub-template. For example, a subject relative is
+    an active clause without its agent, or a passive clause without its patient.
     """
 
     name: str

@@ -58,7 +58,7 @@ class Bound:
 
 
 BoundKey = Callable[[tuple[str, ...], tuple[int, ...]], Hashable]
-"""From tokens and probe words to the value of a cue."""
+"""A function from tokens and probe words to the value of a cue."""
 
 
 def compute_bound(data: ProbeDataset, split: Split, key: BoundKey) -> Bound:
@@ -146,7 +146,7 @@ class Audit:
     not tried."""
     expect: tuple[Cue, ...] = ()
     agreeing: float | None = None
-    """Share of test items whose answer most words of its kind in the sentence agree with, as counted when the dataset
+    """Share of test items in which most other words of the same kind agree with the answer, counted when the dataset
     was built; ties count half (Conneau et al. 2018, section 4). None if not counted."""
 
     def __str__(self) -> str:

@@ -152,7 +152,7 @@ def sample_units(part: TrialItems, *, limit: int, seed: int) -> TrialItems:
 def score_answers(answers: Indices, test: TrialItems, *, strict: float) -> ModelScore:
     """Return the number of right answers, with the intervals.
 
-    A mirror pair counts as one item. Items of other units (which share a sentence) count by their design effect: see
+    A mirror pair counts as one item. Items that share a sentence count by their design effect: see
     :func:`sentprobe.probes.statistics.design_effect`.
     """
     right = answers == test.targets

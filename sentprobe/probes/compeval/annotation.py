@@ -1,8 +1,8 @@
 """Properties of a generated sentence, relative to the probed clause and noun.
 
-The probed clause is that of the probed verb, or the main clause if no verb is probed. The probed noun is the one among
-the probe words, or the subject of that clause if no noun is probed. In "the doctors that the lawyer helped slept" with
-the probe words *lawyer* and *sleep*, the main clause is probed, and the noun in the relative clause.
+The probed clause is the clause of the probed verb, or the main clause if no verb is probed. The probed noun is the noun
+among the probe words, or the subject of the probed clause if no noun is probed. Example: in "the doctors that the
+lawyer helped slept", the probe words *lawyer* and *sleep* select the main clause and the noun in the relative clause.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ class AnnotatedClause:
 
     @property
     def subject(self) -> str:
-        """Slot of the noun that is its subject; in a relative clause this may be the head."""
+        """Slot of the clause's subject; in a relative clause, this may be the noun that the clause modifies."""
         filler = self.event.argument(self.event.subject)
         if isinstance(filler, ev.Participant):
             return f"{self.path}{self.event.subject.value}.noun"
@@ -96,7 +96,7 @@ class ProbedEvent:
 
     @property
     def attractors(self) -> int:
-        """Number of nouns in between whose grammatical number differs from the probed noun's."""
+        """Number of nouns between probed noun and verb whose grammatical number differs from the probed noun's."""
         noun_number = self.numbers[self.noun]
         other_slots = (slot for slot, number in self.numbers.items() if number is not noun_number)
         return sum(self.positions[slot] in self.between for slot in other_slots)

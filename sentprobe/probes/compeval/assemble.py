@@ -10,8 +10,8 @@ For a sentence s, probe noun n and probe verb v (lemmas; s may have any inflecte
 
 Labels are balanced overall and for every probe (word or pair) in each split. Test and training have different noun-verb
 pairs, and no training sentence has both words of a test pair (Content2Probe, Order, SemRole). Test and training have
-different adverbs (Negation). The same holds for validation if the vocabulary has enough words; the card says if not. No
-sentence occurs twice.
+different adverbs (Negation). Validation is separated in the same way if the vocabulary has enough words; if not, the
+card says so. No sentence occurs twice.
 """
 
 from collections.abc import Mapping, Sequence
@@ -53,13 +53,13 @@ def build(
     side: SplitSide | None = None,
     structure: Structure | None = None,
 ) -> ProbeDataset:
-    """Build the dataset of a compeval task, from one *side* of a split of the words if given.
+    """Build the dataset of a compeval task; *side* limits its words and structures.
 
-    - structure: held out of training; half of the test items have it
+    - structure: structure that training lacks and half of the test items have
 
     Raises:
         UsageError: a size is not a positive multiple of the task's unit, or the side has no words.
-        NoStructureError: all sentences of the questions have the structure, or none has.
+        NoStructureError: all or none of the task's sentences have the structure.
         TooFewItemsError: the size is too small for the number of probe words.
         TooFewError: the vocabulary has too few sentences.
     """
@@ -94,11 +94,11 @@ def build(
 def _restrict_to_side(
     task: CompevalTask, lexicon: Lexicon, vocabulary: str, side: SplitSide
 ) -> tuple[CompevalTask, Lexicon]:
-    """Return the task with the structures of a side, and its words that occur in them.
+    """Return the task with the structures of a side, and the side's words that occur in these structures.
 
     Raises:
         UsageError: the side has no words.
-        TooFewError: it has none of the task's structures.
+        TooFewError: the side has none of the task's structures.
     """
     templates = side.select_templates(task.templates)
     if not templates:

@@ -17,14 +17,14 @@ ProbesBySplit = Mapping[Split, tuple[Probe, ...]]
 MAX_NOUNS = 12
 MAX_TRANSITIVE = 9
 MAX_INTRANSITIVE = 3
-"""Largest number of probed words of each kind.
+"""Maximum number of probed words of each kind: nouns, transitive verbs, intransitive verbs.
 
-Intransitive verbs occur in few structures, which would be too frequent if more were probed.
+Intransitive verbs occur in few structures. With more intransitive probes, these structures would be too frequent.
 """
 
 
 def select_usable_words(lexicon: Lexicon, vocabulary: str) -> WordsByKind:
-    """Return the words of a vocabulary without syncretic ones."""
+    """Return the words of a vocabulary without syncretic verbs, whose past form equals the plain form (*hit*)."""
     return {
         kind: [lemma for lemma in lemmas if Flag.SYNCRETIC not in lexicon.get(lemma, kind).flags]
         for kind, lemmas in lexicon.vocabulary(vocabulary).words.items()
@@ -78,8 +78,8 @@ def _pair_diagonally(nouns: Sequence[str], verbs: Sequence[str], shift: int) -> 
 def _has_alternative_verb(words: WordsByKind, noun: str, verb: str, held_out: Sequence[Probe]) -> bool:
     """Check whether training can have *noun* without *verb* but with another verb of its kind.
 
-    Training cannot have the noun with verbs held out with it. If these are all the others of the kind, no sentence of
-    the same structure lacks the verb.
+    Pairs of the noun with some verbs are held out of training. If these are all other verbs of the kind, training has
+    no sentence of the same structure with the noun and another verb.
     """
     kinds = [kind for kind in (Kind.TRANSITIVE, Kind.INTRANSITIVE) if verb in words[kind]]
     alternatives = [{*words[kind]} - {verb} for kind in kinds]
@@ -97,7 +97,7 @@ def _sample_words(words: Sequence[str], limit: int, rng: Random) -> list[str]:
 
 
 def order_evenly(probes: Sequence[Probe]) -> tuple[Probe, ...]:
-    """Order the probes so that each next one has the least used words so far.
+    """Order the probes so that each next probe has the words that earlier probes use least.
 
     >>> order_evenly([("man", "call"), ("man", "help"), ("doctor", "call"), ("doctor", "help")])
     (('man', 'call'), ('doctor', 'help'), ('man', 'help'), ('doctor', 'call'))
@@ -128,7 +128,7 @@ def take_first_probes(probes: ProbesBySplit, *, units: Mapping[Split, int], task
 
 
 def restrict_to_trained_words(probes: ProbesBySplit, trained: Sequence[Probe]) -> ProbesBySplit:
-    """Replace the training probes, and remove probes with other words from the other splits."""
+    """Replace the training probes by *trained*; other splits keep only probes whose words occur in *trained*."""
     words = {word for probe in trained for word in probe}
     restricted = {s: tuple(p for p in split_probes if words.issuperset(p)) for s, split_probes in probes.items()}
     return {**restricted, Split.TRAIN: tuple(trained)}
@@ -139,7 +139,7 @@ class TooFewItemsError(TooFewError, UsageError):
 
 
 def too_few_items_error(task: str, split: Split, unseen: int) -> TooFewItemsError:
-    """Return the error that training lacks *unseen* probe words of the split."""
+    """Return the error for training items that lack *unseen* (a number) of the split's probe words."""
     return TooFewItemsError(
         f"{task}: too few training items for every probe word of the {split.value} items to be in "
         f"training ({unseen} would not be); ask for more of them"
@@ -147,7 +147,7 @@ def too_few_items_error(task: str, split: Split, unseen: int) -> TooFewItemsErro
 
 
 MIN_ADVERBS = 4
-"""Largest number of adverbs in a sentence of Negation, all different."""
+"""Minimum number of adverbs in a split: a sentence of Negation has up to four different adverbs."""
 
 
 def split_adverbs(
@@ -155,8 +155,8 @@ def split_adverbs(
 ) -> Mapping[Split, Lexicon]:
     """Return a lexicon for each split, without the adverbs of the other splits.
 
-    Test gets a quarter of the adverbs and, with *validation*, that split gets another quarter. If there are too few,
-    validation shares those of training.
+    Test gets a quarter of the adverbs and, with *validation*, the validation split gets another quarter. If there are
+    too few adverbs, validation uses the training adverbs.
 
     Raises:
         TooFewError: there are too few for training and test.

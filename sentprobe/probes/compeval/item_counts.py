@@ -49,7 +49,7 @@ _Clauses = tuple[tuple[str, str], ...]
 
 
 def _describe_structure(probe: Probe, item: UnitItem) -> tuple[str, _Clauses, int, str]:
-    """Return the structure of an item, which determines the counted features; few distinct structures occur."""
+    """Return the structure of an item, which determines the counted features; many items share a structure."""
     event, parts = item.event, find_layout_parts(item.event.layout)
     nouns = [(event.get_value(noun), event.layout.variables[noun].name) for noun in parts.nouns]
     verbs = [(event.get_value(clause.verb), clause.site.path) for clause in parts.clauses]

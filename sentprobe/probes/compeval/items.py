@@ -20,10 +20,10 @@ Probe: TypeAlias = tuple[str, ...]
 _FIRST_BLOCK = 8
 
 MAX_MISSES = 64
-"""Number of successive events without a new unit after which a structure is given up."""
+"""Sampling of a structure stops after this many successive events that yield no new unit."""
 
 MAX_REJECTED = 512
-"""Number of successive events with a separated pair after which sampling stops."""
+"""Sampling stops after this many successive events that contain one of the ``separated_pairs``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class UnitItem:
     template: str
     label: bool
     part: str = ""
-    """Name of the part: whether the structure is held out; empty if none is."""
+    """Name of the part: with or without the held-out structure; empty if no structure is held out."""
 
 
 Unit: TypeAlias = tuple[UnitItem, ...]
@@ -64,7 +64,7 @@ class Drawer:
     template: str
     rng: Random
     separated_pairs: frozenset[Probe] = frozenset()
-    """Pairs of noun and verb; no event has both words of one."""
+    """Pairs of noun and verb; no event has both words of such a pair."""
     part: Part = ALL_SENTENCES
 
     def sample_events(

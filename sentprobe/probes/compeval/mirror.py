@@ -31,7 +31,7 @@ def make_content1_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 def make_content2_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
     """Yield units that ask whether both words occur.
 
-    A unit has two sentences with both, one with the noun alone, one with the verb alone.
+    A unit has four sentences: two with both words, one with the noun only, one with the verb only.
     """
     noun, verb = probe
     both_events = drawer.sample_events(words=(noun, verb))
@@ -52,7 +52,7 @@ def make_content2_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 def make_semrole_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
     """Yield units that ask whether the noun is the agent of the verb.
 
-    The mirror swaps it with another noun of its number.
+    The mirror swaps this noun with another noun of the same grammatical number.
     """
     noun, verb = probe
     agent_event = ev.Event(predicate=verb, agent=ev.Participant(noun=noun))
@@ -86,8 +86,8 @@ def _make_mirror_pairs(
 def _skip_misses(units: Iterator[Unit | None]) -> Iterator[Unit]:
     """Yield the units until a long run of events gives none.
 
-    In some structures a probe has no mirror ("the man that the doctor helps sleeps": both nouns precede the last verb),
-    and the events are too many to try them all.
+    In some structures a probe has no mirror ("the man that the doctor helps sleeps": both nouns precede the last verb).
+    Such structures have too many events to try all of them.
     """
     misses = 0
     for unit in units:
@@ -171,9 +171,9 @@ def take_units(sources: Sequence[Iterator[Unit]], count: int, used: set[str]) ->
 
 
 def take_new_unit(units: Iterator[Unit], used: set[str]) -> Unit | None:
-    """Take the next unit with new sentences only, and add these to *used*.
+    """Take the next unit with new sentences only, and add its sentences to *used*.
 
-    Return None if the next few units have none.
+    Return None if all of the next few units contain used or repeated sentences.
     """
     for unit in islice(units, MAX_MISSES):
         texts = {item.text for item in unit}

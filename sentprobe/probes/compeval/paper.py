@@ -1,10 +1,10 @@
 """Sampling as in the published datasets of Ettinger et al. 2018, for comparison.
 
 The method is inferred from two of their datasets (SemRole and Order), since their generator makes sentences only.
-Sentences come from all structures in turn, with the probed words only. Each is paired with one to three probes of each
-label, so labels are balanced overall and for each sentence, but not for each probe. Training has no question about test
-pairs, but training sentences contain both of their words. There are no mirrors, and a verb without auxiliary is negated
-with *do*.
+Sentences come from all structures in turn, with the probed words only. Each sentence is paired with one to three probes
+of each label, so labels are balanced overall and for each sentence, but not for each probe. Training items do not ask
+about test pairs, but training sentences may contain both words of a pair. There are no mirrors, and a verb without
+auxiliary is negated with *do*.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ def sample_paper_items(
 ) -> list[PaperQuestion]:
     """Return up to *count* items about these probes, half with the label TRUE.
 
-    Sentences in *used* are left out; new ones are added to it.
+    Sentences in *used* are left out; new sentences are added to *used*.
     """
     names = list(dict.fromkeys(p.name for p in find_patterns(task.templates)))
     sources = [_sample_questions(task, replace(drawer, template=name), probes, used) for name in drawer.shuffle(names)]

@@ -35,7 +35,7 @@ class DrawRequest:
     structure: Structure | None = None
 
     def list_parts(self, split: Split) -> tuple[Part, ...]:
-        """Return the parts of which a split has equally many items."""
+        """Return the parts of a split's items; all parts have equally many items."""
         return list_test_parts(self.structure) if split is Split.TEST else (get_trained_part(self.structure),)
 
 
@@ -93,7 +93,7 @@ def _select_usable_probes(task: CompevalTask, drawer: Drawer, probes: Sequence[P
     """Return the probes that have units.
 
     Raises:
-        NoStructureError: none has.
+        NoStructureError: no probe has units.
     """
     probes = [
         probe
@@ -139,7 +139,7 @@ def _sample_units(
 
 
 class NoStructureError(TooFewError, UsageError):
-    """A structure cannot be held out of a task, because all its sentences have it, or none."""
+    """A structure cannot be held out of a task, because all or none of the task's sentences have it."""
 
 
 def _take_probe_units(task: CompevalTask, drawer: Drawer, probe: Probe, count: int, used: set[str]) -> list[Unit]:

@@ -13,7 +13,7 @@ from sentprobe.probes.known_task import ABOUT_ORDER, ABOUT_WORDS, Cue, KnownTask
 
 
 class HeldOut(StrEnum):
-    """What test holds out of training."""
+    """The kind of words or pairs that test items have and training items lack."""
 
     NOTHING = "nothing"
     PAIRS = "pairs"
@@ -114,7 +114,7 @@ def find_task(name: str) -> CompevalTask:
 
 
 def check_size(task: CompevalTask, size: Size, *, sampling: Sampling = Sampling.MIRROR, halves: bool = False) -> None:
-    """Check that labels can be balanced; with *halves*, in each half of the test items.
+    """Check that the sizes of splits allow balanced labels; with *halves*, in each half of the test items.
 
     Raises:
         UsageError: a split is not a positive multiple of the task's unit; validation may be 0.

@@ -1,7 +1,7 @@
 """Analyse a corpus into a table, on any engine; an interrupted analysis can be resumed.
 
-Each finished chunk becomes a file of rows in ``work/``. When all are finished, the first row of each text goes into the
-shards of the table, the head is written, and ``work/`` is removed.
+Each finished chunk becomes a file of rows in ``work/``. When all chunks are finished, the first row of each text goes
+into the shards of the table, the head is written, and ``work/`` is removed.
 """
 
 import json

@@ -115,7 +115,7 @@ class AnalysisRecipe:
 
     reading: RecordFields = RecordFields()  # noqa: RUF009 - frozen
     parser: str | None = None
-    """Spec of the parser; None where all sources are already parsed."""
+    """Spec of the parser; None if all sources are already parsed."""
     punkt: str | None = None
     """Folder of Punkt parameters; None: the parser splits the text, or there is no running text."""
     max_tokens: int = MAX_TOKENS

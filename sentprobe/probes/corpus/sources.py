@@ -213,7 +213,7 @@ _GENERATED_COLUMNS = ("form", "xpos", "head", "deprel", "tree")
 
 @dataclass(frozen=True, slots=True)
 class ChunkSize:
-    """Limits of a chunk: pieces, and characters unless it is a single piece."""
+    """Limits of a chunk: pieces and characters; a single piece may have more characters."""
 
     pieces: int
     characters: int

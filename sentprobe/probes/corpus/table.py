@@ -76,7 +76,7 @@ class Table:
     counts: Counts
     shards: tuple[Shard, ...]
     folder: str = "shards"
-    """Folder of the shards; another only while the table replaces an older one."""
+    """Folder of the shards; not the usual one while the table replaces an older table."""
 
     @property
     def files(self) -> list[str]:
@@ -85,7 +85,7 @@ class Table:
 
     @property
     def constituents(self) -> bool:
-        """Whether rows may have trees: not if a parser gave dependencies only, or no parser ran."""
+        """Whether rows may have trees; false if a parser gave dependencies only, or no parser ran."""
         return bool(self.recipe["constituents"])
 
     def check_shards(self) -> None:
@@ -111,8 +111,8 @@ class Table:
     def create_view(self, connection: "duckdb.DuckDBPyConnection", *, view: str) -> None:
         """Create *view* with the rows of exactly these files, whatever their names.
 
-        DuckDB takes a path for a pattern and has no way to quote all characters: files with such names are read by
-        Arrow.
+        DuckDB reads a path as a pattern, and some pattern characters cannot be quoted. Arrow reads files with such
+        characters in their paths.
         """
         paths = [to_local_path(Path(file)) for file in self.files]
         if not any(map(_PATTERN_CHARACTERS.search, paths)):
@@ -324,7 +324,7 @@ def replace_table(table: Table) -> Table:
 
 
 def _move_staged_shards(out: Path) -> None:
-    """Move staged shards, if the head names them, to their usual place; it is free then."""
+    """Move staged shards, if the head names them, to their usual place, which is free then."""
     if _read_head_field(out, "folder") != STAGED_SHARDS:
         return
     if (out / STAGED_SHARDS).is_dir():

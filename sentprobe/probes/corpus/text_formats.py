@@ -64,7 +64,7 @@ class CorpusFormat:
     read: Callable[[FilePiece, RecordFields], Iterable[ReadPiece]]
     summary: str
     parsed: bool = False
-    """Whether it holds parses, so that no parser is needed."""
+    """Whether files of the format hold parses, so that no parser is needed."""
 
 
 def split_lines(lines: Iterable[str]) -> Iterator[FilePiece | Mistake]:

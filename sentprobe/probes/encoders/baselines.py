@@ -1,8 +1,8 @@
 """The baselines of Conneau et al. 2018 (section 4, Table 2): classifiers without sentence vectors.
 
 Naive Bayes uses sparse matrices: with 1,000 classes and the bigrams of 100,000 sentences a dense table would take 10
-GB. The log of a smoothed count is log(1 + count) minus the log of the class total, so a feature that a class lacks is
-stored as nothing.
+GB. The log of a smoothed count is log(1 + count) minus the log of the class total. log(1 + 0) is 0, so a feature that a
+class lacks takes no memory.
 
 The tasks of the paper have no probe words. In other tasks, *length* and *tfidf* get each probe word, with its slot, as
 a feature, since probes get the same information.
@@ -135,8 +135,8 @@ class Length:
 class Tfidf:
     """Naive Bayes over the tf-idf weights of words, or of words and bigrams.
 
-    Multinomial, with add-one smoothing; tf-idf is scikit-learn's (smoothed idf, rows of length 1). The paper does not
-    specify these. Tokens are separated by spaces; probe words are features of their own.
+    Naive Bayes is multinomial with add-one smoothing; tf-idf is scikit-learn's (smoothed idf, rows of length 1). The
+    paper does not specify these details. Tokens are separated by spaces; probe words are separate features.
     """
 
     name: str = "tfidf"
@@ -210,7 +210,7 @@ def _read_items(data: ProbeDataset, items: Items) -> list[_Item]:
 
 
 def _name_probe_features(probes: Sequence[str]) -> list[str]:
-    """Return a feature name for each probe word; its spaces keep it distinct from tokens."""
+    """Return a feature name for each probe word; the name contains spaces, so it differs from all tokens."""
     return [f"probe {slot} is {word}" for slot, word in enumerate(probes)]
 
 

@@ -1,7 +1,7 @@
 """Optional properties of encoders, and the functions that read them.
 
-An encoder of this package has a property ``capabilities``, which mypy checks. For an object of a user,
-:func:`read_attributes` reads the attributes that it has.
+An encoder of this package has a property ``capabilities``, which mypy checks. For a user's object,
+:func:`read_attributes` reads the same properties from attributes.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -33,7 +33,7 @@ class Capabilities:
     epoch: float | None = None
     """The epoch of a checkpoint."""
     seed: int | None = None
-    """The seed of random weights; None: the encoder has none."""
+    """The seed of random weights; None: the encoder has no random weights."""
     notes: tuple[str, ...] = ()
     """Notes for the user about the sentences encoded so far."""
     count_truncated: TruncationCounter | None = None

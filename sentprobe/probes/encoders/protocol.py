@@ -29,9 +29,9 @@ class Encoder(Protocol):
 
     - ``cacheable``, ``layer``, ``family``, ``step``, ``epoch``, ``seed``, ``notes``,
       ``word_vectors(texts)``: as in :class:`.capabilities.Capabilities`
-    - ``together``: its ``needs_all_sentences``
-    - ``truncated(sentences)``: its ``count_truncated``
-    - ``in_order(sentences)``: its ``bind_to_order``
+    - ``together``: read as the property ``needs_all_sentences``
+    - ``truncated(sentences)``: read as ``count_truncated``
+    - ``in_order(sentences)``: read as ``bind_to_order``
     """
 
     @property
@@ -87,7 +87,7 @@ def check_vectors(vectors: object, *, sentences: Sequence[str], encoder: str) ->
 
 
 def digest(*parts: object) -> str:
-    """Return the sha256 (hexadecimal) of the texts of the parts; the borders between parts count.
+    """Return the sha256 (hexadecimal) of the texts of the parts; it depends on the borders between parts.
 
     >>> digest("bow", 1) == digest("bow", 1), digest("bo", "w1") == digest("bow", 1)
     (True, False)

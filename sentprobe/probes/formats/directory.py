@@ -43,10 +43,10 @@ _FILES_BY_FORMAT = {
 
 
 def open_new_directory(path: Path) -> AbstractContextManager[Path]:
-    """Open an empty directory that replaces *path* on success, with any sentprobe dataset there.
+    """Open an empty directory; on success, it replaces *path* and any sentprobe dataset there.
 
     Raises:
-        UsageError: *path* is something else, or the folder above it cannot be written.
+        UsageError: *path* exists and is no sentprobe dataset, or the folder above it cannot be written.
     """
     return atomic_folder(path, check=partial(check_place, path))
 
@@ -55,7 +55,7 @@ def check_place(path: Path) -> None:
     """Check that writing a dataset to *path* destroys only files of an older dataset.
 
     Raises:
-        UsageError: *path* is something else, or contains a file that would be lost.
+        UsageError: *path* is no sentprobe dataset, or contains another file, which would be lost.
     """
     if not path.exists() and not path.is_symlink():
         return
@@ -90,11 +90,11 @@ def _strip_part_suffix(name: str) -> str:
 
 
 def prepare_folder(out: Path, directories: Sequence[Path]) -> None:
-    """Create the folder for datasets; *directories* are the paths of those to be written.
+    """Create the folder for datasets; *directories* are the paths of the datasets to be written.
 
     Raises:
-        UsageError: it is a results folder or a table, cannot be written to, or has something else at the path of a
-            dataset.
+        UsageError: the folder is a results folder or a table, or cannot be written to; or the path of a dataset holds
+            something else.
     """
     if kind := describe_folder(out):
         raise UsageError(f"{out}: is {kind}; write the datasets to another folder")

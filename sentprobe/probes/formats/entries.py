@@ -63,7 +63,7 @@ class _SplitArrays:
     def __init__(self) -> None:
         self.rows, self.targets, self.probes = array("q"), array("q"), array("q")
         self.columns: dict[str, list[str]] = {}
-        """Additional columns, each as long as the last item that has a value there."""
+        """Values of additional columns; each column ends at the last item that has a value in it."""
 
     def add_columns(self, values: Mapping[str, str]) -> None:
         """Add the additional values of the last item."""
@@ -186,7 +186,7 @@ def check_line_texts(data: ProbeDataset, *, format_name: str) -> None:
     """Check that labels and probe words survive as fields between tabs.
 
     Raises:
-        UsageError: one is empty, has irregular white space, or begins with a BOM.
+        UsageError: a text is empty, has irregular white space, or begins with a BOM.
     """
     for kind, texts in (("label", data.labels), ("probe word", data.probe_words)):
         for text in texts:
@@ -201,7 +201,7 @@ def check_label_case(data: ProbeDataset, *, format_name: str) -> None:
     """Check that no two labels differ in case only.
 
     Raises:
-        UsageError: two do.
+        UsageError: two labels do.
     """
     if len({label.casefold() for label in data.labels}) < len(data.labels):
         raise UsageError(
@@ -213,7 +213,7 @@ def check_columns(data: ProbeDataset, reserved: Iterable[str], *, format_name: s
     """Check that no column has a reserved name or a blank one.
 
     Raises:
-        UsageError: one has.
+        UsageError: a column has such a name.
     """
     reserved_names = {*reserved}
     for name in data.columns:

@@ -95,7 +95,7 @@ def write_readme(data: ProbeDataset, directory: Path, *, files: str) -> None:
 
 
 def _format_head(configs: Mapping[str, SplitFiles], all_name: str = "") -> Iterator[str]:
-    """Yield the head: the files of each configuration, and of all under the name *all_name*."""
+    """Yield the head: the files of each configuration, and all files under the name *all_name*."""
     yield from ("---", HEAD_LINE, "language:", "- en", "tags:", "- probing", "configs:")
     if all_name:
         yield from (f"- config_name: {all_name}", "  default: true", "  data_files:")
@@ -154,7 +154,7 @@ ALL_TASKS = "all"
 
 
 def write_folder_readme(out: Path) -> bool:
-    """Write the README of a folder of datasets; return False if another one is there."""
+    """Write the README of a folder of datasets; return False if there is a README of another author."""
     readme = out / README
     if readme.exists() and not is_sentprobe_readme(readme):
         return False

@@ -1,8 +1,8 @@
 """The Hugging Face hub's format: a README, a Parquet file for each split, and a card.json.
 
 The columns ``sentence``, ``label`` and, if there are probe words, ``probe1`` and ``probe2`` are texts. The head of the
-README lists the labels in order, so that ``load_dataset`` returns them as ``ClassLabel`` numbers. The README of a
-folder of datasets makes each a configuration.
+README lists the labels in order, so that ``load_dataset`` returns them as ``ClassLabel`` numbers. In the README
+of a folder, each dataset is a configuration.
 """
 
 import json
@@ -116,7 +116,7 @@ def check_licence(text: str) -> str:
     'cc-by-sa-4.0'
 
     Raises:
-        UsageError: it does not; suggests the nearest name.
+        UsageError: the hub does not know the name; the message suggests the nearest name.
     """
     licences = files("sentprobe.probes.formats").joinpath("licences.txt").read_text("utf-8").split()
     if text not in licences:
@@ -128,7 +128,7 @@ def check_licence(text: str) -> str:
 
 
 def write_hub_readme(out: Path, *, licence: str = UNKNOWN, get_question: Callable[[str], str] = lambda _: "") -> bool:
-    """Write the README of a folder of datasets; return False if another one is there.
+    """Write the README of a folder of datasets; return False if there is a README of another author.
 
     - get_question: returns the question of a task by name; empty if unknown
 

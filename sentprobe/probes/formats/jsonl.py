@@ -1,7 +1,7 @@
 """JSONL: one item per line, as an object with split, label, sentence and probes.
 
-Name, labels and card are in a file beside it, or in the first line. Without either, the fields may have other common
-names: :mod:`.records`.
+Name, labels and card are in a second file beside the JSONL file, or in its first line. If both are missing, the fields
+may have other common names: :mod:`.records`.
 """
 
 import json
@@ -62,7 +62,7 @@ _ITEMS_DIGEST, _PREVIOUS_CARD = "items", "before"
 
 
 def _build_transition_card(header: Mapping[str, Any], new: Path, path: Path) -> dict[str, Any]:
-    """Return a card that fits both the present items and those that will replace them."""
+    """Return a card that fits both the present items and the items that will replace them."""
     return {**header, _ITEMS_DIGEST: _compute_digest(new), _PREVIOUS_CARD: _read_card_file(path)}
 
 
@@ -152,7 +152,7 @@ def read_values(path: Path) -> Values:
     """Yield the object of each line.
 
     Raises:
-        DatasetError: a line is not an object; gives its number.
+        DatasetError: a line is not an object; the message gives the line number.
     """
     for number, line in entries.read_lines(path):
         where = f"{path}: line {number}"
@@ -163,7 +163,7 @@ def read_value_entries(values: Values, *, split: Split | None = None) -> tuple[F
     """Return the fields of the first object, and an iterator over the items of all objects.
 
     Raises:
-        DatasetError: an object lacks a field or has a value of another type; says where.
+        DatasetError: an object lacks a field or has a value of another type; the message says where.
     """
     where, first = next(values)
     fields = find_fields([*first], where=where, split=split)

@@ -142,7 +142,7 @@ def parse_split(value: object, *, where: str) -> Split:
     """Return the split that a value names.
 
     Raises:
-        DatasetError: it names none.
+        DatasetError: the value names no split.
     """
     if not isinstance(value, str):
         raise DatasetError(f"{where}: 'split' must be a text")

@@ -78,7 +78,7 @@ def check_format(name: str) -> Format:
     """Return the format of that name.
 
     Raises:
-        UsageError: there is none.
+        UsageError: there is no such format.
     """
     if name not in FORMATS:
         raise UsageError(
@@ -92,7 +92,7 @@ def read_dataset(path: Path | str, *, format: str | None = None) -> ProbeDataset
 
     Raises:
         UsageError: there is no such file or format, or its path is not UTF-8.
-        DatasetError: the format is not recognised, or the content is wrong; says where.
+        DatasetError: the format is not recognised, or the content is wrong; the message says where.
     """
     path = Path(path)
     check_utf8(path)
@@ -123,7 +123,7 @@ def write_dataset(data: ProbeDataset, path: Path | str, *, format: str | None = 
     No suffix, or an unknown one (Order.v2), means the directory format.
 
     Raises:
-        UsageError: unknown format, it cannot hold the dataset, or *path* is something else.
+        UsageError: the format is unknown or cannot hold the dataset, or *path* holds something else.
     """
     path = Path(path)
     dataset_format = check_format(format or _FORMAT_BY_SUFFIX.get(path.suffix, "directory"))
@@ -137,7 +137,7 @@ def read_datasets(path: Path | str, *, format: str | None = None) -> list[ProbeD
 
     Raises:
         UsageError: there is no such file or format, or no dataset in the directory.
-        DatasetError: two have one name, or one is damaged.
+        DatasetError: two datasets have the same name, or a dataset is damaged.
     """
     path = Path(path)
     if not path.is_dir() or recognise(path) is not None:

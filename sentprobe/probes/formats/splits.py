@@ -73,7 +73,7 @@ def find_split_files(path: Path) -> dict[Split, Path]:
     """Return the file of each split in a directory.
 
     Raises:
-        DatasetError: two files are of one split.
+        DatasetError: a split has two files.
     """
     files: dict[Split, Path] = {}
     for file in sorted(path.iterdir()):

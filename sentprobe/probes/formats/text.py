@@ -95,7 +95,7 @@ def is_published(path: Path) -> bool:
 SPLIT_CODES: Mapping[str, Split] = {"tr": Split.TRAIN, "va": Split.VALIDATION, "te": Split.TEST}
 
 _LEAST_FIELDS = 3
-"""Minimum number of fields; the last is the sentence, and some files have others before it."""
+"""Minimum number of fields: split, label and sentence. Some files have other fields before the sentence."""
 
 
 def write_senteval(data: ProbeDataset, path: Path) -> None:

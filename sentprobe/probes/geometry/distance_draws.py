@@ -19,14 +19,14 @@ from sentprobe.probes.statistics import Interval, accuracy_interval, decompose_s
 from sentprobe.specs import remove_run_seed
 
 GeometryTable: TypeAlias = tuple[GeometryResult, ...]
-"""Comparable results: for each seed, an encoder has at most one on a contrast."""
+"""Comparable results: at most one for each seed, encoder and contrast."""
 
 
 def build_geometry_tables(results: Iterable[GeometryResult]) -> tuple[GeometryTable, ...]:
-    """Divide results into tables; results that differ only in their draw share one, by seed.
+    """Divide results into tables; results that differ only in their draw share a table, in the order of seeds.
 
-    Draws have the same encoders and contrasts, with triplets of the same words and templates sampled by another seed.
-    Vectors are the same, or of weights sampled by another seed. Datasets that were read are the same in each draw.
+    Draws have the same encoders and contrasts. Another seed samples the triplets, from the same words and templates,
+    and the weights of untrained encoders. Datasets that were read are the same in each draw.
     """
     tables = _split_draws(results)
     for naming in (attrgetter("encoder"), _get_seedless_name):
@@ -42,7 +42,7 @@ def _get_seedless_name(result: GeometryResult) -> str:
 
 
 def _join_draws(tables: Sequence[GeometryTable], naming: EncoderNaming) -> list[GeometryTable]:
-    """Join tables that are draws of one another under these encoder names."""
+    """Join tables that differ only in their draw, after *naming* has renamed the encoders."""
     joined: list[GeometryTable] = []
     for draw in tables:
         renamed = _rename_encoders(draw, naming)
@@ -82,7 +82,7 @@ def _get_sort_key(result: GeometryResult) -> tuple[object, ...]:
 
 
 def get_cell(result: GeometryResult) -> tuple[str, str]:
-    """Return the table cell of a result; draws share it."""
+    """Return the table cell of a result; the results of all draws share a cell."""
     return result.encoder, result.contrast
 
 
@@ -154,7 +154,7 @@ class TripletEstimate:
 def estimate_accuracy(
     draws: Sequence[GeometryResult], kind: NegativeKind, nearness: Nearness
 ) -> TripletEstimate | None:
-    """Return the accuracy over draws; None if it was not measured in one."""
+    """Return the accuracy over draws; None if a draw did not measure it."""
     return _estimate(draws, kind, nearness, paired=False)
 
 

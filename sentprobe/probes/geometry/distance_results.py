@@ -74,7 +74,7 @@ class GeometryResult:
     """Contrast, or the task of the sentences."""
     material: str
     dataset: str = ""
-    """Fingerprint of the dataset whose test sentences are the anchors; else empty."""
+    """Fingerprint of the dataset whose test sentences are the anchors; empty: no dataset."""
     items: tuple[int, ...] = ()
     """Test items of the anchors: those of the triplets, then of the mirrors."""
     drawing: TripletSampling

@@ -71,7 +71,7 @@ def _complete_results(
     settings: GeometrySettings,
     reporter: Reporter,
 ) -> Iterator[rs.GeometryResult]:
-    """Yield the encoder's results on all contrasts; missing ones are measured with one encoding."""
+    """Yield the encoder's results on all contrasts; all sentences of missing results are encoded together."""
     missing = [material for material, result in zip(materials, results, strict=True) if result is None]
     sentence_lists = [settings.background, *(material.sentences for material in missing)] if missing else []
     texts = list(dict.fromkeys(text for sentences in sentence_lists for text in sentences))

@@ -123,7 +123,7 @@ def _format_gap_left(draws: CellDraws, kind: NegativeKind) -> str:
 
 
 def compute_gap_left(before: float, after: float) -> float | None:
-    """Return the share of the gap to 100% that remains; None if there was no gap."""
+    """Return the share of the gap to 100% that remains; None if there was no gap before whitening."""
     return None if before == 1 else (1 - after) / (1 - before)
 
 
@@ -150,7 +150,7 @@ def _build_section(title: str, results: Sequence[GeometryResult], format_cell: C
 
 
 def build_group_grid(results: Sequence[GeometryResult], by: GroupedBy, *, intervals: bool) -> Grid:
-    """Return the table of accuracies by group for each encoder and kind, by cosine."""
+    """Return the table of cosine accuracies by group, for each encoder and kind of negative."""
     rows = [
         row
         for encoder in list_encoders(results)
@@ -182,14 +182,14 @@ def check_group_nearness(nearness: Nearness) -> None:
     """Check that groups are measured by this nearness.
 
     Raises:
-        UsageError: it is not cosine.
+        UsageError: the nearness is not cosine.
     """
     if nearness is not Nearness.COSINE:
         raise UsageError(f"groups are measured by cosine only: --by goes without --nearness {nearness.value}")
 
 
 def format_notes(results: Sequence[GeometryResult], nearness: Nearness, *, by: GroupedBy | None = None) -> str:
-    """Return the notes below the table, or below the one by group."""
+    """Return the notes below the table, or below the table by group."""
     lines = [
         f"{_describe_triplets(results)}{_describe_draws(results)}. Accuracy in %: the positive is nearer than the "
         f"negative, by {nearness.value}; ties count half. Chance: accuracy 50, paired 25."
@@ -253,7 +253,7 @@ def check_nearness(results: Sequence[GeometryResult], nearness: Nearness) -> Non
     """Check that a result has this nearness.
 
     Raises:
-        UsageError: none has.
+        UsageError: no result has this nearness.
     """
     if not any(result.find_by_group(NegativeKind.FORM, nearness) for result in results):
         raise UsageError(

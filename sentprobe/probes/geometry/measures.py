@@ -1,6 +1,6 @@
 """Measures of triplets of vectors: accuracy, margin and rank.
 
-Vectors are (n, dim) float32, one a triplet; results are float64.
+Vectors are (n, dim) float32, one row per triplet; results are float64.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -78,7 +78,7 @@ DIRECTIONS: Mapping[NegativeKind, tuple[tuple[int, int, int], ...]] = {
     NegativeKind.FORM: ((ANCHOR, POSITIVE, NEGATIVE), (HARD, NEGATIVE, POSITIVE)),
     NegativeKind.ANCHOR: ((ANCHOR, POSITIVE, HARD), (HARD, NEGATIVE, ANCHOR)),
 }
-"""By kind, the triplet and its mirror: anchor, nearer side, farther side."""
+"""Anchor, nearer side and farther side, by kind of negative: of a triplet, and of its mirror (meanings exchanged)."""
 
 
 def compute_dots(left: Floats, right: Floats) -> Floats:
@@ -202,7 +202,7 @@ class Whitening:
 def fit_whitening(vectors: Vectors) -> Whitening | None:
     """Return the whitening of these vectors, without directions of zero variance.
 
-    Return None unless there are more vectors than dimensions; otherwise all whitened vectors would be equally far from
+    Return None if there are not more vectors than dimensions, since all whitened vectors would then be equally far from
     each other.
     """
     if len(vectors) <= vectors.shape[1] + 1:

@@ -1,8 +1,8 @@
 """Triplets from the mirror pairs of a task, with its test sentences as anchors.
 
-In SemRole, Order and Negation the test items are pairs of sentences with the same words and different meanings. Each of
-the two is an anchor. Its positive is the same sentence with a clause in the other voice. Its negatives are the other
-sentence in that form and unchanged. So probes and distances use the same sentences.
+In SemRole, Order and Negation the test items are pairs of sentences with the same words and different meanings. Both
+sentences are anchors. The positive is the anchor with a clause in the other voice. The negatives are the pair's other
+sentence, once changed in the same way and once unchanged. So probes and distances use the same sentences.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ from sentprobe.probes.geometry.triplet_sentences import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MirrorTriplet:
-    """A mirror pair: the test items, their events, and these with a clause in the other voice."""
+    """A mirror pair: the test items, their events, and the events with a clause in the other voice."""
 
     items: tuple[int, int]
     events: tuple[ev.Event, ev.Event]
@@ -40,14 +40,14 @@ class MirrorTriplet:
 
 
 class NoMirrorError(UsageError):
-    """A dataset has no mirror pairs with another voice."""
+    """A dataset has no mirror pairs in which a clause can change its voice."""
 
 
 def build_mirror_material(data: ProbeDataset, lexicon: Lexicon, drawing: TripletSampling) -> TripletSentences:
     """Return the triplets of the mirror pairs among the test items of a dataset.
 
-    Pairs are left out if the grammar does not parse them, or if no clause has another voice in which both have the same
-    words.
+    Pairs are left out if the grammar does not parse them, or if no clause can change its voice so that both sentences
+    still have the same words.
 
     Raises:
         NoMirrorError: no pairs are left.
@@ -78,7 +78,7 @@ def build_mirror_material(data: ProbeDataset, lexicon: Lexicon, drawing: Triplet
 
 
 def find_mirror_triplets(data: ProbeDataset, lexicon: Lexicon) -> list[MirrorTriplet]:
-    """Return the mirror pairs among the test items that have another voice."""
+    """Return the mirror pairs among the test items in which a clause can change its voice."""
     candidates = (_build_triplet(data, pair, lexicon) for pair in find_mirror_items(data))
     return [triplet for triplet in candidates if triplet is not None]
 

@@ -55,7 +55,7 @@ def check_annotation(path: Path) -> None:
     """Check that a file has the fields needed to measure triplets.
 
     Raises:
-        FormatError: it lacks one, or is damaged.
+        FormatError: the file lacks a field, or is damaged.
     """
     if missing := [name for name in _FIELDS if name not in _read_fields(path)]:
         raise FormatError(
@@ -74,10 +74,10 @@ def _read_fields(path: Path) -> set[str]:
 
 
 def read_triplets(path: Path, *, seed: int = 0) -> TripletSentences:
-    """Read triplets of one contrast, from JSONL or Parquet; *seed* is that of encoders.
+    """Read triplets of one contrast, from JSONL or Parquet; *seed* is the seed of the encoders.
 
     Raises:
-        FormatError: the file is damaged, or has several contrasts; says where.
+        FormatError: the file is damaged, or has several contrasts; the message says where.
         UsageError: there is no such contrast.
     """
     triplets = list(_read_rows(path))

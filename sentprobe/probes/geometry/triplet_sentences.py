@@ -25,8 +25,8 @@ from sentprobe.probes.encoders import digest
 class TripletSampling:
     """How triplets are sampled: words, templates, number and seed.
 
-    For the sentences of a dataset, *vocabulary* is that of its card, *templates* its suite (none if it was read), and
-    *seed* that of the suite and of encoders.
+    For the sentences of a dataset, *vocabulary* is from its card, *templates* names its suite (empty if the dataset was
+    read), and *seed* is the seed of the suite and of the encoders.
     """
 
     vocabulary: str = "compeval"
@@ -37,11 +37,11 @@ class TripletSampling:
     words: str = ""
     """Digest of the words; empty if unknown."""
     held_out: tuple[str, ...] = ()
-    """Share of words, and structures, held out of training data; triplets use only these. Empty: all."""
+    """Share of words, and structures, held out of training data: triplets have only held-out ones. Empty: no limit."""
 
     @property
     def side(self) -> SplitSide | None:
-        """The side of the split that triplets use; None for both."""
+        """The held-out words and structures that triplets use; None for all words and structures."""
         return parse_side(self.held_out, held_out=True)
 
 
@@ -115,7 +115,7 @@ BACKGROUND_SIZE = 2000
 def sample_background(lexicon: Lexicon, drawing: TripletSampling) -> list[str]:
     """Return sentences of all structures of the triplets, in all their forms.
 
-    They do not depend on the measured contrasts, so each result is independent of the others.
+    The sentences do not depend on the measured contrasts, so the result of a contrast does not depend on the others.
     """
     space = tr.TripletSpace(
         lexicon, "tense", vocabulary=drawing.vocabulary, templates=drawing.templates, side=drawing.side
@@ -141,7 +141,7 @@ _STRUCTURAL = ("voice", "aspect", "negation")
 
 
 def _compute_distances(part: tr.TripletPart) -> NDArray[np.int64]:
-    """Return the distance of each anchor; it depends only on voice, aspect and negation."""
+    """Return the distance in the changed clause of each anchor; it depends only on voice, aspect and negation."""
     structural = {
         name: np.minimum(column, int(name.rpartition(".")[2] in _STRUCTURAL))
         for name, column in part.anchors.values.items()
@@ -162,16 +162,16 @@ def _compute_distances(part: tr.TripletPart) -> NDArray[np.int64]:
 
 @lru_cache(maxsize=8192)  # contrasts share structures
 def _compute_layout_distance(layout: Layout, values: tuple[tuple[str, int], ...], place: str) -> int:
-    """Return the distance in the changed clause."""
+    """Return the distance in the changed clause; see :func:`compute_distance`."""
     numbers = dict(values)
     event = build_layout_event({v.name: v.values[numbers[v.name]] for v in layout.variables}, layout)
     return compute_distance(event, place)
 
 
 def compute_distance(event: Event, place: str) -> int:
-    """Return the distance from the verb to the farther participant of the clause at a place.
+    """Return the distance, in tokens, from the verb to the farther participant of a clause.
 
-    A place is a clause, or a noun in one.
+    - place: the path of the clause, or of a noun in the clause
     """
     positions = {token.slot: position for position, token in enumerate(plan_sentence(event).tokens) if token.slot}
     clause = place if f"{place}verb" in positions else _get_clause_path(place)

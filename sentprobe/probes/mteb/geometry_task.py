@@ -45,7 +45,7 @@ class GeometryTask:
 
 
 def make_geometry_task(material: TripletSentences, path: Path) -> Any:
-    """Return the MTEB task, with a class of its own, of the triplets in *path*."""
+    """Return the MTEB task of the triplets in *path*; each task gets a new class, as in MTEB."""
     from mteb.abstasks.abstask import AbsTask
 
     metadata = make_geometry_metadata(material, path)

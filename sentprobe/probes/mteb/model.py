@@ -30,7 +30,7 @@ class MtebModel:
     options: Mapping[str, Any]
     """The ``encode_kwargs`` of ``mteb.evaluate``."""
     fingerprint: str = ""
-    """Empty: the dependencies of the vectors are unknown."""
+    """Empty, since it is unknown on which files and settings the vectors depend."""
 
     @property
     def capabilities(self) -> Capabilities:

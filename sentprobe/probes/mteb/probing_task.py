@@ -77,9 +77,9 @@ class ProbingTask:
 
 
 def make_probing_task(data: ProbeDataset, path: Path, *, run: Run, preset: Preset | None) -> Any:
-    """Return the MTEB task, with a class of its own, of the dataset in *path*.
+    """Return the MTEB task of the dataset in *path*; each task gets a new class, as in MTEB.
 
-    It declares that it uses all items of each label.
+    The task declares that it uses all items of each label.
     """
     from mteb.abstasks import AbsTaskClassification
 

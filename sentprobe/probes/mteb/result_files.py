@@ -47,7 +47,7 @@ class MtebModelResults:
 
     @property
     def folder(self) -> Path:
-        """The folder of its files."""
+        """The folder of the encoder's result files."""
         return Path("results", to_mteb_name(self.encoder).replace("/", "__"), self.revision)
 
     @property
@@ -174,7 +174,7 @@ _UNKNOWN_FIELDS = (
     "use_instructions",
     "training_datasets",
 )
-"""The required fields of a ``ModelMeta`` that are unknown to a run."""
+"""The required fields of MTEB's ``ModelMeta`` whose values a run does not know."""
 
 
 def format_model_file(model: MtebModelResults) -> dict[str, Any]:

@@ -21,7 +21,7 @@ class ChangedPair:
 
 
 Changer = Callable[[str, Random], str | None]
-"""From a sentence to its changed version, or None if it cannot be changed."""
+"""A function from a sentence to its changed version, or to None if it cannot be changed."""
 
 
 def select_changed_sentences(

@@ -16,7 +16,7 @@ class TaskGroup(StrEnum):
     ADI = "adi"
     """The three of Adi et al. 2017."""
     CONTROLS = "adi-controls"
-    """The same three on permuted sentences and on sentences of random words."""
+    """The tasks of Adi et al. 2017 on permuted sentences and on sentences of random words."""
 
 
 class TableNeed(StrEnum):

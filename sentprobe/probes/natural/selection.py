@@ -219,8 +219,8 @@ def deal_forms(pool: SentencePool, *, classes: int, requested: Mapping[Split, in
     """Return for each sentence the number of the split to which its form is dealt, (n,) int64.
 
     The commonest forms are dealt first, each to the split that lacks most of its class, so that rarer forms can even
-    out the shares. A form too common for a small split goes to training. Several limits of that are tried, and the deal
-    with the largest dataset wins. Forms of similar frequency are dealt in the pool's random order, which depends on the
+    out the shares. A form too common for a small split goes to training. Several limits are tried, and the deal with
+    the largest dataset wins. Forms of similar frequency are dealt in the pool's random order, which depends on the
     seed.
     """
     forms, first, index = np.unique(pool.forms, return_index=True, return_inverse=True)

@@ -2,7 +2,7 @@
 
 A checkpoint is a folder of three files: ``state.json``, and the weights and the optimizer's tensors in safetensors.
 Nothing is pickled. The folder is replaced as a whole, so a killed process or a full disk leaves the previous
-checkpoint. It holds no random state: each step has its own seed.
+checkpoint. A checkpoint holds no random state, since each step has its own seed.
 """
 
 import json

@@ -38,7 +38,7 @@ class TrainingMachine:
 
 
 def is_first_process() -> bool:
-    """Return whether this process is not one that Fabric started for another device."""
+    """Return whether this process trains on the first device (Fabric starts a process for each other device)."""
     return os.environ.get("LOCAL_RANK", "0") == "0"
 
 

@@ -11,7 +11,7 @@ from sentprobe.probes.pretraining.token_rows import Places
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainValidationSplit:
-    """Training and validation items; items that share a text with validation are in neither."""
+    """Training and validation items; any other item that shares a text with a validation item is left out."""
 
     train: Places
     validation: Places
@@ -20,7 +20,7 @@ class TrainValidationSplit:
 def hold_out(*columns: Sequence[str], count: int, seed: int) -> TrainValidationSplit:
     """Split items at random by *seed*; item i has the texts at place i of all *columns*.
 
-    At most *count* items, and at most a tenth, are held out; these share no text.
+    At most *count* items, and at most a tenth, are held out; no two held-out items share a text.
 
     >>> split = hold_out(["a", "b", "c", "a"], count=1, seed=0)
     >>> split.validation.tolist(), split.train.tolist()

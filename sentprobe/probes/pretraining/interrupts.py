@@ -13,9 +13,9 @@ _SIGNAL_NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 class InterruptHandler:
     """Context manager that defers signals until the model is in a consistent state.
 
-    The process then stops as its previous handler decides. For signals that would have ended it at once, it raises
-    SystemExit with the exit code that a shell reports. While the process is stopping, only a second Ctrl-C interrupts
-    it. A closed terminal or a cluster may send several signals for one event.
+    Then the signal's previous handler is called. If it would end the process at once, SystemExit is raised instead,
+    with the exit code that a shell reports. While the process is stopping, only a second Ctrl-C interrupts it, since a
+    closed terminal or a cluster may send several signals for one event.
     """
 
     def __init__(self) -> None:

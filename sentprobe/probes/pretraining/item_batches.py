@@ -54,7 +54,7 @@ def prepare_items(
     options: ObjectiveOptions,
     columns: Mapping[str, torch.Tensor] | None = None,
 ) -> PreparedObjective:
-    """Return the objective over items; each has a sentence in each of *sides*.
+    """Return the objective over items; each item has one sentence in each of *sides*.
 
     - columns: further values of all items, which become tensors of the batches
     """
@@ -65,7 +65,7 @@ def prepare_items(
 
 
 def _make_batch(parts: Sequence[TokenRows], columns: Mapping[str, torch.Tensor], places: Places) -> Batch:
-    """Return a batch whose sentences are all of the first part, then all of the next.
+    """Return a batch: the sentences of the first part for all items, then those of the next part.
 
     ``ids`` are (parts * b, time) int64 and ``lengths`` (parts * b,) int64.
     """

@@ -38,7 +38,7 @@ class TrainingSettings:
     """Interval of probing, besides start and end; None: no probing."""
     machine: devices_and_precision.TrainingMachine = field(default_factory=devices_and_precision.TrainingMachine)
     keep_seconds: float = 300.0
-    """Maximum seconds between checkpoints; others follow each validation, a stop and the end."""
+    """Maximum seconds between checkpoints; a checkpoint also follows each validation, a stop and the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class TrainingStore:
     identity: checkpoint.Identity
     save_best: Callable[[SentenceModel, TrainingState], None]
     save_validation: Callable[[ValidationPoint], None] = lambda _: None
-    """Saves each validation for the training curve, after the model."""
+    """Saves each validation for the training curve, after the model is saved."""
 
 
 def train(
@@ -288,7 +288,7 @@ class _TrainingLoop:
             self._write_checkpoint()
 
     def _try_to_save(self, error: Exception) -> None:
-        """Save the state after an error; a failure to do so is noted on the error."""
+        """Save the state after an error; if saving fails, too, add a note to the error."""
         try:
             self._save_if_consistent()
         except Exception as failure:

@@ -79,9 +79,9 @@ class Validation:
         return f"{self.metric} {self.value:{_METRIC_FORMATS.get(self.metric, ',.4g')}}"
 
     def is_better_than(self, previous: "Validation | None") -> bool:
-        """Return whether this is better than *previous*, or the first; the loss breaks ties.
+        """Return whether this validation is better than *previous*, or is the first; the loss breaks ties.
 
-        At first BLEU and accuracy are 0 for a while, although the loss falls.
+        Ties occur at the beginning, where BLEU and accuracy stay 0 although the loss falls.
         """
         if previous is None:
             return True

@@ -46,7 +46,7 @@ et al. 2014, section 3.4.
 SGD = OptimizerSettings(kind=OptimizerKind.SGD, rate=0.25, momentum=0.99, clip=0.1)
 """For convolutional encoders (Conneau et al. 2018, appendix: SGD with momentum).
 
-The values are those of the encoder that they cite, Gehring et al. 2017, section 4.2.
+The values are from Gehring et al. 2017, section 4.2, whose encoder Conneau et al. cite.
 """
 
 ADAGRAD = OptimizerSettings(kind=OptimizerKind.ADAGRAD, rate=1e-2, clip=5.0)

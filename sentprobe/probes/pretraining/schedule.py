@@ -42,7 +42,7 @@ def parse_step_interval(text: str, option: str) -> StepInterval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Limits of a training, of which the first ends it; without any, patience alone does."""
+    """Limits of a training: the first limit that is reached ends it. Without limits, only *patience* ends it."""
 
     steps: int | None = None
     epochs: int | None = None

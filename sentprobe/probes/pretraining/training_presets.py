@@ -10,7 +10,7 @@ from sentprobe.probes.pretraining.optimizers import ADAGRAD, OptimizerSettings, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingPreset:
-    """Settings of a training; options replace single ones."""
+    """Settings of a training; options of ``probe train`` replace single settings."""
 
     batch: int
     dropout: float

@@ -10,7 +10,7 @@ from sentprobe.probes.encoders.trained.sentence_model import ModelVocabulary
 def learn_vocabulary(
     texts: Iterable[str], *, words: int, lower: bool = False, reverse: bool = False
 ) -> ModelVocabulary:
-    """Return the most frequent words of *texts*; of equally frequent ones, the first.
+    """Return the most frequent words of *texts*; among equally frequent words, the first.
 
     - words: maximum number of words
     - lower, reverse: how sentences will be read; *texts* are in lower case already

@@ -15,7 +15,7 @@ class Citation:
 
     keys: tuple[str, ...]
     bare: bool = False
-    """Whether it is without parentheses, as a part of the sentence."""
+    """Whether the citation is part of the sentence, without parentheses."""
 
 
 Piece: TypeAlias = str | Citation

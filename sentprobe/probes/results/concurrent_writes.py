@@ -72,7 +72,7 @@ def add_scores(result: Result, new_scores: Mapping[Condition, Iterable[SeedScore
 def _drop_shared_provenance(result: Result, score: SeedScore) -> SeedScore:
     """Remove the provenance from a score if it equals that of the result.
 
-    Only packages that both list are compared, since encoders differ in their packages.
+    Only packages that both provenances list are compared, since encoders differ in their packages.
     """
     provenance = score.made
     if provenance is None or (provenance.command, provenance.device) != (result.command, result.device):

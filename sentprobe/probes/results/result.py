@@ -87,7 +87,7 @@ class SeedScore:
     made: Provenance | None = None
     """The provenance, if it differs from the result's: from a later run, or another encoder's result."""
     readings: tuple[CurvePoint, ...] = ()
-    """The probes of a method, the last being the one above; empty: a single probe."""
+    """The points of a method's curve, the last for the probe of this score; empty: a single probe."""
     information: tuple[float, ...] = ()
     """The pointwise V-information of each test item, in bits; empty: not measured."""
 
@@ -229,7 +229,7 @@ class Result:
     lengths: tuple[int, ...] = ()
     """The number of tokens of each test item's sentence; empty: not counted."""
     norms: tuple[Norm, ...] = ()
-    """By length; empty for a baseline."""
+    """The norms of the vectors by sentence length; empty for a baseline."""
     truncated: int | None = None
     """The number of distinct sentences that the encoder truncated; None: unknown."""
     balanced_probes: bool = True
@@ -242,7 +242,7 @@ class Result:
     probe_fingerprint: str = ""
     """The fingerprint of the probe words' vectors; empty: none."""
     input_words: bool = False
-    """Whether these are the encoder's input word vectors; false: it encoded each word alone."""
+    """Whether probe word vectors are the encoder's input word vectors; false: it encoded each word alone."""
     scores: Mapping[Condition, Score] = field(hash=False)
     seed: int
     """The run's seed, for random vectors and words; the seeds of probes count up from it."""

@@ -186,7 +186,7 @@ MARKER = RESULTS_MARKER
 """The file that marks a results folder."""
 
 OWN_FILES = (MARKER, RUN_FILE)
-"""The files in it other than results."""
+"""The files in a results folder other than results."""
 
 
 RUN_FORMAT = "sentprobe-run 1"

@@ -17,7 +17,7 @@ from sentprobe.probes.suites import explain_expected_cue
 def find_bag_of_words_ties(table: Results) -> Iterator[ClaimFinding]:
     """Find the encoders that are not significantly better than the bag of words of their width.
 
-    Grave, unless the task asks which words are in the sentence.
+    The finding is grave, unless the task asks which words are in the sentence.
     """
     for task, compared in find_ties_with_control(table, find_tasks_solvable_from_words(table), Condition.BAG_OF_WORDS):
         about_words = explain_expected_cue(task, Cue.BAG) == ABOUT_WORDS
@@ -35,7 +35,7 @@ def find_bag_of_words_ties(table: Results) -> Iterator[ClaimFinding]:
 
 
 def find_memorised_words(table: Results) -> Iterator[ClaimFinding]:
-    """Find tasks whose probe words alone are above chance, and encoders not better than them."""
+    """Find tasks whose probe words alone are above chance, and encoders not better than these words."""
     above_chance = [run for run in find_controls(table) if _is_above_chance(run)]
     tasks = dict.fromkeys(run.result.task for run in above_chance)
     for task in tasks:

@@ -19,7 +19,7 @@ MOST_UNITS, MOST_DRAWS = 10**7, 1000
 def compute_units_needed(better: float, worse: float, *, level: float, power: float = TARGET_POWER) -> int | None:
     """Return the number of units that the sign test needs for this power; None without effect.
 
-    - better, worse: the shares of units in which the first and the second has more right
+    - better, worse: the shares of units in which the first and the second has more right answers
     - level: the significance level
 
     Connor (1987), for McNemar's test: with s = better + worse and d = better - worse, it is (z(1 - level / 2) sqrt(s) +
@@ -79,9 +79,9 @@ def compute_t_test_power(effect: float, draws: int, *, level: float) -> float:
 
     - effect: the difference in standard deviations of the differences
 
-    The share of the noncentral t distribution outside the critical values: the mean, over the estimated spread w (draws
-    - 1 times its square is chi-squared), of the share of a normal variable that is outside. (``scipy.special.nctdtr``
-    is not a number for large effects.)
+    The power is the share of the noncentral t distribution outside the critical values. It is the mean, over the
+    estimated spread w, of the share of a normal variable outside w times these values. (draws - 1) w^2 is chi-squared.
+    (``scipy.special.nctdtr`` is not a number for large effects.)
 
     >>> round(compute_t_test_power(2.0, 5, level=0.05), 2)
     0.91

@@ -93,9 +93,9 @@ def run(
 ) -> Results:
     """Train and score probes for each encoder and dataset, with controls.
 
-    - datasets: ``"compeval"``, the table of a corpus, a file or folder of datasets, a dataset at
-      hand (:class:`ProbeDataset`), or a list of such. A task of a table for which the corpus has
-      too little is left out, and a warning says why
+    - datasets: ``"compeval"``, the table of a corpus, a file or folder of datasets, a dataset in
+      memory (:class:`ProbeDataset`), or a list of such. A task is left out, with a warning, if
+      the corpus of a table has too few sentences for it
     - encoders: a spec such as ``"bow"`` or ``"st:MODEL"``, which is made with *seed*; a function of
       a list of sentences; a model with ``encode``, as in sentence-transformers; or a list of such.
       :func:`sentprobe.wrap_encoder` gives a function or model a name and a fingerprint
@@ -103,8 +103,8 @@ def run(
     - train, test, validation: the number of items of each task that is built; by default that of
       its suite
     - hold_out_structure: a structure, such as ``"passive"``, that the training items of compeval
-      lack, and half of the test items have; ``accuracy_by(result, "structure")`` tells both
-    - preset: the classifier, its name, or a function that gives a dataset its own; by default that
+      lack, and half of the test items have; ``accuracy_by(result, "structure")`` compares both halves
+    - preset: the classifier, its name, or a function from dataset to classifier; by default that
       of the paper of the task (:data:`sentprobe.probes.suites.USUAL_PRESET`)
     - seeds: number of probes under each condition, with the seeds *seed*, *seed* + 1, ...
     - draws: number of independent draws of data (where it is built), weights of untrained encoders
@@ -115,14 +115,14 @@ def run(
     - cache: where sentence vectors are kept between runs
     - progress: whether progress is shown on stderr; a *reporter* gets it instead
     - device: where probes are trained: cpu, cuda, cuda:1, mps, or auto, the best one available
-    - threads: PyTorch's in each process that trains; None leaves them as they are
-    - encoding_threads: PyTorch's while sentences are encoded, before training; None leaves them
+    - threads: number of PyTorch threads in each process that trains; None: unchanged
+    - encoding_threads: number of PyTorch threads for encoding, before training; None: unchanged
     - jobs: number of processes that train probes (started by spawning: a script needs its
-      ``__main__`` guard); the numbers are the same
+      ``__main__`` guard); the results do not depend on it
     - engine, scheduler: ``"dask"`` and the address of a Dask cluster, whose workers then encode and
-      train; encoders are specs, which the workers make. The numbers are the same
+      train; encoders are specs, which the workers build. The results are the same
     - probe_vectors: the vectors of probe words: ``"one-hot"``; ``"encoder"``, the vector that each
-      encoder gives to the word alone; or one encoder that gives it for all, or its spec; by
+      encoder gives to the word alone; or an encoder (or its spec) used for all tasks; by
       default ``"encoder"`` for the tasks of Adi et al. 2017 and ``"one-hot"`` for all others
     - dims, quantize: the vectors of each encoder are also probed when cut to these widths
       and rounded to ``"int8"`` or ``"binary"``, in each combination
@@ -135,9 +135,9 @@ def run(
     encoder are run once for all encoders of that width.
 
     Raises:
-        ArgumentTypeError: something is no dataset, or no encoder; it is a UsageError and a TypeError.
-        UsageError: nothing to do, something twice, a number or a device that cannot be.
-        SentprobeError: *out* is not ours or not writable; an encoder failed; training diverged.
+        ArgumentTypeError: an argument is no dataset or no encoder; the error is also a UsageError and a TypeError.
+        UsageError: nothing to run, a repeated dataset or encoder, or an impossible number or device.
+        SentprobeError: *out* is no results folder or not writable; an encoder failed; training diverged.
     """
     machines = EngineChoice(engine=choose_member(EngineName, engine, what="engine"), jobs=jobs, scheduler=scheduler)
     targets = find_targets(

@@ -1,8 +1,8 @@
 """The main clause of a tree: its finite verb and the head nouns of its subject and object.
 
-Conneau et al. 2018, section 2 (Tense, SubjNum, ObjNum). Function tags (SBJ, TMP, PRD, ...) decide where a tree has
-them. Trees of parsers have none; there, position and the word lists below decide. ``docs/corpus.md`` has the
-definitions.
+Conneau et al. 2018, section 2 (Tense, SubjNum, ObjNum). In trees with function tags (SBJ, TMP, PRD, ...), these tags
+decide. Trees of parsers have no function tags; there, position and the word lists below decide. ``docs/corpus.md`` has
+the definitions.
 
 The head rules for NP are those of Collins with these changes. A possessive 's is never the head. Pronouns and
 existential *there* rank below nouns and noun phrases (as in the Stanford parser), and NML and NX rank with nouns. The
@@ -102,8 +102,8 @@ _TAG_NUMBERS = {"NN": Number.SINGULAR, "NNP": Number.SINGULAR, "NNS": Number.PLU
 class Noun:
     """The head of a subject or object: its token, and the number of the whole phrase.
 
-    The number is that of the head's tag or form. It is plural if *and* joins the head to another noun. It is None if
-    another conjunction does so, or if the form does not show it (*you*, *who*, *three*).
+    The head's tag or form shows the number. If *and* joins the head to another noun, the number is plural. If another
+    conjunction joins them, or the form does not show the number (*you*, *who*, *three*), it is None.
     """
 
     index: int
@@ -167,7 +167,7 @@ def find_word_number(tag: str, word: str) -> Number | None:
 
 _CLAUSES = frozenset(("S", "SINV", "SQ", "SBARQ"))
 _INVERTED = FINITE_TAGS | {"SINV", "SQ"}
-"""Where the subject may follow the verb: in such a clause, or after a finite verb directly under the clause."""
+"""The subject may follow the verb if the clause has such a label, or if a finite verb is a child of the clause."""
 _NO_OBJECT = frozenset(("TMP", "ADV", "PRD", "LOC", "DIR", "MNR", "EXT", "VOC", "PRP", "DTV", "BNF", "SBJ", "LGS"))
 """Function tags of noun phrases after a verb that are not its direct object."""
 _NO_SUBJECT = frozenset(("TMP", "ADV", "VOC", "TPC", "LOC"))
@@ -184,8 +184,8 @@ _QUESTION = frozenset(("WHNP",))
 class MainClause:
     """The main clause: the token of its verb, and the heads of its subject and direct object.
 
-    The verb is the finite one: the first auxiliary, if there is any. Its tag may be VB (an imperative), or in a
-    fragment that of a participle.
+    The verb is the finite verb: the first auxiliary, if there is any. Its tag may be VB in an imperative, and the tag
+    of a participle in a fragment.
     """
 
     verb: int | None = None
@@ -211,10 +211,10 @@ class _Clause:
 
 
 def find_main_clause(tree: Tree) -> MainClause:
-    """Return the main clause of *tree*; all fields None where it has none, as a fragment.
+    """Return the main clause of *tree*; all fields are None if the tree has no clause, such as a fragment.
 
-    Of coordinated clauses or verb phrases it is the first, and of a quotation with *he said* the
-    clause of *said*.
+    The first of several coordinated clauses or verb phrases is the main clause. In a quotation
+    with *he said*, the main clause is that of *said*.
 
     >>> from sentprobe.probes.syntax.trees import read_tree
     >>> find_main_clause(read_tree(
@@ -271,7 +271,7 @@ def _find_first(tree: Tree, nodes: Sequence[int], categories: frozenset[str]) ->
 def _find_leading_verb(tree: Tree, node: int, *, host: int) -> tuple[int | None, int]:
     """Return the first verb of the verb phrase *node*, and its parent.
 
-    The verb is None in an infinitive with *to*. If *node* is a verb, it is returned itself.
+    The verb is None in an infinitive with *to*. If *node* is a verb, return *node*.
     """
     while tree.categories[node] == "VP":
         below = list_children(tree, node)
@@ -308,7 +308,7 @@ def _is_existential(tree: Tree, node: int) -> bool:
 def _find_existential_subject(tree: Tree, clause: _Clause, *, existential: int) -> int:
     """Return the noun phrase that *there* announces: after the verb, or a question phrase.
 
-    A temporal noun phrase counts only if there is no other: *there were times*.
+    A temporal noun phrase counts only if no other noun phrase is there: *there were times*.
     """
     verb, host = _find_lexical_verb(tree, clause)
     after = [] if verb is None else [node for node in _list_noun_phrases_after(tree, verb, host) if node != existential]
@@ -327,7 +327,7 @@ def _list_noun_phrases(tree: Tree, nodes: Sequence[int]) -> list[int]:
 
 
 def _is_temporal(tree: Tree, node: int, *, alone: bool = False) -> bool:
-    """Say whether a noun phrase is temporal; *alone*: only if its first word shows it."""
+    """Say whether a noun phrase is temporal; with *alone*, its first word must show it, too."""
     if tree.has_function_tags:
         return "TMP" in tree.list_functions(node)
     words = tree.words[tree.starts[node] : tree.find_end(node)]
@@ -363,7 +363,7 @@ def _find_lexical_verb(tree: Tree, clause: _Clause) -> tuple[int | None, int]:
 
 
 def _list_noun_phrases_after(tree: Tree, verb: int, host: int) -> list[int]:
-    """Return the noun phrases after *verb*; those after a second verb only if none precedes it."""
+    """Return the noun phrases after *verb*; stop at a second verb that follows a noun phrase."""
     noun_phrases: list[int] = []
     for node in list_children(tree, host):
         category = tree.categories[node]
@@ -375,7 +375,7 @@ def _list_noun_phrases_after(tree: Tree, verb: int, host: int) -> list[int]:
 
 
 def _find_direct_object(tree: Tree, noun_phrases: Sequence[int]) -> int | None:
-    """Return the direct object among the noun phrases after a verb: the last possible one."""
+    """Return the direct object: the last possible object among the noun phrases after a verb."""
     candidates = [node for node in noun_phrases if not _is_temporal(tree, node)]
     if not candidates:
         candidates = [node for node in noun_phrases[:1] if not _is_temporal(tree, node, alone=True)]

@@ -1,9 +1,9 @@
 """The main clause from the dependencies of a sentence without a constituent tree.
 
 Relations of Universal Dependencies (de Marneffe et al. 2021) mark subject and object. Without relations, position and
-tags decide, as for NLTK's dependency treebank. That was converted from the Penn Treebank by other head rules: the root
-is the finite verb, and the head is the last conjunct, or a noun's apposition. Since the labels refer to the first
-conjunct, it is searched among the dependents of the last.
+tags decide, as for NLTK's dependency treebank. That treebank was converted from the Penn Treebank by other head rules:
+the root is the finite verb, and the head of a phrase is its last conjunct or its apposition. The labels refer to the
+first conjunct, which is searched among the dependents of the last conjunct.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from sentprobe.probes.syntax import clauses
 
 
 class DependencyError(SentprobeError):
-    """Dependencies are invalid: a head is no token of the sentence, or the root is missing."""
+    """Dependencies are invalid: a head is outside the sentence, or the root is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ def _find_unlabelled_head(graph: DependencyGraph, node: int | None) -> clauses.N
 
 
 def _ends_phrase(graph: DependencyGraph, later: Sequence[int]) -> bool:
-    """Return whether *later* has a conjunction, comma or colon before a new phrase, which ends this one."""
+    """Return whether *later* has a conjunction, comma or colon before a new phrase, so that the current phrase ends."""
     for place, node in enumerate(later):
         if graph.tags[node] in _PHRASE_SEPARATORS:
             later_tags = [graph.tags[later_node] for later_node in later[place + 1 :]]

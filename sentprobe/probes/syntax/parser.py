@@ -12,7 +12,7 @@ ParserOutcome: TypeAlias = ParsedSentence | str
 
 
 class ParserError(SentprobeError):
-    """A parser cannot be used at all: not installed, no model, or no answer."""
+    """A parser cannot be used: it is not installed, it has no model, or its server does not answer."""
 
 
 class Parser(Protocol):

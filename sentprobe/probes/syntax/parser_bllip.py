@@ -23,7 +23,7 @@ class BllipOptions:
     rerank: bool = True
     """Use the reranker, where the model has one."""
     overparsing: int = 21
-    """Time spent on better parses after the first; 5 is several times as fast."""
+    """How long to search for better parses after the first; with 5, parsing is several times as fast."""
     small_corpus: bool = True
     """Stronger smoothing, for models trained on little data."""
 
@@ -53,10 +53,10 @@ class BllipParser:
 
 
 def load_bllip(spec: Spec) -> BllipParser:
-    """Load the model in the folder that the spec names; the parser is there or in ``parser/``.
+    """Load the model in the folder that the spec names; its parser files may be in ``parser/``.
 
     Raises:
-        ParserError: the model cannot be loaded, or the process has loaded another.
+        ParserError: the model cannot be loaded, or the process has loaded another model.
         UsageError: an option is unknown, or the folder has no model.
     """
     from bllipparser import RerankingParser

@@ -33,9 +33,9 @@ class StanzaOptions:
     """Options of Stanza."""
 
     package: str = "default"
-    """Such as ``default_accurate`` or ``default_fast``."""
+    """Stanza's name of a set of models, such as ``default_accurate`` or ``default_fast``."""
     dir: str = ""
-    """The folder of the models; Stanza's own unless given."""
+    """The folder of the models; empty: Stanza's default folder."""
     gpu: bool = False
 
 

@@ -30,11 +30,11 @@ class ParserKind:
     module: str
     load: Callable[[Spec], Parser]
     constituents: bool = True
-    """Whether it produces trees."""
+    """Whether the parser produces constituent trees."""
 
     @property
     def is_installed(self) -> bool:
-        """Whether its library is installed."""
+        """Whether the parser's library is installed."""
         return find_spec(self.module) is not None
 
 
@@ -115,7 +115,7 @@ _load_lock = Lock()
 
 
 def load_parser(spec: str) -> Parser:
-    """Load the parser of *spec*; the last one stays in memory, since loading is slow.
+    """Load the parser of *spec*; the last loaded parser stays in memory, since loading is slow.
 
     Raises:
         UsageError: the parser is unknown, or its options are wrong.

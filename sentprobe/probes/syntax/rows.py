@@ -35,7 +35,7 @@ class Row:
     tokens: tuple[str, ...]
     tags: tuple[str, ...]
     tree: str | None
-    """In Penn brackets under ROOT, with function tags, without traces."""
+    """The tree in Penn brackets under ROOT, with function tags, without traces."""
     depth: int | None
     top: str | None
     """The categories of the top constituents, joined by one space."""
@@ -83,12 +83,12 @@ def _build_row_from_tree(parsed: ParsedSentence, tree: Tree | str) -> Row:
 
 
 def _straighten_words(words: Sequence[str]) -> tuple[str, ...]:
-    """Return the words in straight marks, as in the word lists."""
+    """Return the words with ASCII quotes and dashes, as in the word lists."""
     return tuple(map(straighten_word, words))
 
 
 def _restore_written(parsed: ParsedSentence, words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the words as the text writes them, unless the parser changed their number."""
+    """Return the words in their original forms; if the parser changed the number of words, return its words."""
     if len(parsed.written) != len(words):
         return words
     return tuple(map(unescape_word, parsed.written))

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from sentprobe.probes.syntax.trees import Tree, iterate_nodes, list_children
 
 Span: TypeAlias = tuple[int, int]
-"""The first word, and the first word after the end."""
+"""Indices of the first word, and of the first word after the end."""
 
 _CONJUNCTION = "CC"
 _QUOTES = frozenset(("``", "''"))

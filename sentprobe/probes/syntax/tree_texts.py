@@ -2,8 +2,8 @@
 
 A tree may take several lines, even empty ones (as in the Penn Treebank), and a line may hold several trees. If a tree
 has no end, reading continues at the next line that begins like the tree, with ``(ROOT`` or ``( (S`` in the first
-column. If all earlier trees took one line each and the first line of this one has words, it continues at the next line
-that begins with any bracket.
+column. If all earlier trees took one line each and the first line of this tree has words, reading continues at the next
+line that begins with any bracket.
 """
 
 import re
@@ -17,14 +17,14 @@ _BEGINNING = re.compile(r"\([ \t]*+[^ \t\r\n()]*+")
 
 @dataclass(frozen=True, slots=True)
 class TreeText:
-    """The text of a tree, or of several that share a line, and its first line."""
+    """The text of a tree, or of several trees on one line, and the number of its first line."""
 
     text: str
     line: int
 
 
 def read_trees(source: TreeText) -> list[Tree] | list[Mistake]:
-    """Return the trees of a piece of a file, or its first mistake."""
+    """Return the trees of a text, or a list with the first mistake in the text."""
     try:
         return parse_trees(source.text)
     except TreeError as error:

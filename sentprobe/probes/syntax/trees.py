@@ -90,7 +90,7 @@ class TreeError(SentprobeError):
 class Tree:
     """A constituent tree, as arrays over its nodes in the order in which their brackets open.
 
-    Node 0 is ``ROOT``. A node whose *stops* is the next node is a tag, and has one word.
+    Node 0 is ``ROOT``. A node that ends before the next node (its *stops* is the next node) is a tag with one word.
 
     >>> tree = read_tree("(S (NP-SBJ-1 (PRP We)) (VP (VBD slept)))")
     >>> tree.labels
@@ -116,7 +116,7 @@ class Tree:
 
     @property
     def has_function_tags(self) -> bool:
-        """Whether it has function tags, as hand-made treebanks do."""
+        """Whether the tree has function tags, as in hand-made treebanks."""
         return self.labels != self.categories
 
     def list_functions(self, node: int) -> list[str]:
@@ -222,7 +222,7 @@ def _parse_arrays(text: str) -> tuple[list[str], list[int], list[int], list[str]
 
 
 def _make_piece_error(text: str, number: int) -> TreeError:
-    """Return an error that describes the piece with this *number*."""
+    """Return an error that describes the bracket or word with this *number*, from 0."""
     piece = next(match for count, match in enumerate(_TOKEN_PATTERN.finditer(text)) if count == number)
     shown = shorten(piece[4] or piece[0])
     if piece[4]:
@@ -267,7 +267,7 @@ _CATEGORY = _LabelCache(lambda label: _FUNCTIONS.sub(r"\1", label))
 
 
 def _make_tree(labels: list[str], stops: list[int], starts: list[int], words: list[str]) -> Tree:
-    """Return the tree of these arrays, under ROOT and with plain words."""
+    """Return the tree of these arrays, under ROOT and with unescaped words."""
     if labels[0] in _OUTERMOST and stops[0] > 1:
         labels[0] = ROOT
     else:
@@ -321,10 +321,10 @@ def iterate_nodes(tree: Tree) -> Iterator[tuple[int, int]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedSentence:
-    """A sentence with its tokens, and tags, tree and dependencies as far as they are known.
+    """A sentence with its tokens and, if they are known, its tags, tree and dependencies.
 
-    Words and tags of a *tree* take precedence, and *tokens* and *tags* may be left out. Without a tree, *tokens* are
-    required, and *tags* are Penn tags or empty.
+    If there is a *tree*, its words and tags take precedence, and *tokens* and *tags* may be empty. Without a tree,
+    *tokens* are required, and *tags* are Penn tags or empty.
     """
 
     tokens: tuple[str, ...] = ()

@@ -1,8 +1,8 @@
 """Typographic marks (curly quotes, dashes, ellipses, no-break spaces, soft hyphens) and their ASCII forms.
 
 Tokenisers, parsers and our word lists expect ASCII: ``don't`` becomes two tokens and ``don’t`` three. So they get the
-text in straight marks, and the tokens are then restored to the forms of the text. A text in curly marks has the same
-tokens and labels as the same text in straight marks.
+text in ASCII (in *straight marks*), and the tokens are then restored to the forms of the text. A text with curly marks
+therefore has the same tokens and labels as with straight marks.
 """
 
 import re
@@ -27,8 +27,8 @@ _STRAIGHT: Mapping[str, str] = {
 }
 _LINE_BREAK_HYPHEN = r"\u00ad\s+"
 _MARK = re.compile(f"(?<=[0-9])(\u2013)(?=[0-9])|({_LINE_BREAK_HYPHEN})|[{''.join(_STRAIGHT)}]")
-"""An en dash between digits becomes a hyphen, any other a dash. A soft hyphen before white space (the end of a line) is
-removed together with the white space."""
+"""An en dash between digits becomes a hyphen; any other en dash becomes a dash. A soft hyphen before white space (the
+end of a line) is removed together with the white space."""
 _REMOVED = re.compile(f"{_LINE_BREAK_HYPHEN}|[{_INVISIBLE}]")
 
 
@@ -102,7 +102,7 @@ _MAX_SKIPPED = 20
 def restore_written_forms(straight: StraightText, sentences: Iterable[Sequence[str]]) -> Iterator[tuple[str, ...]]:
     """Yield the tokens of each sentence of the straight text in their original forms.
 
-    A token that is not in the text, because the parser changed it, is unchanged.
+    A token that the parser changed, so that it is not in the text, is yielded unchanged.
 
     >>> text = straighten("He didn\u2019t go\u2026 \u201cNo?\u201d")
     >>> list(restore_written_forms(text, [["He", "did", "n't", "go", "..."], ["``", "No", "?", "''"]]))

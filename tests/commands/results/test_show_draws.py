@@ -31,7 +31,7 @@ def test_draws_of_one_command(tmp_path: Path, command: Command) -> None:
     code, stdout, _ = command(*ONE, "--draws", 2, "--seeds", 2, "--out", out, "--sources", "--notes")
     assert code == 0
     assert "over 2 draws, with 2 probes in each" in stdout
-    assert "New in each draw (seeds 0, 10): the data, the weights, the probes." in stdout
+    assert "New in each draw (seeds 0, 10): the data, the untrained weights, the probes." in stdout
     assert stdout.count("Data: 56 training, 28 test items; vocabulary compeval") == 2
     table = split_rows(stdout)
     assert [row[0] for row in table[1:3]] == ["bow?dim=8", "bilstm-max?hidden=8"]
@@ -110,7 +110,7 @@ def test_stored_data_is_not_drawn_anew(tmp_path: Path, command: Command) -> None
     run = ("run", tmp_path / "mine.jsonl", "--set", "max_epochs=2", "--jobs", 1, "--no-cache")
     code, stdout, _ = command(*run, "-e", "bow?dim=8", "--draws", 2, "--notes")
     assert code == 0
-    assert "(seeds 0, 10): the weights, the probes. The same in each: the data." in stdout
+    assert "(seeds 0, 10): the untrained weights, the probes. The same in each: the data." in stdout
     assert stdout.count("Data: ") == 1
 
 

@@ -18,10 +18,10 @@ from sentprobe.probes.encoders.cache.vector_cache import (
 )
 
 DAY = 24 * 60 * 60
-"""Seconds."""
+"""One day in seconds."""
 
 HOUR = 60 * 60
-"""In seconds; older partial files were left by killed processes."""
+"""One hour in seconds. A partial file that is older was left by a killed process."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,12 +30,12 @@ class CachedEncoder:
 
     folder: Path
     encoders: tuple[str, ...]
-    """The names under which it was used."""
+    """The names under which the encoder was used."""
     fingerprint: str
     sentences: int
     dim: int
     size: int
-    """Bytes."""
+    """Total size of the files in bytes."""
     used: float
     """Time of the last read or write, in seconds since 1970."""
 
@@ -46,7 +46,7 @@ class RemovedFiles:
 
     encoders: int
     size: int
-    """Bytes."""
+    """Total size of the files in bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +169,7 @@ def _select_encoder(entries: Sequence[CachedEncoder], encoder: str) -> tuple[Cac
 
 
 def _iterate_removable(folder: Path) -> Iterable[Path]:
-    """Yield the cache files of a folder; the tag, which identifies it, comes last."""
+    """Yield the cache files of a folder; the tag, which marks a cache folder, comes last."""
     yield from list_vector_files(folder)
     yield from list_leftovers(folder)
     yield folder / TAG

@@ -1,8 +1,8 @@
 """The embedding cache: sentence vectors on disk, by encoder fingerprint and sentence.
 
 A file has a JSON line (format, encoder, fingerprint, rows, dim), a 16-byte key for each sentence, and the vectors,
-(rows, dim) little-endian float32. Its name is the digest of its content, which reveals damage. It is written under a
-temporary name and then renamed, so that a killed process leaves no partial file under the final name.
+(rows, dim) little-endian float32. The file name is the digest of the content, so damage is detected. A file is written
+under a temporary name and then renamed, so that a killed process leaves no partial file under the final name.
 
 A folder holds the files of one encoder and a tag that marks it. Files with other names are never touched.
 
@@ -124,7 +124,7 @@ class CacheFile:
         return row_keys
 
     def read_vectors(self) -> Vectors:
-        """Return the vectors, (rows, dim) float32, or raise DamagedFileError; call it once."""
+        """Return the vectors, (rows, dim) float32, or raise DamagedFileError; a second call does not work."""
         body = self._file.read()
         if _compute_file_name([self._start, body]) != self._name:
             raise DamagedFileError("its content does not fit its name")
@@ -136,7 +136,7 @@ def write_vectors(folder: Path, header: FileHeader, sentences: Sequence[str], ve
     """Write the vectors of *sentences*, (rows, dim) float32, into a new file of *folder*.
 
     Raises:
-        SentprobeError, OSError: it cannot be written; no partial file remains.
+        SentprobeError, OSError: the file cannot be written; no partial file remains.
     """
     keys = b"".join(map(compute_sentence_key, sentences))
     body = np.ascontiguousarray(vectors, dtype="<f4").data.cast("B")
@@ -165,7 +165,7 @@ def find_encoder_folder(directory: Path, fingerprint: str) -> Path:
 
 
 def list_cache_folders(directory: Path) -> list[Path]:
-    """Return the cache folders in *directory*, by name and tag; none if it is missing."""
+    """Return the folders in *directory* with the name and the tag of a cache folder; none if *directory* is missing."""
     if not directory.is_dir():
         return []
     return sorted(path for path in directory.iterdir() if _is_cache_folder(path))

@@ -21,8 +21,8 @@ class PrecomputedOptions:
     format: str = ""
     """npz, npy, safetensors, parquet or lookup; empty: by suffix."""
     sentences: str = ""
-    """A file with the sentences of the vectors, or a dataset whose distinct sentences they are; empty: the vector file
-    has the sentences."""
+    """A file with the sentences of the vectors, or a dataset; the vectors then belong to its distinct sentences. Empty:
+    the vector file has the sentences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +158,8 @@ def _normalize_spaces(sentence: str) -> str:
 def _read_listed_sentences(path: Path, ids: Sequence[str] | None, *, rows: int, vectors: Path) -> list[str]:
     """Return the sentence of each vector, by id, or by row if the vectors have no ids.
 
-    By id, a line is id, tab, sentence; by row, a line is a sentence, or the file is a dataset. Text after a further tab
-    is ignored.
+    With ids, each line of the file is an id, a tab and a sentence. Without ids, each line is a sentence, or the file is
+    a dataset. Text after a further tab is ignored.
     """
     if ids is None:
         texts = _read_jsonl_sentences(path) or _read_dataset_sentences(path) or [text for _, text in _read_lines(path)]
@@ -196,7 +196,7 @@ def _read_jsonl_sentences(path: Path) -> list[str]:
 
 
 def _read_dataset_sentences(path: Path) -> list[str]:
-    """Return the distinct sentences of a dataset or a folder of datasets; empty: it is neither."""
+    """Return the distinct sentences of a dataset or a folder of datasets; empty: the path is neither."""
     from sentprobe.probes.formats import read_datasets, recognise
 
     if not path.is_dir() and (not path.is_file() or recognise(path) is None):

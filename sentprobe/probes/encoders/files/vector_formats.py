@@ -2,11 +2,11 @@
 
 =============  =========================================================================
 npz            arrays ``vectors`` (n, dim), and ``sentences``, ``ids`` or both (n,)
-npy            one array (n, dim), and nothing that says of which sentences
+npy            one array (n, dim), without sentences or ids
 safetensors    tensor ``vectors`` (n, dim); ``sentences``, ``ids`` as JSON lists in the metadata
 parquet        columns ``vector`` (a list of numbers), and ``sentence``, ``id`` or both
-lookup         a line a sentence: id, sentence and numbers; tabs between the three, spaces between
-               numbers: the look-up format of Ettinger et al. 2018, packed by gzip or xz or not
+lookup         one sentence per line: id, sentence and numbers, with tabs between the three and spaces
+               between numbers (look-up format of Ettinger et al. 2018); plain, gzip or xz
 =============  =========================================================================
 """
 
@@ -39,7 +39,7 @@ def read_npz(path: Path) -> VectorFile:
 
     Raises:
         VectorFileError: an array is missing or of another type.
-        ValueError: the file is damaged (or another of UNREADABLE).
+        ValueError: the file is damaged; damage may raise any exception in UNREADABLE.
     """
     with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
         if not isinstance(arrays, np.lib.npyio.NpzFile):
@@ -93,7 +93,7 @@ def read_npy(path: Path) -> VectorFile:
 
     Raises:
         VectorFileError: the file has several arrays.
-        ValueError: the file is damaged (or another of UNREADABLE).
+        ValueError: the file is damaged; damage may raise any exception in UNREADABLE.
     """
     with path.open("rb") as file:
         array = np.load(file, allow_pickle=False)
@@ -155,9 +155,9 @@ def write_safetensors(temporary: Path, content: VectorFile, path: Path) -> None:
 
 
 def _sort_header(content: bytes) -> tuple[bytes, int]:
-    """Return the header with sorted entries, and the end of the old header.
+    """Return the header with sorted entries, and the offset at which the old header ends.
 
-    The package writes metadata in an order that differs between processes.
+    The package safetensors writes metadata in an order that differs between processes.
     """
     end = 8 + int.from_bytes(content[:8], "little")
     header = json.dumps(json.loads(content[8:end]), sort_keys=True).encode()
@@ -169,7 +169,7 @@ def read_parquet(path: Path) -> VectorFile:
     """Read the columns ``vector`` (lists of one length), ``sentence`` and ``id``.
 
     Raises:
-        VectorFileError: there is no such column, or it has other values.
+        VectorFileError: a column is missing or has values of another type.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -282,7 +282,7 @@ def write_vectors(
     ids: Sequence[str] | None = None,
     format: str | None = None,
 ) -> None:
-    """Write sentence vectors, (n, dim) float32, as one file; the default format is by suffix.
+    """Write sentence vectors, (n, dim) float32, as one file; by default, its suffix decides the format.
 
     The look-up format needs ids; the default is the row number from 0.
 

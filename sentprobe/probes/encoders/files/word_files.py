@@ -36,7 +36,7 @@ VOCABULARY_OFFSET = 64
 
 
 class DamagedWordFileError(Exception):
-    """A file contradicts its format; the message follows the name of the file."""
+    """A file contradicts its format; the message is shown after the name of the file."""
 
 
 def read_binary(path: Path, *, fasttext: bool) -> WordVectors:
@@ -175,7 +175,7 @@ SAMPLE_BYTES = 4096
 """Number of bytes after the first line that decide whether a file is text."""
 
 CONTROL_BYTES = frozenset(range(32)) - frozenset(b"\t\n\r\f\v")
-"""Bytes that no text and nearly every binary vector has."""
+"""Bytes that occur in no text, but in nearly every binary vector."""
 
 FASTTEXT_MAGIC = (793712314).to_bytes(4, "little")
 """The first bytes of a fastText model (Bojanowski et al. 2017)."""
@@ -190,7 +190,7 @@ class WordFormat(StrEnum):
 
 
 def read_word_vectors(path: Path) -> WordVectors:
-    """Read word vectors in any format, which is detected; plain or gzip.
+    """Read word vectors, plain or gzip; the format is detected from the content.
 
     Raises:
         EncoderError: the file is damaged or in another format, or needs the extra ``gensim``.

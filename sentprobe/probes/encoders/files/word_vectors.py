@@ -58,7 +58,7 @@ class WordVectors:
     def average_words(self, texts: Sequence[str]) -> Vectors:
         """Return the average of the word vectors of each text, (n, dim) float32.
 
-        Unknown words are left out; a text without known words is 0. Sums are as in :class:`Bow`.
+        Unknown words are left out; a text without known words gets zeros. Words are summed as in :class:`Bow`.
         """
         out = np.zeros((len(texts), self.dim), dtype=np.float32)
         for row, text in enumerate(texts):

@@ -74,7 +74,7 @@ ALL_LAYERS = "all"
 """The value of ``layer`` that asks for an encoder per layer."""
 
 NO_LIMIT = 10**6
-"""Tokenizers without a limit report a far greater number."""
+"""Smallest reported token limit that counts as none; tokenizers without a limit report a far greater number."""
 
 MAX_STORED_BYTES = 2**31
 """Upper limit of the memory for vectors that other layers need later."""

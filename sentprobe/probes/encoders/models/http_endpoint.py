@@ -1,7 +1,7 @@
 """Post JSON to an HTTP endpoint, with retries.
 
-The key is read from the environment for each request and is sent in its header only: :meth:`Endpoint.make_error`
-removes it from every error message.
+The key is read from the environment for each request and is sent only in the request's header.
+:meth:`Endpoint.make_error` removes the key from every error message.
 """
 
 import json
@@ -26,7 +26,7 @@ from sentprobe.values import BadSyntaxError, parse_json
 log = logging.getLogger(__name__)
 
 RETRIED_STATUSES = frozenset({408, 409, 425, 429})
-"""Statuses below 500 after which a request is repeated; from 500 on, all are."""
+"""HTTP statuses below 500 after which a request is repeated; it is also repeated after every status from 500 on."""
 
 MAX_WAIT = 60.0
 """Upper limit of the exponential backoff, in seconds."""
@@ -68,7 +68,7 @@ class RequestGroup:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def is_first(self, attempt: int) -> bool:
-        """Say whether no other request has failed at this attempt."""
+        """Return whether this request is the first of the group to fail at this attempt."""
         with self._lock:
             first = attempt not in self._warned_attempts
             self._warned_attempts.add(attempt)
@@ -163,7 +163,7 @@ def read_key(variable: str) -> str:
     """Return the key in the environment variable; empty: there is none.
 
     Raises:
-        EncoderError: it has characters that a header cannot hold.
+        EncoderError: the key has characters that a header cannot hold.
     """
     key = os.environ.get(variable, "").strip()
     if not (key.isascii() and key.isprintable()):

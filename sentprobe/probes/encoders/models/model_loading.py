@@ -24,7 +24,7 @@ HUB_TIMEOUT = 10
 
 
 class ModelPrecision(StrEnum):
-    """The number format in which a model computes; its vectors are float32."""
+    """The number format in which a model computes; the sentence vectors are always float32."""
 
     FLOAT32 = "float32"
     FLOAT16 = "float16"
@@ -49,7 +49,7 @@ def find_model(
 
     Raises:
         EncoderError: the hub has no such model or cannot be reached.
-        UsageError: the directory does not exist or has no model, or *revision* is given for it.
+        UsageError: the directory does not exist or has no model, or *revision* is given for a directory.
     """
     local = Path(model).expanduser()
     if local.is_dir():
@@ -141,7 +141,7 @@ def _hash_directory(directory: Path) -> str:
 
 @contextmanager
 def report_loading_errors(model: str) -> Iterator[None]:
-    """Convert exceptions of a library while it loads *model* into EncoderError, and silence it."""
+    """Convert exceptions of a library while it loads *model* into EncoderError, and silence the library's messages."""
     from transformers.utils import logging
 
     output: Any = logging  # some versions of it are annotated in part

@@ -241,7 +241,7 @@ def wrap(
     Without a fingerprint, results are identified by the source file of the function or class; without such a file (an
     interactive session), they are never reused.
 
-    - cacheable: whether its vectors are cached; None: if there is a fingerprint
+    - cacheable: whether vectors are cached; None: only if there is a fingerprint
 
     Raises:
         EncoderError: no call style fits.
@@ -333,9 +333,9 @@ def wrap_encoder(model: Callable[..., Any] | object, *, name: str, fingerprint: 
     """Wrap a function of a list of sentences, or an object with ``encode``, as an encoder.
 
     SentEval's and MTEB's conventions are recognized, too. With a *fingerprint*, which must change whenever the vectors
-    do, vectors are cached. Without one they are not cached, and a resumed run identifies the encoder by its name and
-    source file, or not at all in an interactive session. Neither covers the state of an object: give objects a
-    fingerprint.
+    do, vectors are cached. Without a fingerprint, vectors are not cached, and a resumed run identifies the encoder by
+    its name and source file, or not at all in an interactive session. Name and file do not identify the state of an
+    object, so give objects a fingerprint.
 
     Raises:
         EncoderError: no call style fits.

@@ -23,7 +23,7 @@ from sentprobe.specs import Spec, read_options
 from sentprobe.values import BadSyntaxError, parse_json
 
 MODEL_OWNERS = ("sentence-transformers/", "")
-"""Organisations that are tried for a model's name without one, as the package does."""
+"""Organisations that are tried for a model name without an organisation, as in sentence-transformers."""
 
 
 @dataclass(frozen=True, slots=True)

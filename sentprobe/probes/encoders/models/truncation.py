@@ -13,7 +13,7 @@ MAX_SPECIAL_TOKENS = 16
 def count_truncated(sentences: Sequence[str], tokenizer: Any, *, limit: int | None, prompt: str = "") -> int | None:
     """Return how many sentences exceed the token limit of a model; None: unknown.
 
-    A token has at least one byte, so that short sentences are not tokenized.
+    Each token has at least one byte, so a sentence with fewer bytes than *limit* need not be tokenized.
 
     - limit: maximum number of tokens, special tokens included; None: no limit
     """

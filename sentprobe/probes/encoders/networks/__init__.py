@@ -1,1 +1,1 @@
-"""Networks: word vectors -> one vector a sentence; a file for each family of architectures."""
+"""Networks that compute a sentence vector from word vectors, one module per family of architectures."""

@@ -32,7 +32,7 @@ class LearnedPositions(nn.Module):
 
 
 class GatedConvolutions(Network):
-    """``gated-conv`` (Conneau et al. 2018, section 3): 8 gated convolutions of 512 and kernel 3.
+    """``gated-conv`` (Conneau et al. 2018, section 3): 8 gated convolutions, 512 units, kernel size 3.
 
     Other details follow Gehring et al. 2017: position vectors added to word vectors (section 3.1), a linear map to 512,
     gated linear units, residual connections (3.2) scaled by sqrt(0.5) (3.4). Initial weights are Gaussian with variance
@@ -58,7 +58,7 @@ class GatedConvolutions(Network):
         return before + architecture.layers * 2 * hidden * (hidden * KERNEL_WIDTH + 1)
 
     def sample_weights(self, generator: torch.Generator) -> None:
-        """Sample the initial weights, those of the positions last."""
+        """Sample the initial weights, position vectors last."""
         gaussian = nn.init.normal_
         width = self.projection.in_features
         gaussian(self.projection.weight, 0, math.sqrt(1 / width), generator=generator)

@@ -11,7 +11,7 @@ from sentprobe.probes.encoders.networks.architecture import Architecture
 class Network(nn.Module, ABC):
     """Computes a sentence vector from word vectors.
 
-    It is created without weights (on the device ``meta``); :meth:`sample_weights` or a file sets them.
+    A network is created without weights (on the device ``meta``); :meth:`sample_weights` or a file sets the weights.
     """
 
     dim: int

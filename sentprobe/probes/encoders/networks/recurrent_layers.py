@@ -2,7 +2,7 @@
 
 LSTMs (Hochreiter & Schmidhuber 1997) are as in Adi et al. 2017 and Conneau et al. 2018, GRUs (Cho et al. 2014) as in
 Skip-Thought (Kiros et al. 2015, section 2.1): ``uni-skip`` is one GRU of 2,400 units, ``bi-skip`` two of 1,200 each.
-PyTorch applies the reset gate after the recurrent weights, the paper before them.
+PyTorch applies the reset gate after the recurrent weights; the paper applies it before them.
 """
 
 import math
@@ -49,7 +49,7 @@ class Recurrent(Network):
 
     cells: ClassVar[CellMaker]
     gates: ClassVar[int]
-    """Number of rows of each weight matrix per unit."""
+    """Number of gates: each weight matrix has as many rows per unit."""
     directions: ClassVar[int]
 
     def __init__(self, architecture: Architecture) -> None:

@@ -14,7 +14,7 @@ from sentprobe.probes.encoders.published import sentence_words as words_of
 from sentprobe.specs import Spec, read_options
 
 END, UNKNOWN = 0, 1
-"""The numbers of the end of a sentence, and of words that have no other."""
+"""Word numbers of the end of a sentence and of unknown words."""
 
 LAYER, TABLE = "encoder", "Wemb"
 
@@ -107,7 +107,7 @@ def _read_table(path: Path, vectors: str, *, width: int) -> protocol.Vectors:
 
 
 def _read_words(path: Path, *, rows: int) -> numbered_words.NumberedWords:
-    """Return the words that have a row; the published code treats the last row as unknown."""
+    """Return the words with a usable row; as in the published code, words of the last row count as unknown."""
     weight_files.refuse_pickle(path, CONVERT_WORDS.format(name=path.name))
     word_numbers = numbered_words.read_word_numbers(path)
     numbers = {word: number for word, number in word_numbers.items() if number < rows - 1}

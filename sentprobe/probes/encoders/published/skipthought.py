@@ -47,7 +47,7 @@ UNI = SkipThoughtFiles("uni_skip.npz", "utable.npy", ("encoder",))
 BI = SkipThoughtFiles("bi_skip.npz", "btable.npy", ("encoder", "encoder_r"))
 FILES_BY_MODE = {SkipThoughtMode.COMBINE: (UNI, BI), SkipThoughtMode.UNI: (UNI,), SkipThoughtMode.BI: (BI,)}
 DICTIONARY = "dictionary.txt"
-"""The words of the rows of both tables, one per line."""
+"""File with the words of the rows of the word vector tables, one word per line."""
 
 UNKNOWN, END = "UNK", "<eos>"
 
@@ -55,7 +55,7 @@ CONVERT = (
     'in its folder, python -c "import numpy as n; [n.save(p, n.array([r.ravel() for r in n.load(p, '
     "allow_pickle=True, encoding='latin1')], 'f4')) for p in {names}]\""
 )
-"""The command that converts published tables of objects to tables of numbers."""
+"""The command that converts the published NumPy arrays of objects to arrays of numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

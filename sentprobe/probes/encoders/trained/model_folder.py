@@ -21,9 +21,9 @@ from sentprobe.values import parse_json
 WORDS, WEIGHTS = "words.txt", "model.safetensors"
 
 STEP = "step"
-"""The training step in config.json's record and in the header of the weights.
+"""Key of the training step in config.json's record and in the header of the weights.
 
-A training replaces one file after the other, and may be killed in between.
+The two steps differ if a training was killed after it replaced only one of the files.
 """
 
 MAX_HEADER_BYTES = 2**20

@@ -16,7 +16,7 @@ from sentprobe.probes.encoders.protocol import EncoderError, Vectors
 log = logging.getLogger(__name__)
 
 PADDING, UNKNOWN = 0, 1
-"""The rows of word vectors that are no word's: 0 is what follows the end of a sentence."""
+"""Rows of word vectors that belong to no known word: padding after the end of a sentence, and unknown words."""
 
 SPECIAL_ROWS = 2
 """Number of rows without a word."""
@@ -62,7 +62,7 @@ class ModelVocabulary:
 class SentenceModel(nn.Module):
     """Word vectors and a network that compute sentence vectors.
 
-    It is created without weights on the device ``meta``; see :func:`make_sentence_model`.
+    A model is created without weights on the device ``meta``; see :func:`make_sentence_model`.
     """
 
     def __init__(self, vocabulary: ModelVocabulary, architecture: networks.Architecture, *, frozen: bool) -> None:
@@ -106,8 +106,8 @@ def make_sentence_model(
 ) -> SentenceModel:
     """Return an untrained model; the seed decides its random weights.
 
-    - vectors: initial word vectors; unknown and missing words are sampled with their mean scale.
-      None: all are sampled with standard deviation 0.1
+    - vectors: initial word vectors; vectors of other words are sampled with the same mean scale.
+      None: all vectors are sampled with standard deviation 0.1
     - frozen: whether word vectors are not trained
 
     Raises:

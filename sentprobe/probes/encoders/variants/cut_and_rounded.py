@@ -142,18 +142,18 @@ class StoredEncoder:
 
     @property
     def fingerprint(self) -> str:
-        """A digest of encoder and storage; empty if the encoder has none."""
+        """A digest of encoder and storage; empty if the encoder has no fingerprint."""
         return self.base.fingerprint and digest("stored", self.base.fingerprint, self.storage)
 
     @property
     def capabilities(self) -> Capabilities:
-        """The capabilities of the base encoder, as a variant has them."""
+        """The base encoder's capabilities, adapted by ``derive_variant``."""
         base = get_capabilities(self.base)
         bind_to_order = self.bind_to_order if base.bind_to_order else None
         return base.derive_variant(family=self.family, bind_to_order=bind_to_order)
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Return the cut and rounded vectors, (n, dim) float32; their own minima and maxima set the range of int8."""
+        """Return the cut and rounded vectors, (n, dim) float32; the range of int8 is that of these sentences."""
         return self.apply_storage(self.base.encode(sentences))
 
     def bind_to_order(self, sentences: Sequence[str]) -> "StoredEncoder":
@@ -184,7 +184,7 @@ def make_stored_encoders(encoder: Encoder | Baseline, options: StorageOptions, *
     - label: the label of the encoder; empty: its name is a spec
 
     Raises:
-        UsageError: it is a baseline.
+        UsageError: *encoder* is a baseline.
     """
     if not isinstance(encoder, Encoder):
         raise UsageError(f"{encoder.name} is a baseline, which has no vectors to cut or to round")

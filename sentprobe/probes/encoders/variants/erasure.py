@@ -1,7 +1,7 @@
 """Variants of encoders from whose vectors the labels of a dataset are erased.
 
-LEACE (Belrose et al. 2023, theorem 4.3): the smallest change of the vectors, in mean squares, that removes all
-covariance with the labels, so that no linear classifier predicts them. It is fitted to the training items.
+LEACE (Belrose et al. 2023, theorem 4.3) makes the smallest change of the vectors, in mean squares, that removes all
+covariance with the labels. No linear classifier then predicts the labels. LEACE is fitted to the training items.
 """
 
 from collections.abc import Iterator, Sequence
@@ -36,7 +36,7 @@ class Eraser:
     """(dim, dim), of a rank below the number of labels"""
 
     def apply(self, vectors: Vectors) -> Vectors:
-        """Return the vectors without this part, (n, dim) float32."""
+        """Return the vectors without the part that predicts the labels, (n, dim) float32."""
         result: Vectors = (vectors - (vectors - self.mean) @ self.projection.T).astype(np.float32)
         return result
 
@@ -93,7 +93,7 @@ class ErasedEncoder:
 
     @property
     def capabilities(self) -> Capabilities:
-        """The capabilities of the base encoder, as a variant has them."""
+        """The base encoder's capabilities, adapted by ``derive_variant``."""
         base = get_capabilities(self.base)
         return base.derive_variant(family=f"{base.family}, without {self.data.name}" if base.family else "")
 
@@ -108,7 +108,7 @@ class ErasedEncoder:
         return self.erase(self.base.encode(sentences), training_vectors)
 
     def erase(self, vectors: Vectors, training_vectors: Vectors) -> Vectors:
-        """Return vectors without the property; see :attr:`training_sentences`."""
+        """Return vectors without the property; *training_vectors* encode :attr:`training_sentences`."""
         targets = self.data.splits[Split.TRAIN].targets
         return find_eraser(training_vectors, targets).apply(vectors)
 
@@ -136,7 +136,7 @@ def make_erased_encoders(
 ) -> Iterator[ErasedEncoder]:
     """Yield each encoder without the property of each dataset.
 
-    - paths: of the datasets; NO_ERASURE is skipped
+    - paths: paths of the datasets; NO_ERASURE is skipped
     - label: the label of the encoders; empty: their names are specs
 
     Raises:

@@ -1,7 +1,7 @@
 """AdiContent of Adi et al. 2017, section 3: whether the probe word is in the sentence.
 
-In each split a word has as many positive as negative items, so the word alone does not give the answer. As published it
-partly does: a word of most sentences is seldom absent.
+In each split a word has as many positive as negative items, so the word alone does not give the answer. In the
+published data it partly does: a word that is in most sentences is seldom absent.
 """
 
 from collections import Counter
@@ -38,7 +38,7 @@ def _ask_once(texts: Sequence[str], trained_words: shared_rules.SlotWords, rng: 
 
 
 def _ask_twice(texts: Sequence[str], trained_words: shared_rules.SlotWords, rng: Random) -> shared_rules.WordItems:
-    """Return two items for each sentence: one about a word in it, one about a word of another."""
+    """Return two items for each sentence: one about a word in it, one about a word of another sentence."""
     positives = [(text, word) for text in texts if (word := _sample_word(text, trained_words[0], rng))]
     words = [word for _, word in positives]
     items: shared_rules.WordItems = []

@@ -11,7 +11,7 @@ from sentprobe.probes.natural.selection import Selection, SelectionRequest
 def select_adi_length(request: SelectionRequest, change: Change) -> Selection:
     """Return the items of AdiLength: 8 classes by the number of tokens, from 5 to 70.
 
-    As published, classes are as frequent as in the corpus (a fifth had 5 to 8 words); otherwise equally frequent.
+    With sampling as published, classes are as frequent as in the corpus; otherwise they are equally frequent.
     """
     selection = select_length_classes(request, ADI_BINS, balanced=not request.as_published)
     texts = change_sentences([entry.sentence for entry in selection.entries], request, change)

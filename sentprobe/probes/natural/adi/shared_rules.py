@@ -1,11 +1,11 @@
 """Rules shared by the tasks of Adi et al. 2017, section 3: questions about words, and two controls.
 
-A sentence has one item or, as published, two: one of each label. Words are compared in lower case, and punctuation is
-no word.
+A sentence has one item or, with sampling as published, two: one of each label. Words are compared in lower case, and
+punctuation is no word.
 
-PERMUTED sentences have their tokens in a random order. RANDOM sentences have as many random tokens of the corpus, by
-corpus frequency (as published, each type equally often). Items ask about the changed sentence: a question about the
-original would keep the usual order of its two words.
+PERMUTED sentences have their tokens in a random order. RANDOM sentences consist of as many random tokens, drawn by
+corpus frequency (as published: each type equally often). Items ask about the changed sentence, since two words of the
+original sentence would be in their usual order.
 """
 
 from collections import Counter
@@ -32,7 +32,7 @@ WordItems = list[tuple[bool, str, tuple[str, ...]]]
 """Items: label, sentence, probe words."""
 
 WordAsker = Callable[[Sequence[str], SlotWords, Random], WordItems]
-"""From the sentences of a split to its items."""
+"""A function from the sentences of a split to its items."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +44,11 @@ class AdiQuestion:
     ask_once: WordAsker
     """Makes one item of each sentence, about words of training."""
     ask_twice: WordAsker
-    """Makes an item of either label of each sentence, about words of training."""
+    """Makes two items of each sentence, one of each label, about words of training."""
 
 
 Change = Callable[[Sequence[str], Random], Mapping[str, str]]
-"""From sentences to their replacements, with as many tokens; all are distinct."""
+"""A function from sentences to distinct replacements, each with as many tokens as the sentence."""
 
 
 class AdiRule(Protocol):
@@ -131,13 +131,13 @@ def permute_tokens(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
 
 
 def sample_corpus_words(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
-    """Return for each sentence as many random tokens of all sentences."""
+    """Return, for each sentence, random tokens of all sentences, as many as it has tokens."""
     tokens = [token for text in texts for token in text.split(" ")]
     return _change_distinctly(texts, lambda text: " ".join(rng.choices(tokens, k=text.count(" ") + 1)))
 
 
 def sample_dictionary_words(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
-    """Return for each sentence as many random types of all sentences, equally likely.
+    """Return, for each sentence, random types of all sentences (equally likely), as many as it has tokens.
 
     Adi et al. 2017, section 7. The dictionary consists of the drawn sentences.
     """

@@ -1,8 +1,8 @@
 """SOMO of Conneau et al. 2018, section 2: a noun or verb replaced by a less fitting one.
 
-Word and replacement have the same tag (their most frequent one) and corpus frequencies in the band. Their two bigrams
-each, with the word before and after, occur in the corpus with frequencies within a factor of two. An original is a
-sentence with a word that could have been replaced in the same way.
+Word and replacement have the same tag (their most frequent one) and corpus frequencies in the band. With the word
+before, and with the word after, both form bigrams whose corpus frequencies differ by at most a factor of two. An
+original is a sentence with a word that could have been replaced in the same way.
 """
 
 import math
@@ -81,7 +81,7 @@ def select_odd_man_out(request: selection.SelectionRequest) -> selection.Selecti
 def _deal_replacements(
     replacements: Sequence[Replacement], requested: dict[Split, int]
 ) -> dict[Split, list[Replacement]]:
-    """Deal the replacements to the splits, such that no word is in two."""
+    """Deal the replacements to the splits, such that no word is in two splits."""
     ranks = np.array([replacement.rank for replacement in replacements], np.int64)
     zeros = np.zeros(len(replacements), np.int64)
     pool = SentencePool(zeros.astype(np.uint64), zeros, ranks)

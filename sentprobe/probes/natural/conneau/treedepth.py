@@ -6,8 +6,8 @@ The Gaussian over depths is as wide as corpus and size allow. At its widest, all
 narrowest, the commonest depths have 19% each and the rarest 5%.
 
 Long shallow trees and short deep ones are rare in any corpus. To meet the target there exactly, a dataset could have
-only a few hundred items, or nearly equal lengths. So they may be fewer than in the target, if few items are missing and
-length and depth correlate no more than in the published data. A larger target is not tried.
+only a few hundred items, or nearly equal lengths. So there may be fewer of them than in the target, if few
+items are missing and length and depth correlate no more than in the published data. A larger target is not tried.
 """
 
 from collections.abc import Iterator, Mapping
@@ -37,7 +37,7 @@ Weights = NDArray[np.float64]
 _DEPTH_SPREADS = (np.inf, 4.0, 3.0, 2.5, 2.2)
 """Candidate standard deviations over depth, widest first."""
 _LENGTH_SPREAD = 4.5
-"""Truncated to the range of lengths, its standard deviation is about 3.7 tokens."""
+"""Standard deviation over length, about 3.7 tokens after truncation to the range of lengths."""
 _LENGTH_MEANS = np.arange(12, 16.5, 0.5)
 _SIZE_STEP = 0.99
 """Factor of each reduction of the size."""
@@ -135,7 +135,7 @@ def _deal_to_splits(row: Indices, requested: Indices) -> Indices:
 def find_best_target(cells: Indices, size: Mapping[Split, int]) -> tuple[DepthTarget, dict[Split, Indices]] | None:
     """Return the widest target that the corpus meets in full, or the one with most items.
 
-    It comes with the quotas of each split. None if not even an item of each depth fits each split.
+    The quotas of each split are returned, too. None if not even an item of each depth fits each split.
     """
     best: tuple[DepthTarget, dict[Split, Indices]] | None = None
     best_count = 0

@@ -23,7 +23,7 @@ class Metric(Enum):
     ACCURACY = "accuracy"
     """Share of generated texts that equal their reference."""
     PERPLEXITY = "perplexity"
-    """Per code, given the previous codes."""
+    """Perplexity per subword code, given the previous codes."""
 
     def check_installed(self) -> None:
         """Check that the package of the metric is installed."""
@@ -40,7 +40,7 @@ EXTRA_CODES = 5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GenerationValidator:
-    """Validation of a learner on held-out items; their noise is the same each time."""
+    """Validation of a learner on held-out items; noise in the items is the same at each validation."""
 
     pairs: SequencePairs
     metric: Metric

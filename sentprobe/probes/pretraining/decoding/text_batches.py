@@ -26,7 +26,7 @@ def format_target_name(decoder: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SequencePairs:
-    """Sources, and the targets of each decoder; *items* selects those that are used."""
+    """Sources, and the targets of each decoder; *items* are the indices of the used sources."""
 
     sources: TokenRows
     targets: tuple[TokenRows, ...]

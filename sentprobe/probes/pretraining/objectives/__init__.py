@@ -51,7 +51,7 @@ TRAINING = (
     *("steps", "epochs", "minutes", "patience", "validate_every", "validation", "batch"),
     *("optimizer", "rate", "clip", "device", "devices", "precision", "frozen"),
 )
-"""Options of all objectives that train something."""
+"""Options of all objectives except ``none``."""
 
 TEXT_OPTIONS: Mapping[TextKind, tuple[str, ...]] = {
     TextKind.SENTENCES: ("encoding", "longest", "tokenised", "punkt"),

@@ -17,8 +17,8 @@ CLASSES = tuple(label.name.lower() for label in NliLabel)
 class NliLearner(ItemLearner):
     """A classifier with one hidden layer over (u, v, |u - v|, u * v) of two sentences.
 
-    Conneau et al. 2018 take the task from Conneau et al. 2017, section 3.1. Their classifier has 100 units (appendix),
-    that of the 2017 paper 512.
+    Conneau et al. 2018 take the task from Conneau et al. 2017, section 3.1. The classifier has 100 units
+    in the 2018 paper (appendix) and 512 in the 2017 paper.
     """
 
     def __init__(self, encoder: SentenceModel, options: ObjectiveOptions) -> None:

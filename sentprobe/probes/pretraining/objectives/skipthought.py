@@ -9,7 +9,7 @@ def prepare(texts: Sentences, model: seq.SentenceModel, options: seq.ObjectiveOp
     """Return the objective over sentences in reading order.
 
     Conneau et al. 2018, section 3.2, generate the next sentence. With ``neighbours``, a second decoder generates the
-    previous one, as in Kiros et al. 2015. The first and last sentence of a document are then targets only.
+    previous sentence, as in Kiros et al. 2015. The first and last sentence of a document are then targets only.
     """
     shifts = (1, -1) if options.neighbours else (1,)
     places = [place for start, end in texts.list_spans() for place in range(start + options.neighbours, end - 1)]

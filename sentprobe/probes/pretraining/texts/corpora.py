@@ -53,7 +53,7 @@ _REASON_PHRASES = {
 class Sentences:
     """Sentences in reading order, from one or more documents.
 
-    An omitted sentence starts a new document, so that neighbours were neighbours in the text.
+    An omitted sentence starts a new document, so that adjacent sentences were also adjacent in the text.
 
     >>> text = Sentences(("a dog", "it ran", "a cat"), documents=(0, 2))
     >>> [text.texts[start:end] for start, end in text.list_spans()]

@@ -25,11 +25,11 @@ def read_parallel(
     columns: tuple[str, str] | None = None,
     options: text_filters.TextOptions = text_filters.TextOptions(),  # noqa: B008 - frozen
 ) -> SentencePairs:
-    """Read sentences and translations; a pair is left out if one of its sentences is.
+    """Read sentences and translations; a pair is left out if one of its sentences is empty or too long.
 
     - translation: a second file, whose lines translate those of the first
-    - columns: two column names, or the two languages of TMX. Without them, a TSV file has no
-      header, and its first two columns are read
+    - columns: two column names, or the two languages of TMX. Without *columns*, the first two
+      columns of a TSV file without header are read
     """
     text_filter = text_filters.TextFilter(options)
     pairs: list[tuple[str, str]] = []

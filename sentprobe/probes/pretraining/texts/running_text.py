@@ -68,7 +68,7 @@ def _collect_documents(sentences: Iterable[str | None]) -> tuple[list[str], list
 
 
 def _read_kept_sentences(name: str, files: SentenceFiles, text_filter: text_filters.TextFilter) -> _Texts:
-    """Yield a file's kept sentences; a break replaces each omitted one and follows the last."""
+    """Yield a file's kept sentences; DOCUMENT_BREAK replaces each omitted sentence and follows the last sentence."""
     is_analysed = is_table(Path(name))
     text_format = _TABLE_FORMAT if is_analysed else FORMATS[files.format or text_files.find_format(name, SUFFIXES)]
     for text in text_format.read(_SentenceFile(name, files, text_filter.options)):
@@ -128,7 +128,7 @@ def _read_parsed(file_format: str, file: _SentenceFile) -> _Texts:
 
 
 def _read_analysed_table(file: _SentenceFile) -> _Texts:
-    """Yield a table's sentences in order; duplicates, which the table lacks, become breaks."""
+    """Yield a table's sentences in order, and a break for each duplicate that the table left out."""
     last_place: tuple[str, int] = ("", 0)
     for shard in open_table(Path(file.name)).files:
         columns = ("text", "source", "place")

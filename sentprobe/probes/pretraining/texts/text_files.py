@@ -84,7 +84,7 @@ def read_rows(name: str, file_format: str, column_names: Sequence[str], encoding
 
 
 def read_column_names(name: str, file_format: str, encoding: str) -> list[str]:
-    """Return the columns of a file; of JSONL, the keys of the first line."""
+    """Return the column names of a file; for JSONL, the keys of the first line."""
     if file_format == _PARQUET:
         with _open_parquet(name) as file:
             return [*file.schema_arrow.names]
@@ -130,7 +130,7 @@ def _parse_record(name: str, number: int, line: str) -> Mapping[str, Any]:
 
 
 def _read_tsv_rows(name: str, lines: Iterable[str], column_names: Sequence[str]) -> Iterator[Cells]:
-    """Yield the named columns, by the header; :func:`read_tab_pairs` reads files without one."""
+    """Yield the columns that the header names; :func:`read_tab_pairs` reads files without a header."""
     rows = enumerate(lines, 1)
     header = next(rows, (1, ""))[1].split("\t")
     check_columns(name, column_names, header)

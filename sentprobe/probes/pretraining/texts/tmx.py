@@ -17,13 +17,13 @@ _MARKUP_REPLACEMENTS = {"bpt": "", "ept": "", "ph": " ", "it": " ", "ut": " "}
 _LANGUAGE_ATTRIBUTE = "{http://www.w3.org/XML/1998/namespace}lang"
 
 _ANY_LANGUAGE = "*all*"
-"""Source language of a file whose units may have any."""
+"""Value of the source language in a file whose units have different source languages."""
 
 
 def read_tmx_pairs(name: str, languages: Sequence[str] | None, text_filter: TextFilter) -> Iterator[tuple[str, str]]:
-    """Yield the segments of two languages; units that lack one are counted as omitted.
+    """Yield the segments of two languages; units that lack a segment are counted as omitted.
 
-    Without *languages*, they are the file's source language and its only other one. ``en`` matches all kinds of
+    By default, *languages* are the file's source language and its only other language. ``en`` matches all kinds of
     English, such as ``en-US``.
     """
     chosen_languages = languages

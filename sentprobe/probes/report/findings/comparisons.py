@@ -98,10 +98,10 @@ def group_by_encoder(
 
 
 def select_encoder(encoders: Sequence[EncoderResults], encoder: str | None, *, source: str) -> EncoderResults:
-    """Return the encoder of that name, or the only one.
+    """Return the encoder with this name; without a name, the only encoder.
 
     Raises:
-        UsageError: no encoder has the name; none is named and there are several.
+        UsageError: no encoder has the name; no name is given, and there are several encoders.
     """
     names = [side.encoder for side in encoders]
     if encoder is None:
@@ -124,7 +124,7 @@ def compare_pairs(
     """Compare each pair of encoders on each task that both have results on.
 
     Raises:
-        ResultsError: the two were tested on different data, or have no task in common.
+        ResultsError: two encoders were tested on different data, or have no task in common.
     """
     return compare_results([matched for pair in pairs for matched in _match_tasks(*pair)], correction=correction)
 
@@ -164,9 +164,9 @@ def _compare_matched(matched: MatchedResults, conditions: tuple[Condition, Condi
 def list_pairs(
     encoders: Sequence[EncoderResults], *, baseline: str | None = None, source: str
 ) -> list[tuple[EncoderResults, EncoderResults]]:
-    """Return every pair of encoders or, with *baseline*, the pairs of each other encoder and it.
+    """Return every pair of encoders or, with *baseline*, the pairs of the baseline and another encoder.
 
-    Variants of one model are not paired with each other (:mod:`.encoder_variants`), unless all encoders are.
+    Variants of one model are paired only if all encoders are variants of one model (:mod:`.encoder_variants`).
     """
     if len(encoders) < 2:
         raise UsageError(f"{source} has {len(encoders)} encoders; a comparison needs two")
@@ -352,7 +352,7 @@ def compare_encoders(
     (``holm``, ``bh`` or ``none``).
 
     Raises:
-        UsageError: there are fewer than two encoders, or none of that name; an encoder has two results on one task.
+        UsageError: there are fewer than two encoders, or none has the name; an encoder has two results on one task.
     """
     encoders = group_by_encoder(results, "results")
     pairs = list_pairs(encoders, baseline=against, source="results")

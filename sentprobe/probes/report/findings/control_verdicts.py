@@ -25,12 +25,12 @@ def list_shared_properties(result: Result, condition: Condition) -> list[str]:
 
 
 def compute_expected_interval(score: Score, result: Result, condition: Condition, *, level: float) -> Interval:
-    """Return the interval of a control's accuracy if it knows nothing, at that confidence level.
+    """Return the interval of a control's accuracy if it cannot know the answer, at this confidence level.
 
     The interval begins at 0 where labels are not equally frequent: a probe that knows nothing may be below the share of
     the most frequent label. Where the probe words alone may reveal the answer, random sentence vectors with these words
-    may be as accurate. The interval then ends above the accuracy of the words, by the difference that two accuracies
-    may have by accident.
+    may be as accurate. The interval then extends above the accuracy of the words alone, by the largest difference
+    between two accuracies that chance explains.
     """
     effective = compute_effective_items(score, result)
     chance = chance_interval(result.majority, effective, confidence=level)
@@ -47,7 +47,7 @@ def compute_expected_interval(score: Score, result: Result, condition: Condition
 def compute_chance_interval(result: Result, results: Results, *, level: float) -> Interval:
     """Return the interval of an accuracy at chance, corrected for the number of results.
 
-    - level: the probability that any result of a table is outside, if none knows anything
+    - level: the probability that any result of a table is outside its interval, if all are at chance
     """
     confidence = 1 - level / len(results.records)
     return compute_expected_interval(result.scores[Condition.PROBE], result, Condition.PROBE, level=confidence)
@@ -61,7 +61,7 @@ MUST_BE_AT_CHANCE: Mapping[Condition, Callable[[Result], bool]] = {
 }
 """Whether a control must be at chance.
 
-A bag of words may know the answer, except of mirror pairs. The probe words may know it, except where each occurs with
+A bag of words may know the answer, except for mirror pairs. The probe words may know it, except where each occurs with
 every label equally often: in natural text, two words often have a usual order.
 """
 
@@ -91,11 +91,11 @@ class ControlRun:
     score: Score
     expected: Interval
     draw: str = ""
-    """The end of its name, which gives the seed if there are several draws."""
+    """The suffix of the control's name: the seed, if there are several draws."""
 
     @property
     def verdict(self) -> ControlVerdict:
-        """Whether the accuracy is inside the interval, above or below."""
+        """Whether the accuracy is inside, above or below the interval."""
         if self.score.accuracy in self.expected:
             return ControlVerdict.AT_CHANCE
         return ControlVerdict.ABOVE if self.score.accuracy > self.expected.high else ControlVerdict.BELOW
@@ -112,7 +112,7 @@ class ControlRun:
 
     @property
     def must_be_at_chance(self) -> bool:
-        """Whether it cannot know the answer on a sound dataset."""
+        """Whether the control cannot know the answer on a sound dataset."""
         return MUST_BE_AT_CHANCE[self.condition](self.result)
 
     @property
@@ -134,7 +134,7 @@ class ControlRun:
 def find_controls(results: Results) -> tuple[ControlRun, ...]:
     """Return the controls among the results, each with its interval around chance.
 
-    Encoders of equal width share controls, which occur once. The intervals are corrected for the number of controls
+    Controls that encoders of equal width share occur once. The intervals are corrected for the number of controls
     that must be at chance: in 99% of sound tables none is outside.
     """
     runs: dict[object, ControlRun] = {}
@@ -261,7 +261,7 @@ def _describe_required_controls(required: Sequence[ControlRun], failed: Sequence
 
 
 def summarize_controls(results: Results) -> Iterator[str]:
-    """Yield the verdict on the controls in a few short sentences; none for baselines alone."""
+    """Yield the verdict on the controls in a few short sentences; nothing if all encoders are baselines."""
     runs = find_controls(results)
     unchecked = find_unchecked(results)
     if not runs:

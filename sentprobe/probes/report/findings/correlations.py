@@ -29,7 +29,7 @@ class Correlation:
     task: str
     score: str
     estimate: ranks.RankCorrelation | None
-    """None if fewer than three encoders have both, or all values of one are equal."""
+    """None if fewer than three encoders have both scores, or all values of one score are equal."""
     p: float | None = None
 
     @property

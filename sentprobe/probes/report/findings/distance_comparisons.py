@@ -71,9 +71,9 @@ EncoderPair: TypeAlias = tuple[GeometryTable, GeometryTable]
 
 
 def list_table_pairs(table: GeometryTable, *, against: str | None = None) -> list[EncoderPair]:
-    """Return every pair of encoders or, with *against*, the pairs of each other encoder and it.
+    """Return every pair of encoders or, with *against*, the pairs of that encoder and another.
 
-    Variants of one model are not paired with each other (:mod:`.encoder_variants`), unless all encoders are.
+    Variants of one model are paired only if all encoders are variants of one model (:mod:`.encoder_variants`).
     """
     names = list_encoders(table)
     pairs = encoder_variants.list_pairs_to_compare(names)
@@ -107,7 +107,7 @@ def compare_geometry(
 
 
 def _select_measured(table: GeometryTable, nearness: Nearness) -> GeometryTable:
-    """Return the results with this distance; whitening may have had too few sentences."""
+    """Return the results with this distance; a whitened distance is missing if there were too few sentences."""
     return tuple(result for result in table if result.find_overall(NegativeKind.FORM, nearness) is not None)
 
 
@@ -131,7 +131,7 @@ def _compare_matched(matched: GeometryPairs, kind: NegativeKind, nearness: Nearn
 
 
 def _split_ties(score: GeometryScore) -> NDArray[np.bool_]:
-    """Return each answer as two, (2, 2 n) bool: both true if right, one true if tied."""
+    """Return two values for each answer, (2, 2 n) bool: both are true if it is right, one if it is tied."""
     answers = score.answers().reshape(-1)
     return np.array([answers > 0, answers == 1])
 

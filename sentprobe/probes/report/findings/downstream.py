@@ -12,7 +12,7 @@ from sentprobe.probes.formats.records import read_table_rows
 from sentprobe.values import BadSyntaxError, parse_json
 
 Scores = Mapping[str, Mapping[str, float]]
-"""Encoder name, as in the file, to task to score."""
+"""The score by encoder name (as in the file), then by task."""
 
 MODEL_META = "model_meta.json"
 
@@ -107,10 +107,10 @@ def _average_scores(task: Any, parts: Sequence[Any], path: Path) -> tuple[str, f
 
 
 def match_names(encoders: Sequence[str], scored: Sequence[str]) -> dict[str, str]:
-    """Return the name among the scores of each encoder that has one.
+    """Return, for each encoder with scores, its name in the scores.
 
-    It is the same name or, where that is unique on both sides, the same model: ``st:``, a folder, an organisation and
-    options do not count.
+    Two names match if they are equal or, where this is unique on both sides, if they name the same model: ``st:``, a
+    folder, an organisation and options are ignored.
 
     >>> match_names(["bow", "st:./all-MiniLM-L6-v2"], ["sentence-transformers/all-MiniLM-L6-v2"])
     {'st:./all-MiniLM-L6-v2': 'sentence-transformers/all-MiniLM-L6-v2'}

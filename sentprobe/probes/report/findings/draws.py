@@ -12,9 +12,9 @@ from sentprobe.specs import remove_run_seed
 
 
 def join_draws(tables: Sequence[Results]) -> tuple[Results, ...]:
-    """Join tables that differ only in their draw, each of one seed, in order of seed.
+    """Join tables that differ only in their draw, in order of seed; each table has one seed.
 
-    They have the same encoders on the same tasks, with the same settings. Different data or vectors must come from the
+    Joined tables have the same encoders and tasks, with the same settings. Different data or vectors must come from the
     same recipe with another seed; tables with an unknown seed or origin stay separate. An encoder whose name has the
     run's own seed (``bow?seed=10`` in the draw 10) is named without it.
     """

@@ -1,7 +1,7 @@
 """Variants of an encoder: its whole vectors, and the same vectors cut, rounded or erased.
 
-Comparing encoders asks which one is better; comparing variants asks how much was lost. So pairs of variants are not
-among the comparisons that the p-values of encoders are corrected for.
+Comparing encoders asks which one is better; comparing variants asks how much was lost. So the
+p-values of encoders are not corrected for pairs of variants.
 """
 
 import re

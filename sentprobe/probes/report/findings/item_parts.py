@@ -48,8 +48,8 @@ class Partition:
 def partition_values(column: str, values: Iterable[str], *, labels: Sequence[str] = ()) -> Partition:
     """Divide the values of a column into parts.
 
-    Lengths are in the bins of Adi et al. 2017, many distinct numbers in bins of about equal size; in any other column
-    each value is a part. Labels are in their own order.
+    Lengths are put into the bins of Adi et al. 2017, and many distinct numbers into bins of about equal size. In any
+    other column, each value is a part. Labels keep their order.
 
     >>> partition_values("distance", ["10", "2", "", "2"]).names
     ('2', '10', 'not known')
@@ -83,7 +83,7 @@ def _parse_numbers(values: Iterable[str]) -> dict[str, float]:
 
 
 def _bin_numbers(values: Sequence[str], numbers: Mapping[str, float]) -> dict[str, str]:
-    """Put equal numbers into one bin, by the share of items that have a smaller one."""
+    """Put equal numbers into one bin, chosen by the share of items with a smaller number."""
     sorted_numbers = np.sort([numbers[value] for value in values])
     ordered = sorted(numbers, key=lambda value: (numbers[value], value))
     below = np.searchsorted(sorted_numbers, [numbers[value] for value in ordered])
@@ -120,7 +120,7 @@ def select_items(result: Result, chosen: NDArray[np.bool_], *, majority: float) 
     """Return a result on some of its test items.
 
     - chosen: (n,) bool
-    - majority: the share of the most frequent label among them
+    - majority: the share of the most frequent label among these items
     """
     units = renumber_units(np.array(result.units)[chosen]) if result.units else ()
     scores = {
@@ -148,7 +148,7 @@ def _select_seed_items(score: SeedScore, chosen: NDArray[np.bool_]) -> SeedScore
 
 
 def split_by_part(draws: Sequence[Result], items: ItemTables, column: str) -> dict[str, list[Result]]:
-    """Return the results of one cell by part, of each draw that has such items."""
+    """Return the results of one cell by part, for each draw with items in the part."""
     tables = [items[result.dataset_fingerprint] for result in draws]
     values = [table.columns[column] for table in tables]
     parts = partition_values(column, (v for draw_values in values for v in draw_values), labels=tables[0].labels)
@@ -182,11 +182,11 @@ def accuracy_by(
 ) -> tuple[PartAccuracy, ...]:
     """Return the accuracy on each part of the test items, divided by a column.
 
-    - column: ``"voice"``, ``"clause"``, ``"label"``, ... or any column of the dataset's own
+    - column: ``"voice"``, ``"clause"``, ``"label"``, ... or any other column of the dataset
     - items: the test items; by default those in the folder that the result was read from
 
     Raises:
-        UsageError: the folder does not keep them, or they have no such column.
+        UsageError: the folder does not store the items, or the items lack the column.
         ResultsError: the stored items are damaged.
     """
     table = read_item_tables([result])[0] if items is None else items
@@ -218,7 +218,7 @@ def compute_gap(parts: Mapping[str, Sequence[Result]], condition: Condition) -> 
     """Return the generalisation gap, if the parts are trained and held-out structures.
 
     With one draw, or several draws on the same items, the interval is for the choice of the test items, which differ
-    between the two parts. Else it is Student's t over the draws.
+    between the two parts. Otherwise it is Student's t interval over the draws.
     """
     if len(parts) != 2 or TRAINED not in parts or len({*map(len, parts.values())}) > 1:
         return None

@@ -26,7 +26,7 @@ class WrongItem:
     """The positions of the probe words in the sentence, from 0."""
     probes: tuple[str, ...]
     event: str
-    """In the notation of events; empty if not known."""
+    """The event of the sentence, in text notation; empty if not known."""
     answer: str
     prediction: str | None
     """The most frequent wrong prediction of the probes; None if not stored."""
@@ -129,7 +129,7 @@ def select_results(results: Results, *, encoder: str | None, task: str | None) -
     """Return the results of one encoder on one task; None stands for all.
 
     Raises:
-        UsageError: there are none; names the nearest.
+        UsageError: there are no such results; the message suggests the nearest name.
     """
     task_name = None if task is None else to_own_name(task)
     _check_name("encoder", encoder, results.encoders)

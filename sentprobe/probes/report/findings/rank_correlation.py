@@ -21,7 +21,7 @@ MIN_VALUES = 3
 
 RESAMPLE_COUNT = 2_000
 MAX_ORDERS = 10_000
-"""Up to this number of orders, all are tried."""
+"""The maximum number of orders for an exact p-value; of more orders, a sample is used."""
 
 _ROUNDING = 1e-9
 
@@ -34,7 +34,7 @@ class RankCorrelation:
     """From -1 to 1; ties have the mean of their ranks."""
     interval: Interval
     p: float
-    """The share of random orders whose correlation is as far from 0."""
+    """The share of random orders whose correlation is at least as far from 0."""
     n: int
 
 

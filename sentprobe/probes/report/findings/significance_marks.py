@@ -2,7 +2,7 @@
 
 The control is the bag of words of the encoder's width if that is above chance on the task, else chance. Two encoders
 are tied if the paired test of ``probe compare``, corrected for all comparisons of the table, finds no significant
-difference. An encoder and its own vectors that were cut, rounded or erased from are no tie: their comparisons are
+difference. An encoder and its variants (cut, rounded or erased vectors) do not count as tied: their comparisons are
 corrected separately. With several draws, the test is over draws, and an accuracy is above chance if it is so in every
 draw.
 """
@@ -87,7 +87,7 @@ def _find_leader(
 
 
 def find_tasks_solvable_from_words(results: Results) -> frozenset[str]:
-    """Return the tasks on which a bag of words is above chance though it may be."""
+    """Return the tasks on which a bag of words may know the answer and is above chance."""
     return frozenset(
         run.result.task
         for run in find_controls(results)
@@ -139,7 +139,7 @@ def _count_items(answers: RightAnswers) -> int:
 
 
 def _compute_gains(a: RightAnswers, b: RightAnswers) -> NDArray[np.float64]:
-    """Return the advantage of the first: for each unit or, with several draws, each draw."""
+    """Return the advantage of the first over the second: for each unit or, with several draws, for each draw."""
     if len(a.draws) == len(b.draws) == 1:
         return np.asarray(a.by_unit * b.seeds - b.by_unit * a.seeds)
     matched = match_draws(a.draws, b.draws)
@@ -148,7 +148,7 @@ def _compute_gains(a: RightAnswers, b: RightAnswers) -> NDArray[np.float64]:
 
 
 def find_bag_of_words(result: Result, results: Results) -> Iterator[Result]:
-    """Yield the result whose bag of words is the control: its own or, for a baseline, the best."""
+    """Yield the result whose bag of words is the control: the result itself or, for a baseline, the best one."""
     if Condition.BAG_OF_WORDS in result.scores:
         yield result
     else:

@@ -48,7 +48,7 @@ class ReportSection:
     warnings: tuple[str, ...]
     """Reasons not to trust the table."""
     at_chance: tuple[str, ...]
-    """The number of controls at chance, as a line, if any must be."""
+    """The line with the number of controls at chance; empty if no control must be at chance."""
     verdicts: tuple[str, ...]
     runs: tuple[control_verdicts.ControlRun, ...]
     pictures: tuple[ResultPicture, ...]
@@ -77,10 +77,10 @@ def build_report_page(
 ) -> str:
     """Return the page; all texts are escaped, and it loads nothing from elsewhere.
 
-    - distances: results of geometry, by *nearness*, after those of probes
+    - distances: results of geometry, measured by *nearness*; they stand after the results of probes
     - curves: training curves, after geometry
     - by: how sentence lengths are grouped in plots
-    - audits: audits of the datasets of the results; a line names those of other data
+    - audits: audits of the datasets of the results; a line names audits of other datasets
     """
     style = style or main_table.CellStyle()
     sections = tuple(

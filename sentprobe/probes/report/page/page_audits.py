@@ -42,7 +42,7 @@ class PageAudit:
     """The audit of one dataset."""
 
     verdict: str
-    """The line that is visible while it is folded."""
+    """The line that is visible while the audit is folded."""
     leaks: bool
     title: str
     grid: Grid
@@ -81,7 +81,7 @@ def build_page_audits(results: Results, audits: Sequence[Audit]) -> PageAudits:
 
 
 def _name_datasets(results: Results) -> dict[str, str]:
-    """Return a name of each dataset, by its fingerprint: with its seed if a task has several."""
+    """Return the name of each dataset, by fingerprint; it includes the seed if a task has several datasets."""
     by_task: dict[str, dict[str, Result]] = {}
     for record in results.records:
         by_task.setdefault(record.task, {}).setdefault(record.dataset_fingerprint, record)

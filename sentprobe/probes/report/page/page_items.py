@@ -24,7 +24,7 @@ class PageMistakes:
 
     @property
     def title(self) -> str:
-        """The line that is visible while it is folded."""
+        """The line that is visible while the list of items is folded."""
         wrong = sum(part.wrong for part in self.parts)
         total = sum(part.items for part in self.parts)
         return f"{self.of.encoder} on {self.of.task}: {wrong} of {total} test items"
@@ -33,7 +33,7 @@ class PageMistakes:
 def build_page_mistakes(results: Results, items: ItemTables) -> Iterator[PageMistakes]:
     """Yield the mistakes of the first encoders on each task whose items are stored.
 
-    With several draws, those of the first; layers of a model are left out.
+    With several draws, the mistakes of the first draw are shown. Layers of a model are left out.
     """
     records = [record for record in results.records if record.layer is None]
     encoders = [*dict.fromkeys(record.encoder for record in records)][:MAX_ENCODERS]

@@ -51,7 +51,7 @@ class PageTable:
 def build_page_table(grid: Grid, standings: Standings, *, intervals: bool) -> PageTable:
     """Return the table of a grid, with the standings of its encoders.
 
-    - intervals: whether the grid's own texts have the intervals
+    - intervals: whether the texts of the grid contain the intervals
     """
     tasks = grid.header[1:]
     parts = (rows for _, rows in groupby(grid.rows, key=lambda row: row.section))

@@ -28,9 +28,9 @@ class SeriesPoint:
     """The number of test items (accuracy) or of different sentences (norm)."""
     mean: float
     deviation: float | None
-    """Of an accuracy, over the seeds (None for one seed); of a norm, over the sentences."""
+    """The standard deviation of an accuracy over the seeds (None for one seed), or of a norm over the sentences."""
     interval: Interval | None = None
-    """Of an accuracy: the 95% interval."""
+    """The 95% interval of an accuracy."""
 
 
 def accuracy_by_length(
@@ -120,7 +120,7 @@ def check_lengths(results: Results) -> None:
     """Check that some results have sentence lengths.
 
     Raises:
-        UsageError: none has.
+        UsageError: no result has them.
     """
     if not any(record.lengths for record in results.records):
         raise UsageError("these results have no sentence lengths; run the same command again with --force")

@@ -40,7 +40,7 @@ DIMS = pn.ResultPicture(
 
 
 Points: TypeAlias = dict[int, tuple[float, float, float]]
-"""By the number on the x axis, an accuracy and the ends of its interval, in percent."""
+"""For each number on the x axis: an accuracy and the ends of its interval, in percent."""
 
 
 def draw_method_pictures(results: Results) -> Iterator[pn.ResultPicture]:
@@ -147,7 +147,7 @@ def _draw_lines(
 
 
 def _locate(number: int, least: int) -> float:
-    """Return the logarithm of a number; 0 is two doublings below the least."""
+    """Return the binary logarithm of a number; 0 is drawn at a quarter of the least number."""
     return log2(number) if number else log2(least) - 2
 
 

@@ -153,7 +153,7 @@ def draw_length_pictures(results: Results, by: Lengths) -> Iterator[pn.ResultPic
 
 
 def select_best(accuracies: Iterable[tuple[str, float]]) -> list[str]:
-    """Return the names to draw, given names with accuracies, in the order of the table.
+    """Return the names with the highest mean accuracies, at most MAX_LINES, in the order of the table.
 
     >>> select_best([("a", 0.5), ("b", 0.75), ("a", 0.25)])
     ['a', 'b']
@@ -194,7 +194,7 @@ def _draw_lengths(
 
 
 def _compute_lowest_norm(values: Sequence[float]) -> float:
-    """Return the start of the axis of norms: 0 or, if they differ much, below the smallest."""
+    """Return the start of the axis of norms: 0 or, if the norms differ much, a value below the smallest."""
     least = min(values)
     return 0.8 * least if least > 0 and max(values) > WIDE_RANGE * least else 0.0
 
@@ -257,7 +257,7 @@ def _make_contrast_rows(table: GeometryTable, contrast: str, nearness: Nearness)
 
 
 def draw_training_picture(curve: Curve) -> pn.ResultPicture:
-    """Return the picture of a training: a panel for probes, and for each kind of negative.
+    """Return the picture of a training: a panel for probes, and one for each kind of negative.
 
     The last panel shows the training objective, if it is known.
     """

@@ -39,7 +39,7 @@ def describe_probe_accuracies(
 ) -> ProbeCells:
     """Return the accuracy of probes on the anchor sentences themselves, by encoder and task.
 
-    Encoder and dataset are matched by fingerprint. With several draws it is the mean.
+    Encoder and dataset are matched by fingerprint. Several draws are averaged.
     """
     by_cell: dict[tuple[str, str], dict[tuple[str, ...], Result]] = {}
     for result in results:
@@ -83,7 +83,7 @@ def _format_accuracies(records: Sequence[Result], *, intervals: bool) -> str:
 def describe_semrole_accuracies(results: Sequence[GeometryResult], probed: Iterable[Result]) -> Iterator[str]:
     """Yield a line with the accuracies of probes of the same encoders on SemRole's own sentences.
 
-    With several results, as of other draws or presets, it is the mean.
+    Several results, such as those of other draws or presets, are averaged.
     """
     encoders = {(result.encoder, result.encoder_fingerprint) for result in results if not result.dataset}
     accuracies: dict[str, list[float]] = {}
@@ -156,5 +156,5 @@ def fill_missing_keys(*groups: Sequence[Mapping[str, Any]]) -> list[dict[str, An
 def join_records(
     results: Results, geometry: Sequence[GeometryResult], *other_records: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Return the flat records of probes, of others, and of geometry, all with the same keys."""
+    """Return the flat records of probes, the other records, and those of geometry, all with the same keys."""
     return fill_missing_keys(add_method_figures(results), *other_records, to_geometry_records(geometry))

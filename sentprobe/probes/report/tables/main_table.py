@@ -213,7 +213,7 @@ def _are_incompatible(first: Result, second: Result) -> bool:
 
 
 def _get_probe_words(record: Result) -> tuple[str, str]:
-    """Return the vectors of probe words; an encoder's own are identified by the encoder."""
+    """Return the source of probe word vectors; an encoder's own vectors are identified by the encoder."""
     is_own = record.probe_vectors == ENCODER_WORDS
     return record.probe_vectors, "" if is_own else record.probe_fingerprint
 

@@ -41,7 +41,7 @@ class MethodTable:
     title: str
     condition: Condition
     columns: Callable[[SeedScore], Sequence[MethodColumn]]
-    """The columns, given the first probe."""
+    """A function from the first probe to the columns."""
     note: str
 
 
@@ -197,7 +197,7 @@ FIGURES: Mapping[str, tuple[Condition, Callable[[Result, SeedScore], float]]] = 
     "area": (Condition.PORTIONS, _divide_by_100(_compute_area)),
     "gap": (Condition.WIDTHS, _divide_by_100(compute_gap)),
 }
-"""By the key in a record: the condition, and the figure of a probe, as a share of 1."""
+"""For each key in a record: the condition, and the figure of a probe, as a share of 1."""
 
 
 def add_method_figures(results: Results) -> list[dict[str, Any]]:

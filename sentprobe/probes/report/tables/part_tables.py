@@ -17,7 +17,7 @@ from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Result,
 GAP = "gap"
 
 SHOWN = (Condition.PROBE, Condition.BAG_OF_WORDS)
-"""The conditions that have columns; with all rows, all controls do."""
+"""The conditions that have columns; if all rows are shown, all controls have columns."""
 
 COLUMN_TEXTS = {
     "voice": "of the clause that is asked about",
@@ -32,7 +32,7 @@ COLUMN_TEXTS = {
     "label": "the answer that is right",
     STRUCTURE: "whether training had sentences like these",
 }
-"""The meaning of our own columns."""
+"""The meaning of the columns that sentprobe itself adds."""
 
 
 def index_by_fingerprint(items: Iterable[ItemTable]) -> division.ItemTables:

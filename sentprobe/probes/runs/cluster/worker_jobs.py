@@ -56,7 +56,7 @@ class JobRequest:
 
     encoder: str
     results: Mapping[str, Result]
-    """Its existing results, by task."""
+    """The existing results of the encoder, by task."""
     conditions: tuple[RequestedCondition, ...]
 
 

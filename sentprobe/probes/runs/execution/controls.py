@@ -28,8 +28,8 @@ def split_validation(train: Items, groups: Indices, *, share: float = 0.1, seed:
     - groups: (n,) int64, items of the same group stay together
     - share: target share of the items of each label; it is not exceeded
 
-    Each probe word of a slot stays in training. If all groups exceed the share, the smallest group that training can
-    lose is taken.
+    Every probe word of a slot keeps an item in training. If all groups exceed the share, the smallest group that
+    training can lose is taken.
 
     >>> items = Items([0, 1, 2, 3], [], [0, 1, 0, 1])
     >>> left, taken = split_validation(items, np.array([0, 0, 1, 1]), share=0.5, seed=0)
@@ -216,8 +216,8 @@ def _keep_inputs(vectors: Vectors, material: ProbeItems, generator: np.random.Ge
 def _randomize_sentences(vectors: Vectors, material: ProbeItems, generator: np.random.Generator) -> TrainingInputs:
     """Draw a standard Gaussian vector of the same width for each distinct sentence.
 
-    The published code draws one per item. One per sentence keeps repeated sentences recognizable, so that the control
-    has the structure of the data.
+    The published code draws a vector per item. A vector per sentence keeps repeated sentences recognizable, so that
+    the control has the structure of the data.
     """
     return generator.standard_normal(vectors.shape, dtype=np.float32), material
 

@@ -81,7 +81,7 @@ def _find_marks(sentence: str, probes: Sequence[str], event: ProbedEvent | None)
 def ensure_item_table(
     data: ProbeDataset, directory: Path, *, fingerprint: str, lexicon: Lexicon | None, anew: bool
 ) -> None:
-    """Write the item table of a dataset unless it exists; *anew*: always.
+    """Write the item table of a dataset unless it exists; with *anew*, write it always.
 
     A dataset with columns is always written, since the fingerprint does not cover columns.
 

@@ -48,7 +48,7 @@ class Job:
 def load_result(task: Task, encoder: Encoder | Baseline, *, run: Run, update: bool = True) -> Result:
     """Return the stored result of an earlier run, else a result without scores.
 
-    The facts about the data are completed, and with *update* also in the file.
+    Missing facts about the data are added to the result and, with *update*, to its file.
     """
     blank_result = _make_blank_result(task, encoder, run=run)
     if run.out is None or run.force or (stored := find_result(blank_result, run.out)) is None:
@@ -93,8 +93,8 @@ def find_requested_conditions(task: Task, encoder: Encoder | Baseline, *, run: R
 def add_methods(encoder: Encoder | Baseline | Spec, usual: Sequence[Condition], *, run: Run) -> tuple[Condition, ...]:
     """Return the conditions for an encoder: the usual ones and those of methods.
 
-    Cut, rounded or erased vectors beside unchanged ones have only the probe and the bag of words. A baseline has no
-    methods.
+    If unchanged vectors are probed too, cut, rounded or erased vectors have only the probe and the bag of words. A
+    baseline has no methods.
     """
     if isinstance(encoder, StoredEncoder | ErasedEncoder) and encoder.base_is_probed:
         return tuple(condition for condition in usual if condition in (Condition.PROBE, Condition.BAG_OF_WORDS))

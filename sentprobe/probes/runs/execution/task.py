@@ -63,7 +63,7 @@ def make_tasks(
 ) -> list[Task]:
     """Return a task for each dataset.
 
-    - preset, words: for all; None: those of the task's paper
+    - preset, words: used for all tasks; None: those of each task's paper
     - origins, lexicons: of the built datasets, by name; see :class:`DataFacts`
 
     Raises:

@@ -33,7 +33,7 @@ class WordSource:
     other_encoder: encoders.Encoder | None = None
 
     def find_encoder(self, probed: encoders.Encoder) -> encoders.Encoder | None:
-        """Return the encoder of the words for an encoder *probed* of sentences; None: one-hot."""
+        """Return the encoder of the probe words, given the *probed* encoder of sentences; None: one-hot."""
         return probed if self.name == ENCODER_WORDS else self.other_encoder
 
     def make_fingerprint(self, probed: encoders.Encoder) -> str:

@@ -2,7 +2,7 @@
 
 The small runs have the requested encoders, tasks, classifier and controls, and two small numbers of items. The duration
 of a stage is a line through both: a constant part (most of a fit by L-BFGS), and a part that grows with the items.
-Building is measured once, and grows by the power GROWTH.
+Building is timed once; its time grows with the number of items to the power GROWTH.
 """
 
 import time
@@ -33,7 +33,7 @@ SMALL_SAMPLE: Sizes = {Split.TRAIN: 112, Split.VALIDATION: 40, Split.TEST: 40}
 """Maximum numbers of items of the smaller small run."""
 
 BUILT_SIZES: Sizes = {Split.TRAIN: 400, Split.VALIDATION: 100, Split.TEST: 100}
-"""Maximum numbers of built items; multiples of every unit of compeval."""
+"""Maximum numbers of built items; multiples of the size of every unit of compeval."""
 
 GROWTH = 0.75
 """Building time grows with the number of items to this power (measured on compeval)."""
@@ -45,14 +45,14 @@ class Forecast:
 
     planned: tuple[PlannedResult, ...]
     start: float = 0.0
-    """Loading PyTorch and the encoders, once."""
+    """The seconds for loading PyTorch and the encoders, once."""
     build: float = 0.0
     encode: float = 0.0
     train: float = 0.0
 
     @property
     def seconds(self) -> float:
-        """The total."""
+        """The total number of seconds."""
         return self.start + self.build + self.encode + self.train
 
 

@@ -80,7 +80,7 @@ class MeasuredRun:
 
     @classmethod
     def from_results(cls, tasks: Sequence[Task], results: Results) -> "MeasuredRun":
-        """Return the measurement of those tasks."""
+        """Return the small run that has these tasks and results."""
         return cls(
             {task.name: sum(map(len, task.data.splits.values())) for task in tasks},
             {result.cell: result for result in results.records},

@@ -252,7 +252,7 @@ def build_natural(
 
     - table: the output of ``probe analyze``
     - tasks: names of tasks or groups (``"adi"``); by default the ten of Conneau et al. 2018
-    - the others are the options of that command
+    - the other arguments are the options of that command
 
     A task for which the corpus is too small is left out, with a warning.
 

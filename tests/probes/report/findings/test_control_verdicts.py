@@ -28,7 +28,7 @@ def test_controls_at_chance() -> None:
     assert "Accuracy in % on 1000 test items. Chance, the share of the most frequent label, is 50.0" in text
     assert "on every task." in text
     # Two of random sentences (shared), three of random probes, one bag of words that must be.
-    assert "All 6 controls that must be at chance are within the interval in which 99%" in text
+    assert "All 6 controls that must be at chance are within their intervals, as in 99%" in text
     assert text.endswith(
         "content1: a bag of random word vectors is above chance (88.0), so the words alone tell "
         "this much; compare encoders with it, not with chance.\n"
@@ -80,8 +80,7 @@ def test_controls_outside_are_named() -> None:
     results = Results((sample("bow", "order", 600, 500, 546), sample("st", "order", 600, 500, 547)))
     lines = describe_all(results).splitlines()
     assert lines[-3:] == [
-        "1 of 3 controls that must be at chance is outside the interval in which 99% of "
-        "sound tables have all of theirs:",
+        "1 of 3 controls that must be at chance is outside the interval; in 99% of tables without a fault, none is:",
         "  st, random probes on order: 54.7, above chance (45.4 to 54.6 expected)",
         "  Above chance: first repeat the run with another --seed. If the control is above chance "
         "again, something other than the sentence or the question reveals the answer: do not "

@@ -143,20 +143,20 @@ def test_of_stored_data_the_interval_is_still_for_the_choice_of_items() -> None:
     assert figure is not None
     assert figure.interval.high - figure.interval.low == pytest.approx(0.043, abs=0.001)
     text = describe_all(join_one_table(*stored))
-    assert "New in each draw (seeds 0, 10, 20): the weights, the probes. The same" in text
+    assert "New in each draw (seeds 0, 10, 20): the untrained weights, the probes. The same" in text
     assert "The same in each: the data." in text
 
 
 def test_the_lines_say_what_plus_minus_is() -> None:
     text = describe_all(join_one_table(*DRAWS))
     assert "mean ± standard deviation over 3 draws, with 2 probes in each." in text
-    assert "New in each draw (seeds 0, 10, 20): the data, the weights, the probes." in text
+    assert "New in each draw (seeds 0, 10, 20): the data, the untrained weights, the probes." in text
     assert "is 2.5 points between draws and 0.1 between the probes of one draw (--sources" in text
     assert text.count("Data: ") == 3
     fixed = [replace(record, encoder_seed=None, encoder_fingerprint="0") for record in DRAWS]
     assert "The same in each: the vectors." in describe_all(join_one_table(*fixed))
     singles = describe_all(join_one_table(*(make_draw(seed, 870 - seed) for seed in (0, 10))))
-    assert "Each draw has one probe, so ± also includes the differences between probes" in singles
+    assert "Each draw has one probe, so ± mixes the variation of draws and of probes" in singles
 
 
 def test_intervals_are_called_what_they_are() -> None:
@@ -164,7 +164,7 @@ def test_intervals_are_called_what_they_are() -> None:
     units = tuple(item // 2 for item in range(1000))
     paired = [replace(record, units=units) for record in DRAWS]
     new = describe_all(join_one_table(*paired))
-    assert "(--intervals shows each) are Student's t intervals over the draws' means, for" in new
+    assert "(--intervals shows each) are Student's t intervals over the draws' means, which" in new
     assert "widened" not in new
     same = [replace(record, dataset_fingerprint="0") for record in paired]
     old = describe_all(join_one_table(*same))

@@ -43,7 +43,7 @@ def test_of_a_run_in_draws() -> None:
         " passes. Vectors are centred, and scaled by one factor to a mean length of 1, as "
         "learned from the training sentences. Beside the sentence vector, one-hot vectors stand"
         " for the probe words. Accuracies are means over 3 draws of 2 probes each. New in each "
-        "draw (seeds 0, 10, 20): the data, the weights, the probes. 95% intervals are Student's"
+        "draw (seeds 0, 10, 20): the data, the untrained weights, the probes. 95% intervals are Student's"
         " t over the draws. As controls, the same classifier was trained on random vectors in "
         "place of the sentence vectors, random words in place of the probe words, averages of "
         "random word vectors of the same width (a bag of words) and the probe words alone. Of "
