@@ -294,6 +294,9 @@ class Result:
 VIEW = "sentprobe.probes.report.tables.view"
 """The module that renders results; it imports this one, so it is looked up by name."""
 
+RECORDS = "sentprobe.probes.results.records"
+"""The module of flat records, looked up by name for the same reason."""
+
 
 @dataclass(frozen=True, slots=True)
 class Results:
@@ -355,11 +358,8 @@ class Results:
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return a flat dictionary for each encoder, task and condition, with the same keys."""
-        return [
-            _make_record(result, condition, score)
-            for result in self.records
-            for condition, score in result.scores.items()
-        ]
+        make: Callable[[Results], list[dict[str, Any]]] = resolve_name(f"{RECORDS}:make_records")
+        return make(self)
 
     def to_frame(self) -> "pd.DataFrame":
         """Return the records as a pandas data frame.
@@ -374,44 +374,6 @@ class Results:
                 "a data frame needs the extra: pip install 'sentprobe[pandas]' (to_records() does not)"
             ) from None
         return pd.DataFrame(self.to_records())
-
-
-def _make_record(result: Result, condition: Condition, score: Score) -> dict[str, Any]:
-    return {
-        "run": result.source,
-        "encoder": result.encoder,
-        "task": result.task,
-        "condition": condition.value,
-        "accuracy": score.accuracy,
-        "spread": score.spread,
-        "low": score.interval.low,
-        "high": score.interval.high,
-        "seeds": len(score.seeds),
-        "total": score.total,
-        "majority": result.majority,
-        "mirrored": result.mirrored,
-        "dim": result.dim,
-        "family": result.family,
-        "layer": result.layer,
-        "step": result.step,
-        "epoch": result.epoch,
-        "probe_vectors": result.probe_vectors,
-        "preset": result.preset.name,
-        "seed": result.seed,
-        "precision": "+".join(sorted({seed_score.precision for seed_score in score.seeds})),
-        "epochs": mean(seed_score.epochs for seed_score in score.seeds),
-        "converged": all(seed_score.converged for seed_score in score.seeds),
-        "seconds": result.seconds.get(condition.value),
-        "device": result.device,
-        "dataset_fingerprint": result.dataset_fingerprint,
-        "encoder_fingerprint": result.encoder_fingerprint,
-        "encoder_seed": result.encoder_seed,
-        **{f"data_{name}": getattr(result.data, name, None) for name in _DATA_FACTS},
-    }
-
-
-_DATA_FACTS = ("train", "validation", "word_types", "vocabulary", "sampling", "seed")
-"""The facts about the data in a record."""
 
 
 def summarize_norms(lengths: Sequence[int], norms: NDArray[np.float64]) -> tuple[Norm, ...]:

@@ -17,7 +17,6 @@ from sentprobe.probes.geometry.distance_tables import (
 from sentprobe.probes.geometry.measures import Nearness
 from sentprobe.probes.report.findings.mean_and_interval import compute_figure
 from sentprobe.probes.report.tables.main_table import format_score
-from sentprobe.probes.report.tables.method_tables import add_method_figures
 from sentprobe.probes.report.tables.view import ShownTable
 from sentprobe.probes.results.result import Condition, Result, Results, SeedScore, make_score, pack_bits
 from sentprobe.probes.results.store import find_identity
@@ -156,5 +155,5 @@ def fill_missing_keys(*groups: Sequence[Mapping[str, Any]]) -> list[dict[str, An
 def join_records(
     results: Results, geometry: Sequence[GeometryResult], *other_records: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Return the flat records of probes, the other records, and those of geometry, all with the same keys."""
-    return fill_missing_keys(add_method_figures(results), *other_records, to_geometry_records(geometry))
+    """Return the flat records of probes, of others, and of geometry, all with the same keys."""
+    return fill_missing_keys(results.to_records(), *other_records, to_geometry_records(geometry))

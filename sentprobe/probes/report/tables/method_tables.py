@@ -1,6 +1,6 @@
 """Tables of methods: selectivity, codelength, V-information, complexity of probes."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -9,9 +9,9 @@ from typing import Any
 
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.probes.report.tables.main_table import describe_differences, split_settings
-from sentprobe.probes.report.tables.view import ShownTable
+from sentprobe.probes.results.records import GAP, PORTION_FIGURES, SELECTIVITY, MethodFigure, compute_probe_accuracy
 from sentprobe.probes.results.result import METHODS, Condition, Result, Results, SeedScore
-from sentprobe.probes.trainer.codelength import CurvePoint, compute_codelength, compute_compression, compute_curve_area
+from sentprobe.probes.trainer.codelength import CurvePoint
 
 LARGE_GAP = 3.0
 """A large gain of a hidden layer, in points (Conneau et al. 2018)."""
@@ -45,7 +45,7 @@ class MethodTable:
     note: str
 
 
-def build_method_tables(results: Results) -> Iterator[ShownTable]:
+def build_method_tables(results: Results) -> Iterator[tuple[str, Grid, str]]:
     """Yield a table for each method and task with results, setting by setting."""
     tables = split_settings(results)
     for title, setting in zip(describe_differences(tables), tables, strict=True):
@@ -74,44 +74,23 @@ def _build_grid(records: Sequence[Result], table: MethodTable) -> Grid:
 
 
 def _get_probe_percent(result: Result, seed: SeedScore) -> float:
-    """Return the accuracy on the task itself of the probe of the same seed, in percent."""
-    seeds = result.scores[Condition.PROBE].seeds
-    return 100 * next((probe for probe in seeds if probe.seed == seed.seed), seeds[0]).accuracy
+    return 100 * compute_probe_accuracy(result, seed)
 
 
-def compute_selectivity(result: Result, control: SeedScore) -> float:
-    """Return the accuracy on the task minus that on its control task, in points."""
-    return _get_probe_percent(result, control) - 100 * control.accuracy
-
-
-def _compute_codelength(result: Result, seed: SeedScore) -> float:
-    return compute_codelength(seed.readings, labels=result.labels or 2)
-
-
-def _compute_compression(result: Result, seed: SeedScore) -> float:
-    return compute_compression(seed.readings, labels=result.labels or 2)
-
-
-def _compute_information(result: Result, seed: SeedScore) -> float:  # noqa: ARG001
-    return mean(seed.information)
-
-
-def _compute_area(result: Result, seed: SeedScore) -> float:  # noqa: ARG001
-    return 100 * compute_curve_area(seed.readings, total=seed.total)
+def _make_column(figure: MethodFigure) -> MethodColumn:
+    """Return the column of a figure, in the units of a table."""
+    return MethodColumn(
+        figure.heading, lambda result, seed: figure.scale * figure.compute(result, seed), figure.decimals
+    )
 
 
 CONTROL_COLUMNS = (
     MethodColumn("accuracy", _get_probe_percent),
     MethodColumn("control task", lambda result, seed: 100 * seed.accuracy),  # noqa: ARG005
-    MethodColumn("selectivity", compute_selectivity),
+    _make_column(SELECTIVITY),
 )
 
-CODELENGTH_COLUMNS = (
-    MethodColumn("kbit", lambda result, seed: _compute_codelength(result, seed) / 1000, 2),
-    MethodColumn("compression", _compute_compression, 2),
-    MethodColumn("V-information", _compute_information, 2),
-    MethodColumn("area", _compute_area),
-)
+CODELENGTH_COLUMNS = tuple(map(_make_column, PORTION_FIGURES))
 
 
 def _list_item_columns(seed: SeedScore) -> list[MethodColumn]:
@@ -137,12 +116,7 @@ def _compute_bits_per_label(place: int, result: Result, seed: SeedScore) -> floa
 
 def _list_width_columns(seed: SeedScore) -> list[MethodColumn]:
     widths = [replace(column, name="linear") if column.name == "0" else column for column in _list_item_columns(seed)]
-    return [*widths, MethodColumn("classifier", _get_probe_percent), MethodColumn("gap", compute_gap)]
-
-
-def compute_gap(result: Result, widths: SeedScore) -> float:
-    """Return the accuracy of the classifier minus that of a linear probe, in points."""
-    return _get_probe_percent(result, widths) - _compute_accuracy(0, result, widths)
+    return [*widths, MethodColumn("classifier", _get_probe_percent), _make_column(GAP)]
 
 
 TABLES = (
@@ -183,37 +157,6 @@ TABLES = (
         "probe words are balanced, no linear probe can know the answer.",
     ),
 )
-
-
-def _divide_by_100(points: Callable[[Result, SeedScore], float]) -> Callable[[Result, SeedScore], float]:
-    return lambda result, seed: points(result, seed) / 100
-
-
-FIGURES: Mapping[str, tuple[Condition, Callable[[Result, SeedScore], float]]] = {
-    "selectivity": (Condition.CONTROL_TASK, _divide_by_100(compute_selectivity)),
-    "description_length": (Condition.PORTIONS, _compute_codelength),
-    "compression": (Condition.PORTIONS, _compute_compression),
-    "information": (Condition.PORTIONS, _compute_information),
-    "area": (Condition.PORTIONS, _divide_by_100(_compute_area)),
-    "gap": (Condition.WIDTHS, _divide_by_100(compute_gap)),
-}
-"""For each key in a record: the condition, and the figure of a probe, as a share of 1."""
-
-
-def add_method_figures(results: Results) -> list[dict[str, Any]]:
-    """Return the records of results, with the figures of the methods."""
-    conditions = ((result, condition) for result in results.records for condition in result.scores)
-    return [
-        record | {key: _compute_figure(key, *result_and_condition) for key in FIGURES}
-        for record, result_and_condition in zip(results.to_records(), conditions, strict=True)
-    ]
-
-
-def _compute_figure(key: str, result: Result, condition: Condition) -> float | None:
-    """Return the mean figure over probes; None under another condition."""
-    figure_condition, figure = FIGURES[key]
-    seeds = result.scores[condition].seeds
-    return mean(figure(result, seed) for seed in seeds) if figure_condition is condition else None
 
 
 def to_method_records(results: Results) -> list[dict[str, Any]]:

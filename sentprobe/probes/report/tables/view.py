@@ -17,6 +17,7 @@ from sentprobe.probes.report.tables.main_table import (
     describe_origins,
     split_settings,
 )
+from sentprobe.probes.report.tables.method_tables import build_method_tables
 from sentprobe.probes.report.tables.short_notes import COMPLETE, SHORT, NoteStyle, say_where_more_is, write_table_notes
 from sentprobe.probes.results.result import Results
 
@@ -63,8 +64,14 @@ def show_results(
         return _render_notebook(results, style)
     if fmt is tw.TableFormat.TEXT:
         return _render_plain_text(results)
-    shown = build_sections(results, style, choose_notes(fmt, SHORT if not notes else COMPLETE))
-    return to_text(list(lay_out_grids(shown, style)), fmt, caption=caption)
+    shown = _build_all_tables(results, style, choose_notes(fmt, SHORT if not notes else COMPLETE))
+    return to_text(list(shown), fmt, caption=caption)
+
+
+def _build_all_tables(results: Results, style: CellStyle, notes: NoteStyle = SHORT) -> Iterator[ShownTable]:
+    """Yield the tables of accuracies, then those of methods."""
+    yield from lay_out_grids(build_sections(results, style, notes), style)
+    yield from build_method_tables(results)
 
 
 def choose_notes(fmt: tw.TableFormat, notes: NoteStyle) -> NoteStyle:
@@ -106,9 +113,9 @@ class RenderedResults:
 def _render_parts(results: Results, width: int) -> "Iterator[Table | str]":
     if not results.records:
         yield EMPTY_TEXT
-    for title, table, notes in build_sections(results, CellStyle()):
+    for title, grid, notes in _build_all_tables(results, CellStyle()):
         yield from [title] if title else []
-        yield from split_table(tw.build_rich_table(build_grid(table)), width)
+        yield from split_table(tw.build_rich_table(grid), width)
         yield notes.rstrip("\n")
 
 
@@ -127,8 +134,7 @@ def _render_plain_text(results: Results) -> str:
 
 
 def _render_notebook(results: Results, style: CellStyle) -> str:
-    tables = lay_out_grids(build_sections(results, style), style)
-    shown = [(title, grid, notes.splitlines()) for title, grid, notes in tables]
+    shown = [(title, grid, notes.splitlines()) for title, grid, notes in _build_all_tables(results, style)]
     return load_template("notebook.html.j2").render(sections=shown, nothing=EMPTY_TEXT)
 
 

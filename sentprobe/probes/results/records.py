@@ -1,0 +1,140 @@
+"""Flat records of results, and the figures of methods that a record and a table show."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import mean
+from typing import Any
+
+from sentprobe.probes.results.result import Condition, Result, Results, Score, SeedScore
+from sentprobe.probes.trainer.codelength import compute_codelength, compute_compression, compute_curve_area
+
+
+def compute_probe_accuracy(result: Result, seed: SeedScore) -> float:
+    """Return the accuracy on the task itself of the probe of the same seed."""
+    seeds = result.scores[Condition.PROBE].seeds
+    return next((probe for probe in seeds if probe.seed == seed.seed), seeds[0]).accuracy
+
+
+def _compute_selectivity(result: Result, control: SeedScore) -> float:
+    return compute_probe_accuracy(result, control) - control.accuracy
+
+
+def _compute_codelength(result: Result, seed: SeedScore) -> float:
+    return compute_codelength(seed.readings, labels=result.labels or 2)
+
+
+def _compute_compression(result: Result, seed: SeedScore) -> float:
+    return compute_compression(seed.readings, labels=result.labels or 2)
+
+
+def _compute_gap(result: Result, widths: SeedScore) -> float:
+    return compute_probe_accuracy(result, widths) - widths.readings[0].correct / widths.total
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodFigure:
+    """A figure of a method: its key in a record, and its heading and unit in a table."""
+
+    key: str
+    condition: Condition
+    compute: Callable[[Result, SeedScore], float]
+    """The figure of one probe; accuracies as a share of 1, lengths in bits."""
+    heading: str
+    scale: float = 1.0
+    """The factor from a record to a table."""
+    decimals: int = 2
+    """The decimals in a table."""
+
+    def compute_mean(self, result: Result, condition: Condition) -> float | None:
+        """Return the mean over the probes; None under another condition."""
+        if condition is not self.condition:
+            return None
+        return mean(self.compute(result, seed) for seed in result.scores[condition].seeds)
+
+
+SELECTIVITY = MethodFigure(
+    key="selectivity",
+    condition=Condition.CONTROL_TASK,
+    compute=_compute_selectivity,
+    heading="selectivity",
+    scale=100,
+    decimals=1,
+)
+
+PORTION_FIGURES = (
+    MethodFigure(
+        key="description_length",
+        condition=Condition.PORTIONS,
+        compute=_compute_codelength,
+        heading="kbit",
+        scale=1 / 1000,
+    ),
+    MethodFigure(key="compression", condition=Condition.PORTIONS, compute=_compute_compression, heading="compression"),
+    MethodFigure(
+        key="information",
+        condition=Condition.PORTIONS,
+        compute=lambda _, seed: mean(seed.information),
+        heading="V-information",
+    ),
+    MethodFigure(
+        key="area",
+        condition=Condition.PORTIONS,
+        compute=lambda _, seed: compute_curve_area(seed.readings, total=seed.total),
+        heading="area",
+        scale=100,
+        decimals=1,
+    ),
+)
+
+GAP = MethodFigure(key="gap", condition=Condition.WIDTHS, compute=_compute_gap, heading="gap", scale=100, decimals=1)
+
+METHOD_FIGURES = (SELECTIVITY, *PORTION_FIGURES, GAP)
+"""The figures in a record, in order."""
+
+
+def make_records(results: Results) -> list[dict[str, Any]]:
+    """Return a flat dictionary for each encoder, task and condition, all with the same keys."""
+    return [
+        _make_record(result, condition, score)
+        for result in results.records
+        for condition, score in result.scores.items()
+    ]
+
+
+def _make_record(result: Result, condition: Condition, score: Score) -> dict[str, Any]:
+    return {
+        "run": result.source,
+        "encoder": result.encoder,
+        "task": result.task,
+        "condition": condition.value,
+        "accuracy": score.accuracy,
+        "spread": score.spread,
+        "low": score.interval.low,
+        "high": score.interval.high,
+        "seeds": len(score.seeds),
+        "total": score.total,
+        "majority": result.majority,
+        "mirrored": result.mirrored,
+        "dim": result.dim,
+        "family": result.family,
+        "layer": result.layer,
+        "step": result.step,
+        "epoch": result.epoch,
+        "probe_vectors": result.probe_vectors,
+        "preset": result.preset.name,
+        "seed": result.seed,
+        "precision": "+".join(sorted({seed_score.precision for seed_score in score.seeds})),
+        "epochs": mean(seed_score.epochs for seed_score in score.seeds),
+        "converged": all(seed_score.converged for seed_score in score.seeds),
+        "seconds": result.seconds.get(condition.value),
+        "device": result.device,
+        "dataset_fingerprint": result.dataset_fingerprint,
+        "encoder_fingerprint": result.encoder_fingerprint,
+        "encoder_seed": result.encoder_seed,
+        **{figure.key: figure.compute_mean(result, condition) for figure in METHOD_FIGURES},
+        **{f"data_{name}": getattr(result.data, name, None) for name in _DATA_FACTS},
+    }
+
+
+_DATA_FACTS = ("train", "validation", "word_types", "vocabulary", "sampling", "seed")
+"""The facts about the data in a record."""
