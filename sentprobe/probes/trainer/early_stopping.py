@@ -25,7 +25,12 @@ class TrainingProgress:
         self.converged = False
         """Whether the stopping rule ended training, rather than the limit of passes."""
         self._preset = preset
-        self._best_value = -math.inf
+        self._record = -math.inf
+        """The value that the next check must exceed by the tolerance.
+
+        On validation, it belongs to the kept weights, so small gains add up. On training loss, it is the best value so
+        far, as in scikit-learn.
+        """
         self._checks_without_gain = 0
 
     @property
@@ -44,8 +49,9 @@ class TrainingProgress:
     def add_check(self, check: ValidationCheck) -> bool:
         """Record a check; return whether it is better than all earlier ones."""
         value = _compute_criterion(self._preset.stop, check, self.loss)
-        is_better = value > self._best_value + self._preset.tolerance
-        self._best_value = max(self._best_value, value)
+        is_better = value > self._record + self._preset.tolerance
+        if is_better or self._preset.stop is StopCriterion.TRAINING_LOSS:
+            self._record = max(self._record, value)
         if not is_better:
             self._checks_without_gain += 1
         elif self._preset.patience_resets:

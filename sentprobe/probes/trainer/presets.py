@@ -187,8 +187,8 @@ def override(preset: Preset, options: Iterable[OptionPair]) -> Preset:
 def calibrate_stopping(preset: Preset) -> Preset:
     """Return the preset with early stopping on validation loss, for calibrated probabilities.
 
-    Patience is longer, because probes on few items learn nothing for many passes; the tolerance avoids passes with tiny
-    gains. L-BFGS stays as it is, since its penalty prevents overconfidence.
+    Patience is longer, because probes on few items learn nothing for many passes. Gains below the tolerance add up, so
+    slow progress goes on. L-BFGS stays as it is, since its penalty prevents overconfidence.
     """
     if preset.optimizer is Optimizer.LBFGS:
         return preset
@@ -201,6 +201,21 @@ def calibrate_stopping(preset: Preset) -> Preset:
         patience_resets=True,
         enough=0.0,
     )
+
+
+MIN_UPDATES = 16
+"""Minimum number of updates per pass on a portion of the training items."""
+
+
+def reduce_batch(preset: Preset, *, items: int) -> Preset:
+    """Return the preset with batches that give at least MIN_UPDATES updates per pass, if there are as many items.
+
+    >>> reduce_batch(find_preset("ettinger"), items=113).batch
+    7
+    """
+    if preset.optimizer is Optimizer.LBFGS:
+        return preset
+    return replace(preset, batch=max(1, min(preset.batch, items // MIN_UPDATES)))
 
 
 HIDDEN_WIDTHS = (8, 32, 128)

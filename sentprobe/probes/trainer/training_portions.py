@@ -13,7 +13,7 @@ from sentprobe.probes.encoders import Vectors
 from sentprobe.probes.trainer import fit as fitting
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.codelength import CurvePoint, compute_pointwise_information, compute_portion_sizes
-from sentprobe.probes.trainer.presets import calibrate_stopping
+from sentprobe.probes.trainer.presets import calibrate_stopping, reduce_batch
 from sentprobe.probes.trainer.training import compute_label_costs
 from sentprobe.processes import limit_threads
 
@@ -41,7 +41,10 @@ def _fit_portions(problem: fitting.TrainingProblem, seeds: Sequence[int]) -> lis
     fits: list[fitting.Fit] = []
     sizes = compute_portion_sizes(len(problem.train), labels=problem.shape.labels)
     for size, end in pairwise((*sizes, sizes[-1])):
-        probes = replace(problem, train=problem.train.select_range(0, size)).train_probes(seeds)
+        portion = replace(
+            problem, preset=reduce_batch(problem.preset, items=size), train=problem.train.select_range(0, size)
+        )
+        probes = portion.train_probes(seeds)
         fits = [probe.predict_test(problem) for probe in probes]
         for seed_readings, probe, fit in zip(readings, probes, fits, strict=True):
             next_portion = problem.train.select_range(size, end)

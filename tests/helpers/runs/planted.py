@@ -58,6 +58,17 @@ def make_linear_vectors(targets: Indices) -> Vectors:
     return vectors
 
 
+def make_faint_vectors(targets: Indices, *, dim: int = 10, scale: float = 0.4) -> Vectors:
+    """Return vectors whose first number is normal about the answer's sign, and *scale* times as wide as the others.
+
+    With the first number alone, 84% of the answers can be predicted.
+    """
+    vectors = sample_noise(len(targets), dim=dim)
+    vectors[:, 0] += 2 * targets - 1
+    vectors[:, 0] *= scale
+    return vectors
+
+
 def make_parity_vectors(targets: Indices) -> Vectors:
     """Return vectors whose first two numbers have equal or opposite signs, by the answer."""
     vectors = sample_noise(len(targets))
