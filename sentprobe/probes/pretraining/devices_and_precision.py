@@ -13,8 +13,8 @@ import torch
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.protocol import missing_extra
-from sentprobe.probes.trainer.bank import has_fast_bfloat16
 from sentprobe.probes.trainer.devices import find_device
+from sentprobe.probes.trainer.products import has_fast_bfloat16
 from sentprobe.processes import check_count
 
 
@@ -95,7 +95,7 @@ def choose_precision(machine: TrainingMachine) -> TrainingPrecision:
     uses_cpu = machine.device == "cpu" or not has_accelerator()
     is_fast = has_fast_bfloat16() if uses_cpu else torch.cuda.is_available()
     if machine.precision is TrainingPrecision.BFLOAT16 and not is_fast:
-        raise UsageError("precision bfloat16: there are no instructions for it here; use auto")
+        raise UsageError("precision bfloat16: there are no fast instructions for it here; use auto")
     if machine.precision is TrainingPrecision.AUTO:
         return TrainingPrecision.BFLOAT16 if is_fast else TrainingPrecision.FLOAT32
     return machine.precision

@@ -6,67 +6,23 @@ graph takes longer than the arithmetic.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import accumulate, pairwise
-from pathlib import Path
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from sentprobe.errors import UsageError
 from sentprobe.probes.trainer.classifier import Activation, Masking, Precision, WeightInitialization
 from sentprobe.probes.trainer.one_hot import ProbeWords, add_word_contributions, compute_word_gradients
 from sentprobe.probes.trainer.presets import BankShape, GridPoint
-
-FAST_INSTRUCTIONS = {"amx_bf16", "avx512_bf16"}
-"""Processor instructions that make bfloat16 products faster than float32 ones."""
-
-
-@cache
-def has_fast_bfloat16() -> bool:
-    """Return whether the processor has fast bfloat16 and PyTorch uses it (known on Linux only).
-
-    The environment may forbid it, for example ``ONEDNN_MAX_CPU_ISA=AVX2``.
-    """
-    info = Path("/proc/cpuinfo")
-    has_instructions = info.exists() and bool(FAST_INSTRUCTIONS & set(info.read_text(encoding="utf-8").split()))
-    return has_instructions and rounds_to_bfloat16()
-
-
-def rounds_to_bfloat16() -> bool:
-    """Return whether products in bfloat16 round, so that 1 + 2^-12 becomes 1."""
-    nearly_one = torch.full((64, 64), 1 + 2.0**-12)
-    with set_product_precision(Precision.BFLOAT16):
-        return bool((nearly_one @ torch.ones(64, 64) == 64).all())
-
-
-def choose_precision(precision: Precision, *, device: torch.device) -> Precision:
-    """Return FLOAT32 or BFLOAT16."""
-    is_fast = device.type == "cpu" and has_fast_bfloat16()
-    if precision is Precision.BFLOAT16 and not is_fast:
-        reason = "this processor has no instructions for it" if device.type == "cpu" else "CPU only"
-        raise UsageError(f"precision=bfloat16: {reason}; use precision=auto")
-    return Precision.FLOAT32 if precision is Precision.FLOAT32 or not is_fast else Precision.BFLOAT16
-
-
-@contextmanager
-def set_product_precision(precision: Precision) -> Iterator[None]:
-    """Let PyTorch compute float32 matrix products in this precision; sums stay float32."""
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("medium" if precision is Precision.BFLOAT16 else "highest")
-    try:
-        yield
-    finally:
-        torch.set_float32_matmul_precision(before)
+from sentprobe.probes.trainer.products import multiply
 
 
 @dataclass(frozen=True, slots=True)
 class BatchInputs:
-    """A batch of items; *vectors* are (b, dim) float32."""
+    """A batch of items; *vectors* are (b, dim), in the precision of the products."""
 
     vectors: Tensor
     words: ProbeWords
@@ -205,9 +161,9 @@ def compute_gradients(bank: Bank, inputs: BatchInputs, targets: Tensor, *, masks
         _apply_masks(bank, delta, masks)
         _backpropagate_activation(bank, delta, activations)
     torch.sum(delta, dim=0, out=into.small[bank.bias_row])
-    with set_product_precision(bank.design.precision):
-        compute_word_gradients(inputs.words, delta, into=into.word_weights)
-    _multiply(bank, delta.T, inputs.vectors, out=into.sentence)
+    precision = bank.design.precision
+    compute_word_gradients(inputs.words, delta, precision=precision, into=into.word_weights)
+    multiply(delta.T, inputs.vectors, precision=precision, out=into.sentence)
     return losses
 
 
@@ -216,10 +172,10 @@ def _compute_hidden(bank: Bank, inputs: BatchInputs, *, masks: Masks) -> tuple[T
 
     Both are the same tensor unless dropout follows the activation.
     """
-    sums = _multiply(bank, inputs.vectors, bank.sentence.T)  # (b, units)
+    precision = bank.design.precision
+    sums = multiply(inputs.vectors, bank.sentence.T, precision=precision)  # (b, units)
     sums += bank.small[bank.bias_row]
-    with set_product_precision(bank.design.precision):
-        add_word_contributions(inputs.words, bank.word_weights, into=sums)
+    add_word_contributions(inputs.words, bank.word_weights, precision=precision, into=sums)
     if bank.is_linear:
         return sums, sums
     if bank.design.masking is Masking.BEFORE:
@@ -263,8 +219,3 @@ def _backpropagate_activation(bank: Bank, delta: Tensor, activations: Tensor) ->
         torch.ops.aten.threshold_backward.grad_input(delta, activations, 0, grad_input=delta)
     else:
         torch.ops.aten.sigmoid_backward.grad_input(delta, activations, grad_input=delta)
-
-
-def _multiply(bank: Bank, left: Tensor, right: Tensor, *, out: Tensor | None = None) -> Tensor:
-    with set_product_precision(bank.design.precision):
-        return torch.mm(left, right, out=out)

@@ -49,7 +49,7 @@ class Dropout:
 class PreparedItems:
     """Items for a bank, on its device.
 
-    - table: (sentences, dim) float32
+    - table: (sentences, dim), in the precision of the products
     - rows: (n,) int64, rows of *table*
     - targets: (n,) int64
     """

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import Indices, Items
 from sentprobe.probes.encoders import Vectors
-from sentprobe.probes.trainer.bank import Bank, BankDesign, choose_precision
+from sentprobe.probes.trainer.bank import Bank, BankDesign
 from sentprobe.probes.trainer.batches import PreparedItems, prepare_items
 from sentprobe.probes.trainer.classifier import Optimizer, Precision, Preset
 from sentprobe.probes.trainer.codelength import CurvePoint
 from sentprobe.probes.trainer.logreg import solve_logreg
 from sentprobe.probes.trainer.presets import BankShape, GridPoint, list_grid_points
+from sentprobe.probes.trainer.products import choose_precision
 from sentprobe.probes.trainer.scaling import scale_vectors
 from sentprobe.probes.trainer.training import predict, train_points
 from sentprobe.processes import limit_threads
@@ -140,6 +141,8 @@ def prepare_problem(
     torch_device = torch.device(device)
     shape = _compute_shape(vectors, train, word_vectors, words=words, labels=labels)
     table = _scale_to_device(vectors, train.rows, preset, torch_device)
+    if _choose_precision(preset, torch_device) is Precision.BFLOAT16:
+        table = table.to(torch.bfloat16)  # once, since it is used in products only
     lexicon = None
     if word_vectors is not None and shape.word_dim:
         lexicon = _scale_to_device(word_vectors, train.probes.ravel(), preset, torch_device)
@@ -168,6 +171,12 @@ def _scale_to_device(vectors: Vectors, rows: Indices, preset: Preset, torch_devi
     return torch.from_numpy(scale_vectors(vectors, rows, scaling=preset.scaling)).to(torch_device)
 
 
+def _choose_precision(preset: Preset, device: torch.device) -> Precision:
+    """Return the precision of products; L-BFGS multiplies in float32."""
+    needs_float32 = preset.optimizer is Optimizer.LBFGS
+    return Precision.FLOAT32 if needs_float32 else choose_precision(preset.precision, device=device)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingProblem:
     """Prepared items of all splits, on their device, and the preset."""
@@ -186,7 +195,7 @@ class TrainingProblem:
             shape=self.shape,
             activation=preset.activation,
             masking=preset.masking,
-            precision=choose_precision(preset.precision, device=device),
+            precision=_choose_precision(preset, device),
         )
 
     def train_probes(self, seeds: Sequence[int]) -> "list[TrainedProbe]":

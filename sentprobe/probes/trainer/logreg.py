@@ -9,7 +9,7 @@ from torch.nn import functional
 
 from sentprobe.probes.trainer.bank import Bank, BankDesign
 from sentprobe.probes.trainer.batches import PreparedItems
-from sentprobe.probes.trainer.classifier import Penalty, Preset
+from sentprobe.probes.trainer.classifier import Penalty, Precision, Preset
 from sentprobe.probes.trainer.one_hot import add_word_contributions, compute_word_gradients
 from sentprobe.probes.trainer.presets import BankShape, GridPoint
 from sentprobe.probes.trainer.scaling import Doubles
@@ -66,13 +66,13 @@ class LogregObjective:
         sentence, words, bias = self.split_weights(weights)
         sums = self._table @ sentence
         sums = (sums if self._places is None else sums[self._places]) + bias
-        add_word_contributions(self._items.words, words, into=sums)
+        add_word_contributions(self._items.words, words, precision=Precision.FLOAT32, into=sums)
         return sums
 
     def _add_gradients(self, error: Tensor, into: tuple[Tensor, Tensor, Tensor]) -> None:
         sentence, words, bias = into
         bias += error.sum(dim=0)
-        compute_word_gradients(self._items.words, error, into=words)
+        compute_word_gradients(self._items.words, error, precision=Precision.FLOAT32, into=words)
         if self._places is not None:
             distinct = error.new_zeros(len(self._table), error.shape[1])
             error = distinct.index_add_(0, self._places, error)

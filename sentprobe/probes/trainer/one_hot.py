@@ -12,6 +12,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from sentprobe.probes.trainer.classifier import Precision
+from sentprobe.probes.trainer.products import multiply
+
 
 @dataclass(frozen=True)
 class ProbeWords:
@@ -47,17 +50,18 @@ class ProbeWords:
         return weights[slot * width : (slot + 1) * width]
 
 
-def add_word_contributions(words: ProbeWords, weights: Tensor, *, into: Tensor) -> None:
+def add_word_contributions(words: ProbeWords, weights: Tensor, *, precision: Precision, into: Tensor) -> None:
     """Add the contribution of the probe words to the sums *into* (b, units)."""
     if words.lexicon is None:
         for slot in words.numbers.unbind(dim=1):
             into += functional.embedding(slot, weights)
         return
     for number, (vectors, places) in enumerate(words.distinct_words):
-        into += functional.embedding(places, vectors @ words.get_slot_weights(weights, number))
+        products = multiply(vectors, words.get_slot_weights(weights, number), precision=precision)
+        into += functional.embedding(places, products)
 
 
-def compute_word_gradients(words: ProbeWords, delta: Tensor, *, into: Tensor) -> None:
+def compute_word_gradients(words: ProbeWords, delta: Tensor, *, precision: Precision, into: Tensor) -> None:
     """Write the weights' gradients (rows, units) to *into*, given those of the sums (b, units)."""
     if words.lexicon is None:
         into.zero_()
@@ -66,4 +70,4 @@ def compute_word_gradients(words: ProbeWords, delta: Tensor, *, into: Tensor) ->
         return
     for number, (vectors, places) in enumerate(words.distinct_words):
         sums = delta.new_zeros(len(vectors), delta.shape[1]).index_add_(0, places, delta)
-        torch.mm(vectors.T, sums, out=words.get_slot_weights(into, number))
+        multiply(vectors.T, sums, precision=precision, out=words.get_slot_weights(into, number))

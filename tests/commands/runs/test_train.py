@@ -327,7 +327,7 @@ MACHINES = [
     ("--device cuda", "device 'cuda' cannot be used: "),
     ("--device mps", "device 'mps' cannot be used: "),
     ("--devices 0", "the number of devices must be positive, not 0"),
-    ("--precision bfloat16", "precision bfloat16: there are no instructions for it here; use auto"),
+    ("--precision bfloat16", "precision bfloat16: there are no fast instructions for it here; use auto"),
 ]
 
 
@@ -442,7 +442,7 @@ def test_the_precision_that_is_settled_is_what_is_gone_on_with(
     monkeypatch.setattr("sentprobe.probes.pretraining.devices_and_precision.has_fast_bfloat16", lambda: False)
     assert train(*arguments, "--steps", 3, "--precision", "auto")[0] == 0
     code, _, err = train(*arguments, "--precision", "bfloat16")
-    assert (code, "no instructions for it here; use auto" in err) == (2, True)
+    assert (code, "no fast instructions for it here; use auto" in err) == (2, True)
     monkeypatch.setattr("sentprobe.probes.pretraining.devices_and_precision.has_fast_bfloat16", lambda: True)
     for precision in ("auto", "bfloat16"):
         code, _, err = train(*arguments, "--precision", precision)

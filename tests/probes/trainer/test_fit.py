@@ -16,11 +16,11 @@ from thoroughness import examples
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.dataset import Items, ProbeDataset, Split
 from sentprobe.probes.encoders import Vectors, make_encoder
-from sentprobe.probes.trainer.bank import choose_precision, has_fast_bfloat16, rounds_to_bfloat16
 from sentprobe.probes.trainer.classifier import GRID_FIELDS, Precision, Preset, Scaling
 from sentprobe.probes.trainer.early_stopping import TrainingProgress, ValidationCheck
 from sentprobe.probes.trainer.fit import Fit, fit
 from sentprobe.probes.trainer.presets import find_preset
+from sentprobe.probes.trainer.products import choose_precision, has_fast_bfloat16, uses_bfloat16_instructions
 
 ETTINGER = find_preset("ettinger")
 SHORT = replace(ETTINGER, max_epochs=3, batch=50)
@@ -235,11 +235,11 @@ def test_probes_that_are_too_wide_are_trained_in_several_passes(monkeypatch: pyt
 
 def test_bfloat16_only_where_it_is_fast(monkeypatch: pytest.MonkeyPatch) -> None:
     cpu = torch.device("cpu")
-    monkeypatch.setattr("sentprobe.probes.trainer.bank.has_fast_bfloat16", lambda: False)
+    monkeypatch.setattr("sentprobe.probes.trainer.products.has_fast_bfloat16", lambda: False)
     assert choose_precision(Precision.AUTO, device=cpu) is Precision.FLOAT32
-    with pytest.raises(UsageError, match="precision=bfloat16: this processor has no"):
+    with pytest.raises(UsageError, match="precision=bfloat16: no fast instructions for it on this processor"):
         choose_precision(Precision.BFLOAT16, device=cpu)
-    monkeypatch.setattr("sentprobe.probes.trainer.bank.has_fast_bfloat16", lambda: True)
+    monkeypatch.setattr("sentprobe.probes.trainer.products.has_fast_bfloat16", lambda: True)
     assert choose_precision(Precision.AUTO, device=cpu) is Precision.BFLOAT16
     assert choose_precision(Precision.FLOAT32, device=cpu) is Precision.FLOAT32
     assert choose_precision(Precision.AUTO, device=torch.device("meta")) is Precision.FLOAT32
@@ -247,8 +247,8 @@ def test_bfloat16_only_where_it_is_fast(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_bfloat16_is_what_the_products_are_made_of(monkeypatch: pytest.MonkeyPatch) -> None:
     """bfloat16 is not used if the environment forbids its instructions."""
-    assert not has_fast_bfloat16() or rounds_to_bfloat16()
-    monkeypatch.setattr("sentprobe.probes.trainer.bank.rounds_to_bfloat16", lambda: False)
+    assert not has_fast_bfloat16() or uses_bfloat16_instructions()
+    monkeypatch.setattr("sentprobe.probes.trainer.products.uses_bfloat16_instructions", lambda: False)
     assert has_fast_bfloat16.__wrapped__() is False
 
 
@@ -257,7 +257,7 @@ def test_bfloat16_is_what_the_products_are_made_of(monkeypatch: pytest.MonkeyPat
 def test_a_result_without_bfloat16_says_so(variable: str) -> None:
     """PyTorch reads the environment when it is loaded, so the test runs another process."""
     code = (
-        "import torch; from sentprobe.probes.trainer.bank import Precision, choose_precision; "
+        "import torch; from sentprobe.probes.trainer.products import Precision, choose_precision; "
         "print(choose_precision(Precision.AUTO, device=torch.device('cpu')))"
     )
     process = subprocess.run(
@@ -267,13 +267,11 @@ def test_a_result_without_bfloat16_says_so(variable: str) -> None:
     assert process.stdout == "float32\n"
 
 
-def test_precision_is_said_and_put_back() -> None:
+def test_precision_is_said() -> None:
     data = make_learnable_dataset(size=300)
     vectors = make_encoder("bow?dim=40", seed=0).encode(data.sentences)
-    before = torch.get_float32_matmul_precision()
     exact = train(data, vectors, preset=replace(SHORT, precision=Precision.FLOAT32))
     either = train(data, vectors, preset=SHORT)
     assert exact.precision is Precision.FLOAT32
     assert either.precision in (Precision.FLOAT32, Precision.BFLOAT16)
     assert either.loss == pytest.approx(exact.loss, rel=1e-2)
-    assert torch.get_float32_matmul_precision() == before

@@ -45,8 +45,8 @@ def test_sums_and_gradients_are_those_of_vectors_written_out(layer: tuple[Tensor
     sums = torch.zeros_like(delta)
     gradients = torch.full_like(weights, 7.0)
     with torch.no_grad():
-        add_word_contributions(ProbeWords(words, lexicon), weights, into=sums)
-        compute_word_gradients(ProbeWords(words, lexicon), delta, into=gradients)
+        add_word_contributions(ProbeWords(words, lexicon), weights, precision=Precision.FLOAT32, into=sums)
+        compute_word_gradients(ProbeWords(words, lexicon), delta, precision=Precision.FLOAT32, into=gradients)
     torch.testing.assert_close(sums, expected.detach())
     torch.testing.assert_close(gradients, weights.grad)
 
@@ -61,8 +61,8 @@ def test_one_hot_is_the_identity_as_word_vectors(layer: tuple[Tensor, Tensor, Te
     results = []
     for numbers, vectors in ((rows, None), (words, torch.eye(count, dtype=torch.float64))):
         sums, gradient = torch.zeros_like(delta), torch.empty_like(weights)
-        add_word_contributions(ProbeWords(numbers, vectors), weights, into=sums)
-        compute_word_gradients(ProbeWords(numbers, vectors), delta, into=gradient)
+        add_word_contributions(ProbeWords(numbers, vectors), weights, precision=Precision.FLOAT32, into=sums)
+        compute_word_gradients(ProbeWords(numbers, vectors), delta, precision=Precision.FLOAT32, into=gradient)
         results.append((sums, gradient))
     torch.testing.assert_close(results[0], results[1])
 

@@ -11,7 +11,7 @@ from probe_strategies import make_learnable_dataset
 
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.encoders import make_encoder
-from sentprobe.probes.trainer.classifier import Optimizer, Preset
+from sentprobe.probes.trainer.classifier import Optimizer, Precision, Preset
 from sentprobe.probes.trainer.fit import fit
 from sentprobe.probes.trainer.presets import find_preset
 
@@ -71,7 +71,7 @@ def test_what_the_host_reads_does_not_grow_with_the_steps(
 
 def test_items_go_to_the_device_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only the one-hot targets are converted in a step, without leaving the device."""
-    preset = replace(find_preset("ettinger"), batch=120, max_epochs=3)
+    preset = replace(find_preset("ettinger"), batch=120, max_epochs=3, precision=Precision.FLOAT32)
     moves = count_reads_and_moves(preset, monkeypatch)[1]
     more = count_reads_and_moves(replace(preset, batch=4), monkeypatch)[1]
     items = len(make_learnable_dataset(size=240).splits[Split.TRAIN])
