@@ -219,7 +219,7 @@ def _draws_interval(values: Floats, *, low: float, min_spread: float = 0.0) -> I
     return Interval(max(low, mean - half_width), min(1.0, mean + half_width))
 
 
-def two_sided_t_p_value(t: float, freedom: int) -> float:
+def two_sided_t_p_value(t: float, freedom: float) -> float:
     """Return the two-sided p-value of Student's t, accurate for tiny values too.
 
     >>> round(two_sided_t_p_value(2.0, 10), 4)
@@ -230,7 +230,7 @@ def two_sided_t_p_value(t: float, freedom: int) -> float:
     return 2 * float(stdtr(freedom, -abs(t)))
 
 
-def student_quantile(confidence: float, freedom: int) -> float:
+def student_quantile(confidence: float, freedom: float) -> float:
     """Return the t for which Student's variable lies in [-t, t] with that probability."""
     from scipy.special import stdtrit
 

@@ -14,7 +14,7 @@ from scipy.special import digamma, polygamma
 from thoroughness import examples
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.shared_variance import (
+from sentprobe.probes.report.findings.shared_variance import (
     DrawGains,
     compute_item_variance,
     compute_shared_t_tests,
@@ -26,9 +26,10 @@ from sentprobe.probes.statistics import Correction, correct_p_values
 accuracies = st.integers(0, 1000).map(lambda count: count / 1000)
 
 
-def make_gain(*by_draw: float, v: float = 1e-3, items: int = 1000, task: str = "t", sides: str = "ab") -> DrawGains:
-    first, second = sides
-    return DrawGains(by_draw=by_draw, item_variance=v, items=items, task=task, sides=(first, second))
+def make_gain(
+    *by_draw: float, v: float = 1e-3, items: int = 1000, task: str = "t", sides: tuple[str, str] = ("a", "b")
+) -> DrawGains:
+    return DrawGains(by_draw=by_draw, item_variance=v, items=items, task=task, sides=sides)
 
 
 @st.composite
@@ -42,7 +43,7 @@ def tables(draw: st.DrawFn) -> list[DrawGains]:
     }
     variances = st.sampled_from([0.0, 2e-6, 4e-4, 1e-3])
     return [
-        make_gain(*np.subtract(means[task, a], means[task, b]), v=draw(variances), task=str(task), sides=a + b)
+        make_gain(*np.subtract(means[task, a], means[task, b]), v=draw(variances), task=str(task), sides=(a, b))
         for task in range(tasks)
         for a, b in combinations(encoders, 2)
     ]
@@ -70,7 +71,9 @@ def test_an_example_by_hand() -> None:
         ("2", "ac"): (0.30, 0.10, 0.20),
         ("2", "bc"): (0.30, 0.05, 0.25),
     }
-    tests = compute_shared_t_tests([make_gain(*g, task=task, sides=sides) for (task, sides), g in by_pair.items()])
+    tests = compute_shared_t_tests(
+        [make_gain(*g, task=task, sides=(sides[0], sides[1])) for (task, sides), g in by_pair.items()]
+    )
     phi = np.array([0.0001, 0.0009, 0.0004, 0.0025, 0.01, 0.0175]) / 0.001
     z = np.log(phi) - digamma(1)
     half_d0 = brentq(lambda x: polygamma(1, x) - (z.var(ddof=1) - polygamma(1, 1)), 1e-3, 1e3)
@@ -94,7 +97,7 @@ def test_gains_that_vary_alike_add_the_most() -> None:
 def test_answers_that_do_not_vary_are_no_prior() -> None:
     """A task that both encoders answer always alike tells nothing about the noise of the others."""
     varying = [make_gain(0.10, 0.14, 0.13, task="1"), make_gain(0.2, 0.1, 0.12, task="2")]
-    constant = make_gain(0.5, 0.5, 0.5, v=0.0, task="3", sides="cd")
+    constant = make_gain(0.5, 0.5, 0.5, v=0.0, task="3", sides=("c", "d"))
     tests = compute_shared_t_tests([*varying, constant])
     assert tests[:2] == compute_shared_t_tests(varying)
     assert 0 < tests[2].p < 1e-6
@@ -129,7 +132,7 @@ def steady_tables(draw: st.DrawFn) -> list[DrawGains]:
     rows = st.lists(wobbles, min_size=draws, max_size=draws)
     names = "abcd"[:encoders]
     return [
-        make_gain(*(0.3 + wobble - centre), v=draw(st.sampled_from([2e-4, 5e-4, 1e-3])), task=str(task), sides=a + b)
+        make_gain(*(0.3 + wobble - centre), v=draw(st.sampled_from([2e-4, 5e-4, 1e-3])), task=str(task), sides=(a, b))
         for task in range(tasks)
         for a, b in combinations(names, 2)
         for wobble in [np.array(draw(rows))]
