@@ -217,8 +217,8 @@ def test_the_sanity_runs_speak_of_probe_words_only_where_there_are_some() -> Non
     quick = replace(find_preset("ettinger"), max_epochs=2)
     for data, spoken in ((bare, False), (named("toy"), True)):
         text = describe_all(run([data], ["bow?dim=4"], preset=quick))
-        assert ("random words instead of the probe words" in text) == spoken
-        assert "Controls: random vectors instead of sentence vectors" in text
+        assert ("random words replace the probe words" in text) == spoken
+        assert "Random sentences: random vectors replace the sentence vectors" in text
 
 
 # What cannot be built
