@@ -63,6 +63,21 @@ def chance_interval(share: float, total: float, *, confidence: float = 0.95) -> 
     return Interval(max(0.0, share - half_width), min(1.0, share + half_width))
 
 
+def binomial_p_value(correct: float, total: float, share: float) -> float:
+    """Return the two-sided p-value of the binomial test: twice the smaller tail.
+
+    The counts need not be integers: see :func:`wilson`.
+
+    >>> round(binomial_p_value(9, 10, 0.5), 4)
+    0.0215
+    """
+    from scipy.special import betainc
+
+    above = betainc(correct, total - correct + 1, share) if correct > 0 else 1.0
+    below = betainc(total - correct, correct + 1, 1 - share) if correct < total else 1.0
+    return min(1.0, 2 * float(min(above, below)))
+
+
 def has_balanced_labels(majority: float, labels: int | None = None) -> bool:
     """Check whether the most common label is about as common as the others.
 

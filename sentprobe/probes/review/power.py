@@ -1,5 +1,6 @@
 """Power analysis: the number of test items or draws that a difference needs."""
 
+from collections.abc import Sequence
 from math import ceil, floor, log10, sqrt
 from statistics import NormalDist
 
@@ -96,6 +97,20 @@ def compute_t_test_power(effect: float, draws: int, *, level: float) -> float:
     weights = np.exp(logs - logs.max())
     outside = ndtr(shift - critical * w) + ndtr(-shift - critical * w)
     return float(np.average(outside, weights=weights))
+
+
+def describe_draws_needed(gains: Sequence[float], *, items: int, level: float) -> str:
+    """Describe the number of draws that tell the mean gain from zero, beside the number at hand.
+
+    - items: the smallest number of test items of a draw
+
+    >>> describe_draws_needed([0.01, 0.03, 0.02], items=1000, level=0.05)
+    'some 5 draws would tell (here 3)'
+    """
+    deviation = max(1 / items, float(np.std(gains, ddof=1)))
+    needed = compute_draws_needed(float(np.mean(gains)), deviation, level=level)
+    count_text = f"more than {MOST_DRAWS:,}" if needed == MOST_DRAWS else f"some {needed}"
+    return f"{count_text} draws would tell (here {len(gains)})"
 
 
 def describe_items_needed(number: float, item_count: int) -> str:

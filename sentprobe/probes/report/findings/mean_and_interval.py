@@ -1,12 +1,25 @@
-"""The figures of a cell of a table, over all draws: mean, spread and interval."""
+"""The figures of cells of a table, over all draws: mean, interval, and test against chance."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import fmean
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from sentprobe.probes.report.findings.paired_tests import build_answer_reader, have_shared_items, name_side
+from sentprobe.probes.report.findings.shared_variance import (
+    DrawGains,
+    GainTest,
+    compute_shared_t_tests,
+    compute_unit_variance,
+)
 from sentprobe.probes.results.result import Condition, Result
-from sentprobe.probes.statistics import Interval, accuracy_interval, decompose_spread
+from sentprobe.probes.statistics import Interval, accuracy_interval, binomial_p_value, decompose_spread, design_effect
+
+FEW_ITEMS = 50
+"""A figure on fewer test items than this is marked, and shown with its interval."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,36 +27,114 @@ class Figure:
     """The figure of a cell of a table, over all draws."""
 
     accuracy: float
-    spread: float | None
-    """The standard deviation over all probes; None for one."""
     interval: Interval
     """95% interval of the mean."""
+    half_width: float | None
+    """Half the width of the interval; None for a single probe."""
+    items: int
+    """The number of test items; the smallest of several draws."""
+    chance: float
+    """The share of the most frequent label; the mean over draws."""
+    chance_p: float
+    """The uncorrected p-value of the difference from chance."""
     between_draws: float | None = None
     """The standard deviation between draws; None for one draw."""
     between_probes: float | None = None
     """The standard deviation between the probes of one draw; None if it cannot be estimated."""
 
 
-def compute_figure(draws: Sequence[Result], condition: Condition) -> Figure | None:
-    """Return the figure of a cell from its result in each draw; None if there is no score.
+Cell: TypeAlias = tuple[Sequence[Result], Condition]
+"""The results of an encoder on a task, one for each draw, and a condition that all of them have."""
 
-    One draw has the interval of its score. Several draws have Student's t interval over the draws; if all have the same
-    test items, the interval is for the choice of items, as for one draw.
-    """
+
+def compute_figure(draws: Sequence[Result], condition: Condition) -> Figure | None:
+    """Return the figure of a cell alone from its result in each draw; None if there is no score."""
     scored = [result for result in draws if condition in result.scores]
-    scores = [result.scores[condition] for result in scored]
-    if not scores:
-        return None
-    if len(scores) == 1:
-        return Figure(accuracy=scores[0].accuracy, spread=scores[0].spread, interval=scores[0].interval)
+    return compute_figures([(scored, condition)])[0] if scored else None
+
+
+def compute_figures(cells: Sequence[Cell]) -> list[Figure]:
+    """Return the figures of cells of one table.
+
+    One draw has the interval of its score, and the binomial test against chance on the effective number of items.
+    Several draws have Student's t, with a variance that is shared with the other cells (:mod:`.shared_variance`). If
+    they have the same test items, interval and p-value are at least those for the choice of items.
+    """
+    tests = _test_draws([cell for cell in cells if len(cell[0]) > 1])
+    return [_join_draws(cell, next(tests)) if len(cell[0]) > 1 else _describe_one_draw(cell) for cell in cells]
+
+
+def _test_draws(cells: Sequence[Cell]) -> Iterator[GainTest]:
+    """Yield the test of each cell's gains over chance."""
+    sum_answers = build_answer_reader()
+    gains = []
+    for draws, condition in cells:
+        answers = [sum_answers(result, condition) for result in draws]
+        chance = fmean(result.majority for result in draws)
+        gains.append(
+            DrawGains(
+                by_draw=tuple(result.scores[condition].accuracy - chance for result in draws),
+                item_variance=fmean(compute_unit_variance(a.sums, a.sizes) for a in answers),
+                items=min(result.scores[condition].total for result in draws),
+                task=draws[0].task,
+                sides=(name_side(draws, condition, sum_answers), "chance"),
+            )
+        )
+    yield from compute_shared_t_tests(gains)
+
+
+def _describe_one_draw(cell: Cell) -> Figure:
+    (result,), condition = cell
+    score = result.scores[condition]
+    half_width = (score.interval.high - score.interval.low) / 2
+    return Figure(
+        accuracy=score.accuracy,
+        interval=score.interval,
+        half_width=half_width if len(score.seeds) > 1 else None,
+        items=score.total,
+        chance=result.majority,
+        chance_p=_test_items([result], condition),
+    )
+
+
+def _pool_items(draws: Sequence[Result], condition: Condition) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the share of right answers to each different test item, and the unit of each, (n,) and (n,)."""
+    pooled, pooled_units, start = [], [], 0
+    for dataset in dict.fromkeys(result.dataset_fingerprint for result in draws):
+        same = [result for result in draws if result.dataset_fingerprint == dataset]
+        answers = np.mean([result.scores[condition].items() for result in same], axis=0)
+        pooled.append(answers)
+        pooled_units.append(start + np.array(same[0].units or range(len(answers)), dtype=np.int64))
+        start += len(answers)
+    return np.concatenate(pooled), np.concatenate(pooled_units)
+
+
+def _test_items(draws: Sequence[Result], condition: Condition) -> float:
+    """Return the p-value against chance of the mean over the different test items of all draws."""
+    answers, units = _pool_items(draws, condition)
+    effective = len(answers) / design_effect(answers, units.tolist())
+    return binomial_p_value(float(answers.mean()) * effective, effective, fmean(result.majority for result in draws))
+
+
+def _join_draws(cell: Cell, test: GainTest) -> Figure:
+    draws, condition = cell
+    scores = [result.scores[condition] for result in draws]
     spread = decompose_spread([[seed.accuracy for seed in score.seeds] for score in scores])
-    interval = spread.interval
-    if len({result.dataset_fingerprint for result in scored}) == 1:
-        interval = accuracy_interval(np.mean([score.items() for score in scores], axis=0), scored[0].units)
+    half_width, p = test.half_width, test.p
+    interval = Interval(max(0.0, spread.mean - half_width), min(1.0, spread.mean + half_width))
+    if have_shared_items(draws):
+        answers, units = _pool_items(draws, condition)
+        by_items = accuracy_interval(answers, units.tolist())
+        p = max(p, _test_items(draws, condition))
+        if by_items.high - by_items.low > 2 * half_width:
+            interval, half_width = by_items, (by_items.high - by_items.low) / 2
     return Figure(
         accuracy=spread.mean,
-        spread=spread.total,
         interval=interval,
+        half_width=half_width,
+        items=min(score.total for score in scores),
+        chance=fmean(result.majority for result in draws),
+        chance_p=p,
         between_draws=spread.draws,
         between_probes=spread.probes,
     )

@@ -13,14 +13,15 @@ from sentprobe.lengths import Lengths
 from sentprobe.probes.geometry.distance_draws import build_geometry_tables
 from sentprobe.probes.geometry.distance_results import GeometryResult
 from sentprobe.probes.geometry.measures import Nearness
-from sentprobe.probes.report.findings import control_verdicts
+from sentprobe.probes.report.findings.control_verdicts import ControlRun
 from sentprobe.probes.report.findings.standings import compute_standings, describe_groups
+from sentprobe.probes.report.findings.table_findings import judge_controls
 from sentprobe.probes.report.page.page_items import build_page_mistakes
 from sentprobe.probes.report.page.page_table import PageTable, build_page_table, describe_size
 from sentprobe.probes.report.page.reproduction import describe_reproduction
 from sentprobe.probes.report.plots import method_pictures, page_pictures
 from sentprobe.probes.report.plots.panels import ResultPicture
-from sentprobe.probes.report.tables import complete_notes, main_table
+from sentprobe.probes.report.tables import complete_notes, control_notes, main_table
 from sentprobe.probes.report.tables.distance_report import build_geometry_sections
 from sentprobe.probes.report.tables.method_tables import build_method_tables
 from sentprobe.probes.report.tables.part_tables import build_structure_tables, index_by_fingerprint
@@ -50,7 +51,7 @@ class ReportSection:
     at_chance: tuple[str, ...]
     """The line with the number of controls at chance; empty if no control must be at chance."""
     verdicts: tuple[str, ...]
-    runs: tuple[control_verdicts.ControlRun, ...]
+    runs: tuple[ControlRun, ...]
     pictures: tuple[ResultPicture, ...]
 
 
@@ -146,10 +147,10 @@ def _build_section(
         table=build_page_table(main_table.build_grid(results, style=style), cell_standings, intervals=style.intervals),
         tied=tuple(describe_groups(cell_standings)),
         notes=(*folders, *classifier_note, *notes, *complete_notes.describe_papers(results, style)),
-        warnings=tuple(control_verdicts.list_warnings(results)),
-        at_chance=tuple(control_verdicts.count_controls(results)),
-        verdicts=tuple(control_verdicts.describe_controls(results)),
-        runs=control_verdicts.find_controls(results),
+        warnings=tuple(control_notes.list_warnings(results)),
+        at_chance=tuple(control_notes.count_controls(results)),
+        verdicts=tuple(control_notes.describe_controls(results)),
+        runs=judge_controls(results),
         pictures=(
             page_pictures.draw_task_picture(results, cell_standings),
             *page_pictures.draw_layer_pictures(results),

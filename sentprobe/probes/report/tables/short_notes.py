@@ -4,9 +4,9 @@ import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from sentprobe.probes.report.findings.control_verdicts import join_names, summarize_controls
-from sentprobe.probes.report.findings.significance_marks import find_marked_cells
+from sentprobe.probes.report.findings.table_findings import find_marked_cells
 from sentprobe.probes.report.tables.complete_notes import count_unconverged, describe_all, find_truncated, group_by_task
+from sentprobe.probes.report.tables.control_notes import join_names, summarize_controls
 from sentprobe.probes.report.tables.main_table import CellStyle, describe_origins
 from sentprobe.probes.report.tables.spread_notes import describe_mean, list_averages, summarize_spread
 from sentprobe.probes.results.result import Condition, Results

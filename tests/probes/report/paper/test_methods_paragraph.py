@@ -44,7 +44,7 @@ def test_of_a_run_in_draws() -> None:
         "learned from the training sentences. Beside the sentence vector, one-hot vectors stand"
         " for the probe words. Accuracies are means over 3 draws of 2 probes each. New in each "
         "draw (seeds 0, 10, 20): the data, the untrained weights, the probes. 95% intervals are Student's"
-        " t over the draws. As controls, the same classifier was trained on random vectors in "
+        " t over the draws, with variances that all figures share (Smyth 2004). As controls, the same classifier was trained on random vectors in "
         "place of the sentence vectors, random words in place of the probe words, averages of "
         "random word vectors of the same width (a bag of words) and the probe words alone. Of "
         "15 controls that cannot know the answer, 15 are inside the interval around chance in "

@@ -102,9 +102,9 @@ def test_terminal_table() -> None:
 def test_seeds_and_intervals() -> None:
     results = Results((sample("bow", "content1", 900, seeds=3),))
     ((cell,),) = (row.cells for row in build_grid(results).rows)
-    assert cell.text == "90.1 ± 0.1"
+    assert cell.text == "90.1 ± 1.9"
     ((cell,),) = (row.cells for row in build_grid(results, style=CellStyle(intervals=True)).rows)
-    assert cell.text == "90.1 ± 0.1 [88.1, 91.8]"
+    assert cell.text == "90.1 ± 1.9 [88.1, 91.8]"
 
 
 def test_other_widths_have_rows_of_their_own() -> None:

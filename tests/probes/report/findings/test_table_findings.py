@@ -10,7 +10,7 @@ from probe_strategies import make_sample_result as sample
 from thoroughness import examples
 
 from sentprobe.probes.report.findings.comparisons import Comparison, compare_encoders
-from sentprobe.probes.report.findings.significance_marks import find_marked_cells
+from sentprobe.probes.report.findings.table_findings import find_marked_cells
 from sentprobe.probes.report.tables.complete_notes import describe_all
 from sentprobe.probes.report.tables.main_table import build_grid
 from sentprobe.probes.results.result import Condition, Result, Results, Score
