@@ -14,7 +14,7 @@ from shown_runs import write_run
 from sentprobe.generator.spaces.templates import list_template_names
 from sentprobe.probes.encoders import ENCODERS
 from sentprobe.probes.formats import write_dataset
-from sentprobe.probes.results.result import Condition, Result
+from sentprobe.probes.results.result import Result
 from sentprobe.probes.suites import list_known_tasks
 
 TASKS = tuple(task.name for task in list_known_tasks())[:15]

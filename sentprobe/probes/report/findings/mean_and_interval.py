@@ -1,14 +1,20 @@
 """The figures of cells of a table, over all draws: mean, interval, and test against chance."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.probes.report.findings.paired_tests import build_answer_reader, have_shared_items, name_side
+from sentprobe.probes.report.findings.paired_tests import (
+    ROUNDING,
+    are_constant,
+    build_answer_reader,
+    have_shared_items,
+    name_side,
+)
 from sentprobe.probes.report.findings.shared_variance import (
     DrawGains,
     GainTest,
@@ -17,6 +23,9 @@ from sentprobe.probes.report.findings.shared_variance import (
 )
 from sentprobe.probes.results.result import Condition, Result
 from sentprobe.probes.statistics import Interval, accuracy_interval, binomial_p_value, decompose_spread, design_effect
+
+LEAST_UNITS = 10
+"""In fewer units, equal shares of right answers may be a coincidence."""
 
 FEW_ITEMS = 50
 """A figure on fewer test items than this is marked, and shown with its interval."""
@@ -61,7 +70,24 @@ def compute_figures(cells: Sequence[Cell]) -> list[Figure]:
     they have the same test items, interval and p-value are at least those for the choice of items.
     """
     tests = _test_draws([cell for cell in cells if len(cell[0]) > 1])
-    return [_join_draws(cell, next(tests)) if len(cell[0]) > 1 else _describe_one_draw(cell) for cell in cells]
+    figures = [_join_draws(cell, next(tests)) if len(cell[0]) > 1 else _describe_one_draw(cell) for cell in cells]
+    return [_fix_figure(figure) if _is_fixed(cell) else figure for figure, cell in zip(figures, cells, strict=True)]
+
+
+def _is_fixed(cell: Cell) -> bool:
+    """Return whether a part of the items of each unit, always the same, is right: a bag of words on mirror pairs."""
+    draws, condition = cell
+    sum_answers = build_answer_reader()
+    answers = [sum_answers(result, condition) for result in draws]
+    share = answers[0].sums[0] / answers[0].sizes[0]
+    return 0 < share < 1 and min(len(a.sums) for a in answers) >= LEAST_UNITS and are_constant(answers)
+
+
+def _fix_figure(figure: Figure) -> Figure:
+    """Return a figure that neither items nor draws change."""
+    half_width = None if figure.half_width is None else 0.0
+    p = 1.0 if abs(figure.accuracy - figure.chance) < ROUNDING else figure.chance_p
+    return replace(figure, interval=Interval(figure.accuracy, figure.accuracy), half_width=half_width, chance_p=p)
 
 
 def _test_draws(cells: Sequence[Cell]) -> Iterator[GainTest]:

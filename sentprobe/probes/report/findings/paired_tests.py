@@ -48,11 +48,6 @@ class UnitAnswers:
     sums: Floats
     sizes: Floats
 
-    @property
-    def is_constant(self) -> bool:
-        """Whether each unit has the same share of right answers."""
-        return bool(np.ptp(self.sums / self.sizes) < ROUNDING)
-
 
 SummedAnswers: TypeAlias = Callable[[Result, Condition], UnitAnswers]
 
@@ -126,12 +121,17 @@ def name_side(draws: Sequence[Result], condition: Condition, sum_answers: Summed
     A bag of words is such a constant on mirror pairs: it is right on one item of each.
     """
     answers = [sum_answers(result, condition) for result in draws]
-    accuracies = [result.scores[condition].accuracy for result in draws]
-    if np.ptp(accuracies) < ROUNDING and all(draw_answers.is_constant for draw_answers in answers):
+    if are_constant(answers):
         return None
     if condition is Condition.PROBE:
         return draws[0].encoder
     return (condition, *list_shared_properties(draws[0], condition))
+
+
+def are_constant(answers: Sequence[UnitAnswers]) -> bool:
+    """Return whether each unit of each draw has the same share of right answers."""
+    shares = np.concatenate([draw_answers.sums / draw_answers.sizes for draw_answers in answers])
+    return bool(np.ptp(shares) < ROUNDING)
 
 
 def _subtract_answers(

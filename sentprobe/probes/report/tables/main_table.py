@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
+from sentprobe.errors import format_count
 from sentprobe.probes.dataset import ENCODER_WORDS
 from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, list_shared_properties
 from sentprobe.probes.report.findings.draws import find_draws, join_draws
-from sentprobe.probes.report.findings.mean_and_interval import Figure
+from sentprobe.probes.report.findings.mean_and_interval import FEW_ITEMS, Figure
 from sentprobe.probes.report.findings.table_findings import find_marked_cells, find_table
 from sentprobe.probes.report.tables.published_rows import PUBLISHED, PublishedRow, list_rows
 from sentprobe.probes.results.result import Condition, Result, Results
@@ -98,7 +99,9 @@ def _build_cell(results: Results, draws: Sequence[Result], condition: Condition,
     figure = find_table(results).find_figure(draws, condition) if draws else None
     if figure is None:
         return GridCell("")
-    text = format_figure(figure, intervals=style.intervals)
+    has_few_items = figure.items < FEW_ITEMS
+    text = format_figure(figure, intervals=style.intervals or has_few_items)
+    text += f" ({format_count(figure.items, 'item')})" if has_few_items else ""
     between = {"draws": figure.between_draws, "probes": figure.between_probes} if style.sources else {}
     parts = [f"{source} {_format_percent(part)}" for source, part in between.items() if part is not None]
     return GridCell(text + (f" ({', '.join(parts)})" if parts else ""))

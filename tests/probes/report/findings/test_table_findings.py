@@ -1,5 +1,6 @@
-"""Marks: a cell is bold if it is above its control and not tied with another encoder."""
+"""The decisions about a table: marks, significant differences, and tests against chance and controls."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -7,13 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from probe_strategies import make_sample_result as sample
+from probe_strategies import make_seed_score
 from thoroughness import examples
 
 from sentprobe.probes.report.findings.comparisons import Comparison, compare_encoders
-from sentprobe.probes.report.findings.table_findings import find_marked_cells
+from sentprobe.probes.report.findings.table_findings import find_marked_cells, find_table
 from sentprobe.probes.report.tables.complete_notes import describe_all
 from sentprobe.probes.report.tables.main_table import build_grid
-from sentprobe.probes.results.result import Condition, Result, Results, Score
+from sentprobe.probes.results.result import Condition, Result, Results, Score, make_score
+from sentprobe.probes.statistics import Interval
 
 CONTROLS = (500, 500)
 
@@ -92,3 +95,146 @@ def test_what_is_marked_is_what_compare_tells_apart(rights: list[int]) -> None:
 
 def list_encoders(comparison: Comparison) -> tuple[str, str]:
     return comparison.first.encoder, comparison.second.encoder
+
+
+def make_cell(
+    encoder: str, task: str, seed: int, right: int, *, control: int = 500, units: tuple[int, ...] = ()
+) -> Result:
+    """Make the result of one draw on its own 400 test items: the items that are right are random."""
+    generator = np.random.default_rng([seed, right, len(encoder + task), *map(ord, encoder + task)])
+    answers = [generator.permutation(400) < count for count in (right, control * 2 // 5)]
+    scores = {
+        condition: make_score([make_seed_score(list(answer), seed=seed)], units)
+        for condition, answer in zip((Condition.PROBE, Condition.BAG_OF_WORDS), answers, strict=True)
+    }
+    return replace(
+        sample(encoder, task, 500), seed=seed, scores=scores, units=units, dataset_fingerprint=f"{task} {seed}"
+    )
+
+
+@st.composite
+def steady_tables(draw: st.DrawFn) -> list[Result]:
+    """Return results in two or three draws, in which the first encoder is 30 points better than the others."""
+    encoders, tasks, draws = draw(st.integers(2, 4)), draw(st.integers(1, 3)), draw(st.integers(2, 3))
+    wobble = st.integers(-8, 8)
+    return [
+        make_cell(f"e{encoder}", f"t{task}", seed, (200 if encoder else 320) + draw(wobble))
+        for encoder in range(encoders)
+        for task in range(tasks)
+        for seed in range(draws)
+    ]
+
+
+def repeat_draws(records: Sequence[Result]) -> Results:
+    """Return each draw three times, as if each were new data."""
+    copies = [
+        replace(record, seed=record.seed + 100 * n, dataset_fingerprint=f"{record.dataset_fingerprint}, {n}")
+        for n in range(3)
+        for record in records
+    ]
+    return Results(tuple(copies))
+
+
+@examples(40)
+@given(steady_tables())
+def test_more_draws_of_the_same_effect_keep_a_difference_significant(records: list[Result]) -> None:
+    """With three times the draws, no significant difference of some 30 points is a tie; nor is any to chance."""
+    before, after = find_table(Results(tuple(records))), find_table(repeat_draws(records))
+    large = {
+        frozenset((comparison.first.cell, comparison.second.cell))
+        for comparison in before.comparisons
+        if abs(comparison.paired.difference) > 0.25
+    }
+    assert before.significant_pairs & large <= after.significant_pairs
+    for cell, test in before.cells.items():
+        assert after.cells[cell].above or not test.above or test.figure.accuracy < 0.7
+
+
+@examples(30)
+@given(steady_tables())
+def test_intervals_agree_with_the_tests(records: list[Result]) -> None:
+    """A figure whose 95% interval contains chance is not above chance, nor is a difference whose interval has 0."""
+    findings = find_table(Results(tuple(records)))
+    for test in findings.cells.values():
+        assert not (test.above and test.figure.chance in test.figure.interval)
+        assert test.figure.half_width is not None
+        assert test.figure.interval.high - test.figure.interval.low <= 2 * test.figure.half_width + 1e-9
+    for comparison in findings.comparisons:
+        assert not (comparison.significant and 0 in comparison.paired.interval)
+
+
+@examples(30)
+@given(steady_tables())
+def test_no_figure_is_above_its_control_here_and_at_chance_there(records: list[Result]) -> None:
+    """An encoder that answers as its bag of words is never marked; figures and controls have one level."""
+    same = [
+        replace(record, scores={**record.scores, Condition.BAG_OF_WORDS: record.scores[Condition.PROBE]})
+        for record in records
+    ]
+    results = Results(tuple(same))
+    findings = find_table(results)
+    assert not find_marked_cells(results)
+    assert not findings.control_comparisons
+    verdicts = {(test.draws[0].cell, test.figure, test.above) for test in findings.free_controls}
+    assert verdicts <= {(cell, test.figure, test.above) for cell, test in findings.cells.items()}
+
+
+def test_three_draws_tell_large_differences() -> None:
+    """The README's figures: with three draws, Order 97.6 and 73.4, and SemRole 65.2 and 50.0, were ties."""
+    rows = {
+        ("best", "Order"): (391, 389, 391),
+        ("other", "Order"): (284, 293, 304),
+        ("best", "SemRole"): (259, 263, 260),
+        ("other", "SemRole"): (200, 200, 200),
+        ("more", "Order"): (270, 279, 268),
+        ("more", "SemRole"): (210, 203, 214),
+    }
+    records = [make_cell(*cell, seed, right) for cell, counts in rows.items() for seed, right in enumerate(counts)]
+    findings = find_table(Results(tuple(records)))
+    for task in ("Order", "SemRole"):
+        assert frozenset((("best", task), ("other", task))) in findings.significant_pairs
+    assert {cell[1] for cell in find_marked_cells(Results(tuple(records)))} == {"Order", "SemRole"}
+
+
+def test_a_bag_of_words_on_mirror_pairs_is_a_constant() -> None:
+    units = tuple(item // 2 for item in range(1000))
+    answers = make_seed_score([item % 2 == 0 for item in range(1000)])
+    bow = replace(sample("bow", "Order", 500, mirrored=True), scores={Condition.PROBE: make_score([answers], units)})
+    records = [
+        replace(record, seed=seed, dataset_fingerprint=str(seed))
+        for seed in range(3)
+        for record in (bow, sample("a", "Order", 550 + seed, mirrored=True))
+    ]
+    findings = find_table(Results(tuple(records)))
+    figure = findings.cells["bow", "Order"].figure
+    assert (figure.accuracy, figure.half_width, figure.interval) == (0.5, 0.0, Interval(0.5, 0.5))
+    assert findings.cells["bow", "Order"].p == 1
+    ((comparison,), chance) = findings.comparisons, findings.cells["a", "Order"]
+    assert comparison.first.encoder == "a"
+    assert (comparison.p < 0.05) is chance.above
+
+
+@pytest.mark.parametrize("draws", [1, 3])
+def test_draws_of_the_same_items_are_no_new_items(draws: int) -> None:
+    """Of eight items that differ, p is 1/128 in one draw, and in three draws of the same items."""
+    first, second = sample("a", "Order", 508, 500, 500, 500), sample("b", "Order", 500, 500, 500, 500)
+    records = [replace(record, seed=seed) for seed in range(draws) for record in (first, second)]
+    (comparison,) = find_table(Results(tuple(records))).comparisons
+    assert comparison.p == pytest.approx(max(1 / 128, comparison.paired.t_p))
+    assert comparison.paired.interval.low > 0
+
+
+def test_a_control_that_is_better_is_significantly_better() -> None:
+    findings = find_table(make_table(sample("a", "Tense", 600, *CONTROLS, 700)))
+    (comparison,) = findings.compare_with_control(Condition.BAG_OF_WORDS)
+    assert (comparison.worse, comparison.better) == (True, False)
+    assert comparison.accuracies == (0.6, 0.7)
+
+
+def test_chance_has_a_binomial_test_on_few_items() -> None:
+    """Two of six right, where chance is a sixth, is no evidence; six of six is."""
+    for right, p in ((2, 2 * 0.26322), (6, 2 / 6**6)):
+        answers = make_seed_score([item < right for item in range(6)])
+        record = replace(sample("a", "ObjNum", 1), majority=1 / 6, scores={Condition.PROBE: make_score([answers], ())})
+        (test,) = find_table(make_table(record)).cells.values()
+        assert test.p == pytest.approx(p, rel=1e-4)
