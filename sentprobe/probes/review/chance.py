@@ -42,12 +42,9 @@ def find_near_chance(table: Results) -> Iterator[ClaimFinding]:
 
 
 def _describe_figure(test: ChanceTest, *, level: float) -> str:
-    figure, (first, *more_draws) = test.figure, test.draws
-    gains = [result.accuracy - figure.chance for result in test.draws]
+    figure, first = test.figure, test.draws[0]
     enough = (
-        describe_draws_needed(gains, items=figure.items, level=level)
-        if more_draws
-        else _describe_needed_items(first, level=level)
+        describe_draws_needed(figure.test, level=level) if figure.test else _describe_needed_items(first, level=level)
     )
     return (
         f"{first.encoder}: {100 * figure.accuracy:.1f}, chance {100 * figure.chance:.1f}; "

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from sentprobe.probes.report.findings.comparisons import Comparison
-from sentprobe.probes.report.findings.paired_tests import LEVEL
+from sentprobe.probes.report.findings.paired_tests import LEVEL, DrawComparison
 from sentprobe.probes.report.findings.table_findings import find_table
 from sentprobe.probes.results.result import Condition, Results
 from sentprobe.probes.review import power
@@ -61,9 +61,13 @@ def _describe_significance(significant: int, count: int) -> str:
 
 def _describe_figure(tie: Comparison, *, level: float) -> str:
     first_percent, second_percent = (f"{100 * accuracy:.1f}" for accuracy in tie.accuracies)
-    describe_needed = _describe_needed_draws if tie.draws > 1 else _describe_needed_items
+    needed = (
+        power.describe_draws_needed(tie.paired.test, level=level)
+        if isinstance(tie.paired, DrawComparison)
+        else _describe_needed_items(tie, level=level)
+    )
     comparison = f"{first_percent} against {tie.second.encoder}: {second_percent}"
-    return f"{comparison}; {describe_test(tie)}; {describe_needed(tie, level=level)}"
+    return f"{comparison}; {describe_test(tie)}; {needed}"
 
 
 def _describe_needed_items(tie: Comparison, *, level: float) -> str:
@@ -74,9 +78,3 @@ def _describe_needed_items(tie: Comparison, *, level: float) -> str:
     if needed is None:
         return "no number of test items would tell them apart if all were like these"
     return power.describe_items_needed(needed * total / units, total)
-
-
-def _describe_needed_draws(tie: Comparison, *, level: float) -> str:
-    gains = [a.accuracy - b.accuracy for a, b in tie.matched]
-    items = min(a.scores[Condition.PROBE].total for a, _ in tie.matched)
-    return power.describe_draws_needed(gains, items=items, level=level)

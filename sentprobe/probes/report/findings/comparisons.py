@@ -6,7 +6,7 @@ from statistics import mean
 from typing import Any
 
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
-from sentprobe.errors import ResultsError, UsageError, suggest
+from sentprobe.errors import ResultsError, UsageError, format_count, suggest
 from sentprobe.probes.report.findings import encoder_variants
 from sentprobe.probes.report.findings.draws import differ_in_draw
 from sentprobe.probes.report.findings.paired_tests import (
@@ -316,7 +316,11 @@ def describe_comparisons(comparisons: Sequence[Comparison], *, correction: Corre
     presets = {result.preset for pair in comparisons for result in (pair.first, pair.second)}
     warning = "The classifiers differ: differences may come from them, not the encoders."
     pairs = [(comparison.first.encoder, comparison.second.encoder) for comparison in comparisons]
-    notes = (warning if len(presets) > 1 else "", encoder_variants.describe_excluded_pairs(pairs))
+    notes = (
+        warning if len(presets) > 1 else "",
+        encoder_variants.describe_excluded_pairs(pairs),
+        _describe_unequal_draws(comparisons),
+    )
     observations = describe_pairing(comparisons, units, draws_note=" (so they generalise to other draws)")
     over_draws = any(comparison.draws > 1 for comparison in comparisons)
     return describe_tests(
@@ -329,6 +333,18 @@ def describe_comparisons(comparisons: Sequence[Comparison], *, correction: Corre
 
 
 PAIRED_T_TEST = "paired t-test (Adi et al. 2017)"
+
+
+def _describe_unequal_draws(comparisons: Sequence[Comparison]) -> str:
+    """Return the comparisons over fewer draws than others; empty: there are none."""
+    most = max((comparison.draws for comparison in comparisons), default=0)
+    fewer: dict[int, list[str]] = {}
+    for comparison in comparisons:
+        if comparison.draws < most:
+            name = f"{comparison.first.encoder} - {comparison.second.encoder} on {comparison.first.task}"
+            fewer.setdefault(comparison.draws, []).append(name)
+    texts = [f"over {format_count(draws, 'draw')} {', '.join(names)}" for draws, names in sorted(fewer.items())]
+    return f"Unequal draws: {'; '.join(texts)}; all else over {most}." if texts else ""
 
 
 def describe_tests(

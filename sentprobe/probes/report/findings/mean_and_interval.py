@@ -50,6 +50,8 @@ class Figure:
     """The standard deviation between draws; None for one draw."""
     between_probes: float | None = None
     """The standard deviation between the probes of one draw; None if it cannot be estimated."""
+    test: GainTest | None = None
+    """The test of several draws against chance; None for one draw."""
 
 
 Cell: TypeAlias = tuple[Sequence[Result], Condition]
@@ -163,4 +165,5 @@ def _join_draws(cell: Cell, test: GainTest) -> Figure:
         chance_p=p,
         between_draws=spread.draws,
         between_probes=spread.probes,
+        test=test,
     )

@@ -37,6 +37,14 @@ ConditionPair = tuple[Condition, Condition]
 
 PROBES: ConditionPair = (Condition.PROBE, Condition.PROBE)
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawComparison(PairedComparison):
+    """A comparison over several draws, and its test."""
+
+    test: GainTest
+
+
 ROUNDING = 1e-9
 """Gains of a unit below this are ties."""
 
@@ -170,7 +178,8 @@ def _compare_draws(
         item_variance = compute_unit_variance(sums, sizes)
         half_width = max(half_width, student_quantile(0.95, max(1, len(sums) - 1)) * sqrt(item_variance))
     wins, losses = sum(gain > 0 for gain in gains.by_draw), sum(gain < 0 for gain in gains.by_draw)
-    return PairedComparison(
+    return DrawComparison(
+        test=test,
         difference=test.mean,
         interval=Interval(max(-1.0, test.mean - half_width), min(1.0, test.mean + half_width)),
         wins=wins,

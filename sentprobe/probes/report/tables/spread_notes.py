@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from sentprobe.probes.report.findings.draws import list_seeds, split_draws
 from sentprobe.probes.report.findings.mean_and_interval import Figure
 from sentprobe.probes.report.findings.table_findings import find_table
-from sentprobe.probes.results.result import Condition, Results
+from sentprobe.probes.report.tables.control_notes import join_names
+from sentprobe.probes.results.result import Condition, EncoderOnTask, Results
 
 
 def describe_mean(results: Results) -> str:
@@ -41,7 +42,7 @@ def _summarize_draws(results: Results) -> str:
     stored = [task for task in results.tasks if has_shared_items(results, task)]
     share = "Some data" if len(stored) < len(results.tasks) else "The data"
     same = f" {share} is the same in every draw." if stored else ""
-    return f"{deviations}± is for other draws.{same}"
+    return f"{deviations}± covers other draws.{same}"
 
 
 def describe_spread(results: Results) -> Iterator[str]:
@@ -61,10 +62,32 @@ def describe_spread(results: Results) -> Iterator[str]:
             f"{_describe_item_intervals(results)} Other probes, data or untrained weights may change a figure by more: "
             "--seeds 5 and --draws 3 measure this."
         )
+    yield from describe_uneven_probes(results)
     for average in list_averages(results):
         yield (
             f"Each probe averages the probabilities of {average} classifiers (setting average={average}). Its figures "
             "are steadier and often slightly better than those of one classifier: compare them only with each other."
+        )
+
+
+def describe_uneven_probes(results: Results) -> Iterator[str]:
+    """Yield the encoders with fewer probes in a draw than others."""
+    trained = [result for result in results.records if result.dim]
+    counts = [len(result.scores[Condition.PROBE].seeds) for result in trained]
+    fewer = [result for result, count in zip(trained, counts, strict=True) if count < max(counts)]
+    if fewer:
+        names = join_names(dict.fromkeys(f"{result.encoder} on {result.task}" for result in fewer))
+        yield f"Fewer than {max(counts)} probes: {names}."
+
+
+def describe_missing_cells(results: Results, missing: Sequence[EncoderOnTask]) -> Iterator[str]:
+    """Yield the note on encoders and tasks that only other draws have."""
+    if missing:
+        seeds = list_seeds(results)
+        names = join_names(f"{encoder} on {task}" for encoder, task in missing)
+        yield (
+            f"Unequal draws: seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))} without {names}, so other draws "
+            "stand in another table."
         )
 
 

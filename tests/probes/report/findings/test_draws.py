@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from probe_strategies import make_sample_result, make_seed_score
 
 from sentprobe.errors import ResultsError
-from sentprobe.probes.report.findings.comparisons import compare_encoders
+from sentprobe.probes.report.findings.comparisons import compare_encoders, describe_comparisons
 from sentprobe.probes.report.findings.control_verdicts import find_controls
-from sentprobe.probes.report.findings.draws import join_draws, list_seeds, split_draws
+from sentprobe.probes.report.findings.draws import find_missing_cells, join_draws, list_seeds, split_draws
 from sentprobe.probes.report.findings.mean_and_interval import compute_figure
 from sentprobe.probes.report.tables.complete_notes import describe_all
 from sentprobe.probes.report.tables.main_table import (
@@ -21,9 +21,11 @@ from sentprobe.probes.report.tables.main_table import (
     split_settings,
     split_single_draws,
 )
+from sentprobe.probes.report.tables.short_notes import COMPLETE, SHORT
+from sentprobe.probes.report.tables.view import build_sections
 from sentprobe.probes.results.data_facts import DataFacts
 from sentprobe.probes.results.result import Condition, Result, Results, make_score
-from sentprobe.probes.statistics import accuracy_interval
+from sentprobe.probes.statistics import Correction, accuracy_interval
 from sentprobe.probes.trainer.presets import find_preset
 
 FACTS = DataFacts(train=4000, test=1000, word_types=318, sampling="mirror", seed=0, origin="its words")
@@ -100,6 +102,32 @@ def test_a_draw_that_is_not_finished_stays_apart() -> None:
     tables = split_settings(Results((*DRAWS, *more)))
     assert [list_seeds(table) for table in tables] == [[0, 10], [20]]
     assert describe_differences(tables) == ("table 1 of 2, seed 0 and 10", "table 2 of 2, seed 20")
+
+
+def test_the_notes_name_the_results_that_only_other_draws_have() -> None:
+    more = [make_draw(seed, 800, task="SemRole") for seed in (0, 10)]
+    notes = [text for _, _, text in build_sections(Results((*DRAWS, *more)), CellStyle())]
+    assert "Unequal draws" not in notes[0]
+    assert "Unequal draws: seed 20 without bilstm-max on SemRole, so other draws stand in" in notes[1]
+    assert all(len(text.splitlines()) <= 4 for text in notes)
+    other = find_missing_cells([Results(DRAWS[:1]), Results((replace(DRAWS[1], preset=find_preset("senteval")),))])
+    assert other == ((), ())
+    named = [replace(record, encoder=f"bow?seed={record.seed}") for record in DRAWS]
+    assert find_missing_cells([Results((record,)) for record in named]) == ((), (), ())
+
+
+def test_the_notes_name_the_encoders_with_fewer_probes() -> None:
+    uneven = Results((make_draw(0, 878, 876), make_draw(0, 700, encoder="bow")))
+    for notes in (SHORT, COMPLETE):
+        ((_, _, text),) = build_sections(uneven, CellStyle(), notes)
+        assert "Fewer than 2 probes: bow on Order." in text
+
+
+def test_comparisons_over_fewer_draws_are_named() -> None:
+    more = [make_draw(seed, 500 + seed, encoder="bow") for seed in (0, 10)]
+    comparisons = compare_encoders(Results((*DRAWS, *more, *(make_draw(s, 600, encoder="x") for s in (0, 10, 20)))))
+    text = describe_comparisons(comparisons, correction=Correction.HOLM)
+    assert "Unequal draws: over 2 draws bilstm-max - bow on Order, bow - x on Order; all else over 3." in text
 
 
 def test_draws_of_natural_text_may_be_of_not_quite_as_many_items() -> None:
