@@ -72,7 +72,8 @@ def _describe_outcome(compared: Sequence[Comparison]) -> str:
 
 def describe_chance_test(test: ChanceTest) -> str:
     """Describe a control, its accuracy and its test against chance."""
-    name = ", ".join((CONTROL_NAMES[test.condition], *identify_control(test.draws[0], test.condition)[2:]))
+    condition, _, shared = identify_control(test.draws[0], test.condition)
+    name = ", ".join(filter(None, (CONTROL_NAMES[condition], shared)))
     figure = test.figure
     return f"{name}: {100 * figure.accuracy:.1f}, chance {100 * figure.chance:.1f}; p {format_equation(test.p)}"
 

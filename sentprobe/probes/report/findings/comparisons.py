@@ -6,7 +6,7 @@ from statistics import mean
 from typing import Any
 
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
-from sentprobe.errors import ResultsError, UsageError, format_count, suggest
+from sentprobe.errors import ResultsError, UsageError, suggest
 from sentprobe.probes.report.findings import encoder_variants
 from sentprobe.probes.report.findings.draws import differ_in_draw
 from sentprobe.probes.report.findings.paired_tests import (
@@ -336,15 +336,13 @@ PAIRED_T_TEST = "paired t-test (Adi et al. 2017)"
 
 
 def _describe_unequal_draws(comparisons: Sequence[Comparison]) -> str:
-    """Return the comparisons over fewer draws than others; empty: there are none."""
+    """Return the note on comparisons over fewer draws than others; empty: there are none."""
     most = max((comparison.draws for comparison in comparisons), default=0)
-    fewer: dict[int, list[str]] = {}
-    for comparison in comparisons:
-        if comparison.draws < most:
-            name = f"{comparison.first.encoder} - {comparison.second.encoder} on {comparison.first.task}"
-            fewer.setdefault(comparison.draws, []).append(name)
-    texts = [f"over {format_count(draws, 'draw')} {', '.join(names)}" for draws, names in sorted(fewer.items())]
-    return f"Unequal draws: {'; '.join(texts)}; all else over {most}." if texts else ""
+    names = (
+        f"{c.first.encoder} - {c.second.encoder} on {c.first.task} ({c.draws})" for c in comparisons if c.draws < most
+    )
+    text = ", ".join(names)
+    return f"Fewer than {most} draws: {text}." if text else ""
 
 
 def describe_tests(

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from sentprobe.probes.report.findings.paired_tests import (
     ROUNDING,
     are_constant,
-    build_answer_reader,
     have_shared_items,
     name_side,
+    sum_answers,
 )
 from sentprobe.probes.report.findings.shared_variance import (
     DrawGains,
@@ -54,7 +54,7 @@ class Figure:
     """The test of several draws against chance; None for one draw."""
 
 
-Cell: TypeAlias = tuple[Sequence[Result], Condition]
+ConditionCell: TypeAlias = tuple[Sequence[Result], Condition]
 """The results of an encoder on a task, one for each draw, and a condition that all of them have."""
 
 
@@ -64,7 +64,7 @@ def compute_figure(draws: Sequence[Result], condition: Condition) -> Figure | No
     return compute_figures([(scored, condition)])[0] if scored else None
 
 
-def compute_figures(cells: Sequence[Cell]) -> list[Figure]:
+def compute_figures(cells: Sequence[ConditionCell]) -> list[Figure]:
     """Return the figures of cells of one table.
 
     One draw has the interval of its score, and the binomial test against chance on the effective number of items.
@@ -76,13 +76,12 @@ def compute_figures(cells: Sequence[Cell]) -> list[Figure]:
     return [_fix_figure(figure) if _is_fixed(cell) else figure for figure, cell in zip(figures, cells, strict=True)]
 
 
-def _is_fixed(cell: Cell) -> bool:
+def _is_fixed(cell: ConditionCell) -> bool:
     """Return whether a part of the items of each unit, always the same, is right: a bag of words on mirror pairs."""
     draws, condition = cell
-    sum_answers = build_answer_reader()
-    answers = [sum_answers(result, condition) for result in draws]
-    share = answers[0].sums[0] / answers[0].sizes[0]
-    return 0 < share < 1 and min(len(a.sums) for a in answers) >= LEAST_UNITS and are_constant(answers)
+    sums, sizes = zip(*(sum_answers(result, condition) for result in draws), strict=True)
+    has_part = 0 < sums[0][0] < sizes[0][0]
+    return has_part and min(map(len, sums)) >= LEAST_UNITS and are_constant(draws, condition)
 
 
 def _fix_figure(figure: Figure) -> Figure:
@@ -92,26 +91,24 @@ def _fix_figure(figure: Figure) -> Figure:
     return replace(figure, interval=Interval(figure.accuracy, figure.accuracy), half_width=half_width, chance_p=p)
 
 
-def _test_draws(cells: Sequence[Cell]) -> Iterator[GainTest]:
+def _test_draws(cells: Sequence[ConditionCell]) -> Iterator[GainTest]:
     """Yield the test of each cell's gains over chance."""
-    sum_answers = build_answer_reader()
     gains = []
     for draws, condition in cells:
-        answers = [sum_answers(result, condition) for result in draws]
         chance = fmean(result.majority for result in draws)
         gains.append(
             DrawGains(
                 by_draw=tuple(result.scores[condition].accuracy - chance for result in draws),
-                item_variance=fmean(compute_unit_variance(a.sums, a.sizes) for a in answers),
+                item_variance=fmean(compute_unit_variance(*sum_answers(result, condition)) for result in draws),
                 items=min(result.scores[condition].total for result in draws),
                 task=draws[0].task,
-                sides=(name_side(draws, condition, sum_answers), "chance"),
+                sides=(name_side(draws, condition), "chance"),
             )
         )
     yield from compute_shared_t_tests(gains)
 
 
-def _describe_one_draw(cell: Cell) -> Figure:
+def _describe_one_draw(cell: ConditionCell) -> Figure:
     (result,), condition = cell
     score = result.scores[condition]
     half_width = (score.interval.high - score.interval.low) / 2
@@ -144,7 +141,7 @@ def _test_items(draws: Sequence[Result], condition: Condition) -> float:
     return binomial_p_value(float(answers.mean()) * effective, effective, fmean(result.majority for result in draws))
 
 
-def _join_draws(cell: Cell, test: GainTest) -> Figure:
+def _join_draws(cell: ConditionCell, test: GainTest) -> Figure:
     draws, condition = cell
     scores = [result.scores[condition] for result in draws]
     spread = decompose_spread([[seed.accuracy for seed in score.seeds] for score in scores])

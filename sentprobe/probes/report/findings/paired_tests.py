@@ -1,10 +1,10 @@
 """Paired tests of cells of a table: one draw by its test items, several draws by variances that all gains share."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import sqrt
 from statistics import fmean
-from typing import TypeAlias
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from sentprobe.probes.report.findings.shared_variance import (
     compute_shared_t_tests,
     compute_unit_variance,
 )
-from sentprobe.probes.results.result import Condition, Result
+from sentprobe.probes.results.result import Condition, Result, Score
 from sentprobe.probes.statistics import (
     Floats,
     Interval,
@@ -28,6 +28,9 @@ from sentprobe.probes.statistics import (
 
 LEVEL = 0.05
 """The level of every test of a table: a corrected p-value below it is significant."""
+
+ROUNDING = 1e-9
+"""Smaller differences are ties."""
 
 MatchedResults = tuple[tuple[Result, Result], ...]
 """The results of two encoders on one task, in each draw that both have."""
@@ -45,32 +48,25 @@ class DrawComparison(PairedComparison):
     test: GainTest
 
 
-ROUNDING = 1e-9
-"""Gains of a unit below this are ties."""
+@lru_cache(maxsize=1024)
+def _sum_answers(score: Score, units: tuple[int, ...]) -> tuple[Floats, Floats]:
+    return sum_by_unit(score.items(), units)
 
 
-@dataclass(frozen=True, slots=True)
-class UnitAnswers:
-    """The mean number of right answers over the probes of one draw, for each unit of test items."""
-
-    sums: Floats
-    sizes: Floats
+def sum_answers(result: Result, condition: Condition) -> tuple[Floats, Floats]:
+    """Return the right answers of a probe (the mean over seeds), and the number of items, of each unit."""
+    return _sum_answers(result.scores[condition], result.units)
 
 
-SummedAnswers: TypeAlias = Callable[[Result, Condition], UnitAnswers]
+def are_constant(draws: Sequence[Result], condition: Condition) -> bool:
+    """Return whether each unit of each draw has the same share of right answers."""
+    shares = [sums / sizes for sums, sizes in (sum_answers(result, condition) for result in draws)]
+    return bool(np.ptp(np.concatenate(shares)) < ROUNDING)
 
 
-def build_answer_reader() -> SummedAnswers:
-    """Return a function that sums the right answers of a result by unit, once for each result and condition."""
-    known: dict[tuple[int, Condition], UnitAnswers] = {}
-
-    def sum_answers(result: Result, condition: Condition) -> UnitAnswers:
-        key = (id(result), condition)
-        if key not in known:
-            known[key] = UnitAnswers(*sum_by_unit(result.scores[condition].items(), result.units))
-        return known[key]
-
-    return sum_answers
+def have_shared_items(draws: Sequence[Result]) -> bool:
+    """Return whether some of the draws have the same test items."""
+    return len({result.dataset_fingerprint for result in draws}) < len(draws)
 
 
 def compare_matched_results(
@@ -80,103 +76,76 @@ def compare_matched_results(
 
     - One draw: sign test and t-test over units.
     - Several draws: sign test over draws, and the t-test with a variance that is shared with the other matches of
-      several draws (:mod:`.shared_variance`). If draws have the same test items, their p-value is at least that of the
+      several draws (:mod:`.shared_variance`). If draws have the same test items, its p-value is at least that of the
       sign test over units, and the interval at least as wide as that for the choice of items.
 
     - conditions: the conditions to compare in each match
     """
-    sum_answers = build_answer_reader()
     sides = [*zip(matches, conditions, strict=True)]
-    gains = [_build_gains(matched, pair, sum_answers) for matched, pair in sides if len(matched) > 1]
+    gains = [_build_gains(*side) for side in sides if len(side[0]) > 1]
     tests = iter(zip(gains, compute_shared_t_tests(gains), strict=True))
     return [
-        _compare_draws(matched, pair, sum_answers, *next(tests))
-        if len(matched) > 1
-        else _compare_one_draw(*matched[0], pair)
-        for matched, pair in sides
+        _compare_draws(*side, *next(tests)) if len(side[0]) > 1 else _compare_one_draw(*side[0][0], side[1])
+        for side in sides
     ]
 
 
 def _compare_one_draw(first: Result, second: Result, conditions: ConditionPair) -> PairedComparison:
-    right = (
+    a, b = (
         np.array([seed.items() for seed in result.scores[condition].seeds])
         for result, condition in zip((first, second), conditions, strict=True)
     )
-    return compare_items(*right, first.units)
+    return compare_items(a, b, first.units)
 
 
-def _build_gains(matched: MatchedResults, conditions: ConditionPair, sum_answers: SummedAnswers) -> DrawGains:
-    by_draw, variances, items = [], [], []
-    for pair in matched:
-        first, second = (result.scores[condition] for result, condition in zip(pair, conditions, strict=True))
-        by_draw.append(first.accuracy - second.accuracy)
-        variances.append(compute_unit_variance(*_subtract_answers(pair, conditions, sum_answers)))
-        items.append(first.total)
-    sides = zip(zip(*matched, strict=True), conditions, strict=True)
-    first_side, second_side = (name_side(draws, condition, sum_answers) for draws, condition in sides)
+def _build_gains(matched: MatchedResults, conditions: ConditionPair) -> DrawGains:
+    first, second = zip(*matched, strict=True)
+    a, b = ([result.scores[c] for result in side] for side, c in zip((first, second), conditions, strict=True))
     return DrawGains(
-        by_draw=tuple(by_draw),
-        item_variance=fmean(variances),
-        items=min(items),
-        task=matched[0][0].task,
-        sides=(first_side, second_side),
+        by_draw=tuple(x.accuracy - y.accuracy for x, y in zip(a, b, strict=True)),
+        item_variance=fmean(compute_unit_variance(*_subtract_answers(pair, conditions)) for pair in matched),
+        items=min(score.total for score in a),
+        task=first[0].task,
+        sides=(name_side(first, conditions[0]), name_side(second, conditions[1])),
     )
 
 
-def name_side(draws: Sequence[Result], condition: Condition, sum_answers: SummedAnswers) -> Hashable:
+def name_side(draws: Sequence[Result], condition: Condition) -> Hashable:
     """Return the name of an encoder or control; None if its answers are the same in each unit and each draw.
 
     A bag of words is such a constant on mirror pairs: it is right on one item of each.
     """
-    answers = [sum_answers(result, condition) for result in draws]
-    if are_constant(answers):
+    if are_constant(draws, condition):
         return None
-    if condition is Condition.PROBE:
-        return draws[0].encoder
-    return (condition, *list_shared_properties(draws[0], condition))
+    return (
+        draws[0].encoder if condition is Condition.PROBE else (condition, *list_shared_properties(draws[0], condition))
+    )
 
 
-def are_constant(answers: Sequence[UnitAnswers]) -> bool:
-    """Return whether each unit of each draw has the same share of right answers."""
-    shares = np.concatenate([draw_answers.sums / draw_answers.sizes for draw_answers in answers])
-    return bool(np.ptp(shares) < ROUNDING)
-
-
-def _subtract_answers(
-    pair: tuple[Result, Result], conditions: ConditionPair, sum_answers: SummedAnswers
-) -> tuple[Floats, Floats]:
+def _subtract_answers(pair: tuple[Result, Result], conditions: ConditionPair) -> tuple[Floats, Floats]:
     """Return the sum of gains, and the number of items, of each unit."""
-    first, second = (sum_answers(result, condition) for result, condition in zip(pair, conditions, strict=True))
-    return first.sums - second.sums, first.sizes
+    (first, sizes), (second, _) = (sum_answers(result, c) for result, c in zip(pair, conditions, strict=True))
+    return first - second, sizes
 
 
-def have_shared_items(draws: Sequence[Result]) -> bool:
-    """Return whether some of the draws have the same test items."""
-    return len({result.dataset_fingerprint for result in draws}) < len(draws)
-
-
-def average_same_items(by_draw: Sequence[tuple[str, tuple[Floats, Floats]]]) -> tuple[Floats, Floats]:
-    """Return the sums and sizes of units, averaged over the draws of each dataset; datasets one after another.
-
-    - by_draw: the dataset of each draw, with the sum and the number of items of each of its units
-    """
-    datasets = dict.fromkeys(dataset for dataset, _ in by_draw)
-    parts = [[units for dataset, units in by_draw if dataset == name] for name in datasets]
-    sums = np.concatenate([np.mean([sums for sums, _ in part], axis=0) for part in parts])
-    return sums, np.concatenate([part[0][1] for part in parts])
+def _average_same_items(matched: MatchedResults, conditions: ConditionPair) -> tuple[Floats, Floats]:
+    """Return gains and sizes of the units of each dataset, averaged over its draws."""
+    by_dataset: dict[str, list[tuple[Floats, Floats]]] = {}
+    for pair in matched:
+        by_dataset.setdefault(pair[0].dataset_fingerprint, []).append(_subtract_answers(pair, conditions))
+    sums = [np.mean([gains for gains, _ in draws], axis=0) for draws in by_dataset.values()]
+    return np.concatenate(sums), np.concatenate([draws[0][1] for draws in by_dataset.values()])
 
 
 def _compare_draws(
-    matched: MatchedResults, conditions: ConditionPair, sum_answers: SummedAnswers, gains: DrawGains, test: GainTest
+    matched: MatchedResults, conditions: ConditionPair, gains: DrawGains, test: GainTest
 ) -> PairedComparison:
     p, half_width = test.p, test.half_width
     if have_shared_items([first for first, _ in matched]):
-        sums, sizes = average_same_items(
-            [(a.dataset_fingerprint, _subtract_answers((a, b), conditions, sum_answers)) for a, b in matched]
-        )
+        sums, sizes = _average_same_items(matched, conditions)
         p = max(p, compute_sign_test(int((sums > ROUNDING).sum()), int((sums < -ROUNDING).sum())))
-        item_variance = compute_unit_variance(sums, sizes)
-        half_width = max(half_width, student_quantile(0.95, max(1, len(sums) - 1)) * sqrt(item_variance))
+        deviation = sqrt(compute_unit_variance(sums, sizes))
+        half_width = max(half_width, student_quantile(0.95, max(1, len(sums) - 1)) * deviation)
     wins, losses = sum(gain > 0 for gain in gains.by_draw), sum(gain < 0 for gain in gains.by_draw)
     return DrawComparison(
         test=test,

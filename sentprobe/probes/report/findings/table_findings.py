@@ -30,12 +30,12 @@ from sentprobe.probes.report.findings.control_verdicts import (
 )
 from sentprobe.probes.report.findings.draws import group_by_cell
 from sentprobe.probes.report.findings.encoder_variants import is_same_model
-from sentprobe.probes.report.findings.mean_and_interval import Cell, Figure, compute_figure, compute_figures
+from sentprobe.probes.report.findings.mean_and_interval import ConditionCell, Figure, compute_figure, compute_figures
 from sentprobe.probes.report.findings.paired_tests import LEVEL, MatchedResults
 from sentprobe.probes.results.result import Condition, EncoderOnTask, Result, Results
 from sentprobe.probes.statistics import Correction, correct_p_values
 
-ControlKey: TypeAlias = tuple[Condition, *tuple[str, ...]]
+ControlKey: TypeAlias = tuple[Condition, str, str]
 """A control, its task, and the properties that encoders share to share it."""
 
 
@@ -115,7 +115,7 @@ def find_table(results: Results) -> TableFindings:
     """Return the findings of a table; the last tables are kept."""
     cells = [tuple(draws) for draws in group_by_cell(results)]
     controls = [*_list_free_controls(results)]
-    figure_cells: list[Cell] = [*((draws, Condition.PROBE) for draws in cells), *controls]
+    figure_cells: list[ConditionCell] = [*((draws, Condition.PROBE) for draws in cells), *controls]
     figures = compute_figures(figure_cells)
     p_values = correct_p_values([figure.chance_p for figure in figures], Correction.HOLM)
     tests = [
@@ -132,7 +132,7 @@ def find_table(results: Results) -> TableFindings:
     )
 
 
-def _list_free_controls(results: Results) -> Iterator[Cell]:
+def _list_free_controls(results: Results) -> Iterator[ConditionCell]:
     """Yield the draws of each control that may know the answer; encoders of one width share it."""
     by_control: dict[ControlKey, dict[int, Result]] = {}
     for condition in SOLVERS:
@@ -146,7 +146,7 @@ def _list_free_controls(results: Results) -> Iterator[Cell]:
 
 def identify_control(result: Result, condition: Condition) -> ControlKey:
     """Return what identifies a control in a table."""
-    return (condition, result.task, *list_shared_properties(result, condition))
+    return condition, result.task, ", ".join(list_shared_properties(result, condition))
 
 
 def _match_cells(cells: Sequence[Sequence[Result]]) -> Iterator[MatchedResults]:

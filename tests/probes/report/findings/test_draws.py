@@ -127,7 +127,7 @@ def test_comparisons_over_fewer_draws_are_named() -> None:
     more = [make_draw(seed, 500 + seed, encoder="bow") for seed in (0, 10)]
     comparisons = compare_encoders(Results((*DRAWS, *more, *(make_draw(s, 600, encoder="x") for s in (0, 10, 20)))))
     text = describe_comparisons(comparisons, correction=Correction.HOLM)
-    assert "Unequal draws: over 2 draws bilstm-max - bow on Order, bow - x on Order; all else over 3." in text
+    assert "Fewer than 3 draws: bilstm-max - bow on Order (2), bow - x on Order (2)." in text
 
 
 def test_draws_of_natural_text_may_be_of_not_quite_as_many_items() -> None:
