@@ -238,3 +238,14 @@ def test_chance_has_a_binomial_test_on_few_items() -> None:
         record = replace(sample("a", "ObjNum", 1), majority=1 / 6, scores={Condition.PROBE: make_score([answers], ())})
         (test,) = find_table(make_table(record)).cells.values()
         assert test.p == pytest.approx(p, rel=1e-4)
+
+
+@examples(40)
+@given(st.integers(330, 420), st.integers(-3, 3))
+def test_no_star_stands_above_a_note_that_the_same_figure_is_not_above_chance(right: int, more: int) -> None:
+    """`probe run natural` printed "* 36.7", and below it "not above chance (36.7)": two levels for one question."""
+    results = make_table(replace(sample("bow", "SubjNum", right, 333, 333, right + more), majority=1 / 3))
+    (cell,) = build_grid(results).rows[0].cells
+    text = describe_all(results)
+    assert not (cell.best and f"not above chance ({cell.text})" in text)
+    assert ("bag of random word vectors is above chance" in text) == bool(find_table(results).find_solvable_tasks())
