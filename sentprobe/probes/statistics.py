@@ -314,8 +314,9 @@ def compare_draws(first: Sequence[float], second: Sequence[float], *, items: int
     """Compare two encoders by their mean accuracies in the same draws, at least two.
 
     An observation is a draw, so tests and interval generalise to other draws. The sign test counts the draws in which
-    either is better. The t-test is paired over draws. In t-test and interval, the standard deviation is at least one
-    item of a draw: see :func:`t_test_draws`.
+    either is better. The t-test is paired over draws. In t-test and interval, the standard deviation is at least 1 /
+    items: a few differences may be equal by chance, as if they had no spread. Without this, two equally good encoders
+    differ "significantly" in up to 11% of pairs of draws.
 
     - items: number of test items of a draw; the smallest if they differ
 
@@ -332,18 +333,8 @@ def compare_draws(first: Sequence[float], second: Sequence[float], *, items: int
         wins=wins,
         losses=losses,
         sign_p=compute_sign_test(wins, losses),
-        t_p=t_test_draws(differences, items=items),
+        t_p=_t_test(differences, min_spread=1 / items),
     )
-
-
-def t_test_draws(differences: Floats, *, items: int) -> float:
-    """Return the p-value of the paired t-test over draws.
-
-    Accuracies are multiples of 1 / items, so a few differences may be equal by chance, as if they had no spread. Hence
-    the standard deviation is taken to be at least 1 / items. Without this, two equally good encoders differ
-    "significantly" in up to 11% of pairs of draws. With one draw p is 1.
-    """
-    return _t_test(differences, min_spread=1 / items)
 
 
 def compute_sign_test(wins: int, losses: int) -> float:
