@@ -111,23 +111,18 @@ def _list_cells(record: Result) -> set[EncoderOnTask]:
 
 
 def _are_other_draws(first: Results, second: Results) -> bool:
-    """Return whether two tables differ in their draws and cells only."""
+    """Return whether two tables have tasks in common, and differ in their draws and cells only."""
     pairs = [(a, b) for a, b in product(first.records, second.records) if a.task == b.task]
-    return (
-        not {*list_seeds(first)} & {*list_seeds(second)}
-        and bool(pairs)
-        and all(_have_same_questions(a, b) for a, b in pairs)
-        and all(differ_in_draw(a, b) for a, b in pairs if a.encoder == b.encoder)
-    )
+    if not pairs or {*list_seeds(first)} & {*list_seeds(second)}:
+        return False
+    return all(differ_in_draw(a, b) if a.encoder == b.encoder else _have_same_questions(a, b) for a, b in pairs)
 
 
 def _have_same_questions(first: Result, second: Result) -> bool:
     """Return whether two results have one classifier, and one dataset or draws of it."""
-    if (first.preset, first.labels) != (second.preset, second.labels):
-        return False
-    if first.dataset_fingerprint == second.dataset_fingerprint:
-        return True
-    return first.data is not None and second.data is not None and first.data.is_other_draw(second.data)
+    same_data = first.dataset_fingerprint == second.dataset_fingerprint
+    is_drawn = first.data is not None and second.data is not None and first.data.is_other_draw(second.data)
+    return first.preset == second.preset and (same_data or is_drawn)
 
 
 def list_seeds(results: Results) -> list[int]:

@@ -1,7 +1,6 @@
 """Notes below a table about its controls: their meaning and their verdicts."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from sentprobe.probes.report.findings.control_verdicts import (
     CONFIDENCE,
@@ -54,8 +53,13 @@ def describe_controls(results: Results) -> Iterator[str]:
     required, failed = _split_controls(runs)
     if required:
         yield from _describe_required_controls(required, failed)
-    for solvable in _judge_free_controls(results):
-        yield solvable.describe()
+    for task, condition, is_above, figures in _judge_free_controls(results):
+        control, meaning = SOLVERS[condition]
+        if is_above:
+            text = f"{task}: {control} above chance ({figures}), {meaning}"
+            yield f"{text}; compare encoders with it, not with chance."
+        else:
+            yield f"{task}: {control} not above chance ({figures})."
 
 
 def _define_random_controls(runs: Sequence[ControlRun]) -> str:
@@ -132,9 +136,9 @@ def summarize_controls(results: Results) -> Iterator[str]:
     if unchecked:
         names = join_names([f"{result.encoder} on {result.task}" for result in unchecked])
         yield f"No controls were run for {names}."
-    above_chance = [solvable for solvable in _judge_free_controls(results) if solvable.is_above]
-    for condition, (control, _) in SOLVERS.items():
-        tasks = [f"{s.task} ({s.figures})" for s in above_chance if s.condition is condition]
+    judged = [*_judge_free_controls(results)]
+    for solver, (control, _) in SOLVERS.items():
+        tasks = [f"{task} ({figures})" for task, condition, above, figures in judged if above and condition is solver]
         if tasks:
             verb = f"{control[0].upper()}{control[1:]}"
             yield f"{verb} above chance on {join_names(tasks)}: compare encoders with that there."
@@ -150,31 +154,12 @@ def join_names(names: Iterable[str], most: int = 2) -> str:
     return ", ".join(shown) + (f" and {hidden_count} more" if hidden_count > 0 else "")
 
 
-@dataclass(frozen=True, slots=True)
-class SolvableTask:
-    """The verdict of a control that may know the answer, on one task."""
-
-    task: str
-    condition: Condition
-    figures: str
-    """The accuracy in percent, or the lowest and highest of several widths."""
-    is_above: bool
-
-    def describe(self) -> str:
-        """Return the note."""
-        control, meaning = SOLVERS[self.condition]
-        if not self.is_above:
-            return f"{self.task}: {control} not above chance ({self.figures})."
-        text = f"{self.task}: {control} above chance ({self.figures}), {meaning}"
-        return f"{text}; compare encoders with it, not with chance."
-
-
-def _judge_free_controls(results: Results) -> Iterator[SolvableTask]:
-    """Yield the verdicts of the controls that may know the answer, task by task."""
+def _judge_free_controls(results: Results) -> Iterator[tuple[str, Condition, bool, str]]:
+    """Yield each task and control that may know the answer, whether it is above chance, and its figures."""
     by_task: dict[tuple[str, Condition], list[ChanceTest]] = {}
     for test in find_table(results).free_controls:
         by_task.setdefault((test.draws[0].task, test.condition), []).append(test)
     for (task, condition), tests in by_task.items():
         above = [test for test in tests if test.above]
         shown = sorted({f"{100 * test.figure.accuracy:.1f}" for test in above or tests}, key=float)
-        yield SolvableTask(task, condition, " to ".join(dict.fromkeys((shown[0], shown[-1]))), is_above=bool(above))
+        yield task, condition, bool(above), " to ".join(dict.fromkeys((shown[0], shown[-1])))
