@@ -9,12 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.statistics import (
-    compare_draws,
-    decompose_spread,
-    student_quantile,
-    two_sided_t_p_value,
-)
+from sentprobe.probes.statistics import compare_draws, decompose_spread, student_quantile, two_sided_t_p_value
 
 accuracy = st.integers(0, 1000).map(lambda right: right / 1000)
 draws = st.lists(st.lists(accuracy, min_size=1, max_size=5), min_size=2, max_size=5)

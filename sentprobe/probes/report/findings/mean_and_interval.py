@@ -39,7 +39,7 @@ class Figure:
     interval: Interval
     """95% interval of the mean."""
     half_width: float | None
-    """Half the width of the interval; None for a single probe."""
+    """Half the width of the interval before it is cut at 0 or 1; None for a single probe."""
     items: int
     """The number of test items; the smallest of several draws."""
     chance: float
@@ -145,7 +145,7 @@ def _join_draws(cell: ConditionCell, test: GainTest) -> Figure:
     draws, condition = cell
     scores = [result.scores[condition] for result in draws]
     spread = decompose_spread([[seed.accuracy for seed in score.seeds] for score in scores])
-    half_width, p = test.half_width, test.p
+    half_width, p = min(test.half_width, max(spread.mean, 1 - spread.mean)), test.p
     interval = Interval(max(0.0, spread.mean - half_width), min(1.0, spread.mean + half_width))
     if have_shared_items(draws):
         answers, units = _pool_items(draws, condition)

@@ -15,6 +15,7 @@ from sentprobe.probes.report.findings.comparisons import Comparison, compare_enc
 from sentprobe.probes.report.findings.table_findings import find_marked_cells, find_table
 from sentprobe.probes.report.tables.complete_notes import describe_all
 from sentprobe.probes.report.tables.main_table import build_grid
+from sentprobe.probes.results.data_facts import DataFacts
 from sentprobe.probes.results.result import Condition, Result, Results, Score, make_score
 from sentprobe.probes.statistics import Interval
 
@@ -108,7 +109,14 @@ def make_cell(
         for condition, answer in zip((Condition.PROBE, Condition.BAG_OF_WORDS), answers, strict=True)
     }
     return replace(
-        sample(encoder, task, 500), seed=seed, scores=scores, units=units, dataset_fingerprint=f"{task} {seed}"
+        sample(encoder, task, 500),
+        seed=seed,
+        data=DataFacts(train=400, test=400, word_types=9, seed=seed, origin="its words"),
+        dataset_fingerprint=f"{task} {seed}",
+        encoder_fingerprint=f"{encoder} {seed}",
+        encoder_seed=seed,
+        scores=scores,
+        units=units,
     )
 
 
@@ -249,3 +257,29 @@ def test_no_star_stands_above_a_note_that_the_same_figure_is_not_above_chance(ri
     text = describe_all(results)
     assert not (cell.best and f"not above chance ({cell.text})" in text)
     assert ("bag of random word vectors is above chance" in text) == bool(find_table(results).find_solvable_tasks())
+
+
+@examples(20)
+@given(steady_tables())
+def test_compare_decides_as_the_table(records: list[Result]) -> None:
+    results = Results(tuple(records))
+    compared = {
+        frozenset((comparison.first.cell, comparison.second.cell)): comparison.p
+        for comparison in compare_encoders(results)
+    }
+    for comparison in find_table(results).comparisons:
+        pair = frozenset((comparison.first.cell, comparison.second.cell))
+        assert compared[pair] == pytest.approx(comparison.p)
+
+
+@given(st.lists(st.integers(0, 6), min_size=2, max_size=4))
+def test_plus_minus_does_not_leave_0_to_100(counts: list[int]) -> None:
+    scores = [make_score([make_seed_score([item < count for item in range(6)])], ()) for count in counts]
+    records = [
+        replace(sample("a", "ObjNum", 1), seed=seed, dataset_fingerprint=str(seed), scores={Condition.PROBE: score})
+        for seed, score in enumerate(scores)
+    ]
+    figure = find_table(Results(tuple(records))).cells["a", "ObjNum"].figure
+    assert figure.half_width is not None
+    assert figure.half_width <= max(figure.accuracy, 1 - figure.accuracy)
+    assert 0 <= figure.interval.low <= figure.accuracy <= figure.interval.high <= 1
