@@ -145,7 +145,7 @@ def _list_free_controls(results: Results) -> Iterator[ConditionCell]:
 
 
 def identify_control(result: Result, condition: Condition) -> ControlKey:
-    """Return what identifies a control in a table."""
+    """Return the key of a control in a table."""
     return condition, result.task, ", ".join(list_shared_properties(result, condition))
 
 
