@@ -119,7 +119,7 @@ def _are_other_draws(first: Results, second: Results) -> bool:
 
 
 def _have_same_questions(first: Result, second: Result) -> bool:
-    """Return whether two results have one classifier, and one dataset or draws of it."""
+    """Return whether two results have one classifier, and the same dataset or draws of one."""
     same_data = first.dataset_fingerprint == second.dataset_fingerprint
     is_drawn = first.data is not None and second.data is not None and first.data.is_other_draw(second.data)
     return first.preset == second.preset and (same_data or is_drawn)

@@ -55,7 +55,7 @@ class Figure:
 
 
 ConditionCell: TypeAlias = tuple[Sequence[Result], Condition]
-"""The results of an encoder on a task, one for each draw, and a condition that all of them have."""
+"""The results of an encoder on a task, one for each draw, and a condition of all these results."""
 
 
 def compute_figure(draws: Sequence[Result], condition: Condition) -> Figure | None:

@@ -100,8 +100,10 @@ def _build_cell(results: Results, draws: Sequence[Result], condition: Condition,
     if figure is None:
         return GridCell("")
     has_few_items = figure.items < FEW_ITEMS
-    text = format_figure(figure, intervals=style.intervals or has_few_items)
-    text += f" ({format_count(figure.items, 'item')})" if has_few_items else ""
+    text = format_figure(figure, intervals=style.intervals)
+    if has_few_items:
+        interval = format_figure(replace(figure, half_width=None), intervals=True)
+        text = f"{interval} ({format_count(figure.items, 'item')})"
     between = {"draws": figure.between_draws, "probes": figure.between_probes} if style.sources else {}
     parts = [f"{source} {_format_percent(part)}" for source, part in between.items() if part is not None]
     return GridCell(text + (f" ({', '.join(parts)})" if parts else ""))
