@@ -110,9 +110,9 @@ class Scenario:
         noise = rng.standard_normal((tables, MOST_DRAWS, tasks, encoders))
         common = rng.standard_normal((tables, MOST_DRAWS, 1, encoders))
         noise = np.sqrt(1 - self.across_tasks) * noise + np.sqrt(self.across_tasks) * common
-        noise *= self.deviations(rng, expected.shape)[:, np.newaxis]
-        expected = expected[:, np.newaxis]
         largest = np.minimum(expected, 1 - expected)  # at both ends alike, so that the mean stays
+        noise *= np.minimum(self.deviations(rng, expected.shape), largest / 2.5)[:, np.newaxis]
+        expected, largest = expected[:, np.newaxis], largest[:, np.newaxis]
         failed = rng.random(noise.shape) < self.failures
         return np.maximum(0.0, expected + np.clip(noise, -largest, largest) - 0.15 * failed)
 
@@ -231,8 +231,14 @@ def list_scenarios() -> list[Scenario]:
         Scenario(name="very unequal noise (log sd 1.5)", deviations=sample_lognormal_deviations(0.01, 1.5)),
         Scenario(name="one noisy encoder", deviations=set_deviations(0.005, noisy=0.06, encoder=0)),
         Scenario(name="one noisy task", deviations=set_deviations(0.005, noisy=0.06, task=4)),
-        Scenario(name="one noisy cell", deviations=set_deviations(0.005, noisy=0.06, task=4, encoder=0)),
-        Scenario(name="one very noisy cell", deviations=set_deviations(0.005, noisy=0.2, task=4, encoder=0)),
+        Scenario(
+            name="one cell with noise of 6 points", deviations=set_deviations(0.005, noisy=0.06, task=4, encoder=0)
+        ),
+        Scenario(
+            name="one cell with noise of 12 points",
+            deviations=set_deviations(0.005, noisy=0.12, task=4, encoder=0),
+            best=(0.7,),
+        ),
         Scenario(name="noise shared by all tasks", deviations=use_equal_deviations(0.03), across_tasks=0.9),
         Scenario(name="40 items", deviations=steady, shape=few),
         Scenario(name="40 items, noise", deviations=use_equal_deviations(0.04), shape=few),
