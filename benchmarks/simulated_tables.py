@@ -5,7 +5,7 @@ which all encoders share, and of noise of the encoder's own. The threshold gives
 accuracy: the expected accuracy, plus noise of probe training. Noise never changes the expected accuracy.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -143,13 +143,17 @@ def simulate_tables(scenario: Scenario, seed: tuple[int, ...], *, tables: int, d
 def simulate_from_accuracies(scenario: Scenario, rng: Generator, expected: Floats) -> SimulatedTables:
     """Simulate the answers of tables with *expected* accuracies, (tables, tasks, encoders)."""
     accuracies = scenario.sample_accuracies(rng, expected)
-    first, second = np.array(scenario.shape.pairs).T
-    parts = [_simulate_task(scenario, rng, accuracies, task) for task in range(expected.shape[1])]
-    gains, item_variances = (np.concatenate(values, axis=-1) for values in zip(*parts, strict=True))
-    differences = expected[..., first] - expected[..., second]
+    moments = [_simulate_task(scenario, rng, accuracies, task) for task in range(expected.shape[1])]
+    return collect_moments(scenario.shape, expected, moments)
+
+
+def collect_moments(shape: Shape, expected: Floats, moments: Sequence[tuple[Floats, Floats]]) -> SimulatedTables:
+    """Join the gains, and their variances by items, of all tasks."""
+    gains, item_variances = (np.concatenate(values, axis=-1) for values in zip(*moments, strict=True))
+    first, second = np.array(shape.pairs).T
     return SimulatedTables(
-        shape=scenario.shape,
-        expected=differences.reshape(len(expected), -1),
+        shape=shape,
+        expected=(expected[..., first] - expected[..., second]).reshape(len(expected), -1),
         gains=gains,
         item_variances=np.where(item_variances < 1e-12, 0.0, item_variances),
     )
@@ -159,7 +163,7 @@ def _simulate_task(scenario: Scenario, rng: Generator, accuracies: Floats, task:
     """Return the gains, and their variances by items, of one task: (tables, draws, pairs) each."""
     units = scenario.shape.items[task] // scenario.unit_size
     parts = [
-        compute_pair_moments(sums, scenario) for sums in _sample_unit_sums(scenario, rng, accuracies[:, :, task], units)
+        compute_pair_moments(sums, scenario) for sums in sample_unit_sums(scenario, rng, accuracies[:, :, task], units)
     ]
     gains, variances = (np.concatenate(values) for values in zip(*parts, strict=True))
     return gains, variances
@@ -185,7 +189,7 @@ def check_item_variances(scenario: Scenario) -> None:
     """Compare :func:`compute_pair_moments` with the function of the product, on one task of one table."""
     rng, size = Generator(SFC64(0)), scenario.unit_size
     accuracies = scenario.sample_accuracies(rng, scenario.sample_expected_accuracies(rng, 1, differ=True))
-    (sums,) = _sample_unit_sums(scenario, rng, accuracies[:, :, 0], scenario.shape.items[0] // size)
+    (sums,) = sample_unit_sums(scenario, rng, accuracies[:, :, 0], scenario.shape.items[0] // size)
     _, variances = compute_pair_moments(sums[0, 0], scenario)
     units = np.repeat(np.arange(sums.shape[-1]), size)
     for (first, second), variance in zip(scenario.shape.pairs, variances, strict=True):
@@ -194,7 +198,7 @@ def check_item_variances(scenario: Scenario) -> None:
             raise SystemExit(f"{scenario.name}: the variance by items differs from that of the product")
 
 
-def _sample_unit_sums(
+def sample_unit_sums(
     scenario: Scenario, rng: Generator, accuracies: Floats, units: int
 ) -> Iterator[NDArray[np.float32]]:
     """Yield the number of right answers of each unit, (tables, draws, encoders, units), some tables at a time."""
