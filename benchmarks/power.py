@@ -363,9 +363,9 @@ differences. At a true rate of 5% the standard error is {error:.1f}.
 FALSE_CLAIMS_TEXT = """
 
 The worst case is one encoder whose probes differ by 12 points between draws on one task, while all others are steady.
-If two draws agree by chance, nothing in the table shows the noise: 5.8% (standard error 0.3) in 5,000 further tables.
-Larger noise is worse: use three draws or more. With (independent - 1) nu / 4 prior degrees of freedom, instead of nu / 6,
-the figure was 9.9.
+If two draws agree by chance, nothing in the table shows the noise. With other seeds and 5,000 tables, the larger figure
+is 5.8 (standard error 0.3). Larger noise is worse: use three draws or more. With (independent - 1) nu / 4 degrees of
+freedom for the prior, instead of nu / 6, the figure was 9.9.
 """
 POWER_NOTE = """\
 True differences that are significant.
