@@ -31,7 +31,7 @@ class FittedEffects:
 def fit_effects(answers: Floats, log_deviations: Floats) -> FittedEffects:
     """Fit the effects by Newton's method, for given deviations of encoders in draws and of items.
 
-    The items' effects are eliminated, as no two of them have an answer in common.
+    The effects of items are eliminated, as two items have no answer in common.
 
     - answers: (draws, encoders, items) of 0 and 1
     - log_deviations: (2,)

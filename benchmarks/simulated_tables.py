@@ -114,7 +114,8 @@ class Scenario:
         noise *= np.minimum(self.deviations(rng, expected.shape), largest / 2.5)[:, np.newaxis]
         expected, largest = expected[:, np.newaxis], largest[:, np.newaxis]
         failed = rng.random(noise.shape) < self.failures
-        return np.maximum(0.0, expected + np.clip(noise, -largest, largest) - 0.15 * failed)
+        accuracies: Floats = np.maximum(0.0, expected + np.clip(noise, -largest, largest) - 0.15 * failed)
+        return accuracies
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,8 +181,8 @@ def compute_pair_moments(sums: NDArray[np.float32], scenario: Scenario) -> tuple
     totals = sums.sum(axis=-1, dtype=np.float64)
     centred = sums - (totals / units)[..., np.newaxis].astype(np.float32)
     products = (centred @ centred.swapaxes(-1, -2)).astype(np.float64) / items**2 * units / (units - 1)
-    own = np.einsum("...ii->...i", products)
-    variances = own[..., first] + own[..., second] - 2 * products[..., first, second]
+    own_products = np.einsum("...ii->...i", products)
+    variances = own_products[..., first] + own_products[..., second] - 2 * products[..., first, second]
     return (totals[..., first] - totals[..., second]) / items, variances
 
 
@@ -203,10 +204,10 @@ def sample_unit_sums(
 ) -> Iterator[NDArray[np.float32]]:
     """Yield the number of right answers of each unit, (tables, draws, encoders, units), some tables at a time."""
     thresholds = ndtri(accuracies).astype(np.float32)[..., np.newaxis]
-    own = 1 - scenario.difficulty
+    own_share = 1 - scenario.difficulty
     alone, together, shared = (
         np.float32(share**0.5)
-        for share in (own * (1 - scenario.unit_noise), own * scenario.unit_noise, scenario.difficulty)
+        for share in (own_share * (1 - scenario.unit_noise), own_share * scenario.unit_noise, scenario.difficulty)
     )
     for start in range(0, len(accuracies), TABLES_AT_ONCE):
         part = thresholds[start : start + TABLES_AT_ONCE]
