@@ -14,6 +14,7 @@ from sentprobe.commands.shared import completion
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.given_options import list_given_options
 from sentprobe.commands.shared.interruption import describe_resumption, report_interruption
+from sentprobe.commands.shared.output_paths import INPUT, INPUT_SPEC
 from sentprobe.commands.shared.table_output import print_reuse
 from sentprobe.commands.shared.task_list import CommandWithTaskList
 from sentprobe.disk.files import find_cache_directory
@@ -41,13 +42,14 @@ def run(
             help="compeval, natural TABLE (analyze), or datasets.",
             autocompletion=completion.complete_suite,
         ),
+        INPUT,
     ],
     encoder: opt.EncodersOption = None,
     task: opt.TaskOption = None,
     out: opt.ResultsOption = None,
     force: opt.ForceOption = False,
     config: Annotated[  # noqa: ARG001 - read by its callback
-        Path | None, typer.Option(metavar="FILE", help=CONFIG_HELP, callback=read_run_file, is_eager=True)
+        Path | None, typer.Option(metavar="FILE", help=CONFIG_HELP, callback=read_run_file, is_eager=True), INPUT
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only list missing results and estimate the time.")
@@ -88,6 +90,7 @@ def run(
             "al., else one-hot.",
             autocompletion=completion.complete_probe_vectors,
         ),
+        INPUT_SPEC,
     ] = None,
     device: Annotated[
         str,

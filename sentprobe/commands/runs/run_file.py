@@ -68,7 +68,7 @@ def _find_key(parameter: inspect.Parameter) -> str:
 
 
 def _build_setting(parameter: inspect.Parameter) -> Setting:
-    kind, option = get_args(parameter.annotation)
+    kind, option, *_ = get_args(parameter.annotation)
     if type(None) in get_args(kind):
         (kind,) = set(get_args(kind)) - {type(None)}
     is_list = get_origin(kind) is list
