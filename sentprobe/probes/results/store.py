@@ -253,6 +253,7 @@ def write_run_file(path: Path, text: str) -> None:
     """
     run_file = path / RUN_FILE
     with _convert_read_errors(path, "cannot write results here"):
+        _reject_links(path)
         if not text:
             run_file.unlink(missing_ok=True)
         elif not run_file.is_file() or run_file.read_bytes() != text.encode():
@@ -261,10 +262,20 @@ def write_run_file(path: Path, text: str) -> None:
 
 def _check_ownership(path: Path) -> None:
     marker = path / MARKER
+    _reject_links(path)
     if marker.exists():
         _check_marker(marker)
     elif not _is_possibly_ours(path) and not marker.exists():  # another process may have made the marker
         raise UsageError(f"{path}: not empty, and not a directory of sentprobe's results")
+
+
+def _reject_links(directory: Path) -> None:
+    """Raise UsageError if a file of results is a link, because writing it would change the file that it names."""
+    subfolders = (directory / name for name in ("items", "geometry", "learned"))
+    files = (file for folder in subfolders for file in (folder, *folder.glob("*")))
+    for path in (*directory.glob("*.json"), directory / RUN_FILE, *files):
+        if path.is_symlink():
+            raise UsageError(f"{path}: is a link, through which no results are written; put the file itself there")
 
 
 def _check_marker(marker: Path) -> None:
