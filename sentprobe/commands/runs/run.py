@@ -113,6 +113,12 @@ def run(
             "for encoding, one for training.",
         ),
     ] = None,
+    wait: Annotated[
+        int,
+        opt.declare_option(
+            opt.MACHINE, "--wait", metavar="MINUTES", min=0, help="Wait for another process that locks --out."
+        ),
+    ] = 10,
     cache: opt.CacheOption = True,
     natural: opt.NaturalOptions,
     methods: MethodOptions,
@@ -153,6 +159,7 @@ def run(
         placement=req.RunPlacement(
             out=out,
             force=force,
+            wait=60 * wait,
             cache=Cache(find_cache_directory()) if cache else None,
             command=opt.format_command_line(),
             run_file=format_run_file(context, parsed_targets.suites),

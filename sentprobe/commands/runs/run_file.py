@@ -19,7 +19,7 @@ from sentprobe.commands.shared.given_options import SUITE_OPTIONS
 from sentprobe.errors import FormatError, UsageError, path_error, suggest
 from sentprobe.values import parse_toml
 
-UNWRITTEN_KEYS = ("config", "force", "dry-run")
+UNWRITTEN_KEYS = ("config", "force", "dry-run", "wait")
 """The keys that a run file leaves out."""
 
 CONFIG_HELP = "Options from a file; the command line wins."

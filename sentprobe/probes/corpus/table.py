@@ -260,7 +260,7 @@ def lock_table_folder(out: Path, *, force: bool) -> Iterator[None]:
         try:
             out.mkdir(parents=True, exist_ok=True)
             _check_folder(out)
-            is_locked = stack.enter_context(hold_lock(out, wait=False))
+            is_locked = stack.enter_context(hold_lock(out))
             if is_locked:
                 _prepare_folder(out, force=force)
         except OSError as error:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from sentprobe.disk.files import RESULTS_MARKER, RUN_FILE, write_atomically
-from sentprobe.disk.locks import LOCK, hold_lock
-from sentprobe.errors import ResultsError, SentprobeError, UsageError, path_error
+from sentprobe.disk.locks import LOCK, hold_lock, read_holder
+from sentprobe.errors import ResultsError, SentprobeError, UsageError, format_count, format_message, path_error
 from sentprobe.probes.results.data_facts import parse_data_facts
 from sentprobe.probes.results.result import (
     MULTI_PROBE_CONDITIONS,
@@ -301,14 +301,29 @@ def _is_half_written(path: Path) -> bool:
     return path.name == LOCK or (is_own_name and path.name.endswith(".part"))
 
 
+WAIT_SECONDS = 600.0
+"""Default for the time that a run waits for another process that has locked the results folder."""
+
+
 @contextmanager
-def lock_directory(directory: Path) -> Iterator[None]:
-    """Lock a results folder against other writers; wait for them first.
+def lock_directory(directory: Path, *, wait: float = WAIT_SECONDS) -> Iterator[None]:
+    """Lock a results folder against other writers; wait for another writer for at most *wait* seconds.
 
     Raises:
-        UsageError, ResultsError: it is not writable.
+        UsageError: it is not writable.
+        ResultsError: it is not writable, or another process still holds the lock.
     """
-    with _convert_read_errors(directory, "cannot write results here"), hold_lock(directory, wait=True):
+    limit = f"{format_count(round(wait / 60), 'minute')} (--wait) for its lock, held by"
+
+    def report(holder: str) -> None:
+        log.warning("%s", format_message(f"{directory}: waiting at most {limit} {holder}"))
+
+    with (
+        _convert_read_errors(directory, "cannot write results here"),
+        hold_lock(directory, wait=wait, report=report) as is_locked,
+    ):
+        if not is_locked:
+            raise ResultsError(f"{directory}: waited {limit} {read_holder(directory)}")
         yield
 
 
