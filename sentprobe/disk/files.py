@@ -33,6 +33,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
         temporary.chmod(0o666 & ~_read_umask())
         sync_path(temporary)
         temporary.replace(target)
+        sync_parent(target)
 
 
 @contextmanager
@@ -58,6 +59,7 @@ def atomic_folder(path: Path, *, check: Callable[[], None] = lambda: None) -> It
         check()  # another process may have written there
         sync_folder(new_folder)
         _replace_folder(new_folder, target)
+        sync_parent(target)
 
 
 @contextmanager
@@ -124,6 +126,12 @@ def sync_path(path: Path) -> None:
             raise
     finally:
         os.close(file)
+
+
+def sync_parent(path: Path) -> None:
+    """Flush the folder of a renamed path to the disk, so that the new name survives a crash."""
+    with suppress(PermissionError):  # a folder that may be written but not read
+        sync_path(path.parent)
 
 
 def make_parent_folder(path: Path) -> None:

@@ -128,6 +128,7 @@ def build_into(
     for name, result in build_all(suite, command=command, reporter=reporter):
         if isinstance(result, ProbeDataset):
             stored = rename_as_published(result) if published else result
+            formats.remove_folder_readme(out)  # an interrupted command leaves none, rather than an old one
             formats.write_dataset(stored, paths[name], format=fmt)
             if suffix:
                 formats.write_split_files(result, out / formats.PARQUET / name)

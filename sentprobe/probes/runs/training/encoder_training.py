@@ -304,6 +304,7 @@ def save_model(
             files.sync_folder(part)
             for name in (folders.WORDS, folders.WEIGHTS, config.CONFIG_FILE):
                 (part / name).replace(plan.out / name)
+            files.sync_path(plan.out)
     except OSError as error:
         raise path_error(plan.out, "cannot write the model", error) from error
 
