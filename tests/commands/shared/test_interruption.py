@@ -1,10 +1,14 @@
 """Ctrl-C: each command prints which work is kept, and how to resume."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from in_process import Command
+from processes import ENVIRONMENT
 
+from sentprobe import cli
 from sentprobe.commands.data import build
 from sentprobe.probes.runs import run as runs
 
@@ -52,3 +56,37 @@ def test_embedding(
     code, out, err = command(*arguments, *options)
     assert (code, out) == (130, "")
     assert err.splitlines()[-1] == f"probe: stopped; {kept}"
+
+
+def test_a_second_interruption_while_the_first_is_reported(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = iter([KeyboardInterrupt()])
+
+    def interrupt_once(*texts: object, **named: object) -> None:
+        for error in lines:
+            raise error
+        print(*texts, **named)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(cli, "print", interrupt_once, raising=False)
+    assert command("show", "none") == (130, "", "probe: stopped\n")
+
+
+INTERRUPTED_AT_EXIT = """
+import atexit, signal, sys
+from sentprobe.cli import probe
+
+class Freed:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+atexit.register(signal.raise_signal, signal.SIGINT)
+atexit.register(Freed)
+sys.argv = ["probe", "show", "none"]
+probe()
+"""
+
+
+def test_an_interruption_at_exit_has_no_traceback() -> None:
+    line = [sys.executable, "-c", INTERRUPTED_AT_EXIT]
+    done = subprocess.run(line, capture_output=True, text=True, env=ENVIRONMENT, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "probe: none: not a directory of sentprobe's results\n"
