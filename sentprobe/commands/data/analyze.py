@@ -94,7 +94,7 @@ def analyze(
         command=format_table_command(sources, parser, reading),
         force=force,
     )
-    with report_interruption(describe_resumption(out)), show_bars(notes=True) as reporter:
+    with report_interruption(lambda: describe_resumption(out)), show_bars(notes=True) as reporter:
         pace = AnalysisProgress()
         table = make_table(plan, machines, reporter, pace)
     print_table(table, pace)

@@ -150,7 +150,7 @@ def geometry(
         command=opt.format_command_line(),
     )
     with (
-        report_interruption(describe_resumption(out) if out else "use --out to keep results and resume a run"),
+        report_interruption(lambda: describe_resumption(out) if out else "use --out to keep results and resume a run"),
         limit_threads(threads),
         show_bars() as reporter,
     ):

@@ -13,7 +13,7 @@ from sentprobe.commands.runs.run_file import CONFIG_HELP, format_run_file, read_
 from sentprobe.commands.shared import completion
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.given_options import list_given_options
-from sentprobe.commands.shared.interruption import describe_resumption, report_interruption
+from sentprobe.commands.shared.interruption import describe_resumption, has_finished_work, report_interruption
 from sentprobe.commands.shared.output_paths import INPUT, INPUT_SPEC
 from sentprobe.commands.shared.table_output import print_reuse
 from sentprobe.commands.shared.task_list import CommandWithTaskList
@@ -179,7 +179,7 @@ def run(
         return
     from sentprobe.probes.runs.run import execute_request
 
-    with report_interruption(_describe_stored_work(request.placement)), show_bars() as reporter:
+    with report_interruption(lambda: _describe_stored_work(request.placement)), show_bars() as reporter:
         outcome = execute_request(request, reporter=reporter)
     style = CellStyle(intervals=intervals, sources=sources, all_rows=all_rows)
     note_style = NoteStyle(complete=notes, command=_command_for_notes(out))
@@ -202,11 +202,13 @@ def _command_for_notes(out: Path | None) -> str:
 
 
 def _describe_stored_work(placement: "RunPlacement") -> str:
-    """Describe the results or vectors that are kept if a run is stopped."""
-    if placement.out is not None:
+    """Describe the results or vectors that are kept after a run is stopped."""
+    if placement.out is not None and has_finished_work(Path(placement.out)):
         return describe_resumption(Path(placement.out))
     cached = placement.cache is not None
     vectors = "only sentence vectors are kept, in the cache" if cached else "nothing is kept"
+    if placement.out is not None:
+        return f"no probe is finished, so {vectors}"
     return f"{vectors}; use --out to keep results and resume a run"
 
 

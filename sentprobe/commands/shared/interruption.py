@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 
+from sentprobe.disk.files import RESULTS_MARKER
 from sentprobe.errors import SentprobeError
 
 
@@ -40,9 +42,13 @@ def _build_stop_error(resume_message: str | Callable[[], str]) -> StoppedError:
 
 
 def describe_resumption(out: Path) -> str:
-    """Return the message of work that the same command resumes.
-
-    >>> describe_resumption(Path("results"))
-    'finished work is kept in results; the same command resumes from there'
-    """
+    """Return the message of work that the same command resumes, or that *out* holds no finished work."""
+    if not has_finished_work(out):
+        return f"no part of the work is finished, so nothing is kept in {out}"
     return f"finished work is kept in {out}; the same command resumes from there"
+
+
+def has_finished_work(out: Path) -> bool:
+    """Return whether a folder has a result of a run or of geometry, or a part of a table."""
+    paths = chain.from_iterable(map(out.glob, ("[!.]*.json", "geometry/[!.]*.json", "work/[!.]*.arrow")))
+    return any(path.name != RESULTS_MARKER for path in paths)

@@ -10,6 +10,7 @@ from processes import ENVIRONMENT
 
 from sentprobe import cli
 from sentprobe.commands.data import build
+from sentprobe.probes.results.store import prepare_directory
 from sentprobe.probes.runs import run as runs
 
 GOES_ON = "the same command resumes from there"
@@ -22,7 +23,9 @@ def interrupt(*_: object, **__: object) -> None:
 @pytest.mark.parametrize(
     ("options", "kept"),
     [
-        (["--out", "r"], f"finished work is kept in r; {GOES_ON}"),
+        (["--out", "r"], "no probe is finished, so only sentence vectors are kept, in the cache"),
+        (["--out", "r", "--no-cache"], "no probe is finished, so nothing is kept"),
+        (["--out", "kept"], f"finished work is kept in kept; {GOES_ON}"),
         ([], "only sentence vectors are kept, in the cache; use --out to keep results and resume "
              "a run"),
         (["--no-cache"], "nothing is kept; use --out to keep results and resume a run"),
@@ -32,6 +35,9 @@ def test_a_run(
     tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch, options: list[str], kept: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    prepare_directory(Path("r"), "seed = 1\n")
+    prepare_directory(Path("kept"))
+    Path("kept/result.json").touch()
     monkeypatch.setattr(runs, "execute_request", interrupt)
     assert command("run", "compeval", *options) == (130, "", f"probe: stopped; {kept}\n")
 
