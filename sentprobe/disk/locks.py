@@ -22,11 +22,14 @@ _UNSUPPORTED = {EBADF, EINVAL, ENOLCK, ENOSYS, ENOTSUP}
 
 
 @contextmanager
-def hold_lock(folder: Path, *, wait: float = 0.0, report: Callable[[str], None] = lambda _: None) -> Iterator[bool]:
+def hold_lock(
+    folder: Path, *, wait: float = 0.0, command: str = "", report: Callable[[str], None] = lambda _: None
+) -> Iterator[bool]:
     """Hold a folder's lock until the end of the ``with`` block.
 
     The value is False if another process holds the lock for longer than *wait* seconds. The lock file names its holder.
 
+    - command: the command line of this process, for the lock file
     - report: function that receives the holder if the lock is not free within a second
 
     Raises:
@@ -35,7 +38,7 @@ def hold_lock(folder: Path, *, wait: float = 0.0, report: Callable[[str], None] 
     file = _open_locked(folder / LOCK, wait=wait, report=report)
     try:
         if file is not None:
-            _write_holder(file)
+            _write_holder(file, command)
         yield file is not None
     finally:
         if file is not None:
@@ -80,10 +83,9 @@ _MAX_HOLDER = 300
 """Maximum number of bytes of a lock file that are written and read."""
 
 
-def _write_holder(file: int) -> None:
+def _write_holder(file: int, command: str) -> None:
     """Write this process, its machine and its command into a lock file."""
-    command = " ".join([os.path.basename(sys.argv[0] if sys.argv else ""), *sys.argv[1:]])  # noqa: PTH119 - may be ""
-    text = f"process {os.getpid()} on {platform.node()}: {command}"
+    text = f"process {os.getpid()} on {platform.node()}{f': {command}' if command else ''}"
     with suppress(OSError):  # a full disk
         os.ftruncate(file, 0)
         os.write(file, text.encode("utf-8", "replace")[:_MAX_HOLDER])

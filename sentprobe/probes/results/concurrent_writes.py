@@ -32,16 +32,22 @@ def read_stamp(path: Path) -> Stamp:
 
 
 def save_result(
-    result: Result, directory: Path, *, redone: frozenset[Stamp] = frozenset(), wait: float = WAIT_SECONDS
+    result: Result,
+    directory: Path,
+    *,
+    redone: frozenset[Stamp] = frozenset(),
+    wait: float = WAIT_SECONDS,
+    command: str = "",
 ) -> None:
     """Write a result into its file, together with seeds that another process has written since.
 
-    The files *redone* are replaced unless they have changed. A lock of another process is waited for *wait* seconds.
+    The files *redone* are replaced unless they have changed. See :func:`lock_directory` for
+    *wait* and *command*.
 
     Raises:
         UsageError, ResultsError: the file cannot be written.
     """
-    with lock_directory(directory, wait=wait):
+    with lock_directory(directory, wait=wait, command=command):
         path = directory / make_file_name(result)
         has_changed = path.is_file() and read_stamp(path) not in redone
         stored = read_sound_result(path) if has_changed else None

@@ -306,8 +306,10 @@ WAIT_SECONDS = 600.0
 
 
 @contextmanager
-def lock_directory(directory: Path, *, wait: float = WAIT_SECONDS) -> Iterator[None]:
+def lock_directory(directory: Path, *, wait: float = WAIT_SECONDS, command: str = "") -> Iterator[None]:
     """Lock a results folder against other writers; wait for another writer for at most *wait* seconds.
+
+    Other processes are told the *command* of this process.
 
     Raises:
         UsageError: it is not writable.
@@ -320,7 +322,7 @@ def lock_directory(directory: Path, *, wait: float = WAIT_SECONDS) -> Iterator[N
 
     with (
         _convert_read_errors(directory, "cannot write results here"),
-        hold_lock(directory, wait=wait, report=report) as is_locked,
+        hold_lock(directory, wait=wait, command=command, report=report) as is_locked,
     ):
         if not is_locked:
             raise ResultsError(f"{directory}: waited {limit} {read_holder(directory)}")

@@ -175,7 +175,7 @@ def test_a_lock_of_another_process_is_waited_for_and_named(tmp_path: Path, comma
     out.mkdir()
     with hold_lock(out):
         code, stdout, stderr = command(*line, "--wait", 0)
-        held_by = f"process {os.getpid()} on {platform.node()}: "
+        held_by = f"process {os.getpid()} on {platform.node()}\n"
         assert (code, stdout) == (1, "")
         assert f"\nprobe: {out}: waited 0 minutes (--wait) for its lock, held by {held_by}" in stderr
     assert command(*line, "--wait", 0)[0] == 0

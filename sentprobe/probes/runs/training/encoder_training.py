@@ -70,7 +70,7 @@ def _train_in_folder(plan: TrainingPlan, reporter: progress.Reporter, report: Ca
     _check_folder(plan.out)
     identity = identify_training(plan)
     try:
-        with hold_lock(plan.out) as is_locked:
+        with hold_lock(plan.out, command=plan.command) as is_locked:
             if not is_locked and devices_and_precision.is_first_process():
                 raise SentprobeError(f"{plan.out}: another process trains there")
             return _find_finished_training(plan, identity) or _train_encoder(plan, identity, reporter, report)
