@@ -73,7 +73,7 @@ def check_output_paths(command: Any, values: Mapping[str, Any]) -> None:
 
 
 def _list_input_paths(value: Any, role: PathRole) -> list[Path]:
-    """Return the existing paths that a value names; the value is a path, a text, a list of them, or None."""
+    """Return the existing paths that a value names; the value is None, a path, a text, or a list."""
     values = value if isinstance(value, list | tuple) else [value] if value else []
     texts = [text for entry in values for text in _split_text(str(entry), role)]
     return [Path(text) for text in texts if os.path.exists(text)]  # noqa: PTH110 - Path raises for some texts

@@ -151,7 +151,7 @@ def is_sentprobe_readme(path: Path) -> bool:
 
 
 def remove_folder_readme(out: Path) -> None:
-    """Remove the README of a folder of datasets, before one of them changes."""
+    """Remove the README of a folder of datasets, before a dataset in it changes."""
     if is_sentprobe_readme(out / README):
         (out / README).unlink()
 
