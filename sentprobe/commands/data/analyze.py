@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sentprobe.commands.shared import options as opt
-from sentprobe.commands.shared.interruption import describe_resumption, report_interruption
+from sentprobe.commands.shared.interruption import describe_kept_work, report_interruption
 from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FOLDER
 from sentprobe.display.screen import print_text
 from sentprobe.errors import UsageError
@@ -94,7 +94,7 @@ def analyze(
         command=format_table_command(sources, parser, reading),
         force=force,
     )
-    with report_interruption(lambda: describe_resumption(out)), show_bars(notes=True) as reporter:
+    with report_interruption(lambda: describe_kept_work(out)), show_bars(notes=True) as reporter:
         pace = AnalysisProgress()
         table = make_table(plan, machines, reporter, pace)
     print_table(table, pace)

@@ -42,10 +42,17 @@ def _build_stop_error(resume_message: str | Callable[[], str]) -> StoppedError:
 
 
 def describe_resumption(out: Path) -> str:
-    """Return the message of work that the same command resumes, or that *out* holds no finished work."""
-    if not has_finished_work(out):
-        return f"no part of the work is finished, so nothing is kept in {out}"
+    """Return the message of work that the same command resumes.
+
+    >>> describe_resumption(Path("results"))
+    'finished work is kept in results; the same command resumes from there'
+    """
     return f"finished work is kept in {out}; the same command resumes from there"
+
+
+def describe_kept_work(out: Path) -> str:
+    """Return the message of :func:`describe_resumption`, or that *out* holds no finished work."""
+    return describe_resumption(out) if has_finished_work(out) else "no part of the work is finished: nothing is kept"
 
 
 def has_finished_work(out: Path) -> bool:

@@ -10,6 +10,7 @@ from processes import ENVIRONMENT
 
 from sentprobe import cli
 from sentprobe.commands.data import build
+from sentprobe.commands.shared.interruption import describe_kept_work
 from sentprobe.probes.results.store import prepare_directory
 from sentprobe.probes.runs import run as runs
 
@@ -96,3 +97,14 @@ def test_an_interruption_at_exit_has_no_traceback() -> None:
     done = subprocess.run(line, capture_output=True, text=True, env=ENVIRONMENT, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "probe: none: not a directory of sentprobe's results\n"
+
+
+@pytest.mark.parametrize("name", ["r.json", "geometry/g.json", "work/chunk-0.arrow"])
+def test_what_is_kept_is_found_in_the_folder(name: str, tmp_path: Path) -> None:
+    nothing = "no part of the work is finished: nothing is kept"
+    assert describe_kept_work(tmp_path / "none") == nothing
+    prepare_directory(tmp_path, "seed = 1\n")
+    assert describe_kept_work(tmp_path) == nothing
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).touch()
+    assert describe_kept_work(tmp_path) == f"finished work is kept in {tmp_path}; {GOES_ON}"
