@@ -7,7 +7,7 @@ from sentprobe.probes.dataset import ENCODER_WORDS, ONE_HOT
 from sentprobe.probes.report.findings.control_verdicts import is_balanced
 from sentprobe.probes.report.findings.draws import group_by_cell
 from sentprobe.probes.report.findings.table_findings import find_marked_cells
-from sentprobe.probes.report.tables.control_notes import describe_controls, fold_controls
+from sentprobe.probes.report.tables.control_notes import count_controls, describe_controls
 from sentprobe.probes.report.tables.data_notes import describe_datasets
 from sentprobe.probes.report.tables.main_table import CellStyle
 from sentprobe.probes.report.tables.published_rows import describe_published_tables
@@ -19,7 +19,7 @@ from sentprobe.probes.trainer.classifier import Preset
 def describe_all(results: Results, *, style: CellStyle | None = None) -> str:
     """Return all notes below a table, a line each."""
     notes = (
-        *(() if style is None or style.all_rows else fold_controls(results)),
+        *(f"{note} (--all-rows shows their rows)" for note in count_controls(results) if style and not style.all_rows),
         *describe_classifiers(results),
         *describe_figures(results),
         *describe_controls(results),

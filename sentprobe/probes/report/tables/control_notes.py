@@ -14,12 +14,6 @@ from sentprobe.probes.report.findings.table_findings import ChanceTest, find_tab
 from sentprobe.probes.results.result import Condition, Results
 
 
-def fold_controls(results: Results) -> Iterator[str]:
-    """Yield the note that replaces the rows of the controls."""
-    for note in count_controls(results):
-        yield f"{note} (--all-rows shows their rows)"
-
-
 def count_controls(results: Results) -> Iterator[str]:
     """Yield the number of required controls that are at chance, and the names of the others."""
     required, failed = _split_controls(find_controls(results))
