@@ -111,7 +111,7 @@ def test_a_figure_that_is_not_significantly_above_chance() -> None:
     run = join_runs(GOOD, make_draws("poor", 540, 620, 700))
     (finding,) = review_results(run).findings
     assert list_keys([finding]) == [("chance", WARNING, "poor")]
-    assert finding.figures == ("poor: 62.0, chance 50.0; p = 0.102; some 7 draws would tell (here 3)",)
+    assert finding.figures == ("poor: 62.0, chance 50.0; p = 0.104; some 7 draws would tell (here 3)",)
     (finding,) = find_by("chance", Results((GOOD.records[0], make_draw("poor", 540))))
     assert finding.figures[0].startswith("poor: 54.0, chance 50.0; p = 0.081; some 3,")
     assert "test items would tell (here 1,000)" in finding.figures[0]
