@@ -17,7 +17,8 @@ from sentprobe.probes.trainer.scaling import ROWS_PER_PART, scale_to_tensor, sca
 def sample_vectors(count: int, dim: int, seed: int = 0) -> Vectors:
     generator = np.random.default_rng(seed)
     scale, shift = 10 ** generator.uniform(-3, 3, size=(2, dim))
-    return (generator.standard_normal((count, dim)) * scale + shift).astype(np.float32)
+    vectors: Vectors = (generator.standard_normal((count, dim)) * scale + shift).astype(np.float32)
+    return vectors
 
 
 @given(st.integers(1, 3 * ROWS_PER_PART), st.integers(2, 40), st.sampled_from([Scaling.UNIT, Scaling.VARIANCE]))
