@@ -25,7 +25,7 @@ from sentprobe.probes.runs.forecast import forecast, measured_speed, planned_fit
 from sentprobe.probes.runs.forecast.planned_fits import EncoderFacts, PlannedFit
 from sentprobe.probes.runs.forecast.unloaded_model import UnloadedModel, read_unloaded_model
 from sentprobe.probes.runs.request.run_request import ProbeInputs, ProbeTraining, RunRequest
-from sentprobe.probes.runs.request.settings import make_run
+from sentprobe.probes.runs.request.settings import Run, make_run
 from sentprobe.probes.runs.run import execute_request
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.fit import TrainingProblem
@@ -121,8 +121,14 @@ def make_request(*encoders: str, train: int = 56, preset: str = "ettinger", **tr
 def list_forecast_fits(request: RunRequest, monkeypatch: pytest.MonkeyPatch) -> list[PlannedFit]:
     """Return the fits whose time a forecast estimates."""
     fits: list[PlannedFit] = []
+
+    def keep_fits(planned: Sequence[PlannedFit], run: Run) -> float:
+        del run
+        fits.extend(planned)
+        return 0.0
+
     with monkeypatch.context() as patched:
-        patched.setattr(forecast, "measure_training", lambda planned, run: fits.extend(planned) or 0.0)
+        patched.setattr(forecast, "measure_training", keep_fits)
         forecast.make_forecast(request, reporter=SilentReporter())
     return fits
 
@@ -159,14 +165,12 @@ PASSES = st.floats(1, 1e3)
 @given(st.integers(1, 10**6), st.integers(1, 2000), st.integers(1, 9), PASSES)
 def test_time_is_proportional_to_probes_and_passes(items: int, dim: int, probes: int, passes: float) -> None:
     shape = BankShape(dim=dim, slots=1, words=7, labels=2)
-    one = PlannedFit(
-        shape=shape, preset=find_preset("ettinger"), items=items, validation=0, probes=1, passes=passes
-    )
+    one = PlannedFit(shape=shape, preset=find_preset("ettinger"), items=items, validation=0, probes=1, passes=passes)
     several = replace(one, probes=probes)
     assert several.operations == pytest.approx(probes * one.operations)
     run = make_run()
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(measured_speed, "_time_short_fit", lambda fit, run: (0.0, 0.5))
+        patched.setattr(measured_speed, "_time_short_fit", lambda *_: (0.0, 0.5))
         actual = measured_speed.measure_training([one, several, replace(one, passes=2 * passes)], run)
     assert actual == pytest.approx(0.5 * passes * (1 + probes + 2))
 

@@ -117,7 +117,7 @@ def make_forecast(request: RunRequest, *, reporter: Reporter) -> Forecast:
     reporter.begin("measure the speed of encoders", len(encoders))
     facts: dict[str, EncoderFacts] = {}
     for encoder in encoders:
-        facts[encoder.name] = _measure_encoder(encoder, tasks, facts, run)
+        facts[encoder.name] = _measure_encoder(encoder, tasks, run)
         reporter.advance()
     unfinished = sum(any(plan.values()) for plan in plans)
     fits = list_missing_fits(planned, {task.name: task for task in tasks}, facts)
@@ -163,10 +163,8 @@ def _compute_growth(sizes: Mapping[str, Mapping[Split, int]], data: Sequence[Pro
     return max(growths, default=1.0)
 
 
-def _measure_encoder(
-    encoder: Encoder | Baseline, tasks: Sequence[Task], measured: Mapping[str, EncoderFacts], run: Run
-) -> EncoderFacts:
-    """Return the facts about an encoder, from a few of the sentences; *measured* are those of earlier encoders."""
+def _measure_encoder(encoder: Encoder | Baseline, tasks: Sequence[Task], run: Run) -> EncoderFacts:
+    """Return the facts about an encoder, from a few sentences of the tasks."""
     if not isinstance(encoder, Encoder):
         begin = time.process_time()
         encoder.predict(tasks[0].data, seed=run.seed)
@@ -201,7 +199,9 @@ def sample_sentences(tasks: Sequence[Task]) -> list[str]:
 def _find_word_width(task: Task, encoder: Encoder, dim: int) -> int:
     """Return the width of the vectors of probe words; a model that is not loaded reads them as sentences."""
     word_encoder = task.words.find_encoder(encoder) or encoder
-    return dim if isinstance(word_encoder, UnloadedModel) else encode_words(word_encoder, task.data.probe_words).shape[1]
+    if isinstance(word_encoder, UnloadedModel):
+        return dim
+    return int(encode_words(word_encoder, task.data.probe_words).shape[1])
 
 
 def list_missing_fits(

@@ -86,4 +86,3 @@ def _count_weights(path: Path) -> int:
         header = parse_json(file.read(min(size, 2**24)))
     shapes = (entry["shape"] for name, entry in header.items() if "embedding" not in name and "shape" in entry)
     return sum(prod(shape) for shape in shapes if len(shape) == 2)
-
