@@ -149,9 +149,9 @@ def test_planned_fits_are_those_of_the_run(
     trained: Counter[tuple[object, ...]] = Counter()
     train_grids = TrainingProblem.train_grids
 
-    def count_fit(problem: TrainingProblem, seeds: Sequence[int], **options: Any) -> Any:
+    def count_fit(problem: TrainingProblem, seeds: Sequence[int], *arguments: Any) -> Any:
         trained[problem.shape, len(problem.train), problem.preset.hidden, len(seeds)] += 1
-        return train_grids(problem, seeds, **options)
+        return train_grids(problem, seeds, *arguments)
 
     planned = list_forecast_fits(request, monkeypatch)
     monkeypatch.setattr(TrainingProblem, "train_grids", count_fit)

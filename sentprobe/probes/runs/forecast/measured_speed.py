@@ -91,7 +91,7 @@ def _time_short_fit(fit: PlannedFit, run: Run) -> tuple[float, float]:
 
 def _extrapolate_scaling(seconds: float, fit: PlannedFit, count: int) -> float:
     """Return the seconds of scaling all vectors; the axes of whitening are the same work for any number of items."""
-    constant = fit.shape.dim if fit.preset.scaling is Scaling.WHITEN else 0
+    constant = fit.shape.dim if fit.preset.scaling in (Scaling.WHITEN, Scaling.CHOSEN) else 0
     return seconds * (fit.items + constant) / (count + constant)
 
 
