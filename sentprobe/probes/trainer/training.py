@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -116,23 +116,44 @@ class _Block:
     def __init__(self, weights: Tensor, gradient: Tensor, *moments: Tensor, step: Tensor, decay: float) -> None:
         self.step = step
         """The number of updates so far, as PyTorch takes it."""
-        self._tensors = [[tensor] for tensor in (weights, gradient, *moments)]
+        self._weights, self._gradient, self._moments = [weights], [gradient], [[moment] for moment in moments]
         self._decay = decay
 
     def update(self, preset: Preset) -> None:
         """Update the weights and the moments."""
-        settings: dict[str, Any] = {
-            "lr": preset.learning_rate,
-            "eps": preset.epsilon,
-            "weight_decay": self._decay,
-            "maximize": False,
-        }
         if preset.optimizer is Optimizer.ADAM:
-            betas = {"beta1": preset.beta1, "beta2": preset.beta2}
-            adam(*self._tensors, [], [self.step], fused=True, amsgrad=False, **betas, **settings)
-        else:
-            is_cpu = self.step.device.type == "cpu"
-            adagrad(*self._tensors, [self.step], fused=is_cpu, foreach=not is_cpu, lr_decay=0.0, **settings)
+            first, second = self._moments
+            adam(
+                self._weights,
+                self._gradient,
+                first,
+                second,
+                [],
+                [self.step],
+                fused=True,
+                amsgrad=False,
+                beta1=preset.beta1,
+                beta2=preset.beta2,
+                lr=preset.learning_rate,
+                weight_decay=self._decay,
+                eps=preset.epsilon,
+                maximize=False,
+            )
+            return
+        is_cpu = self.step.device.type == "cpu"
+        adagrad(
+            self._weights,
+            self._gradient,
+            self._moments[0],
+            [self.step],
+            fused=is_cpu,
+            foreach=not is_cpu,
+            lr=preset.learning_rate,
+            weight_decay=self._decay,
+            lr_decay=0.0,
+            eps=preset.epsilon,
+            maximize=False,
+        )
 
 
 ITEM_ORDER_SEED = 20180820
