@@ -147,9 +147,6 @@ def run(
         given_options=list_given_options(context),
     )
     classifier = parse_classifier(preset, set_ or (), parsed_targets)
-    from sentprobe.commands.results.shown_results import View, print_tables
-    from sentprobe.probes.report.tables.main_table import CellStyle
-    from sentprobe.probes.report.tables.short_notes import NoteStyle
     from sentprobe.probes.runs.request import run_request as req
 
     request = req.RunRequest(
@@ -178,6 +175,9 @@ def run(
             predicted = make_forecast(request, reporter=reporter)
         print_forecast(predicted)
         return
+    from sentprobe.commands.results.shown_results import View, print_tables
+    from sentprobe.probes.report.tables.main_table import CellStyle
+    from sentprobe.probes.report.tables.short_notes import NoteStyle
     from sentprobe.probes.runs.run import execute_request
 
     with report_interruption(lambda: _describe_stored_work(request.placement)), show_bars() as reporter:
