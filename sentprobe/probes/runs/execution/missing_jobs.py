@@ -15,7 +15,7 @@ from sentprobe.probes.encoders.variants.erasure import ErasedEncoder
 from sentprobe.probes.results.concurrent_writes import save_result
 from sentprobe.probes.results.result import Condition, Provenance, Result, SeedScore, pack_bits
 from sentprobe.probes.results.store import find_result, read_results_by_recipe, read_sound_results
-from sentprobe.probes.runs.execution.controls import list_conditions
+from sentprobe.probes.runs.execution.controls import LIMITING_CONDITIONS, list_conditions
 from sentprobe.probes.runs.execution.task import Task
 from sentprobe.probes.runs.request.settings import Run
 from sentprobe.probes.trainer.classifier import Preset
@@ -140,6 +140,25 @@ def find_results_by_recipe(run: Run) -> dict[str, Result]:
     return {} if run.out is None or run.force else read_results_by_recipe(run.out)
 
 
+def find_pass_limits(
+    job: Job, result: Result, others: "Iterable[tuple[Job, Sequence[Fit | SeedScore] | None]]"
+) -> Mapping[int, int] | None:
+    """Return the limit of passes of each seed of a control, as in LIMITING_CONDITIONS; None: not known yet.
+
+    - result: the result with the scores of earlier runs
+    - others: the jobs of the same task in this run, with their probes, or None while these are in training
+    """
+    if (limiting := LIMITING_CONDITIONS.get(job.condition)) is None:
+        return {}
+    passes = {score.seed: score.epochs for score in result.scores[limiting].seeds} if limiting in result.scores else {}
+    for other, probes in others:
+        if other.condition is limiting:
+            if probes is None:
+                return None
+            passes |= {seed: probe.epochs for seed, probe in zip(other.seeds, probes, strict=True)}
+    return {seed: passes[seed] for seed in job.seeds if seed in passes}
+
+
 def make_provenance(encoder: Encoder | Baseline, *, run: Run) -> Provenance:
     """Return the provenance of probes that this run trains for an encoder."""
     base = encoder.base if isinstance(encoder, StoredEncoder | ErasedEncoder) else encoder
@@ -203,6 +222,7 @@ def make_trained_scores(job: Job, fits: "Iterable[Fit]", *, provenance: Provenan
             epochs=fit.epochs,
             loss=fit.loss,
             converged=fit.converged,
+            pass_limit=fit.pass_limit,
             chosen=dict(fit.chosen),
             validation=fit.validation,
             precision=fit.precision,

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 
 from sentprobe import engines
@@ -126,7 +127,8 @@ class Runner:
         uses_other_processes = not self._engine.is_inline
         with arrange_vectors(new_jobs, vectors, run=self._run, other_processes=uses_other_processes) as work:
             self._reporter.begin(f"train on {shorten(encoder.name)}", len(work))
-            for key, fits in chain([_NO_WORK], self._execute_work(work)):
+            ready_work = _ReadyWork(work, finished_fits, keyed_jobs, results)
+            for key, fits in chain([_NO_WORK], self._execute_work(ready_work)):
                 if key is not None:  # tasks may be complete before any training
                     self._reporter.advance()
                     finished_fits[key] = fits
@@ -138,11 +140,9 @@ class Runner:
         shared = (key for key, job in keyed_jobs if job.condition in missing_jobs.SHARED)
         self._shared_fits.update((key, finished_fits[key]) for key in shared)
 
-    def _execute_work(self, work: TrainingWork) -> Iterator[tuple[Hashable, Fits]]:
+    def _execute_work(self, work: "_ReadyWork") -> Iterator[tuple[Hashable, Fits]]:
         """Execute the work on the engine, and yield fits by key as they finish."""
-        finished = engines.run_tasks_on_engine(
-            _call_work, iter(work.items()), self._engine, kept_message=self._run.kept_note
-        )
+        finished = engines.run_tasks_on_engine(_call_work, work, self._engine, kept_message=self._run.kept_note)
         with closing(finished) as finished_work:
             yield from ((key, fits) for (key, _), fits in finished_work)
 
@@ -228,6 +228,35 @@ class Runner:
         if dim not in self._control_bows:
             self._control_bows[dim] = make_control_bow(seed=self._run.seed, dim=dim)
         return self._control_bows[dim]
+
+
+class _ReadyWork:
+    """The training functions whose pass limits are known; more become ready as jobs finish."""
+
+    def __init__(
+        self,
+        work: TrainingWork,
+        finished_fits: Mapping[Hashable, Fits],
+        keyed_jobs: Sequence[tuple[Hashable, missing_jobs.Job]],
+        results: Mapping[str, Result],
+    ) -> None:
+        self._work = work
+        self._finished_fits = finished_fits
+        self._keyed_jobs = keyed_jobs
+        self._results = results
+        self._waiting_jobs = {key: job for key, job in keyed_jobs if key in work}
+
+    def __iter__(self) -> "_ReadyWork":
+        return self
+
+    def __next__(self) -> tuple[Hashable, Callable[[], Fits]]:
+        for key, job in self._waiting_jobs.items():
+            others = [(j, self._finished_fits.get(k)) for k, j in self._keyed_jobs if j.task is job.task]
+            limits = missing_jobs.find_pass_limits(job, self._results[job.task.name], others)
+            if limits is not None:
+                del self._waiting_jobs[key]
+                return key, partial(self._work[key], pass_limits=limits)
+        raise StopIteration
 
 
 def _call_work(work: tuple[Hashable, Callable[[], Fits]]) -> Fits:
