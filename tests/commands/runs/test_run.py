@@ -14,6 +14,7 @@ from in_process import Command
 from probe_strategies import make_learnable_dataset
 from processes import PROBE, alive, descendants, end, wait_for
 
+import sentprobe.processes
 from sentprobe.commands.shared.options import ItemOptions
 from sentprobe.commands.shared.target_options import parse_targets
 from sentprobe.disk.files import RUN_FILE
@@ -233,3 +234,17 @@ def test_interrupt(tmp_path: Path, whole_group: bool) -> None:
     assert err.splitlines()[-1] == f"probe: stopped; {message}"
     wait_for(lambda: not any(map(alive, children)))
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [MARKER, RUN_FILE]
+
+
+def test_little_work_starts_no_process(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
+    """Unless --jobs asks for processes."""
+    workers = []
+    start_worker = sentprobe.processes._start_worker
+    monkeypatch.setattr("sentprobe.processes._start_worker", lambda: workers.append(1) or start_worker())
+    monkeypatch.setattr("sentprobe.commands.runs.run.choose_jobs", lambda _: 2)
+    little = ("run", "compeval", "--task", "Order", "--no-cache", *BOW, *TINY[:6])
+    assert command(*little)[0] == 0
+    assert not workers
+    monkeypatch.setattr("sentprobe.probes.runs.execution.runner.LITTLE_WORK", 1)
+    assert command(*little)[0] == 0
+    assert workers

@@ -19,6 +19,7 @@ from sentprobe.probes.runs.execution.controls import LIMITING_CONDITIONS, list_c
 from sentprobe.probes.runs.execution.task import Task
 from sentprobe.probes.runs.request.settings import Run
 from sentprobe.probes.trainer.classifier import Preset
+from sentprobe.probes.trainer.presets import BankShape, list_grid_points
 from sentprobe.specs import Spec
 from sentprobe.versions import find_versions
 
@@ -138,6 +139,14 @@ def read_shared_scores(run: Run) -> SharedScores:
 def find_results_by_recipe(run: Run) -> dict[str, Result]:
     """Return the results of earlier runs, by recipe."""
     return {} if run.out is None or run.force else read_results_by_recipe(run.out)
+
+
+def count_weight_updates(job: Job, *, dim: int) -> int:
+    """Return the number of first-layer weights times training items, over the probes of a job."""
+    items, preset = job.task.items, job.task.preset
+    shape = BankShape(dim=dim, slots=items.train.slots, words=items.words, labels=items.labels)
+    units = sum(point.hidden or items.labels for point in list_grid_points(preset, shape, seed=0))
+    return len(items.train) * shape.inputs * units * preset.average * len(job.seeds)
 
 
 def find_pass_limits(

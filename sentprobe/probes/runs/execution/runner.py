@@ -38,6 +38,12 @@ from sentprobe.progress import Reporter, shorten
 ENCODING = "encoding"
 """The key of the encoding time among the seconds of a result."""
 
+LITTLE_WORK = 3e9
+"""The number of weights times training items, over all probes, that justifies another process.
+
+At 60 passes and six operations for each, this is about 20 CPU seconds; each process takes four to start.
+"""
+
 
 def run_tasks(
     tasks: Sequence[Task],
@@ -80,6 +86,8 @@ class Runner:
         """The last encoded vectors, by encoder and sentences."""
         self._word_embeddings: dict[str, Embedding] = {}
         """The probe words' vectors, by the fingerprint of the last encoder."""
+        self._weight_updates = 0
+        """The weights times items of all jobs so far."""
 
     def find_results(self, encoder: Encoder | Baseline) -> list[Result]:
         """Return the result of each task, in order; existing results are reused."""
@@ -124,11 +132,11 @@ class Runner:
         keyed_jobs = [(vectors.make_key(job, results[job.task.name]), job) for job in jobs]
         finished_fits = {key: self._shared_fits[key] for key, _ in keyed_jobs if key in self._shared_fits}
         new_jobs = {key: job for key, job in keyed_jobs if key not in finished_fits}
-        uses_other_processes = not self._engine.is_inline
-        with arrange_vectors(new_jobs, vectors, run=self._run, other_processes=uses_other_processes) as work:
+        engine = self._choose_engine(new_jobs.values(), dim=vectors.sentences.dim)
+        with arrange_vectors(new_jobs, vectors, run=self._run, other_processes=not engine.is_inline) as work:
             self._reporter.begin(f"train on {shorten(encoder.name)}", len(work))
             ready_work = _ReadyWork(work, finished_fits, keyed_jobs, results)
-            for key, fits in chain([_NO_WORK], self._execute_work(ready_work)):
+            for key, fits in chain([_NO_WORK], self._execute_work(ready_work, engine)):
                 if key is not None:  # tasks may be complete before any training
                     self._reporter.advance()
                     finished_fits[key] = fits
@@ -140,9 +148,15 @@ class Runner:
         shared = (key for key, job in keyed_jobs if job.condition in missing_jobs.SHARED)
         self._shared_fits.update((key, finished_fits[key]) for key in shared)
 
-    def _execute_work(self, work: "_ReadyWork") -> Iterator[tuple[Hashable, Fits]]:
+    def _choose_engine(self, jobs: Iterable[missing_jobs.Job], *, dim: int) -> Engine:
+        """Return the engine; this process alone, as long as the work so far is little."""
+        self._weight_updates += sum(missing_jobs.count_weight_updates(job, dim=dim) for job in jobs)
+        is_little = self._run.machines.by_work and self._weight_updates < LITTLE_WORK
+        return INLINE_ENGINE if is_little else self._engine
+
+    def _execute_work(self, work: "_ReadyWork", engine: Engine) -> Iterator[tuple[Hashable, Fits]]:
         """Execute the work on the engine, and yield fits by key as they finish."""
-        finished = engines.run_tasks_on_engine(_call_work, work, self._engine, kept_message=self._run.kept_note)
+        finished = engines.run_tasks_on_engine(_call_work, work, engine, kept_message=self._run.kept_note)
         with closing(finished) as finished_work:
             yield from ((key, fits) for (key, _), fits in finished_work)
 
