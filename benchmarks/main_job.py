@@ -8,7 +8,6 @@ import argparse
 import sys
 import time
 import warnings
-from collections import Counter
 from collections.abc import Sequence
 from statistics import mean, stdev
 
@@ -66,14 +65,14 @@ def measure_job() -> str:
     total = imports + time.process_time() - start
     slots = {task.name: task.slots * len(task.probe_words) for task in data}
     shared: set[object] = set()
-    rows: dict[tuple[str, str], Counter[str]] = {}
+    rows: dict[tuple[str, str], dict[str, float]] = {}
     encoding = {result.encoder: result.seconds["encoding"] for result in results}
     for result in results:
         for condition in result.scores:
             key = (result.task, result.seconds[condition.value])
             if key not in shared:  # fits that encoders or conditions share are trained once
                 shared.add(key)
-                row = rows.setdefault((result.encoder, condition.value), Counter())
+                row = rows.setdefault((result.encoder, condition.value), {"seconds": 0.0, "passes": 0.0, "limit": 0.0})
                 row["seconds"] += result.seconds[condition.value]
                 row["passes"] += sum(score.epochs for score in result.scores[condition].seeds)
                 row["limit"] += count_operations(result, condition, words=slots[result.task]) / rate

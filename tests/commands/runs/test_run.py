@@ -240,7 +240,12 @@ def test_little_work_starts_no_process(monkeypatch: pytest.MonkeyPatch, command:
     """Unless --jobs asks for processes."""
     workers = []
     start_worker = sentprobe.processes._start_worker
-    monkeypatch.setattr("sentprobe.processes._start_worker", lambda: workers.append(1) or start_worker())
+
+    def record_worker() -> object:
+        workers.append(start_worker())
+        return workers[-1]
+
+    monkeypatch.setattr("sentprobe.processes._start_worker", record_worker)
     monkeypatch.setattr("sentprobe.commands.runs.run.choose_jobs", lambda _: 2)
     little = ("run", "compeval", "--task", "Order", "--no-cache", *BOW, *TINY[:6])
     assert command(*little)[0] == 0
