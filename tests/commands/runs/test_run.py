@@ -15,10 +15,11 @@ from probe_strategies import make_learnable_dataset
 from processes import PROBE, alive, descendants, end, wait_for
 
 import sentprobe.processes
-from sentprobe.commands.shared.options import ItemOptions
+from sentprobe.commands.shared.options import EngineOptions, ItemOptions
 from sentprobe.commands.shared.target_options import parse_targets
 from sentprobe.disk.files import RUN_FILE
 from sentprobe.engines import EngineChoice
+from sentprobe.errors import UsageError
 from sentprobe.probes.formats import write_dataset
 from sentprobe.probes.results.result import USUAL_CONDITIONS
 from sentprobe.probes.results.store import MARKER, read_results
@@ -253,3 +254,20 @@ def test_little_work_starts_no_process(monkeypatch: pytest.MonkeyPatch, command:
     monkeypatch.setattr("sentprobe.probes.runs.execution.runner.LITTLE_WORK", 1)
     assert command(*little)[0] == 0
     assert workers
+
+
+@pytest.mark.parametrize(
+    ("arguments", "count"), [((), 4), (("--device", "cpu:0"), 4), (("--device", "cuda"), 1), (("--device", "auto"), 1)]
+)
+def test_a_gpu_has_one_training_process(
+    arguments: tuple[str, ...], count: int, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: EngineOptions, *, jobs: int, by_work: bool) -> None:
+        assert by_work
+        raise UsageError(f"{jobs} processes")
+
+    monkeypatch.setattr(EngineOptions, "find_machines", refuse)
+    monkeypatch.setattr("sentprobe.processes.count_cores", lambda: 4)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    code, _, err = command("run", "compeval", *arguments)
+    assert (code, f"{count} processes" in err) == (2, True), err
