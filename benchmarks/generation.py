@@ -5,11 +5,6 @@ beside this file.
 """
 
 import argparse
-import os
-import subprocess
-import sys
-import tempfile
-import time
 from pathlib import Path
 
 from measure import Measurement, describe_machine, format_sections, format_table, measure_in_process
@@ -85,32 +80,6 @@ def measure_settings(max_n: int, repeat: int) -> str:
     return format_table(("templates, vocabulary", "sentences in the space", *FORMATS), rows)
 
 
-def compare_processes(max_n: int, repeat: int) -> str:
-    """Return a table of the command's times with one process and with two."""
-    rows = []
-    for fmt in FORMATS:
-        one, two = (min(time_command(fmt, max_n, jobs) for _ in range(repeat)) for jobs in (1, 2))
-        rows.append([fmt, f"{one[0]:.1f}", f"{two[0]:.1f}", f"{two[1] / one[1]:.1f}"])
-    head = ("format", "1 job, s", "2 jobs, s", "of the CPU time")
-    return format_table(head, rows) + "\n\n" + PROCESSES_NOTE
-
-
-def time_command(fmt: str, n: int, jobs: int) -> tuple[float, float]:
-    """Return the wall-clock seconds of ``gen``, and its CPU seconds including child processes."""
-    code = "from sentprobe.cli import gen; gen()"
-    with tempfile.TemporaryDirectory() as folder:
-        options = ("-t", "transitive-rc", "-f", fmt, "-q", "-o", f"{folder}/out", "--jobs")
-        start = time.perf_counter()
-        process = subprocess.Popen([sys.executable, "-c", code, "-n", str(n), *options, str(jobs)])
-        _, status, used = os.wait4(process.pid, 0)
-    if status != 0:
-        raise SystemExit(f"gen in {fmt} with {jobs} jobs: status {status}")
-    return time.perf_counter() - start, used.ru_utime + used.ru_stime
-
-
-PROCESSES_NOTE = "Wall-clock seconds of the whole command, with start-up."
-
-
 def main() -> None:
     """Measure everything and write the report."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -129,7 +98,6 @@ def main() -> None:
         "Against other ways": compare_with_baselines(arguments.n, arguments.repeat),
         "Growing n": measure_growth(arguments.n, arguments.repeat),
         "Size of the space, vocabulary and choices": measure_settings(arguments.n, arguments.repeat),
-        "Several processes": compare_processes(arguments.n, arguments.repeat),
     }
     arguments.out.write_text(f"{intro}\n\n{format_sections(parts)}\n", encoding="utf-8")
     print(arguments.out.read_text(encoding="utf-8"))

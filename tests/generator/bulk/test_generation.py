@@ -16,7 +16,7 @@ from space_strategies import spaces
 from thoroughness import examples
 
 from sentprobe.errors import FormatError, UsageError
-from sentprobe.generator.bulk import generation, parallel_portions
+from sentprobe.generator.bulk import generation, sentence_files
 from sentprobe.generator.bulk.sentence_files import read_file, write_annotated, write_file
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.sentences.sentence import Sentence
@@ -81,7 +81,7 @@ def test_chunk_borders_do_not_show(space: Space, seed: int) -> None:
             sentences = list(read_file(unchunked, space.lexicon, fmt))
             patch.setattr(generation, "CHUNK_SIZE", 14)
             patch.setattr(generation, "PART_SIZE", 4)
-            patch.setattr(parallel_portions, "PORTION_SIZE", 10)
+            patch.setattr(sentence_files, "ROW_GROUP_SIZE", 10)
             cut = write_in_bulk(space, indices, fmt, Path(name))
             patch.undo()
             assert list(read_file(cut, space.lexicon, fmt)) == sentences
