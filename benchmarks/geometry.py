@@ -86,7 +86,7 @@ def measure_training_data(columns: str, count: str) -> Measurement:
     def work() -> int:
         with TemporaryDirectory() as folder:
             rows = build_training_rows(columns, int(count))
-            write_training_data(rows, Path(folder) / "out", TripletFormat.PARQUET)
+            write_training_data([rows], Path(folder) / "out", TripletFormat.PARQUET)
             return min(map(len, rows.values()))
 
     return measure(work)

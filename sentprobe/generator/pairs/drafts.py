@@ -62,6 +62,12 @@ def draft_from_batch(
     return EventDraft(pattern.frame, dict(pattern.clauses), adverbs, batch.values, words, excluded_verbs, salts)
 
 
+def select_rows(draft: EventDraft, rows: NDArray[np.bool_] | NDArray[np.int64]) -> EventDraft:
+    """Return the events of a draft in these rows."""
+    values = {name: column[rows] for name, column in draft.values.items()}
+    return replace(draft, values=values, salts=draft.salts[rows])
+
+
 class NoOtherWordError(UsageError):
     """The vocabulary has no replacement for a word."""
 

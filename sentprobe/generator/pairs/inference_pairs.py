@@ -9,9 +9,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import partial
+from hashlib import blake2b
 from typing import ClassVar
 
+import numpy as np
+
 from sentprobe.errors import UsageError
+from sentprobe.generator.bulk.generation import PART_SIZE
 from sentprobe.generator.pairs import drafts
 from sentprobe.generator.pairs import triplets as tr
 from sentprobe.generator.pairs.contrasts import CONTRASTS
@@ -100,14 +104,24 @@ class NliSpace(tr.TripletSpace):
         Raises:
             UsageError: *count* is not positive, larger than the space, or too large.
         """
+        pairs = NliColumns([], [], [])
+        for portion in self.iterate_pairs(count, seed=seed):
+            pairs.premise.extend(portion.premise)
+            pairs.hypothesis.extend(portion.hypothesis)
+            pairs.label.extend(portion.label)
+        return pairs
+
+    def iterate_pairs(self, count: int, *, seed: int) -> Iterator[NliColumns]:
+        """Yield the pairs of :meth:`sample_pairs`, some groups at a time."""
         self.check_count(count)
-        groups: list[tuple[str, ...]] = []
         triplet_count = count
-        while len(groups) < count:
+        positions: list[int] = []
+        while len(positions) < count:
             triplets = self.sample_unchecked(min(triplet_count, super().count()), seed=seed)
-            groups = _deduplicate_groups([*zip(*_render_sentences(triplets), strict=True)])
+            positions = _find_distinct_groups(triplets)
             triplet_count *= 2
-        return _build_pairs(groups[:count])
+        for _, portion in triplets.select(np.array(positions[:count])).iterate_portions(PART_SIZE):
+            yield _build_pairs([*zip(*_render_sentences(portion), strict=True)])
 
     def _find_strata(self, pattern: Pattern) -> Iterator[tr.Stratum]:
         """Yield one stratum for each form of the positive, at one of the places of the contrast.
@@ -122,22 +136,31 @@ class NliSpace(tr.TripletSpace):
 
 def _render_sentences(triplets: tr.TripletSet) -> list[list[str]]:
     """Return six lists, which hold the two hypotheses and the four premises of each triplet."""
-    side_makers = (partial(triplets.build_draft, side=side) for side in (*_HYPOTHESES, *_PREMISES))
     negated_makers = (partial(_toggle_side_negation, triplets, side) for side in _PREMISES)
-    return tr.TripletRows(triplets, [*side_makers, *negated_makers]).render_texts()
+    return tr.TripletRows(triplets, [*_list_side_makers(triplets), *negated_makers]).render_texts()
+
+
+def _list_side_makers(triplets: tr.TripletSet) -> list[tr.SentenceMaker]:
+    return [partial(triplets.build_draft, side=side) for side in (*_HYPOTHESES, *_PREMISES)]
 
 
 def _toggle_side_negation(triplets: tr.TripletSet, side: tr.TripletSide, part: tr.TripletPart) -> drafts.EventDraft:
     return drafts.toggle_negation(triplets.build_draft(part, side=side), drafts.MAIN)
 
 
-def _deduplicate_groups(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Return one row of each group; rows that differ only in the order of the hypotheses are one group."""
-    row_by_group: dict[tuple[str, str], tuple[str, ...]] = {}
-    for row in rows:
-        anchor, hard, positive, negative, *_ = row
-        row_by_group.setdefault(min((anchor, positive), (hard, negative)), row)
-    return [*row_by_group.values()]
+def _find_distinct_groups(triplets: tr.TripletSet) -> list[int]:
+    """Return the position of the first triplet of each group; the order of the hypotheses does not matter."""
+    positions: list[int] = []
+    digests: set[bytes] = set()
+    for start, portion in triplets.iterate_portions(PART_SIZE):
+        columns = tr.TripletRows(portion, _list_side_makers(portion)).render_texts()
+        for position, (anchor, hard, positive, negative) in enumerate(zip(*columns, strict=True), start):
+            group = min((anchor, positive), (hard, negative))
+            digest = blake2b("\n".join(group).encode(), digest_size=16).digest()
+            if digest not in digests:
+                digests.add(digest)
+                positions.append(position)
+    return positions
 
 
 def _build_pairs(groups: Sequence[tuple[str, ...]]) -> NliColumns:

@@ -1,9 +1,10 @@
 """Files of training data: Parquet and JSONL with exactly the columns that a training loss expects."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from sentprobe.disk.files import atomic_path
 from sentprobe.errors import UsageError
@@ -25,34 +26,44 @@ def check_training_format(triplet_format: TripletFormat) -> None:
         raise UsageError("--format blimp is minimal pairs; --for training writes jsonl or parquet")
 
 
-def format_training_lines(columns: TrainingColumns) -> Iterator[str]:
+def format_training_lines(portions: Iterable[TrainingColumns]) -> Iterator[str]:
     """Yield a line of JSON for each row."""
-    for row in zip(*columns.values(), strict=True):
-        fields = dict(zip(columns, row, strict=True))
-        yield json.dumps(fields, ensure_ascii=False, separators=(",", ":")) + "\n"
+    for columns in portions:
+        for row in zip(*columns.values(), strict=True):
+            fields = dict(zip(columns, row, strict=True))
+            yield json.dumps(fields, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
-def write_training_data(columns: TrainingColumns, path: Path, triplet_format: TripletFormat) -> None:
-    """Write training data to a file.
+def write_training_data(portions: Iterable[TrainingColumns], path: Path, triplet_format: TripletFormat) -> None:
+    """Write training data to a file; in Parquet, each portion is a row group.
 
     Raises:
         UsageError: the path cannot be written.
     """
     with atomic_path(path) as temporary:
         if triplet_format is TripletFormat.PARQUET:
-            _write_parquet(columns, temporary)
+            _write_parquet(portions, temporary)
         else:
             with temporary.open("w", encoding="utf-8", newline="\n") as out:
-                out.writelines(format_training_lines(columns))
+                out.writelines(format_training_lines(portions))
 
 
-def _write_parquet(columns: TrainingColumns, path: Path) -> None:
-    import pyarrow as pa
+def _write_parquet(portions: Iterable[TrainingColumns], path: Path) -> None:
     import pyarrow.parquet as pq
+
+    tables = map(_build_table, portions)
+    first = next(tables)
+    with pq.ParquetWriter(path, first.schema, compression="zstd") as writer:
+        for table in chain([first], tables):
+            writer.write_table(table)
+
+
+def _build_table(columns: TrainingColumns) -> Any:
+    import pyarrow as pa
 
     table = pa.table({name: pa.array(column) for name, column in columns.items()})
     metadata = {"huggingface": json.dumps({"info": {"features": _describe_features(columns)}})}
-    pq.write_table(table.replace_schema_metadata(metadata), path, compression="zstd")
+    return table.replace_schema_metadata(metadata)
 
 
 def _describe_features(columns: TrainingColumns) -> dict[str, object]:

@@ -1,17 +1,20 @@
 """Training data for sentence encoders: triplets of sentences without metadata."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.generator.pairs.drafts import EventDraft
+from sentprobe.generator.pairs.drafts import EventDraft, select_rows
 from sentprobe.generator.pairs.triplets import TripletPart, TripletRows, TripletSet, TripletSide
 
 COLUMNS = (TripletSide.ANCHOR, TripletSide.POSITIVE, TripletSide.NEGATIVE)
 """The columns of training data, in the order that a training loss expects."""
+
+PORTION_SIZE = 32_768
+"""Number of triplets that are rendered at a time, and number of rows of a Parquet row group."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -35,11 +38,21 @@ def build_training_columns(triplets: TripletSet) -> Mapping[str, list[str]]:
     positive: the doctor is not calling the lawyer
     negative: the lawyer is not calling the doctor
     """
+    columns: dict[str, list[str]] = {side.value: [] for side in COLUMNS}
+    for portion in iterate_training_columns(triplets):
+        for name, texts in portion.items():
+            columns[name] += texts
+    return columns
+
+
+def iterate_training_columns(triplets: TripletSet) -> Iterator[dict[str, list[str]]]:
+    """Yield the columns of :func:`build_training_columns` for some triplets at a time."""
     order = np.random.default_rng((triplets.seed, 2)).permutation(len(triplets))
     parts = [half for part in triplets.parts for half in _split_by_negative_kind(part, order)]
     divided_triplets = TripletSet(triplets.space, tuple(parts), len(triplets), triplets.seed)
-    makers = [partial(_build_sentence_draft, divided_triplets, side) for side in COLUMNS]
-    return dict(zip(map(str, COLUMNS), TripletRows(divided_triplets, makers).render_texts(), strict=True))
+    for _, portion in divided_triplets.iterate_portions(PORTION_SIZE):
+        makers = [partial(_build_sentence_draft, portion, side) for side in COLUMNS]
+        yield dict(zip(map(str, COLUMNS), TripletRows(portion, makers).render_texts(), strict=True))
 
 
 def _split_by_negative_kind(part: TripletPart, order: NDArray[np.int64]) -> list[_TrainingPart]:
@@ -56,12 +69,6 @@ def _split_by_negative_kind(part: TripletPart, order: NDArray[np.int64]) -> list
         for kind, chosen in kinds
         if chosen.any()
     ]
-
-
-def select_rows(draft: EventDraft, is_selected: NDArray[np.bool_]) -> EventDraft:
-    """Return the selected events of a draft."""
-    values = {name: column[is_selected] for name, column in draft.values.items()}
-    return replace(draft, values=values, salts=draft.salts[is_selected])
 
 
 def _build_sentence_draft(triplets: TripletSet, side: TripletSide, part: TripletPart) -> EventDraft:

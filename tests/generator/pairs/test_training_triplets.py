@@ -55,9 +55,9 @@ def test_no_row_is_written_twice() -> None:
 
 def test_both_files_say_the_same(tmp_path: Path) -> None:
     columns: TrainingColumns = {"premise": ['a "b"', "ü"], "label": [2, 0]}
-    write_training_data(columns, tmp_path / "a.parquet", TripletFormat.PARQUET)
-    write_training_data(columns, tmp_path / "a.jsonl", TripletFormat.JSONL)
+    write_training_data([columns], tmp_path / "a.parquet", TripletFormat.PARQUET)
+    write_training_data([columns], tmp_path / "a.jsonl", TripletFormat.JSONL)
     rows = [{"premise": 'a "b"', "label": 2}, {"premise": "ü", "label": 0}]
     assert pq.read_table(tmp_path / "a.parquet").to_pylist() == rows
-    assert [json.loads(line) for line in format_training_lines(columns)] == rows
-    assert (tmp_path / "a.jsonl").read_text("utf-8") == "".join(format_training_lines(columns))
+    assert [json.loads(line) for line in format_training_lines([columns])] == rows
+    assert (tmp_path / "a.jsonl").read_text("utf-8") == "".join(format_training_lines([columns]))

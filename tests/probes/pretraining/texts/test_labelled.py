@@ -53,7 +53,7 @@ def test_pairs_are_read_as_gen_writes_them(
     table = nli_to_columns(NliColumns(premises, hypotheses, [*map(int, labels)]))
     for style in (TripletFormat.PARQUET, TripletFormat.JSONL):
         path = folder / f"t.{style}"
-        write_training_data(table, path, style)
+        write_training_data([table], path, style)
         pairs = read_nli(path, options=AS_IS)
         assert [*zip(pairs.premises, pairs.hypotheses, pairs.labels, strict=True)] == rows
 
@@ -68,7 +68,7 @@ def test_triplets_are_read_as_gen_writes_them(
     table = {name: [*column] for name, column in columns}
     for style in (TripletFormat.PARQUET, TripletFormat.JSONL):
         path = folder / f"t.{style}"
-        write_training_data(table, path, style)
+        write_training_data([table], path, style)
         triplets = read_triplets(path, options=AS_IS)
         assert [*zip(triplets.anchors, triplets.positives, triplets.negatives, strict=True)] == rows
 
