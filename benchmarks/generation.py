@@ -80,6 +80,26 @@ def measure_settings(max_n: int, repeat: int) -> str:
     return format_table(("templates, vocabulary", "sentences in the space", *FORMATS), rows)
 
 
+def measure_parsing_and_pairs(max_n: int, repeat: int) -> str:
+    """Return a table of ``gen parse``, and of ``gen pairs`` for growing numbers of triplets."""
+    goals = {"text": "10,000", "jsonl": "5,000"}
+    rows = [
+        format_row(f"parse, {fmt}", measure_case(f"parse-{fmt}", max_n // 20, repeat=repeat), goals.get(fmt, ""))
+        for fmt in FORMATS
+    ]
+    rows += [
+        format_row(f"pairs, {style}", measure_case(f"pairs-{style}", n, repeat=repeat))
+        for style in ("jsonl", "parquet")
+        for n in (max_n // 1000, max_n // 20, max_n // 5)
+    ]
+    return format_table(("case", "n", "per second", "peak MB", "goal per second"), rows) + "\n\n" + PAIRS_NOTE
+
+
+PAIRS_NOTE = """\
+Pairs: triplets of four sentences, contrast role, vocabulary compeval. The peak includes about 190 MB of the benchmark's
+packages."""
+
+
 def main() -> None:
     """Measure everything and write the report."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -96,6 +116,7 @@ def main() -> None:
     )
     parts = {
         "Against other ways": compare_with_baselines(arguments.n, arguments.repeat),
+        "Parsing and pairs": measure_parsing_and_pairs(arguments.n, arguments.repeat),
         "Growing n": measure_growth(arguments.n, arguments.repeat),
         "Size of the space, vocabulary and choices": measure_settings(arguments.n, arguments.repeat),
     }
