@@ -4,7 +4,7 @@ The shapes of clauses, which the grammar derived, are merged into a trie, so tha
 shapes. The parser calls itself for constituents inside a clause. The result equals that of NLTK's chart parser.
 """
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from operator import itemgetter
@@ -181,18 +181,6 @@ def _build_participant(phrase: ParsedPhrase) -> ev.Participant:
     if phrase.clause is not None:
         clause = ev.RelativeClause(relativizer=phrase.clause.relativizer, event=build_event(phrase.clause))
     return ev.Participant(noun=phrase.noun, number=_NUMBERS[phrase.number], determiner=phrase.determiner, clause=clause)
-
-
-def classify_token(token: str, lexicon: Lexicon) -> Hashable:
-    """Return the grammatical key of a token; if the tokens of two sentences have equal keys, only lemmas differ.
-
-    >>> from sentprobe.lexicon import english
-    >>> keys = [classify_token(form, english()) for form in ("sleeps", "runs", "the")]
-    >>> keys[0] == keys[1], keys[0] == keys[2]
-    (True, False)
-    """
-    readings = tuple((word.kind, form, word.vowel) for word, form in lexicon.find(token))
-    return readings if readings and token not in _find_function_words() else (token, readings)
 
 
 def normalize_sentence(sentence: str) -> str:
