@@ -78,7 +78,6 @@ def pairs(
 
     The format blimp has the positive as sentence_good and the negative as sentence_bad; both are grammatical.
     """
-    from sentprobe.generator.pairs import training_files as training
     from sentprobe.generator.pairs.inference_pairs import NliSpace
     from sentprobe.generator.pairs.training_triplets import iterate_training_columns
     from sentprobe.generator.pairs.triplet_files import find_triplet_format, format_triplet_lines, write_triplets
@@ -103,7 +102,7 @@ def pairs(
         space.check_count(n)
         make_parent_folder(out)
     if isinstance(space, NliSpace):
-        _write_training(map(training.nli_to_columns, space.iterate_pairs(n, seed=seed)), out, style)
+        _write_training(space.iterate_pairs(n, seed=seed), out, style)
         return
     drawn = space.sample(n, seed=seed)
     if pair_use is PairUse.TRAINING:

@@ -54,16 +54,12 @@ def parse(
         make_parent_folder(out)
         write_parsed(parsed, words, out, name)
     else:
-        sys.stdout.writelines(format_parsed(parsed, words, name, is_interactive=_is_typed(sentences, file)))
+        is_typed = not sentences and str(file or "-") == "-" and sys.stdin is not None and sys.stdin.isatty()
+        sys.stdout.writelines(format_parsed(parsed, words, name, is_interactive=is_typed))
         sys.stdout.flush()
     reader.report_changes()
     if reader.failures:
         raise typer.Exit(1)
-
-
-def _is_typed(sentences: Sequence[str] | None, file: Path | None) -> bool:
-    """Say whether a user types the sentences and waits for each answer."""
-    return not sentences and (file is None or str(file) == "-") and sys.stdin is not None and sys.stdin.isatty()
 
 
 def _reject_file_names(sentences: Iterable[str]) -> None:

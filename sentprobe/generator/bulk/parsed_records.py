@@ -18,16 +18,16 @@ from sentprobe.generator.bulk.generation import PART_SIZE, Renderer
 from sentprobe.generator.bulk.sentence_files import write_annotated
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.sentences.parse import ParsedClause, build_event
-from sentprobe.generator.sentences.realize import choose_determiner_form, realize
+from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.sentences.sentence_records import PARQUET, RECORD_FORMATS, TEXT
-from sentprobe.generator.spaces.constraints import Words
+from sentprobe.generator.spaces.constraints import Choices, Constraints, Words, choose_words
 from sentprobe.generator.spaces.counting import IndexArray
 from sentprobe.generator.spaces.layout import NEGATIONS, Layout, make_layout
 from sentprobe.generator.spaces.space import EventBatch
 from sentprobe.generator.spaces.templates import ClausePattern, find_pattern
 from sentprobe.grammars.shapes import ClauseShape, find_subject_role
-from sentprobe.lexicon import Kind, Lexicon
+from sentprobe.lexicon import Flag, Kind, Lexicon, Vocabulary
 
 ValueT = TypeVar("ValueT")
 
@@ -156,7 +156,7 @@ class _ParsedEvents:
         """Return the value of each variable of the clause's layout, in the layout's order.
 
         Raises:
-            LookupError: a relative clause has a relative clause, or a word is not listed.
+            LookupError: a relative clause has a relative clause.
         """
         values = [*features, self._verbs[clause.verb], *(self._adverbs[adverb] for adverb in clause.adverbs)]
         inner: list[int] = []
@@ -178,21 +178,10 @@ def _number_values(values: Iterable[ValueT]) -> dict[ValueT, int]:
 def _list_words(lexicon: Lexicon) -> Words:
     """Return all words of a lexicon."""
     lemmas = {kind: tuple(word.lemma for word in lexicon.words(kind)) for kind in Kind}
-    verbs = tuple(dict.fromkeys((*lemmas[Kind.TRANSITIVE], *lemmas[Kind.INTRANSITIVE])))
-    numbers = _number_values(verbs)
-    return Words(
-        nouns=lemmas[Kind.NOUN],
-        verbs=verbs,
-        verbs_by_frame={frame: frozenset(numbers[verb] for verb in lemmas[Kind(frame.value)]) for frame in ev.Frame},
-        adverbs=lemmas[Kind.ADVERB],
-        determiners=tuple(
-            (number.value, word.lemma)
-            for number in ev.Number
-            for word in lexicon.words(Kind.DETERMINER)
-            if {choose_determiner_form(number.value, vowel=vowel) for vowel in (False, True)} <= word.forms.keys()
-        ),
-        relativizers=lemmas[Kind.RELATIVIZER],
-    )
+    whole = Lexicon(lexicon.source, lexicon.entries, {"": Vocabulary("", lemmas)})
+    determiners, relativizers = lemmas[Kind.DETERMINER], lemmas[Kind.RELATIVIZER]
+    choices = Choices(determiners=determiners, relativizers=relativizers, allow=frozenset(Flag))
+    return choose_words(whole, "", choices, Constraints())
 
 
 @cache

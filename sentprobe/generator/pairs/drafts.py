@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sentprobe.errors import UsageError
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.spaces.constraints import Words
-from sentprobe.generator.spaces.layout import NEGATIONS, Layout, build_layout_event, make_layout
+from sentprobe.generator.spaces.layout import NEGATIONS, Layout, make_layout
 from sentprobe.generator.spaces.space import EventBatch
 from sentprobe.generator.spaces.templates import ClausePattern, find_pattern
 
@@ -45,12 +45,6 @@ class EventDraft:
         paths = (MAIN, *(format_clause_path(role) for role, _ in where))
         counts = tuple(self.adverbs[path] for path in paths)
         return make_layout(find_pattern(self.frame, where), counts, self.words, (ev.Negator.NOT,))
-
-    def build_event(self, row: int) -> ev.Event:
-        """Build the event that the columns describe in *row*."""
-        layout = self.build_layout()
-        values = {v.name: v.values[self.values[v.name][row]] for v in layout.variables}
-        return build_layout_event(values, layout)
 
 
 def draft_from_batch(

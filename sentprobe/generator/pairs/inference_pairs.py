@@ -5,8 +5,7 @@ for pairs with the same hypothesis, and for pairs with the same two bags of word
 premise, only the hypothesis or only the two bags of words gets at most half of a group right.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
 from functools import partial
 from hashlib import blake2b
@@ -49,15 +48,6 @@ the lawyer that slept" contradicts it.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class NliColumns:
-    """Pairs as columns; the eight pairs of a group follow one another."""
-
-    premise: list[str]
-    hypothesis: list[str]
-    label: list[int]
-
-
 class NliSpace(tr.TripletSpace):
     """The groups of entailment pairs of a contrast over a vocabulary.
 
@@ -67,10 +57,10 @@ class NliSpace(tr.TripletSpace):
         UsageError: the contrast is not in NEUTRAL_CONTRASTS; see also :class:`~.TripletSpace`.
 
     >>> from sentprobe.lexicon import english
-    >>> pairs = NliSpace(english(), "role", templates=["transitive"]).sample_pairs(1, seed=1)
-    >>> pairs.premise[4], pairs.hypothesis[4]
+    >>> (pairs,) = NliSpace(english(), "role", templates=["transitive"]).iterate_pairs(1, seed=1)
+    >>> pairs["premise"][4], pairs["hypothesis"][4]
     ('the doctor is calling the lawyer', 'the lawyer is not being called by the doctor')
-    >>> NliLabel(pairs.label[4]).name
+    >>> NliLabel(pairs["label"][4]).name
     'CONTRADICTION'
     """
 
@@ -98,21 +88,12 @@ class NliSpace(tr.TripletSpace):
         """Return the exact number of groups."""
         return super().count() // 2
 
-    def sample_pairs(self, count: int, *, seed: int) -> NliColumns:
-        """Return the pairs of *count* different groups, group by group.
+    def iterate_pairs(self, count: int, *, seed: int) -> Iterator[dict[str, list[str] | list[int]]]:
+        """Yield premises, hypotheses and labels of *count* different groups, for some groups at a time.
 
         Raises:
             UsageError: *count* is not positive, larger than the space, or too large.
         """
-        pairs = NliColumns([], [], [])
-        for portion in self.iterate_pairs(count, seed=seed):
-            pairs.premise.extend(portion.premise)
-            pairs.hypothesis.extend(portion.hypothesis)
-            pairs.label.extend(portion.label)
-        return pairs
-
-    def iterate_pairs(self, count: int, *, seed: int) -> Iterator[NliColumns]:
-        """Yield the pairs of :meth:`sample_pairs`, some groups at a time."""
         self.check_count(count)
         triplet_count = count
         positions: list[int] = []
@@ -121,7 +102,7 @@ class NliSpace(tr.TripletSpace):
             positions = _find_distinct_groups(triplets)
             triplet_count *= 2
         for _, portion in triplets.select(np.array(positions[:count])).iterate_portions(PART_SIZE):
-            yield _build_pairs([*zip(*_render_sentences(portion), strict=True)])
+            yield _build_pairs(zip(*_render_sentences(portion), strict=True))
 
     def _find_strata(self, pattern: Pattern) -> Iterator[tr.Stratum]:
         """Yield one stratum for each form of the positive, at one of the places of the contrast.
@@ -163,11 +144,13 @@ def _find_distinct_groups(triplets: tr.TripletSet) -> list[int]:
     return positions
 
 
-def _build_pairs(groups: Sequence[tuple[str, ...]]) -> NliColumns:
-    pairs = NliColumns([], [], [])
-    for anchor, hard, *premises in groups:
-        for premise, labels in zip(premises, _LABELS, strict=True):
-            pairs.premise.extend((premise, premise))
-            pairs.hypothesis.extend((anchor, hard))
-            pairs.label.extend(labels)
-    return pairs
+def _build_pairs(groups: Iterable[tuple[str, ...]]) -> dict[str, list[str] | list[int]]:
+    premises: list[str] = []
+    hypotheses: list[str] = []
+    labels: list[int] = []
+    for anchor, hard, *group_premises in groups:
+        for premise, premise_labels in zip(group_premises, _LABELS, strict=True):
+            premises += premise, premise
+            hypotheses += anchor, hard
+            labels += premise_labels
+    return {"premise": premises, "hypothesis": hypotheses, "label": labels}

@@ -8,16 +8,11 @@ from typing import Any, TypeAlias
 
 from sentprobe.disk.files import atomic_path
 from sentprobe.errors import UsageError
-from sentprobe.generator.pairs.inference_pairs import NliColumns, NliLabel
+from sentprobe.generator.pairs.inference_pairs import NliLabel
 from sentprobe.generator.pairs.triplet_files import TripletFormat
 
 TrainingColumns: TypeAlias = Mapping[str, Sequence[str | int]]
 """The columns by name, in order."""
-
-
-def nli_to_columns(pairs: NliColumns) -> TrainingColumns:
-    """Return pairs as columns."""
-    return {"premise": pairs.premise, "hypothesis": pairs.hypothesis, "label": pairs.label}
 
 
 def check_training_format(triplet_format: TripletFormat) -> None:

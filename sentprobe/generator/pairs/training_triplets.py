@@ -1,6 +1,6 @@
 """Training data for sentence encoders: triplets of sentences without metadata."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -24,29 +24,21 @@ class _TrainingPart(TripletPart):
     negative: TripletSide
 
 
-def build_training_columns(triplets: TripletSet) -> Mapping[str, list[str]]:
-    """Return anchor, positive and negative of each triplet.
+def iterate_training_columns(triplets: TripletSet) -> Iterator[dict[str, list[str]]]:
+    """Yield anchor, positive and negative of each triplet as columns, for some triplets at a time.
 
     A random half of the negatives is in the positive's form, the other half in the anchor's.
 
     >>> from sentprobe.generator.pairs.triplets import TripletSpace
     >>> from sentprobe.lexicon import english
     >>> space = TripletSpace(english(), "role", templates=["transitive"])
-    >>> for name, (text,) in build_training_columns(space.sample(1, seed=1)).items():
+    >>> (columns,) = iterate_training_columns(space.sample(1, seed=1))
+    >>> for name, (text,) in columns.items():
     ...     print(f"{name}: {text}")
     anchor: the lawyer is not being called by the doctor
     positive: the doctor is not calling the lawyer
     negative: the lawyer is not calling the doctor
     """
-    columns: dict[str, list[str]] = {side.value: [] for side in COLUMNS}
-    for portion in iterate_training_columns(triplets):
-        for name, texts in portion.items():
-            columns[name] += texts
-    return columns
-
-
-def iterate_training_columns(triplets: TripletSet) -> Iterator[dict[str, list[str]]]:
-    """Yield the columns of :func:`build_training_columns` for some triplets at a time."""
     order = np.random.default_rng((triplets.seed, 2)).permutation(len(triplets))
     parts = [half for part in triplets.parts for half in _split_by_negative_kind(part, order)]
     divided_triplets = TripletSet(triplets.space, tuple(parts), len(triplets), triplets.seed)

@@ -342,14 +342,6 @@ class TripletSet:
                 units[place] = keys.setdefault(words, len(keys))
         return units
 
-    def build_events(self, side: TripletSide) -> list[ev.Event]:
-        """Return the events of one side, in the order of the triplets."""
-        events_by_position: dict[int, ev.Event] = {}
-        for part in self.parts:
-            draft = self.build_draft(part, side=side)
-            events_by_position |= {place: draft.build_event(row) for row, place in enumerate(part.positions.tolist())}
-        return [events_by_position[place] for place in range(len(self))]
-
     def build_draft(self, part: TripletPart, *, side: TripletSide) -> drafts.EventDraft:
         """Return the events of one side (such as the positives) of a part."""
         draft = part.anchors

@@ -230,11 +230,7 @@ class _TokenReadings(NamedTuple):
 _END = _TokenReadings("")
 
 
-@lru_cache(maxsize=16)
-def _make_readings_cache(lexicon: Lexicon) -> dict[str, _TokenReadings]:  # noqa: ARG001 - the key of the cache
-    return {}
-
-
+@lru_cache(maxsize=16_384)
 def _find_readings(token: str, lexicon: Lexicon) -> _TokenReadings:
     inputs, determiners, nouns, adverbs = [(token, "", "")], [], [], []
     for word, form in lexicon.find(token):
@@ -269,21 +265,9 @@ class _Parser:
         self.expected = expected
         self.furthest = 0
         self._main, self._relative = load_english_tries()
-        self._readings = self._list_readings(tokens, lexicon)
+        self._readings = [*(_find_readings(token, lexicon) for token in tokens), _END, _END]
         self._phrases: dict[int, list[tuple[int, ParsedPhrase]]] = {}
         self._depth = 0
-
-    def _list_readings(self, tokens: list[str], lexicon: Lexicon) -> list[_TokenReadings]:
-        cache = _make_readings_cache(lexicon)
-        readings = []
-        for token in tokens:
-            reading = cache.get(token)
-            if reading is None:
-                reading = _find_readings(token, lexicon)
-                if len(reading.inputs) > 1 or reading[2:] != _END[2:]:  # unknown words are without limit
-                    cache[token] = reading
-            readings.append(reading)
-        return [*readings, _END, _END]
 
     def parse_main_clauses(self) -> list[ParsedClause]:
         """Return the clauses that reach the end of the sentence."""

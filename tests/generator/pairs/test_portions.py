@@ -11,13 +11,14 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pairs_at_once import NliColumns, build_events, build_training_columns, sample_pairs
 from thoroughness import examples
 
 from sentprobe.generator.pairs import inference_pairs, training_triplets, triplet_files
 from sentprobe.generator.pairs.contrasts import CONTRASTS
-from sentprobe.generator.pairs.inference_pairs import NEUTRAL_CONTRASTS, NliColumns, NliSpace
-from sentprobe.generator.pairs.training_files import format_training_lines, nli_to_columns, write_training_data
-from sentprobe.generator.pairs.training_triplets import build_training_columns, iterate_training_columns
+from sentprobe.generator.pairs.inference_pairs import NEUTRAL_CONTRASTS, NliSpace
+from sentprobe.generator.pairs.training_files import format_training_lines, write_training_data
+from sentprobe.generator.pairs.training_triplets import iterate_training_columns
 from sentprobe.generator.pairs.triplet_files import TripletFormat, format_triplet_lines, write_triplets
 from sentprobe.generator.pairs.triplets import SIDES, TripletSpace
 from sentprobe.generator.sentences.realize import realize
@@ -65,7 +66,7 @@ def test_portions_do_not_show_in_triplets(contrast: str, seed: int, count: int, 
 def test_lines_hold_the_realized_events(contrast: str, seed: int, count: int, size: int) -> None:
     """The ids run on from side to side: first all anchors, then all positives."""
     triplets = TripletSpace(english(), contrast).sample(count, seed=seed)
-    events = {side: triplets.build_events(side) for side in SIDES}
+    events = {side: build_events(triplets, side) for side in SIDES}
     with pytest.MonkeyPatch.context() as patch:
         cut_portions(patch, size)
         lines = list(format_triplet_lines(triplets, TripletFormat.JSONL))
@@ -94,11 +95,11 @@ def test_portions_do_not_show_in_training_data(contrast: str, seed: int, count: 
 @given(st.sampled_from(NEUTRAL_CONTRASTS), seeds, counts, sizes)
 def test_portions_do_not_show_in_entailment_pairs(contrast: str, seed: int, count: int, size: int) -> None:
     space = NliSpace(english(), contrast)
-    pairs = space.sample_pairs(count, seed=seed)
+    pairs = sample_pairs(space, count, seed=seed)
     with pytest.MonkeyPatch.context() as patch:
         cut_portions(patch, size)
-        assert space.sample_pairs(count, seed=seed) == pairs
-        check_files(map(nli_to_columns, space.iterate_pairs(count, seed=seed)), nli_to_columns(pairs))
+        assert sample_pairs(space, count, seed=seed) == pairs
+        check_files(space.iterate_pairs(count, seed=seed), pairs._asdict())
 
 
 def check_files(portions: Iterable[Any], columns: Any) -> None:
@@ -115,7 +116,7 @@ def check_files(portions: Iterable[Any], columns: Any) -> None:
 def test_groups_are_distinct_and_the_first_are_taken() -> None:
     """The groups of a sample of the whole space are all groups."""
     space = NliSpace(english(), "role", templates=["transitive"])
-    some, more = (group_pairs(space.sample_pairs(count, seed=0)) for count in (space.count() // 2, space.count()))
+    some, more = (group_pairs(sample_pairs(space, count, seed=0)) for count in (space.count() // 2, space.count()))
     assert len({*more}) == len(more) == space.count()
     assert {*some} <= {*more}
 

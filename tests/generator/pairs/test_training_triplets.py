@@ -8,12 +8,12 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pairs_at_once import build_training_columns
 from thoroughness import examples
 
 from sentprobe.generator.events.meaning import Property, find_differences, has_same_meaning
 from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.generator.pairs.training_files import TrainingColumns, format_training_lines, write_training_data
-from sentprobe.generator.pairs.training_triplets import build_training_columns
 from sentprobe.generator.pairs.triplet_files import TripletFormat
 from sentprobe.generator.pairs.triplets import SIDES, TripletSpace
 from sentprobe.generator.sentences.parse import parse
