@@ -22,8 +22,7 @@ from measure import (
 
 from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.generator.pairs.inference_pairs import PAIRS_PER_GROUP, NliSpace
-from sentprobe.generator.pairs.training_files import TrainingColumns, write_training_data
-from sentprobe.generator.pairs.training_triplets import iterate_training_columns
+from sentprobe.generator.pairs.training_files import TrainingColumns, iterate_training_columns, write_training_data
 from sentprobe.generator.pairs.triplet_files import TripletFormat, write_triplets
 from sentprobe.generator.pairs.triplets import SIDES, TripletSet, TripletSpace
 from sentprobe.lexicon import english

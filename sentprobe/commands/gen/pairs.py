@@ -79,7 +79,7 @@ def pairs(
     The format blimp has the positive as sentence_good and the negative as sentence_bad; both are grammatical.
     """
     from sentprobe.generator.pairs.inference_pairs import NliSpace
-    from sentprobe.generator.pairs.training_triplets import iterate_training_columns
+    from sentprobe.generator.pairs.training_files import iterate_training_columns
     from sentprobe.generator.pairs.triplet_files import find_triplet_format, format_triplet_lines, write_triplets
     from sentprobe.generator.pairs.triplets import TripletSpace
 

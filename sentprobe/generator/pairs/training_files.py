@@ -1,4 +1,4 @@
-"""Files of training data: Parquet and JSONL with exactly the columns that a training loss expects."""
+"""Training data: Parquet and JSONL with exactly the columns that a training loss expects."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -6,13 +6,45 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from sentprobe.disk.files import atomic_path
 from sentprobe.errors import UsageError
 from sentprobe.generator.pairs.inference_pairs import NliLabel
 from sentprobe.generator.pairs.triplet_files import TripletFormat
+from sentprobe.generator.pairs.triplets import TripletRows, TripletSet, TripletSide
+
+COLUMNS = (TripletSide.ANCHOR, TripletSide.POSITIVE, TripletSide.NEGATIVE)
+"""The columns of training data, in the order that a training loss expects."""
+
+PORTION_SIZE = 32_768
+"""Number of triplets that are rendered at a time, and number of rows of a Parquet row group."""
 
 TrainingColumns: TypeAlias = Mapping[str, Sequence[str | int]]
 """The columns by name, in order."""
+
+
+def iterate_training_columns(triplets: TripletSet) -> Iterator[dict[str, list[str]]]:
+    """Yield anchor, positive and negative of each triplet as columns, for some triplets at a time.
+
+    A random half of the negatives is in the positive's form, the other half in the anchor's.
+
+    >>> from sentprobe.generator.pairs.triplets import TripletSpace
+    >>> from sentprobe.lexicon import english
+    >>> space = TripletSpace(english(), "role", templates=["transitive"])
+    >>> (columns,) = iterate_training_columns(space.sample(1, seed=1))
+    >>> for name, (text,) in columns.items():
+    ...     print(f"{name}: {text}")
+    anchor: the lawyer is not being called by the doctor
+    positive: the doctor is not calling the lawyer
+    negative: the lawyer is not calling the doctor
+    """
+    order = np.random.default_rng((triplets.seed, 2)).permutation(len(triplets))
+    for start, portion in triplets.iterate_portions(PORTION_SIZE):
+        anchors, positives, *negatives = TripletRows(portion).render_texts()
+        kinds = (order[start : start + len(portion)] % 2).tolist()
+        chosen = [pair[kind] for pair, kind in zip(zip(*negatives, strict=True), kinds, strict=True)]
+        yield dict(zip(map(str, COLUMNS), (anchors, positives, chosen), strict=True))
 
 
 def check_training_format(triplet_format: TripletFormat) -> None:

@@ -14,11 +14,14 @@ from hypothesis import strategies as st
 from pairs_at_once import NliColumns, build_events, build_training_columns, sample_pairs
 from thoroughness import examples
 
-from sentprobe.generator.pairs import inference_pairs, training_triplets, triplet_files
+from sentprobe.generator.pairs import inference_pairs, training_files, triplet_files
 from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.generator.pairs.inference_pairs import NEUTRAL_CONTRASTS, NliSpace
-from sentprobe.generator.pairs.training_files import format_training_lines, write_training_data
-from sentprobe.generator.pairs.training_triplets import iterate_training_columns
+from sentprobe.generator.pairs.training_files import (
+    format_training_lines,
+    iterate_training_columns,
+    write_training_data,
+)
 from sentprobe.generator.pairs.triplet_files import TripletFormat, format_triplet_lines, write_triplets
 from sentprobe.generator.pairs.triplets import SIDES, TripletSpace
 from sentprobe.generator.sentences.realize import realize
@@ -31,7 +34,7 @@ sizes = st.integers(1, 5)
 SIZE_NAMES = (
     (triplet_files, "LINES_SIZE"),
     (triplet_files, "PART_SIZE"),
-    (training_triplets, "PORTION_SIZE"),
+    (training_files, "PORTION_SIZE"),
     (inference_pairs, "PART_SIZE"),
 )
 
