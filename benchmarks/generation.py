@@ -96,7 +96,7 @@ def measure_parsing_and_pairs(max_n: int, repeat: int) -> str:
 
 
 PAIRS_NOTE = """\
-Pairs: triplets of four sentences, contrast role, vocabulary compeval. The peak includes about 190 MB of the benchmark's
+Pairs: triplets of four sentences, contrast role, vocabulary compeval. The peak includes about 270 MB of the benchmark's
 packages."""
 
 
