@@ -19,6 +19,7 @@ from sentprobe.commands.shared.table_output import print_reuse
 from sentprobe.commands.shared.task_list import CommandWithTaskList
 from sentprobe.disk.files import find_cache_directory
 from sentprobe.display.screen import print_text
+from sentprobe.extras import require_libraries
 from sentprobe.processes import choose_jobs
 from sentprobe.progress import show_bars
 from sentprobe.specs import COMPEVAL, parse_pair
@@ -103,7 +104,7 @@ def run(
     ] = "cpu",
     where: opt.EngineOptions,
     jobs: Annotated[
-        int | None, opt.build_jobs_option("Default: one per core; with --threads N, one per N cores.")
+        int | None, opt.build_jobs_option("Default: one per core; with --threads N, one per N cores; on a GPU, one.")
     ] = None,
     threads: Annotated[
         int | None,
@@ -132,7 +133,7 @@ def run(
     from sentprobe.probes.runs.execution.word_source import parse_word_source
     from sentprobe.probes.runs.request.built_suites import build_failure_error
 
-    machines = where.find_machines(jobs=choose_jobs(threads) if jobs is None else jobs)
+    machines = where.find_machines(jobs=_choose_job_count(device, threads) if jobs is None else jobs)
     specs = methods.resolve_encoders(parse_encoders(encoder or USUAL_ENCODERS))
     conditions = methods.find_conditions()
     words = None if probe_vectors is None else parse_word_source(probe_vectors)
@@ -146,9 +147,6 @@ def run(
         given_options=list_given_options(context),
     )
     classifier = parse_classifier(preset, set_ or (), parsed_targets)
-    from sentprobe.commands.results.shown_results import View, print_tables
-    from sentprobe.probes.report.tables.main_table import CellStyle
-    from sentprobe.probes.report.tables.short_notes import NoteStyle
     from sentprobe.probes.runs.request import run_request as req
 
     request = req.RunRequest(
@@ -177,6 +175,9 @@ def run(
             predicted = make_forecast(request, reporter=reporter)
         print_forecast(predicted)
         return
+    from sentprobe.commands.results.shown_results import View, print_tables
+    from sentprobe.probes.report.tables.main_table import CellStyle
+    from sentprobe.probes.report.tables.short_notes import NoteStyle
     from sentprobe.probes.runs.run import execute_request
 
     with report_interruption(lambda: _describe_stored_work(request.placement)), show_bars() as reporter:
@@ -210,6 +211,16 @@ def _describe_stored_work(placement: "RunPlacement") -> str:
     if placement.out is not None:
         return f"no probe is finished, so {vectors}"
     return f"{vectors}; use --out to keep results and resume a run"
+
+
+def _choose_job_count(device: str, threads: int | None) -> int:
+    """Return one training process for a GPU, or as many as the cores can run."""
+    if device == "auto":
+        require_libraries("torch")
+        from sentprobe.probes.trainer.devices import find_best_device
+
+        device = find_best_device()
+    return choose_jobs(threads) if device.startswith("cpu") else 1
 
 
 def parse_classifier(preset: str | None, overrides: Sequence[str], targets: "Targets") -> "PresetChoice":

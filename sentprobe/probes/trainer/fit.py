@@ -15,13 +15,13 @@ from sentprobe.probes.dataset import Indices, Items
 from sentprobe.probes.encoders import Vectors
 from sentprobe.probes.trainer.bank import Bank, BankDesign
 from sentprobe.probes.trainer.batches import PreparedItems, prepare_items
-from sentprobe.probes.trainer.classifier import Optimizer, Precision, Preset
+from sentprobe.probes.trainer.classifier import Optimizer, Precision, Preset, Scaling, StopCriterion
 from sentprobe.probes.trainer.codelength import CurvePoint
 from sentprobe.probes.trainer.logreg import solve_logreg
 from sentprobe.probes.trainer.presets import BankShape, GridPoint, list_grid_points
 from sentprobe.probes.trainer.products import choose_precision
-from sentprobe.probes.trainer.scaling import scale_vectors
-from sentprobe.probes.trainer.training import predict, train_points
+from sentprobe.probes.trainer.scaling import scale_to_tensor
+from sentprobe.probes.trainer.training import compute_label_costs, predict, train_points
 from sentprobe.processes import limit_threads
 
 MAX_WEIGHTS = 2**25
@@ -139,13 +139,18 @@ def prepare_problem(
     if preset.needs_validation and validation is None:
         raise UsageError(f"preset {preset.name} needs validation items, and there are none")
     torch_device = torch.device(device)
-    shape = _compute_shape(vectors, train, word_vectors, words=words, labels=labels)
-    table = _scale_to_device(vectors, train.rows, preset, torch_device)
-    if _choose_precision(preset, torch_device) is Precision.BFLOAT16:
-        table = table.to(torch.bfloat16)  # once, since it is used in products only
+    width = vectors.shape[1] * (2 if preset.scaling is Scaling.CHOSEN else 1)
+    shape = _compute_shape(width, train, word_vectors, words=words, labels=labels)
+    uses_bfloat16 = _choose_precision(preset, torch_device) is Precision.BFLOAT16
+    scale = partial(scale_to_tensor, device=torch_device)
+    # The table is rounded once, since it is used in products only.
+    dtype = torch.bfloat16 if uses_bfloat16 else torch.float32
+    scalings = (Scaling.UNIT, Scaling.WHITEN) if preset.scaling is Scaling.CHOSEN else (preset.scaling,)
+    tables = [scale(vectors, train.rows, scaling=scaling, dtype=dtype) for scaling in scalings]
+    table = torch.cat(tables, dim=1) if len(tables) > 1 else tables[0]
     lexicon = None
     if word_vectors is not None and shape.word_dim:
-        lexicon = _scale_to_device(word_vectors, train.probes.ravel(), preset, torch_device)
+        lexicon = scale(word_vectors, train.probes.ravel(), scaling=scalings[0])
     prepare_part = partial(prepare_items, table, shape=shape, lexicon=lexicon)
     return TrainingProblem(
         shape=shape,
@@ -156,19 +161,12 @@ def prepare_problem(
     )
 
 
-def _compute_shape(
-    vectors: Vectors, train: Items, word_vectors: Vectors | None, *, words: int, labels: int
-) -> BankShape:
+def _compute_shape(dim: int, train: Items, word_vectors: Vectors | None, *, words: int, labels: int) -> BankShape:
     """Return the input sizes; word vectors are ignored if the items have no probe words."""
     if word_vectors is not None and len(word_vectors) != words:
         raise UsageError(f"{len(word_vectors)} word vectors for {words} probe words")
     word_dim = 0 if word_vectors is None or not train.slots else word_vectors.shape[1]
-    dim = vectors.shape[1]
     return BankShape(dim=dim, slots=train.slots, words=words, labels=labels, word_dim=word_dim)
-
-
-def _scale_to_device(vectors: Vectors, rows: Indices, preset: Preset, torch_device: torch.device) -> torch.Tensor:
-    return torch.from_numpy(scale_vectors(vectors, rows, scaling=preset.scaling)).to(torch_device)
 
 
 def _choose_precision(preset: Preset, device: torch.device) -> Precision:
@@ -223,6 +221,8 @@ class TrainedProbe:
     loss: float
     converged: bool
     validation: float | None = None
+    validation_bits: float | None = None
+    """Mean bits of the validation labels, if L-BFGS chooses a grid point by them."""
     gradient: float | None = None
 
     def predict_test(self, problem: TrainingProblem) -> Fit:
@@ -246,7 +246,9 @@ class TrainedProbe:
 
 
 def choose_best(candidates: Sequence[TrainedProbe]) -> TrainedProbe:
-    """Return the first probe with the best validation accuracy."""
+    """Return the first probe with the fewest validation bits, if they are known, or with the best accuracy."""
+    if all(candidate.validation_bits is not None for candidate in candidates):
+        return min(candidates, key=lambda candidate: candidate.validation_bits or 0.0)
     return max(candidates, key=lambda candidate: candidate.validation or 0.0)
 
 
@@ -306,12 +308,14 @@ def _train_points(problem: TrainingProblem, points: Sequence[GridPoint]) -> dict
 
 def _fit_logreg(problem: TrainingProblem, point: GridPoint) -> TrainedProbe:
     solution = solve_logreg(point, problem.design, problem.preset, items=problem.train)
+    items = problem.validation if problem.preset.stop is StopCriterion.VALIDATION_LOSS else None
     return TrainedProbe(
         banks=(solution.bank,),
         epochs=solution.iterations,
         loss=solution.loss,
         converged=solution.gradient <= problem.preset.tolerance,
         validation=_compute_validation_accuracy(problem, (solution.bank,)),
+        validation_bits=None if items is None else sum(compute_label_costs((solution.bank,), items)) / len(items),
         gradient=solution.gradient,
     )
 

@@ -14,10 +14,11 @@ from in_process import Command
 from probe_strategies import make_learnable_dataset
 from processes import PROBE, alive, descendants, end, wait_for
 
-from sentprobe.commands.shared.options import ItemOptions
+from sentprobe.commands.shared.options import EngineOptions, ItemOptions
 from sentprobe.commands.shared.target_options import parse_targets
 from sentprobe.disk.files import RUN_FILE
 from sentprobe.engines import EngineChoice
+from sentprobe.errors import UsageError
 from sentprobe.probes.formats import write_dataset
 from sentprobe.probes.results.result import USUAL_CONDITIONS
 from sentprobe.probes.results.store import MARKER, read_results
@@ -57,8 +58,10 @@ def test_run_prints_a_table_and_writes_results(tmp_path: Path, command: Command)
     expected = TABLE.splitlines()
     assert rows[0] == expected[0].split()
     assert [row[0] for row in rows[1:]] == expected[1:]
-    assert all(re.fullmatch(r"\d+\.\d", cell) for row in rows[1:] for cell in row[1:])
-    assert rows[1][3:] == ["50.0"] * 3  # a bag of words, on the mirrored tasks
+    assert all(
+        re.fullmatch(r"\d+\.\d \[\d+\.\d, \d+\.\d\] \(\d+ items\)", cell) for row in rows[1:] for cell in row[1:]
+    )
+    assert rows[1][3:] == ["50.0 [50.0, 50.0] (28 items)"] * 3  # a bag of words, on the mirrored tasks
     assert "Accuracy in % on 28 test items" in stdout
     assert "Controls: 31 of 31 at chance." in stdout
     assert stdout.endswith(f"results: {out}\n")
@@ -233,3 +236,19 @@ def test_interrupt(tmp_path: Path, whole_group: bool) -> None:
     assert err.splitlines()[-1] == f"probe: stopped; {message}"
     wait_for(lambda: not any(map(alive, children)))
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [MARKER, RUN_FILE]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "count"), [((), 4), (("--device", "cpu:0"), 4), (("--device", "cuda"), 1), (("--device", "auto"), 1)]
+)
+def test_a_gpu_has_one_training_process(
+    arguments: tuple[str, ...], count: int, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: EngineOptions, *, jobs: int) -> None:
+        raise UsageError(f"{jobs} processes")
+
+    monkeypatch.setattr(EngineOptions, "find_machines", refuse)
+    monkeypatch.setattr("sentprobe.processes.count_cores", lambda: 4)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    code, _, err = command("run", "compeval", *arguments)
+    assert (code, f"{count} processes" in err) == (2, True), err

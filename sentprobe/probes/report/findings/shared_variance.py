@@ -30,7 +30,7 @@ class DrawGains:
     """The smallest number of test items of a draw."""
     task: Hashable
     sides: tuple[Hashable, Hashable]
-    """The names of both encoders, or of an encoder and its control."""
+    """The names of both encoders, or of an encoder and its control; None for a constant, such as chance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,11 @@ def compute_item_variance(gains: ArrayLike, units: Sequence[int]) -> float:
     >>> compute_item_variance([1, 0, 1, 0], []), compute_item_variance([1, 0, 1, 0], [0, 0, 1, 1])
     (0.08333333333333333, 0.0)
     """
-    sums, sizes = sum_by_unit(gains, units)
+    return compute_unit_variance(*sum_by_unit(gains, units))
+
+
+def compute_unit_variance(sums: Floats, sizes: Floats) -> float:
+    """Return the variance of a mean of items, given the sum and the number of items of each unit, (units,)."""
     count, total = len(sums), float(sizes.sum())
     if count < 2:
         return 0.0
@@ -193,7 +197,7 @@ def estimate_prior_freedom(ratios: Floats, freedom: Floats, *, independent: int)
 
     Smyth (2004): with z = ln(phi) - digamma(nu / 2) + ln(nu / 2), d0 solves trigamma(d0 / 2) = var(z) - mean
     trigamma(nu / 2), and is infinite if that is not positive. Gains of one table depend on each other, so d0 is too
-    large. The least of d0 / 2, 8 and (independent - 1) nu / 4 is returned.
+    large. The least of d0 / 2, 8 and (independent - 1) nu / 6 is returned.
 
     - ratios: (..., gains); freedom: (gains,)
     """
@@ -203,7 +207,7 @@ def estimate_prior_freedom(ratios: Floats, freedom: Floats, *, independent: int)
         return np.zeros(ratios.shape[:-1])
     logs = np.log(ratios) - digamma(freedom / 2) + np.log(freedom / 2)
     excess = logs.var(axis=-1, ddof=1) - polygamma(1, freedom / 2).mean()
-    most = max(0.0, min(MOST_PRIOR_FREEDOM, (independent - 1) * float(freedom.mean()) / 4))
+    most = max(0.0, min(MOST_PRIOR_FREEDOM, (independent - 1) * float(freedom.mean()) / 6))
     d0 = 2 * invert_trigamma(np.where(excess > 0, excess, 1.0))
     return np.where(excess > 0, np.minimum(d0 / 2, most), most)
 
