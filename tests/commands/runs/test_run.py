@@ -58,8 +58,10 @@ def test_run_prints_a_table_and_writes_results(tmp_path: Path, command: Command)
     expected = TABLE.splitlines()
     assert rows[0] == expected[0].split()
     assert [row[0] for row in rows[1:]] == expected[1:]
-    assert all(re.fullmatch(r"\d+\.\d", cell) for row in rows[1:] for cell in row[1:])
-    assert rows[1][3:] == ["50.0"] * 3  # a bag of words, on the mirrored tasks
+    assert all(
+        re.fullmatch(r"\d+\.\d \[\d+\.\d, \d+\.\d\] \(\d+ items\)", cell) for row in rows[1:] for cell in row[1:]
+    )
+    assert rows[1][3:] == ["50.0 [50.0, 50.0] (28 items)"] * 3  # a bag of words, on the mirrored tasks
     assert "Accuracy in % on 28 test items" in stdout
     assert "Controls: 31 of 31 at chance." in stdout
     assert stdout.endswith(f"results: {out}\n")
