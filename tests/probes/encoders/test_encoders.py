@@ -22,8 +22,10 @@ from sentprobe.probes.encoders import (
 from sentprobe.probes.encoders.kinds import EncoderKind, SpecArgument
 from sentprobe.specs import Spec, parse_spec
 
+values = st.text(st.characters(exclude_characters="\0"), min_size=1, max_size=8)
 
-@given(words, words | st.just(""), st.dictionaries(words, st.text(min_size=1, max_size=8) | words, max_size=3))
+
+@given(words, words | st.just(""), st.dictionaries(words, values | words, max_size=3))
 def test_spec_round_trips(kind: str, argument: str, options: dict[str, str]) -> None:
     spec = Spec(kind, argument, tuple(options.items()))
     assert parse_spec(str(spec)) == spec
@@ -60,6 +62,11 @@ BAD_SPECS: list[tuple[str, str]] = [
     ("bow?dim", "option 'dim' is not of the form key=value"),
     ("file", "encoder 'file' wants an argument, as in file:"),
     ("python", "encoder 'python' wants an argument, as in python:"),
+    ("bow\0", r"encoder spec 'bow\x00' has a control character"),
+    ("bow:a\0b", "has a control character"),
+    ("st:\x1b[31m", "has a control character"),
+    ("bow:a\nb?dim=3", "has a control character"),
+    ("infersent:a?vectors=a%00b", "has a control character"),
     (":x", "names no kind"),
     ("", "names no kind"),
 ]
