@@ -16,6 +16,7 @@ from torch import Tensor
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.capabilities import Capabilities
 from sentprobe.probes.encoders.models import model_loading
+from sentprobe.probes.encoders.models.declared_size import check_declared_size
 from sentprobe.probes.encoders.models.model_loading import (
     ModelPrecision,
     find_model,
@@ -296,6 +297,7 @@ def _check_installed() -> None:
 
 def _load(directory: Path, *, model_name: str, options: HfOptions) -> HfModel:
     with report_loading_errors(model_name):
+        check_declared_size(directory)
         from transformers import AutoModel, AutoTokenizer
 
         local: dict[str, bool] = {"local_files_only": True, "trust_remote_code": False}

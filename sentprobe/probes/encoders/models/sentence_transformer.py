@@ -9,6 +9,7 @@ import numpy as np
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.probes.encoders.capabilities import Capabilities
+from sentprobe.probes.encoders.models.declared_size import check_declared_size
 from sentprobe.probes.encoders.models.model_loading import (
     ModelFiles,
     ModelPrecision,
@@ -118,6 +119,7 @@ def _import_library() -> Any:
 def _load(directory: Path, *, model_name: str, options: SentenceTransformerOptions) -> Any:
     with report_loading_errors(model_name):
         _refuse_foreign_code(directory)
+        check_declared_size(directory)
         device = options.device and "cpu"  # move_to_device reports an unknown device
         model = _import_library()(str(directory), device=device or None, local_files_only=True)
         if options.max_length:
