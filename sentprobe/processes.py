@@ -37,6 +37,14 @@ def check_count(what: str, count: int | None) -> None:
         raise UsageError(f"the number of {what} must be at most {MAX_COUNT:,}, not {count}")
 
 
+def find_memory_size() -> int | None:
+    """Return the memory of this machine in bytes, if the system says it."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # Windows has no sysconf
+        return None
+
+
 @contextmanager
 def limit_threads(count: int | None) -> Iterator[None]:
     """Limit the threads of PyTorch and BLAS until the end; None leaves them unchanged."""
