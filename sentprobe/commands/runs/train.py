@@ -20,6 +20,7 @@ from sentprobe.commands.shared.help import HelpfulCommand
 from sentprobe.commands.shared.interruption import describe_resumption, report_interruption
 from sentprobe.display.screen import print_text
 from sentprobe.errors import UsageError, format_count, format_message
+from sentprobe.extras import require_libraries
 from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
 from sentprobe.processes import check_count, limit_threads, make_workers, run_in_order
 from sentprobe.specs import check_distinct, choose_member
@@ -89,6 +90,7 @@ def train(
     check_count("seeds", seeds)
     check_count("jobs", where.jobs)
     check_count("threads", where.threads)
+    require_libraries("torch", "lightning_fabric")
     from sentprobe.probes.pretraining import objectives
 
     objectives.reject_unused_options(objectives.find_objective(objective), map_given_options(context))

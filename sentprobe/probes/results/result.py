@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sentprobe.display.table_writers import Caption, TableFormat, build_caption
 from sentprobe.errors import UsageError
+from sentprobe.extras import format_install
 from sentprobe.probes.dataset import ONE_HOT, Indices
 from sentprobe.probes.results.data_facts import DataFacts
 from sentprobe.probes.statistics import Interval, accuracy_interval
@@ -371,7 +372,7 @@ class Results:
             import pandas as pd
         except ImportError:
             raise UsageError(
-                "a data frame needs the extra: pip install 'sentprobe[pandas]' (to_records() does not)"
+                f"a data frame needs the extra (to_records() does not): {format_install('pandas')}"
             ) from None
         return pd.DataFrame(self.to_records())
 

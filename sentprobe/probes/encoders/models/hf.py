@@ -292,7 +292,7 @@ def _check_installed() -> None:
     try:
         import transformers  # noqa: F401
     except ImportError:
-        raise missing_extra("an encoder hf:...", extra="transformers") from None
+        raise missing_extra("an encoder hf:...", "transformers") from None
 
 
 def _load(directory: Path, *, model_name: str, options: HfOptions) -> HfModel:

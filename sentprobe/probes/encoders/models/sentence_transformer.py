@@ -112,7 +112,7 @@ def _import_library() -> Any:
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError:
-        raise missing_extra("an encoder st:...", extra="sentence-transformers") from None
+        raise missing_extra("an encoder st:...", "sentence-transformers") from None
     return SentenceTransformer
 
 

@@ -17,6 +17,7 @@ from probe_strategies import sentences
 from thoroughness import examples
 
 from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.extras import format_install
 from sentprobe.probes.encoders.cache.embedding import embed
 from sentprobe.probes.encoders.cache.vector_cache import Cache
 from sentprobe.probes.encoders.capabilities import count_truncated_sentences, get_capabilities
@@ -357,4 +358,4 @@ def test_transformers_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     for call in (lambda: load("hf:some/model"), lambda: make_encoders("hf:some/model", seed=0)):
         with pytest.raises(SentprobeError) as caught:
             call()
-        assert str(caught.value).endswith("hf:... needs the extra: pip install 'sentprobe[transformers]'")
+        assert str(caught.value).endswith(f"hf:... needs the extra: {format_install('transformers')}")

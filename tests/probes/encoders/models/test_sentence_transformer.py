@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from model_files import TEXTS, hub_cache, packaged_model, tiny_model
 
 from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.extras import format_install
 from sentprobe.probes.encoders import make_encoder
 from sentprobe.probes.encoders.capabilities import count_truncated_sentences
 from sentprobe.probes.encoders.models.python import wrap_encoder
@@ -283,4 +284,4 @@ def test_sentence_transformers_is_not_installed(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(__import__("sys").modules, "sentence_transformers", None)
     with pytest.raises(SentprobeError) as caught:
         load(Path("some/model"))
-    assert str(caught.value) == ("an encoder st:... needs the extra: pip install 'sentprobe[sentence-transformers]'")
+    assert str(caught.value) == f"an encoder st:... needs the extra: {format_install('sentence-transformers')}"
