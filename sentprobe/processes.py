@@ -68,6 +68,24 @@ ValueT = TypeVar("ValueT")
 Params = ParamSpec("Params")
 
 
+def call_in_time(function: Callable[[], ValueT], seconds: float) -> ValueT:
+    """Return the function's result; a function that takes longer goes on in a thread that ends with the process.
+
+    Raises:
+        TimeoutError: the function takes longer.
+    """
+    outcome: Future[ValueT] = Future()
+
+    def call_function() -> None:
+        try:
+            outcome.set_result(function())
+        except BaseException as error:
+            outcome.set_exception(error)
+
+    threading.Thread(target=call_function, daemon=True).start()
+    return outcome.result(seconds)
+
+
 @contextmanager
 def make_workers(jobs: int) -> Iterator[Executor | None]:
     """Give a pool of processes, or None if one process does all the work.

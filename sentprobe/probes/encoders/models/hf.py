@@ -6,6 +6,7 @@ One forward pass computes all layers, which the encoders of ``layer=all`` share.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -239,7 +240,8 @@ def load_hf(spec: Spec) -> list[HfEncoder]:
     """
     options = read_options(spec, HfOptions())
     requested_layer = _parse_layer(options.layer)
-    _check_installed()
+    if find_spec("transformers") is None:
+        raise missing_extra("an encoder hf:...", "transformers")
     files = find_model(spec.argument, revision=options.revision)
     model = _load(files.directory, model_name=spec.argument, options=options)
     layers = _resolve_layers(requested_layer, model.count_layers())
@@ -286,13 +288,6 @@ def _resolve_layers(requested_layer: int | None, count: int) -> list[int]:
             f"or counted from the end -1 to {-count}"
         )
     return [requested_layer % count]
-
-
-def _check_installed() -> None:
-    try:
-        import transformers  # noqa: F401
-    except ImportError:
-        raise missing_extra("an encoder hf:...", "transformers") from None
 
 
 def _load(directory: Path, *, model_name: str, options: HfOptions) -> HfModel:

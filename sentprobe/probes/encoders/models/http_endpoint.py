@@ -10,8 +10,7 @@ import os
 import random
 import threading
 import time
-from collections.abc import Callable, Mapping
-from concurrent.futures import Future
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from urllib.request import getproxies, proxy_bypass
@@ -23,6 +22,7 @@ from urllib3.util import Retry, parse_url
 
 from sentprobe.errors import MAX_QUOTED
 from sentprobe.probes.encoders.protocol import EncoderError
+from sentprobe.processes import call_in_time
 from sentprobe.values import BadSyntaxError, parse_json
 
 log = logging.getLogger(__name__)
@@ -147,9 +147,8 @@ class Endpoint:
     def _request_in_time(self, body: bytes, max_bytes: int) -> bytes | _Failure:
         """Make one request, and leave it behind if it outlasts the timeout, whatever it waits for."""
         key = read_key(self.key_env)
-        outcome = _start_in_thread(partial(self._request_once, body, key, max_bytes))
         try:
-            return outcome.result(CONNECT_TIMEOUT + self.timeout)
+            return call_in_time(partial(self._request_once, body, key, max_bytes), CONNECT_TIMEOUT + self.timeout)
         except TimeoutError:
             return self._make_slow_failure()
 
@@ -190,20 +189,6 @@ class Endpoint:
             return _Failure(f"{self.url} sent nothing for {self.timeout:g} seconds", may_retry=True)
         passing = not isinstance(error, (exceptions.SSLError, exceptions.NameResolutionError))
         return _Failure(f"{self.url}: {error}", passing)
-
-
-def _start_in_thread(function: Callable[[], bytes | _Failure]) -> "Future[bytes | _Failure]":
-    """Start a function in a thread that does not keep the process alive."""
-    outcome: Future[bytes | _Failure] = Future()
-
-    def call_function() -> None:
-        try:
-            outcome.set_result(function())
-        except BaseException as error:
-            outcome.set_exception(error)
-
-    threading.Thread(target=call_function, daemon=True).start()
-    return outcome
 
 
 def _read_body(answer: urllib3.BaseHTTPResponse, *, max_bytes: int, deadline: float) -> bytes:

@@ -2,6 +2,7 @@
 
 import json
 import random
+import threading
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,7 @@ from sentprobe.probes.encoders.cache.embedding import embed
 from sentprobe.probes.encoders.cache.vector_cache import Cache
 from sentprobe.probes.encoders.capabilities import count_truncated_sentences, get_capabilities
 from sentprobe.probes.encoders.kinds import make_encoders
+from sentprobe.probes.encoders.models import model_loading
 from sentprobe.probes.encoders.models.hf import HfEncoder, HfModel, LayerStore, Pooling, load_hf, pool_states
 from sentprobe.probes.encoders.protocol import Encoder, EncoderError, Vectors
 from sentprobe.specs import parse_spec
@@ -334,6 +336,17 @@ def test_file_for_a_model(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="it is a file, and a directory is wanted"):
         load(f"hf:{tmp_path}/file")
+
+
+@pytest.mark.parametrize("kind", ["hf", "st"])
+def test_a_hub_that_does_not_answer(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = threading.Event()
+    monkeypatch.setattr(model_loading, "HUB_TIMEOUT", 0.1)
+    monkeypatch.setattr(model_loading, "_find_on_hub", lambda *_, **__: ended.wait())
+    monkeypatch.setenv("SENTENCE_TRANSFORMERS_HOME", str(tmp_path))
+    with pytest.raises(UsageError, match=r"cannot load .*no-such: .* from there: no answer within 0\.1 seconds"):
+        make_encoders(f"{kind}:no-such")
+    ended.set()
 
 
 def test_sentence_without_tokens(gpt2: Path) -> None:
