@@ -132,6 +132,7 @@ class ProcessExecutor(Executor):
     """
 
     def __init__(self, jobs: int) -> None:
+        resource_tracker.ensure_running()  # it resets the mask of the thread that starts it
         self._threads = ThreadPoolExecutor(jobs, initializer=_ignore_interrupts)
         self._lock = threading.Lock()
         self._stopped = False
@@ -239,7 +240,6 @@ def _ignore_interrupts() -> None:
     Only the parent process receives them, and it ends the others.
     """
     if hasattr(signal, "pthread_sigmask"):  # not on Windows
-        resource_tracker.ensure_running()  # its start resets the mask of the thread
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
 
 
