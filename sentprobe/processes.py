@@ -4,6 +4,7 @@ import os
 import pickle
 import signal
 import threading
+import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -123,6 +124,10 @@ def run_in_order(
         raise SentprobeError("a worker process was killed (out of memory?); fewer --jobs need less") from None
 
 
+STOP_SECONDS = 60.0
+"""Time in which a stopped worker process may save its work, before it is killed."""
+
+
 class ProcessExecutor(Executor):
     """An executor with a number of processes, each with its own pipe.
 
@@ -146,11 +151,12 @@ class ProcessExecutor(Executor):
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002
         """End the processes when the work is done, or at once if *cancel_futures* is true.
 
-        Cancelled processes may still save their work; a second Ctrl-C ends them without waiting.
+        Cancelled processes may still save their work for STOP_SECONDS; a second Ctrl-C ends them without waiting.
         """
         try:
             if cancel_futures:
                 self._terminate_workers()
+                self._kill_slow_workers()
             self._threads.shutdown(wait, cancel_futures=cancel_futures)
             self._join_workers()
         except KeyboardInterrupt:
@@ -174,6 +180,14 @@ class ProcessExecutor(Executor):
             self._stopped = True
             for worker in self._running:
                 worker.process.terminate()
+
+    def _kill_slow_workers(self) -> None:
+        """Kill the processes that a signal does not end, such as one whose library waits for memory."""
+        deadline = time.monotonic() + STOP_SECONDS
+        for worker in tuple(self._running):
+            worker.process.join(max(0.0, deadline - time.monotonic()))
+            if worker.process.is_alive():
+                worker.process.kill()
 
     def _kill_workers(self) -> None:
         with self._lock:
