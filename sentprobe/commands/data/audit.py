@@ -46,7 +46,7 @@ def audit(
     format_: Annotated[str, build_format_option(STYLES)] = "text",
     out: Annotated[Path | None, build_out_option("Write the audit to this file; print only verdicts.")] = None,
     write: Annotated[bool, typer.Option("--write", help="Also write each dataset's audit to its card.json.")] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if a cue leaks.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if there is a leak.")] = False,
     expect: Annotated[
         list[str] | None,
         typer.Option(
@@ -183,6 +183,6 @@ def _write_cards(located: "Sequence[Located]", audits: "Sequence[Audit]") -> Non
 
 
 def _reject_leaks(audits: "Sequence[Audit]") -> None:
-    leaking = [dataset_audit.task for dataset_audit in audits if dataset_audit.leaks]
+    leaking = [dataset_audit.task for dataset_audit in audits if dataset_audit.is_leaky]
     if leaking:
         raise LeakError(f"leaks in {len(leaking)} of {len(audits)} datasets: {', '.join(leaking)}")

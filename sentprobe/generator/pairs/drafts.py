@@ -47,7 +47,7 @@ class EventDraft:
         return make_layout(find_pattern(self.frame, where), counts, self.words, (ev.Negator.NOT,))
 
     def build_event(self, row: int) -> ev.Event:
-        """Return the event in *row*."""
+        """Build the event that the columns describe in *row*."""
         layout = self.build_layout()
         values = {v.name: v.values[self.values[v.name][row]] for v in layout.variables}
         return build_layout_event(values, layout)

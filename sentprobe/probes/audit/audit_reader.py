@@ -9,6 +9,7 @@ from sentprobe.probes.audit.cue_audit import FORMAT, Audit, Bound, Finding, Verd
 from sentprobe.probes.audit.cue_classifiers import Classifier, ModelScore, Trial
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.known_task import Cue
+from sentprobe.probes.results.split_overlap import SplitOverlap
 from sentprobe.probes.statistics import Interval
 from sentprobe.values import check_record, parse_json
 
@@ -50,13 +51,17 @@ def audit_from_json(value: Mapping[str, Any]) -> Audit:
     """
     if value["format"] != FORMAT:
         raise FormatError(f"the format is {value['format']!r}, not {FORMAT!r}")
+    items = {Split(split): count for split, count in value["items"].items()}
+    if Split.TEST not in items:
+        raise ValueError("the number of test items is missing")
     audit = Audit(
         task=value["task"],
         fingerprint=value["fingerprint"],
         seed=value["seed"],
         chance=value["chance"],
+        overlap=SplitOverlap(items[Split.TEST], value["overlap"]["repeated"], value["overlap"]["inflected"]),
         majority=_parse_score(value["majority"]),
-        items={Split(split): count for split, count in value["items"].items()},
+        items=items,
         probed=value["probe_words"],
         units=value["test_units"],
         findings=tuple(map(_parse_finding, value["cues"])),
@@ -91,8 +96,8 @@ def _parse_finding(value: Mapping[str, Any]) -> Finding:
 
 def _check_audit(audit: Audit) -> None:
     """Check consistency between parts that are each of the right type."""
-    if Split.TEST not in audit.items or set(audit.structures) not in ({*()}, _STRUCTURE_KEYS):
-        raise ValueError("the number of test items or of structures is missing")
+    if set(audit.structures) not in ({*()}, _STRUCTURE_KEYS):
+        raise ValueError("the number of structures is missing")
     if any(finding.trial.chosen not in finding.trial.scores for finding in audit.findings):
         raise ValueError("the chosen classifier has no score")
     bounds = [bound for split_bounds in audit.bounds.values() for bound in split_bounds.values()]

@@ -28,6 +28,7 @@ def to_json(audit: Audit) -> dict[str, Any]:
         "fingerprint": audit.fingerprint,
         "seed": audit.seed,
         "chance": audit.chance,
+        "overlap": {"repeated": audit.overlap.repeated, "inflected": audit.overlap.inflected},
         "majority": _score_to_json(audit.majority),
         "items": {str(split): count for split, count in audit.items.items()},
         "probe_words": audit.probed,
@@ -96,8 +97,9 @@ def build_table(audit: Audit) -> Table:
 
 
 def format_notes(audit: Audit) -> str:
-    """Return the notes below the table: bounds, redundancy and verdict."""
-    lines = (*_format_bounds(audit), *_format_redundancy(audit), *format_verdict_lines(audit))
+    """Return the notes below the table: bounds, redundancy, overlap of the splits, and verdict."""
+    overlap = f"overlap: {audit.overlap.format_repeated()}; {audit.overlap.format_inflected()}"
+    lines = (*_format_bounds(audit), *_format_redundancy(audit), overlap, *format_verdict_lines(audit))
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -160,10 +162,12 @@ def _format_missing_cue(audit: Audit, cue: Cue) -> str:
 
 
 def _format_verdict(audit: Audit) -> str:
-    if not audit.leaks:
+    if not audit.is_leaky:
         return "no leak found: no cue that should be at chance is above it."
     names = ", ".join(_format_accuracy(finding, probed=audit.probed) for finding in audit.leaks)
-    return f"LEAK: {names}, where chance is {_format_percent(audit.chance)}%."
+    cues = [f"{names}, where chance is {_format_percent(audit.chance)}%"] if names else []
+    repeated = [audit.overlap.format_repeated()] if audit.overlap.is_leaky else []
+    return f"LEAK: {'; '.join((*cues, *repeated))}."
 
 
 def _format_accuracy(finding: Finding, *, probed: bool) -> str:

@@ -28,6 +28,7 @@ from sentprobe.probes.audit.cue_features import CUES, Features, Structures, buil
 from sentprobe.probes.dataset import Indices, ProbeDataset, Split
 from sentprobe.probes.formats import read_dataset
 from sentprobe.probes.known_task import AGREEING, TIED, Cue
+from sentprobe.probes.results.split_overlap import SplitOverlap, find_overlap
 from sentprobe.probes.statistics import has_balanced_labels
 from sentprobe.probes.suites import explain_expected_cue, explain_inverted_cue
 from sentprobe.processes import check_jobs, count_cores
@@ -133,6 +134,8 @@ class Audit:
     seed: int
     chance: float
     """Share of the most common label among the test items."""
+    overlap: SplitOverlap
+    """Test items whose sentences training has."""
     majority: ModelScore
     """Score of always answering the most common training label."""
     items: Mapping[Split, int] = field(hash=False)
@@ -157,6 +160,11 @@ class Audit:
     def leaks(self) -> tuple[Finding, ...]:
         """Findings of the cues that are above chance and should not be."""
         return tuple(finding for finding in self.findings if finding.verdict is Verdict.LEAK)
+
+    @property
+    def is_leaky(self) -> bool:
+        """Whether a cue leaks the answer, or training has the test sentences."""
+        return bool(self.leaks) or self.overlap.is_leaky
 
     @property
     def not_found(self) -> tuple[Cue, ...]:
@@ -251,6 +259,7 @@ def audit_all(
         _build_audit(
             data,
             {cue: trials[data.fingerprint(), cue] for cue in tried_cues},
+            overlap=find_overlap(data, lexicon),
             seed=seed,
             expect=tuple(cue for cue in Cue if cue in expected_cues),
         )
@@ -303,7 +312,9 @@ def _correct_confidence(cues: Collection[Cue]) -> float:
     return 1 - (1 - CONFIDENCE) / max(1, len(cues))
 
 
-def _build_audit(data: ProbeDataset, trials: Mapping[Cue, _CueTrial], *, seed: int, expect: tuple[Cue, ...]) -> Audit:
+def _build_audit(
+    data: ProbeDataset, trials: Mapping[Cue, _CueTrial], *, overlap: SplitOverlap, seed: int, expect: tuple[Cue, ...]
+) -> Audit:
     reasons = dict.fromkeys(expect, USER_EXPECTED)
     test = data.splits[Split.TEST]
     chance = max(Counter(test.targets.tolist()).values()) / len(test)
@@ -312,6 +323,7 @@ def _build_audit(data: ProbeDataset, trials: Mapping[Cue, _CueTrial], *, seed: i
         fingerprint=data.fingerprint(),
         seed=seed,
         chance=chance,
+        overlap=overlap,
         majority=_score_majority(data, strict=_correct_confidence(trials)),
         items={split: len(items) for split, items in data.splits.items()},
         probed=bool(data.slots),

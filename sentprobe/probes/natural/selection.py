@@ -36,7 +36,7 @@ class FrequencyBand:
         return f"{self.low}-{self.high}"
 
     def scale(self, tokens: int, *, full_tokens: int = REFERENCE_TOKENS) -> "FrequencyBand":
-        """Return the band for a corpus of *tokens* tokens; unchanged from *full_tokens*.
+        """Return the band for a corpus of *tokens* tokens: lower frequencies in a corpus below *full_tokens*.
 
         >>> [str(FrequencyBand(40, 400).scale(tokens)) for tokens in (50_000_000, 450_000)]
         ['40-400', '2-18']

@@ -6,6 +6,7 @@ from types import NoneType
 from typing import Any
 
 from sentprobe.probes.dataset import ProbeDataset, Split
+from sentprobe.probes.results.split_overlap import SplitOverlap, find_overlap
 from sentprobe.specs import NATURAL
 
 
@@ -32,6 +33,15 @@ class DataFacts:
     unknown, as the dataset was read from files."""
     held_out: str = ""
     """The structure that half of the test items and no training items have; empty: none."""
+    repeated: int = 0
+    """The number of test items whose sentence is a training sentence."""
+    inflected: int = 0
+    """The number of further test items whose sentence has the lemmas of a training sentence."""
+
+    @property
+    def overlap(self) -> SplitOverlap:
+        """The test items whose sentences training has."""
+        return SplitOverlap(self.test, self.repeated, self.inflected)
 
     def is_other_draw(self, facts: "DataFacts") -> bool:
         """Say whether two datasets differ only in their seed.
@@ -61,6 +71,7 @@ class DataFacts:
 def collect_data_facts(data: ProbeDataset, *, origin: str = "") -> DataFacts:
     """Return the facts of a dataset, from its items and its card."""
     sizes = {split: len(items) for split, items in data.splits.items()}
+    overlap = find_overlap(data)
     return DataFacts(
         train=sizes[Split.TRAIN],
         test=sizes[Split.TEST],
@@ -72,6 +83,8 @@ def collect_data_facts(data: ProbeDataset, *, origin: str = "") -> DataFacts:
         source=data.card.source,
         origin=origin,
         held_out=data.held_out,
+        repeated=overlap.repeated,
+        inflected=overlap.inflected,
     )
 
 
@@ -84,9 +97,14 @@ def parse_data_facts(value: Mapping[str, Any] | None) -> DataFacts | None:
     if value is None:
         return None
     facts = DataFacts(**value)
-    counts = (facts.train, facts.test, facts.validation, facts.word_types)
+    counts = (facts.train, facts.test, facts.validation, facts.word_types, facts.repeated, facts.inflected)
     texts = (facts.vocabulary, facts.sampling, facts.source, facts.origin, facts.held_out)
     is_valid = all(type(count) is int and count >= 0 for count in counts)
-    if not (is_valid and type(facts.seed) in (int, NoneType) and {*map(type, texts)} == {str}):
+    if not (
+        is_valid
+        and facts.repeated + facts.inflected <= facts.test
+        and type(facts.seed) in (int, NoneType)
+        and {*map(type, texts)} == {str}
+    ):
         raise ValueError("facts about the data are not numbers and texts")
     return facts

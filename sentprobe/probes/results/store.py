@@ -334,7 +334,7 @@ def read_sound_results(directory: Path) -> Iterator[Result]:
 
 
 def read_sound_result(path: Path) -> Result | None:
-    """Return the result in a file; None: not readable."""
+    """Return the result in a file, or None if it is unreadable."""
     with suppress(ResultsError, OSError, UnicodeDecodeError):
         return parse_result(path.read_text("utf-8"), source=str(path))
     return None

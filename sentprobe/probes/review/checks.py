@@ -14,6 +14,7 @@ from sentprobe.probes.review.data_versions import find_version_differences
 from sentprobe.probes.review.failed_controls import find_failed_controls
 from sentprobe.probes.review.mixed_machines import find_machine_differences
 from sentprobe.probes.review.noise import find_ties_with_best
+from sentprobe.probes.review.repeated_sentences import find_repeated_sentences
 from sentprobe.probes.review.repetitions import find_few_repetitions
 
 
@@ -37,6 +38,7 @@ CHECKS = (
     ClaimCheck("repetitions", "are there enough draws and seeds?", find_few_repetitions),
     ClaimCheck("convergence", "were the probes trained to their end?", find_unconverged),
     ClaimCheck("cut", "was anything of a sentence or a vector cut off?", find_cut_input),
+    ClaimCheck("repeated", "are the test sentences new to the probes?", find_repeated_sentences),
     ClaimCheck("machines", "were the rows made alike?", find_machine_differences),
     ClaimCheck("data", "are all on the same data, in the same way?", find_version_differences, sees_all_results=True),
 )

@@ -17,7 +17,7 @@ from sentprobe.probes.trainer.scaling import Doubles
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """Fitted weights, as a bank of one, and the loss and gradient there."""
+    """The fitted classifier, with the loss and the gradient at its weights."""
 
     bank: Bank
     iterations: int

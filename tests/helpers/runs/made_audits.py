@@ -4,6 +4,7 @@ from pathlib import Path
 
 from sentprobe.probes import audit as au
 from sentprobe.probes.dataset import Split
+from sentprobe.probes.results.split_overlap import SplitOverlap
 from sentprobe.probes.statistics import wilson
 
 
@@ -24,6 +25,7 @@ def make_audit(task: str = "Order", fingerprint: str = "0", *, leaks: bool = Fal
         fingerprint=fingerprint,
         seed=3,
         chance=0.5,
+        overlap=SplitOverlap(1000, 0, 4),
         majority=make_model_score(500),
         items={Split.TRAIN: 4000, Split.TEST: 1000},
         units=500,

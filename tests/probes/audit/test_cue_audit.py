@@ -33,6 +33,7 @@ from sentprobe.probes.audit.audit_reader import audit_from_json
 from sentprobe.probes.audit.cue_classifiers import ModelScore, TrialItems, sample_units, score_answers, try_classifiers
 from sentprobe.probes.dataset import Card, Items, ProbeDataset, Split
 from sentprobe.probes.formats import read_datasets
+from sentprobe.probes.results.split_overlap import SplitOverlap
 from sentprobe.probes.statistics import Interval, wilson
 from sentprobe.processes import count_cores
 
@@ -359,6 +360,7 @@ def test_a_bound_that_is_nearly_everything_is_not_rounded_to_it() -> None:
         fingerprint="0",
         seed=0,
         chance=0.5,
+        overlap=SplitOverlap(20, 0, 0),
         majority=score_of,
         items={Split.TRAIN: 4001, Split.TEST: 20},
         units=20,

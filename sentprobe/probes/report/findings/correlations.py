@@ -24,7 +24,7 @@ ENOUGH_ENCODERS = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correlation:
-    """A probing task and another score, over the encoders that have both."""
+    """The rank correlation of a probing task and another score, over the encoders that have both."""
 
     task: str
     score: str

@@ -43,7 +43,7 @@ class PageAudit:
 
     verdict: str
     """The line that is visible while the audit is folded."""
-    leaks: bool
+    is_leaky: bool
     title: str
     grid: Grid
     lines: tuple[str, ...]
@@ -63,7 +63,7 @@ class PageAudits:
     @property
     def warnings(self) -> tuple[str, ...]:
         """The verdicts on data with leaks, for the top of the page."""
-        return tuple(audit.verdict for audit in self.audits if audit.leaks)
+        return tuple(audit.verdict for audit in self.audits if audit.is_leaky)
 
 
 def build_page_audits(results: Results, audits: Sequence[Audit]) -> PageAudits:
@@ -103,10 +103,10 @@ def _describe_seed(record: Result) -> str:
 def _describe_leaks(audits: Sequence[Audit]) -> str:
     if not audits:
         return "No audit is of the data of these results."
-    leaking, count = (sum(bool(audit.leaks) for audit in audits), format_count(len(audits), "dataset"))
+    leaking, count = (sum(audit.is_leaky for audit in audits), format_count(len(audits), "dataset"))
     if not leaking:
         return f"No leak found in {count}: no cue that should tell nothing is above chance."
-    return f"A cue that should tell nothing is above chance in {leaking} of {count}."
+    return f"{leaking} of {count} leak: a cue that should tell nothing is above chance, or training has test sentences."
 
 
 def _describe_excluded_audits(results: Results, audits: Sequence[Audit]) -> Iterator[str]:
@@ -172,7 +172,7 @@ def _build_page_audit(audit: Audit, name: str) -> PageAudit:
     rows = (GridRow(first, "", tuple(map(GridCell, cells))) for (first, *cells), _ in build_cue_rows(audit))
     return PageAudit(
         verdict=escape_control_characters(format_verdict_lines(replace(audit, task=name))[0]),
-        leaks=bool(audit.leaks),
+        is_leaky=audit.is_leaky,
         title=escape_control_characters(format_title(audit)),
         grid=Grid(HEADER, tuple(rows)),
         lines=(

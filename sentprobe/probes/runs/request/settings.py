@@ -31,7 +31,7 @@ class Run:
     """The number of independent draws of built data, untrained weights and probes."""
     controls: bool = True
     methods: tuple[Condition, ...] = ()
-    """Further conditions, of METHODS."""
+    """The methods of METHODS to measure besides accuracy."""
     out: Path | None = None
     force: bool = False
     """Whether existing results are replaced."""

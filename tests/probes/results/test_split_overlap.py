@@ -1,0 +1,136 @@
+"""Test sentences that training has: counted, and named by audit, results and checks."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from compeval_checks import dataset
+from hypothesis import given
+from hypothesis import strategies as st
+from in_process import probe
+from probe_strategies import datasets, make_learnable_dataset, to_items
+from reviewed_runs import SOUND, change_encoder, find_by
+
+from sentprobe.lexicon import english
+from sentprobe.probes.audit import Cue, audit, format_verdict_lines, to_json
+from sentprobe.probes.audit.audit_reader import audit_from_json
+from sentprobe.probes.dataset import Card, ProbeDataset, Split
+from sentprobe.probes.formats import write_dataset
+from sentprobe.probes.results.data_facts import collect_data_facts, parse_data_facts
+from sentprobe.probes.results.result import Result
+from sentprobe.probes.results.split_overlap import SplitOverlap, find_lemma, find_overlap
+from sentprobe.probes.review.claim_finding import Severity
+
+
+def copy_into_training(data: ProbeDataset, share: float) -> ProbeDataset:
+    """Return a dataset whose training items begin with a share of its test items."""
+    train, test = data.splits[Split.TRAIN], data.splits[Split.TEST]
+    copied = test.select(slice(0, round(share * len(test))))
+    entries = [
+        (row, probes, target)
+        for items in (copied, train)
+        for row, probes, target in zip(items.rows.tolist(), items.probes.tolist(), items.targets.tolist(), strict=True)
+    ]
+    return replace(data, splits={**data.splits, Split.TRAIN: to_items(entries)})
+
+
+TRAINING = ("the man slept", "the doctors call the lawyer")
+
+
+@pytest.mark.parametrize(
+    ("test_sentence", "repeated", "inflected"),
+    [
+        ("the man slept", 1, 0),
+        ("The men sleep .", 0, 1),
+        ("the doctor called the lawyers", 0, 1),
+        ("the lawyer called the doctor", 0, 0),
+        ("the man danced", 0, 0),
+    ],
+)
+def test_a_sentence_counts_as_repeated_or_inflected(test_sentence: str, repeated: int, inflected: int) -> None:
+    sentences = tuple(dict.fromkeys((*TRAINING, test_sentence)))
+    row = sentences.index(test_sentence)
+    splits = {Split.TRAIN: to_items([(0, [], 0), (1, [], 1)]), Split.TEST: to_items([(row, [], 0)])}
+    data = ProbeDataset("toy", sentences, ("FALSE", "TRUE"), (), splits, Card("toy"))
+    assert find_overlap(data) == SplitOverlap(1, repeated, inflected)
+
+
+@pytest.mark.parametrize(
+    ("token", "lemma"),
+    [("slept", "sleep"), ("Women", "woman"), ("servers", "server"), ("restarted", "restart"), (",", "")],
+)
+def test_lemmas_come_from_the_lexicon_or_are_stems(token: str, lemma: str) -> None:
+    assert find_lemma(token, english()) == lemma
+
+
+@given(datasets())
+def test_a_test_split_that_is_also_the_training_split_is_repeated(data: ProbeDataset) -> None:
+    test = data.splits[Split.TEST]
+    overlap = find_overlap(data)
+    training_rows = {*data.splits[Split.TRAIN].rows.tolist()}
+    assert overlap.repeated == sum(row in training_rows for row in test.rows.tolist())
+    both = replace(data, splits={Split.TRAIN: data.splits[Split.TRAIN], Split.TEST: data.splits[Split.TRAIN]})
+    size = len(data.splits[Split.TRAIN])
+    assert find_overlap(both) == SplitOverlap(size, size, 0)
+
+
+@given(st.integers(0, 50), st.integers(0, 50), st.integers(1, 40))
+def test_counts_must_fit(repeated: int, inflected: int, items: int) -> None:
+    if repeated + inflected > items:
+        with pytest.raises(ValueError, match="do not fit"):
+            SplitOverlap(items, repeated, inflected)
+    else:
+        overlap = SplitOverlap(items, repeated, inflected)
+        assert overlap.is_leaky == (repeated / items > 0.01)
+        assert overlap.is_close >= overlap.is_leaky
+
+
+@pytest.mark.parametrize("name", ["Content1Probe", "Order", "SemRole", "Negation"])
+def test_our_own_tasks_repeat_no_sentence(name: str) -> None:
+    overlap = find_overlap(dataset(name, "compeval"))
+    assert overlap.repeated == 0
+    assert not overlap.is_close
+
+
+def test_an_audit_calls_repeated_sentences_a_leak() -> None:
+    data = copy_into_training(make_learnable_dataset(), 0.1)
+    result = audit(data, cues=[Cue.LENGTH], expect=[Cue.LENGTH])
+    assert not result.leaks
+    assert result.is_leaky
+    assert format_verdict_lines(result)[0] == (
+        "toy: LEAK: the sentences of 10.6% of the test items are training sentences."
+    )
+    assert audit_from_json(to_json(result)) == result
+
+
+def test_the_command_exits_with_1_where_sentences_are_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = copy_into_training(make_learnable_dataset(size=200), 0.1)
+    write_dataset(data, tmp_path / "toy")
+    arguments = ("audit", tmp_path / "toy", "--strict", "--expect", "length")
+    exit_code, out, err = probe(*arguments, monkeypatch=monkeypatch, capsys=capsys)
+    assert exit_code == 1
+    assert "are training sentences" in out
+    assert "leaks in 1 of 1 datasets: toy" in err
+
+
+def test_results_keep_the_overlap() -> None:
+    data = copy_into_training(make_learnable_dataset(), 0.1)
+    facts = collect_data_facts(data)
+    assert facts.overlap == find_overlap(data)
+    assert facts.overlap.is_leaky
+    assert parse_data_facts(facts.to_json()) == facts
+
+
+@pytest.mark.parametrize(
+    ("repeated", "inflected", "severity"), [(100, 0, Severity.GRAVE), (0, 50, Severity.WARNING), (5, 4, None)]
+)
+def test_the_check_names_the_task(repeated: int, inflected: int, severity: Severity | None) -> None:
+    def set_overlap(result: Result) -> Result:
+        assert result.data is not None
+        return replace(result, data=replace(result.data, repeated=repeated, inflected=inflected))
+
+    findings = find_by("repeated", change_encoder(set_overlap, encoder="poor", results=SOUND))
+    assert [finding.severity for finding in findings] == ([] if severity is None else [severity])
+    assert all(finding.task == "Order" for finding in findings)
