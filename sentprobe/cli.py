@@ -181,6 +181,15 @@ def sentprobe() -> None:
 
 
 def _run_program(name: str) -> None:
+    """Run a program; a second Ctrl-C, while the program stops after the first, ends it without a traceback."""
+    try:
+        _run_app(name)
+    except KeyboardInterrupt:
+        print(f"{name}: stopped", file=sys.stderr)
+        raise SystemExit(_INTERRUPTED) from None
+
+
+def _run_app(name: str) -> None:
     """Run a program; after a user's mistake, print one line on stderr and exit with the error's code."""
     app = _build_app(name)
     _prepare_streams_and_signals()
@@ -240,10 +249,23 @@ def _prepare_streams_and_signals() -> None:
             # A message may name a path that is not UTF-8, which stderr escapes.
             escape = "backslashreplace" if stream is sys.stderr else None
             stream.reconfigure(encoding="utf-8", errors=escape)
+    if sys.unraisablehook is not _report_unraisable:  # Ctrl-C in a destructor, or while Python exits
+        _UNRAISABLE_HOOKS.append(sys.unraisablehook)
+        sys.unraisablehook = _report_unraisable
     signal.signal(signal.SIGTERM, _exit_on_signal)
     # Under nohup, SIGHUP is ignored and stays ignored. Windows has no SIGHUP.
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         signal.signal(signal.SIGHUP, _exit_on_signal)
+
+
+_UNRAISABLE_HOOKS: list[Any] = []
+"""The hooks that :func:`_report_unraisable` replaces."""
+
+
+def _report_unraisable(error: Any) -> None:
+    """Report an exception that cannot be raised, unless it is Ctrl-C."""
+    if not issubclass(error.exc_type, KeyboardInterrupt):
+        _UNRAISABLE_HOOKS[-1](error)
 
 
 def _exit_on_signal(number: int, _: object) -> None:

@@ -21,7 +21,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
     Raises:
         UsageError: the path is a directory; its folder does not exist or cannot be written.
     """
-    if _is_device(path):
+    if is_device(path):
         with _explain_write_errors(path):
             yield path
         return
@@ -33,6 +33,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
         temporary.chmod(0o666 & ~_read_umask())
         sync_path(temporary)
         temporary.replace(target)
+        sync_parent(target)
 
 
 @contextmanager
@@ -58,6 +59,7 @@ def atomic_folder(path: Path, *, check: Callable[[], None] = lambda: None) -> It
         check()  # another process may have written there
         sync_folder(new_folder)
         _replace_folder(new_folder, target)
+        sync_parent(target)
 
 
 @contextmanager
@@ -126,6 +128,12 @@ def sync_path(path: Path) -> None:
         os.close(file)
 
 
+def sync_parent(path: Path) -> None:
+    """Flush the folder of a renamed path to the disk, so that the new name survives a crash."""
+    with suppress(PermissionError):  # a folder that may be written but not read
+        sync_path(path.parent)
+
+
 def make_parent_folder(path: Path) -> None:
     """Create the folder of *path* and the folders above it.
 
@@ -167,7 +175,7 @@ def to_local_path(path: Path) -> str:
     return os.path.abspath(path)  # noqa: PTH100 - links stay, as where a folder is written
 
 
-def _is_device(path: Path) -> bool:
+def is_device(path: Path) -> bool:
     """Return whether *path* is a device, a pipe, or an open file (/dev/stdout)."""
     if path.is_symlink() and path.is_relative_to("/dev"):
         return True
@@ -230,25 +238,6 @@ TABLE_MARKER = "table.json"
 """File that marks a folder as a corpus table."""
 
 
-def check_output_is_separate(out: Path, inputs: Iterable[Path]) -> None:
-    """Refuse an output path that is one of the input files, or inside an input folder.
-
-    Links are followed. Missing inputs are ignored.
-
-    Raises:
-        UsageError: *out* is one of the inputs, or inside it.
-    """
-    target = _resolve(out)
-    for input_path in inputs:
-        if not input_path.exists():
-            continue
-        # A hard link has another path, and is the same file.
-        if target == _resolve(input_path) or (out.exists() and out.samefile(input_path)):
-            raise UsageError(f"{out}: is what is read; the output needs another path")
-        if _resolve(input_path) in target.parents:
-            raise UsageError(f"{out}: lies inside {input_path}, which is read; write it elsewhere")
-
-
 def is_table(folder: Path) -> bool:
     """Return whether a folder is a corpus table."""
     return (folder / TABLE_MARKER).is_file()
@@ -261,11 +250,6 @@ def describe_folder(folder: Path) -> str | None:
     if is_table(folder):
         return "the table of a corpus, which probe analyze made"
     return None
-
-
-def _resolve(path: Path) -> Path:
-    # Path.resolve raises for circular links.
-    return Path(os.path.realpath(path))
 
 
 def write_atomically(path: Path, text: str) -> None:

@@ -6,8 +6,10 @@ effect.
 """
 
 import os
+import platform
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from errno import EBADF, EINVAL, ENOLCK, ENOSYS, ENOTSUP
 from pathlib import Path
@@ -20,16 +22,23 @@ _UNSUPPORTED = {EBADF, EINVAL, ENOLCK, ENOSYS, ENOTSUP}
 
 
 @contextmanager
-def hold_lock(folder: Path, *, wait: bool) -> Iterator[bool]:
+def hold_lock(
+    folder: Path, *, wait: float = 0.0, command: str = "", report: Callable[[str], None] = lambda _: None
+) -> Iterator[bool]:
     """Hold a folder's lock until the end of the ``with`` block.
 
-    The value is False if another process holds the lock and *wait* is false.
+    The value is False if another process holds the lock for longer than *wait* seconds. The lock file names its holder.
+
+    - command: the command line of this process, for the lock file
+    - report: function that receives the holder if the lock is not free within a second
 
     Raises:
         OSError: the folder is missing or cannot be written to.
     """
-    file = _open_locked(folder / LOCK, wait=wait)
+    file = _open_locked(folder / LOCK, wait=wait, report=report)
     try:
+        if file is not None:
+            _write_holder(file, command)
         yield file is not None
     finally:
         if file is not None:
@@ -40,20 +49,56 @@ def hold_lock(folder: Path, *, wait: bool) -> Iterator[bool]:
                 os.close(file)
 
 
-def _open_locked(path: Path, *, wait: bool) -> int | None:
-    """Return a locked open file; None if another process holds the lock."""
+def _open_locked(path: Path, *, wait: float, report: Callable[[str], None]) -> int | None:
+    """Return a locked open file; None if one other process holds the lock for longer than *wait* seconds."""
+    is_reported = False
     while True:
         file = os.open(path, os.O_RDWR | os.O_CREAT | _NO_FOLLOW, 0o666)
         try:
-            if lock_file(file, wait=wait) is False:
-                os.close(file)
-                return None
-            if is_at(file, path):  # its last holder may have removed the file
+            start = time.monotonic()
+            while (is_locked := lock_file(file)) is False and is_at(file, path):
+                waited = time.monotonic() - start
+                if waited >= wait:
+                    os.close(file)
+                    return None
+                if waited >= _SECONDS_BEFORE_REPORT and not is_reported:
+                    report(read_holder(path.parent))
+                    is_reported = True
+                time.sleep(min(_POLL_SECONDS, wait - waited))
+            if is_locked is not False and is_at(file, path):  # its last holder may have removed the file
                 return file
         except BaseException:
             os.close(file)
             raise
         os.close(file)
+
+
+_POLL_SECONDS = 0.02
+"""Seconds between two attempts to lock."""
+
+_SECONDS_BEFORE_REPORT = 1.0
+"""Seconds of waiting after which the holder is reported; a result is written in less."""
+
+_MAX_HOLDER = 300
+"""Maximum number of bytes of a lock file that are written and read."""
+
+
+def _write_holder(file: int, command: str) -> None:
+    """Write this process, its machine and its command into a lock file."""
+    text = f"process {os.getpid()} on {platform.node()}{f': {command}' if command else ''}"
+    with suppress(OSError):  # a full disk
+        os.ftruncate(file, 0)
+        os.write(file, text.encode("utf-8", "replace")[:_MAX_HOLDER])
+
+
+def read_holder(folder: Path) -> str:
+    """Return the process that holds a folder's lock, with its machine and command."""
+    try:
+        with (folder / LOCK).open("rb") as file:
+            text = file.read(_MAX_HOLDER).decode("utf-8", "replace")
+    except OSError:
+        text = ""
+    return " ".join(text.split()) or "another process"
 
 
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)

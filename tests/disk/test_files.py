@@ -1,10 +1,11 @@
 """The path of the cache, and the removal of empty folders after a failure."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from sentprobe.disk.files import find_cache_directory, making_folder
+from sentprobe.disk.files import atomic_folder, atomic_path, find_cache_directory, making_folder
 
 
 @pytest.mark.parametrize(
@@ -50,3 +51,48 @@ def test_a_failure_leaves_what_was_made(tmp_path: Path) -> None:
         file.touch()
         raise KeyboardInterrupt
     assert file.exists()
+
+
+@pytest.fixture
+def operations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Record renames, and flushes of the folder."""
+    recorded: list[str] = []
+    rename, flush, place = Path.replace, os.fsync, tmp_path.stat()
+
+    def record_rename(path: Path, target: Path) -> Path:
+        recorded.append("rename")
+        return rename(path, target)
+
+    def record_flush(file: int) -> None:
+        if os.path.samestat(os.fstat(file), place):
+            recorded.append("flush")
+        flush(file)
+
+    monkeypatch.setattr(Path, "replace", record_rename)
+    monkeypatch.setattr(Path, "rename", record_rename)
+    monkeypatch.setattr(os, "fsync", record_flush)
+    return recorded
+
+
+def test_a_new_name_is_flushed_after_the_rename(tmp_path: Path, operations: list[str]) -> None:
+    with atomic_path(tmp_path / "a") as path:
+        path.write_text("new")
+    assert operations == ["rename", "flush"]
+    operations.clear()
+    with atomic_folder(tmp_path / "b") as folder:
+        (folder / "c").write_text("new")
+    assert operations == ["rename", "flush"]
+
+
+def test_a_folder_that_cannot_be_read_is_not_flushed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    open_file = os.open
+
+    def refuse_folders(path: Path, flags: int, *rest: int, **named: int) -> int:
+        if Path(path) == tmp_path:
+            raise PermissionError(13, "Permission denied", str(path))
+        return open_file(path, flags, *rest, **named)
+
+    monkeypatch.setattr(os, "open", refuse_folders)
+    with atomic_path(tmp_path / "a") as path:
+        path.write_text("new")
+    assert (tmp_path / "a").read_text() == "new"

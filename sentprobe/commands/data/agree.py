@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sentprobe.commands.shared.options import TableFormatOption
+from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FILE
 from sentprobe.commands.shared.table_output import find_table_format
-from sentprobe.disk.files import atomic_path, check_output_is_separate
+from sentprobe.disk.files import atomic_path
 from sentprobe.display.screen import print_table, print_text
 from sentprobe.display.table_writers import Grid, GridCell, GridRow, TableFormat, build_rich_table, format_tables
 from sentprobe.errors import SentprobeError, UsageError
@@ -20,17 +21,15 @@ if TYPE_CHECKING:
 
 
 def agree(
-    first: Annotated[Path, typer.Argument(metavar="GOLD", help="Table A, from gold trees if you have them.")],
-    second: Annotated[Path, typer.Argument(metavar="PARSED", help="Table B, of the same sentences.")],
+    first: Annotated[Path, typer.Argument(metavar="GOLD", help="Table A, from gold trees if you have them."), INPUT],
+    second: Annotated[Path, typer.Argument(metavar="PARSED", help="Table B, of the same sentences."), INPUT],
     disagreements: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write every disagreement to this file (JSONL).")
+        Path | None, typer.Option(metavar="FILE", help="Write every disagreement to this file (JSONL)."), OUTPUT_FILE
     ] = None,
     format_: TableFormatOption = "text",
 ) -> None:
     """Measure how often the annotations of two tables agree, such as tables from gold and from parsed trees."""
     style = find_table_format(format_, None, subject="an agreement")
-    if disagreements is not None:
-        check_output_is_separate(disagreements, [first, second])
     tables = open_table(first), open_table(second)
     agreement = measure_agreement(tables, disagreements)
     if style is TableFormat.TEXT:

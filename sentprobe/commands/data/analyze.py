@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sentprobe.commands.shared import options as opt
-from sentprobe.commands.shared.interruption import describe_resumption, report_interruption
+from sentprobe.commands.shared.interruption import describe_kept_work, report_interruption
+from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FOLDER
 from sentprobe.display.screen import print_text
 from sentprobe.errors import UsageError
 from sentprobe.probes.corpus.analysis_settings import MAX_TOKENS, AnalysisRecipe, make_recipe
@@ -46,6 +47,7 @@ class ReadingOptions:
             metavar="DIR",
             help="Split sentences by Punkt with the parameters in this folder. Default: the parser's splitter.",
         ),
+        INPUT,
     ] = None
     text_column: Annotated[str, opt.declare_option(READING, help="Text column of JSONL and Parquet.")] = "text"
     holds: Annotated[str, opt.declare_option(READING, help="Content of the text column: text, sentence or tokens.")] = (
@@ -57,9 +59,9 @@ class ReadingOptions:
 @opt.expand_option_groups
 def analyze(
     sources: Annotated[
-        list[str], typer.Argument(metavar="FILE...", help="Files, patterns such as 'books/*.txt', or - (stdin).")
+        list[str], typer.Argument(metavar="FILE...", help="Files, patterns such as 'books/*.txt', or - (stdin)."), INPUT
     ],
-    out: Annotated[Path, opt.build_out_option("Folder for the table.")],
+    out: Annotated[Path, opt.build_out_option("Folder for the table."), OUTPUT_FOLDER],
     parser: Annotated[
         str | None,
         typer.Option(
@@ -92,7 +94,7 @@ def analyze(
         command=format_table_command(sources, parser, reading),
         force=force,
     )
-    with report_interruption(describe_resumption(out)), show_bars(notes=True) as reporter:
+    with report_interruption(lambda: describe_kept_work(out)), show_bars(notes=True) as reporter:
         pace = AnalysisProgress()
         table = make_table(plan, machines, reporter, pace)
     print_table(table, pace)

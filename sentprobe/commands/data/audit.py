@@ -15,7 +15,8 @@ from sentprobe.commands.shared.options import (
     build_out_option,
     build_seed_option,
 )
-from sentprobe.disk.files import atomic_path, check_output_is_separate, describe_folder, is_table
+from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FILE
+from sentprobe.disk.files import atomic_path, describe_folder, is_table
 from sentprobe.display.screen import print_text
 from sentprobe.errors import SentprobeError, UsageError, suggest
 from sentprobe.extras import require_libraries
@@ -42,9 +43,11 @@ class LeakError(SentprobeError):
 
 
 def audit(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Datasets, or folders of datasets.")],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Datasets, or folders of datasets."), INPUT],
     format_: Annotated[str, build_format_option(STYLES)] = "text",
-    out: Annotated[Path | None, build_out_option("Write the audit to this file; print only verdicts.")] = None,
+    out: Annotated[
+        Path | None, build_out_option("Write the audit to this file; print only verdicts."), OUTPUT_FILE
+    ] = None,
     write: Annotated[bool, typer.Option("--write", help="Also write each dataset's audit to its card.json.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if there is a leak.")] = False,
     expect: Annotated[
@@ -66,7 +69,7 @@ def audit(
     ] = None,
     seed: Annotated[int, build_seed_option("the classifiers")] = 0,
     lexicon: Annotated[
-        Path | None, typer.Option(help="Your own lexicon file, with the forms of the probe words.")
+        Path | None, typer.Option(help="Your own lexicon file, with the forms of the probe words."), INPUT
     ] = None,
     jobs: Annotated[int | None, build_jobs_option("Default: one for small datasets, at most one per core.")] = None,
 ) -> None:
@@ -84,8 +87,6 @@ def audit(
     check_jobs(1 if jobs is None else jobs)
     for path in paths:
         _check_kind(path)
-    if out is not None:
-        check_output_is_separate(out, paths if lexicon is None else (*paths, lexicon))
     located = [located_dataset for path in paths for located_dataset in _locate(path, read_as)]
     if write:
         _check_cards(located)

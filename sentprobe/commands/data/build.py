@@ -12,6 +12,7 @@ from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.completion import complete_suite
 from sentprobe.commands.shared.given_options import list_given_options, reject_unused_options
 from sentprobe.commands.shared.interruption import report_interruption
+from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FOLDER
 from sentprobe.commands.shared.task_list import CommandWithTaskList
 from sentprobe.display.screen import print_table, print_text
 from sentprobe.display.table_writers import build_empty_table
@@ -39,9 +40,9 @@ def build(
         str,
         typer.Argument(metavar="SUITE", help="compeval, or natural (needs a table).", autocompletion=complete_suite),
     ],
-    out: Annotated[Path, opt.build_out_option("Folder for the datasets.")],
+    out: Annotated[Path, opt.build_out_option("Folder for the datasets."), OUTPUT_FOLDER],
     table: Annotated[
-        Path | None, typer.Argument(metavar="TABLE", help="Table of a corpus, from probe analyze.")
+        Path | None, typer.Argument(metavar="TABLE", help="Table of a corpus, from probe analyze."), INPUT
     ] = None,
     task: opt.TaskOption = None,
     seed: Annotated[int, opt.build_seed_option("the datasets")] = 0,
@@ -127,6 +128,7 @@ def build_into(
     for name, result in build_all(suite, command=command, reporter=reporter):
         if isinstance(result, ProbeDataset):
             stored = rename_as_published(result) if published else result
+            formats.remove_folder_readme(out)  # an interrupted command leaves none, rather than an old one
             formats.write_dataset(stored, paths[name], format=fmt)
             if suffix:
                 formats.write_split_files(result, out / formats.PARQUET / name)

@@ -10,27 +10,30 @@ import typer
 from sentprobe.commands.shared.completion import complete_encoder
 from sentprobe.commands.shared.interruption import report_interruption
 from sentprobe.commands.shared.options import build_out_option, build_seed_option, format_command_line
-from sentprobe.disk.files import check_output_is_separate, decode_lines, find_cache_directory
+from sentprobe.commands.shared.output_paths import INPUT, INPUT_SPEC, OUTPUT_FILE
+from sentprobe.disk.files import decode_lines, find_cache_directory
 from sentprobe.errors import FormatError, UsageError, format_message
 from sentprobe.lexicon.read import load_lexicon
 from sentprobe.processes import check_count, limit_threads
 from sentprobe.progress import Reporter, SilentReporter, show_bars
-from sentprobe.specs import Spec
 
 SUITE = "compeval"
 
 
 def embed(
     source: Annotated[
-        str, typer.Argument(metavar="DATASET", help="Dataset, text file with a sentence on each line, or compeval.")
+        str,
+        typer.Argument(metavar="DATASET", help="Dataset, text file with a sentence on each line, or compeval."),
+        INPUT,
     ],
     encoder: Annotated[
         str,
         typer.Option(
             "--encoder", "-e", help="bow, bow:FILE, st:MODEL, ...; see probe encoders.", autocompletion=complete_encoder
         ),
+        INPUT_SPEC,
     ],
-    out: Annotated[Path, build_out_option("File for the vectors: .npz, .safetensors, ...")],
+    out: Annotated[Path, build_out_option("File for the vectors: .npz, .safetensors, ..."), OUTPUT_FILE],
     format_: Annotated[
         str | None, typer.Option("--format", help="npz, npy, safetensors, parquet, lookup. Default: by the suffix.")
     ] = None,
@@ -48,7 +51,7 @@ def embed(
     spec = read_spec(encoder)
     find_kind(spec)
     vector_format = find_format(out, format_)
-    check_output(out, source, spec)
+    check_output(out)
     check_count("threads", threads)
     cache = None if no_cache else Cache(find_cache_directory())
     resume_message = "finished vectors are in the cache; the same command resumes from there"
@@ -66,14 +69,12 @@ def embed(
     print(f"{out}: {len(sentences)} sentences, vectors of width {vectors.shape[1]}")
 
 
-def check_output(out: Path, source: str, encoder: Spec) -> None:
-    """Raise UsageError if *out* cannot be written, or is an input: the source, or FILE of the encoder ``bow:FILE``."""
+def check_output(out: Path) -> None:
+    """Raise UsageError if *out* is a folder, or in no folder."""
     if out.is_dir():
         raise UsageError(f"{out}: is a directory, not a file to write")
     if not out.parent.is_dir():
         raise UsageError(f"{out}: there is no directory {out.parent}")
-    argument = Path(encoder.argument)
-    check_output_is_separate(out, [Path(source), *([argument] if argument.is_file() else [])])
 
 
 def read_sentences(source: str, *, seed: int = 0, command: str = "", reporter: Reporter | None = None) -> list[str]:

@@ -11,8 +11,9 @@ import typer
 
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.given_options import list_given_options
+from sentprobe.commands.shared.output_paths import INPUT
 from sentprobe.commands.shared.task_list import CommandWithTaskList
-from sentprobe.disk.files import check_output_is_separate, make_parent_folder, write_atomically
+from sentprobe.disk.files import make_parent_folder, write_atomically
 from sentprobe.errors import UsageError
 from sentprobe.progress import show_bars
 from sentprobe.specs import choose_member
@@ -35,8 +36,9 @@ def sentences(
     targets: Annotated[
         list[str],
         typer.Argument(metavar="SUITE|PATH...", help="compeval, natural TABLE (from probe analyze), or datasets."),
+        INPUT,
     ],
-    out: Annotated[Path | None, opt.build_out_option("Write to this file instead of stdout.")] = None,
+    out: opt.InsteadOfStdoutOption = None,
     format_: Annotated[
         str | None, opt.build_format_option(("text (a sentence per line)", "jsonl"), opt.DEFAULT_FORMAT_HELP)
     ] = None,
@@ -66,8 +68,6 @@ def sentences(
         seed=seed,
         given_options=list_given_options(context),
     )
-    if out is not None:
-        check_output_is_separate(out, [Path(word) for word in parsed_targets.words])
     with show_bars() as reporter:
         found_datasets = find_datasets(parsed_targets, command=opt.format_command_line(), reporter=reporter)
     texts = list(dict.fromkeys(text for data in found_datasets.datasets for text in data.sentences))

@@ -9,7 +9,7 @@ from sentprobe.commands.gen.gen_options import OUTPUT, ContentOptions, FeatureOp
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.completion import complete_template
 from sentprobe.commands.shared.given_options import list_given_options
-from sentprobe.disk.files import check_output_is_separate
+from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FILE
 from sentprobe.errors import UsageError
 from sentprobe.generator.sentences.sentence_records import FORMAT_NAMES
 from sentprobe.lexicon.read import load_lexicon
@@ -40,6 +40,7 @@ def generate(
             metavar="FILE",
             help="Exclude the sentences of this file: a file of gen, or a sentence on each line; repeatable.",
         ),
+        INPUT,
     ] = None,
     count: Annotated[
         bool, opt.declare_option(opt.WHAT, "--count", help="Only print the number of possible sentences.")
@@ -48,7 +49,9 @@ def generate(
     content: ContentOptions,
     features: FeatureOptions,
     words: WordOptions,
-    out: Annotated[Path | None, opt.build_out_option("Write to this file instead of stdout.", OUTPUT)] = None,
+    out: Annotated[
+        Path | None, opt.build_out_option("Write to this file instead of stdout.", OUTPUT), OUTPUT_FILE
+    ] = None,
     format: Annotated[str | None, opt.build_format_option(FORMAT_NAMES, "Default: by suffix.", OUTPUT)] = None,
     quiet: Annotated[bool, opt.declare_option(OUTPUT, "--quiet", "-q", help="Show no progress.")] = False,
     jobs: Annotated[
@@ -71,8 +74,6 @@ def generate(
     from sentprobe.generator.bulk.exclusion import find_excluded_indices
 
     name = None if count else choose_record_format(out, format, otherwise=".txt")
-    if out is not None:
-        check_output_is_separate(out, filter(None, (lexicon, content.config, *(exclude or ()))))
     space = make_space(
         load_lexicon(lexicon),
         vocabulary=vocabulary,

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 from sentprobe.commands.shared.options import FIX, VARY, declare_option
+from sentprobe.commands.shared.output_paths import INPUT
 from sentprobe.generator.events.event import Aspect, Number, Polarity, Tense, Voice
 from sentprobe.lexicon import Flag
 
@@ -27,7 +28,9 @@ class ContentOptions:
     require_word: Annotated[list[str] | None, declare_option(MUST, help="Required lemma.")] = None
     forbid_word: Annotated[list[str] | None, declare_option(MUST, help="Forbidden lemma.")] = None
     config: Annotated[
-        Path | None, declare_option(MUST, help="Constraint file in the format of the generator of Ettinger et al.")
+        Path | None,
+        declare_option(MUST, help="Constraint file in the format of the generator of Ettinger et al."),
+        INPUT,
     ] = None
 
 

@@ -11,7 +11,7 @@ import typer
 from sentprobe import names
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.completion import build_completer, complete_contrast, complete_template
-from sentprobe.disk.files import check_output_is_separate, make_parent_folder
+from sentprobe.disk.files import make_parent_folder
 from sentprobe.errors import UsageError
 from sentprobe.generator.spaces.held_out_words import SplitSide, parse_side
 from sentprobe.lexicon.read import choose_vocabulary, load_lexicon
@@ -54,7 +54,7 @@ def pairs(
     nli: Annotated[
         bool, typer.Option("--nli", help="With --for training: premise, hypothesis and label, in groups of 8.")
     ] = False,
-    out: Annotated[Path | None, opt.build_out_option("Write to this file instead of stdout.")] = None,
+    out: opt.InsteadOfStdoutOption = None,
     format_: Annotated[
         str | None, opt.build_format_option(("jsonl", "parquet", "blimp"), "Default: by the suffix.")
     ] = None,
@@ -88,8 +88,6 @@ def pairs(
     pair_use = choose_member(PairUse, use, what="use of pairs")
     _check_use(pair_use, style, nli=nli)
     side = _find_split_side(hold_out or (), source)
-    if out is not None and source.lexicon is not None:
-        check_output_is_separate(out, [source.lexicon])
     words = load_lexicon(source.lexicon)
     space = (NliSpace if nli else TripletSpace)(
         words,

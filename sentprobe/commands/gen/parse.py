@@ -10,7 +10,8 @@ from typing import Annotated
 
 import typer
 
-from sentprobe.commands.shared.options import LexiconOption, build_format_option, build_out_option
+from sentprobe.commands.shared.options import InsteadOfStdoutOption, LexiconOption, build_format_option
+from sentprobe.commands.shared.output_paths import INPUT
 from sentprobe.disk.files import decode_line, make_parent_folder
 from sentprobe.errors import SentprobeError, UsageError, format_count
 from sentprobe.generator.sentences.parse import normalize_sentence
@@ -22,10 +23,10 @@ from sentprobe.lexicon.read import load_lexicon
 
 def parse(
     sentences: Annotated[list[str] | None, typer.Argument(help="Sentences, with spaces between tokens.")] = None,
-    file: Annotated[Path | None, typer.Option("--file", help="File with a sentence on each line.")] = None,
+    file: Annotated[Path | None, typer.Option("--file", help="File with a sentence on each line."), INPUT] = None,
     lexicon: LexiconOption = None,
     strict: Annotated[bool, typer.Option("--strict", help="Reject capitals and a final stop.")] = False,
-    out: Annotated[Path | None, build_out_option("Write to this file instead of stdout.")] = None,
+    out: InsteadOfStdoutOption = None,
     format: Annotated[
         str | None, build_format_option(("conllu (default)", "jsonl", "trees", "text", "parquet"))
     ] = None,

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from sentprobe.commands.shared.options import LexiconOption
+from sentprobe.commands.shared.output_paths import OUTPUT_FILE
 from sentprobe.disk.files import atomic_path
 from sentprobe.generator.events.drawing import draw_svg, draw_text
 from sentprobe.generator.events.event import find_open_fields
@@ -16,7 +17,7 @@ from sentprobe.lexicon.read import load_lexicon
 
 def show(
     event: Annotated[str, typer.Argument(help="An event, e.g. 'help[past](agent: lawyer)'.")],
-    svg: Annotated[Path | None, typer.Option("--svg", help="Write a picture to this file.")] = None,
+    svg: Annotated[Path | None, typer.Option("--svg", help="Write a picture to this file."), OUTPUT_FILE] = None,
     lexicon: LexiconOption = None,
 ) -> None:
     """Draw an event as a tree, with its sentence if the event is fully specified."""

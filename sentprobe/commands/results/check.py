@@ -1,6 +1,5 @@
 """The command ``probe check``: list problems that weaken claims about results."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,11 +11,11 @@ from sentprobe.display.table_writers import TableFormat
 
 
 def check(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of results.")],
+    runs: opt.RunsArgument,
     format_: Annotated[
         str | None, opt.build_format_option(("text", "markdown", "json"), opt.DEFAULT_FORMAT_HELP)
     ] = None,
-    out: Annotated[Path | None, opt.build_out_option("Write to this file.")] = None,
+    out: opt.OutFileOption = None,
 ) -> None:
     """List problems that weaken claims about results, and how to fix them.
 

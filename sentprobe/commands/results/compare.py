@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sentprobe.commands.shared import options as opt
+from sentprobe.commands.shared.output_paths import INPUT
 from sentprobe.commands.shared.table_output import FLAT, find_caption, find_table_format, print_or_write
 from sentprobe.display.screen import print_table, print_text
 from sentprobe.display.table_writers import Grid, TableFormat, build_rich_table, format_records
@@ -29,10 +30,10 @@ if TYPE_CHECKING:
 @opt.expand_option_groups
 def compare(
     runs: Annotated[
-        list[str], typer.Argument(metavar="RUN [RUN]", help="Results folder, or an encoder in it: DIR#ENCODER.")
+        list[str], typer.Argument(metavar="RUN [RUN]", help="Results folder, or an encoder in it: DIR#ENCODER."), INPUT
     ],
     format_: Annotated[str | None, opt.build_format_option(opt.TABLE_FORMATS, opt.DEFAULT_FORMAT_HELP)] = None,
-    out: Annotated[Path | None, opt.build_out_option("Write to this file.")] = None,
+    out: opt.OutFileOption = None,
     correction: Annotated[str, opt.build_correction_option("comparisons")] = "holm",
     against: Annotated[str | None, typer.Option(help="Compare each encoder of the run with this encoder only.")] = None,
     table: opt.TableOption = None,

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from sentprobe.commands.shared import options as opt
+from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FILE
 from sentprobe.commands.shared.table_output import find_caption, find_table_format, print_or_write
 from sentprobe.display.screen import print_table, print_text
 from sentprobe.display.table_writers import TableFormat, build_rich_table, format_records
@@ -16,16 +17,19 @@ from sentprobe.specs import choose_member
 
 @opt.expand_option_groups
 def correlate_command(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of results.")],
+    runs: opt.RunsArgument,
     with_: Annotated[
         Path,
         typer.Option(
             "--with", metavar="SCORES", help="CSV file (columns: encoder, then tasks), or folder of MTEB results."
         ),
+        INPUT,
     ],
     format_: Annotated[str | None, opt.build_format_option(opt.TABLE_FORMATS, opt.DEFAULT_FORMAT_HELP)] = None,
-    out: Annotated[Path | None, opt.build_out_option("Write to this file.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Write a heat map to this file: .svg, .png or .pdf.")] = None,
+    out: opt.OutFileOption = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Write a heat map to this file: .svg, .png or .pdf."), OUTPUT_FILE
+    ] = None,
     correction: Annotated[str, opt.build_correction_option("comparisons")] = "holm",
     seed: Annotated[int, opt.build_seed_option("intervals and p-values")] = 0,
     table: opt.TableOption = None,

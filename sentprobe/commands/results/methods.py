@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from sentprobe.commands.shared import options as opt
+from sentprobe.commands.shared.output_paths import OUTPUT_FILE
 from sentprobe.commands.shared.table_output import find_table_format, print_or_write
 from sentprobe.disk.files import write_atomically
 from sentprobe.display.screen import print_text
@@ -15,13 +16,15 @@ FORMATS = (TableFormat.TEXT, TableFormat.MARKDOWN, TableFormat.LATEX)
 
 
 def methods(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of results.")],
+    runs: opt.RunsArgument,
     format_: Annotated[
         str | None, opt.build_format_option(("text", "markdown", "latex"), opt.DEFAULT_FORMAT_HELP)
     ] = None,
-    out: Annotated[Path | None, opt.build_out_option("Write to this file.")] = None,
+    out: opt.OutFileOption = None,
     bib: Annotated[
-        Path | None, typer.Option("--bib", help="Write the BibTeX to this file instead of below the paragraph.")
+        Path | None,
+        typer.Option("--bib", help="Write the BibTeX to this file instead of below the paragraph."),
+        OUTPUT_FILE,
     ] = None,
 ) -> None:
     """Write a paragraph for the methods section of a paper, and its BibTeX."""

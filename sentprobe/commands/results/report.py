@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from sentprobe.commands.shared import options as opt
+from sentprobe.commands.shared.output_paths import OUTPUT_FILE
 from sentprobe.display.table_writers import TableFormat
 from sentprobe.errors import UsageError
 
@@ -17,8 +18,8 @@ SUFFIXES = (".html", ".htm")
 
 def report(
     context: typer.Context,
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of results.")],
-    out: Annotated[Path, opt.build_out_option("Write to this .html file.")] = PAGE,
+    runs: opt.RunsArgument,
+    out: Annotated[Path, opt.build_out_option("Write to this .html file."), OUTPUT_FILE] = PAGE,
     intervals: opt.IntervalsOption = False,
     sources: opt.SourcesOption = False,
     all_rows: opt.AllRowsOption = False,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sentprobe.commands.shared import options as opt
+from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FILE
 from sentprobe.commands.shared.table_output import FLAT, MTEB, find_caption, find_format, print_or_write
 from sentprobe.display import table_writers as tw
 from sentprobe.errors import UsageError
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 @opt.expand_option_groups
 def show(
     context: typer.Context,
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of results.")],
+    runs: opt.RunsArgument,
     format_: Annotated[
         str | None, opt.build_format_option((*opt.TABLE_FORMATS, "html", "mteb (a folder)"), opt.DEFAULT_FORMAT_HELP)
     ] = None,
@@ -29,13 +30,14 @@ def show(
     all_rows: opt.AllRowsOption = False,
     notes: opt.NotesOption = False,
     published: opt.PublishedOption = False,
-    out: Annotated[Path | None, opt.build_out_option("Write to this file (mteb: folder).")] = None,
+    out: Annotated[Path | None, opt.build_out_option("Write to this file (mteb: folder)."), OUTPUT_FILE] = None,
     plot: Annotated[
         Path | None,
         typer.Option(
             help="Write a plot to this file (.svg, .png or .pdf): accuracy by layer, training step "
             "or length, or distances, whichever the run has."
         ),
+        OUTPUT_FILE,
     ] = None,
     by_length: opt.ByLengthOption = None,
     nearness: opt.NearnessOption = "cosine",
@@ -46,6 +48,7 @@ def show(
             metavar="FILE",
             help="With --format html: add an audit (probe audit --format json) to the page; repeatable.",
         ),
+        INPUT,
     ] = None,
     *,
     items: opt.ItemViewOptions,

@@ -12,7 +12,8 @@ from sentprobe import names
 from sentprobe.commands.shared import completion
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.given_options import list_given_options
-from sentprobe.commands.shared.interruption import describe_resumption, report_interruption
+from sentprobe.commands.shared.interruption import describe_kept_work, report_interruption
+from sentprobe.commands.shared.output_paths import INPUT
 from sentprobe.commands.shared.table_output import find_caption, find_table_format, print_reuse
 from sentprobe.disk.files import find_cache_directory
 from sentprobe.display.screen import print_table, print_text
@@ -45,6 +46,7 @@ def geometry(
             "results for them in --out are shown beside). Without any, triplets are drawn.",
             autocompletion=completion.complete_suite,
         ),
+        INPUT,
     ] = None,
     encoder: opt.EncodersOption = None,
     contrast: Annotated[
@@ -148,7 +150,7 @@ def geometry(
         command=opt.format_command_line(),
     )
     with (
-        report_interruption(describe_resumption(out) if out else "use --out to keep results and resume a run"),
+        report_interruption(lambda: describe_kept_work(out) if out else "use --out to keep results and resume a run"),
         limit_threads(threads),
         show_bars() as reporter,
     ):

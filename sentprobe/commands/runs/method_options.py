@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from sentprobe import names
 from sentprobe.commands.shared.completion import complete_method
 from sentprobe.commands.shared.options import METHODS, declare_option
+from sentprobe.commands.shared.output_paths import INPUT
 from sentprobe.specs import Spec
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class MethodOptions:
             metavar="DATASET",
             help="Also probe vectors with the labels of this dataset erased; repeatable.",
         ),
+        INPUT,
     ] = None
     control_task: Annotated[
         bool,

@@ -13,7 +13,8 @@ from sentprobe.commands.runs.run_file import CONFIG_HELP, format_run_file, read_
 from sentprobe.commands.shared import completion
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.given_options import list_given_options
-from sentprobe.commands.shared.interruption import describe_resumption, report_interruption
+from sentprobe.commands.shared.interruption import describe_resumption, has_finished_work, report_interruption
+from sentprobe.commands.shared.output_paths import INPUT, INPUT_SPEC
 from sentprobe.commands.shared.table_output import print_reuse
 from sentprobe.commands.shared.task_list import CommandWithTaskList
 from sentprobe.disk.files import find_cache_directory
@@ -42,13 +43,14 @@ def run(
             help="compeval, natural TABLE (analyze), or datasets.",
             autocompletion=completion.complete_suite,
         ),
+        INPUT,
     ],
     encoder: opt.EncodersOption = None,
     task: opt.TaskOption = None,
     out: opt.ResultsOption = None,
     force: opt.ForceOption = False,
     config: Annotated[  # noqa: ARG001 - read by its callback
-        Path | None, typer.Option(metavar="FILE", help=CONFIG_HELP, callback=read_run_file, is_eager=True)
+        Path | None, typer.Option(metavar="FILE", help=CONFIG_HELP, callback=read_run_file, is_eager=True), INPUT
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only list missing results and estimate the time.")
@@ -89,6 +91,7 @@ def run(
             "al., else one-hot.",
             autocompletion=completion.complete_probe_vectors,
         ),
+        INPUT_SPEC,
     ] = None,
     device: Annotated[
         str,
@@ -101,7 +104,7 @@ def run(
     ] = "cpu",
     where: opt.EngineOptions,
     jobs: Annotated[
-        int | None, opt.build_jobs_option("Default: one per core; with --threads N, one per N cores.")
+        int | None, opt.build_jobs_option("Default: one per core; with --threads N, one per N cores; on a GPU, one.")
     ] = None,
     threads: Annotated[
         int | None,
@@ -111,6 +114,12 @@ def run(
             "for encoding, one for training.",
         ),
     ] = None,
+    wait: Annotated[
+        int,
+        opt.declare_option(
+            opt.MACHINE, "--wait", metavar="MINUTES", min=0, help="Wait for another process that locks --out."
+        ),
+    ] = 10,
     cache: opt.CacheOption = True,
     natural: opt.NaturalOptions,
     methods: MethodOptions,
@@ -124,7 +133,7 @@ def run(
     from sentprobe.probes.runs.execution.word_source import parse_word_source
     from sentprobe.probes.runs.request.built_suites import build_failure_error
 
-    machines = where.find_machines(jobs=choose_jobs(threads) if jobs is None else jobs)
+    machines = where.find_machines(jobs=_choose_job_count(device, threads) if jobs is None else jobs)
     specs = methods.resolve_encoders(parse_encoders(encoder or USUAL_ENCODERS))
     if machines.scheduler is None:
         check_installed(specs, "torch")
@@ -155,6 +164,7 @@ def run(
         placement=req.RunPlacement(
             out=out,
             force=force,
+            wait=60 * wait,
             cache=Cache(find_cache_directory()) if cache else None,
             command=opt.format_command_line(),
             run_file=format_run_file(context, parsed_targets.suites),
@@ -174,7 +184,7 @@ def run(
         return
     from sentprobe.probes.runs.run import execute_request
 
-    with report_interruption(_describe_stored_work(request.placement)), show_bars() as reporter:
+    with report_interruption(lambda: _describe_stored_work(request.placement)), show_bars() as reporter:
         outcome = execute_request(request, reporter=reporter)
     style = CellStyle(intervals=intervals, sources=sources, all_rows=all_rows)
     note_style = NoteStyle(complete=notes, command=_command_for_notes(out))
@@ -197,12 +207,24 @@ def _command_for_notes(out: Path | None) -> str:
 
 
 def _describe_stored_work(placement: "RunPlacement") -> str:
-    """Describe the results or vectors that are kept if a run is stopped."""
-    if placement.out is not None:
+    """Describe the results or vectors that are kept after a run is stopped."""
+    if placement.out is not None and has_finished_work(Path(placement.out)):
         return describe_resumption(Path(placement.out))
     cached = placement.cache is not None
     vectors = "only sentence vectors are kept, in the cache" if cached else "nothing is kept"
+    if placement.out is not None:
+        return f"no probe is finished, so {vectors}"
     return f"{vectors}; use --out to keep results and resume a run"
+
+
+def _choose_job_count(device: str, threads: int | None) -> int:
+    """Return one training process for a GPU, or as many as the cores can run."""
+    if device == "auto":
+        require_libraries("torch")
+        from sentprobe.probes.trainer.devices import find_best_device
+
+        device = find_best_device()
+    return choose_jobs(threads) if device.startswith("cpu") else 1
 
 
 def parse_classifier(preset: str | None, overrides: Sequence[str], targets: "Targets") -> "PresetChoice":

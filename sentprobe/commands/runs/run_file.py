@@ -19,7 +19,7 @@ from sentprobe.commands.shared.given_options import SUITE_OPTIONS
 from sentprobe.errors import FormatError, UsageError, path_error, suggest
 from sentprobe.values import parse_toml
 
-UNWRITTEN_KEYS = ("config", "force", "dry-run")
+UNWRITTEN_KEYS = ("config", "force", "dry-run", "wait")
 """The keys that a run file leaves out."""
 
 CONFIG_HELP = "Options from a file; the command line wins."
@@ -68,7 +68,7 @@ def _find_key(parameter: inspect.Parameter) -> str:
 
 
 def _build_setting(parameter: inspect.Parameter) -> Setting:
-    kind, option = get_args(parameter.annotation)
+    kind, option, *_ = get_args(parameter.annotation)
     if type(None) in get_args(kind):
         (kind,) = set(get_args(kind)) - {type(None)}
     is_list = get_origin(kind) is list

@@ -18,6 +18,7 @@ from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.given_options import map_given_options
 from sentprobe.commands.shared.help import HelpfulCommand
 from sentprobe.commands.shared.interruption import describe_resumption, report_interruption
+from sentprobe.commands.shared.output_paths import OUTPUT_FOLDER
 from sentprobe.display.screen import print_text
 from sentprobe.errors import UsageError, format_count, format_message
 from sentprobe.extras import require_libraries
@@ -75,7 +76,7 @@ def train(
             autocompletion=completion.complete_objective,
         ),
     ],
-    out: Annotated[Path, opt.build_out_option("Folder; a stopped run resumes there.")],
+    out: Annotated[Path, opt.build_out_option("Folder; a stopped run resumes there."), OUTPUT_FOLDER],
     seed: Annotated[int, opt.build_seed_option("weights, batches and probes")] = 0,
     seeds: Annotated[int, typer.Option(help="Number of seeds, counted from --seed.")] = 1,
     *,

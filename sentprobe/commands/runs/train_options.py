@@ -7,6 +7,7 @@ from typing import Annotated
 from sentprobe.commands.shared import completion
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.options import declare_option
+from sentprobe.commands.shared.output_paths import INPUT
 from sentprobe.probes.pretraining import objective_options as objective
 
 TEXTS, ENCODER, TRAINING = "Training texts", "Encoder", "Training"
@@ -20,9 +21,12 @@ class TextChoices:
     corpus: Annotated[
         list[Path] | None,
         declare_option(TEXTS, "--corpus", metavar="FILE", help="Text file with a sentence on each line; repeatable."),
+        INPUT,
     ] = None
     parallel: Annotated[
-        Path | None, declare_option(TEXTS, "--parallel", metavar="FILE", help="For nmt: the translation, line by line.")
+        Path | None,
+        declare_option(TEXTS, "--parallel", metavar="FILE", help="For nmt: the translation, line by line."),
+        INPUT,
     ] = None
     tokenised: Annotated[
         bool, declare_option(TEXTS, "--tokenised", help="The texts are tokenised, with spaces between tokens.")
@@ -56,6 +60,7 @@ class TextChoices:
         declare_option(
             DETAILS, "--punkt", metavar="DIR", help="Parameters of the sentence splitter Punkt. Default: NLTK's."
         ),
+        INPUT,
     ] = None
     longest: Annotated[
         int, declare_option(DETAILS, "--longest", metavar="N", help="Skip sentences with more than N tokens.")

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from sentprobe.commands.shared.output_paths import check_output_paths
 from sentprobe.commands.shared.repeated_options import find_longest_name, reject_repeated_options
 from sentprobe.display.screen import wrap
 
@@ -64,12 +65,13 @@ class FoldedHelp:
         return [*names, HELP_ALL] if panels & {*self.folded} else names
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the command line, and record whether ``--help-all`` is given."""
+        """Parse and check the command line, and record whether ``--help-all`` is given."""
         ctx.meta[HELP_ALL] = HELP_ALL in args
         original_args = [*args]  # parsing empties args
         remaining_args: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
         if not ctx.resilient_parsing:
             reject_repeated_options(self, ctx, original_args)
+            check_output_paths(self, ctx.params)
         return remaining_args
 
     def format_help(self, ctx: Any, formatter: Any) -> None:

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 
+from sentprobe.disk.files import RESULTS_MARKER
 from sentprobe.errors import SentprobeError
 
 
@@ -46,3 +48,14 @@ def describe_resumption(out: Path) -> str:
     'finished work is kept in results; the same command resumes from there'
     """
     return f"finished work is kept in {out}; the same command resumes from there"
+
+
+def describe_kept_work(out: Path) -> str:
+    """Return the message of :func:`describe_resumption`, or that *out* holds no finished work."""
+    return describe_resumption(out) if has_finished_work(out) else "no part of the work is finished: nothing is kept"
+
+
+def has_finished_work(out: Path) -> bool:
+    """Return whether a folder has a result of a run or of geometry, or a part of a table."""
+    paths = chain.from_iterable(map(out.glob, ("[!.]*.json", "geometry/[!.]*.json", "work/[!.]*.arrow")))
+    return any(path.name != RESULTS_MARKER for path in paths)

@@ -18,6 +18,7 @@ import typer
 
 from sentprobe import __version__, names
 from sentprobe.commands.shared import completion
+from sentprobe.commands.shared.output_paths import INPUT, INPUT_SPEC, OUTPUT_FILE, OUTPUT_FOLDER
 from sentprobe.errors import UsageError, check_seed
 from sentprobe.specs import COMPEVAL, NATURAL, choose_member
 
@@ -74,6 +75,12 @@ def build_format_option(formats: Iterable[str], more: str = "", panel: str | Non
     )
 
 
+OutFileOption = Annotated[Path | None, build_out_option("Write to this file."), OUTPUT_FILE]
+
+InsteadOfStdoutOption = Annotated[Path | None, build_out_option("Write to this file instead of stdout."), OUTPUT_FILE]
+
+RunsArgument = Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of results."), INPUT]
+
 TABLE_FORMATS = ("text", "markdown", "latex", "csv", "json")
 
 TableFormatOption = Annotated[str, build_format_option(TABLE_FORMATS)]
@@ -103,6 +110,7 @@ ByLengthOption = Annotated[
 AuditsOption = Annotated[
     list[Path] | None,
     typer.Option("--audit", metavar="FILE", help="Add an audit (probe audit --format json) to the page; repeatable."),
+    INPUT,
 ]
 
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace existing results.")]
@@ -139,9 +147,10 @@ EncodersOption = Annotated[
         help="bow, bow:FILE, st:MODEL, ...; repeatable. Default: bow and bilstm-max.",
         autocompletion=completion.complete_encoder,
     ),
+    INPUT_SPEC,
 ]
 
-ResultsOption = Annotated[Path | None, build_out_option("Results folder; existing results are reused.")]
+ResultsOption = Annotated[Path | None, build_out_option("Results folder; existing results are reused."), OUTPUT_FOLDER]
 
 TaskOption = Annotated[
     list[str] | None,
@@ -152,7 +161,7 @@ TaskOption = Annotated[
     ),
 ]
 
-LexiconOption = Annotated[Path | None, declare_option(WHAT, "--lexicon", help="Your own lexicon file.")]
+LexiconOption = Annotated[Path | None, declare_option(WHAT, "--lexicon", help="Your own lexicon file."), INPUT]
 
 VOCABULARIES = "english, compeval, published, or your own."
 

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sentprobe.errors import SentprobeError, UsageError
-from sentprobe.probes.corpus.analysis_settings import AnalysisRecipe, load_splitter, load_tokenizer
+from sentprobe.probes.corpus.analysis_settings import AnalysisRecipe, Splitter, load_splitter, load_tokenizer
 from sentprobe.probes.corpus.sources import Chunk
 from sentprobe.probes.corpus.text_formats import FORMATS, RawText, ReadPiece, TextUnit
 from sentprobe.probes.syntax.parser import Parser, ParserOutcome
@@ -197,23 +197,39 @@ def _straighten_tokens(raw: RawText) -> RawText:
 
 def _split_sentences(raw: RawText, recipe: AnalysisRecipe, parser: Parser | None) -> Iterator[ReadPiece]:
     if raw.holds is TextUnit.TEXT and recipe.punkt is None and parser is not None:
-        yield from _parse_text(parser, raw)
+        yield from _parse_text(parser, raw, recipe.max_tokens)
         return
     straight = straighten(raw.text)
     texts = [straight.text]
     if raw.holds is TextUnit.TEXT and recipe.punkt is not None:
         texts = load_splitter(recipe.punkt)(straight.text)
-    sentences = list(map(load_tokenizer(), texts))
+    tokenize = _choose_tokenizer(None if raw.holds is TextUnit.TEXT else parser)
+    sentences = list(map(tokenize, texts))
     for tokens, forms in zip(sentences, restore_written_forms(straight, sentences), strict=True):
         yield RawText(" ".join(tokens), TextUnit.TOKENS, forms)
 
 
-def _parse_text(parser: Parser, raw: RawText) -> Iterator[ReadPiece]:
+def _choose_tokenizer(parser: Parser | None) -> Splitter:
+    """Return the parser's tokenizer, or that of the Penn Treebank for parsers without one."""
+    treebank_tokenizer = load_tokenizer()
+    if parser is None:
+        return treebank_tokenizer
+
+    def tokenize(sentence: str) -> list[str]:
+        with _parser_lock:
+            tokens = parser.tokenize(sentence)
+        return ["_".join(unescape_word(token).split()) for token in tokens] or treebank_tokenizer(sentence)
+
+    return tokenize
+
+
+def _parse_text(parser: Parser, raw: RawText, max_tokens: int) -> Iterator[ReadPiece]:
     straight = straighten(raw.text)
     outcomes = _parse_guarded(lambda: parser.parse_text(straight.text), count=1)
     sentences = [[] if isinstance(outcome, str) else list(map(unescape_word, outcome.tokens)) for outcome in outcomes]
     for outcome, forms in zip(outcomes, restore_written_forms(straight, sentences), strict=True):
-        yield _restore_written(outcome, raw._replace(written=forms))
+        short_outcome = outcome if len(forms) <= max_tokens else _describe_length(forms, max_tokens)
+        yield _restore_written(short_outcome, raw._replace(written=forms))
 
 
 def _parse_short(parser: Parser | None, sentences: Sequence[Sequence[str]], max_tokens: int) -> list[ParserOutcome]:
@@ -223,11 +239,12 @@ def _parse_short(parser: Parser | None, sentences: Sequence[Sequence[str]], max_
     short = [tokens for tokens in sentences if len(tokens) <= max_tokens]
     outcomes = iter(_parse_batch(parser, short))
     return [
-        next(outcomes)
-        if len(tokens) <= max_tokens
-        else f"a sentence of {len(tokens)} tokens; the longest to be parsed has {max_tokens}"
-        for tokens in sentences
+        next(outcomes) if len(tokens) <= max_tokens else _describe_length(tokens, max_tokens) for tokens in sentences
     ]
+
+
+def _describe_length(tokens: Sequence[str], max_tokens: int) -> str:
+    return f"a sentence of {len(tokens)} tokens; --max-tokens allows {max_tokens}"
 
 
 def _parse_batch(parser: Parser, sentences: Sequence[Sequence[str]]) -> Sequence[ParserOutcome]:

@@ -15,7 +15,7 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sentprobe.disk.files import TABLE_MARKER, sync_folder, to_local_path, write_atomically
+from sentprobe.disk.files import TABLE_MARKER, sync_folder, sync_path, to_local_path, write_atomically
 from sentprobe.disk.locks import hold_lock
 from sentprobe.errors import FormatError, SentprobeError, UsageError, folder_part_error, path_error
 from sentprobe.extras import import_module_of_extra
@@ -260,7 +260,7 @@ def lock_table_folder(out: Path, *, force: bool) -> Iterator[None]:
         try:
             out.mkdir(parents=True, exist_ok=True)
             _check_folder(out)
-            is_locked = stack.enter_context(hold_lock(out, wait=False))
+            is_locked = stack.enter_context(hold_lock(out))
             if is_locked:
                 _prepare_folder(out, force=force)
         except OSError as error:
@@ -333,5 +333,6 @@ def _move_staged_shards(out: Path) -> None:
         if (out / STAGED_SHARDS / FAILURES).exists():
             (out / STAGED_SHARDS / FAILURES).replace(out / FAILURES)
         (out / STAGED_SHARDS).rename(out / SHARDS)
+        sync_path(out)
     table = replace(_build_table(out, _read_head(out)), folder=SHARDS)
     write_atomically(out / HEAD_NAME, format_head(table))

@@ -1,7 +1,7 @@
 """Dataset formats: each is read, written and recognised by its content."""
 
 from sentprobe.probes.formats.directory import check_place, prepare_folder, write_card
-from sentprobe.probes.formats.hub import PARQUET, write_folder_readme, write_split_files
+from sentprobe.probes.formats.hub import PARQUET, remove_folder_readme, write_folder_readme, write_split_files
 from sentprobe.probes.formats.hub_dataset import HUB, UNKNOWN, check_licence, write_hub_readme
 from sentprobe.probes.formats.registry import (
     FORMATS,
@@ -26,6 +26,7 @@ __all__ = [
     "read_dataset",
     "read_datasets",
     "recognise",
+    "remove_folder_readme",
     "write_card",
     "write_dataset",
     "write_folder_readme",

@@ -150,6 +150,12 @@ def is_sentprobe_readme(path: Path) -> bool:
         return False
 
 
+def remove_folder_readme(out: Path) -> None:
+    """Remove the README of a folder of datasets, before a dataset in it changes."""
+    if is_sentprobe_readme(out / README):
+        (out / README).unlink()
+
+
 ALL_TASKS = "all"
 
 

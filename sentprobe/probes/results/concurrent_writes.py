@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from sentprobe.probes.results.result import Condition, Result, SeedScore, make_score
 from sentprobe.probes.results.store import (
+    WAIT_SECONDS,
     find_identity,
     list_result_files,
     lock_directory,
@@ -30,15 +31,23 @@ def read_stamp(path: Path) -> Stamp:
     return path.name, status.st_ino, status.st_mtime_ns
 
 
-def save_result(result: Result, directory: Path, *, redone: frozenset[Stamp] = frozenset()) -> None:
+def save_result(
+    result: Result,
+    directory: Path,
+    *,
+    redone: frozenset[Stamp] = frozenset(),
+    wait: float = WAIT_SECONDS,
+    command: str = "",
+) -> None:
     """Write a result into its file, together with seeds that another process has written since.
 
-    The files *redone* are replaced unless they have changed.
+    The files *redone* are replaced unless they have changed. See :func:`lock_directory` for
+    *wait* and *command*.
 
     Raises:
         UsageError, ResultsError: the file cannot be written.
     """
-    with lock_directory(directory):
+    with lock_directory(directory, wait=wait, command=command):
         path = directory / make_file_name(result)
         has_changed = path.is_file() and read_stamp(path) not in redone
         stored = read_sound_result(path) if has_changed else None

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from sentprobe.disk.files import RESULTS_MARKER, RUN_FILE, write_atomically
-from sentprobe.disk.locks import LOCK, hold_lock
-from sentprobe.errors import ResultsError, SentprobeError, UsageError, path_error
+from sentprobe.disk.locks import LOCK, hold_lock, read_holder
+from sentprobe.errors import ResultsError, SentprobeError, UsageError, format_count, format_message, path_error
 from sentprobe.probes.results.data_facts import parse_data_facts
 from sentprobe.probes.results.result import (
     MULTI_PROBE_CONDITIONS,
@@ -253,6 +253,7 @@ def write_run_file(path: Path, text: str) -> None:
     """
     run_file = path / RUN_FILE
     with _convert_read_errors(path, "cannot write results here"):
+        _reject_links(path)
         if not text:
             run_file.unlink(missing_ok=True)
         elif not run_file.is_file() or run_file.read_bytes() != text.encode():
@@ -261,10 +262,20 @@ def write_run_file(path: Path, text: str) -> None:
 
 def _check_ownership(path: Path) -> None:
     marker = path / MARKER
+    _reject_links(path)
     if marker.exists():
         _check_marker(marker)
     elif not _is_possibly_ours(path) and not marker.exists():  # another process may have made the marker
         raise UsageError(f"{path}: not empty, and not a directory of sentprobe's results")
+
+
+def _reject_links(directory: Path) -> None:
+    """Raise UsageError if a file of results is a link, because writing it would change the file that it names."""
+    subfolders = (directory / name for name in ("items", "geometry", "learned"))
+    files = (file for folder in subfolders for file in (folder, *folder.glob("*")))
+    for path in (*directory.glob("*.json"), directory / RUN_FILE, *files):
+        if path.is_symlink():
+            raise UsageError(f"{path}: is a link, through which no results are written; put the file itself there")
 
 
 def _check_marker(marker: Path) -> None:
@@ -290,14 +301,31 @@ def _is_half_written(path: Path) -> bool:
     return path.name == LOCK or (is_own_name and path.name.endswith(".part"))
 
 
+WAIT_SECONDS = 600.0
+"""Default for the time that a run waits for another process that has locked the results folder."""
+
+
 @contextmanager
-def lock_directory(directory: Path) -> Iterator[None]:
-    """Lock a results folder against other writers; wait for them first.
+def lock_directory(directory: Path, *, wait: float = WAIT_SECONDS, command: str = "") -> Iterator[None]:
+    """Lock a results folder against other writers; wait for another writer for at most *wait* seconds.
+
+    Other processes are told the *command* of this process.
 
     Raises:
-        UsageError, ResultsError: it is not writable.
+        UsageError: it is not writable.
+        ResultsError: it is not writable, or another process still holds the lock.
     """
-    with _convert_read_errors(directory, "cannot write results here"), hold_lock(directory, wait=True):
+    limit = f"{format_count(round(wait / 60), 'minute')} (--wait) for its lock, held by"
+
+    def report(holder: str) -> None:
+        log.warning("%s", format_message(f"{directory}: waiting at most {limit} {holder}"))
+
+    with (
+        _convert_read_errors(directory, "cannot write results here"),
+        hold_lock(directory, wait=wait, command=command, report=report) as is_locked,
+    ):
+        if not is_locked:
+            raise ResultsError(f"{directory}: waited {limit} {read_holder(directory)}")
         yield
 
 

@@ -32,6 +32,9 @@ class Parser(Protocol):
     def parse(self, sentences: Sequence[Sequence[str]]) -> Sequence[ParserOutcome]:
         """Return a parse of each tokenised sentence, or the reason why it has none."""
 
+    def tokenize(self, sentence: str) -> Sequence[str]:
+        """Return the tokens of a sentence, as the parser's models know them; empty if it has no tokenizer."""
+
     def parse_text(self, text: str) -> Sequence[ParserOutcome]:
         """Split a running text and parse its sentences; only for parsers that split."""
 

@@ -47,6 +47,10 @@ class BllipParser:
             return "the parser found no parse"
         return ParsedSentence(tokens=tuple(tokens), tree=str(parses[0].ptb_parse))
 
+    def tokenize(self, sentence: str) -> list[str]:  # noqa: ARG002 - the parser has no tokenizer
+        """Return no tokens."""
+        return []
+
     def parse_text(self, text: str) -> list[ParserOutcome]:
         """Raise: the parser cannot split text."""
         raise NotImplementedError(text)

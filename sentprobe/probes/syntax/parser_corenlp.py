@@ -18,6 +18,9 @@ ANNOTATORS = {"annotators": "tokenize,ssplit,pos,parse", "outputFormat": "json"}
 TOKENIZED_INPUT = {"tokenize.whitespace": "true", "ssplit.eolonly": "true"}
 """Properties for tokenised text: a token ends at a space, and a sentence at the end of a line."""
 
+TOKENIZER_ONLY = {"annotators": "tokenize,ssplit", "ssplit.isOneSentence": "true"}
+"""Properties for the tokens of a sentence."""
+
 
 @dataclass(frozen=True, slots=True)
 class CorenlpOptions:
@@ -42,13 +45,17 @@ class CorenlpParser:
     def parse(self, sentences: Sequence[Sequence[str]]) -> list[ParserOutcome]:
         """Parse tokenised sentences in one request."""
         text = "\n".join(" ".join(map(escape_word, tokens)) for tokens in sentences)
-        return self._request(text, TOKENIZED_INPUT)
+        return [convert_sentence(sentence) for sentence in self._request(text, TOKENIZED_INPUT)]
+
+    def tokenize(self, sentence: str) -> list[str]:
+        """Return the server's tokens, in one request."""
+        return [token["word"] for part in self._request(sentence, TOKENIZER_ONLY) for token in part["tokens"]]
 
     def parse_text(self, text: str) -> list[ParserOutcome]:
         """Split a text and parse its sentences."""
-        return self._request(text, {})
+        return [convert_sentence(sentence) for sentence in self._request(text, {})]
 
-    def _request(self, text: str, properties: Mapping[str, str]) -> list[ParserOutcome]:
+    def _request(self, text: str, properties: Mapping[str, str]) -> Sequence[Mapping[str, Any]]:
         from requests import ConnectionError as Unreachable
         from requests import HTTPError, Timeout
 
@@ -61,7 +68,8 @@ class CorenlpParser:
             raise ValueError(f"the CoreNLP server says: {reason}") from error
         except Unreachable as error:
             raise ParserError(f"no CoreNLP server answers at {self.url}; {HOW_TO_START}") from error
-        return [convert_sentence(sentence) for sentence in answer["sentences"]]
+        sentences: Sequence[Mapping[str, Any]] = answer["sentences"]
+        return sentences
 
 
 def convert_sentence(sentence: Mapping[str, Any]) -> ParsedSentence:

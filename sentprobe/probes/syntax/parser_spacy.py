@@ -65,6 +65,10 @@ class SpacyParser:
         ]
         return [convert_span(document[:], constituents=self.constituents) for document in self.pipeline.pipe(documents)]
 
+    def tokenize(self, sentence: str) -> list[str]:
+        """Return the pipeline's tokens."""
+        return [token.text for token in self.pipeline.tokenizer(sentence) if not token.is_space]
+
     def parse_text(self, text: str) -> list[ParserOutcome]:
         """Split a text and parse its sentences."""
         sentences = self.pipeline(text).sents

@@ -22,9 +22,10 @@ Pipeline = Callable[[Any], "Document"]
 
 
 class PipelineInput(Enum):
-    """The input of a pipeline: running text or tokenised sentences."""
+    """The input of a pipeline: running text, a sentence that is only tokenised, or tokenised sentences."""
 
     TEXT = "text"
+    SENTENCE = "sentence"
     TOKENS = "tokens"
 
 
@@ -41,7 +42,7 @@ class StanzaOptions:
 
 @dataclass(frozen=True, slots=True)
 class StanzaParser:
-    """Stanza's pipelines: one for text, and one for tokenised sentences."""
+    """Stanza's pipelines: one for each kind of input."""
 
     splits: ClassVar[bool] = True
     fingerprint: str
@@ -52,6 +53,11 @@ class StanzaParser:
         """Parse all tokenised sentences in one call."""
         document = self.pipeline(PipelineInput.TOKENS)([list(map(unescape_word, tokens)) for tokens in sentences])
         return [convert_sentence(sentence) for sentence in document.sentences]
+
+    def tokenize(self, sentence: str) -> list[str]:
+        """Return Stanza's words."""
+        document = self.pipeline(PipelineInput.SENTENCE)(sentence)
+        return [word.text for part in document.sentences for word in part.words]
 
     def parse_text(self, text: str) -> list[ParserOutcome]:
         """Split a text and parse its sentences."""
@@ -94,9 +100,10 @@ def _load_pipeline(language: str, options: StanzaOptions, form: PipelineInput) -
     try:
         pipeline: Pipeline = stanza.Pipeline(
             language,
-            processors=PROCESSORS,
+            processors="tokenize" if form is PipelineInput.SENTENCE else PROCESSORS,
             package=options.package,
             tokenize_pretokenized=form is PipelineInput.TOKENS,
+            tokenize_no_ssplit=form is PipelineInput.SENTENCE,
             download_method=None,
             use_gpu=options.gpu,
             verbose=False,

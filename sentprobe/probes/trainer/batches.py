@@ -9,6 +9,7 @@ from torch import Tensor
 
 from sentprobe.probes.dataset import Items
 from sentprobe.probes.trainer.bank import BatchInputs, Masks
+from sentprobe.probes.trainer.devices import send_to_device
 from sentprobe.probes.trainer.one_hot import ProbeWords
 from sentprobe.probes.trainer.presets import BankShape, GridPoint
 
@@ -39,7 +40,7 @@ class Dropout:
         masks = {}
         for seed, width, rate in mask_keys:
             is_kept = torch.from_numpy(random_numbers[seed, width] >= round(rate * DROPOUT_STEPS))
-            masks[seed, width, rate] = is_kept.to(self._device) / (1 - rate)
+            masks[seed, width, rate] = send_to_device(is_kept, self._device) / (1 - rate)
         return {
             place: masks[point.seed, point.hidden, point.dropout] for place, point in enumerate(points) if point.dropout
         }

@@ -1,6 +1,7 @@
 """Devices for training probes: the processor or a GPU."""
 
 import torch
+from torch import Tensor
 
 from sentprobe.errors import UsageError, first_line, suggest
 from sentprobe.specs import DEVICES
@@ -12,7 +13,7 @@ def find_device(name: str) -> str:
     >>> find_device("cpu")
     'cpu'
     """
-    return str(check_device(_find_best_device() if name == "auto" else name))
+    return str(check_device(find_best_device() if name == "auto" else name))
 
 
 def check_device(name: str) -> torch.device:
@@ -25,6 +26,13 @@ def check_device(name: str) -> torch.device:
     return device
 
 
+def send_to_device(tensor: Tensor, device: torch.device) -> Tensor:
+    """Return *tensor* on *device*; an NVIDIA GPU copies it from locked memory while the processor goes on."""
+    if device.type == "cuda":
+        return tensor.pin_memory().to(device, non_blocking=True)
+    return tensor.to(device)
+
+
 def _parse_device(name: str) -> torch.device:
     if name.partition(":")[0] in DEVICES[1:]:
         try:
@@ -35,7 +43,8 @@ def _parse_device(name: str) -> torch.device:
     raise UsageError(f"unknown device {name!r}{suggestion}; known: {', '.join(DEVICES)}")
 
 
-def _find_best_device() -> str:
+def find_best_device() -> str:
+    """Return cuda, mps or cpu."""
     if torch.cuda.is_available():
         return "cuda"
     return "mps" if torch.backends.mps.is_available() else "cpu"

@@ -20,7 +20,7 @@ from sentprobe.probes.trainer.codelength import CurvePoint
 from sentprobe.probes.trainer.logreg import solve_logreg
 from sentprobe.probes.trainer.presets import BankShape, GridPoint, list_grid_points
 from sentprobe.probes.trainer.products import choose_precision
-from sentprobe.probes.trainer.scaling import scale_vectors
+from sentprobe.probes.trainer.scaling import scale_to_tensor
 from sentprobe.probes.trainer.training import predict, train_points
 from sentprobe.processes import limit_threads
 
@@ -140,12 +140,13 @@ def prepare_problem(
         raise UsageError(f"preset {preset.name} needs validation items, and there are none")
     torch_device = torch.device(device)
     shape = _compute_shape(vectors, train, word_vectors, words=words, labels=labels)
-    table = _scale_to_device(vectors, train.rows, preset, torch_device)
-    if _choose_precision(preset, torch_device) is Precision.BFLOAT16:
-        table = table.to(torch.bfloat16)  # once, since it is used in products only
+    uses_bfloat16 = _choose_precision(preset, torch_device) is Precision.BFLOAT16
+    scale = partial(scale_to_tensor, scaling=preset.scaling, device=torch_device)
+    # The table is rounded once, since it is used in products only.
+    table = scale(vectors, train.rows, dtype=torch.bfloat16 if uses_bfloat16 else torch.float32)
     lexicon = None
     if word_vectors is not None and shape.word_dim:
-        lexicon = _scale_to_device(word_vectors, train.probes.ravel(), preset, torch_device)
+        lexicon = scale(word_vectors, train.probes.ravel())
     prepare_part = partial(prepare_items, table, shape=shape, lexicon=lexicon)
     return TrainingProblem(
         shape=shape,
@@ -165,10 +166,6 @@ def _compute_shape(
     word_dim = 0 if word_vectors is None or not train.slots else word_vectors.shape[1]
     dim = vectors.shape[1]
     return BankShape(dim=dim, slots=train.slots, words=words, labels=labels, word_dim=word_dim)
-
-
-def _scale_to_device(vectors: Vectors, rows: Indices, preset: Preset, torch_device: torch.device) -> torch.Tensor:
-    return torch.from_numpy(scale_vectors(vectors, rows, scaling=preset.scaling)).to(torch_device)
 
 
 def _choose_precision(preset: Preset, device: torch.device) -> Precision:

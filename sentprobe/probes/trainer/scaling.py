@@ -1,16 +1,23 @@
-"""Scaling of sentence vectors, learned from the training sentences, each counted once."""
+"""Scaling of sentence vectors, learned from the training sentences, each counted once.
+
+Float64 copies exist of a few rows at a time, so that memory stays near that of the vectors and the result.
+"""
 
 from collections.abc import Callable, Mapping
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from sentprobe.probes.dataset import Indices
 from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.probes.trainer.classifier import Scaling
 
 Doubles = NDArray[np.float64]
+
+ScalePart = Callable[[Vectors], Vectors]
+"""Function that returns scaled rows, float32."""
 
 MIN_RELATIVE_DEVIATION = 1e-7
 """Deviations below this share of the mean count as no variation."""
@@ -20,87 +27,106 @@ MIN_RELATIVE_VARIANCE = 1e-12
 
 TINY = float(np.finfo(np.float64).tiny)
 
-ROWS_PER_PART = 4096
+ROWS_PER_PART = 128
+
+ROWS_PER_PRODUCT = 512
+"""Rows of a product in float64, which is slow with fewer."""
+
+CPU = torch.device("cpu")
 
 
 def scale_vectors(vectors: Vectors, rows: Indices, *, scaling: Scaling) -> Vectors:
-    """Return the scaled vectors, contiguous (sentences, dim) float32.
+    """Return the scaled vectors, contiguous (sentences, dim) float32; arguments as in :func:`scale_to_tensor`."""
+    return scale_to_tensor(vectors, rows, scaling=scaling).numpy()
+
+
+def scale_to_tensor(
+    vectors: Vectors, rows: Indices, *, scaling: Scaling, device: torch.device = CPU, dtype: torch.dtype = torch.float32
+) -> Tensor:
+    """Return the scaled vectors on *device*, contiguous (sentences, dim), rounded from float32 to *dtype*.
 
     - vectors: (sentences, dim) float32
     - rows: (n,) int64, the sentences of the training items
     """
-    return SCALINGS[scaling](vectors, np.unique(rows))
+    scale_part = SCALINGS[scaling](vectors, np.unique(rows))
+    table = torch.empty(vectors.shape, device=device, dtype=dtype)
+    for first in range(0, len(vectors), ROWS_PER_PART):
+        part = scale_part(vectors[first : first + ROWS_PER_PART])
+        table[first : first + ROWS_PER_PART].copy_(torch.from_numpy(part))
+    return table
 
 
-def _scale_to_unit_length(vectors: Vectors, rows: Indices) -> Vectors:
+def _learn_unit_length(vectors: Vectors, rows: Indices) -> ScalePart:
     """Subtract the mean and divide by the mean length, unless all rows are equal."""
-    training_vectors, mean = _select_training_vectors(vectors, rows)
-    length = np.linalg.norm(training_vectors - mean, axis=1).mean()
-    varies = length > MIN_RELATIVE_DEVIATION * (1 + np.linalg.norm(mean))
-    return ((vectors - mean) / (length if varies else 1.0)).astype(np.float32)
+    mean = _compute_mean(vectors, rows)
+    lengths = [np.linalg.norm(vectors[row_part] - mean, axis=1) for row_part in _split_rows(rows)]
+    length = np.concatenate(lengths).mean()
+    divisor = length if length > MIN_RELATIVE_DEVIATION * (1 + np.linalg.norm(mean)) else 1.0
+    return lambda part: ((part - mean) / divisor).astype(np.float32)
 
 
-def _scale_to_unit_variance(vectors: Vectors, rows: Indices) -> Vectors:
-    """Divide each column by its standard deviation, unless it is constant."""
-    training_vectors, mean = _select_training_vectors(vectors, rows)
-    deviations = training_vectors.std(axis=0)
+def _learn_unit_variance(vectors: Vectors, rows: Indices) -> ScalePart:
+    """Subtract the mean and divide each column by its standard deviation, unless it is constant."""
+    mean = _compute_mean(vectors, rows)
+    deviations = np.sqrt(_compute_mean(vectors, rows, lambda part: np.square(part - mean)))
     scale = np.where(_exceeds_rounding(deviations, mean), deviations, 1.0)
-    return ((vectors - mean) / scale).astype(np.float32)
+    return lambda part: ((part - mean) / scale).astype(np.float32)
 
 
-def _select_training_vectors(vectors: Vectors, rows: Indices) -> tuple[Doubles, Doubles]:
-    training_vectors = vectors[rows].astype(np.float64)
-    return training_vectors, training_vectors.mean(axis=0)
+def _compute_mean(
+    vectors: Vectors, rows: Indices, transform: Callable[[Doubles], Doubles] = lambda part: part
+) -> Doubles:
+    """Return the mean of each column of the transformed rows, (dim,).
+
+    Rows are added one after the other, so that the result does not depend on the size of the parts.
+    """
+    total = np.zeros((1, vectors.shape[1]))
+    for row_part in _split_rows(rows):
+        part = transform(vectors[row_part].astype(np.float64))
+        total = np.concatenate([total, part]).sum(axis=0, keepdims=True)
+    return np.asarray(total[0] / len(rows))
 
 
 def _exceeds_rounding(deviations: Doubles, mean: Doubles) -> NDArray[np.bool_]:
     return deviations > MIN_RELATIVE_DEVIATION * (1 + np.abs(mean))
 
 
-def _whiten(vectors: Vectors, rows: Indices) -> Vectors:
+def _learn_whitening(vectors: Vectors, rows: Indices) -> ScalePart:
     """Rotate centred columns to their principal axes and divide by the standard deviations there.
 
     The axes are those of the correlations, so that rounding hides nothing in small columns. They are computed in
     float64, because float32 products would blur narrow axes. Axes whose variance is only rounding of the vectors become
     0.
     """
-    total = sum(vectors[row_part].sum(axis=0, dtype=np.float64) for row_part in _split_rows(rows))
-    mean = np.asarray(total / len(rows))
-    covariance = _covariance(vectors, rows, mean)
+    mean = _compute_mean(vectors, rows)
+    covariance = _compute_covariance(vectors, rows, mean)
     deviations = np.sqrt(covariance.diagonal())
     scale = np.divide(1.0, deviations, out=np.zeros_like(deviations), where=_exceeds_rounding(deviations, mean))
-    values, axes = np.linalg.eigh(covariance * np.outer(scale, scale))
+    covariance *= np.outer(scale, scale)
+    values, axes = np.linalg.eigh(covariance)
     exceeds_rounding = values > max(MIN_RELATIVE_VARIANCE * values[-1], TINY)
     factors = np.divide(1.0, np.sqrt(np.abs(values)), out=np.zeros_like(values), where=exceeds_rounding)
-    return _apply_linear_map(vectors, mean, scale[:, None] * axes * factors)
+    centre = mean.astype(np.float32)
+    matrix = torch.from_numpy((scale[:, None] * axes * factors).astype(np.float32))
+    return lambda part: torch.mm(torch.from_numpy(part - centre), matrix).numpy()
 
 
-def _covariance(vectors: Vectors, rows: Indices, mean: Doubles) -> Doubles:
+def _compute_covariance(vectors: Vectors, rows: Indices, mean: Doubles) -> Doubles:
     """Return the covariance of *rows* about *mean*, (dim, dim)."""
     total = np.zeros((len(mean), len(mean)))
-    for row_part in _split_rows(rows):
+    for row_part in _split_rows(rows, size=ROWS_PER_PRODUCT):
         centred = vectors[row_part] - mean
         total += centred.T @ centred
     return total / len(rows)
 
 
-def _apply_linear_map(vectors: Vectors, mean: Doubles, linear_map: Doubles) -> Vectors:
-    """Return (vectors - mean) @ linear_map, (sentences, dim) float32."""
-    result = torch.empty(vectors.shape)
-    centre, matrix = (torch.from_numpy(array.astype(np.float32)) for array in (mean, linear_map))
-    for first in range(0, len(vectors), ROWS_PER_PART):
-        part = torch.from_numpy(vectors[first : first + ROWS_PER_PART].copy())
-        torch.mm(part.sub_(centre), matrix, out=result[first : first + ROWS_PER_PART])
-    return result.numpy()
+def _split_rows(rows: Indices, size: int = ROWS_PER_PART) -> list[Indices]:
+    return np.split(rows, range(size, len(rows), size))
 
 
-def _split_rows(rows: Indices) -> list[Indices]:
-    return np.split(rows, range(ROWS_PER_PART, len(rows), ROWS_PER_PART))
-
-
-SCALINGS: Mapping[Scaling, Callable[[Vectors, Indices], Vectors]] = {
-    Scaling.AS_IS: lambda vectors, _: np.array(vectors, dtype=np.float32, order="C"),
-    Scaling.UNIT: _scale_to_unit_length,
-    Scaling.VARIANCE: _scale_to_unit_variance,
-    Scaling.WHITEN: _whiten,
+SCALINGS: Mapping[Scaling, Callable[[Vectors, Indices], ScalePart]] = {
+    Scaling.AS_IS: lambda _vectors, _rows: lambda part: np.array(part, dtype=np.float32),
+    Scaling.UNIT: _learn_unit_length,
+    Scaling.VARIANCE: _learn_unit_variance,
+    Scaling.WHITEN: _learn_whitening,
 }

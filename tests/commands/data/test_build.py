@@ -228,3 +228,24 @@ def test_a_lexicon_too_small_for_any_task(tmp_path: Path, command: Command, text
     assert (code, stdout) == (1, "")
     assert "probe: 5 of 5 tasks could not be built:\n" in stderr
     assert [line.partition(":")[0] for line in stderr.splitlines()[-5:]] == [*TASKS]
+
+
+@pytest.mark.parametrize("fmt", ["directory", "hub", "csv"])
+def test_an_interrupted_build_leaves_no_old_readme(
+    fmt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    line = ("build", "compeval", "--format", fmt, "--out", tmp_path, "--test", 4, "--task", "Order")
+    assert command(*line, "--train", 8)[0] == 0
+    first = content(tmp_path)
+
+    def interrupt(*_: object, **__: object) -> bool:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("sentprobe.commands.data.build._write_readme", interrupt)
+        assert command(*line, "--train", 12, "--task", "SemRole")[0] == 130
+    assert "README.md" not in content(tmp_path)
+    assert command(*line, "--train", 12, "--task", "SemRole")[0] == 0
+    assert content(tmp_path)["README.md"] != first["README.md"]
+    assert command("build", "compeval", "--format", fmt, "--out", tmp_path, "--task", "none")[0] == 2
+    assert "README.md" in content(tmp_path)

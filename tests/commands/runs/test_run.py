@@ -14,10 +14,11 @@ from in_process import Command
 from probe_strategies import make_learnable_dataset
 from processes import PROBE, alive, descendants, end, wait_for
 
-from sentprobe.commands.shared.options import ItemOptions
+from sentprobe.commands.shared.options import EngineOptions, ItemOptions
 from sentprobe.commands.shared.target_options import parse_targets
 from sentprobe.disk.files import RUN_FILE
 from sentprobe.engines import EngineChoice
+from sentprobe.errors import UsageError
 from sentprobe.probes.formats import write_dataset
 from sentprobe.probes.results.result import USUAL_CONDITIONS
 from sentprobe.probes.results.store import MARKER, read_results
@@ -229,7 +230,23 @@ def test_interrupt(tmp_path: Path, whole_group: bool) -> None:
     assert running.returncode == 130
     assert out == ""
     assert "Traceback" not in err
-    message = f"finished work is kept in {tmp_path / 'run'}; the same command resumes from there"
+    message = "no probe is finished, so only sentence vectors are kept, in the cache"
     assert err.splitlines()[-1] == f"probe: stopped; {message}"
     wait_for(lambda: not any(map(alive, children)))
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [MARKER, RUN_FILE]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "count"), [((), 4), (("--device", "cpu:0"), 4), (("--device", "cuda"), 1), (("--device", "auto"), 1)]
+)
+def test_a_gpu_has_one_training_process(
+    arguments: tuple[str, ...], count: int, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: EngineOptions, *, jobs: int) -> None:
+        raise UsageError(f"{jobs} processes")
+
+    monkeypatch.setattr(EngineOptions, "find_machines", refuse)
+    monkeypatch.setattr("sentprobe.processes.count_cores", lambda: 4)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    code, _, err = command("run", "compeval", *arguments)
+    assert (code, f"{count} processes" in err) == (2, True), err

@@ -1,5 +1,7 @@
 """Errors of the command ``probe run``."""
 
+import os
+import platform
 import sys
 from pathlib import Path
 
@@ -12,9 +14,11 @@ from shared import ROOT
 from sentprobe import engines
 from sentprobe.commands.shared.options import ItemOptions
 from sentprobe.commands.shared.target_options import parse_targets
-from sentprobe.errors import UsageError
+from sentprobe.disk.locks import hold_lock
+from sentprobe.errors import ResultsError, UsageError
 from sentprobe.extras import format_install
 from sentprobe.probes.formats import write_dataset
+from sentprobe.probes.results.store import lock_directory
 
 TINY = ("--train", "56", "--test", "28", "--set", "max_epochs=2", "--jobs", "1", "--no-cache")
 BOW = ("--encoder", "bow?dim=8")
@@ -163,3 +167,24 @@ def test_an_option_that_would_do_nothing_for_datasets(
     got = command("run", str(path), *FAST, *BOW, *option)
     name = "--vocabulary" if option[0] == "-v" else option[0]
     check_refusal(*got, code=2, message=f"{name} is for the {whose}, not for {path}")
+
+
+def test_a_lock_of_another_process_is_waited_for_and_named(tmp_path: Path, command: Command) -> None:
+    write_dataset(make_learnable_dataset(name="one", size=40), tmp_path / "one.jsonl")
+    out = tmp_path / "results"
+    line = ("run", tmp_path / "one.jsonl", *FAST, *BOW, "--no-controls", "--out", out)
+    out.mkdir()
+    with hold_lock(out):
+        code, stdout, stderr = command(*line, "--wait", 0)
+        held_by = f"process {os.getpid()} on {platform.node()}\n"
+        assert (code, stdout) == (1, "")
+        assert f"\nprobe: {out}: waited 0 minutes (--wait) for its lock, held by {held_by}" in stderr
+    assert command(*line, "--wait", 0)[0] == 0
+
+
+def test_waiting_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sentprobe.disk.locks._SECONDS_BEFORE_REPORT", 0.0)
+    refused = pytest.raises(ResultsError, match=r"waited 0 minutes \(--wait\) for its lock, held by")
+    with hold_lock(tmp_path), refused, lock_directory(tmp_path, wait=0.05):
+        pass
+    assert f"{tmp_path}: waiting at most 0 minutes (--wait) for its lock, held by process" in caplog.text

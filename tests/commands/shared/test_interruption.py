@@ -1,11 +1,17 @@
 """Ctrl-C: each command prints which work is kept, and how to resume."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from in_process import Command
+from processes import ENVIRONMENT
 
+from sentprobe import cli
 from sentprobe.commands.data import build
+from sentprobe.commands.shared.interruption import describe_kept_work
+from sentprobe.probes.results.store import prepare_directory
 from sentprobe.probes.runs import run as runs
 
 GOES_ON = "the same command resumes from there"
@@ -18,7 +24,9 @@ def interrupt(*_: object, **__: object) -> None:
 @pytest.mark.parametrize(
     ("options", "kept"),
     [
-        (["--out", "r"], f"finished work is kept in r; {GOES_ON}"),
+        (["--out", "r"], "no probe is finished, so only sentence vectors are kept, in the cache"),
+        (["--out", "r", "--no-cache"], "no probe is finished, so nothing is kept"),
+        (["--out", "kept"], f"finished work is kept in kept; {GOES_ON}"),
         ([], "only sentence vectors are kept, in the cache; use --out to keep results and resume "
              "a run"),
         (["--no-cache"], "nothing is kept; use --out to keep results and resume a run"),
@@ -28,6 +36,9 @@ def test_a_run(
     tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch, options: list[str], kept: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    prepare_directory(Path("r"), "seed = 1\n")
+    prepare_directory(Path("kept"))
+    Path("kept/result.json").touch()
     monkeypatch.setattr(runs, "execute_request", interrupt)
     assert command("run", "compeval", *options) == (130, "", f"probe: stopped; {kept}\n")
 
@@ -52,3 +63,48 @@ def test_embedding(
     code, out, err = command(*arguments, *options)
     assert (code, out) == (130, "")
     assert err.splitlines()[-1] == f"probe: stopped; {kept}"
+
+
+def test_a_second_interruption_while_the_first_is_reported(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = iter([KeyboardInterrupt()])
+
+    def interrupt_once(*texts: object, **named: object) -> None:
+        for error in lines:
+            raise error
+        print(*texts, **named)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(cli, "print", interrupt_once, raising=False)
+    assert command("show", "none") == (130, "", "probe: stopped\n")
+
+
+INTERRUPTED_AT_EXIT = """
+import atexit, signal, sys
+from sentprobe.cli import probe
+
+class Freed:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+atexit.register(signal.raise_signal, signal.SIGINT)
+atexit.register(Freed)
+sys.argv = ["probe", "show", "none"]
+probe()
+"""
+
+
+def test_an_interruption_at_exit_has_no_traceback() -> None:
+    line = [sys.executable, "-c", INTERRUPTED_AT_EXIT]
+    done = subprocess.run(line, capture_output=True, text=True, env=ENVIRONMENT, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "probe: none: not a directory of sentprobe's results\n"
+
+
+@pytest.mark.parametrize("name", ["r.json", "geometry/g.json", "work/chunk-0.arrow"])
+def test_what_is_kept_is_found_in_the_folder(name: str, tmp_path: Path) -> None:
+    nothing = "no part of the work is finished: nothing is kept"
+    assert describe_kept_work(tmp_path / "none") == nothing
+    prepare_directory(tmp_path, "seed = 1\n")
+    assert describe_kept_work(tmp_path) == nothing
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).touch()
+    assert describe_kept_work(tmp_path) == f"finished work is kept in {tmp_path}; {GOES_ON}"

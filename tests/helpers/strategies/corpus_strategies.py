@@ -51,9 +51,10 @@ def make_table(
     machines: EngineChoice = HERE,
     recipe: AnalysisRecipe | None = None,
     force: bool = False,
+    format: str | None = None,
 ) -> Table:
     plan = Analysis(
-        sources=find_sources([str(file) for file in files]),
+        sources=find_sources([str(file) for file in files], format=format),
         recipe=recipe or AnalysisRecipe(),
         out=out,
         size=size,

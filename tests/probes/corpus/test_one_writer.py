@@ -54,7 +54,7 @@ def test_the_second_is_refused_at_any_offset(tmp_path: Path) -> None:
 def test_it_is_said_in_a_sentence(tmp_path: Path, command: Command) -> None:
     corpus = write_trees(tmp_path / "a.mrg", FIRST)
     (tmp_path / "out").mkdir()
-    with hold_lock(tmp_path / "out", wait=False):
+    with hold_lock(tmp_path / "out"):
         code, out, err = command("analyze", corpus, "--out", tmp_path / "out", "--jobs", 1)
     assert (code, out) == (2, "")
     assert err == f"probe: {tmp_path / BUSY}, or write to another folder\n"
@@ -66,7 +66,7 @@ HOLD = """
 import sys, time
 from pathlib import Path
 from sentprobe.disk.locks import hold_lock
-with hold_lock(Path(sys.argv[1]), wait=False) as alone:
+with hold_lock(Path(sys.argv[1])) as alone:
     print(alone, flush=True)
     time.sleep(60)
 """

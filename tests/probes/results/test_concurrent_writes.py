@@ -117,7 +117,7 @@ def test_seeds_of_another_encoder_in_that_file_are_not_taken(tmp_path: Path) -> 
 
 def test_a_lock_that_is_a_link_is_nobodys(tmp_path: Path) -> None:
     (tmp_path / LOCK).symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(OSError), hold_lock(tmp_path, wait=True):
+    with pytest.raises(OSError), hold_lock(tmp_path, wait=1):
         pass
     assert not (tmp_path / "elsewhere").exists()
 
@@ -130,9 +130,9 @@ def test_a_lock_that_a_killed_process_left_is_nobodys(tmp_path: Path) -> None:
 
 
 def test_a_lock_is_held_by_one(tmp_path: Path) -> None:
-    with hold_lock(tmp_path, wait=False) as first, hold_lock(tmp_path, wait=False) as second:
+    with hold_lock(tmp_path) as first, hold_lock(tmp_path) as second:
         assert (first, second) == (True, False)
-    with hold_lock(tmp_path, wait=False) as third:
+    with hold_lock(tmp_path) as third:
         assert third
 
 

@@ -2,6 +2,7 @@
 
 import errno
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from sentprobe.probes.results.store import (
     read_results,
     read_results_by_recipe,
     write_result,
+    write_run_file,
 )
 from sentprobe.probes.trainer.presets import override
 
@@ -117,6 +119,35 @@ def test_directory_that_cannot_be_written(tmp_path: Path) -> None:
     for out in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(UsageError, match="cannot write results here: "):
             prepare_directory(out)
+
+
+@pytest.mark.parametrize("name", [MARKER, "run.toml", "x.json", "items", "items/Order.1.parquet", "geometry/x.json"])
+@pytest.mark.parametrize("target", ["file", "folder", "nothing"])
+def test_no_link_is_written_through(tmp_path: Path, name: str, target: str) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("mine")
+    out = tmp_path / "out"
+    (out / name).parent.mkdir(parents=True)
+    (out / name).symlink_to(tmp_path / target)
+    actions: list[Callable[[Path], None]] = [
+        prepare_directory,
+        check_directory,
+        lambda path: write_run_file(path, "a = 1"),
+    ]
+    for action in actions:
+        with pytest.raises(UsageError, match=f"{name}: is a link, through which no results are written"):
+            action(out)
+    assert (tmp_path / "file").read_text() == "mine"
+    assert [*(tmp_path / "folder").iterdir()] == []
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_the_directory_itself_may_be_a_link(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "out").symlink_to(tmp_path / "disk")
+    prepare_directory(tmp_path / "out")
+    write_result(SAMPLE, tmp_path / "out")
+    assert len(read_results(tmp_path / "disk").records) == 1
 
 
 def test_whether_a_directory_can_be_made_is_seen_without_making_it(tmp_path: Path) -> None:

@@ -55,7 +55,12 @@ class Fake:
                 outcomes.append("no parse" if "no" in tokens else ParsedSentence(tree=tree))
         return outcomes
 
+    def tokenize(self, sentence: str) -> list[str]:
+        return sentence.split(",") if "," in sentence else []
+
     def parse_text(self, text: str) -> list[ParserOutcome]:
+        if "long" in text:
+            return [ParsedSentence(tokens=("so", *text.split())), ParsedSentence(tokens=("short",))]
         return self.parse([part.split() for part in text.split(".") if part.strip()])
 
 
@@ -85,7 +90,7 @@ def test_one_sentence_that_fails_is_no_other_sentences_loss(fake: Fake, tmp_path
         (3, "ValueError: it crashed"),
         (5, "the parser gave no parse"),
         (7, "the word 'x' has no tag (expected a word as '(TAG word)')"),
-        (8, "a sentence of 5 tokens; the longest to be parsed has 4"),
+        (8, "a sentence of 5 tokens; --max-tokens allows 4"),
     ]
     assert fake.batches[:5] == [4, 1, 1, 1, 1]
     assert table.recipe["parser_made_of"] == "fake 1"
@@ -116,6 +121,25 @@ def test_text_is_split_by_the_parser_or_by_punkt(tmp_path: Path) -> None:
     table = make_table([file], tmp_path / "punkt", recipe=recipe)
     assert [row["text"] for row in read_rows(table)] == ["One two .", "Three four ."]
     assert table.recipe["punkt"]
+
+
+@pytest.mark.usefixtures("fake")
+def test_sentences_that_the_parser_splits_itself_keep_the_limit(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("one long sentence here\n")
+    recipe = make_recipe(reading=RecordFields(), parser="fake", punkt=None, max_tokens=4, has_text=True)
+    table = make_table([file], tmp_path / "out", recipe=recipe)
+    assert [row["text"] for row in read_rows(table)] == ["short"]
+    assert read_failures(tmp_path / "out") == [(1, "a sentence of 5 tokens; --max-tokens allows 4")]
+
+
+@pytest.mark.usefixtures("fake")
+def test_lines_are_tokenised_by_the_parser_or_as_in_the_penn_treebank(tmp_path: Path) -> None:
+    file = tmp_path / "a.lines"
+    file.write_text("a b,c\nHe didn't.\n")
+    recipe = AnalysisRecipe(parser="fake")
+    table = make_table([file], tmp_path / "out", recipe=recipe, format="lines")
+    assert [row["text"] for row in read_rows(table)] == ["a_b c", "He did n't ."]
 
 
 @pytest.mark.parametrize(
@@ -189,7 +213,12 @@ def test_a_stanza_document() -> None:
     )
     assert second == ParsedSentence(tokens=("(",), tags=("-LRB-",), heads=(0,), relations=("root",))
     assert parser.parse_text("Men ran (") == [first, second]
-    assert requests == [(PipelineInput.TOKENS, [["Men", "ran"], ["("]]), (PipelineInput.TEXT, "Men ran (")]
+    assert parser.tokenize("Men ran(") == ["Men", "ran", "("]
+    assert requests == [
+        (PipelineInput.TOKENS, [["Men", "ran"], ["("]]),
+        (PipelineInput.TEXT, "Men ran ("),
+        (PipelineInput.SENTENCE, "Men ran("),
+    ]
 
 
 @skip_unless_installed("spacy")
@@ -303,6 +332,8 @@ def test_a_corenlp_server(server: tuple[str, list[tuple[dict[str, str], str]]], 
     assert isinstance(parsed, ParsedSentence)
     assert parsed.heads == (2, 0, 2)
     assert "ssplit.eolonly" not in requests[-1][0]
+    assert load_parser(f"corenlp:{url}/").tokenize("Men ran(") == ["Men", "ran", "-LRB-"]
+    assert requests[-1][0]["ssplit.isOneSentence"] == "true"
 
 
 TEXT = (
@@ -361,6 +392,10 @@ def test_spacy_from_raw_text_to_rows(tmp_path: Path) -> None:
     assert second["tags"] == ["PRP", "VBD", "RB", "VB", "PRP", "."]
     assert [row[name] for row in (first, second) for name in ("tree", "depth", "top", "clauses")] == [None] * 8
     assert not table.constituents
+    urls = tmp_path / "a.lines"
+    urls.write_text("He saw https://example.org/a?b=c, @sam and :-).\n")
+    table = make_table([urls], tmp_path / "lines", recipe=recipe, format="lines")
+    assert [row["text"] for row in read_rows(table)] == ["He saw https://example.org/a?b=c , @sam and :-) ."]
     lines = tmp_path / "a.tok"
     lines.write_text("He ran . She slept .\n")
     table = make_table([lines], tmp_path / "tokens", recipe=recipe)

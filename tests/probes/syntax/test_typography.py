@@ -140,6 +140,9 @@ class Fake:
         self.given += map(list, sentences)
         return [ParsedSentence(tokens=tuple(tokens)) for tokens in sentences]
 
+    def tokenize(self, sentence: str) -> list[str]:
+        return sentence.split()
+
     def parse_text(self, text: str) -> list[ParserOutcome]:
         self.given.append(text)
         first = ParsedSentence(tokens=("-LRB-", "It", "'s", "``", "gonna", "''", "rain", "..."))

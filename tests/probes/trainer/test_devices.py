@@ -1,6 +1,7 @@
 """Devices: accepted names, the choice of auto, and errors in one line."""
 
 import re
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -10,7 +11,7 @@ from probe_strategies import make_learnable_dataset
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.runs.run import run
-from sentprobe.probes.trainer.devices import check_device, find_device
+from sentprobe.probes.trainer.devices import check_device, find_device, send_to_device
 from sentprobe.specs import DEVICES
 
 KNOWN = "; known: auto, cpu, cuda, mps"
@@ -54,6 +55,13 @@ def test_auto_is_the_best(available: tuple[str, ...], best: str, monkeypatch: py
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: "mps" in available)
     monkeypatch.setattr("sentprobe.probes.trainer.devices.check_device", torch.device)
     assert find_device("auto") == best
+
+
+def test_nvidia_gpu_copies_from_locked_memory() -> None:
+    tensor, gpu = Mock(), torch.device("cuda")
+    assert send_to_device(tensor, gpu) is tensor.pin_memory().to.return_value
+    tensor.pin_memory().to.assert_called_once_with(gpu, non_blocking=True)
+    assert send_to_device(torch.ones(2), torch.device("meta")).device.type == "meta"
 
 
 def test_a_result_states_the_device_that_auto_stands_for() -> None:

@@ -245,6 +245,19 @@ def test_bfloat16_only_where_it_is_fast(monkeypatch: pytest.MonkeyPatch) -> None
     assert choose_precision(Precision.AUTO, device=torch.device("meta")) is Precision.FLOAT32
 
 
+@pytest.mark.parametrize("has_instructions", [False, True])
+def test_gpu_uses_bfloat16_only_on_request(has_instructions: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = torch.device("cuda")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda **_: has_instructions)
+    assert choose_precision(Precision.AUTO, device=gpu) is Precision.FLOAT32
+    if has_instructions:
+        assert choose_precision(Precision.BFLOAT16, device=gpu) is Precision.BFLOAT16
+        return
+    with pytest.raises(UsageError, match="precision=bfloat16: no fast instructions for it on this device"):
+        choose_precision(Precision.BFLOAT16, device=gpu)
+
+
 def test_bfloat16_is_what_the_products_are_made_of(monkeypatch: pytest.MonkeyPatch) -> None:
     """bfloat16 is not used if the environment forbids its instructions."""
     assert not has_fast_bfloat16() or uses_bfloat16_instructions()

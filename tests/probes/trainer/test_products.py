@@ -1,10 +1,15 @@
 """Matrix products of the first layer: rounding, and the sums within a product."""
 
+from pathlib import Path
+
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sentprobe.probes.pretraining.devices_and_precision import TrainingMachine, TrainingPrecision
+from sentprobe.probes.pretraining.devices_and_precision import choose_precision as choose_training_precision
+from sentprobe.probes.trainer import products
 from sentprobe.probes.trainer.classifier import Precision
 from sentprobe.probes.trainer.products import multiply
 
@@ -39,3 +44,26 @@ def test_long_sums_keep_small_terms(precision: Precision) -> None:
 def test_a_float32_product_is_not_rounded() -> None:
     nearly_one = torch.full((64, 64), 1 + 2.0**-12)
     assert bool((multiply(nearly_one, torch.eye(64), precision=Precision.FLOAT32) == nearly_one).all())
+
+
+@pytest.mark.parametrize(
+    ("flags", "precision"),
+    [
+        ("avx512f avx512_bf16", TrainingPrecision.BFLOAT16),
+        ("avx512f amx_bf16", TrainingPrecision.BFLOAT16),
+        ("avx512f", TrainingPrecision.FLOAT32),
+    ],
+)
+def test_probes_and_encoders_follow_the_instruction_set(
+    flags: str, precision: TrainingPrecision, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = tmp_path / "cpuinfo"
+    info.write_text(f"flags : fpu {flags}\n")
+    monkeypatch.setattr(products, "Path", lambda _: info)
+    monkeypatch.setattr(products, "uses_bfloat16_instructions", lambda: True)
+    products.has_fast_bfloat16.cache_clear()
+    try:
+        assert choose_training_precision(TrainingMachine(device="cpu")) is precision
+        assert products.choose_precision(Precision.AUTO, device=torch.device("cpu")).value == precision.value
+    finally:
+        products.has_fast_bfloat16.cache_clear()

@@ -48,7 +48,7 @@ def pool_states(states: Tensor, mask: Tensor, *, pooling: Pooling) -> Tensor:
 
 
 def _pool_first(states: Tensor, mask: Tensor) -> Tensor:
-    return states[torch.arange(len(states)), mask.int().argmax(dim=1)]
+    return states[torch.arange(len(states), device=states.device), mask.int().argmax(dim=1)]
 
 
 def _pool_last(states: Tensor, mask: Tensor) -> Tensor:
@@ -143,12 +143,12 @@ class HfModel:
             tokens = self.tokenizer(
                 list(sentences), padding=True, truncation=self.limit is not None,
                 max_length=self.limit, return_tensors="pt",
-            ).to(self.model.device)  # fmt: skip
-            mask = tokens["attention_mask"]
-            self._check_lengths(sentences, mask.sum(dim=1).tolist())
+            )  # fmt: skip
+            self._check_lengths(sentences, tokens["attention_mask"].sum(dim=1).tolist())
+            tokens = tokens.to(self.model.device)  # after the check, which would make a GPU wait
             with torch.inference_mode():
                 output = self.model(**tokens, output_hidden_states=True)
-            return output.hidden_states, mask
+            return output.hidden_states, tokens["attention_mask"]
 
     def _check_lengths(self, sentences: Sequence[str], lengths: Sequence[float]) -> None:
         """Refuse sentences without tokens, and record sentences that reach the token limit."""

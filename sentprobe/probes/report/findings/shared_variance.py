@@ -193,7 +193,7 @@ def estimate_prior_freedom(ratios: Floats, freedom: Floats, *, independent: int)
 
     Smyth (2004): with z = ln(phi) - digamma(nu / 2) + ln(nu / 2), d0 solves trigamma(d0 / 2) = var(z) - mean
     trigamma(nu / 2), and is infinite if that is not positive. Gains of one table depend on each other, so d0 is too
-    large. The least of d0 / 2, 8 and (independent - 1) nu / 4 is returned.
+    large. The least of d0 / 2, 8 and (independent - 1) nu / 6 is returned.
 
     - ratios: (..., gains); freedom: (gains,)
     """
@@ -203,7 +203,7 @@ def estimate_prior_freedom(ratios: Floats, freedom: Floats, *, independent: int)
         return np.zeros(ratios.shape[:-1])
     logs = np.log(ratios) - digamma(freedom / 2) + np.log(freedom / 2)
     excess = logs.var(axis=-1, ddof=1) - polygamma(1, freedom / 2).mean()
-    most = max(0.0, min(MOST_PRIOR_FREEDOM, (independent - 1) * float(freedom.mean()) / 4))
+    most = max(0.0, min(MOST_PRIOR_FREEDOM, (independent - 1) * float(freedom.mean()) / 6))
     d0 = 2 * invert_trigamma(np.where(excess > 0, excess, 1.0))
     return np.where(excess > 0, np.minimum(d0 / 2, most), most)
 

@@ -62,8 +62,11 @@ class ResultStore:
 
     def save_result(self, result: Result) -> None:
         """Write a result into the results folder, if there is one."""
-        if self._run.out is not None:
-            concurrent_writes.save_result(result, self._run.out, redone=self._replaced_files)
+        run = self._run
+        if run.out is not None:
+            concurrent_writes.save_result(
+                result, run.out, redone=self._replaced_files, wait=run.wait, command=run.command
+            )
             self._save_items(next(task for task in self._tasks if task.name == result.task))
 
     def _save_items(self, task: Task) -> None:

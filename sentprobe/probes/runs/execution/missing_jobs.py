@@ -58,7 +58,7 @@ def load_result(task: Task, encoder: Encoder | Baseline, *, run: Run, update: bo
         data = replace(data, origin=task.facts.origin or data.origin, held_out=task.facts.held_out)
     result = replace(stored, data=data)
     if update and result != stored:
-        save_result(result, run.out)
+        save_result(result, run.out, wait=run.wait, command=run.command)
     return result
 
 

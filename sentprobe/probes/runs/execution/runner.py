@@ -16,7 +16,7 @@ from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.probes.encoders.variants.cut_and_rounded import StoredEncoder
 from sentprobe.probes.encoders.variants.erasure import ErasedEncoder
 from sentprobe.probes.results import concurrent_writes
-from sentprobe.probes.results.result import Result
+from sentprobe.probes.results.result import Condition, Result
 from sentprobe.probes.runs.execution import missing_jobs
 from sentprobe.probes.runs.execution.completed_tasks import CompletedTasks, Recipes, ResultStore
 from sentprobe.probes.runs.execution.controls import make_control_bow
@@ -126,17 +126,36 @@ class Runner:
         uses_other_processes = not self._engine.is_inline
         with arrange_vectors(new_jobs, vectors, run=self._run, other_processes=uses_other_processes) as work:
             self._reporter.begin(f"train on {shorten(encoder.name)}", len(work))
-            for key, fits in chain([_NO_WORK], self._execute_work(work)):
-                if key is not None:  # tasks may be complete before any training
-                    self._reporter.advance()
-                    finished_fits[key] = fits
-                unfinished_tasks = {job.task for key, job in keyed_jobs if key not in finished_fits}
-                for task in [task for task in tasks if task not in unfinished_tasks]:
-                    tasks.remove(task)
-                    job_fits = [(job, finished_fits[key]) for key, job in keyed_jobs if job.task is task]
-                    yield self._make_result(results[task.name], task, job_fits, vectors, seconds)
+
+            def make_result(task: Task) -> Result:
+                task_jobs = [(key, job) for key, job in keyed_jobs if job.task is task]
+                job_fits = [(job, finished_fits[key]) for key, job in task_jobs if key in finished_fits]
+                return self._make_result(results[task.name], task, job_fits, vectors, seconds)
+
+            try:
+                for key, fits in chain([_NO_WORK], self._execute_work(work)):
+                    if key is not None:  # tasks may be complete before any training
+                        self._reporter.advance()
+                        finished_fits[key] = fits
+                    unfinished_tasks = {job.task for key, job in keyed_jobs if key not in finished_fits}
+                    for task in [task for task in tasks if task not in unfinished_tasks]:
+                        tasks.remove(task)
+                        yield make_result(task)
+            except (Exception, KeyboardInterrupt, SystemExit):
+                started_tasks = {job.task for key, job in keyed_jobs if key in finished_fits}
+                self._save_unfinished_results(make_result(task) for task in tasks if task in started_tasks)
+                raise
         shared = (key for key, job in keyed_jobs if job.condition in missing_jobs.SHARED)
         self._shared_fits.update((key, finished_fits[key]) for key in shared)
+
+    def _save_unfinished_results(self, results: Iterable[Result]) -> None:
+        """Write the results of stopped work, unless they would replace finished ones (--force).
+
+        A result without a score of the probe itself cannot be stored.
+        """
+        for result in results if not self._run.force else ():
+            if Condition.PROBE in result.scores:
+                self._store.save_result(result)
 
     def _execute_work(self, work: TrainingWork) -> Iterator[tuple[Hashable, Fits]]:
         """Execute the work on the engine, and yield fits by key as they finish."""

@@ -12,6 +12,7 @@ from sentprobe.probes.encoders import Encoder
 from sentprobe.probes.encoders.cache.vector_cache import Cache
 from sentprobe.probes.encoders.resolve import EncoderSource
 from sentprobe.probes.results.result import Condition
+from sentprobe.probes.results.store import WAIT_SECONDS
 from sentprobe.probes.runs.request.settings import CPU, ONE_PROCESS, Run, make_run
 from sentprobe.probes.runs.request.targets import Targets
 from sentprobe.probes.suites import ClassifierChoice
@@ -48,6 +49,8 @@ class RunPlacement:
     out: Path | str | None = None
     force: bool = False
     """Whether existing results are replaced."""
+    wait: float = WAIT_SECONDS
+    """Seconds to wait for another process that has locked the results folder."""
     cache: Cache | None = None
     command: str = ""
     run_file: str = ""
@@ -81,6 +84,7 @@ class RunRequest:
             methods=training.methods,
             out=placement.out,
             force=placement.force,
+            wait=placement.wait,
             cache=placement.cache,
             command=placement.command,
             text=placement.run_file,

@@ -9,6 +9,7 @@ from sentprobe.errors import UsageError, check_seed, check_whole
 from sentprobe.extras import require_libraries
 from sentprobe.probes.encoders.cache.vector_cache import Cache
 from sentprobe.probes.results.result import METHODS, Condition
+from sentprobe.probes.results.store import WAIT_SECONDS
 from sentprobe.processes import check_count
 
 DRAW_SEED_STEP = 10
@@ -35,6 +36,8 @@ class Run:
     out: Path | None = None
     force: bool = False
     """Whether existing results are replaced."""
+    wait: float = WAIT_SECONDS
+    """Seconds to wait for another process that has locked the results folder."""
     cache: Cache | None = field(default=None, compare=False)
     command: str = ""
     text: str = ""
@@ -73,6 +76,7 @@ def make_run(
     methods: Sequence[Condition] = (),
     out: Path | str | None = None,
     force: bool = False,
+    wait: float = WAIT_SECONDS,
     cache: Cache | None = None,
     command: str = "",
     text: str = "",
@@ -114,6 +118,7 @@ def make_run(
         methods=tuple(method for method in METHODS if method in methods),
         out=None if out is None else Path(out),
         force=force,
+        wait=wait,
         cache=cache,
         command=command,
         text=text,

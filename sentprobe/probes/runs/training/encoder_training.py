@@ -70,7 +70,7 @@ def _train_in_folder(plan: TrainingPlan, reporter: progress.Reporter, report: Ca
     _check_folder(plan.out)
     identity = identify_training(plan)
     try:
-        with hold_lock(plan.out, wait=False) as is_locked:
+        with hold_lock(plan.out, command=plan.command) as is_locked:
             if not is_locked and devices_and_precision.is_first_process():
                 raise SentprobeError(f"{plan.out}: another process trains there")
             return _find_finished_training(plan, identity) or _train_encoder(plan, identity, reporter, report)
@@ -304,6 +304,7 @@ def save_model(
             files.sync_folder(part)
             for name in (folders.WORDS, folders.WEIGHTS, config.CONFIG_FILE):
                 (part / name).replace(plan.out / name)
+            files.sync_path(plan.out)
     except OSError as error:
         raise path_error(plan.out, "cannot write the model", error) from error
 

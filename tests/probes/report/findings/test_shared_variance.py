@@ -20,6 +20,7 @@ from sentprobe.probes.report.findings.shared_variance import (
     compute_shared_t_tests,
     count_independent_gains,
     invert_trigamma,
+    share_variances,
 )
 from sentprobe.probes.statistics import Correction, correct_p_values
 
@@ -77,7 +78,7 @@ def test_an_example_by_hand() -> None:
     phi = np.array([0.0001, 0.0009, 0.0004, 0.0025, 0.01, 0.0175]) / 0.001
     z = np.log(phi) - digamma(1)
     half_d0 = brentq(lambda x: polygamma(1, x) - (z.var(ddof=1) - polygamma(1, 1)), 1e-3, 1e3)
-    d = min(half_d0, 8, (2 * 2 - 1) * 2 / 4)
+    d = min(half_d0, 8, (2 * 2 - 1) * 2 / 6)
     assert [tested.prior_freedom for tested in tests] == pytest.approx([d] * 6)
     everything, second = phi.mean(), phi[3:].mean()
     noisy = phi[[1, 2, 4, 5]].mean()
@@ -91,7 +92,7 @@ def test_gains_that_vary_alike_add_the_most() -> None:
     """With equal ratios, the prior is certain: d0 is infinite, and the bounds hold."""
     gains = [make_gain(0.1, 0.2, 0.15, task=str(task), v=0.0025) for task in range(40)]
     assert {tested.prior_freedom for tested in compute_shared_t_tests(gains)} == {8.0}
-    assert {tested.prior_freedom for tested in compute_shared_t_tests(gains[:4])} == {3 * 2 / 4}
+    assert {tested.prior_freedom for tested in compute_shared_t_tests(gains[:4])} == {3 * 2 / 6}
 
 
 def test_answers_that_do_not_vary_are_no_prior() -> None:
@@ -152,6 +153,28 @@ def test_more_draws_of_the_same_effect_keep_a_difference_significant(gains: list
     tripled = [replace(gain, by_draw=gain.by_draw * 3) for gain in gains]
     for before, after in zip(count_significant(gains), count_significant(tripled), strict=True):
         assert after or not before
+
+
+@pytest.mark.parametrize("draws", [2, 3])
+def test_false_claims_are_rare_where_one_cell_is_noisy(draws: int) -> None:
+    """Five encoders are equally good on five tasks; the variance of one cell is 150 times that of the others."""
+    rng, tables = np.random.default_rng(0), 5000
+    first, second = np.array([*combinations(range(5), 2)]).T
+    accuracies = rng.standard_normal((tables, draws, 5, 5))
+    accuracies[:, :, 4, 0] *= sqrt(150)
+    gains = (accuracies[..., first] - accuracies[..., second]).reshape(tables, draws, 50)
+    names = [{t, 5 + a, 5 + b} for t in range(5) for a, b in zip(first, second, strict=True)]
+    variances, prior_freedom = share_variances(
+        gains.var(axis=1, ddof=1),
+        np.full((tables, 50), 2.0),
+        np.full(50, draws - 1),
+        groups=np.array([[group in of_gain for of_gain in names] for group in range(10)]),
+        independent=20,
+    )
+    t = gains.mean(axis=1) / np.sqrt(variances / draws)
+    p_values = 2 * stats.t.sf(np.abs(t), draws - 1 + prior_freedom[:, np.newaxis])
+    false_claims = float((50 * p_values.min(axis=1) < 0.05).mean())
+    assert false_claims < 0.05 + 2 * sqrt(0.05 * 0.95 / tables)
 
 
 @given(st.floats(1e-3, 1e4))

@@ -1,0 +1,133 @@
+"""Check of output paths: a command never replaces its inputs, a file of results, or another of its outputs.
+
+A parameter that names paths declares its role in the metadata of its annotation. The check runs when the command line
+of any command is parsed.
+"""
+
+import inspect
+import os
+import stat
+from collections.abc import Iterable, Mapping
+from enum import Enum, auto
+from pathlib import Path
+from typing import Any, get_args
+
+from sentprobe.commands.shared.repeated_options import find_longest_name
+from sentprobe.disk.files import RESULTS_MARKER, is_device
+from sentprobe.errors import UsageError
+from sentprobe.specs import SUITES
+
+
+class PathRole(Enum):
+    """Whether a command reads or writes the path that a parameter names."""
+
+    INPUT = auto()
+    """A path, an encoder in a run (``RUN#ENCODER``), or a suite."""
+    INPUT_SPEC = auto()
+    """An encoder spec, such as ``bow:FILE``."""
+    OUTPUT_FILE = auto()
+    OUTPUT_FOLDER = auto()
+    """A folder whose content the command checks before it writes there; it may lie inside an input."""
+
+
+INPUT, INPUT_SPEC, OUTPUT_FILE, OUTPUT_FOLDER = PathRole
+
+INPUTS = (INPUT, INPUT_SPEC)
+
+ITEMS = "items"
+"""The subfolder of a results folder."""
+
+
+def find_path_roles(command: Any) -> dict[str, PathRole]:
+    """Return the roles of a command's parameters that name paths, by parameter."""
+    parameters = inspect.signature(command.callback).parameters.values() if command.callback else ()
+    return {
+        parameter.name: role
+        for parameter in parameters
+        for role in get_args(parameter.annotation)
+        if isinstance(role, PathRole)
+    }
+
+
+def check_output_paths(command: Any, values: Mapping[str, Any]) -> None:
+    """Check the output paths among the values of a command's parameters.
+
+    Raises:
+        UsageError: an output is an input, or lies inside an input or a results folder; two outputs are the same.
+    """
+    roles = find_path_roles(command)
+    inputs = [path for name, role in roles.items() if role in INPUTS for path in _list_input_paths(values[name], role)]
+    option_names = {parameter.name: find_longest_name(parameter) for parameter in command.params}
+    outputs: dict[str, Path] = {}
+    for name, role in roles.items():
+        if role in INPUTS or not values[name] or is_device(values[name]):
+            continue
+        out, option = values[name], option_names[name]
+        _check_inputs(out, inputs, is_file=role is OUTPUT_FILE)
+        if role is OUTPUT_FILE:
+            _check_folders(out)
+        for other_option, other_output in outputs.items():
+            if _is_same_path(out, other_output):
+                raise UsageError(f"{out}: is the path of {other_option} and of {option}; give each its own")
+        outputs[option] = out
+
+
+def _list_input_paths(value: Any, role: PathRole) -> list[Path]:
+    """Return the existing paths that a value names; the value is None, a path, a text, or a list."""
+    values = value if isinstance(value, list | tuple) else [value] if value else []
+    texts = [text for entry in values for text in _split_text(str(entry), role)]
+    return [Path(text) for text in texts if os.path.exists(text)]  # noqa: PTH110 - Path raises for some texts
+
+
+def _split_text(text: str, role: PathRole) -> tuple[str, ...]:
+    """Return the texts in a value that may be paths; the name of a suite is none."""
+    if role is INPUT_SPEC:
+        return (text.partition("?")[0].partition(":")[2],)
+    return () if text in SUITES else (text, text.rpartition("#")[0])
+
+
+def _check_inputs(out: Path, inputs: Iterable[Path], *, is_file: bool) -> None:
+    for input_path in inputs:
+        if _is_same_path(out, input_path):
+            raise UsageError(f"{out}: is what is read; the output needs another path")
+        if is_file and _resolve(input_path) in _resolve(out).parents:
+            raise UsageError(f"{out}: lies inside {input_path}, which is read; write it elsewhere")
+    if is_file and _is_standard_input(out):
+        raise UsageError(f"{out}: is standard input; the output needs another path")
+
+
+def _check_folders(out: Path) -> None:
+    """Raise UsageError for a file in a results folder."""
+    parent = _resolve(out).parent
+    for folder in (parent, *([parent.parent] if parent.name == ITEMS else [])):
+        if _is_results_folder(folder):
+            raise UsageError(f"{out}: lies in a folder of results, which probe run made; write it elsewhere")
+
+
+def _is_results_folder(folder: Path) -> bool:
+    try:
+        with (folder / RESULTS_MARKER).open("rb") as marker:
+            return b'"sentprobe-run' in marker.read(100)
+    except OSError:
+        return False
+
+
+def _is_same_path(path: Path, other: Path) -> bool:
+    """Return whether two paths are the same after links are followed, or hard links of one file."""
+    if _resolve(path) == _resolve(other):
+        return True
+    return path.exists() and other.exists() and path.samefile(other)
+
+
+def _is_standard_input(path: Path) -> bool:
+    """Return whether a path is the file that standard input is redirected from."""
+    try:
+        status = os.fstat(0)
+        return stat.S_ISREG(status.st_mode) and path.exists() and os.path.samestat(status, path.stat())
+    except OSError:  # standard input is closed
+        return False
+
+
+def _resolve(path: Path) -> Path:
+    # Path.resolve raises for circular links.
+    return Path(os.path.realpath(path))

@@ -1,0 +1,70 @@
+"""A run that is stopped keeps its finished probes, and the same run continues."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from probe_strategies import make_learnable_dataset
+
+from sentprobe.errors import SentprobeError
+from sentprobe.probes.encoders import make_encoder
+from sentprobe.probes.results.result import Condition, Result
+from sentprobe.probes.results.store import read_results
+from sentprobe.probes.runs.execution import runner
+from sentprobe.probes.runs.run import run
+from sentprobe.probes.trainer.presets import find_preset
+
+DATA = make_learnable_dataset(name="one", size=40)
+FAST = replace(find_preset("ettinger"), max_epochs=1)
+
+
+def run_in_folder(folder: Path, *, force: bool = False) -> Result:
+    encoder = make_encoder("bow?dim=4", seed=1)
+    (result,) = run([DATA], [encoder], preset=FAST, out=folder, seeds=2, force=force).records
+    return replace(result, seconds={})
+
+
+def stop_after(finished: int, error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the next run stop when it has trained the probes of *finished* conditions."""
+    work, count = runner._call_work, iter(range(finished))
+
+    def call_work(*arguments: Any) -> Any:
+        if next(count, None) is None:
+            raise error
+        return work(*arguments)
+
+    monkeypatch.setattr(runner, "_call_work", call_work)
+
+
+def list_stored_conditions(folder: Path) -> list[Condition]:
+    return [condition for result in read_results(folder).records for condition in result.scores]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(143), SentprobeError("training diverged")])
+@pytest.mark.parametrize("finished", range(5))
+def test_finished_probes_are_kept(
+    finished: int, error: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = run_in_folder(tmp_path / "whole")
+    assert len(whole.scores) == 5
+    with monkeypatch.context() as patch:
+        stop_after(finished, error, patch)
+        with pytest.raises(type(error)):
+            run_in_folder(tmp_path / "stopped")
+    stored = list_stored_conditions(tmp_path / "stopped")
+    assert len(stored) == finished
+    assert stored == [condition for condition in whole.scores if condition in stored]
+    assert run_in_folder(tmp_path / "stopped") == whole
+    assert list_stored_conditions(tmp_path / "stopped") == list_stored_conditions(tmp_path / "whole")
+
+
+def test_a_stopped_run_that_replaces_results_keeps_the_old_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_in_folder(tmp_path)
+    before = {path.name: path.read_bytes() for path in tmp_path.glob("*.json")}
+    stop_after(2, KeyboardInterrupt(), monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        run_in_folder(tmp_path, force=True)
+    assert {path.name: path.read_bytes() for path in tmp_path.glob("*.json")} == before
