@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, product
 
-from sentprobe.probes.results.result import EncoderOnTask, Result, Results
+from sentprobe.probes.results.result import Result, Results
 from sentprobe.specs import remove_run_seed
 
 
@@ -102,12 +102,9 @@ def split_draws(results: Results) -> tuple[Results, ...]:
 
 def find_draws(results: Results, record: Result) -> list[Result]:
     """Return the results in the cell of a record, one for each draw."""
-    return [candidate for candidate in results.records if candidate.cell == record.cell]
+    return [*results.by_cell.get(record.cell, ())]
 
 
 def group_by_cell(results: Results) -> Iterator[list[Result]]:
     """Yield the results of each encoder on each task, one for each draw."""
-    by_cell: dict[EncoderOnTask, list[Result]] = {}
-    for record in results.records:
-        by_cell.setdefault(record.cell, []).append(record)
-    yield from by_cell.values()
+    yield from ([*records] for records in results.by_cell.values())
