@@ -22,7 +22,7 @@ from sentprobe.display.screen import print_text
 from sentprobe.extras import require_libraries
 from sentprobe.processes import choose_jobs
 from sentprobe.progress import show_bars
-from sentprobe.specs import COMPEVAL, parse_pair
+from sentprobe.specs import COMPEVAL, Spec, parse_pair
 
 if TYPE_CHECKING:
     from sentprobe.probes.runs.request.run_request import RunPlacement
@@ -136,7 +136,7 @@ def run(
     machines = where.find_machines(jobs=_choose_job_count(device, threads) if jobs is None else jobs)
     specs = methods.resolve_encoders(parse_encoders(encoder or USUAL_ENCODERS))
     if machines.scheduler is None:
-        check_installed(specs, "torch")
+        check_installed((spec for spec in specs if isinstance(spec, Spec)), "torch")
     else:  # its workers make the encoders
         require_libraries("torch", "distributed")
     conditions = methods.find_conditions()

@@ -31,7 +31,7 @@ def describe_failure(error: BaseException) -> str | None:
     """Return the message for a failure of the system, or None for any other error.
 
     >>> describe_failure(OSError(errno.EMFILE, "Too many open files"))
-    'too many open files; allow more of them (ulimit -n)'
+    'too many open files; raise the limit (ulimit -n)'
     >>> describe_failure(OSError(errno.ENOSPC, "No space left on device"))
     'standard output: No space left on device'
     >>> describe_failure(KeyError("a"))
@@ -41,7 +41,7 @@ def describe_failure(error: BaseException) -> str | None:
     if not isinstance(error, OSError):
         return None
     where = error.filename or ("standard output" if error.errno in _OUTPUT_ERRORS else None)
-    what = "too many open files; allow more of them (ulimit -n)" if error.errno in _HANDLE_ERRORS else error.strerror
+    what = "too many open files; raise the limit (ulimit -n)" if error.errno in _HANDLE_ERRORS else error.strerror
     return f"{where}: {what}" if where else f"{what or error}"
 
 

@@ -355,7 +355,7 @@ class Results:
         return tuple(dict.fromkeys(record.task for record in self.records))
 
     @cached_property
-    def by_cell(self) -> Mapping[EncoderOnTask, Sequence[Result]]:
+    def records_by_cell(self) -> Mapping[EncoderOnTask, Sequence[Result]]:
         """The results of each encoder on each task, one for each draw."""
         cells: dict[EncoderOnTask, list[Result]] = {}
         for record in self.records:
@@ -364,7 +364,7 @@ class Results:
 
     def find(self, encoder: str, task: str) -> Result | None:
         """Return the first result of the encoder on the task; None: there is none."""
-        return next(iter(self.by_cell.get((encoder, task), ())), None)
+        return next(iter(self.records_by_cell.get((encoder, task), ())), None)
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return a flat dictionary for each encoder, task and condition, with the same keys."""

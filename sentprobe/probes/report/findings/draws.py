@@ -102,9 +102,9 @@ def split_draws(results: Results) -> tuple[Results, ...]:
 
 def find_draws(results: Results, record: Result) -> list[Result]:
     """Return the results in the cell of a record, one for each draw."""
-    return [*results.by_cell.get(record.cell, ())]
+    return [*results.records_by_cell.get(record.cell, ())]
 
 
 def group_by_cell(results: Results) -> Iterator[list[Result]]:
     """Yield the results of each encoder on each task, one for each draw."""
-    yield from ([*records] for records in results.by_cell.values())
+    yield from ([*records] for records in results.records_by_cell.values())
