@@ -29,6 +29,17 @@ def print_forecast(forecast: "Forecast") -> None:
             f"{format_duration(forecast.build)} to build the tasks, {format_duration(forecast.encode)} to encode "
             f"(less what is in the cache), {format_duration(forecast.train)} to train."
         )
+        print_text(describe_basis(forecast))
+
+
+def describe_basis(forecast: "Forecast") -> str:
+    """Describe the measured and the assumed parts of the estimate."""
+    speeds = f", and the speed of {', '.join(forecast.unloaded)}" if forecast.unloaded else ""
+    return (
+        "Measured here: the speed of building, encoding and training, each on little data. "
+        f"Assumed: the passes of each probe, as in earlier runs{speeds}. "
+        "Cores are taken to be idle; the true time may be half or twice as long."
+    )
 
 
 def describe_missing(plan: "PlannedResult") -> str:

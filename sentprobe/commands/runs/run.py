@@ -104,7 +104,8 @@ def run(
     ] = "cpu",
     where: opt.EngineOptions,
     jobs: Annotated[
-        int | None, opt.build_jobs_option("Default: one per core; with --threads N, one per N cores; on a GPU, one.")
+        int | None,
+        opt.build_jobs_option("Default: one per core, or per --threads N cores; one for little work or a GPU."),
     ] = None,
     threads: Annotated[
         int | None,
@@ -133,7 +134,9 @@ def run(
     from sentprobe.probes.runs.execution.word_source import parse_word_source
     from sentprobe.probes.runs.request.built_suites import build_failure_error
 
-    machines = where.find_machines(jobs=_choose_job_count(device, threads) if jobs is None else jobs)
+    machines = where.find_machines(
+        jobs=_choose_job_count(device, threads) if jobs is None else jobs, by_work=jobs is None
+    )
     specs = methods.resolve_encoders(parse_encoders(encoder or USUAL_ENCODERS))
     if machines.scheduler is None:
         check_installed((spec for spec in specs if isinstance(spec, Spec)), "torch")
@@ -151,9 +154,6 @@ def run(
         given_options=list_given_options(context),
     )
     classifier = parse_classifier(preset, set_ or (), parsed_targets)
-    from sentprobe.commands.results.shown_results import View, print_tables
-    from sentprobe.probes.report.tables.main_table import CellStyle
-    from sentprobe.probes.report.tables.short_notes import NoteStyle
     from sentprobe.probes.runs.request import run_request as req
 
     request = req.RunRequest(
@@ -182,6 +182,9 @@ def run(
             predicted = make_forecast(request, reporter=reporter)
         print_forecast(predicted)
         return
+    from sentprobe.commands.results.shown_results import View, print_tables
+    from sentprobe.probes.report.tables.main_table import CellStyle
+    from sentprobe.probes.report.tables.short_notes import NoteStyle
     from sentprobe.probes.runs.run import execute_request
 
     with report_interruption(lambda: _describe_stored_work(request.placement)), show_bars() as reporter:

@@ -75,7 +75,14 @@ def find_lemma(token: str, lexicon: Lexicon) -> str:
     if not any(map(str.isalnum, word)):
         return ""
     readings = lexicon.find(word)
-    return readings[0][0].lemma if readings else _stem(word)
+    return readings[0][0].lemma if readings else FUNCTION_STEMS.get(word) or _stem(word)
+
+
+FUNCTION_STEMS = {word: word for word in ("are", "by", "did", "do", "is", "not", "was", "were")} | {
+    "being": "be",
+    "does": "doe",
+}
+"""Snowball stems of the function words of compeval, whose tasks then need no NLTK: its import takes two seconds."""
 
 
 @cache

@@ -27,6 +27,8 @@ class Scaling(StrEnum):
     """Mean 0 and variance 1 in each dimension (mean length sqrt(dim))."""
     WHITEN = "whiten"
     """Mean 0, variance 1 and no correlation: a linear map, of full rank where possible."""
+    CHOSEN = "chosen"
+    """``unit`` or ``whiten``, whichever is better on validation (L-BFGS only)."""
 
 
 class Activation(StrEnum):
@@ -75,7 +77,7 @@ class Penalty(StrEnum):
 
 
 class StopCriterion(StrEnum):
-    """Criterion that must improve for training to go on."""
+    """Criterion that must improve for training to go on; L-BFGS chooses its grid point by it."""
 
     TRAINING_LOSS = "training-loss"
     """Mean training loss since the last check; the last weights are kept."""
@@ -155,6 +157,8 @@ class Preset:
             raise UsageError(f"preset {self.name}: dropout must be less than 1")
         if self.optimizer is Optimizer.LBFGS and self.activation is not Activation.NONE:
             raise UsageError(f"preset {self.name}: optimizer=lbfgs needs activation=none")
+        if self.scaling is Scaling.CHOSEN and self.optimizer is not Optimizer.LBFGS:
+            raise UsageError(f"preset {self.name}: scaling=chosen needs optimizer=lbfgs")
         _check_average(self)
 
     def __str__(self) -> str:
@@ -174,7 +178,11 @@ class Preset:
         """Whether training needs validation items, for early stopping or for the grid."""
         has_grid = any(len(getattr(self, name)) > 1 for name in GRID_FIELDS)
         uses_lbfgs = self.optimizer is Optimizer.LBFGS
-        return has_grid or (self.stop is not StopCriterion.TRAINING_LOSS and not uses_lbfgs)
+        return (
+            has_grid
+            or self.scaling is Scaling.CHOSEN
+            or (self.stop is not StopCriterion.TRAINING_LOSS and not uses_lbfgs)
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return the values by name, in the types of JSON; :meth:`from_json` is the inverse."""
@@ -207,7 +215,7 @@ GRID_FIELDS = ("hidden", "dropout", "l2")
 
 FIELDS_UNUSED_BY_LBFGS = (
     *("hidden", "activation", "linear_from", "dropout", "masking", "start", "learning_rate"),
-    *("beta1", "beta2", "epsilon", "batch", "check_every", "stop"),
+    *("beta1", "beta2", "epsilon", "batch", "check_every"),
     *("patience", "patience_resets", "enough", "average"),
 )
 """Preset fields that L-BFGS ignores; it trains on all items at once, without hidden layer."""

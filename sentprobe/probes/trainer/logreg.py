@@ -1,6 +1,6 @@
 """Multinomial logistic regression by SciPy's L-BFGS (Liu & Nocedal 1989)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -115,7 +115,10 @@ def solve_logreg(point: GridPoint, design: BankDesign, preset: Preset, *, items:
     """Minimize the loss from weights of 0 until the gradient is within ``preset.tolerance``."""
     from scipy.optimize import minimize
 
-    objective = LogregObjective(items, design.shape, l2=point.l2, penalty=preset.penalty)
+    columns = _find_columns(point, design.shape.dim)
+    shape = replace(design.shape, dim=columns.stop - columns.start)
+    items = replace(items, table=items.table[:, columns])
+    objective = LogregObjective(items, shape, l2=point.l2, penalty=preset.penalty)
     result = minimize(
         objective,
         np.zeros(objective.size),
@@ -137,9 +140,18 @@ def solve_logreg(point: GridPoint, design: BankDesign, preset: Preset, *, items:
     )
 
 
+def _find_columns(point: GridPoint, dim: int) -> slice:
+    """Return the columns of the vectors that a probe uses."""
+    if point.whitened is None:
+        return slice(0, dim)
+    return slice(dim // 2, dim) if point.whitened else slice(0, dim // 2)
+
+
 def _to_bank(objective: LogregObjective, flat: Tensor, point: GridPoint, design: BankDesign) -> Bank:
     device = objective.device
-    sentence, words, bias = objective.split_weights(flat.to(device, torch.float32))
+    part, words, bias = objective.split_weights(flat.to(device, torch.float32))
+    sentence = part.new_zeros(design.shape.dim, part.shape[1])
+    sentence[_find_columns(point, design.shape.dim)] = part
     small = torch.cat([words, bias[None]])
     if objective.columns == 1:
         sentence, small = (torch.cat([torch.zeros_like(x), x], dim=1) for x in (sentence, small))

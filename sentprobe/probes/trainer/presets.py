@@ -127,16 +127,17 @@ PRESETS = (
     ),
     Preset(
         name="logreg",
-        # The defaults of scikit-learn's LogisticRegression (1.9): C=1, tol=1e-4, no penalty on the
-        # intercept. Ours: whitened sentence vectors; one-hot inputs are not scaled.
+        # The defaults of scikit-learn's LogisticRegression (1.9): tol=1e-4, no penalty on the
+        # intercept. Ours: penalty (1/C) and scaling are chosen; one-hot inputs are not scaled.
         hidden=(0,),
         activation=Activation.NONE,
         optimizer=Optimizer.LBFGS,
-        l2=(1.0,),
+        l2=(0.1, 1.0, 10.0, 100.0),
         penalty=Penalty.PER_BATCH,
         max_epochs=1000,
         tolerance=1e-4,
-        scaling=Scaling.WHITEN,
+        scaling=Scaling.CHOSEN,
+        stop=StopCriterion.VALIDATION_ACCURACY,
         precision=Precision.FLOAT32,
         # Ignored by L-BFGS.
         start=WeightInitialization.GLOROT,
@@ -145,7 +146,6 @@ PRESETS = (
         beta2=0.0,
         epsilon=0.0,
         batch=1,
-        stop=StopCriterion.TRAINING_LOSS,
         patience=1,
     ),
 )
@@ -188,10 +188,10 @@ def calibrate_stopping(preset: Preset) -> Preset:
     """Return the preset with early stopping on validation loss, for calibrated probabilities.
 
     Patience is longer, because probes on few items learn nothing for many passes. Gains below the tolerance add up, so
-    slow progress goes on. L-BFGS stays as it is, since its penalty prevents overconfidence.
+    slow progress goes on. L-BFGS chooses its penalty and scaling by validation loss.
     """
     if preset.optimizer is Optimizer.LBFGS:
-        return preset
+        return replace(preset, stop=StopCriterion.VALIDATION_LOSS) if preset.needs_validation else preset
     return replace(
         preset,
         stop=StopCriterion.VALIDATION_LOSS,
@@ -269,17 +269,29 @@ class GridPoint:
     """Actual width of the hidden layer; 0 for none."""
     dropout: float
     l2: float
+    max_epochs: int | None = None
+    """Maximum number of passes, if it is below the preset's."""
+    whitened: bool | None = None
+    """Whether the probe uses the whitened half of the vectors; None: there are no halves."""
 
     def select_grid_values(self, preset: Preset) -> dict[str, float]:
         """Return the values of the fields that have several values in the preset."""
-        return {name: getattr(self, name) for name in GRID_FIELDS if len(getattr(preset, name)) > 1}
+        scaling = {} if self.whitened is None else {"whitened": float(self.whitened)}
+        return {name: getattr(self, name) for name in GRID_FIELDS if len(getattr(preset, name)) > 1} | scaling
 
 
-def list_grid_points(preset: Preset, shape: BankShape, *, seed: int) -> tuple[GridPoint, ...]:
-    """Return the grid points in order; without a hidden layer, only ``l2`` varies."""
+def list_grid_points(
+    preset: Preset, shape: BankShape, *, seed: int, max_epochs: int | None = None
+) -> tuple[GridPoint, ...]:
+    """Return the grid points in order; without a hidden layer, only ``l2`` and a chosen scaling vary."""
     if shape.is_linear(preset):
-        return tuple(GridPoint(seed=seed, hidden=0, dropout=0.0, l2=l2) for l2 in preset.l2)
+        halves = (False, True) if preset.scaling is Scaling.CHOSEN else (None,)
+        return tuple(
+            GridPoint(seed=seed, hidden=0, dropout=0.0, l2=l2, max_epochs=max_epochs, whitened=half)
+            for half in halves
+            for l2 in preset.l2
+        )
     return tuple(
-        GridPoint(seed=seed, hidden=hidden or shape.inputs, dropout=dropout, l2=l2)
+        GridPoint(seed=seed, hidden=hidden or shape.inputs, dropout=dropout, l2=l2, max_epochs=max_epochs)
         for hidden, dropout, l2 in product(preset.hidden, preset.dropout, preset.l2)
     )

@@ -1,11 +1,12 @@
 """Training of many probes side by side: gradients, updates and passes.
 
-The optimizers are PyTorch's fused Adam (Kingma & Ba 2015) and AdaGrad (Duchi et al. 2011). On a GPU, steps are launched
-without waiting; losses are read once per pass.
+The optimizers are PyTorch's fused Adam (Kingma & Ba 2015) and AdaGrad (Duchi et al. 2011), as functions: their classes
+import PyTorch's compiler, which takes over a second. On a GPU, steps are launched without waiting; losses are read once
+per pass.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
@@ -13,6 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from torch import Tensor
+from torch.optim.adagrad import adagrad
+from torch.optim.adam import adam
 
 from sentprobe.probes.dataset import Indices
 from sentprobe.probes.trainer.bank import Bank, BankDesign, compute_gradients, compute_logits, make_bank
@@ -21,7 +24,8 @@ from sentprobe.probes.trainer.classifier import Optimizer, Penalty, Preset, Stop
 from sentprobe.probes.trainer.early_stopping import TrainingProgress, ValidationCheck
 from sentprobe.probes.trainer.presets import GridPoint
 
-Groups = list[dict[str, object]]
+MOMENTS = {Optimizer.ADAM: 2, Optimizer.ADAGRAD: 1}
+"""The number of moments that an optimizer keeps of each weight."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,29 +48,31 @@ class BankUpdater:
     def __init__(self, bank: Bank, preset: Preset, *, items: int) -> None:
         self._preset = preset
         self._items = items
-        self._set_bank(bank)
+        self._set_bank(bank, [bank.make_zeros() for _ in range(MOMENTS[preset.optimizer])], steps=0)
 
-    def _set_bank(self, bank: Bank) -> None:
+    def _set_bank(self, bank: Bank, moments: Sequence[Bank], *, steps: float) -> None:
         self.bank = bank
         self.gradient = bank.make_zeros()
+        self._moments = moments
         self._l2 = self._compute_penalty_factors(bank)
-        self._optimizer = _make_optimizer(self._build_parameter_groups(), self._preset)
+        splits = (self._split_bank(part) for part in (bank, self.gradient, *moments))
+        self._blocks = [
+            _Block(*tensors, step=torch.tensor(float(steps), device=tensors[0].device), decay=decay)
+            for decay, *tensors in zip(self._list_decays(), *splits, strict=True)
+            if tensors[0].numel()
+        ]
 
     def step(self) -> None:
         """Add the penalty to the gradients and update the weights."""
         if self._l2 is not None:
             self._add_penalty(self._l2)
-        self._optimizer.step()
+        for block in self._blocks:
+            block.update(self._preset)
 
     def keep_probes(self, places: Sequence[int]) -> None:
         """Continue with the probes at *places* only, and with their optimizer moments."""
-        moments = {name: moment.select_probes(places) for name, moment in self._collect_moments().items()}
-        step = self._optimizer.state[self._list_parameters()[0]]["step"]
-        self._set_bank(self.bank.select_probes(places))
-        parts = {name: self._split_bank(moment) for name, moment in moments.items()}
-        for place, parameter in enumerate(self._list_parameters()):
-            parameter_state = {name: part[place] for name, part in parts.items()}
-            self._optimizer.state[parameter] = {"step": step.clone(), **parameter_state}
+        moments = [moment.select_probes(places) for moment in self._moments]
+        self._set_bank(self.bank.select_probes(places), moments, steps=float(self._blocks[0].step))
 
     def _compute_penalty_factors(self, bank: Bank) -> "PenaltyFactors | None":
         """Return the penalty factor of each probe's weights, or None if all are 0."""
@@ -99,39 +105,55 @@ class BankUpdater:
     def _split_bank(self, bank: Bank) -> list[Tensor]:
         return [*(bank.sentence[block] for _, block in self._group_by_penalty()), bank.small, bank.output_biases]
 
-    def _build_parameter_groups(self) -> Groups:
-        parameters = self._split_bank(self.bank)
-        for parameter, gradient in zip(parameters, self._split_bank(self.gradient), strict=True):
-            parameter.grad = gradient
-        decays = [*(value for value, _ in self._group_by_penalty()), 0.0, 0.0]
-        return [
-            {"params": [parameter], "weight_decay": decay}
-            for parameter, decay in zip(parameters, decays, strict=True)
-            if parameter.numel()
-        ]
-
-    def _list_parameters(self) -> list[Tensor]:
-        groups: Groups = self._optimizer.param_groups
-        return [parameter for group in groups for parameter in group["params"]]  # type: ignore[attr-defined]
-
-    def _collect_moments(self) -> Mapping[str, Bank]:
-        """Return the optimizer's moments by PyTorch's names, in the shapes of the bank."""
-        states = [self._optimizer.state[parameter] for parameter in self._list_parameters()]
-        names = [name for name in states[0] if name != "step"]
-        return {name: self._join_parts([state[name] for state in states]) for name in names}
-
-    def _join_parts(self, parts: Sequence[Tensor]) -> Bank:
-        blocks = len(self._group_by_penalty())
-        last = parts[blocks + 1] if len(parts) > blocks + 1 else self.bank.output_biases
-        return self.bank.replace_weights(torch.cat(list(parts[:blocks])), parts[blocks], last)
+    def _list_decays(self) -> list[float]:
+        """Return PyTorch's weight decay of each part of :meth:`_split_bank`."""
+        return [*(decay for decay, _ in self._group_by_penalty()), 0.0, 0.0]
 
 
-def _make_optimizer(groups: Groups, preset: Preset) -> torch.optim.Optimizer:
-    rate, epsilon = preset.learning_rate, preset.epsilon
-    if preset.optimizer is Optimizer.ADAM:
-        return torch.optim.Adam(groups, lr=rate, betas=(preset.beta1, preset.beta2), eps=epsilon, fused=True)
-    parameter = groups[0]["params"][0]  # type: ignore[index]
-    return torch.optim.Adagrad(groups, lr=rate, eps=epsilon, fused=parameter.device.type == "cpu")
+class _Block:
+    """Adjacent weights of one penalty, with views of their gradient and moments."""
+
+    def __init__(self, weights: Tensor, gradient: Tensor, *moments: Tensor, step: Tensor, decay: float) -> None:
+        self.step = step
+        """The number of updates so far, as PyTorch takes it."""
+        self._weights, self._gradient, self._moments = [weights], [gradient], [[moment] for moment in moments]
+        self._decay = decay
+
+    def update(self, preset: Preset) -> None:
+        """Update the weights and the moments."""
+        if preset.optimizer is Optimizer.ADAM:
+            first, second = self._moments
+            adam(
+                self._weights,
+                self._gradient,
+                first,
+                second,
+                [],
+                [self.step],
+                fused=True,
+                amsgrad=False,
+                beta1=preset.beta1,
+                beta2=preset.beta2,
+                lr=preset.learning_rate,
+                weight_decay=self._decay,
+                eps=preset.epsilon,
+                maximize=False,
+            )
+            return
+        is_cpu = self.step.device.type == "cpu"
+        adagrad(
+            self._weights,
+            self._gradient,
+            self._moments[0],
+            [self.step],
+            fused=is_cpu,
+            foreach=not is_cpu,
+            lr=preset.learning_rate,
+            weight_decay=self._decay,
+            lr_decay=0.0,
+            eps=preset.epsilon,
+            maximize=False,
+        )
 
 
 ITEM_ORDER_SEED = 20180820
@@ -153,7 +175,7 @@ class _ActiveProbes:
 
     def __init__(self, updates: BankUpdater, preset: Preset) -> None:
         self.updates = updates
-        self.progress = [TrainingProgress(preset) for _ in updates.bank.points]
+        self.progress = [TrainingProgress(preset, point.max_epochs) for point in updates.bank.points]
         self.kept_banks: list[Bank | None] = [None for _ in self.progress]
         self.active_numbers = list(range(len(self.progress)))
         """Numbers of the probes that are still in the bank."""

@@ -1,12 +1,16 @@
 """``probe run --dry-run``: missing results and estimated time; nothing is written."""
 
+import json
+import math
+import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import count
+from importlib.util import find_spec
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,15 +19,17 @@ from probe_strategies import make_learnable_dataset
 
 from sentprobe.commands.shared.options import ItemOptions
 from sentprobe.commands.shared.target_options import parse_targets
-from sentprobe.probes.dataset import Split
 from sentprobe.probes.formats import write_dataset
-from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Result, Results
-from sentprobe.probes.runs.execution.completed_tasks import CompletedTasks
-from sentprobe.probes.runs.execution.runner import run_tasks
-from sentprobe.probes.runs.execution.task import Task
-from sentprobe.probes.runs.forecast import forecast, measured_speed
+from sentprobe.probes.results.result import METHODS, Condition
+from sentprobe.probes.runs.forecast import forecast, measured_speed, planned_fits
+from sentprobe.probes.runs.forecast.planned_fits import EncoderFacts, PlannedFit
+from sentprobe.probes.runs.forecast.unloaded_model import UnloadedModel, read_unloaded_model
 from sentprobe.probes.runs.request.run_request import ProbeInputs, ProbeTraining, RunRequest
-from sentprobe.probes.trainer.presets import find_preset, override
+from sentprobe.probes.runs.request.settings import Run, make_run
+from sentprobe.probes.runs.run import execute_request
+from sentprobe.probes.trainer.classifier import Preset
+from sentprobe.probes.trainer.fit import TrainingProblem
+from sentprobe.probes.trainer.presets import PRESETS, BankShape, find_preset, override
 from sentprobe.progress import SilentReporter
 from sentprobe.specs import parse_spec
 
@@ -82,41 +88,13 @@ def test_draws_of_datasets_that_are_read(tmp_path: Path, command: Command) -> No
     assert command(*run, *out, "--draws", 2)[2].endswith("1 result found, 1 made\n")
 
 
-SECONDS = st.floats(0, 1e4)
-
-
-@given(SECONDS, SECONDS, st.integers(1, 500), st.integers(1, 500), st.integers(0, 10_000))
-def test_the_line_is_never_below_what_was_measured_nor_above_its_share(
-    less: float, more: float, few: int, further: int, beyond: int
-) -> None:
-    many = few + further
-    size = many + beyond
-    actual = measured_speed.extrapolate(size, (few, less), (many, more))
-    assert more * (1 - 1e-9) <= actual <= more * size / many * (1 + 1e-9) + 1e-9
-
-
-@given(SECONDS, SECONDS, st.integers(1, 400), st.integers(1, 400), st.integers(0, 10_000))
-def test_what_is_on_a_line_is_found(fixed: float, slope: float, few: int, further: int, beyond: int) -> None:
-    many = few + further
-    names = [(count, fixed + slope * count) for count in (few, many)]
-    expected = fixed + slope * (many + beyond)
-    assert measured_speed.extrapolate(many + beyond, *names) == pytest.approx(expected, rel=1e-3, abs=1e-6)
-
-
-def test_a_cut_dataset_asks_only_what_training_has() -> None:
-    small = measured_speed.sample_dataset(make_learnable_dataset(name="one", size=400), dict.fromkeys(Split, 40))
-    assert {split: len(items) for split, items in small.splits.items()}[Split.TRAIN] == 40
-    train, test = small.splits[Split.TRAIN], small.splits[Split.TEST]
-    assert {*test.targets.tolist()} <= {*train.targets.tolist()}
-
-
 def test_datasets_that_are_read(tmp_path: Path, command: Command) -> None:
     write_dataset(make_learnable_dataset(name="one", size=40), tmp_path / "one")
     options = ("-e", "bow?dim=8", "--set", "max_epochs=2", "--jobs", "1", "--dry-run")
     code, stdout, stderr = command("run", tmp_path / "one", *options)
     assert code == 0
     assert "0 results found, 1 missing." in stdout
-    assert {line.split(":")[0] for line in stderr.splitlines()} == {"small run"}
+    assert {line.split(":")[0] for line in stderr.splitlines()} == {"measure the speed of encoders"}
 
 
 def test_a_folder_that_the_run_would_refuse(tmp_path: Path, command: Command) -> None:
@@ -129,39 +107,125 @@ def test_a_folder_that_the_run_would_refuse(tmp_path: Path, command: Command) ->
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
-START, EACH = 0.5, 0.01
-"""What a step takes here, in seconds: a part that is always the same, and one for each item."""
+TASKS = ("Order", "Negation")
 
 
-def run_by_item(tasks: Sequence[Task], *args: Any, **options: Any) -> CompletedTasks:
-    """Run the tasks with recorded times that grow linearly with the number of items."""
-    ran = run_tasks(tasks, *args, **options)
-    items = {task.name: sum(map(len, task.data.splits.values())) for task in tasks}
-    records = [
-        replace(result, seconds=_seconds(result, START + EACH * items[result.task])) for result in ran.results.records
-    ]
-    return ran._replace(results=Results(tuple(records)))
+def make_request(*encoders: str, train: int = 56, preset: str = "ettinger", **training: Any) -> RunRequest:
+    items = ItemOptions(train=train, test=28)
+    targets = parse_targets(["compeval"], list(TASKS), items=items)
+    inputs = ProbeInputs(targets=targets, encoders=[parse_spec(encoder) for encoder in encoders])
+    quick = override(find_preset(preset), [("max_epochs", "1")])
+    return RunRequest(inputs=inputs, training=ProbeTraining(preset=quick, **training))
 
 
-def _seconds(result: Result, step: float) -> dict[str, float]:
-    bag = result.seconds.get(Condition.BAG_OF_WORDS)
-    return {key: step if spent == bag else 2 * step for key, spent in result.seconds.items()}
+def list_forecast_fits(request: RunRequest, monkeypatch: pytest.MonkeyPatch) -> list[PlannedFit]:
+    """Return the fits whose time a forecast estimates."""
+    fits: list[PlannedFit] = []
+
+    def keep_fits(planned: Sequence[PlannedFit], run: Run) -> float:
+        del run
+        fits.extend(planned)
+        return 0.0
+
+    with monkeypatch.context() as patched:
+        patched.setattr(forecast, "measure_training", keep_fits)
+        forecast.make_forecast(request, reporter=SilentReporter())
+    return fits
 
 
-@pytest.mark.parametrize(("train", "seeds"), [(400, 1), (40_000, 1), (40_000, 10)])
-def test_small_runs_stand_for_all_items_and_seeds(train: int, seeds: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forecast, "run_tasks", run_by_item)
-    monkeypatch.setattr(forecast, "time", SimpleNamespace(perf_counter=count().__next__))
-    inputs = ProbeInputs(
-        targets=parse_targets(["compeval"], ["Order"], items=ItemOptions(train=train, test=100)),
-        encoders=[parse_spec("bow?dim=8")],
-    )
-    preset = override(find_preset("ettinger"), [("max_epochs", "2")])
-    training = ProbeTraining(seeds=seeds, preset=preset)
-    actual = forecast.make_forecast(RunRequest(inputs=inputs, training=training), reporter=SilentReporter())
-    step = START + EACH * (train + 100)
-    assert actual.encode == pytest.approx(2 * step)
-    # The encoder is that of the bag-of-words control: of five probes it alone is for nothing.
-    assert actual.train == pytest.approx((1 + 3 * 2) * seeds * step)
-    assert actual.build == pytest.approx(((train + 100) / 500) ** forecast.GROWTH)
-    assert actual.planned[0].missing == dict.fromkeys(USUAL_CONDITIONS, tuple(range(seeds)))
+@pytest.mark.parametrize(
+    ("encoders", "training"),
+    [
+        (("bow?dim=8", "majority"), {}),
+        (("bow?dim=8", "lstm?hidden=4&dim=3", "gru-uni?hidden=4&dim=3"), {"seeds": 2}),
+        (("bow?dim=8&dims=4", "lstm?hidden=4&dim=3"), {"draws": 2, "methods": METHODS}),
+        (("bow?dim=8",), {"preset": "adi", "controls": False}),
+    ],
+)
+def test_planned_fits_are_those_of_the_run(
+    encoders: tuple[str, ...], training: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = make_request(*encoders, **training)
+    trained: Counter[tuple[object, ...]] = Counter()
+    train_grids = TrainingProblem.train_grids
+
+    def count_fit(problem: TrainingProblem, seeds: Sequence[int], *arguments: Any) -> Any:
+        trained[problem.shape, len(problem.train), problem.preset.hidden, len(seeds)] += 1
+        return train_grids(problem, seeds, *arguments)
+
+    planned = list_forecast_fits(request, monkeypatch)
+    monkeypatch.setattr(TrainingProblem, "train_grids", count_fit)
+    execute_request(request)
+    assert Counter((fit.shape, fit.items, fit.preset.hidden, fit.probes) for fit in planned) == trained
+
+
+PASSES = st.floats(1, 1e3)
+
+
+@given(st.integers(1, 10**6), st.integers(1, 2000), st.integers(1, 9), PASSES)
+def test_time_is_proportional_to_probes_and_passes(items: int, dim: int, probes: int, passes: float) -> None:
+    shape = BankShape(dim=dim, slots=1, words=7, labels=2)
+    one = PlannedFit(shape=shape, preset=find_preset("ettinger"), items=items, validation=0, probes=1, passes=passes)
+    several = replace(one, probes=probes)
+    assert several.operations == pytest.approx(probes * one.operations)
+    run = make_run()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(measured_speed, "_time_short_fit", lambda *_: (0.0, 0.5))
+        actual = measured_speed.measure_training([one, several, replace(one, passes=2 * passes)], run)
+    assert actual == pytest.approx(0.5 * passes * (1 + probes + 2))
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
+def test_every_preset_has_a_short_fit(preset: Preset) -> None:
+    shape = BankShape(dim=12, slots=2, words=5, labels=3, word_dim=4)
+    fit = PlannedFit(shape=shape, preset=preset, items=90, validation=9, probes=1, passes=10.0)
+    assert 0 < measured_speed.measure_training([fit], make_run()) < math.inf
+
+
+@given(st.sampled_from(PRESETS), st.sampled_from(Condition), st.integers(1, 10**5), st.booleans())
+def test_assumed_passes_are_within_the_limit(preset: Preset, condition: Condition, dim: int, pretrained: bool) -> None:
+    encoder = EncoderFacts(name="one", dim=dim, is_pretrained=pretrained)
+    probe = planned_fits.assume_passes(preset, Condition.PROBE, encoder)
+    assert 0 < planned_fits.assume_passes(preset, condition, encoder) <= min(probe, preset.max_epochs)
+
+
+class WaitingEncoder:
+    """An encoder that waits, as for a server."""
+
+    name = fingerprint = "waiting"
+
+    def encode(self, sentences: Sequence[str]) -> Any:
+        time.sleep(0.15)
+        return np.zeros((len(sentences), 3), dtype=np.float32)
+
+
+def test_an_encoder_that_waits_is_timed_by_the_clock_on_the_wall() -> None:
+    dim, seconds = measured_speed.measure_encoding(WaitingEncoder(), ["one", "two"], threads=None)
+    assert dim == 3
+    assert seconds >= 0.15 / measured_speed.SENTENCE_COUNTS[0]
+
+
+def write_model(folder: Path, *, width: int = 6) -> Path:
+    """Write the parts of a sentence-transformers model that a forecast reads: 4 x 5 weights besides embeddings."""
+    from safetensors.numpy import save_file
+
+    (folder / "1_Pooling").mkdir(parents=True)
+    modules = [{"path": "", "type": "sentence_transformers.models.Transformer"}, {"path": "1_Pooling", "type": "..."}]
+    (folder / "modules.json").write_text(json.dumps(modules))
+    (folder / "config.json").write_text("{}")
+    (folder / "1_Pooling" / "config.json").write_text(json.dumps({"word_embedding_dimension": width}))
+    weights = {"embeddings.word": (9, 6), "layer.weight": (4, 5), "layer.bias": (5,)}
+    save_file({name: np.zeros(shape, np.float32) for name, shape in weights.items()}, folder / "model.safetensors")
+    return folder
+
+
+@pytest.mark.skipif(find_spec("sentence_transformers") is None, reason="needs sentence-transformers")
+def test_a_large_model_is_not_loaded(tmp_path: Path, command: Command) -> None:
+    model = write_model(tmp_path / "model")
+    unloaded = read_unloaded_model(parse_spec(f"st:{model}"))
+    assert unloaded == UnloadedModel(f"st:{model}", 6, 20)
+    assert unloaded.count_multiplications(10) == pytest.approx(20 * 13)
+    assert read_unloaded_model(parse_spec(f"st:{model}?dims=4")) is None
+    code, stdout, _ = command("run", "compeval", *TINY, "-e", f"st:{model}", "--dry-run")
+    assert (code, f"and the speed of st:{model}. " in stdout.replace("\n", " ")) == (0, True)
+    assert command("run", "compeval", *TINY, "-e", f"st:{tmp_path}", "--dry-run")[0] == 2

@@ -8,6 +8,7 @@ from compeval_checks import dataset
 from hypothesis import given
 from hypothesis import strategies as st
 from in_process import probe
+from nltk.stem.snowball import EnglishStemmer
 from probe_strategies import datasets, make_learnable_dataset, to_items
 from reviewed_runs import SOUND, change_encoder, find_by
 
@@ -18,7 +19,7 @@ from sentprobe.probes.dataset import Card, ProbeDataset, Split
 from sentprobe.probes.formats import write_dataset
 from sentprobe.probes.results.data_facts import collect_data_facts, parse_data_facts
 from sentprobe.probes.results.result import Result
-from sentprobe.probes.results.split_overlap import SplitOverlap, find_lemma, find_overlap
+from sentprobe.probes.results.split_overlap import FUNCTION_STEMS, SplitOverlap, find_lemma, find_overlap
 from sentprobe.probes.review.claim_finding import Severity
 
 
@@ -134,3 +135,8 @@ def test_the_check_names_the_task(repeated: int, inflected: int, severity: Sever
     findings = find_by("repeated", change_encoder(set_overlap, encoder="poor", results=SOUND))
     assert [finding.severity for finding in findings] == ([] if severity is None else [severity])
     assert all(finding.task == "Order" for finding in findings)
+
+
+def test_function_words_have_their_snowball_stems() -> None:
+    stemmer = EnglishStemmer()
+    assert {word: stemmer.stem(word) for word in FUNCTION_STEMS} == FUNCTION_STEMS

@@ -1,6 +1,7 @@
 """Logistic regression and whitening, against scikit-learn."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,14 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from thoroughness import examples
 
+from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import Items
 from sentprobe.probes.encoders import Vectors
-from sentprobe.probes.trainer.classifier import Penalty, Preset, Scaling
+from sentprobe.probes.trainer.classifier import Penalty, Preset, Scaling, StopCriterion
+from sentprobe.probes.trainer.codelength import compute_compression
 from sentprobe.probes.trainer.fit import Fit, fit
-from sentprobe.probes.trainer.presets import find_preset
+from sentprobe.probes.trainer.presets import find_preset, override
 from sentprobe.probes.trainer.scaling import scale_vectors
+from sentprobe.probes.trainer.training_portions import fit_portions
 
-LOGREG = find_preset("logreg")
+CHOSEN = find_preset("logreg")
+LOGREG = replace(CHOSEN, l2=(1.0,), scaling=Scaling.WHITEN)
 EXACT = replace(LOGREG, tolerance=1e-5)
 
 
@@ -113,3 +118,54 @@ def test_ill_conditioned_input_is_no_trouble() -> None:
     assert result.converged
     assert result.epochs < 40
     assert result.accuracy > 0.97
+
+
+def make_chosen_data(*, labels: int, seed: int, flat: bool) -> tuple[Vectors, dict[str, Items]]:
+    """Return vectors and items: with *flat*, few long dimensions hold the answer, else short ones."""
+    generator = np.random.default_rng(seed)
+    vectors = generator.standard_normal((400, 60), dtype=np.float32)
+    long = np.arange(60) < 6
+    score = vectors[:, long if flat else ~long][:, :labels] * 3 + generator.gumbel(size=(400, labels))
+    vectors[:, long] *= 1e3
+    targets, rows = score.argmax(axis=1), np.arange(400)
+    ends = {"train": (0, 120), "validation": (120, 260), "test": (260, 400)}
+    return vectors, {
+        split: Items(rows[a:b], np.zeros((b - a, 0), dtype=np.int64), targets[a:b]) for split, (a, b) in ends.items()
+    }
+
+
+@pytest.mark.parametrize("flat", [True, False])
+@pytest.mark.parametrize("stop", [StopCriterion.VALIDATION_ACCURACY, StopCriterion.VALIDATION_LOSS])
+def test_scaling_and_penalty_are_chosen_on_validation(stop: StopCriterion, *, flat: bool) -> None:
+    vectors, splits = make_chosen_data(labels=3, seed=0, flat=flat)
+    data: dict[str, Any] = {"words": 0, "labels": 3, "seeds": [0], **splits}
+    (chosen,) = fit(vectors, preset=replace(CHOSEN, stop=stop), **data)
+    (same,) = fit(
+        vectors,
+        preset=replace(
+            CHOSEN, l2=(chosen.chosen["l2"],), scaling=Scaling.WHITEN if chosen.chosen["whitened"] else Scaling.UNIT
+        ),
+        **data,
+    )
+    assert (chosen.predictions == same.predictions).mean() > 0.98
+    assert chosen.loss == pytest.approx(same.loss, rel=1e-3)
+    assert chosen.chosen["whitened"] == (not flat)
+    assert chosen.accuracy >= fit(vectors, preset=LOGREG, **data)[0].accuracy - 0.02
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_codelength_of_many_classes_is_no_longer_than_the_labels(seed: int) -> None:
+    vectors, splits = make_chosen_data(labels=6, seed=seed, flat=True)
+    codes = {
+        preset.scaling: fit_portions(vectors, preset=preset, threads=1, words=0, labels=6, seeds=[0], device="cpu",
+                                     word_vectors=None, **splits)[0].readings
+        for preset in (CHOSEN, LOGREG)
+    }  # fmt: skip
+    compression = {scaling: compute_compression(readings, labels=6) for scaling, readings in codes.items()}
+    assert compression[Scaling.CHOSEN] > 1.02
+    assert compression[Scaling.WHITEN] < 1
+
+
+def test_other_optimizers_cannot_choose_a_scaling() -> None:
+    with pytest.raises(UsageError, match=r"^preset ettinger: scaling=chosen needs optimizer=lbfgs$"):
+        override(find_preset("ettinger"), [("scaling", "chosen")])

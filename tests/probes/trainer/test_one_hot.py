@@ -115,7 +115,7 @@ def test_logreg_is_that_of_scikit_learn_on_vectors_written_out() -> None:
     score = vectors[rows, 0] + lexicon[probes[:, 0], 1] - lexicon[probes[:, 1], 2]
     labels = (score + generator.standard_normal(200) > 0).astype(np.int64)
     items = Items(rows, probes, labels)
-    preset = replace(find_preset("logreg"), scaling=Scaling.AS_IS, tolerance=1e-5)
+    preset = replace(find_preset("logreg"), l2=(1.0,), scaling=Scaling.AS_IS, tolerance=1e-5)
     (result,) = fit(
         vectors, train=items, test=items, words=6, labels=2, preset=preset, seeds=[0],
         word_vectors=lexicon,

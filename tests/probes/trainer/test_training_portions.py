@@ -16,6 +16,7 @@ from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import Indices, Items
 from sentprobe.probes.encoders import Vectors
 from sentprobe.probes.trainer import codelength as said
+from sentprobe.probes.trainer.classifier import Preset, Scaling, StopCriterion
 from sentprobe.probes.trainer.fit import Fit, fit
 from sentprobe.probes.trainer.presets import MIN_UPDATES, calibrate_stopping, find_preset, override, reduce_batch
 from sentprobe.probes.trainer.training_portions import fit_portions
@@ -24,6 +25,7 @@ from sentprobe.probes.trainer.widths import fit_widths
 Plant = Callable[[Indices], Vectors]
 
 LOGREG = find_preset("logreg")
+FIXED = replace(LOGREG, l2=(1.0,), scaling=Scaling.WHITEN)
 QUICK = override(find_preset("ettinger"), [("hidden", "16"), ("learning_rate", "0.02"), ("max_epochs", "40")])
 
 
@@ -39,10 +41,10 @@ def halves(targets: Indices) -> dict[str, Items]:
     return {n: items_of(targets, *ends[at : at + 2]) for at, n in enumerate(names)}
 
 
-def fit_logistic_portions(vectors: Vectors, targets: Indices, *, logreg: bool = False) -> Fit:
+def fit_logistic_portions(vectors: Vectors, targets: Indices, *, preset: Preset = QUICK) -> Fit:
     """Return the fit on portions of these items."""
     (result,) = fit_portions(
-        vectors, **halves(targets), words=0, labels=2, preset=LOGREG if logreg else QUICK,
+        vectors, **halves(targets), words=0, labels=2, preset=preset,
         seeds=[0], threads=1, device="cpu", word_vectors=None,
     )  # fmt: skip
     return result
@@ -53,7 +55,7 @@ def test_a_probe_that_sees_nothing_sends_by_the_frequencies_of_the_labels() -> N
     targets = np.array([0, 1, 1, *[0, 1, 1, 1] * 7, 0])
     results = fit_portions(
         np.ones((32, 2), np.float32), train=items_of(targets, 0, 32),
-        test=items_of(targets, 0, 4), validation=None, words=0, labels=2, preset=LOGREG,
+        test=items_of(targets, 0, 4), validation=None, words=0, labels=2, preset=FIXED,
         seeds=[3], threads=1, device="cpu", word_vectors=None,
     )[0]  # fmt: skip
     sizes = [2, 4, 8, 16, 32]
@@ -70,7 +72,7 @@ def test_information_is_the_entropy_less_the_loss_of_scikit_learn() -> None:
     targets = sample_answers(200)
     vectors = sample_noise(200, dim=3)
     vectors[:, 0] += targets
-    result = fit_logistic_portions(vectors, targets, logreg=True)
+    result = fit_logistic_portions(vectors, targets, preset=FIXED)
     train, test = halves(targets)["train"], halves(targets)["test"]
     centred = vectors - vectors[train.rows].mean(axis=0)
     white = centred @ np.linalg.inv(np.linalg.cholesky(np.cov(vectors[train.rows].T, bias=True))).T
@@ -82,7 +84,7 @@ def test_information_is_the_entropy_less_the_loss_of_scikit_learn() -> None:
 
 
 def test_what_is_there_linearly_is_short_and_early() -> None:
-    result = fit_logistic_portions(make_linear_vectors(sample_answers(400)), sample_answers(400), logreg=True)
+    result = fit_logistic_portions(make_linear_vectors(sample_answers(400)), sample_answers(400), preset=LOGREG)
     assert said.compute_compression(result.readings, labels=2) > 2
     assert np.mean(result.information) > 0.8
     assert result.accuracy == 1.0
@@ -93,8 +95,8 @@ def test_what_is_there_linearly_is_short_and_early() -> None:
 def test_what_no_linear_probe_can_know_saves_nothing(plant: Plant) -> None:
     targets = sample_answers(400)
     vectors = make_parity_vectors(targets) if plant is make_parity_vectors else sample_noise(400)
-    result = fit_logistic_portions(vectors, targets, logreg=True)
-    assert 0.6 < said.compute_compression(result.readings, labels=2) < 1.05
+    result = fit_logistic_portions(vectors, targets, preset=LOGREG)
+    assert 0.9 < said.compute_compression(result.readings, labels=2) < 1.05
     assert -0.3 < np.mean(result.information) < 0.1
     assert abs(said.compute_curve_area(result.readings, total=result.total) - 0.5) < 0.1
 
@@ -211,5 +213,6 @@ def test_area_is_that_of_numpy() -> None:
 
 
 def test_careful_training_goes_by_the_loss_on_validation() -> None:
-    assert calibrate_stopping(LOGREG) is LOGREG
+    assert calibrate_stopping(FIXED) is FIXED
+    assert calibrate_stopping(LOGREG) == replace(LOGREG, stop=StopCriterion.VALIDATION_LOSS)
     assert calibrate_stopping(find_preset("ettinger")).needs_validation

@@ -52,7 +52,8 @@ def make_network(architecture: Architecture, *, generator: torch.Generator) -> N
     """Return a network on the CPU; its weights depend on the generator alone."""
     with torch.device("meta"):  # without weights, so that no global generator is touched
         network = make_uninitialized_network(architecture)
-    network = network.to_empty(device="cpu")
+    weights = {name: torch.empty(weight.shape) for name, weight in network.state_dict().items()}
+    network.load_state_dict(weights, assign=True)  # to_empty would import SymPy
     network.sample_weights(generator)
     return network
 

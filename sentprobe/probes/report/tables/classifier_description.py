@@ -29,6 +29,7 @@ SCALINGS: Mapping[Scaling, str] = {
     Scaling.UNIT: "Vectors are centred, and scaled by one factor to a mean length of 1",
     Scaling.VARIANCE: "Each dimension of the vectors is brought to mean 0 and variance 1",
     Scaling.WHITEN: "Vectors are whitened",
+    Scaling.CHOSEN: "Vectors are whitened, or centred and scaled to a mean length of 1, as validation decides",
 }
 
 
@@ -42,9 +43,10 @@ def describe_classifier(preset: Preset, *, labels: int) -> Iterator[Piece]:
         yield Citation((PRESET_PAPERS[preset.name],), bare=True)
     yield "). "
     if preset.optimizer is Optimizer.LBFGS:
+        chosen = ", chosen by the accuracy on validation" if len(preset.l2) > 1 else ""
         yield (
-            f"It is fitted by L-BFGS, with an L2 penalty of {_format_values(preset.l2)}, until no component of the "
-            f"gradient is above {preset.tolerance:g}, in at most {preset.max_epochs:,} iterations. "
+            f"It is fitted by L-BFGS, with an L2 penalty of {_format_values(preset.l2)}{chosen}, until no component of "
+            f"the gradient is above {preset.tolerance:g}, in at most {preset.max_epochs:,} iterations. "
         )
     else:
         yield from _describe_training(preset)

@@ -1,42 +1,48 @@
-"""Forecasts of a run: its missing probes, and its duration, estimated from two small runs.
+"""Forecasts of a run: its missing probes, and its duration from a cost model.
 
-The small runs have the requested encoders, tasks, classifier and controls, and two small numbers of items. The duration
-of a stage is a line through both: a constant part (most of a fit by L-BFGS), and a part that grows with the items.
-Building is timed once; its time grows with the number of items to the power GROWTH.
+The duration of training is operations times passes, divided by a speed. The speed is that of a short fit for each width
+of vectors and classifier; the passes are assumed. Encoding is timed on a few sentences. Building is timed for a few
+items; its time grows with the number of items to the power GROWTH.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
-from sentprobe.probes.dataset import ProbeDataset, Size, Split
-from sentprobe.probes.encoders.resolve import bind_to_sentence_order, build_encoders
+from sentprobe.lengths import count_tokens
+from sentprobe.probes.dataset import ENCODER_WORDS, ProbeDataset, Size, Split
+from sentprobe.probes.encoders import Baseline, Encoder
+from sentprobe.probes.encoders.capabilities import get_capabilities
+from sentprobe.probes.encoders.files.word_vectors import Bow
+from sentprobe.probes.encoders.resolve import EncoderSource, bind_to_sentence_order, build_encoders
+from sentprobe.probes.encoders.variants.cut_and_rounded import StoredEncoder
+from sentprobe.probes.results.result import Condition
 from sentprobe.probes.results.store import check_directory
 from sentprobe.probes.runs.execution import missing_jobs
-from sentprobe.probes.runs.execution.runner import run_tasks
-from sentprobe.probes.runs.execution.task import make_tasks
-from sentprobe.probes.runs.execution.word_source import make_word_source
-from sentprobe.probes.runs.forecast.measured_speed import MeasuredRun, Sizes, extrapolate, sample_dataset
-from sentprobe.probes.runs.forecast.planned_work import PlannedResult, Planner
+from sentprobe.probes.runs.execution.controls import make_control_bow
+from sentprobe.probes.runs.execution.job_vectors import has_word_vectors
+from sentprobe.probes.runs.execution.task import Task, make_tasks
+from sentprobe.probes.runs.execution.word_source import encode_words, find_base_encoder, make_word_source
+from sentprobe.probes.runs.forecast import unloaded_model
+from sentprobe.probes.runs.forecast.measured_speed import measure_encoding, measure_product_rate, measure_training
+from sentprobe.probes.runs.forecast.planned_fits import EncoderFacts, PlannedFit, list_fits
+from sentprobe.probes.runs.forecast.planned_work import PlannedResult, Planner, plan_all
+from sentprobe.probes.runs.forecast.unloaded_model import UnloadedModel
 from sentprobe.probes.runs.request.built_suites import CompevalSuite
 from sentprobe.probes.runs.request.run_request import RunRequest
-from sentprobe.probes.runs.request.settings import ONE_PROCESS
+from sentprobe.probes.runs.request.settings import Run
 from sentprobe.probes.runs.request.targets import Targets, find_datasets
 from sentprobe.probes.runs.run import prepare_draws
-from sentprobe.progress import Reporter, TitledReporter
+from sentprobe.progress import Reporter
 
-LARGE_SAMPLE: Sizes = {Split.TRAIN: 280, Split.VALIDATION: 100, Split.TEST: 100}
-"""Maximum numbers of items of the larger small run."""
-
-SMALL_SAMPLE: Sizes = {Split.TRAIN: 112, Split.VALIDATION: 40, Split.TEST: 40}
-"""Maximum numbers of items of the smaller small run."""
-
-BUILT_SIZES: Sizes = {Split.TRAIN: 400, Split.VALIDATION: 100, Split.TEST: 100}
+BUILT_SIZES: Mapping[Split, int] = dict.fromkeys(Split, 56)
 """Maximum numbers of built items; multiples of the size of every unit of compeval."""
 
-GROWTH = 0.75
+GROWTH = 0.5
 """Building time grows with the number of items to this power (measured on compeval)."""
+
+TIMED_SENTENCES = 64
+"""Maximum number of sentences that time an encoder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,10 +51,12 @@ class Forecast:
 
     planned: tuple[PlannedResult, ...]
     start: float = 0.0
-    """The seconds for loading PyTorch and the encoders, once."""
+    """The seconds for loading the encoders, once."""
     build: float = 0.0
     encode: float = 0.0
     train: float = 0.0
+    unloaded: tuple[str, ...] = ()
+    """The names of the encoders whose speed is assumed."""
 
     @property
     def seconds(self) -> float:
@@ -57,7 +65,7 @@ class Forecast:
 
 
 def make_forecast(request: RunRequest, *, reporter: Reporter) -> Forecast:
-    """Plan the results of all draws, and estimate their duration from small runs.
+    """Plan the results of all draws, and estimate their duration.
 
     Natural-text tasks are built in full, and datasets are read.
 
@@ -65,62 +73,66 @@ def make_forecast(request: RunRequest, *, reporter: Reporter) -> Forecast:
         SentprobeError: the run itself would fail.
     """
     run, inputs, preset = request.make_run(), request.inputs, request.training.preset
-    targets, encoders, words = inputs.targets, inputs.encoders, inputs.probe_vectors
+    targets, words = inputs.targets, inputs.probe_vectors
     if run.out is not None:
         check_directory(run.out)
-    stored_results = missing_jobs.find_results_by_recipe(run)
-    begin = time.perf_counter()
-    draws = list(prepare_draws(encoders, targets=targets, run=run))
-    built_encoders = build_encoders(draws[0].encoders, seed=run.seed)
+    has_results = run.out is not None and not run.force and any(run.out.glob("*.json"))
+    begin = time.process_time()
+    # Only a loaded model can be compared with existing results.
+    sources = inputs.encoders if has_results else [_leave_unloaded(source) for source in inputs.encoders]
+    draws = list(prepare_draws(sources, targets=targets, run=run))
+    unbound = build_encoders(draws[0].encoders, seed=run.seed)
     source = None if words is None else make_word_source(words, seed=run.seed)
-    start = time.perf_counter() - begin
+    unloaded = tuple(encoder.name for encoder in unbound if isinstance(encoder, UnloadedModel))
+    start = time.process_time() - begin + unloaded_model.LOADING_SECONDS * bool(unloaded)
+    begin = time.process_time()
     data = find_datasets(_reduce_sizes(targets), command="", reporter=reporter).datasets
-    build = time.perf_counter() - begin - start
-    built_encoders = bind_to_sentence_order(built_encoders, (dataset.sentences for dataset in data))
-    planner = Planner(
-        targets=targets, preset=preset, words=words, reporter=reporter, data=data, stored_results=stored_results
-    )
-    plans = [planner.plan_draw(draw_encoders, run=draw) for draw, draw_encoders, _ in draws]
+    build = time.process_time() - begin
+    encoders = bind_to_sentence_order(unbound, (dataset.sentences for dataset in data))
+    tasks = make_tasks(data, run=run, preset=preset, words=source)
+    if has_results:
+        planner = Planner(
+            targets=targets,
+            preset=preset,
+            words=words,
+            reporter=reporter,
+            stored_results=missing_jobs.find_results_by_recipe(run),
+        )
+        plans = [planner.plan_draw(draw_encoders, run=draw) for draw, draw_encoders, _ in draws]
+    else:
+        plans = [plan_all(encoders, tasks, run=draw) for draw, _, _ in draws]
+    sizes = {dataset.name: _find_sizes(targets, dataset) for dataset in data}
     planned = tuple(
         PlannedResult(
             encoder=encoder.name,
             task=dataset.name,
-            items=_find_sizes(targets, dataset),
+            items=sizes[dataset.name],
             draws=tuple(plan.get((encoder.name, dataset.name), {}) for plan in plans),
         )
-        for encoder in built_encoders
+        for encoder in encoders
         for dataset in data
     )
     if not any(plan.unfinished for plan in planned):
         return Forecast(planned=planned)
-    small_run = replace(run, seeds=run.seeds[:1], draws=1, out=None, cache=None, machines=ONE_PROCESS)
-    small_tasks, large_tasks = (
-        make_tasks(
-            [sample_dataset(dataset, sample_size) for dataset in data], run=small_run, preset=preset, words=source
-        )
-        for sample_size in (SMALL_SAMPLE, LARGE_SAMPLE)
-    )
-    reporter = TitledReporter("small run", reporter)
-    # A trial run loads everything that is loaded on first use, so that it is not measured below.
-    begin = time.perf_counter()
-    trial_run = replace(small_run, controls=False)
-    run_tasks(small_tasks[:1], built_encoders, run=trial_run, reporter=reporter, recipes={})
-    start += time.perf_counter() - begin
-    small_measurement, large_measurement = (
-        MeasuredRun.from_results(
-            tasks, run_tasks(tasks, built_encoders, run=small_run, reporter=reporter, recipes={}).results
-        )
-        for tasks in (small_tasks, large_tasks)
-    )
+    reporter.begin("measure the speed of encoders", len(encoders))
+    facts: dict[str, EncoderFacts] = {}
+    for encoder in encoders:
+        facts[encoder.name] = _measure_encoder(encoder, tasks, run)
+        reporter.advance()
     unfinished = sum(any(plan.values()) for plan in plans)
+    fits = list_missing_fits(planned, {task.name: task for task in tasks}, facts)
     return Forecast(
         planned=planned,
         start=start,
-        build=build * _compute_growth(targets, data) ** GROWTH * unfinished,
-        encode=_extrapolate(small_measurement, large_measurement, planned, MeasuredRun.estimate_encoding),
-        train=_extrapolate(small_measurement, large_measurement, planned, MeasuredRun.estimate_training)
-        / run.machines.jobs,
+        build=build * _compute_growth(sizes, data) ** GROWTH * unfinished,
+        encode=_estimate_encoding(planned, facts, data),
+        train=measure_training(fits, run) / run.machines.jobs,
+        unloaded=unloaded,
     )
+
+
+def _leave_unloaded(source: EncoderSource) -> EncoderSource:
+    return unloaded_model.read_unloaded_model(source) or source
 
 
 def _reduce_sizes(targets: Targets) -> Targets:
@@ -145,21 +157,90 @@ def _find_sizes(targets: Targets, data: ProbeDataset) -> dict[Split, int]:
     return {split: len(items) for split, items in data.splits.items()}
 
 
-def _compute_growth(targets: Targets, data: Sequence[ProbeDataset]) -> float:
+def _compute_growth(sizes: Mapping[str, Mapping[Split, int]], data: Sequence[ProbeDataset]) -> float:
     """Return the ratio of the numbers of items in the run itself and in the small build."""
-    growths = (sum(_find_sizes(targets, dataset).values()) / sum(map(len, dataset.splits.values())) for dataset in data)
+    growths = (sum(sizes[dataset.name].values()) / sum(map(len, dataset.splits.values())) for dataset in data)
     return max(growths, default=1.0)
 
 
-Measure: TypeAlias = Callable[[MeasuredRun, Sequence[PlannedResult]], float]
-"""A function from a small run to the seconds of a stage."""
+def _measure_encoder(encoder: Encoder | Baseline, tasks: Sequence[Task], run: Run) -> EncoderFacts:
+    """Return the facts about an encoder, from a few sentences of the tasks."""
+    if not isinstance(encoder, Encoder):
+        begin = time.process_time()
+        encoder.predict(tasks[0].data, seed=run.seed)
+        items = sum(map(len, tasks[0].data.splits.values()))
+        return EncoderFacts(name=encoder.name, seconds=(time.process_time() - begin) / items)
+    base = find_base_encoder(encoder)
+    sentences = sample_sentences(tasks)
+    if isinstance(base, UnloadedModel):
+        (words,) = count_tokens(sentences[:1])
+        dim, seconds = base.dim, base.count_multiplications(words) / measure_product_rate(run.encoding_threads)
+    else:
+        dim, seconds = measure_encoding(base, sentences, threads=run.encoding_threads)
+    word_task = next((task for task in tasks if has_word_vectors(task, encoder)), None)
+    return EncoderFacts(
+        name=encoder.name,
+        dim=min(dim, encoder.storage.dims or dim) if isinstance(encoder, StoredEncoder) else dim,
+        word_dim=0 if word_task is None else _find_word_width(word_task, encoder, dim),
+        is_pretrained=get_capabilities(base).seed is None and not isinstance(base, Bow),
+        is_control_bow=encoder.fingerprint == make_control_bow(seed=run.seed, dim=dim).fingerprint,
+        seconds=seconds if encoder is base else 0.0,
+    )
 
 
-def _extrapolate(first: MeasuredRun, last: MeasuredRun, planned: Sequence[PlannedResult], measure: Measure) -> float:
-    """Return the seconds of a stage for all tasks, each extrapolated by its own line."""
+def sample_sentences(tasks: Sequence[Task]) -> list[str]:
+    """Return at most TIMED_SENTENCES sentences, those nearest to the mean length; a run sorts them by length, too."""
+    sentences = list(dict.fromkeys(text for task in tasks for text in task.data.sentences))
+    lengths = dict(zip(sentences, count_tokens(sentences), strict=True))
+    mean_length = sum(lengths.values()) / len(lengths)
+    return sorted(sentences, key=lambda text: abs(lengths[text] - mean_length))[:TIMED_SENTENCES]
+
+
+def _find_word_width(task: Task, encoder: Encoder, dim: int) -> int:
+    """Return the width of the vectors of probe words; a model that is not loaded reads them as sentences."""
+    word_encoder = task.words.find_encoder(encoder) or encoder
+    if isinstance(word_encoder, UnloadedModel):
+        return dim
+    return int(encode_words(word_encoder, task.data.probe_words).shape[1])
+
+
+def list_missing_fits(
+    planned: Sequence[PlannedResult], tasks: Mapping[str, Task], encoders: Mapping[str, EncoderFacts]
+) -> list[PlannedFit]:
+    """Return the fits of all missing probes; encoders share those that depend on their width only.
+
+    - tasks, encoders: by name; the tasks may have some of their items
+    """
+    fits: dict[Hashable, list[PlannedFit]] = {}
+    for plan in planned:
+        task, encoder = tasks[plan.task], encoders[plan.encoder]
+        if not encoder.dim:
+            continue
+        items = plan.items[Split.TRAIN]
+        for number, missing in enumerate(plan.draws):
+            for condition, seeds in missing.items():
+                key = (number, plan.task, *_make_shared_key(condition, task, encoder))
+                fits[key] = list(list_fits(condition, task, encoder, items=items, seeds=len(seeds)))
+    return [fit for group in fits.values() for fit in group]
+
+
+def _make_shared_key(condition: Condition, task: Task, encoder: EncoderFacts) -> tuple[Condition, str, int]:
+    """Return the key that fits share if they are trained once for all their encoders."""
+    if condition is Condition.PROBE and encoder.is_control_bow:
+        condition = Condition.BAG_OF_WORDS
+    has_own_words = bool(task.data.slots) and task.words.name == ENCODER_WORDS
+    name = "" if condition in missing_jobs.SHARED and not has_own_words else encoder.name
+    return condition, name, 0 if condition is Condition.NO_SENTENCE else encoder.dim
+
+
+def _estimate_encoding(
+    planned: Sequence[PlannedResult], encoders: Mapping[str, EncoderFacts], data: Sequence[ProbeDataset]
+) -> float:
+    """Return the seconds of encoding all sentences of the planned results, and of the predictions of baselines."""
+    sentences = {dataset.name: len(dataset.sentences) / sum(map(len, dataset.splits.values())) for dataset in data}
     seconds = 0.0
-    for task in last.items:
-        task_plans = [plan for plan in planned if plan.task == task]
-        measured = ((measurement.items[task], measure(measurement, task_plans)) for measurement in (first, last))
-        seconds += extrapolate(sum(task_plans[0].items.values()), *measured)
+    for plan in planned:
+        encoder = encoders[plan.encoder]
+        per_item = encoder.seconds * (sentences[plan.task] if encoder.dim else 1)
+        seconds += per_item * sum(plan.items.values()) * plan.unfinished
     return seconds

@@ -1,120 +1,132 @@
-"""The speed of small runs: the duration of encoding and training, and its growth with the items."""
+"""The measured speed of training and of encoding: short fits on random vectors, and a few encoded sentences."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+import time
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import cycle, islice
 
 import numpy as np
 
-from sentprobe.errors import SentprobeError
-from sentprobe.probes.dataset import Items, ProbeDataset, Split
-from sentprobe.probes.results.result import Condition, Result, Results
-from sentprobe.probes.runs.execution import missing_jobs
-from sentprobe.probes.runs.execution.runner import ENCODING
-from sentprobe.probes.runs.execution.task import Task
-from sentprobe.probes.runs.forecast.planned_work import MissingSeeds, PlannedResult
-from sentprobe.probes.trainer.classifier import Optimizer
+from sentprobe.probes.dataset import Items
+from sentprobe.probes.encoders.protocol import Encoder
+from sentprobe.probes.runs.forecast.planned_fits import PlannedFit
+from sentprobe.probes.runs.request.settings import CPU, Run
+from sentprobe.probes.trainer.classifier import Optimizer, Scaling
+from sentprobe.probes.trainer.presets import BankShape
+from sentprobe.processes import limit_threads
 
-Sizes: TypeAlias = Mapping[Split, int]
+MAX_BATCHES = 3
+"""Batches in a pass of a short fit."""
 
+LBFGS_ITEMS = 500
+"""Items of a short fit by L-BFGS."""
 
-def sample_dataset(data: ProbeDataset, sizes: Sizes) -> ProbeDataset:
-    """Return a sample of the dataset's items; the sample grows until it is a valid dataset."""
-    for factor in (1, 2, 4, 8):
-        try:
-            return _sample_splits(data, {split: factor * count for split, count in sizes.items()})
-        except SentprobeError:  # a label is missing in training, or a split is empty
-            continue
-    return data
+TIMED_PASSES = 3
 
+SENTENCE_COUNTS = (32, 256)
 
-def _sample_splits(data: ProbeDataset, sizes: Sizes) -> ProbeDataset:
-    """Return a sample of the items; all labels and words of other splits are in training."""
-    generator = np.random.default_rng(0)
-    train = _sample_items(data.splits[Split.TRAIN], sizes[Split.TRAIN], generator)
-    splits = {
-        split: train
-        if split is Split.TRAIN
-        else _sample_items(_select_answerable(items, train), sizes[split], generator)
-        for split, items in data.splits.items()
-    }
-    rows = np.unique(np.concatenate([items.rows for items in splits.values()]))
-    renumbered = {split: replace(items, rows=np.searchsorted(rows, items.rows)) for split, items in splits.items()}
-    return replace(data, sentences=tuple(data.sentences[row] for row in rows), splits=renumbered)
+ENCODING_SECONDS = 0.04
+"""An encoder that takes less for few sentences is timed on more."""
+
+MIN_COMPUTING_SHARE = 0.05
+"""An encoder that computes for a smaller share of the time waits for a server."""
 
 
-def _sample_items(items: Items, count: int, generator: np.random.Generator) -> Items:
-    return items.select(np.sort(generator.permutation(len(items))[:count]))
+def measure_training(fits: Sequence[PlannedFit], run: Run) -> float:
+    """Return the seconds of all fits in one process.
 
-
-def _select_answerable(items: Items, train: Items) -> Items:
-    """Return the items whose label and probe words are all in training."""
-    is_answerable = np.isin(items.targets, train.targets)
-    for column, training_words in zip(items.probes.T, train.probes.T, strict=True):
-        is_answerable &= np.isin(column, training_words)
-    return items.select(is_answerable)
-
-
-def extrapolate(size: float, first: tuple[float, float], last: tuple[float, float]) -> float:
-    """Return the duration for *size*, from two sizes with their durations, the larger size last.
-
-    The result is on the line through both points. Noise is corrected: the constant part is not negative, and the
-    duration does not fall with the size.
-
-    >>> [extrapolate(10, (1, cost), (2, 4.0)) for cost in (3.0, 1.0, 5.0)]
-    [12.0, 20.0, 4.0]
+    Of the fits of one width and classifier, the largest is timed for some passes, and the others follow by operations.
     """
-    (small_size, small_cost), (large_size, large_cost) = first, last
-    if small_size >= large_size:
-        return large_cost * size / large_size
-    small_cost = min(max(small_cost, large_cost * small_size / large_size), large_cost)
-    return large_cost + (large_cost - small_cost) * (size - large_size) / (large_size - small_size)
+    groups: dict[Hashable, list[PlannedFit]] = {}
+    for fit in fits:
+        groups.setdefault((fit.preset, fit.shape.dim, fit.shape.is_linear(fit.preset)), []).append(fit)
+    return sum(_measure_group(group, run) for group in groups.values())
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredRun:
-    """A small run: numbers of items by task, and results by the names of encoder and task."""
+def _measure_group(fits: Sequence[PlannedFit], run: Run) -> float:
+    largest = max(fits, key=lambda fit: fit.operations / fit.probes)
+    scaling, a_pass = _time_short_fit(largest, run)
+    operations = largest.operations / largest.probes
+    return sum(fit.passes * fit.operations / operations * a_pass + scaling * fit.items / largest.items for fit in fits)
 
-    items: Mapping[str, int]
-    results: Mapping[tuple[str, str], Result]
 
-    @classmethod
-    def from_results(cls, tasks: Sequence[Task], results: Results) -> "MeasuredRun":
-        """Return the small run that has these tasks and results."""
-        return cls(
-            {task.name: sum(map(len, task.data.splits.values())) for task in tasks},
-            {result.cell: result for result in results.records},
-        )
+def _time_short_fit(fit: PlannedFit, run: Run) -> tuple[float, float]:
+    """Return the seconds of scaling all vectors, and of a pass of one probe over all items."""
+    import torch
 
-    def estimate_encoding(self, planned: Sequence[PlannedResult]) -> float:
-        """Return the seconds of all planned encoding.
+    from sentprobe.probes.trainer.fit import prepare_problem
 
-        The encoding time of a result covers all tasks of its encoder.
-        """
-        return sum(
-            self._find_result(plan).seconds.get(ENCODING, 0.0) / len(self.items) * plan.unfinished for plan in planned
-        )
+    is_lbfgs = fit.preset.optimizer is Optimizer.LBFGS
+    count = min(fit.items, LBFGS_ITEMS if is_lbfgs else MAX_BATCHES * fit.preset.batch)
+    generator = np.random.default_rng(0)
+    held_out = max(1, round(fit.validation * count / fit.items))
+    vectors = generator.standard_normal((count + held_out, fit.shape.dim), dtype=np.float32)
+    train = _sample_items(range(count), fit.shape, generator)
+    validation = _sample_items(range(count, count + held_out), fit.shape, generator)
+    word_vectors = generator.standard_normal((fit.shape.words, fit.shape.word_dim), dtype=np.float32)
+    clock = time.thread_time if run.device == CPU and run.threads == 1 else time.perf_counter
+    with limit_threads(run.threads), torch.inference_mode():
+        times = []
+        for passes in (1, 1, 1 + TIMED_PASSES):  # the first fit loads everything that is loaded on first use
+            preset = replace(fit.preset, max_epochs=passes, check_every=1, patience=passes, tolerance=0.0, enough=0.0)
+            start = clock()
+            problem = prepare_problem(
+                vectors,
+                train=train,
+                validation=validation,
+                test=validation,
+                words=fit.shape.words,
+                labels=fit.shape.labels,
+                preset=preset,
+                device=run.device,
+                word_vectors=word_vectors if fit.shape.word_dim else None,
+            )
+            scaled = clock()
+            problem.train_probes((0,))
+            times.append((scaled - start, clock() - scaled))
+    _, (_, first), (scaling, second) = times
+    return _extrapolate_scaling(scaling, fit, count), max(second - first, 0.0) / TIMED_PASSES * fit.items / count
 
-    def estimate_training(self, planned: Sequence[PlannedResult]) -> float:
-        """Return the seconds of training all planned probes, in one process."""
-        draws = range(max((len(plan.draws) for plan in planned), default=0))
-        return sum(self._estimate_draw([(plan, plan.draws[draw]) for plan in planned]) for draw in draws)
 
-    def _estimate_draw(self, planned: Sequence[tuple[PlannedResult, MissingSeeds]]) -> float:
-        """Return the seconds of one draw; fits that encoders share count once."""
-        seconds: dict[object, float] = {}
-        for plan, missing in planned:
-            result = self._find_result(plan)
-            for condition, seeds in missing.items():
-                duration = result.seconds.get(condition.value, 0.0)
-                key: object = (plan.encoder, condition)
-                if condition in missing_jobs.SHARED:
-                    key = missing_jobs.make_shared_key(condition, result, dim=result.dim)[:2]
-                elif duration == result.seconds.get(Condition.BAG_OF_WORDS.value):
-                    continue  # equal to the control's encoder, and trained once
-                is_deterministic = result.preset.optimizer is Optimizer.LBFGS  # at most one probe is trained
-                seconds[plan.task, key] = duration * (min(1, len(seeds)) if is_deterministic else len(seeds))
-        return sum(seconds.values())
+def _extrapolate_scaling(seconds: float, fit: PlannedFit, count: int) -> float:
+    """Return the seconds of scaling all vectors; the axes of whitening are the same work for any number of items."""
+    constant = fit.shape.dim if fit.preset.scaling in (Scaling.WHITEN, Scaling.CHOSEN) else 0
+    return seconds * (fit.items + constant) / (count + constant)
 
-    def _find_result(self, planned: PlannedResult) -> Result:
-        return self.results[planned.encoder, planned.task]
+
+def _sample_items(rows: Iterable[int], shape: BankShape, generator: np.random.Generator) -> Items:
+    numbers = np.array(rows, dtype=np.int64)
+    probes = generator.integers(max(shape.words, 1), size=(len(numbers), shape.slots))
+    return Items(numbers, probes, numbers % shape.labels)
+
+
+def measure_encoding(encoder: Encoder, sentences: Sequence[str], *, threads: int | None) -> tuple[int, float]:
+    """Return the width of the vectors, and the seconds for each sentence."""
+    with limit_threads(threads):
+        dim = int(np.shape(encoder.encode(sentences[:1]))[1])  # loads everything that is loaded on first use
+        for count in SENTENCE_COUNTS:
+            timed = list(islice(cycle(sentences), count))
+            seconds = time_call(partial(encoder.encode, timed))
+            if seconds > ENCODING_SECONDS:
+                break
+    return dim, seconds / count
+
+
+def time_call(function: Callable[[], object]) -> float:
+    """Return the seconds of a call on idle cores: those of this process, unless it waits for a server."""
+    wall_start, start = time.perf_counter(), time.process_time()
+    function()
+    seconds, computing = time.perf_counter() - wall_start, time.process_time() - start
+    return min(seconds, computing) if computing > seconds * MIN_COMPUTING_SHARE else seconds
+
+
+def measure_product_rate(threads: int | None) -> float:
+    """Return the multiplications in a second of the quickest of some matrix products."""
+    import torch
+
+    rows, width = 256, 1024
+    matrix = torch.ones(width, width)
+    with limit_threads(threads), torch.inference_mode():
+        seconds = min(time_call(partial(torch.mm, matrix[:rows], matrix)) for _ in range(4))
+    return rows * width * width / seconds

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from sentprobe.probes.dataset import ProbeDataset, Split
-from sentprobe.probes.encoders import Encoder
+from sentprobe.probes.dataset import Split
+from sentprobe.probes.encoders import Baseline, Encoder
 from sentprobe.probes.encoders.resolve import EncoderSource, bind_to_sentence_order, build_encoders
 from sentprobe.probes.results.result import Condition, Result
 from sentprobe.probes.runs.execution import finished_runs, missing_jobs
-from sentprobe.probes.runs.execution.task import make_tasks
+from sentprobe.probes.runs.execution.task import Task, make_tasks
 from sentprobe.probes.runs.execution.word_source import make_word_source
 from sentprobe.probes.runs.request.settings import Run
 from sentprobe.probes.runs.request.targets import Targets, find_datasets
@@ -49,19 +49,28 @@ Plan: TypeAlias = Mapping[tuple[str, str], MissingSeeds]
 """The missing seeds in a draw, by the names of encoder and task."""
 
 
+def plan_all(encoders: Sequence[Encoder | Baseline], tasks: Sequence[Task], *, run: Run) -> Plan:
+    """Return all seeds of the draw *run*, if there are no results yet."""
+    return {
+        (encoder.name, task.name): dict.fromkeys(
+            missing_jobs.find_requested_conditions(task, encoder, run=run), run.seeds
+        )
+        for encoder in encoders
+        for task in tasks
+    }
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planner:
-    """Finds the missing seeds of a draw.
+    """Finds the missing seeds of a draw, if there are results.
 
-    Datasets without known recipes are built, and only if there are results to compare with.
+    Datasets without known recipes are built.
     """
 
     targets: Targets
     preset: ClassifierChoice | None
     words: Encoder | Spec | str | None
     reporter: Reporter
-    data: Sequence[ProbeDataset]
-    """The datasets, or samples of them."""
     stored_results: Mapping[str, Result]
     """The existing results, by recipe."""
 
@@ -79,9 +88,7 @@ class Planner:
         }
 
     def _plan_from_data(self, draw_targets: Targets, encoders: Sequence[EncoderSource], run: Run) -> Plan:
-        data = self.data
-        if self.stored_results:
-            data = find_datasets(draw_targets, command=run.command, reporter=self.reporter).datasets
+        data = find_datasets(draw_targets, command=run.command, reporter=self.reporter).datasets
         unbound = build_encoders(encoders, seed=run.seed)
         built_encoders = bind_to_sentence_order(unbound, (dataset.sentences for dataset in data))
         source = None if self.words is None else make_word_source(self.words, seed=run.seed)

@@ -1,0 +1,88 @@
+"""Models of sentence-transformers whose library is not loaded, which takes longer than the forecast itself."""
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from sentprobe.probes.encoders.kinds import find_kind, has_unchanged_vectors
+from sentprobe.probes.encoders.models.model_loading import find_default_device, find_model
+from sentprobe.probes.encoders.models.sentence_transformer import MODEL_OWNERS, SentenceTransformerOptions
+from sentprobe.probes.encoders.protocol import Vectors
+from sentprobe.probes.encoders.resolve import EncoderSource
+from sentprobe.specs import Spec, read_options
+from sentprobe.values import BadSyntaxError, parse_json
+
+LOADING_SECONDS = 8.0
+"""The assumed seconds for loading sentence-transformers and a model (measured: 7 to 9 CPU seconds)."""
+
+TOKENS_PER_WORD = 1.1
+
+WIDTH_KEYS = ("out_features", "word_embedding_dimension", "embedding_dimension")
+"""The keys of the width of vectors, in the configuration of a module."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnloadedModel:
+    """A sentence-transformers model as an encoder that cannot encode."""
+
+    name: str
+    dim: int
+    weights: int
+    """The number of weights that multiply each token."""
+    fingerprint: str = ""
+
+    def count_multiplications(self, words: float) -> float:
+        """Return the multiplications for a sentence of this length."""
+        return self.weights * (words * TOKENS_PER_WORD + 2)
+
+    def encode(self, sentences: Sequence[str]) -> Vectors:
+        """Raise an error, since the model is not loaded."""
+        raise NotImplementedError(f"{self.name} is not loaded, to encode {len(sentences)} sentences")
+
+
+def read_unloaded_model(source: EncoderSource) -> UnloadedModel | None:
+    """Return the model that a spec asks for; None: it must be loaded to know its size.
+
+    Raises:
+        UsageError, EncoderError: the options are wrong, or there is no such model.
+    """
+    if not isinstance(source, Spec) or source.kind != "st" or not has_unchanged_vectors(source):
+        return None
+    options = read_options(source, SentenceTransformerOptions())
+    if not find_kind(source).installed or options.device or find_default_device() != "cpu":
+        return None
+    files = find_model(source.argument, revision=options.revision, required_file="modules.json", owners=MODEL_OWNERS)
+    width = _read_width(files.directory)
+    weights = sum(map(_count_weights, files.directory.glob("*.safetensors")))
+    if not width or not weights or options.dim > width:
+        return None
+    return UnloadedModel(source.name, options.dim or width, weights)
+
+
+def _read_width(directory: Path) -> int:
+    """Return the width of the vectors, which the last module with a width decides; 0: unknown."""
+    width = 0
+    for module in _read_json(directory / "modules.json") or ():
+        config = _read_json(directory / module.get("path", "") / "config.json")
+        if module.get("path") and isinstance(config, dict):
+            width = next((config[key] for key in WIDTH_KEYS if key in config), width)
+    return width
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return parse_json(path.read_bytes())
+    except (OSError, BadSyntaxError):
+        return None
+
+
+def _count_weights(path: Path) -> int:
+    """Return the number of weights in matrices of a safetensors file, without tables of embeddings."""
+    with path.open("rb") as file:
+        (size,) = struct.unpack("<Q", file.read(8))
+        header = parse_json(file.read(min(size, 2**24)))
+    shapes = (entry["shape"] for name, entry in header.items() if "embedding" not in name and "shape" in entry)
+    return sum(prod(shape) for shape in shapes if len(shape) == 2)
