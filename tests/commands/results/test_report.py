@@ -12,6 +12,7 @@ from made_audits import make_audit, write_audit_file
 from probe_strategies import make_sample_result
 from shown_runs import LAYERS, TagChecker, write_run
 
+from sentprobe.extras import format_install
 from sentprobe.probes.results.result import Condition, Provenance
 from sentprobe.probes.trainer.presets import find_preset, override
 
@@ -178,6 +179,4 @@ def test_without_the_extra_a_plot_is_svg(tmp_path: Path, command: Command, monke
     for name in ("plot.png", "plot.pdf"):
         code, _, stderr = command("show", run, "--plot", tmp_path / name)
         assert (code, (tmp_path / name).exists()) == (2, False)
-        assert stderr == (
-            "probe: a plot as PNG or PDF needs the extra: pip install 'sentprobe[plots]' (SVG needs none)\n"
-        )
+        assert stderr == (f"probe: a plot as PNG or PDF needs the extra (SVG needs none): {format_install('plots')}\n")
