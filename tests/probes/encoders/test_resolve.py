@@ -99,7 +99,7 @@ def test_encoders_in_all_forms(given: Any, names: list[str]) -> None:
 
 
 def test_without_encoders_the_usual_ones_are_probed() -> None:
-    assert sentprobe.run([DATA], preset=FAST, controls=False).encoders == ("bow", "bilstm-max")
+    assert sentprobe.run([DATA], preset=FAST, controls=False).encoders == ("bow", "bilstm-max?hidden=256")
 
 
 def test_a_model_of_sentence_transformers(tmp_path: Path) -> None:
