@@ -214,7 +214,7 @@ def _describe_stored_work(placement: "RunPlacement") -> str:
     if placement.out is not None and has_finished_work(Path(placement.out)):
         return describe_resumption(Path(placement.out))
     cached = placement.cache is not None
-    vectors = "only sentence vectors are kept, in the cache" if cached else "nothing is kept"
+    vectors = "only sentence vectors in the cache are kept" if cached else "nothing is kept"
     if placement.out is not None:
         return f"no probe is finished, so {vectors}"
     return f"{vectors}; use --out to keep results and resume a run"

@@ -31,7 +31,7 @@ def test_the_short_name(first: Path, tmp_path: Path, command: Command, monkeypat
     monkeypatch.chdir(tmp_path)
     for options in ((), ("--intervals", "--all-rows"), ("--by-length", "tokens", "--published")):
         _, page, _ = command("show", first, "-f", "html", *options)
-        assert command("report", first, *options) == (0, "", "")
+        assert command("report", first, *options) == (0, "report: report.html\n", "")
         assert (tmp_path / "report.html").read_text("utf-8") == page
     assert command("report", first, "-o", "other.htm")[0] == 0
     assert (tmp_path / "other.htm").exists()
@@ -48,7 +48,7 @@ def test_a_report_is_a_page(first: Path, tmp_path: Path, command: Command) -> No
 def test_an_audit_is_on_the_page(first: Path, tmp_path: Path, command: Command) -> None:
     audit = write_audit_file(tmp_path / "audit.json", make_audit(leaks=True))
     out = tmp_path / "report.html"
-    assert command("report", first, "--audit", audit, "--out", out) == (0, "", "")
+    assert command("report", first, "--audit", audit, "--out", out) == (0, f"report: {out}\n", "")
     page = out.read_text("utf-8")
     assert command("show", first, "--audit", audit, "-f", "html")[1] == page
     assert "<h2>What surface cues achieve</h2>" in page

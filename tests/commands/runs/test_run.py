@@ -232,7 +232,7 @@ def test_interrupt(tmp_path: Path, whole_group: bool) -> None:
     assert running.returncode == 130
     assert out == ""
     assert "Traceback" not in err
-    message = "no probe is finished, so only sentence vectors are kept, in the cache"
+    message = "no probe is finished, so only sentence vectors in the cache are kept"
     assert err.splitlines()[-1] == f"probe: stopped; {message}"
     wait_for(lambda: not any(map(alive, children)))
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [MARKER, RUN_FILE]
