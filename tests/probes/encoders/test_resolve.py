@@ -182,7 +182,7 @@ def test_numbers_of_a_wrong_type(name: str, value: Any) -> None:
         ([DATA, DATA], encode, {}, "dataset 'one' is asked for twice"),
         (DATA, [], {}, "a run needs at least one encoder"),
         (DATA, [encode, encode], {}, "encoder 'encode' is asked for twice"),
-        ("conneau", encode, {}, "the tasks of conneau are in the suite natural: name natural and the table of a corpus"),
+        ("conneau", encode, {}, "the tasks of conneau are in the suite natural"),
         ("compevl", encode, {}, "there is no suite 'compevl' (did you mean 'compeval'?)"),
         (DATA, "bwo", {}, "unknown encoder 'bwo' (did you mean 'bow'?)"),
         (DATA, encode, {"tasks": ["two"]}, "there is no task 'two'"),
