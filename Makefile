@@ -46,10 +46,10 @@ demo: $(USER_STAMP) ## generate sentences and probe the default encoders with th
 	@head -n 8 demo/sentences.jsonl | $(BIN)/python -c '$(SHOW_TEXTS)'
 	$(BIN)/probe run compeval --out demo/run
 
-figures: $(DEVELOPER_STAMP) ## make the README's table of five encoders anew, from three draws (about an hour)
+figures: $(DEVELOPER_STAMP) ## make the README's table of five encoders anew, from three draws (about 25 minutes)
 	mkdir -p demo
 	ln -sfn "$$($(BIN)/python -c $(MODEL_FOLDER))" demo/all-MiniLM-L6-v2
-	cd demo && ../$(BIN)/probe run compeval $(README_ENCODERS) --draws 3 --set precision=float32 --out figures
+	cd demo && ../$(BIN)/probe run compeval $(README_ENCODERS) --draws 3 --out figures
 	cd demo && ../$(BIN)/probe show figures --format markdown
 
 picture: $(DEVELOPER_STAMP) ## make the README's picture anew from what make figures made, or RESULTS=FOLDER (needs chromium and pngquant)
