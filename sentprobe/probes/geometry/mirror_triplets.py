@@ -13,7 +13,8 @@ import numpy as np
 from sentprobe.errors import UsageError
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.meaning import has_same_meaning
-from sentprobe.generator.pairs.drafts import MAIN, VOLITIONAL_ADVERBS, format_clause_path, parse_owner_role
+from sentprobe.generator.pairs.drafts import MAIN, format_clause_path, parse_owner_role
+from sentprobe.generator.pairs.replacements import VOLITIONAL_ADVERBS
 from sentprobe.generator.pairs.triplet_files import format_place
 from sentprobe.generator.sentences.parse import ParseError, parse
 from sentprobe.generator.sentences.realize import realize
