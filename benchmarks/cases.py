@@ -17,8 +17,12 @@ from plain_grammar import build_plain_grammar
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers" / "oracles"))
 from slow_path import derive
 
+from sentprobe.generator.bulk.parsed_records import SentenceReading, write_parsed
 from sentprobe.generator.bulk.sentence_files import write_file
 from sentprobe.generator.events.event import Negator
+from sentprobe.generator.pairs.triplet_files import TripletFormat, write_triplets
+from sentprobe.generator.pairs.triplets import TripletSpace
+from sentprobe.generator.sentences.parse import parse_once
 from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.sentences.sentence_records import RECORD_FORMATS, to_json
 from sentprobe.generator.spaces.constraints import Choices
@@ -71,6 +75,39 @@ def prepare_format(fmt: str) -> Callable[[Setting], Work]:
             space = setting.make_space()
             indices = space.sample(setting.n, seed=1)
             write_file(space, indices, setting.folder / "sentences", fmt)
+            return setting.n
+
+        return work
+
+    return prepare
+
+
+def prepare_parsing(fmt: str) -> Callable[[Setting], Work]:
+    """Prepare ``gen parse`` of ready lines of text."""
+
+    def prepare(setting: Setting) -> Work:
+        source = setting.folder / "lines.txt"
+        space = setting.make_space()
+        write_file(space, space.sample(setting.n, seed=1), source)
+
+        def work() -> int:
+            texts = enumerate(source.read_text("utf-8").splitlines(), 1)
+            readings = (SentenceReading(number, text, parse_once(text, english())) for number, text in texts)
+            write_parsed(readings, english(), setting.folder / "parsed", fmt)
+            return setting.n
+
+        return work
+
+    return prepare
+
+
+def prepare_pairs(style: str) -> Callable[[Setting], Work]:
+    """Prepare ``gen pairs`` for the contrast of roles, over all templates and the vocabulary compeval."""
+
+    def prepare(setting: Setting) -> Work:
+        def work() -> int:
+            triplets = TripletSpace(english(), "role").sample(setting.n, seed=1)
+            write_triplets(triplets, setting.folder / "pairs", TripletFormat(style))
             return setting.n
 
         return work
@@ -161,6 +198,8 @@ def prepare_nltk_unification(setting: Setting) -> Work:
 
 CASES: dict[str, Callable[[Setting], Work]] = {
     **{fmt: prepare_format(fmt) for fmt in ("text", "jsonl", "conllu", "trees", "parquet")},
+    **{f"parse-{fmt}": prepare_parsing(fmt) for fmt in ("text", "jsonl", "conllu", "parquet")},
+    **{f"pairs-{style}": prepare_pairs(style) for style in ("jsonl", "parquet")},
     "sample": prepare_sampling,
     "count": prepare_counting,
     "write-text": prepare_ready_records("text"),

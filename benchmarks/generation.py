@@ -5,11 +5,6 @@ beside this file.
 """
 
 import argparse
-import os
-import subprocess
-import sys
-import tempfile
-import time
 from pathlib import Path
 
 from measure import Measurement, describe_machine, format_sections, format_table, measure_in_process
@@ -85,30 +80,24 @@ def measure_settings(max_n: int, repeat: int) -> str:
     return format_table(("templates, vocabulary", "sentences in the space", *FORMATS), rows)
 
 
-def compare_processes(max_n: int, repeat: int) -> str:
-    """Return a table of the command's times with one process and with two."""
-    rows = []
-    for fmt in FORMATS:
-        one, two = (min(time_command(fmt, max_n, jobs) for _ in range(repeat)) for jobs in (1, 2))
-        rows.append([fmt, f"{one[0]:.1f}", f"{two[0]:.1f}", f"{two[1] / one[1]:.1f}"])
-    head = ("format", "1 job, s", "2 jobs, s", "of the CPU time")
-    return format_table(head, rows) + "\n\n" + PROCESSES_NOTE
+def measure_parsing_and_pairs(max_n: int, repeat: int) -> str:
+    """Return a table of ``gen parse``, and of ``gen pairs`` for growing numbers of triplets."""
+    goals = {"text": "10,000", "jsonl": "5,000"}
+    rows = [
+        format_row(f"parse, {fmt}", measure_case(f"parse-{fmt}", max_n // 20, repeat=repeat), goals.get(fmt, ""))
+        for fmt in FORMATS
+    ]
+    rows += [
+        format_row(f"pairs, {style}", measure_case(f"pairs-{style}", n, repeat=repeat))
+        for style in ("jsonl", "parquet")
+        for n in (max_n // 1000, max_n // 20, max_n // 5)
+    ]
+    return format_table(("case", "n", "per second", "peak MB", "goal per second"), rows) + "\n\n" + PAIRS_NOTE
 
 
-def time_command(fmt: str, n: int, jobs: int) -> tuple[float, float]:
-    """Return the wall-clock seconds of ``gen``, and its CPU seconds including child processes."""
-    code = "from sentprobe.cli import gen; gen()"
-    with tempfile.TemporaryDirectory() as folder:
-        options = ("-t", "transitive-rc", "-f", fmt, "-q", "-o", f"{folder}/out", "--jobs")
-        start = time.perf_counter()
-        process = subprocess.Popen([sys.executable, "-c", code, "-n", str(n), *options, str(jobs)])
-        _, status, used = os.wait4(process.pid, 0)
-    if status != 0:
-        raise SystemExit(f"gen in {fmt} with {jobs} jobs: status {status}")
-    return time.perf_counter() - start, used.ru_utime + used.ru_stime
-
-
-PROCESSES_NOTE = "Wall-clock seconds of the whole command, with start-up."
+PAIRS_NOTE = """\
+Pairs: triplets of four sentences, contrast role, vocabulary compeval. The peak includes about 270 MB of the benchmark's
+packages."""
 
 
 def main() -> None:
@@ -127,9 +116,9 @@ def main() -> None:
     )
     parts = {
         "Against other ways": compare_with_baselines(arguments.n, arguments.repeat),
+        "Parsing and pairs": measure_parsing_and_pairs(arguments.n, arguments.repeat),
         "Growing n": measure_growth(arguments.n, arguments.repeat),
         "Size of the space, vocabulary and choices": measure_settings(arguments.n, arguments.repeat),
-        "Several processes": compare_processes(arguments.n, arguments.repeat),
     }
     arguments.out.write_text(f"{intro}\n\n{format_sections(parts)}\n", encoding="utf-8")
     print(arguments.out.read_text(encoding="utf-8"))

@@ -22,8 +22,7 @@ from measure import (
 
 from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.generator.pairs.inference_pairs import PAIRS_PER_GROUP, NliSpace
-from sentprobe.generator.pairs.training_files import TrainingColumns, nli_to_columns, write_training_data
-from sentprobe.generator.pairs.training_triplets import build_training_columns
+from sentprobe.generator.pairs.training_files import TrainingColumns, iterate_training_columns, write_training_data
 from sentprobe.generator.pairs.triplet_files import TripletFormat, write_triplets
 from sentprobe.generator.pairs.triplets import SIDES, TripletSet, TripletSpace
 from sentprobe.lexicon import english
@@ -69,13 +68,13 @@ def measure_writing(contrast: str, style: str) -> Measurement:
     return measure(work)
 
 
-def build_training_rows(columns: str, count: int) -> TrainingColumns:
-    """Build *count* rows of training data from the vocabulary english."""
+def build_training_rows(columns: str, count: int) -> list[TrainingColumns]:
+    """Build portions of *count* rows of training data from the vocabulary english."""
     if columns == "label":
-        pairs = NliSpace(english(), "role", vocabulary="english").sample_pairs(count // PAIRS_PER_GROUP, seed=0)
-        return nli_to_columns(pairs)
+        pairs = NliSpace(english(), "role", vocabulary="english").iterate_pairs(count // PAIRS_PER_GROUP, seed=0)
+        return [*pairs]
     triplets = TripletSpace(english(), "role", vocabulary="english")
-    return build_training_columns(triplets.sample(count, seed=0))
+    return [*iterate_training_columns(triplets.sample(count, seed=0))]
 
 
 def measure_training_data(columns: str, count: str) -> Measurement:
@@ -85,9 +84,9 @@ def measure_training_data(columns: str, count: str) -> Measurement:
 
     def work() -> int:
         with TemporaryDirectory() as folder:
-            rows = build_training_rows(columns, int(count))
-            write_training_data(rows, Path(folder) / "out", TripletFormat.PARQUET)
-            return min(map(len, rows.values()))
+            portions = build_training_rows(columns, int(count))
+            write_training_data(portions, Path(folder) / "out", TripletFormat.PARQUET)
+            return sum(min(map(len, portion.values())) for portion in portions)
 
     return measure(work)
 

@@ -36,7 +36,7 @@ from sentprobe.probes.report.findings.shared_variance import (
     invert_trigamma,
     share_variances,
 )
-from sentprobe.probes.statistics import Correction, correct_p_values, t_test_draws
+from sentprobe.probes.statistics import Correction, compare_draws, correct_p_values
 
 LEVEL = 0.05
 SEED = 20261123
@@ -165,7 +165,7 @@ def check_twins(tables: SimulatedTables, draws: int) -> None:
         ]
         product = {
             SHARED: [tested.p for tested in compute_shared_t_tests(by_place)],
-            ALONE: [t_test_draws(np.array(gain.by_draw), items=gain.items) for gain in by_place],
+            ALONE: [compare_draws(gain.by_draw, [0.0] * len(gain.by_draw), items=gain.items).t_p for gain in by_place],
         }
         for name, p_values in product.items():
             twin = twins[name][index : index + 1]

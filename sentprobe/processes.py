@@ -5,8 +5,7 @@ import pickle
 import signal
 import threading
 import traceback
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
-from sentprobe.errors import SentprobeError, UsageError, check_whole
+from sentprobe.errors import UsageError, check_whole
 from sentprobe.extras import import_module_of_extra
 
 MAX_COUNT = 1_000_000
@@ -55,7 +54,6 @@ def limit_threads(count: int | None) -> Iterator[None]:
         torch.set_num_threads(previous_threads)
 
 
-TaskT = TypeVar("TaskT")
 ValueT = TypeVar("ValueT")
 Params = ParamSpec("Params")
 
@@ -76,25 +74,6 @@ def make_workers(jobs: int) -> Iterator[Executor | None]:
         pool.shutdown()
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def run_in_order(
-    work: Callable[[TaskT], ValueT], tasks: Iterable[TaskT], *, pool: Executor, max_waiting: int
-) -> Iterator[ValueT]:
-    """Do *work* on each task in the pool, and yield the values in the order of the tasks.
-
-    At most *max_waiting* tasks are in progress or finished but not yet yielded.
-    """
-    waiting: deque[Future[ValueT]] = deque()
-    try:
-        for task in tasks:
-            if len(waiting) == max_waiting:
-                yield waiting.popleft().result()
-            waiting.append(pool.submit(work, task))
-        while waiting:
-            yield waiting.popleft().result()
-    except BrokenProcessPool:
-        raise SentprobeError("a worker process was killed (out of memory?); fewer --jobs need less") from None
 
 
 class ProcessExecutor(Executor):

@@ -6,18 +6,16 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import Executor, Future
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from processes import wait_for
 
-from sentprobe.errors import SentprobeError, UsageError
-from sentprobe.processes import check_jobs, count_cores, make_workers, run_in_order
+from sentprobe.errors import UsageError
+from sentprobe.processes import check_jobs, count_cores, make_workers
 
 
 class TwoArgumentError(Exception):
@@ -87,29 +85,6 @@ def test_numbers_of_processes() -> None:
         check_jobs(0)
 
 
-class CountingExecutor(Executor):
-    """An executor that does the work at once and counts the started tasks."""
-
-    def __init__(self) -> None:
-        self.begun = 0
-
-    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> "Future[Any]":
-        """Do the work."""
-        self.begun += 1
-        future: Future[Any] = Future()
-        future.set_result(fn(*args, **kwargs))
-        return future
-
-
-@given(count=st.integers(0, 30), ahead=st.integers(1, 7))
-def test_values_come_in_order_and_few_wait(count: int, ahead: int) -> None:
-    pool, values = CountingExecutor(), list[str]()
-    for value in run_in_order(str, iter(range(count)), pool=pool, max_waiting=ahead):
-        assert pool.begun - len(values) <= ahead
-        values.append(value)
-    assert values == [str(number) for number in range(count)]
-
-
 def wait_then_return(number: int) -> int:
     time.sleep(0.2 if number == 0 else 0)
     return number
@@ -118,20 +93,19 @@ def wait_then_return(number: int) -> int:
 def test_the_order_is_that_of_the_tasks_whoever_ends_first() -> None:
     with make_workers(2) as pool:
         assert pool is not None
-        values = run_in_order(wait_then_return, iter(range(4)), pool=pool, max_waiting=3)
-        assert list(values) == [0, 1, 2, 3]
+        assert list(pool.map(wait_then_return, range(4))) == [0, 1, 2, 3]
 
 
 def test_a_process_that_is_killed_in_order() -> None:
-    with pytest.raises(SentprobeError, match="was killed"), make_workers(2) as pool:
+    with pytest.raises(BrokenProcessPool, match="was killed"), make_workers(2) as pool:
         assert pool is not None
-        list(run_in_order(os._exit, iter([3]), pool=pool, max_waiting=2))
+        list(pool.map(os._exit, [3]))
 
 
 def test_a_process_that_a_signal_ends_in_order() -> None:
-    with pytest.raises(SentprobeError, match="was killed"), make_workers(2) as pool:
+    with pytest.raises(BrokenProcessPool, match="was killed"), make_workers(2) as pool:
         assert pool is not None
-        list(run_in_order(sys.exit, iter([143]), pool=pool, max_waiting=2))
+        list(pool.map(sys.exit, [143]))
 
 
 def hang_up(number: int) -> int:

@@ -63,6 +63,21 @@ def chance_interval(share: float, total: float, *, confidence: float = 0.95) -> 
     return Interval(max(0.0, share - half_width), min(1.0, share + half_width))
 
 
+def binomial_p_value(correct: float, total: float, share: float) -> float:
+    """Return the two-sided p-value of the binomial test: twice the smaller tail.
+
+    The counts need not be integers: see :func:`wilson`.
+
+    >>> round(binomial_p_value(9, 10, 0.5), 4)
+    0.0215
+    """
+    from scipy.special import betainc
+
+    above = betainc(correct, total - correct + 1, share) if correct > 0 else 1.0
+    below = betainc(total - correct, correct + 1, 1 - share) if correct < total else 1.0
+    return min(1.0, 2 * float(min(above, below)))
+
+
 def has_balanced_labels(majority: float, labels: int | None = None) -> bool:
     """Check whether the most common label is about as common as the others.
 
@@ -299,8 +314,9 @@ def compare_draws(first: Sequence[float], second: Sequence[float], *, items: int
     """Compare two encoders by their mean accuracies in the same draws, at least two.
 
     An observation is a draw, so tests and interval generalise to other draws. The sign test counts the draws in which
-    either is better. The t-test is paired over draws. In t-test and interval, the standard deviation is at least one
-    item of a draw: see :func:`t_test_draws`.
+    either is better. The t-test is paired over draws. In t-test and interval, the standard deviation is at least 1 /
+    items: a few differences may be equal by chance, as if they had no spread. Without this, two equally good encoders
+    differ "significantly" in up to 11% of pairs of draws.
 
     - items: number of test items of a draw; the smallest if they differ
 
@@ -317,18 +333,8 @@ def compare_draws(first: Sequence[float], second: Sequence[float], *, items: int
         wins=wins,
         losses=losses,
         sign_p=compute_sign_test(wins, losses),
-        t_p=t_test_draws(differences, items=items),
+        t_p=_t_test(differences, min_spread=1 / items),
     )
-
-
-def t_test_draws(differences: Floats, *, items: int) -> float:
-    """Return the p-value of the paired t-test over draws.
-
-    Accuracies are multiples of 1 / items, so a few differences may be equal by chance, as if they had no spread. Hence
-    the standard deviation is taken to be at least 1 / items. Without this, two equally good encoders differ
-    "significantly" in up to 11% of pairs of draws. With one draw p is 1.
-    """
-    return _t_test(differences, min_spread=1 / items)
 
 
 def compute_sign_test(wins: int, losses: int) -> float:

@@ -54,13 +54,6 @@ def generate(
     ] = None,
     format: Annotated[str | None, opt.build_format_option(FORMAT_NAMES, "Default: by suffix.", OUTPUT)] = None,
     quiet: Annotated[bool, opt.declare_option(OUTPUT, "--quiet", "-q", help="Show no progress.")] = False,
-    jobs: Annotated[
-        int | None,
-        opt.build_jobs_option(
-            "Default: the cores minus one, but at most one process per 200,000 sentences (plain text: "
-            "1,000,000). The output does not depend on it."
-        ),
-    ] = None,
     version: opt.VersionOption = False,  # noqa: ARG001 - read by its callback
 ) -> None:
     """Generate sentences, sampled uniformly and without repetition.
@@ -86,7 +79,7 @@ def generate(
     if name is None:
         print(space.count() - len(excluded_indices))
     else:
-        write_sample(space, n, out, name, seed=seed, excluded_indices=excluded_indices, quiet=quiet, jobs=jobs)
+        write_sample(space, n, out, name, seed=seed, excluded_indices=excluded_indices, quiet=quiet)
 
 
 def _reject_options_before_subcommand(context: typer.Context) -> None:

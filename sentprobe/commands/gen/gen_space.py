@@ -122,26 +122,17 @@ def choose_record_format(out: Path | None, name: str | None, *, otherwise: str) 
 
 
 def write_sample(
-    space: Space,
-    n: int,
-    out: Path | None,
-    name: str,
-    *,
-    seed: int,
-    excluded_indices: Sequence[int],
-    quiet: bool,
-    jobs: int | None,
+    space: Space, n: int, out: Path | None, name: str, *, seed: int, excluded_indices: Sequence[int], quiet: bool
 ) -> None:
     """Sample *n* sentences and write them to a file or standard output.
 
-    *jobs* is the number of processes; None chooses it by the number of sentences. Progress is shown on stderr for many
-    sentences, unless *quiet*.
+    Progress is shown on stderr for many sentences, unless *quiet*.
     """
     with show_bars(show=not quiet and n >= PROGRESS_THRESHOLD) as reporter:
         indices = space.sample(n, seed=seed, without=excluded_indices)
         if out is not None:
             make_parent_folder(out)
-            write_file(space, indices, out, name, reporter, jobs=jobs)
+            write_file(space, indices, out, name, reporter)
         else:
-            write_sentences(space, indices, sys.stdout, name, reporter, jobs=jobs)
+            write_sentences(space, indices, sys.stdout, name, reporter)
             sys.stdout.flush()

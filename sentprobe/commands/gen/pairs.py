@@ -78,9 +78,8 @@ def pairs(
 
     The format blimp has the positive as sentence_good and the negative as sentence_bad; both are grammatical.
     """
-    from sentprobe.generator.pairs import training_files as training
     from sentprobe.generator.pairs.inference_pairs import NliSpace
-    from sentprobe.generator.pairs.training_triplets import build_training_columns
+    from sentprobe.generator.pairs.training_files import iterate_training_columns
     from sentprobe.generator.pairs.triplet_files import find_triplet_format, format_triplet_lines, write_triplets
     from sentprobe.generator.pairs.triplets import TripletSpace
 
@@ -103,11 +102,11 @@ def pairs(
         space.check_count(n)
         make_parent_folder(out)
     if isinstance(space, NliSpace):
-        _write_training(training.nli_to_columns(space.sample_pairs(n, seed=seed)), out, style)
+        _write_training(space.iterate_pairs(n, seed=seed), out, style)
         return
     drawn = space.sample(n, seed=seed)
     if pair_use is PairUse.TRAINING:
-        _write_training(build_training_columns(drawn), out, style)
+        _write_training(iterate_training_columns(drawn), out, style)
     elif out is None:
         _print_lines(format_triplet_lines(drawn, style))
     else:
@@ -133,13 +132,13 @@ def _find_split_side(hold_out: Iterable[str], source: opt.TripletOptions) -> Spl
     return included_side or held_out
 
 
-def _write_training(columns: "training.TrainingColumns", out: Path | None, style: "TripletFormat") -> None:
+def _write_training(portions: "Iterable[training.TrainingColumns]", out: Path | None, style: "TripletFormat") -> None:
     from sentprobe.generator.pairs import training_files as training
 
     if out is None:
-        _print_lines(training.format_training_lines(columns))
+        _print_lines(training.format_training_lines(portions))
     else:
-        training.write_training_data(columns, out, style)
+        training.write_training_data(portions, out, style)
 
 
 def _print_lines(lines: Iterable[str]) -> None:

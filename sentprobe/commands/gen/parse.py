@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,11 +14,12 @@ from sentprobe.commands.shared.options import InsteadOfStdoutOption, LexiconOpti
 from sentprobe.commands.shared.output_paths import INPUT
 from sentprobe.disk.files import decode_line, make_parent_folder
 from sentprobe.errors import SentprobeError, UsageError, format_count
-from sentprobe.generator.sentences.parse import normalize_sentence
-from sentprobe.generator.sentences.sentence import Sentence
-from sentprobe.generator.sentences.sentence_records import RECORD_FORMATS, annotate_text
+from sentprobe.generator.sentences.parse import normalize_sentence, parse_once
 from sentprobe.lexicon import Lexicon
 from sentprobe.lexicon.read import load_lexicon
+
+if TYPE_CHECKING:
+    from sentprobe.generator.bulk.parsed_records import SentenceReading
 
 
 def parse(
@@ -40,21 +41,21 @@ def parse(
     code is then 1.
     """
     from sentprobe.commands.gen.gen_space import choose_record_format
-    from sentprobe.generator.bulk.sentence_files import write_annotated
+    from sentprobe.generator.bulk.parsed_records import format_parsed, write_parsed
 
     if sentences and file is not None:
         raise UsageError("give sentences as arguments or in a file, not both")
     _reject_file_names(sentences or ())
     words = load_lexicon(lexicon)
     name = choose_record_format(out, format, otherwise=".conllu")
-    reader = _SentenceAnnotator(words, strict=strict)
-    annotated = reader.annotate_lines(_read_lines(sentences or [], file))
+    reader = _SentenceReader(words, strict=strict)
+    parsed = reader.parse_lines(_read_lines(sentences or [], file))
     if out is not None:
         make_parent_folder(out)
-        write_annotated(annotated, out, name)
+        write_parsed(parsed, words, out, name)
     else:
-        for sentence in annotated:
-            sys.stdout.write(RECORD_FORMATS[name].write(sentence))
+        is_typed = not sentences and str(file or "-") == "-" and sys.stdin is not None and sys.stdin.isatty()
+        sys.stdout.writelines(format_parsed(parsed, words, name, is_interactive=is_typed))
         sys.stdout.flush()
     reader.report_changes()
     if reader.failures:
@@ -92,23 +93,25 @@ def _number_lines(source: str, lines: Iterable[bytes]) -> Iterator[tuple[int, st
 
 
 @dataclass(slots=True)
-class _SentenceAnnotator:
-    """Annotator of sentences that counts failures and normalized sentences."""
+class _SentenceReader:
+    """Parser of sentences that counts failures and normalized sentences."""
 
     lexicon: Lexicon
     strict: bool
     failures: list[str] = field(default_factory=list)
     changed_count: int = 0
 
-    def annotate_lines(self, lines: Iterable[tuple[int, str, bytes]]) -> Iterator[Sentence]:
+    def parse_lines(self, lines: Iterable[tuple[int, str, bytes]]) -> "Iterator[SentenceReading]":
         """Yield the sentences that can be parsed; report the others on stderr."""
+        from sentprobe.generator.bulk.parsed_records import SentenceReading
+
         for number, where, line in lines:
             try:
                 text = decode_line(line, number)
                 plain_text = text if self.strict else normalize_sentence(text)
-                sentence = annotate_text(plain_text, self.lexicon, id=f"s{number}")
+                clause = parse_once(plain_text, self.lexicon)
                 self.changed_count += plain_text != text
-                yield sentence
+                yield SentenceReading(number, plain_text, clause)
             except SentprobeError as error:
                 self.failures.append(f"{where}: {error}")
             else:

@@ -104,7 +104,8 @@ def run(
     ] = "cpu",
     where: opt.EngineOptions,
     jobs: Annotated[
-        int | None, opt.build_jobs_option("Default: one per core; with --threads N, one per N cores; on a GPU, one.")
+        int | None,
+        opt.build_jobs_option("Default: one per core, or per --threads N cores; one for little work or a GPU."),
     ] = None,
     threads: Annotated[
         int | None,
@@ -133,7 +134,9 @@ def run(
     from sentprobe.probes.runs.execution.word_source import parse_word_source
     from sentprobe.probes.runs.request.built_suites import build_failure_error
 
-    machines = where.find_machines(jobs=_choose_job_count(device, threads) if jobs is None else jobs)
+    machines = where.find_machines(
+        jobs=_choose_job_count(device, threads) if jobs is None else jobs, by_work=jobs is None
+    )
     specs = methods.resolve_encoders(parse_encoders(encoder or USUAL_ENCODERS))
     conditions = methods.find_conditions()
     words = None if probe_vectors is None else parse_word_source(probe_vectors)

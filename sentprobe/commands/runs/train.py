@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -20,9 +21,9 @@ from sentprobe.commands.shared.help import HelpfulCommand
 from sentprobe.commands.shared.interruption import describe_resumption, report_interruption
 from sentprobe.commands.shared.output_paths import OUTPUT_FOLDER
 from sentprobe.display.screen import print_text
-from sentprobe.errors import UsageError, format_count, format_message
+from sentprobe.errors import SentprobeError, UsageError, format_count, format_message
 from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
-from sentprobe.processes import check_count, limit_threads, make_workers, run_in_order
+from sentprobe.processes import check_count, limit_threads, make_workers
 from sentprobe.specs import check_distinct, choose_member
 
 if TYPE_CHECKING:
@@ -307,7 +308,10 @@ def _train_all(plans: "Sequence[TrainingPlan]", *, jobs: int, threads: int | Non
     with make_workers(jobs) as pool:
         assert pool is not None
         work = partial(train_encoder, threads=threads or 1, is_parallel=True)
-        yield from run_in_order(work, plans, pool=pool, max_waiting=len(plans))
+        try:
+            yield from pool.map(work, plans)
+        except BrokenProcessPool:
+            raise SentprobeError("a worker process was killed (out of memory?); fewer --jobs need less") from None
 
 
 def train_encoder(plan: "TrainingPlan", *, threads: int | None, is_parallel: bool = False) -> "TrainingReport":

@@ -144,7 +144,7 @@ EncodersOption = Annotated[
     typer.Option(
         "--encoder",
         "-e",
-        help="bow, bow:FILE, st:MODEL, ...; repeatable. Default: bow and bilstm-max.",
+        help="bow, bow:FILE, st:MODEL, ...; repeatable. Default: bow and bilstm-max?hidden=256.",
         autocompletion=completion.complete_encoder,
     ),
     INPUT_SPEC,
@@ -203,8 +203,8 @@ class EngineOptions:
         declare_option(MACHINE, "--scheduler", metavar="tcp://HOST:PORT", help="Address of a Dask scheduler."),
     ] = None
 
-    def find_machines(self, *, jobs: int) -> "EngineChoice":
-        """Return the machines of the work: *jobs* local processes, or a Dask cluster.
+    def find_machines(self, *, jobs: int, by_work: bool = False) -> "EngineChoice":
+        """Return the machines of the work: *jobs* local processes (fewer *by_work*), or a Dask cluster.
 
         Raises:
             UsageError: unknown engine; see also :class:`~sentprobe.engines.EngineChoice`.
@@ -212,7 +212,7 @@ class EngineOptions:
         from sentprobe.engines import EngineChoice, EngineName
 
         engine = choose_member(EngineName, self.engine, what="engine")
-        return EngineChoice(engine=engine, jobs=jobs, scheduler=self.scheduler)
+        return EngineChoice(engine=engine, jobs=jobs, scheduler=self.scheduler, by_work=by_work)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -239,11 +239,17 @@ def find_subject_path(site: ClauseSite, voice: Voice) -> str:
 
 
 class LayoutColumns:
-    """The columns of a layout by name, and the schematic sentence of each of its shapes."""
+    """The columns of a layout by name, and the schematic sentence of each of its shapes.
+
+    In a schematic sentence, the word itself stands for a column with one possible word.
+    """
 
     def __init__(self, layout: Layout, tables: WordTables, finite: FiniteTable) -> None:
         self._layout = layout
+        self._tables = tables
         self._pool = tables.pool
+        self._domains = {variable.name: sorted(variable.domain) for variable in layout.variables}
+        self._constants: dict[str, str] = {}
         self._finite = finite
         self._structural = [v for v in layout.variables if v.name.rpartition(".")[2] in _STRUCTURAL]
         self.columns: dict[str, Callable[[LayoutRows], NumberArray]] = {}
@@ -252,11 +258,12 @@ class LayoutColumns:
                 self._add_noun(variable.name.removesuffix("noun"))
         for site in layout.clauses:
             self._add_clause(site)
-        self._marks = {name: format_mark(i) for i, name in enumerate(self.columns, FIRST)}
+        self._marks = {name: format_mark(i) for i, name in enumerate(self.columns, FIRST)} | self._constants
 
     def _add_noun(self, path: str) -> None:
         self.columns[f"form:{path}noun"] = partial(LayoutRows.look_up_nouns, path=path)
         self.columns[f"form:{path}det"] = partial(LayoutRows.look_up_determiners, path=path)
+        self._keep_constant(f"form:{path}det", self._tables.det_forms[self._domains[f"{path}det"]])
         leaves = [find_variant_leaves(NounShape(n.value, "consonant", clause=False), 1)[0] for n in _NUMBERS]
         for field in ("tag", "feats"):
             self._add_by_number(f"{field}:{path}noun", path, [getattr(leaf, field) for leaf in leaves])
@@ -286,7 +293,17 @@ class LayoutColumns:
                 self._add_lookup(field, f"{site.owner}rel", f"rel_{field}s")
 
     def _add_lookup(self, field: str, slot: str, table: str) -> None:
-        self.columns[f"{field}:{slot}"] = partial(LayoutRows.look_up, table=table, name=slot)
+        name = f"{field}:{slot}"
+        self.columns[name] = partial(LayoutRows.look_up, table=table, name=slot)
+        is_cue = table == "negators"  # a positive clause has no cue
+        values = [value for value in self._domains[slot] if value or not is_cue]
+        self._keep_constant(name, getattr(self._tables, table)[values])
+
+    def _keep_constant(self, name: str, words: NumberArray) -> None:
+        """Keep the word of a column if all its possible words are the same."""
+        numbers = {*words.ravel().tolist()}
+        if len(numbers) == 1:
+            self._constants[name] = self._pool.strings[numbers.pop()]
 
     def compute_shape_keys(self, values: Mapping[str, NumberArray]) -> NumberArray:
         """Return the key of each row's shape."""

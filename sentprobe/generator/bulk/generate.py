@@ -30,7 +30,6 @@ def generate(
     choices: Choices | None = None,
     format: str | None = None,
     progress: bool = False,
-    jobs: int | None = 1,
 ) -> Space:
     """Write *n* annotated sentences to a file, as ``gen --out`` does; return their space.
 
@@ -39,8 +38,6 @@ def generate(
     - require, forbid: events in text notation, such as ``"help[past](agent: lawyer[pl])"``
     - require_word, forbid_word: lemmas
     - choices: fixed and varying features of the sentences
-    - jobs: number of processes; None chooses it by *n*. The file does not depend on it. Processes are
-      spawned, so a calling script needs an ``if __name__ == "__main__"`` guard
 
     Raises:
         UsageError: an argument is unknown or contradictory; the space has fewer sentences; the file cannot be written.
@@ -67,7 +64,7 @@ def generate(
         ),
     )
     with show_bars(show=progress) as reporter:
-        write_file(space, space.sample(n, seed=seed), out, format, reporter, jobs=jobs)
+        write_file(space, space.sample(n, seed=seed), out, format, reporter)
     return space
 
 

@@ -219,12 +219,9 @@ class Renderer:
         self._records = RecordStore(tables.pool, write, escape)
         self._decoder = Decoder(space, tables, [self._records])
 
-    def render_chunks(self, indices: IndexArray, start: int = 0) -> Iterator[tuple[int, str]]:
-        """Yield the records at *indices* in order, many at a time: how many records, and their text.
-
-        The first record is number *start*; ids count from s1.
-        """
-        for chunk in self._decoder.decode_chunks(indices, start):
+    def render_chunks(self, indices: IndexArray) -> Iterator[tuple[int, str]]:
+        """Yield the records at *indices* in order, many at a time: how many records, and their text."""
+        for chunk in self._decoder.decode_chunks(indices):
             table = np.array(self._records.build_strings(chunk), dtype=object)
             _, pieces = self._records.build_pieces(chunk)
             yield len(chunk), "".join(table[pieces].tolist())

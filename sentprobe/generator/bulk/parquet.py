@@ -218,21 +218,6 @@ def _sentence_to_row(sentence: Sentence) -> dict[str, Any]:
     return {**record, **record["tokens"], "event": format_event_json(sentence)}
 
 
-def serialize_table(table: Any) -> bytes:
-    """Return a table as bytes for another process; a pickle takes five times as long to read."""
-    sink = pa.BufferOutputStream()
-    options = pa.ipc.IpcWriteOptions(compression="lz4")  # many tables may wait
-    with pa.ipc.new_stream(sink, table.schema, options=options) as stream:
-        stream.write_table(table)
-    packed: bytes = sink.getvalue().to_pybytes()
-    return packed
-
-
-def deserialize_table(packed: bytes) -> Any:
-    """Return the table of :func:`serialize_table`'s bytes."""
-    return pa.ipc.open_stream(pa.BufferReader(packed)).read_all()
-
-
 def open_parquet(path: Path, kind: Any) -> Any:
     """Return a Parquet writer whose file has plain types, whatever their Arrow encoding."""
     return pq.ParquetWriter(

@@ -9,7 +9,7 @@ from typing import IO
 
 from sentprobe.disk.files import atomic_path, decode_lines
 from sentprobe.errors import FormatError, UsageError
-from sentprobe.generator.bulk.parallel_portions import generate_portions
+from sentprobe.generator.bulk.generation import Renderer
 from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.sentences.sentence_records import PARQUET, RECORD_FORMATS, find_record_format
 from sentprobe.generator.spaces.counting import IndexArray
@@ -17,58 +17,50 @@ from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import Lexicon
 from sentprobe.progress import Reporter, SilentReporter
 
+ROW_GROUP_SIZE = 32_768
+"""Number of rows of a Parquet row group."""
+
 
 def write_sentences(
-    space: Space, indices: IndexArray, out: IO[str], fmt: str, reporter: Reporter | None = None, *, jobs: int | None = 1
+    space: Space, indices: IndexArray, out: IO[str], fmt: str, reporter: Reporter | None = None
 ) -> None:
-    """Write the sentences of *space* at *indices* to a text stream in a record format.
-
-    *jobs* is the number of processes; with None, it follows from the number of sentences.
-    """
+    """Write the sentences of *space* at *indices* to a text stream in a record format."""
     reporter = reporter or SilentReporter()
     reporter.begin("generate", len(indices))
-    with generate_portions(space, indices, fmt, jobs=jobs) as results:
-        for count, records in results:
-            out.write(records)
-            reporter.advance(count)
+    form = RECORD_FORMATS[fmt]
+    for count, records in Renderer(space, form.write, escape=form.escape).render_chunks(indices):
+        out.write(records)
+        reporter.advance(count)
 
 
 def write_file(
-    space: Space,
-    indices: IndexArray,
-    path: Path | str,
-    fmt: str | None = None,
-    reporter: Reporter | None = None,
-    *,
-    jobs: int | None = 1,
+    space: Space, indices: IndexArray, path: Path | str, fmt: str | None = None, reporter: Reporter | None = None
 ) -> None:
     """Write sentences of *space* to a file; the default format follows from its suffix.
 
-    *jobs* is the number of processes; with None, it follows from the number of sentences.
-
     Raises:
-        UsageError: the format is unknown, the path cannot be written, or *jobs* is invalid.
-        SentprobeError: a process was killed.
+        UsageError: the format is unknown, or the path cannot be written.
     """
     path = Path(path)
     name = find_record_format(path.suffix, fmt)
     with atomic_path(path) as temporary:
         if name == PARQUET:
-            _write_row_groups(space, indices, temporary, reporter or SilentReporter(), jobs)
+            _write_row_groups(space, indices, temporary, reporter or SilentReporter())
         else:
             with _open_text(temporary) as out:
-                write_sentences(space, indices, out, name, reporter, jobs=jobs)
+                write_sentences(space, indices, out, name, reporter)
 
 
-def _write_row_groups(space: Space, indices: IndexArray, path: Path, reporter: Reporter, jobs: int | None) -> None:
-    from sentprobe.generator.bulk.parquet import build_schema, open_parquet
+def _write_row_groups(space: Space, indices: IndexArray, path: Path, reporter: Reporter) -> None:
+    from sentprobe.generator.bulk.parquet import TableMaker, build_schema, open_parquet
 
     reporter.begin("generate", len(indices))
-    table_schema = build_schema(space.count())
-    with generate_portions(space, indices, PARQUET, jobs=jobs) as results, open_parquet(path, table_schema) as writer:
-        for count, group in results:
+    tables = TableMaker(space)
+    with open_parquet(path, build_schema(space.count())) as writer:
+        for start in range(0, len(indices), ROW_GROUP_SIZE):
+            group = tables.build_row_group(indices[start : start + ROW_GROUP_SIZE], start)
             writer.write_table(group)
-            reporter.advance(count)
+            reporter.advance(len(group))
 
 
 def write_annotated(sentences: Iterable[Sentence], path: Path | str, fmt: str | None = None) -> None:

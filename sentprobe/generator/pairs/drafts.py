@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.pairs.replacements import ReplacementTables, find_replaced_kind
 from sentprobe.generator.spaces.constraints import Words
-from sentprobe.generator.spaces.layout import NEGATIONS, Layout, build_layout_event, make_layout
+from sentprobe.generator.spaces.layout import NEGATIONS, Layout, make_layout
 from sentprobe.generator.spaces.space import EventBatch
 from sentprobe.generator.spaces.templates import ClausePattern, find_pattern
 
@@ -45,12 +45,6 @@ class EventDraft:
         counts = tuple(self.adverbs[path] for path in paths)
         return make_layout(find_pattern(self.frame, where), counts, self.words, (ev.Negator.NOT,))
 
-    def build_event(self, row: int) -> ev.Event:
-        """Build the event that the columns describe in *row*."""
-        layout = self.build_layout()
-        values = {v.name: v.values[self.values[v.name][row]] for v in layout.variables}
-        return build_layout_event(values, layout)
-
 
 def draft_from_batch(
     batch: EventBatch, words: Words, *, replacements: ReplacementTables, salts: NDArray[np.uint64]
@@ -59,6 +53,12 @@ def draft_from_batch(
     pattern, sites = batch.layout.pattern, batch.layout.clauses
     adverbs = {site.path: site.adverbs for site in sites}
     return EventDraft(pattern.frame, dict(pattern.clauses), adverbs, batch.values, words, replacements, salts)
+
+
+def select_rows(draft: EventDraft, rows: NDArray[np.bool_] | NDArray[np.int64]) -> EventDraft:
+    """Return the events of a draft in these rows."""
+    values = {name: column[rows] for name, column in draft.values.items()}
+    return replace(draft, values=values, salts=draft.salts[rows])
 
 
 Edit: TypeAlias = Callable[[EventDraft, str], EventDraft]

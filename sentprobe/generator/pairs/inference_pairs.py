@@ -5,13 +5,16 @@ for pairs with the same hypothesis, and for pairs with the same two bags of word
 premise, only the hypothesis or only the two bags of words gets at most half of a group right.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
 from functools import partial
+from hashlib import blake2b
 from typing import ClassVar
 
+import numpy as np
+
 from sentprobe.errors import UsageError
+from sentprobe.generator.bulk.generation import PART_SIZE
 from sentprobe.generator.pairs import drafts
 from sentprobe.generator.pairs import triplets as tr
 from sentprobe.generator.pairs.contrasts import CONTRASTS
@@ -45,15 +48,6 @@ the lawyer that slept" contradicts it.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class NliColumns:
-    """Pairs as columns; the eight pairs of a group follow one another."""
-
-    premise: list[str]
-    hypothesis: list[str]
-    label: list[int]
-
-
 class NliSpace(tr.TripletSpace):
     """The groups of entailment pairs of a contrast over a vocabulary.
 
@@ -63,10 +57,10 @@ class NliSpace(tr.TripletSpace):
         UsageError: the contrast is not in NEUTRAL_CONTRASTS; see also :class:`~.TripletSpace`.
 
     >>> from sentprobe.lexicon import english
-    >>> pairs = NliSpace(english(), "role", templates=["transitive"]).sample_pairs(1, seed=1)
-    >>> pairs.premise[4], pairs.hypothesis[4]
+    >>> (pairs,) = NliSpace(english(), "role", templates=["transitive"]).iterate_pairs(1, seed=1)
+    >>> pairs["premise"][4], pairs["hypothesis"][4]
     ('the doctor is calling the lawyer', 'the lawyer is not being called by the doctor')
-    >>> NliLabel(pairs.label[4]).name
+    >>> NliLabel(pairs["label"][4]).name
     'CONTRADICTION'
     """
 
@@ -94,20 +88,21 @@ class NliSpace(tr.TripletSpace):
         """Return the exact number of groups."""
         return super().count() // 2
 
-    def sample_pairs(self, count: int, *, seed: int) -> NliColumns:
-        """Return the pairs of *count* different groups, group by group.
+    def iterate_pairs(self, count: int, *, seed: int) -> Iterator[dict[str, list[str] | list[int]]]:
+        """Yield premises, hypotheses and labels of *count* different groups, for some groups at a time.
 
         Raises:
             UsageError: *count* is not positive, larger than the space, or too large.
         """
         self.check_count(count)
-        groups: list[tuple[str, ...]] = []
         triplet_count = count
-        while len(groups) < count:
+        positions: list[int] = []
+        while len(positions) < count:
             triplets = self.sample_unchecked(min(triplet_count, super().count()), seed=seed)
-            groups = _deduplicate_groups([*zip(*_render_sentences(triplets), strict=True)])
+            positions = _find_distinct_groups(triplets)
             triplet_count *= 2
-        return _build_pairs(groups[:count])
+        for _, portion in triplets.select(np.array(positions[:count])).iterate_portions(PART_SIZE):
+            yield _build_pairs(zip(*_render_sentences(portion), strict=True))
 
     def _find_strata(self, pattern: Pattern) -> Iterator[tr.Stratum]:
         """Yield one stratum for each form of the positive, at one of the places of the contrast.
@@ -122,29 +117,40 @@ class NliSpace(tr.TripletSpace):
 
 def _render_sentences(triplets: tr.TripletSet) -> list[list[str]]:
     """Return six lists, which hold the two hypotheses and the four premises of each triplet."""
-    side_makers = (partial(triplets.build_draft, side=side) for side in (*_HYPOTHESES, *_PREMISES))
     negated_makers = (partial(_toggle_side_negation, triplets, side) for side in _PREMISES)
-    return tr.TripletRows(triplets, [*side_makers, *negated_makers]).render_texts()
+    return tr.TripletRows(triplets, [*_list_side_makers(triplets), *negated_makers]).render_texts()
+
+
+def _list_side_makers(triplets: tr.TripletSet) -> list[tr.SentenceMaker]:
+    return [partial(triplets.build_draft, side=side) for side in (*_HYPOTHESES, *_PREMISES)]
 
 
 def _toggle_side_negation(triplets: tr.TripletSet, side: tr.TripletSide, part: tr.TripletPart) -> drafts.EventDraft:
     return drafts.toggle_negation(triplets.build_draft(part, side=side), drafts.MAIN)
 
 
-def _deduplicate_groups(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Return one row of each group; rows that differ only in the order of the hypotheses are one group."""
-    row_by_group: dict[tuple[str, str], tuple[str, ...]] = {}
-    for row in rows:
-        anchor, hard, positive, negative, *_ = row
-        row_by_group.setdefault(min((anchor, positive), (hard, negative)), row)
-    return [*row_by_group.values()]
+def _find_distinct_groups(triplets: tr.TripletSet) -> list[int]:
+    """Return the position of the first triplet of each group; the order of the hypotheses does not matter."""
+    positions: list[int] = []
+    digests: set[bytes] = set()
+    for start, portion in triplets.iterate_portions(PART_SIZE):
+        columns = tr.TripletRows(portion, _list_side_makers(portion)).render_texts()
+        for position, (anchor, hard, positive, negative) in enumerate(zip(*columns, strict=True), start):
+            group = min((anchor, positive), (hard, negative))
+            digest = blake2b("\n".join(group).encode(), digest_size=16).digest()
+            if digest not in digests:
+                digests.add(digest)
+                positions.append(position)
+    return positions
 
 
-def _build_pairs(groups: Sequence[tuple[str, ...]]) -> NliColumns:
-    pairs = NliColumns([], [], [])
-    for anchor, hard, *premises in groups:
-        for premise, labels in zip(premises, _LABELS, strict=True):
-            pairs.premise.extend((premise, premise))
-            pairs.hypothesis.extend((anchor, hard))
-            pairs.label.extend(labels)
-    return pairs
+def _build_pairs(groups: Iterable[tuple[str, ...]]) -> dict[str, list[str] | list[int]]:
+    premises: list[str] = []
+    hypotheses: list[str] = []
+    labels: list[int] = []
+    for anchor, hard, *group_premises in groups:
+        for premise, premise_labels in zip(group_premises, _LABELS, strict=True):
+            premises += premise, premise
+            hypotheses += anchor, hard
+            labels += premise_labels
+    return {"premise": premises, "hypothesis": hypotheses, "label": labels}

@@ -1,22 +1,50 @@
-"""Files of training data: Parquet and JSONL with exactly the columns that a training loss expects."""
+"""Training data: Parquet and JSONL with exactly the columns that a training loss expects."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+import numpy as np
 
 from sentprobe.disk.files import atomic_path
 from sentprobe.errors import UsageError
-from sentprobe.generator.pairs.inference_pairs import NliColumns, NliLabel
+from sentprobe.generator.pairs.inference_pairs import NliLabel
 from sentprobe.generator.pairs.triplet_files import TripletFormat
+from sentprobe.generator.pairs.triplets import TripletRows, TripletSet, TripletSide
+
+COLUMNS = (TripletSide.ANCHOR, TripletSide.POSITIVE, TripletSide.NEGATIVE)
+"""The columns of training data, in the order that a training loss expects."""
+
+PORTION_SIZE = 32_768
+"""Number of triplets that are rendered at a time, and number of rows of a Parquet row group."""
 
 TrainingColumns: TypeAlias = Mapping[str, Sequence[str | int]]
 """The columns by name, in order."""
 
 
-def nli_to_columns(pairs: NliColumns) -> TrainingColumns:
-    """Return pairs as columns."""
-    return {"premise": pairs.premise, "hypothesis": pairs.hypothesis, "label": pairs.label}
+def iterate_training_columns(triplets: TripletSet) -> Iterator[dict[str, list[str]]]:
+    """Yield anchor, positive and negative of each triplet as columns, for some triplets at a time.
+
+    A random half of the negatives is in the positive's form, the other half in the anchor's.
+
+    >>> from sentprobe.generator.pairs.triplets import TripletSpace
+    >>> from sentprobe.lexicon import english
+    >>> space = TripletSpace(english(), "role", templates=["transitive"])
+    >>> (columns,) = iterate_training_columns(space.sample(1, seed=1))
+    >>> for name, (text,) in columns.items():
+    ...     print(f"{name}: {text}")
+    anchor: the lawyer is not being called by the doctor
+    positive: the doctor is not calling the lawyer
+    negative: the lawyer is not calling the doctor
+    """
+    order = np.random.default_rng((triplets.seed, 2)).permutation(len(triplets))
+    for start, portion in triplets.iterate_portions(PORTION_SIZE):
+        anchors, positives, *negatives = TripletRows(portion).render_texts()
+        kinds = (order[start : start + len(portion)] % 2).tolist()
+        chosen = [pair[kind] for pair, kind in zip(zip(*negatives, strict=True), kinds, strict=True)]
+        yield dict(zip(map(str, COLUMNS), (anchors, positives, chosen), strict=True))
 
 
 def check_training_format(triplet_format: TripletFormat) -> None:
@@ -25,34 +53,44 @@ def check_training_format(triplet_format: TripletFormat) -> None:
         raise UsageError("--format blimp is minimal pairs; --for training writes jsonl or parquet")
 
 
-def format_training_lines(columns: TrainingColumns) -> Iterator[str]:
+def format_training_lines(portions: Iterable[TrainingColumns]) -> Iterator[str]:
     """Yield a line of JSON for each row."""
-    for row in zip(*columns.values(), strict=True):
-        fields = dict(zip(columns, row, strict=True))
-        yield json.dumps(fields, ensure_ascii=False, separators=(",", ":")) + "\n"
+    for columns in portions:
+        for row in zip(*columns.values(), strict=True):
+            fields = dict(zip(columns, row, strict=True))
+            yield json.dumps(fields, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
-def write_training_data(columns: TrainingColumns, path: Path, triplet_format: TripletFormat) -> None:
-    """Write training data to a file.
+def write_training_data(portions: Iterable[TrainingColumns], path: Path, triplet_format: TripletFormat) -> None:
+    """Write training data to a file; in Parquet, each portion is a row group.
 
     Raises:
         UsageError: the path cannot be written.
     """
     with atomic_path(path) as temporary:
         if triplet_format is TripletFormat.PARQUET:
-            _write_parquet(columns, temporary)
+            _write_parquet(portions, temporary)
         else:
             with temporary.open("w", encoding="utf-8", newline="\n") as out:
-                out.writelines(format_training_lines(columns))
+                out.writelines(format_training_lines(portions))
 
 
-def _write_parquet(columns: TrainingColumns, path: Path) -> None:
-    import pyarrow as pa
+def _write_parquet(portions: Iterable[TrainingColumns], path: Path) -> None:
     import pyarrow.parquet as pq
+
+    tables = map(_build_table, portions)
+    first = next(tables)
+    with pq.ParquetWriter(path, first.schema, compression="zstd") as writer:
+        for table in chain([first], tables):
+            writer.write_table(table)
+
+
+def _build_table(columns: TrainingColumns) -> Any:
+    import pyarrow as pa
 
     table = pa.table({name: pa.array(column) for name, column in columns.items()})
     metadata = {"huggingface": json.dumps({"info": {"features": _describe_features(columns)}})}
-    pq.write_table(table.replace_schema_metadata(metadata), path, compression="zstd")
+    return table.replace_schema_metadata(metadata)
 
 
 def _describe_features(columns: TrainingColumns) -> dict[str, object]:

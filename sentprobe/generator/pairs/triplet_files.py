@@ -1,21 +1,22 @@
 """Files of triplets: JSONL and Parquet with annotation, or minimal pairs with BLiMP's fields."""
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sentprobe.disk.files import atomic_path
 from sentprobe.errors import UsageError
-from sentprobe.generator.bulk.generation import PART_SIZE, Renderer
+from sentprobe.generator.bulk.generation import PART_SIZE
 from sentprobe.generator.pairs.drafts import MAIN
+from sentprobe.generator.pairs.row_renderer import RowRenderer, RowSource
 from sentprobe.generator.pairs.triplets import SIDES, Stratum, TripletRows, TripletSet, TripletSide
+from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.sentences.sentence_records import json_escape, write_json
 from sentprobe.specs import choose_member
 
@@ -27,6 +28,9 @@ class TripletFormat(StrEnum):
     PARQUET = "parquet"
     BLIMP = "blimp"
 
+
+LINES_SIZE = 2_048
+"""Number of triplets whose lines are rendered at a time."""
 
 FORMATS_BY_SUFFIX = {".jsonl": TripletFormat.JSONL, ".parquet": TripletFormat.PARQUET}
 
@@ -96,61 +100,73 @@ def write_triplets(triplets: TripletSet, path: Path, triplet_format: TripletForm
 
 def format_triplet_lines(triplets: TripletSet, triplet_format: TripletFormat) -> Iterator[str]:
     """Yield a line of JSON for each triplet."""
-    texts = {side: triplets.render_texts(side) for side in SIDES}
-    records = _render_annotations(triplets)
-    for place, fact in enumerate(_describe_triplets(triplets)):
-        sentences = {side: texts[side][place] for side in SIDES}
-        annotated = {side: records[number][place] for number, side in enumerate(SIDES)}
-        yield _LINE_WRITERS[triplet_format](fact, sentences, annotated)
+    space = triplets.space
+    # Escaped words contain no line breaks or tabs.
+    renderer = RowRenderer(space.lexicon, space.words, _format_record, json_escape)
+    for first, portion in triplets.iterate_portions(LINES_SIZE):
+        columns = renderer.render_columns(TripletRows(portion), len(SIDES))
+        facts = _describe_triplets(portion, first)
+        for place, (fact, *records) in enumerate(zip(facts, *columns, strict=True), first + 1):
+            sentences = {
+                side: _SentenceJson(place + number * len(triplets), *record.split("\t"))
+                for number, (side, record) in enumerate(zip(SIDES, records, strict=True))
+            }
+            yield _LINE_WRITERS[triplet_format](fact, sentences)
 
 
-def _describe_triplets(triplets: TripletSet) -> list[TripletMetadata]:
-    name = triplets.space.contrast.name
-    return [describe_triplet(number, name, stratum) for number, stratum in enumerate(triplets.list_strata(), 1)]
+class _SentenceJson(NamedTuple):
+    """The number of a sentence, its text as a JSON string, and its JSON record without the id."""
+
+    number: int
+    text: str
+    fields: str
 
 
-def _render_annotations(triplets: TripletSet) -> list[list[str]]:
-    renderer = Renderer(TripletRows(triplets), lambda s: write_json(replace(s, index=None)), escape=json_escape)
-    rows = np.arange(len(triplets) * len(SIDES))
-    # Escaped words contain no line breaks, so each line is a record.
-    lines = "".join(text for _, text in renderer.render_chunks(rows)).split("\n")
-    return [lines[first : first + len(triplets)] for first in range(0, len(rows), len(triplets))]
+def _format_record(sentence: Sentence) -> str:
+    text = json.dumps(sentence.text, ensure_ascii=False)
+    record = write_json(replace(sentence, id="", index=None))
+    return f"{text}\t{record.removeprefix(_NO_ID).rstrip()}"
 
 
-def _format_full_line(
-    facts: TripletMetadata, texts: Mapping[TripletSide, str], records: Mapping[TripletSide, str]
-) -> str:
-    sentences = {side.value: text for side, text in texts.items()}
-    return _format_line(facts.to_json() | sentences, records.items())
+_NO_ID = '{"id":"",'
 
 
-def _format_blimp_line(
-    facts: TripletMetadata, texts: Mapping[TripletSide, str], records: Mapping[TripletSide, str]
-) -> str:
+def _describe_triplets(portion: TripletSet, first: int) -> list[TripletMetadata]:
+    name = portion.space.contrast.name
+    return [describe_triplet(number, name, stratum) for number, stratum in enumerate(portion.list_strata(), first + 1)]
+
+
+def _format_full_line(facts: TripletMetadata, sentences: Mapping[TripletSide, _SentenceJson]) -> str:
+    texts = (f'"{side}":{sentence.text}' for side, sentence in sentences.items())
+    return _format_line([_format_members(facts.to_json()), *texts], sentences)
+
+
+def _format_blimp_line(facts: TripletMetadata, sentences: Mapping[TripletSide, _SentenceJson]) -> str:
     """Format a minimal pair: the positive is good; the negative in the positive's form is bad."""
-    good, bad = texts[TripletSide.POSITIVE], texts[TripletSide.NEGATIVE]
+    good, bad = sentences[TripletSide.POSITIVE], sentences[TripletSide.NEGATIVE]
     fields = {
-        "sentence_good": good,
-        "sentence_bad": bad,
         "field": "semantics",
         "linguistics_term": facts.contrast,
         "UID": f"{facts.contrast}_{facts.structure}",
         "simple_LM_method": False,
         "one_prefix_method": False,
         "two_prefix_method": False,
-        "lexically_identical": Counter(good.split()) == Counter(bad.split()),
+        "lexically_identical": sorted(good.text[1:-1].split()) == sorted(bad.text[1:-1].split()),
         "pairID": facts.id.rpartition("-")[2],
-        "anchor": texts[TripletSide.ANCHOR],
     }
-    pair_records = (("good", records[TripletSide.POSITIVE]), ("bad", records[TripletSide.NEGATIVE]))
-    return _format_line(fields, pair_records)
+    members = [f'"sentence_good":{good.text}', f'"sentence_bad":{bad.text}', _format_members(fields)]
+    members.append(f'"anchor":{sentences[TripletSide.ANCHOR].text}')
+    return _format_line(members, {"good": good, "bad": bad})
 
 
-def _format_line(fields: Mapping[str, object], records: Iterable[tuple[str, str]]) -> str:
-    """Return a line of JSON with *fields* and, as the annotation, *records* in JSON."""
-    head = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
-    annotation = ",".join(f'"{name}":{record}' for name, record in records)
-    return f'{head[:-1]},"annotation":{{{annotation}}}}}\n'
+def _format_members(fields: Mapping[str, object]) -> str:
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))[1:-1]
+
+
+def _format_line(members: Iterable[str], sentences: Mapping[Any, _SentenceJson]) -> str:
+    """Return a line of JSON with *members* and, as the annotation, the records of *sentences*."""
+    annotation = ",".join(f'"{name}":{{"id":"s{s.number}",{s.fields}' for name, s in sentences.items())
+    return f'{{{",".join(members)},"annotation":{{{annotation}}}}}\n'
 
 
 _LINE_WRITERS = {TripletFormat.JSONL: _format_full_line, TripletFormat.BLIMP: _format_blimp_line}
@@ -171,13 +187,14 @@ def _build_parquet_tables(triplets: TripletSet) -> Iterator[Any]:
 
     from sentprobe.generator.bulk.parquet import TableMaker
 
-    maker = TableMaker(TripletRows(triplets))
-    facts = pa.Table.from_pylist([triplet.to_json() for triplet in _describe_triplets(triplets)])
-    for start in range(0, len(triplets), PART_SIZE):
-        rows = np.arange(start, min(start + PART_SIZE, len(triplets)))
-        sides = [_build_side_array(maker, rows + number * len(triplets)) for number in range(len(SIDES))]
+    source = RowSource(triplets.space.lexicon, triplets.space.words)
+    maker = TableMaker(source)
+    for first, portion in triplets.iterate_portions(PART_SIZE):
+        source.rows = TripletRows(portion)
+        rows = np.arange(len(portion))
+        sides = [_build_side_array(maker, rows + number * len(portion)) for number in range(len(SIDES))]
         annotation = pa.StructArray.from_arrays(sides, names=[*SIDES])
-        table = facts.slice(start, len(rows))
+        table = pa.Table.from_pylist([triplet.to_json() for triplet in _describe_triplets(portion, first)])
         for side, column in zip(SIDES, sides, strict=True):
             table = table.append_column(side.value, column.field("text"))
         yield table.append_column("annotation", annotation)

@@ -5,19 +5,17 @@ in the positive. Samples are spread evenly over the strata.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from itertools import chain, combinations
 from random import Random
-from threading import Lock
 from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.errors import UsageError
-from sentprobe.generator.bulk.generation import Renderer
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.pairs import contrasts, drafts
 from sentprobe.generator.pairs.replacements import (
@@ -26,8 +24,9 @@ from sentprobe.generator.pairs.replacements import (
     build_replacements,
     find_irreplaceable_words,
 )
+from sentprobe.generator.pairs.row_renderer import make_text_renderer
 from sentprobe.generator.spaces.constraints import Choices, Constraints, Words, choose_words
-from sentprobe.generator.spaces.counting import IndexArray, sample_distinct
+from sentprobe.generator.spaces.counting import IndexArray, divide_evenly, sample_distinct
 from sentprobe.generator.spaces.held_out_words import SplitSide
 from sentprobe.generator.spaces.layout import make_layout
 from sentprobe.generator.spaces.space import MAX_SENTENCES, EventBatch, Space, join_batches
@@ -279,21 +278,6 @@ def _choose_words(lexicon: Lexicon, vocabulary: str) -> Words:
     return words
 
 
-def divide_evenly(count: int, sizes: Sequence[int], rng: Random) -> list[int]:
-    """Divide *count* into shares that are as equal as *sizes* allow; random shares get the remainder.
-
-    >>> divide_evenly(10, [2, 100, 100], Random(0))
-    [2, 4, 4]
-    """
-    shares, remaining = [0] * len(sizes), count
-    order = rng.sample(range(len(sizes)), len(sizes))
-    order.sort(key=sizes.__getitem__)  # stable: ties stay in random order
-    for served, place in enumerate(order):
-        shares[place] = min(sizes[place], remaining // (len(sizes) - served))
-        remaining -= shares[place]
-    return shares
-
-
 def compute_salts(numbers: IndexArray, seed: int) -> NDArray[np.uint64]:
     """Return a pseudo-random number for each index, given the seed (SplitMix64)."""
     low = np.array([int(number) & (2**64 - 1) for number in numbers.tolist()], dtype=np.uint64)
@@ -320,6 +304,34 @@ class TripletSet:
     def _texts(self) -> list[list[str]]:
         return TripletRows(self).render_texts()
 
+    def iterate_portions(self, size: int) -> Iterator[tuple[int, "TripletSet"]]:
+        """Yield *size* consecutive triplets at a time, after the position of the first."""
+        orders = [np.argsort(part.positions) for part in self.parts]
+        for start in range(0, len(self), size):
+            positions = np.arange(start, min(start + size, len(self)))
+            rows = [
+                order[slice(*np.searchsorted(part.positions, (start, start + size), sorter=order))]
+                for part, order in zip(self.parts, orders, strict=True)
+            ]
+            yield start, self._take_rows(rows, positions)
+
+    def select(self, positions: NDArray[np.int64]) -> "TripletSet":
+        """Return the triplets at ascending positions, numbered from 0."""
+        rows = [np.flatnonzero(np.isin(part.positions, positions)) for part in self.parts]
+        return self._take_rows(rows, positions)
+
+    def _take_rows(self, rows_by_part: Sequence[NDArray[np.int64]], positions: NDArray[np.int64]) -> "TripletSet":
+        parts = tuple(
+            replace(
+                part,
+                positions=np.searchsorted(positions, part.positions[rows]),
+                anchors=drafts.select_rows(part.anchors, rows),
+            )
+            for part, rows in zip(self.parts, rows_by_part, strict=True)
+            if len(rows)
+        )
+        return TripletSet(self.space, parts, len(positions), self.seed)
+
     def render_texts(self, side: TripletSide) -> list[str]:
         """Return the sentences of one side, in the order of the triplets."""
         return self._texts[SIDES.index(side)]
@@ -339,14 +351,6 @@ class TripletSet:
             for place, words in zip(part.positions.tolist(), _find_content_words(part.anchors), strict=True):
                 units[place] = keys.setdefault(words, len(keys))
         return units
-
-    def build_events(self, side: TripletSide) -> list[ev.Event]:
-        """Return the events of one side, in the order of the triplets."""
-        events_by_position: dict[int, ev.Event] = {}
-        for part in self.parts:
-            draft = self.build_draft(part, side=side)
-            events_by_position |= {place: draft.build_event(row) for row, place in enumerate(part.positions.tolist())}
-        return [events_by_position[place] for place in range(len(self))]
 
     def build_draft(self, part: TripletPart, *, side: TripletSide) -> drafts.EventDraft:
         """Return the events of one side (such as the positives) of a part."""
@@ -387,9 +391,7 @@ class TripletRows:
 
     def render_texts(self) -> list[list[str]]:
         """Return the sentences of each column, in the order of the triplets."""
-        lines = _make_text_writer(self.lexicon, self.words).render_lines(self)
-        step = len(self._triplets)
-        return [lines[first : first + step] for first in range(0, self.count(), step)]
+        return make_text_renderer(self.lexicon, self.words).render_columns(self, len(self._columns))
 
     def batches(self, indices: IndexArray) -> Iterator[EventBatch]:
         """Yield the values of the sentences of these rows."""
@@ -407,34 +409,3 @@ class TripletRows:
                     batch = EventBatch(draft.build_layout(), output_rows[is_requested], values)
                     batches_by_layout.setdefault(id(batch.layout), []).append(batch)
         yield from map(join_batches, batches_by_layout.values())
-
-
-class _TextWriter:
-    """Renders rows of triplets as text; caches the sentence shapes for later rows over the same words."""
-
-    def __init__(self, lexicon: Lexicon, words: Words) -> None:
-        self.lexicon = lexicon
-        self.words = words
-        self._rows: TripletRows | None = None
-        self._lock = Lock()
-        self._renderer = Renderer(self, lambda sentence: f"{sentence.text}\n")
-
-    def render_lines(self, rows: TripletRows) -> list[str]:
-        with self._lock:  # threads share a writer
-            self._rows = rows
-            try:
-                chunks = self._renderer.render_chunks(np.arange(rows.count()))
-                return "".join(text for _, text in chunks).split("\n")
-            finally:
-                self._rows = None
-
-    def count(self) -> int:
-        return self._rows.count() if self._rows else 0
-
-    def batches(self, indices: IndexArray) -> Iterator[EventBatch]:
-        yield from self._rows.batches(indices) if self._rows else ()
-
-
-@lru_cache(maxsize=4)
-def _make_text_writer(lexicon: Lexicon, words: Words) -> _TextWriter:
-    return _TextWriter(lexicon, words)

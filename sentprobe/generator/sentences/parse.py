@@ -4,34 +4,41 @@ The shapes of clauses, which the grammar derived, are merged into a trie, so tha
 shapes. The parser calls itself for constituents inside a clause. The result equals that of NLTK's chart parser.
 """
 
-from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, field, replace
-from functools import cache
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 from sentprobe.errors import SentprobeError
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.sentences.realize import choose_determiner_form
 from sentprobe.grammars import shapes
 from sentprobe.grammars.derivation import Leaf
-from sentprobe.lexicon import Form, Kind, Lexicon, Word
-
-
-@dataclass(frozen=True, slots=True)
-class TrieNeed:
-    """The input that a step of the trie consumes: a function word, an inflected form or a constituent."""
-
-    category: str
-    """"word", "form", "NP", "ADVP" or "link"."""
-    name: str
-    number: str = ""
+from sentprobe.lexicon import Form, Kind, Lexicon
 
 
 @dataclass(slots=True)
 class Trie:
-    """A node of the trie: the next node for each input, and the shapes that end at this node."""
+    """A node of the trie: the next node for each input, and the shapes that end at this node.
 
-    steps: dict[TrieNeed, "Trie"] = field(default_factory=dict)
+    ``tokens`` holds the nodes by function word, by form and frame of a verb ("VBD transitive"), or by RELATIVIZER.
+    ``phrases`` holds the nodes by role and grammatical number of a noun phrase ("" accepts both numbers). ``adverbs``
+    holds at most the node after a list of adverbs. A step is its number among the steps of the node, and the next node.
+    """
+
+    tokens: dict[str, tuple[int, "Trie"]] = field(default_factory=dict)
+    phrases: dict[tuple[str, str], tuple[int, "Trie"]] = field(default_factory=dict)
+    adverbs: list[tuple[int, "Trie"]] = field(default_factory=list)
     ends: list[shapes.ClauseShape] = field(default_factory=list)
+
+    def make_step(self) -> tuple[int, "Trie"]:
+        """Return a new step, to be added to this node."""
+        return len(self.tokens) + len(self.phrases) + len(self.adverbs), Trie()
+
+
+RELATIVIZER = "a relativizer"
+"""The input for a relativizer; function words have no spaces."""
 
 
 @cache
@@ -50,17 +57,18 @@ def load_english_tries() -> tuple[Trie, dict[str, Trie]]:
 def _insert_shape(trie: Trie, shape: shapes.ClauseShape) -> None:
     for item in shapes.load_english_shapes().find_items(shape):
         content = item.content
-        if not isinstance(content, Leaf):
-            is_subject = content.name == shapes.find_subject_role(shape.voice)
-            need = TrieNeed(content.category, content.name, shape.number if is_subject else "")
-        elif content.lemma == shapes.VERB:
-            need = TrieNeed("form", content.form, shape.frame)
-        elif content.lemma == shapes.RELATIVIZER:
-            need = TrieNeed("link", "")
-        else:
+        if isinstance(content, Leaf):
             assert content.lemma != shapes.ADVERB
-            need = TrieNeed("word", content.form)
-        trie = trie.steps.setdefault(need, Trie())
+            name = f"{content.form} {shape.frame}" if content.lemma == shapes.VERB else content.form
+            name = RELATIVIZER if content.lemma == shapes.RELATIVIZER else name
+            _, trie = trie.tokens.setdefault(name, trie.make_step())
+        elif content.category == "ADVP":
+            trie.adverbs = trie.adverbs or [trie.make_step()]
+            _, trie = trie.adverbs[0]
+        else:
+            is_subject = content.name == shapes.find_subject_role(shape.voice)
+            key = content.name, shape.number if is_subject else ""
+            _, trie = trie.phrases.setdefault(key, trie.make_step())
     trie.ends.append(shape)
 
 
@@ -85,14 +93,23 @@ class ParseError(SentprobeError):
         self.position = position
 
 
-@dataclass(frozen=True, slots=True)
-class _Match:
-    """The words and participants that a walk has collected so far."""
+class ParsedPhrase(NamedTuple):
+    """The lemmas of a noun phrase, its grammatical number, and its relative clause."""
 
-    verb: str = ""
-    adverbs: tuple[str, ...] = ()
-    link: str | None = None
-    people: tuple[tuple[str, ev.Participant], ...] = ()
+    noun: str
+    number: str
+    determiner: str
+    clause: "ParsedClause | None"
+
+
+class ParsedClause(NamedTuple):
+    """The shape of a clause, its lemmas, and its noun phrases with their roles: an event that is not yet built."""
+
+    shape: shapes.ClauseShape
+    verb: str
+    adverbs: tuple[str, ...]
+    relativizer: str
+    phrases: tuple[tuple[str, ParsedPhrase], ...]
 
 
 def parse(sentence: str, lexicon: Lexicon) -> tuple[ev.Event, ...]:
@@ -102,25 +119,68 @@ def parse(sentence: str, lexicon: Lexicon) -> tuple[ev.Event, ...]:
         ParseError: the grammar does not cover the sentence; the message gives the token at which parsing stopped and
             the expected words.
     """
-    tokens = sentence.split()
-    main, relative = load_english_tries()
-    parser = _Parser([lexicon.find(token) for token in tokens], tokens, relative)
-    events = [event for end, event, _ in parser.walk_trie(main, 0, _Match()) if parser.is_at_end(end)]
-    if not events:
-        raise _build_error(parser, lexicon)
-    return tuple(dict.fromkeys(events))
+    return tuple(dict.fromkeys(map(build_event, parse_clauses(sentence, lexicon))))
 
 
-def classify_token(token: str, lexicon: Lexicon) -> Hashable:
-    """Return the grammatical key of a token; if the tokens of two sentences have equal keys, only lemmas differ.
+def parse_once(sentence: str, lexicon: Lexicon) -> ParsedClause:
+    """Return the only reading of a sentence.
 
-    >>> from sentprobe.lexicon import english
-    >>> keys = [classify_token(form, english()) for form in ("sleeps", "runs", "the")]
-    >>> keys[0] == keys[1], keys[0] == keys[2]
-    (True, False)
+    Raises:
+        ParseError: the grammar does not cover the sentence.
+        SentprobeError: the sentence is ambiguous.
     """
-    readings = tuple((word.kind, form, word.vowel) for word, form in lexicon.find(token))
-    return readings if readings and token not in _find_function_words() else (token, readings)
+    clauses = parse_clauses(sentence, lexicon)
+    if len(clauses) > 1:
+        events = {build_event(clause) for clause in clauses}
+        if len(events) > 1:
+            raise SentprobeError(f"the sentence has {len(events)} readings, not one")
+    return clauses[0]
+
+
+def parse_clauses(sentence: str, lexicon: Lexicon) -> list[ParsedClause]:
+    """Return all derivations of a sentence, at least one.
+
+    Raises:
+        ParseError: the grammar does not cover the sentence.
+    """
+    tokens = sentence.split()
+    clauses = _Parser(tokens, lexicon).parse_main_clauses()
+    if not clauses:
+        parser = _Parser(tokens, lexicon, expected=set())
+        parser.parse_main_clauses()
+        raise _build_error(parser, lexicon)
+    return clauses
+
+
+def build_event(clause: ParsedClause) -> ev.Event:
+    """Return the event of a derivation."""
+    arguments: dict[str, Any] = {role: _build_participant(phrase) for role, phrase in clause.phrases}
+    if clause.shape.gap:
+        arguments[clause.shape.gap] = ev.GAP
+    return ev.Event(predicate=clause.verb, adverbs=clause.adverbs, **_find_features(clause.shape), **arguments)
+
+
+@cache
+def _find_features(shape: shapes.ClauseShape) -> Mapping[str, Any]:
+    is_positive = shape.negation == shapes.POSITIVE
+    return {
+        "frame": ev.Frame(shape.frame),
+        "voice": ev.Voice(shape.voice),
+        "tense": ev.Tense(shape.tense),
+        "aspect": ev.Aspect(shape.aspect),
+        "polarity": ev.Polarity.POSITIVE if is_positive else ev.Polarity.NEGATIVE,
+        "negator": None if is_positive else ev.Negator(shape.negation),
+    }
+
+
+_NUMBERS = {number.value: number for number in ev.Number}
+
+
+def _build_participant(phrase: ParsedPhrase) -> ev.Participant:
+    clause: ev.RelativeClause | ev.Bare = ev.BARE
+    if phrase.clause is not None:
+        clause = ev.RelativeClause(relativizer=phrase.clause.relativizer, event=build_event(phrase.clause))
+    return ev.Participant(noun=phrase.noun, number=_NUMBERS[phrase.number], determiner=phrase.determiner, clause=clause)
 
 
 def normalize_sentence(sentence: str) -> str:
@@ -134,7 +194,7 @@ def normalize_sentence(sentence: str) -> str:
 
 def _build_error(parser: "_Parser", lexicon: Lexicon) -> ParseError:
     at = parser.furthest
-    expected = " or ".join(sorted(parser.expected)) or "the end of the sentence"
+    expected = " or ".join(sorted(parser.expected or ())) or "the end of the sentence"
     if at >= len(parser.tokens):
         return ParseError(f"the sentence ends after token {at}, expected {expected}", position=at + 1)
     token = parser.tokens[at]
@@ -153,142 +213,162 @@ def _find_function_words() -> frozenset[str]:
     )
 
 
-@dataclass(slots=True)
+class _TokenReadings(NamedTuple):
+    """The readings of a token.
+
+    ``inputs`` holds inputs of a trie, each with the lemma of a verb or of a relativizer. ``determiners`` holds lemmas
+    and forms. ``nouns`` holds lemmas, grammatical numbers and the forms of the determiners that go with them.
+    """
+
+    text: str
+    inputs: tuple[tuple[str, str, str], ...] = ()
+    determiners: tuple[tuple[str, Form], ...] = ()
+    nouns: tuple[tuple[str, str, Form], ...] = ()
+    adverbs: tuple[str, ...] = ()
+
+
+_END = _TokenReadings("")
+
+
+@lru_cache(maxsize=16_384)
+def _find_readings(token: str, lexicon: Lexicon) -> _TokenReadings:
+    inputs, determiners, nouns, adverbs = [(token, "", "")], [], [], []
+    for word, form in lexicon.find(token):
+        if word.kind is Kind.NOUN:
+            number = ev.Number.SINGULAR if form is Form.NN else ev.Number.PLURAL
+            nouns.append((word.lemma, number.value, choose_determiner_form(number.value, vowel=word.vowel)))
+        elif word.kind is Kind.DETERMINER:
+            determiners.append((word.lemma, form))
+        elif word.kind is Kind.ADVERB:
+            adverbs.append(word.lemma)
+        elif word.kind is Kind.RELATIVIZER:
+            inputs.append((RELATIVIZER, "", word.lemma))
+        else:
+            inputs.append((f"{form.value} {word.kind.value}", word.lemma, ""))
+    return _TokenReadings(token, tuple(inputs), tuple(determiners), tuple(nouns), tuple(adverbs))
+
+
+_Match = tuple[str, tuple[str, ...], str, tuple[tuple[str, ParsedPhrase], ...]]
+"""The verb, adverbs, relativizer and noun phrases that a walk has collected so far."""
+
+_NOTHING: _Match = ("", (), "", ())
+
+_Step = tuple[int, Trie, int, _Match]
+"""The number of a step among those of its node, the next node, the end of the input, and the match so far."""
+
+
 class _Parser:
-    """A recursive-descent parser along the tries."""
+    """A recursive-descent parser along the tries; with *expected*, it collects the inputs that it lacks."""
 
-    readings: list[tuple[tuple[Word, Form], ...]]
-    tokens: list[str]
-    relative: dict[str, Trie]
-    phrases: dict[int, list[tuple[int, ev.Participant]]] = field(default_factory=dict)
-    furthest: int = 0
-    depth: int = 0
-    expected: set[str] = field(default_factory=set)
+    def __init__(self, tokens: list[str], lexicon: Lexicon, expected: set[str] | None = None) -> None:
+        self.tokens = tokens
+        self.expected = expected
+        self.furthest = 0
+        self._main, self._relative = load_english_tries()
+        self._readings = [*(_find_readings(token, lexicon) for token in tokens), _END, _END]
+        self._phrases: dict[int, list[tuple[int, ParsedPhrase]]] = {}
+        self._depth = 0
 
-    def record_failure(self, position: int, expected: str) -> None:
+    def parse_main_clauses(self) -> list[ParsedClause]:
+        """Return the clauses that reach the end of the sentence."""
+        ends: list[tuple[int, ParsedClause]] = []
+        self._walk_trie(self._main, 0, _NOTHING, ends)
+        for end, _ in ends:
+            if end < len(self.tokens):
+                self._record_failure(end, "the end of the sentence")
+        return [clause for end, clause in ends if end == len(self.tokens)]
+
+    def _record_failure(self, position: int, expected: str) -> None:
+        if self.expected is None:
+            return
         if position > self.furthest:
             self.furthest = position
             self.expected.clear()
         if position == self.furthest:
             self.expected.add(expected)
 
-    def is_at_end(self, position: int) -> bool:
-        if position < len(self.tokens):
-            self.record_failure(position, "the end of the sentence")
-            return False
-        return True
+    def _walk_trie(self, node: Trie, at: int, match: _Match, ends: list[tuple[int, ParsedClause]]) -> None:
+        """Add the clauses that begin at *at*, each with its end, to *ends*."""
+        while True:
+            for shape in node.ends:
+                ends.append((at, ParsedClause(shape, *match)))
+            steps = self._find_steps(node, at, match)
+            if len(steps) != 1:
+                break
+            _, node, at, match = steps[0]
+        for _, below, end, extended in sorted(steps, key=itemgetter(0)):
+            self._walk_trie(below, end, extended, ends)
 
-    def walk_trie(self, trie: Trie, at: int, match: _Match) -> Iterator[tuple[int, ev.Event, str | None]]:
-        """Yield the ends, events and relativizers of the clauses that begin at *at*."""
-        for shape in trie.ends:
-            yield at, _build_event(shape, match), match.link
-        for need, below in trie.steps.items():
-            for end, extended in self._match_need(need, at, match):
-                yield from self.walk_trie(below, end, extended)
+    def _find_steps(self, node: Trie, at: int, match: _Match) -> list[_Step]:
+        """Return the steps that the input at *at* allows."""
+        verb, adverbs, relativizer, phrases = match
+        steps: list[_Step] = []
+        for name, verb_lemma, link_lemma in self._readings[at].inputs:
+            step = node.tokens.get(name)
+            if step is not None:
+                extended = verb_lemma or verb, adverbs, link_lemma or relativizer, phrases
+                steps.append((*step, at + 1, extended))
+        if node.adverbs or node.phrases:
+            steps += self._find_constituent_steps(node, at, match)
+        if self.expected is not None:
+            inputs = {name for name, _, _ in self._readings[at].inputs}
+            for name in node.tokens.keys() - inputs:
+                self._record_failure(at, _describe_input(name))
+        return steps
 
-    def _match_need(self, need: TrieNeed, at: int, match: _Match) -> Iterator[tuple[int, _Match]]:
-        if need.category == "NP":
-            for end, person in self.parse_noun_phrases(at):
-                if need.number in ("", person.number):
-                    yield end, replace(match, people=(*match.people, (need.name, person)))
-        elif need.category == "ADVP":
-            for end, adverbs in self._parse_adverbs(at):
-                yield end, replace(match, adverbs=adverbs)
-        elif at >= len(self.tokens):
-            self.record_failure(at, _describe_need(need))
-        else:
-            yield from self._match_token(need, at, match)
-
-    def _match_token(self, need: TrieNeed, at: int, match: _Match) -> Iterator[tuple[int, _Match]]:
-        if need.category == "word":
-            if self.tokens[at] == need.name:
-                yield at + 1, match
-                return
-        else:
-            words = [w for w, form in self.readings[at] if _matches_form(need, w, form)]
-            for word in words:
-                is_link = need.category == "link"
-                yield at + 1, replace(match, link=word.lemma) if is_link else replace(match, verb=word.lemma)
-            if words:
-                return
-        self.record_failure(at, _describe_need(need))
+    def _find_constituent_steps(self, node: Trie, at: int, match: _Match) -> Iterator[_Step]:
+        """Yield the steps for lists of adverbs and for noun phrases."""
+        verb, adverbs, relativizer, phrases = match
+        for step in node.adverbs:
+            for end, lemmas in self._parse_adverbs(at):
+                yield *step, end, (verb, lemmas, relativizer, phrases)
+        if node.phrases:
+            for end, phrase in self._parse_noun_phrases(at):
+                for (role, number), step in node.phrases.items():
+                    if number in ("", phrase.number):
+                        yield *step, end, (verb, adverbs, relativizer, (*phrases, (role, phrase)))
 
     def _parse_adverbs(self, at: int) -> Iterator[tuple[int, tuple[str, ...]]]:
         """Yield the ends and lemmas of the adverb lists that begin at *at*, separated by commas."""
-        tokens = self.tokens
-        readings = self.readings[at] if at < len(tokens) else ()
-        lemmas = [word.lemma for word, form in readings if form is Form.RB]
+        lemmas = self._readings[at].adverbs
         if not lemmas:
-            self.record_failure(at, _FORM_DESCRIPTIONS[Form.RB])
+            self._record_failure(at, _FORM_DESCRIPTIONS[Form.RB])
         for lemma in lemmas:
             yield at + 1, (lemma,)
-            if at + 1 < len(tokens) and tokens[at + 1] == ",":
+            if self._readings[at + 1].text == ",":
                 for end, later_lemmas in self._parse_adverbs(at + 2):
                     yield end, (lemma, *later_lemmas)
 
-    def parse_noun_phrases(self, at: int) -> list[tuple[int, ev.Participant]]:
-        """Return the ends and participants of the noun phrases that begin at *at*."""
-        if at not in self.phrases:
-            self.depth += 1
-            if self.depth > ev.MAX_DEPTH + 1:
+    def _parse_noun_phrases(self, at: int) -> list[tuple[int, ParsedPhrase]]:
+        """Return the ends of the noun phrases that begin at *at*, and the noun phrases."""
+        if at not in self._phrases:
+            self._depth += 1
+            if self._depth > ev.MAX_DEPTH + 1:
                 raise ParseError(f"token {at + 1}: relative clauses nest deeper than {ev.MAX_DEPTH}", position=at + 1)
-            self.phrases[at] = list(self._find_noun_phrases(at))
-            self.depth -= 1
-        return self.phrases[at]
+            self._phrases[at] = self._find_noun_phrases(at)
+            self._depth -= 1
+        return self._phrases[at]
 
-    def _find_noun_phrases(self, at: int) -> Iterator[tuple[int, ev.Participant]]:
-        readings = self.readings[at] if at < len(self.tokens) else ()
-        determiners = [(word, form) for word, form in readings if word.kind is Kind.DETERMINER]
+    def _find_noun_phrases(self, at: int) -> list[tuple[int, ParsedPhrase]]:
+        determiners = self._readings[at].determiners
         if not determiners:
-            self.record_failure(at, "a determiner")
+            self._record_failure(at, "a determiner")
+        phrases = []
         for determiner, form in determiners:
-            nouns = list(self._find_nouns(at + 1, form))
+            nouns = [(noun, number) for noun, number, wanted in self._readings[at + 1].nouns if wanted is form]
             if not nouns:
-                self.record_failure(at + 1, f"a noun that goes with {self.tokens[at]!r}")
+                self._record_failure(at + 1, f"a noun that goes with {self.tokens[at]!r}")
             for noun, number in nouns:
-                person = ev.Participant(noun=noun.lemma, number=number, determiner=determiner.lemma, clause=ev.BARE)
-                yield at + 2, person
-                for end, clause in self._parse_relative_clauses(at + 2, number):
-                    yield end, replace(person, clause=clause)
-
-    def _find_nouns(self, at: int, determiner: Form) -> Iterator[tuple[Word, ev.Number]]:
-        for word, form in self.readings[at] if at < len(self.tokens) else ():
-            if word.kind is Kind.NOUN:
-                number = ev.Number.SINGULAR if form is Form.NN else ev.Number.PLURAL
-                if choose_determiner_form(number.value, vowel=word.vowel) is determiner:
-                    yield word, number
-
-    def _parse_relative_clauses(self, at: int, number: ev.Number) -> Iterator[tuple[int, ev.RelativeClause]]:
-        if at < len(self.tokens):
-            for end, event, link in self.walk_trie(self.relative[number.value], at, _Match()):
-                yield end, ev.RelativeClause(relativizer=link, event=event)
+                phrases.append((at + 2, ParsedPhrase(noun, number, determiner, None)))
+                if at + 2 < len(self.tokens):
+                    ends: list[tuple[int, ParsedClause]] = []
+                    self._walk_trie(self._relative[number], at + 2, _NOTHING, ends)
+                    phrases += [(end, ParsedPhrase(noun, number, determiner, clause)) for end, clause in ends]
+        return phrases
 
 
-def _matches_form(need: TrieNeed, word: Word, form: Form) -> bool:
-    if need.category == "link":
-        return word.kind is Kind.RELATIVIZER
-    return form.value == need.name and word.kind.value == need.number
-
-
-def _describe_need(need: TrieNeed) -> str:
-    if need.category == "word":
-        return repr(need.name)
-    return "a relativizer" if need.category == "link" else _FORM_DESCRIPTIONS[Form(need.name)]
-
-
-def _build_event(shape: shapes.ClauseShape, match: _Match) -> ev.Event:
-    people = dict(match.people)
-    positive = shape.negation == shapes.POSITIVE
-    event = ev.Event(
-        predicate=match.verb,
-        frame=ev.Frame(shape.frame),
-        voice=ev.Voice(shape.voice),
-        tense=ev.Tense(shape.tense),
-        aspect=ev.Aspect(shape.aspect),
-        polarity=ev.Polarity.POSITIVE if positive else ev.Polarity.NEGATIVE,
-        negator=None if positive else ev.Negator(shape.negation),
-        adverbs=match.adverbs,
-        agent=people.get("agent"),
-        patient=people.get("patient"),
-    )
-    return event.with_argument(ev.Role(shape.gap), ev.GAP) if shape.gap else event
+def _describe_input(name: str) -> str:
+    if name == RELATIVIZER:
+        return name
+    form, space, _ = name.partition(" ")
+    return _FORM_DESCRIPTIONS[Form(form)] if space else repr(name)

@@ -9,7 +9,7 @@ from typing import Any
 
 from sentprobe.errors import FormatError, SentprobeError, UsageError, suggest
 from sentprobe.generator.events.event_json import event_from_json, event_to_json
-from sentprobe.generator.sentences.parse import parse
+from sentprobe.generator.sentences.parse import build_event, parse_once
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.sentences.sentence import Negation, Predicate, Sentence, Token
 from sentprobe.lexicon import Lexicon
@@ -107,10 +107,7 @@ def annotate_text(text: str, lexicon: Lexicon, *, id: str = "") -> Sentence:
         ParseError: the grammar does not cover the sentence.
         SentprobeError: the sentence is ambiguous.
     """
-    events = parse(text, lexicon)
-    if len(events) > 1:
-        raise SentprobeError(f"the sentence has {len(events)} readings, not one")
-    return realize(events[0], lexicon, id=id)
+    return realize(build_event(parse_once(text, lexicon)), lexicon, id=id)
 
 
 def _read_text(lines: Iterable[str], lexicon: Lexicon) -> Iterator[Sentence]:

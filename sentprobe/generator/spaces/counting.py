@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from math import prod
+from random import Random
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -257,6 +258,21 @@ def skip_excluded(excluded: Sequence[int], ranks: IndexArray) -> IndexArray:
 
 _FEW = 1000
 """Length below which removing repeats with a dictionary is faster than with NumPy."""
+
+
+def divide_evenly(count: int, sizes: Sequence[int], rng: Random) -> list[int]:
+    """Divide *count* into shares that are as equal as *sizes* allow; random shares get the remainder.
+
+    >>> divide_evenly(10, [2, 100, 100], Random(0))
+    [2, 4, 4]
+    """
+    shares, remaining = [0] * len(sizes), count
+    order = rng.sample(range(len(sizes)), len(sizes))
+    order.sort(key=sizes.__getitem__)  # stable: ties stay in random order
+    for served, place in enumerate(order):
+        shares[place] = min(sizes[place], remaining // (len(sizes) - served))
+        remaining -= shares[place]
+    return shares
 
 
 def sample_distinct(count: int, size: int, rng: Generator) -> IndexArray:

@@ -9,13 +9,13 @@ position has no words.
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from sentprobe.extras import import_module_of_extra
 from sentprobe.generator.events.event import Event, Participant, RelativeClause, Role
-from sentprobe.generator.sentences.parse import ParseError, classify_token, parse
+from sentprobe.generator.sentences.parse import ParseError, parse
 from sentprobe.lexicon import Lexicon
 from sentprobe.probes.dataset import Items, ProbeDataset
 from sentprobe.probes.known_task import Cue
@@ -30,8 +30,6 @@ class Structures:
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
         self._known: dict[tuple[str, ...], tuple[str, ...]] = {}
-        self._classes: dict[str, Hashable] = {}
-        self._of_classes: dict[tuple[Hashable, ...], tuple[str, ...] | None] = {}
         self.parsed = 0
         self.skeletons = 0
 
@@ -42,26 +40,12 @@ class Structures:
         return self._known[tokens]
 
     def _find_features(self, tokens: tuple[str, ...]) -> tuple[str, ...]:
-        classes = tuple(map(self._find_class, tokens))
-        if classes not in self._of_classes:  # parsing is slow, and structures are few
-            self._of_classes[classes] = self._parse_features(tokens)
-        parsed = self._of_classes[classes]
-        if parsed is None:
-            self.skeletons += 1
-            return _list_skeleton_features(build_skeleton(tokens))
-        self.parsed += 1
-        return parsed
-
-    def _find_class(self, token: str) -> Hashable:
-        if token not in self._classes:
-            self._classes[token] = classify_token(token, self._lexicon)
-        return self._classes[token]
-
-    def _parse_features(self, tokens: tuple[str, ...]) -> tuple[str, ...] | None:
         try:
             event = parse(" ".join(tokens), self._lexicon)[0]
         except ParseError:
-            return None
+            self.skeletons += 1
+            return _list_skeleton_features(build_skeleton(tokens))
+        self.parsed += 1
         parts = tuple(_list_event_features(event, "main"))
         return *parts, f"all: {' '.join(parts)}"
 

@@ -203,7 +203,7 @@ ENCODERS = (
 )
 """The encoder kinds, in the order of the help."""
 
-USUAL_ENCODERS = ("bow", "bilstm-max")
+USUAL_ENCODERS = ("bow", "bilstm-max?hidden=256")
 """The specs of the default encoders of a run."""
 
 

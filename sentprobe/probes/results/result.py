@@ -79,6 +79,9 @@ class SeedScore:
     epochs: int
     loss: float
     converged: bool
+    """Whether training ended before the preset's ``max_epochs``."""
+    pass_limit: int | None = None
+    """The passes of the probe that this is a control of, if they ended its training."""
     chosen: Mapping[str, float] = field(default_factory=dict, hash=False)
     """The values that were chosen by validation accuracy; empty: none."""
     validation: float | None = None

@@ -69,6 +69,8 @@ def _seed_to_json(score: SeedScore) -> dict[str, Any]:
     value = {entry.name: getattr(score, entry.name) for entry in fields(score)}
     value["made"] = score.made and asdict(score.made)
     del value["readings"], value["information"], value["instead"]  # omitted if empty
+    if score.pass_limit is None:
+        del value["pass_limit"]
     if score.instead:
         value["instead"] = _format_numbers(score.instead)
     if score.readings:

@@ -1,15 +1,12 @@
 """The checks for encoders that are not better than a control that may know the answer: by paired tests."""
 
-from collections.abc import Collection, Iterator
-from statistics import fmean
+from collections.abc import Iterator, Sequence
 
 from sentprobe.probes.known_task import ABOUT_WORDS, Cue
-from sentprobe.probes.report.findings import comparisons
-from sentprobe.probes.report.findings.comparisons import Comparison, MatchedResults, format_points
-from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, ControlRun, ControlVerdict, find_controls
-from sentprobe.probes.report.findings.draws import group_by_cell
-from sentprobe.probes.report.findings.significance_marks import find_tasks_solvable_from_words
-from sentprobe.probes.results.result import Condition, Result, Results
+from sentprobe.probes.report.findings.comparisons import Comparison, format_p_value, format_points
+from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES
+from sentprobe.probes.report.findings.table_findings import ChanceTest, find_table, identify_control
+from sentprobe.probes.results.result import Condition, Results
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
 from sentprobe.probes.suites import explain_expected_cue
 
@@ -19,13 +16,13 @@ def find_bag_of_words_ties(table: Results) -> Iterator[ClaimFinding]:
 
     The finding is grave, unless the task asks which words are in the sentence.
     """
-    for task, compared in find_ties_with_control(table, find_tasks_solvable_from_words(table), Condition.BAG_OF_WORDS):
+    for task, compared in _find_not_better(table, Condition.BAG_OF_WORDS):
         about_words = explain_expected_cue(task, Cue.BAG) == ABOUT_WORDS
         yield ClaimFinding(
             severity=Severity.NOTE if about_words else Severity.GRAVE,
-            problem="A bag of random word vectors is not significantly worse"
+            problem=f"A bag of random word vectors is {_describe_outcome(compared)}"
             + (", and the task asks which words there are." if about_words else "."),
-            figures=tuple(describe_against_control(comparison, Condition.BAG_OF_WORDS) for comparison in compared),
+            figures=tuple(describe_against_control(comparison) for comparison in compared),
             advice="Say that any encoder of this width that keeps the words would do as well."
             if about_words
             else "Claim nothing here beyond the words, or use a task that words cannot answer (mirror pairs).",
@@ -36,23 +33,22 @@ def find_bag_of_words_ties(table: Results) -> Iterator[ClaimFinding]:
 
 def find_memorised_words(table: Results) -> Iterator[ClaimFinding]:
     """Find tasks whose probe words alone are above chance, and encoders not better than these words."""
-    above_chance = [run for run in find_controls(table) if _is_above_chance(run)]
-    tasks = dict.fromkeys(run.result.task for run in above_chance)
-    for task in tasks:
+    tests = [test for test in find_table(table).free_controls if test.condition is Condition.NO_SENTENCE and test.above]
+    for task in dict.fromkeys(test.draws[0].task for test in tests):
         yield ClaimFinding(
             severity=Severity.NOTE,
             problem="The probe words without any sentence are above chance: a part of each figure is what the probe "
             "remembers of these words.",
-            figures=tuple(map(str, (run for run in above_chance if run.result.task == task))),
+            figures=tuple(describe_chance_test(test) for test in tests if test.draws[0].task == task),
             advice="Compare with the probe words alone and not with chance.",
             task=task,
         )
-    for task, compared in find_ties_with_control(table, tasks, Condition.NO_SENTENCE):
+    for task, compared in _find_not_better(table, Condition.NO_SENTENCE):
         yield ClaimFinding(
             severity=Severity.GRAVE,
-            problem="The probe words without any sentence are not significantly worse: the "
+            problem=f"The probe words without any sentence are {_describe_outcome(compared)}: the "
             "figure may be memory of these words alone.",
-            figures=tuple(describe_against_control(comparison, Condition.NO_SENTENCE) for comparison in compared),
+            figures=tuple(map(describe_against_control, compared)),
             advice="Claim nothing about the sentence vectors here; balance the labels of each "
             "probe word (--sampling mirror does).",
             task=task,
@@ -60,63 +56,48 @@ def find_memorised_words(table: Results) -> Iterator[ClaimFinding]:
         )
 
 
-def _is_above_chance(run: ControlRun) -> bool:
-    may_know_answer = run.condition is Condition.NO_SENTENCE and not run.must_be_at_chance
-    return may_know_answer and run.verdict is ControlVerdict.ABOVE
+def _find_not_better(table: Results, control: Condition) -> Iterator[tuple[str, list[Comparison]]]:
+    """Yield the encoders on each task that are significantly worse than their control, then those that are tied."""
+    comparisons = find_table(table).compare_with_control(control)
+    for task in dict.fromkeys(comparison.first.task for comparison in comparisons):
+        on_task = [comparison for comparison in comparisons if comparison.first.task == task]
+        yield from [(task, worse)] if (worse := [c for c in on_task if c.worse]) else []
+        yield from [(task, tied)] if (tied := [c for c in on_task if not c.significant]) else []
 
 
-def find_ties_with_control(
-    table: Results, tasks: Collection[str], control: Condition
-) -> Iterator[tuple[str, list[Comparison]]]:
-    """Yield for each task the encoders that are not significantly better than their control.
-
-    The p-values are corrected for all encoders on all of these tasks. An encoder whose probes answer exactly as the
-    control is left out.
-    """
-    matched_results = [
-        matched
-        for draws in group_by_cell(table)
-        if draws[0].task in tasks and (matched := _pair_with_control(draws, control))
-    ]
-    all_comparisons = comparisons.compare_results(matched_results, conditions=(Condition.PROBE, control))
-    ties = [
-        comparison
-        for comparison in all_comparisons
-        if not (comparison.significant and comparison.paired.difference > 0)
-    ]
-    for task in dict.fromkeys(comparison.first.task for comparison in ties):
-        yield task, [comparison for comparison in ties if comparison.first.task == task]
+def _describe_outcome(compared: Sequence[Comparison]) -> str:
+    """Describe a control beside the encoders that are worse, or not significantly different."""
+    return "significantly better" if compared[0].worse else "not significantly worse"
 
 
-def _pair_with_control(draws: list[Result], control: Condition) -> MatchedResults:
-    scored = [result for result in draws if control in result.scores]
-    answers_equal = all(
-        _list_right_answers(result, Condition.PROBE) == _list_right_answers(result, control) for result in scored
-    )
-    return () if answers_equal else tuple((result, result) for result in scored)
+def describe_chance_test(test: ChanceTest) -> str:
+    """Describe a control, its accuracy and its test against chance."""
+    condition, _, shared = identify_control(test.draws[0], test.condition)
+    name = ", ".join(filter(None, (CONTROL_NAMES[condition], shared)))
+    figure = test.figure
+    return f"{name}: {100 * figure.accuracy:.1f}, chance {100 * figure.chance:.1f}; p {format_equation(test.p)}"
 
 
-def _list_right_answers(result: Result, condition: Condition) -> list[str]:
-    return [seed.right for seed in result.scores[condition].seeds]
-
-
-def describe_against_control(comparison: Comparison, control: Condition) -> str:
+def describe_against_control(comparison: Comparison) -> str:
     """Describe the accuracy of an encoder and of its control, with their difference."""
-    encoder_percent, control_percent = (
-        100 * fmean(result.scores[condition].accuracy for result, _ in comparison.matched)
-        for condition in (Condition.PROBE, control)
-    )
-    name = comparison.first.encoder
-    return (
-        f"{name}: {encoder_percent:.1f}, {CONTROL_NAMES[control]}: {control_percent:.1f}; {describe_test(comparison)}"
-    )
+    encoder, control = (f"{100 * accuracy:.1f}" for accuracy in comparison.accuracies)
+    name = CONTROL_NAMES[comparison.conditions[1]]
+    return f"{comparison.first.encoder}: {encoder}, {name}: {control}; {describe_test(comparison)}"
 
 
 def describe_test(comparison: Comparison) -> str:
     """Describe a difference in points, with its interval and the decisive p-value."""
     low, high = (format_points(comparison.paired.interval.low), format_points(comparison.paired.interval.high))
-    p, test = (comparison.t_p, "t-test over draws") if comparison.draws > 1 else (comparison.sign_p, "sign test")
-    shown = comparisons.format_p_value(p)
-    equals = f"< {shown[1:]}" if shown.startswith("<") else f"= {shown}"
+    test = "t-test over draws" if comparison.draws > 1 else "sign test"
     difference = format_points(comparison.paired.difference)
-    return f"difference {difference} [{low}, {high}], p {equals} ({test})"
+    return f"difference {difference} [{low}, {high}], p {format_equation(comparison.p)} ({test})"
+
+
+def format_equation(p: float) -> str:
+    """Format a p-value after "p".
+
+    >>> format_equation(0.25), format_equation(0.0001)
+    ('= 0.250', '< 0.001')
+    """
+    shown = format_p_value(p)
+    return f"< {shown[1:]}" if shown.startswith("<") else f"= {shown}"

@@ -3,8 +3,10 @@
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
+from sentprobe.probes.report.findings.draws import find_missing_cells
 from sentprobe.probes.report.tables.data_notes import DIGEST_LENGTH
 from sentprobe.probes.report.tables.main_table import split_settings
+from sentprobe.probes.report.tables.spread_notes import describe_missing_cells
 from sentprobe.probes.results.result import Result, Results
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
 from sentprobe.probes.trainer.presets import format_preset_name
@@ -27,6 +29,7 @@ def find_version_differences(results: Results) -> Iterator[ClaimFinding]:
         )
         yield from _find_unrecorded(task, tables_with_task)
     yield from _find_namesakes(results)
+    yield from _find_unequal_draws(tables)
 
 
 def _find_namesakes(results: Results) -> Iterator[ClaimFinding]:
@@ -41,6 +44,21 @@ def _find_namesakes(results: Results) -> Iterator[ClaimFinding]:
                 advice="Give each its own name with name=, and say which one you mean.",
                 encoder=name,
             )
+
+
+def _find_unequal_draws(tables: Sequence[Results]) -> Iterator[ClaimFinding]:
+    notes = [
+        note
+        for table, missing in zip(tables, find_missing_cells(tables), strict=True)
+        for note in describe_missing_cells(table, missing)
+    ]
+    if notes:
+        yield ClaimFinding(
+            severity=Severity.WARNING,
+            problem="Encoders or tasks differ in their draws: the run is unfinished, or the seeds differ.",
+            figures=tuple(notes),
+            advice="Run all encoders with the same --seed and --draws. Existing results are reused.",
+        )
 
 
 def _find_differences(

@@ -1,15 +1,11 @@
 """The check for differences from the best that are not significant."""
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations
-from statistics import fmean
 
-import numpy as np
-
-from sentprobe.probes.report.findings.comparisons import LEVEL, Comparison, compare_results, match_draws
-from sentprobe.probes.report.findings.draws import group_by_cell
-from sentprobe.probes.report.findings.encoder_variants import is_same_model
-from sentprobe.probes.results.result import Condition, Result, Results
+from sentprobe.probes.report.findings.comparisons import Comparison
+from sentprobe.probes.report.findings.paired_tests import LEVEL, DrawComparison
+from sentprobe.probes.report.findings.table_findings import find_table
+from sentprobe.probes.results.result import Condition, Results
 from sentprobe.probes.review import power
 from sentprobe.probes.review.beyond_control import describe_test
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
@@ -18,17 +14,9 @@ from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
 def find_ties_with_best(table: Results) -> Iterator[ClaimFinding]:
     """Find on each task the encoders that are not significantly worse than the best.
 
-    Tests and correction are those of ``probe compare``: variants of one model are not compared.
+    Variants of one model are not compared.
     """
-    ranked = sorted(group_by_cell(table), key=_compute_mean_accuracy, reverse=True)
-    pairs = [
-        matched
-        for first, second in combinations(ranked, 2)
-        if first[0].task == second[0].task
-        and not is_same_model(first[0].encoder, second[0].encoder)
-        and (matched := match_draws(first, second))
-    ]
-    comparisons = compare_results(pairs)
+    comparisons = find_table(table).comparisons
     for task in table.tasks:
         task_comparisons = [comparison for comparison in comparisons if comparison.first.task == task]
         ties = [
@@ -40,10 +28,6 @@ def find_ties_with_best(table: Results) -> Iterator[ClaimFinding]:
         ]
         if ties:
             yield _build_finding(ties, task_comparisons, len(comparisons))
-
-
-def _compute_mean_accuracy(draws: Sequence[Result]) -> float:
-    return fmean(result.accuracy for result in draws)
 
 
 def _build_finding(ties: Sequence[Comparison], task_comparisons: Sequence[Comparison], count: int) -> ClaimFinding:
@@ -77,9 +61,13 @@ def _describe_significance(significant: int, count: int) -> str:
 
 def _describe_figure(tie: Comparison, *, level: float) -> str:
     first_percent, second_percent = (f"{100 * accuracy:.1f}" for accuracy in tie.accuracies)
-    describe_needed = _describe_needed_draws if tie.draws > 1 else _describe_needed_items
+    needed = (
+        power.describe_draws_needed(tie.paired.test, level=level)
+        if isinstance(tie.paired, DrawComparison)
+        else _describe_needed_items(tie, level=level)
+    )
     comparison = f"{first_percent} against {tie.second.encoder}: {second_percent}"
-    return f"{comparison}; {describe_test(tie)}; {describe_needed(tie, level=level)}"
+    return f"{comparison}; {describe_test(tie)}; {needed}"
 
 
 def _describe_needed_items(tie: Comparison, *, level: float) -> str:
@@ -90,12 +78,3 @@ def _describe_needed_items(tie: Comparison, *, level: float) -> str:
     if needed is None:
         return "no number of test items would tell them apart if all were like these"
     return power.describe_items_needed(needed * total / units, total)
-
-
-def _describe_needed_draws(tie: Comparison, *, level: float) -> str:
-    gains = [a.accuracy - b.accuracy for a, b in tie.matched]
-    least = 1 / min(a.scores[Condition.PROBE].total for a, _ in tie.matched)
-    deviation = max(least, float(np.std(gains, ddof=1)))
-    needed = power.compute_draws_needed(tie.paired.difference, deviation, level=level)
-    count_text = f"more than {power.MOST_DRAWS:,}" if needed == power.MOST_DRAWS else f"some {needed}"
-    return f"{count_text} draws would tell (here {tie.draws})"

@@ -5,6 +5,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from sentprobe.probes.report.findings.shared_variance import GainTest
 from sentprobe.probes.statistics import normal_quantile, student_quantile
 
 TARGET_POWER = 0.8
@@ -53,13 +54,14 @@ def compute_items_needed(share: float, chance: float, *, level: float, power: fl
 
 
 def compute_draws_needed(
-    difference: float, deviation: float, *, level: float, power: float = TARGET_POWER
+    difference: float, deviation: float, *, level: float, power: float = TARGET_POWER, prior_freedom: float = 0.0
 ) -> int | None:
-    """Return the number of draws that the paired t-test needs for this power.
+    """Return the number of draws that the t-test needs for this power.
 
     None if there is no difference, or no deviation is known.
 
     - deviation: the standard deviation of the difference between draws
+    - prior_freedom: the degrees of freedom that other differences add
 
     >>> compute_draws_needed(0.02, 0.01, level=0.05)
     5
@@ -69,18 +71,21 @@ def compute_draws_needed(
     low, high = 1, MOST_DRAWS
     while high - low > 1:
         middle = (low + high) // 2
-        enough = compute_t_test_power(abs(difference) / deviation, middle, level=level) >= power
+        middle_power = compute_t_test_power(
+            abs(difference) / deviation, middle, level=level, prior_freedom=prior_freedom
+        )
+        enough = middle_power >= power
         low, high = (low, middle) if enough else (middle, high)
     return high
 
 
-def compute_t_test_power(effect: float, draws: int, *, level: float) -> float:
-    """Return the power of the paired t-test over this number of draws.
+def compute_t_test_power(effect: float, draws: int, *, level: float, prior_freedom: float = 0.0) -> float:
+    """Return the power of the t-test over this number of draws.
 
     - effect: the difference in standard deviations of the differences
 
     The power is the share of the noncentral t distribution outside the critical values. It is the mean, over the
-    estimated spread w, of the share of a normal variable outside w times these values. (draws - 1) w^2 is chi-squared.
+    estimated spread w, of the share of a normal variable outside w times these values. freedom w^2 is chi-squared.
     (``scipy.special.nctdtr`` is not a number for large effects.)
 
     >>> round(compute_t_test_power(2.0, 5, level=0.05), 2)
@@ -88,7 +93,7 @@ def compute_t_test_power(effect: float, draws: int, *, level: float) -> float:
     """
     from scipy.special import ndtr
 
-    freedom = draws - 1
+    freedom = draws - 1 + prior_freedom
     critical, shift = student_quantile(1 - level, freedom), effect * sqrt(draws)
     steps = (np.arange(2000) + 0.5) / 2000
     w = steps * (1 + 8 / sqrt(freedom))
@@ -96,6 +101,17 @@ def compute_t_test_power(effect: float, draws: int, *, level: float) -> float:
     weights = np.exp(logs - logs.max())
     outside = ndtr(shift - critical * w) + ndtr(-shift - critical * w)
     return float(np.average(outside, weights=weights))
+
+
+def describe_draws_needed(test: GainTest, *, level: float) -> str:
+    """Describe the number of draws that would make a difference significant, beside the number at hand.
+
+    >>> describe_draws_needed(GainTest(mean=0.02, draws=3, deviation=0.01, prior_freedom=0.0), level=0.05)
+    'some 5 draws would tell (here 3)'
+    """
+    needed = compute_draws_needed(test.mean, test.deviation, level=level, prior_freedom=test.prior_freedom)
+    count_text = f"more than {MOST_DRAWS:,}" if needed == MOST_DRAWS else f"some {needed}"
+    return f"{count_text} draws would tell (here {test.draws})"
 
 
 def describe_items_needed(number: float, item_count: int) -> str:

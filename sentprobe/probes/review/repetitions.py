@@ -36,7 +36,7 @@ def _find_few_draws(table: Results) -> Iterator[ClaimFinding]:
     elif draws == 2:
         yield ClaimFinding(
             severity=Severity.WARNING,
-            problem="Two draws say little about others: their t-test has one degree of freedom.",
+            problem="Two draws say little about others: their t-test leans on the variances of the other figures.",
             advice="Take at least --draws 3, or as many as the check 'noise' suggests.",
         )
 

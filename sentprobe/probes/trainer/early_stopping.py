@@ -18,13 +18,14 @@ class ValidationCheck:
 class TrainingProgress:
     """Passes, losses and stopping decision of one probe during training."""
 
-    def __init__(self, preset: Preset) -> None:
+    def __init__(self, preset: Preset, max_epochs: int | None = None) -> None:
         self.epochs = 0
         self.loss = math.inf
         """Mean training loss of the last pass."""
         self.converged = False
-        """Whether the stopping rule ended training, rather than the limit of passes."""
+        """Whether the stopping rule ended training, rather than a limit of passes."""
         self._preset = preset
+        self._max_epochs = min(preset.max_epochs, max_epochs or preset.max_epochs)
         self._record = -math.inf
         """The value that the next check must exceed by the tolerance.
 
@@ -36,7 +37,13 @@ class TrainingProgress:
     @property
     def is_over(self) -> bool:
         """Whether training has ended."""
-        return self.converged or self.epochs >= self._preset.max_epochs
+        return self.converged or self.epochs >= self._max_epochs
+
+    @property
+    def pass_limit(self) -> int | None:
+        """The limit of passes that ended training, if it is below the preset's."""
+        is_limited = not self.converged and self.epochs >= self._max_epochs < self._preset.max_epochs
+        return self._max_epochs if is_limited else None
 
     def add_pass(self, loss: float) -> None:
         """Record the mean training loss of a pass."""

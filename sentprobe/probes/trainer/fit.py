@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import mean
+from types import MappingProxyType
 
 import numpy as np
 import torch
@@ -44,7 +45,9 @@ class Fit:
     loss: float
     """Mean training cross-entropy of the last pass."""
     converged: bool
-    """Whether training ended before the limit of passes, for all averaged probes."""
+    """Whether training ended before the preset's limit of passes, for all averaged probes."""
+    pass_limit: int | None = None
+    """The lower limit of passes that ended training; None: none did."""
     seconds: float
     """Total time of all fits divided by their number."""
     chosen: Mapping[str, float] = field(default_factory=dict)
@@ -80,6 +83,7 @@ def fit(
     device: str = "cpu",
     threads: int | None = 1,
     word_vectors: Vectors | None = None,
+    pass_limits: Mapping[int, int] | None = None,
 ) -> tuple[Fit, ...]:
     """Train a probe for each seed on *train* and predict *test*; return a Fit per seed, in order.
 
@@ -91,6 +95,7 @@ def fit(
     - words, labels: number of probe words and of labels
     - device: a device that :func:`sentprobe.probes.trainer.devices.check_device` accepts
     - threads: PyTorch's threads during training; None leaves the number unchanged
+    - pass_limits: the maximum number of passes by seed, if it is below the preset's; L-BFGS ignores it
 
     All seeds and grid points are trained side by side, in the same batches. A seed decides initial weights and dropout.
     The same seed gives the same numbers; other seeds beside it change rounding only. ``preset.average`` probes, of the
@@ -114,7 +119,7 @@ def fit(
             device=device,
             word_vectors=word_vectors,
         )
-        fits = [probe.predict_test(problem) for probe in problem.train_probes(seeds)]
+        fits = [probe.predict_test(problem) for probe in problem.train_probes(seeds, pass_limits or {})]
     return share_time(fits, time.perf_counter() - start)
 
 
@@ -196,13 +201,17 @@ class TrainingProblem:
             precision=_choose_precision(preset, device),
         )
 
-    def train_probes(self, seeds: Sequence[int]) -> "list[TrainedProbe]":
+    def train_probes(
+        self, seeds: Sequence[int], pass_limits: Mapping[int, int] = MappingProxyType({})
+    ) -> "list[TrainedProbe]":
         """Train a probe for each seed, side by side."""
-        return [choose_best(candidates) for candidates in self.train_grids(seeds)]
+        return [choose_best(candidates) for candidates in self.train_grids(seeds, pass_limits)]
 
-    def train_grids(self, seeds: Sequence[int]) -> "list[list[TrainedProbe]]":
+    def train_grids(
+        self, seeds: Sequence[int], pass_limits: Mapping[int, int] = MappingProxyType({})
+    ) -> "list[list[TrainedProbe]]":
         """Train all grid points; return a list for each seed."""
-        grids = [_list_grid(self, seed) for seed in seeds]
+        grids = [_list_grid(self, seed, pass_limits.get(seed)) for seed in seeds]
         if self.preset.optimizer is Optimizer.LBFGS:
             # Nothing is random, so all seeds give the same result.
             return [[_fit_logreg(self, point) for (point,) in grids[0]]] * len(grids) if grids else []
@@ -220,6 +229,7 @@ class TrainedProbe:
     epochs: int
     loss: float
     converged: bool
+    pass_limit: int | None = None
     validation: float | None = None
     validation_bits: float | None = None
     """Mean bits of the validation labels, if L-BFGS chooses a grid point by them."""
@@ -236,6 +246,7 @@ class TrainedProbe:
             epochs=self.epochs,
             loss=self.loss,
             converged=self.converged,
+            pass_limit=self.pass_limit,
             seconds=0.0,
             chosen=self.banks[0].points[0].select_grid_values(problem.preset),
             validation=self.validation,
@@ -262,11 +273,12 @@ def derive_member_seeds(seed: int, count: int) -> tuple[int, ...]:
     return (seed, *(int(number) >> 1 for number in random_numbers))
 
 
-def _list_grid(problem: TrainingProblem, seed: int) -> list[tuple[GridPoint, ...]]:
+def _list_grid(problem: TrainingProblem, seed: int, max_epochs: int | None) -> list[tuple[GridPoint, ...]]:
     """Return the grid points, each as a tuple of averaged probes."""
     preset, shape = problem.preset, problem.design.shape
     members = derive_member_seeds(seed, preset.average)
-    return list(zip(*(list_grid_points(preset, shape, seed=member_seed) for member_seed in members), strict=True))
+    grids = (list_grid_points(preset, shape, seed=member_seed, max_epochs=max_epochs) for member_seed in members)
+    return list(zip(*grids, strict=True))
 
 
 def _average_probes(problem: TrainingProblem, members: Sequence[TrainedProbe]) -> TrainedProbe:
@@ -277,6 +289,7 @@ def _average_probes(problem: TrainingProblem, members: Sequence[TrainedProbe]) -
         epochs=max(probe.epochs for probe in members),
         loss=mean(probe.loss for probe in members),
         converged=all(probe.converged for probe in members),
+        pass_limit=next((probe.pass_limit for probe in members if probe.pass_limit), None),
         validation=_compute_validation_accuracy(problem, banks),
     )
 
@@ -301,7 +314,13 @@ def _train_points(problem: TrainingProblem, points: Sequence[GridPoint]) -> dict
     train, validation = problem.train, problem.validation
     trained_banks = train_points(points, problem.design, problem.preset, items=train, validation=validation)
     return {
-        point: TrainedProbe(banks=(bank,), epochs=progress.epochs, loss=progress.loss, converged=progress.converged)
+        point: TrainedProbe(
+            banks=(bank,),
+            epochs=progress.epochs,
+            loss=progress.loss,
+            converged=progress.converged or progress.pass_limit is not None,
+            pass_limit=progress.pass_limit,
+        )
         for point, (bank, progress) in zip(points, trained_banks, strict=True)
     }
 

@@ -269,6 +269,8 @@ class GridPoint:
     """Actual width of the hidden layer; 0 for none."""
     dropout: float
     l2: float
+    max_epochs: int | None = None
+    """Maximum number of passes, if it is below the preset's."""
     whitened: bool | None = None
     """Whether the probe uses the whitened half of the vectors; None: there are no halves."""
 
@@ -278,14 +280,18 @@ class GridPoint:
         return {name: getattr(self, name) for name in GRID_FIELDS if len(getattr(preset, name)) > 1} | scaling
 
 
-def list_grid_points(preset: Preset, shape: BankShape, *, seed: int) -> tuple[GridPoint, ...]:
+def list_grid_points(
+    preset: Preset, shape: BankShape, *, seed: int, max_epochs: int | None = None
+) -> tuple[GridPoint, ...]:
     """Return the grid points in order; without a hidden layer, only ``l2`` and a chosen scaling vary."""
     if shape.is_linear(preset):
         halves = (False, True) if preset.scaling is Scaling.CHOSEN else (None,)
         return tuple(
-            GridPoint(seed=seed, hidden=0, dropout=0.0, l2=l2, whitened=half) for half in halves for l2 in preset.l2
+            GridPoint(seed=seed, hidden=0, dropout=0.0, l2=l2, max_epochs=max_epochs, whitened=half)
+            for half in halves
+            for l2 in preset.l2
         )
     return tuple(
-        GridPoint(seed=seed, hidden=hidden or shape.inputs, dropout=dropout, l2=l2)
+        GridPoint(seed=seed, hidden=hidden or shape.inputs, dropout=dropout, l2=l2, max_epochs=max_epochs)
         for hidden, dropout, l2 in product(preset.hidden, preset.dropout, preset.l2)
     )

@@ -175,7 +175,7 @@ class _ActiveProbes:
 
     def __init__(self, updates: BankUpdater, preset: Preset) -> None:
         self.updates = updates
-        self.progress = [TrainingProgress(preset) for _ in updates.bank.points]
+        self.progress = [TrainingProgress(preset, point.max_epochs) for point in updates.bank.points]
         self.kept_banks: list[Bank | None] = [None for _ in self.progress]
         self.active_numbers = list(range(len(self.progress)))
         """Numbers of the probes that are still in the bank."""

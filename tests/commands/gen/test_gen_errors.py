@@ -4,13 +4,11 @@ import os
 import signal
 import subprocess
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from gen_command import ALL_FORMATS, GEN, GOOD, Gen, command
-from processes import ENVIRONMENT, alive, descendants, end, wait_for
 
 # ------------------------------------------------------------------ bad requests
 
@@ -35,9 +33,7 @@ BAD_REQUESTS = [
     Bad("-n 1" + "0" * 30, "sentences were asked for, but there are only"),
     Bad("-n 1" + "0" * 5000, "Invalid value for '--n' / '-n'"),
     Bad("--seed 1" + "0" * 30, "gen: the seed must be at most 4611686018427387904, not 1"),
-    Bad("--jobs 0", "gen: the number of jobs must be positive, not 0"),
-    Bad("--jobs 2000000", "gen: the number of jobs must be at most 1,000,000, not 2000000"),
-    Bad("--jobs some", "Invalid value for '--jobs'"),
+    Bad("--jobs 2", "No such option: --jobs"),
     Bad("-n -3", "gen: the number of sentences must be positive, not -3"),
     Bad("-n many", "Invalid value for '--n' / '-n'"),
     Bad("--seed -1", "--seed"),
@@ -167,52 +163,6 @@ def test_ctrl_c_leaves_the_file_that_was_there(tmp_path: Path) -> None:
     assert process.wait(timeout=60) == 130
     assert path.read_text(encoding="utf-8") == "old\n"
     assert len(list(tmp_path.iterdir())) == 1
-
-
-KILLED = "gen: a worker process was killed (out of memory?); fewer --jobs need less\n"
-
-
-def kill_workers(process: int) -> None:
-    """Kill what makes sentences for a process: beside these there is one that tracks resources."""
-    for pid in descendants(process):
-        with suppress(OSError):  # it has ended meanwhile
-            if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes():
-                os.kill(pid, signal.SIGKILL)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("signalled", "code", "message"),
-    [
-        ("all", 130, "gen: stopped\n"),
-        ("parent", 130, "gen: stopped\n"),
-        ("worker", 1, "gen: a worker process was killed (out of memory?); fewer --jobs need less\n"),
-    ],
-)
-@pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
-def test_processes_that_are_ended_leave_nothing(
-    tmp_path: Path, suffix: str, signalled: str, code: int, message: str
-) -> None:
-    """Stop by Ctrl-C to all processes, by a signal to the parent, or by killing one worker."""
-    arguments = [*asking_for_many(tmp_path / f"many{suffix}"), "--jobs", "2"]
-    process = subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True, start_new_session=True, env=ENVIRONMENT)
-    try:
-        wait_for(lambda: any(part.stat().st_size > 4 for part in tmp_path.iterdir()))
-        options = descendants(process.pid)
-        if signalled == "all":
-            os.killpg(process.pid, signal.SIGINT)
-        elif signalled == "parent":
-            process.send_signal(signal.SIGINT)
-        else:
-            while process.poll() is None:  # one that is killed as it waits for work is replaced
-                kill_workers(process.pid)
-                time.sleep(0.01)
-        _, err = process.communicate(timeout=60)
-        assert (process.returncode, err) == (code, message)
-        assert list(tmp_path.iterdir()) == []
-        wait_for(lambda: not any(map(alive, options)))
-    finally:
-        end(process)
 
 
 @pytest.mark.parametrize("buffered", [True, False])

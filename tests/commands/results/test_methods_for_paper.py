@@ -23,7 +23,7 @@ def test_a_paragraph_and_its_references(sound: Path, command: Command) -> None:
     assert (code, err) == (0, "")
     assert out.startswith("With sentprobe we probed good (3 dimensions")
     assert re.findall(r"^@\w+\{(\w+),$", out, re.MULTILINE) == [
-        "sentprobe", "ettinger2018", "kingma2015",
+        "sentprobe", "ettinger2018", "kingma2015", "smyth2004",
     ]  # fmt: skip
 
 

@@ -52,7 +52,7 @@ def test_both_parts_and_the_gap_are_shown(finished: Path, command: Command) -> N
     for part in ("trained", "held out: passive"):
         assert shown[part][0] == "28"
         # Each part has whole mirror pairs, of which a bag of words has one right.
-        assert shown[part][2].startswith("50.0 ± 0.0 [")
+        assert shown[part][2].startswith("50.0 ± 0.0 [50.0, 50.0]")
     assert shown["gap"][2].startswith("+0.0 [")
     assert "passive held out of training" in out
     code, again, _ = command("show", finished, "--by", "structure")

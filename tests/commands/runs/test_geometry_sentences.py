@@ -148,7 +148,7 @@ def test_compeval_is_what_a_run_of_it_has(command: Command, tmp_path: Path, monk
     shown = command("show", out)[1]
     shown = shown[shown.index("geometry") :]
     assert "over 2 draws" in shown
-    assert parse_cells(shown)[PROBED, "bow?dim=8"] == ["50.0 ± 0.0"]
+    assert parse_cells(shown)[PROBED, "bow?dim=8"] == ["50.0 ± 50.0"]
 
 
 def test_of_compeval_the_tasks_of_mirror_pairs() -> None:

@@ -14,6 +14,7 @@ from in_process import Command
 from probe_strategies import make_learnable_dataset
 from processes import PROBE, alive, descendants, end, wait_for
 
+import sentprobe.processes
 from sentprobe.commands.shared.options import EngineOptions, ItemOptions
 from sentprobe.commands.shared.target_options import parse_targets
 from sentprobe.disk.files import RUN_FILE
@@ -58,8 +59,10 @@ def test_run_prints_a_table_and_writes_results(tmp_path: Path, command: Command)
     expected = TABLE.splitlines()
     assert rows[0] == expected[0].split()
     assert [row[0] for row in rows[1:]] == expected[1:]
-    assert all(re.fullmatch(r"\d+\.\d", cell) for row in rows[1:] for cell in row[1:])
-    assert rows[1][3:] == ["50.0"] * 3  # a bag of words, on the mirrored tasks
+    assert all(
+        re.fullmatch(r"\d+\.\d \[\d+\.\d, \d+\.\d\] \(\d+ items\)", cell) for row in rows[1:] for cell in row[1:]
+    )
+    assert rows[1][3:] == ["50.0 [50.0, 50.0] (28 items)"] * 3  # a bag of words, on the mirrored tasks
     assert "Accuracy in % on 28 test items" in stdout
     assert "Controls: 31 of 31 at chance." in stdout
     assert stdout.endswith(f"results: {out}\n")
@@ -236,13 +239,33 @@ def test_interrupt(tmp_path: Path, whole_group: bool) -> None:
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [MARKER, RUN_FILE]
 
 
+def test_little_work_starts_no_process(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
+    """Unless --jobs asks for processes."""
+    workers = []
+    start_worker = sentprobe.processes._start_worker
+
+    def record_worker() -> object:
+        workers.append(start_worker())
+        return workers[-1]
+
+    monkeypatch.setattr("sentprobe.processes._start_worker", record_worker)
+    monkeypatch.setattr("sentprobe.commands.runs.run.choose_jobs", lambda _: 2)
+    little = ("run", "compeval", "--task", "Order", "--no-cache", *BOW, *TINY[:6])
+    assert command(*little)[0] == 0
+    assert not workers
+    monkeypatch.setattr("sentprobe.probes.runs.execution.runner.LITTLE_WORK", 1)
+    assert command(*little)[0] == 0
+    assert workers
+
+
 @pytest.mark.parametrize(
     ("arguments", "count"), [((), 4), (("--device", "cpu:0"), 4), (("--device", "cuda"), 1), (("--device", "auto"), 1)]
 )
 def test_a_gpu_has_one_training_process(
     arguments: tuple[str, ...], count: int, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(_: EngineOptions, *, jobs: int) -> None:
+    def refuse(_: EngineOptions, *, jobs: int, by_work: bool) -> None:
+        assert by_work
         raise UsageError(f"{jobs} processes")
 
     monkeypatch.setattr(EngineOptions, "find_machines", refuse)

@@ -16,8 +16,9 @@ from space_strategies import spaces
 from thoroughness import examples
 
 from sentprobe.errors import FormatError, UsageError
-from sentprobe.generator.bulk import generation, parallel_portions
+from sentprobe.generator.bulk import columns, generation, sentence_files
 from sentprobe.generator.bulk.sentence_files import read_file, write_annotated, write_file
+from sentprobe.generator.events.event import Negator
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.sentences.sentence_records import FORMAT_NAMES, PARQUET, RECORD_FORMATS
@@ -81,7 +82,7 @@ def test_chunk_borders_do_not_show(space: Space, seed: int) -> None:
             sentences = list(read_file(unchunked, space.lexicon, fmt))
             patch.setattr(generation, "CHUNK_SIZE", 14)
             patch.setattr(generation, "PART_SIZE", 4)
-            patch.setattr(parallel_portions, "PORTION_SIZE", 10)
+            patch.setattr(sentence_files, "ROW_GROUP_SIZE", 10)
             cut = write_in_bulk(space, indices, fmt, Path(name))
             patch.undo()
             assert list(read_file(cut, space.lexicon, fmt)) == sentences
@@ -195,3 +196,24 @@ def test_parquet_without_a_column(tmp_path: Path) -> None:
 def test_a_folder_is_not_written_over(tmp_path: Path, fmt: str) -> None:
     with pytest.raises(UsageError, match="is a directory"):
         write_annotated([], tmp_path, fmt)
+
+
+@pytest.mark.parametrize(
+    ("choices", "literals"),
+    [
+        (Choices(), {"the", "that", "not", "by", "being"}),
+        (Choices(determiners=("the", "a"), negators=tuple(Negator)), {"that", "by", "being"}),
+        (Choices(relativizers=("that", "who")), {"the", "not", "by", "being"}),
+    ],
+)
+def test_words_without_a_choice_are_literals(choices: Choices, literals: set[str]) -> None:
+    """Only words that vary are looked up."""
+    space = Space(english(), templates=["transitive-rc.agent.transitive.src"], choices=choices)
+    words: set[str] = set()
+    for batch in space.batches(space.sample(200, seed=0)):
+        tables = columns.WordTables(space)
+        layout = columns.LayoutColumns(batch.layout, tables, columns.FiniteTable(tables.pool))
+        for key in set(layout.compute_shape_keys(batch.values).tolist()):
+            sentence, _ = layout.build_schematic(key)
+            words |= {token.form for token in sentence.tokens}
+    assert {word for word in words if word.isascii()} == literals

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from space_strategies import spaces
 from thoroughness import examples
 
-from sentprobe.generator.bulk import generation, parallel_portions
+from sentprobe.generator.bulk import generation, sentence_files
 from sentprobe.generator.bulk.generate import generate
-from sentprobe.generator.bulk.parquet import TableMaker, deserialize_table, serialize_table
+from sentprobe.generator.bulk.parquet import TableMaker
 from sentprobe.generator.bulk.sentence_files import read_file, write_annotated, write_file
 from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.space import Space
@@ -36,7 +36,7 @@ def test_rows_are_the_records_of_json(space: Space, seed: int, part: int, portio
     indices = space.sample(min(40, space.count()), seed=seed)
     with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
         patch.setattr(generation, "PART_SIZE", part)
-        patch.setattr(parallel_portions, "PORTION_SIZE", portion)
+        patch.setattr(sentence_files, "ROW_GROUP_SIZE", portion)
         rows, lines = Path(name) / "x.parquet", Path(name) / "x.jsonl"
         for path in (rows, lines):
             write_file(space, indices, path)
@@ -73,15 +73,6 @@ def list_words(column: pa.ChunkedArray) -> list[str] | None:
     return dictionary_words
 
 
-@examples(4)
-@given(space=spaces(), seed=st.integers(0, 2**32))
-def test_a_table_that_is_sent_is_the_same(space: Space, seed: int) -> None:
-    table = TableMaker(space).build_row_group(space.sample(min(20, space.count()), seed=seed), 7)
-    received = deserialize_table(serialize_table(table))
-    assert received.equals(table)
-    assert list(map(list_words, received.columns)) == list(map(list_words, table.columns))
-
-
 @examples(6)
 @given(space=spaces())
 def test_the_schema_is_that_of_arrow(space: Space) -> None:
@@ -98,7 +89,7 @@ def test_the_schema_is_that_of_arrow(space: Space) -> None:
 
 def test_readers_may_leave_row_groups_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the smallest and largest id, template and index of each."""
-    monkeypatch.setattr(parallel_portions, "PORTION_SIZE", 20)
+    monkeypatch.setattr(sentence_files, "ROW_GROUP_SIZE", 20)
     path = tmp_path / "x.parquet"
     generate(path, template="transitive-rc", n=50)
     rows, file = pq.read_table(path).to_pylist(), pq.ParquetFile(path)

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from model_checker import Model, evaluate
+from pairs_at_once import NliColumns, sample_pairs
 from thoroughness import examples
 
 from sentprobe.errors import UsageError
 from sentprobe.generator.pairs.contrasts import CONTRASTS
-from sentprobe.generator.pairs.inference_pairs import NEUTRAL_CONTRASTS, PAIRS_PER_GROUP, NliColumns, NliLabel, NliSpace
+from sentprobe.generator.pairs.inference_pairs import NEUTRAL_CONTRASTS, PAIRS_PER_GROUP, NliLabel, NliSpace
 from sentprobe.generator.sentences.sentence_records import annotate_text
 from sentprobe.generator.spaces.held_out_words import SplitSide
 from sentprobe.lexicon import english, read_lexicon_text
@@ -53,7 +54,7 @@ def compute_best_accuracy(views: Iterable[object], labels: Sequence[int]) -> flo
 @given(contrasts, st.sampled_from(["compeval", "published", "english"]), st.integers(0, 10**6))
 @examples(20)
 def test_the_theorem(contrast: str, vocabulary: str, seed: int) -> None:
-    pairs = NliSpace(english(), contrast, vocabulary=vocabulary).sample_pairs(12, seed=seed)
+    pairs = sample_pairs(NliSpace(english(), contrast, vocabulary=vocabulary), 12, seed=seed)
     for name, view in VIEWS.items():
         seen = [*map(view, pairs.premise, pairs.hypothesis)]
         assert compute_best_accuracy(seen, pairs.label) == 0.5, name
@@ -61,7 +62,7 @@ def test_the_theorem(contrast: str, vocabulary: str, seed: int) -> None:
 
 
 def test_the_two_sentences_in_order_tell() -> None:
-    pairs = NliSpace(english(), "role").sample_pairs(12, seed=0)
+    pairs = sample_pairs(NliSpace(english(), "role"), 12, seed=0)
     assert compute_best_accuracy(zip(pairs.premise, pairs.hypothesis, strict=True), pairs.label) == 1
 
 
@@ -87,14 +88,14 @@ def check_with_models(pairs: NliColumns, rng: Random, *, most: int) -> None:
 
 @every_contrast
 def test_an_independent_model_checker_says_the_same(contrast: str) -> None:
-    check_with_models(NliSpace(english(), contrast).sample_pairs(2, seed=0), Random(0), most=5000)
+    check_with_models(sample_pairs(NliSpace(english(), contrast), 2, seed=0), Random(0), most=5000)
 
 
 @pytest.mark.slow
 @every_contrast
 def test_an_independent_model_checker_says_the_same_of_all_structures(contrast: str) -> None:
     space = NliSpace(english(), contrast, templates=ALL)
-    check_with_models(space.sample_pairs(2 * len(space.strata), seed=1), Random(1), most=20000)
+    check_with_models(sample_pairs(space, 2 * len(space.strata), seed=1), Random(1), most=20000)
 
 
 def test_why_modifiers_are_refused() -> None:
@@ -128,16 +129,16 @@ SMALL = (
 def test_a_space_is_counted_exactly_and_no_pair_is_twice(contrast: str, template: str) -> None:
     lexicon = read_lexicon_text(SMALL, "my")
     space = NliSpace(lexicon, contrast, vocabulary="all", templates=[template])
-    pairs = space.sample_pairs(space.count(), seed=0)
+    pairs = sample_pairs(space, space.count(), seed=0)
     distinct_pairs = {*zip(pairs.premise, pairs.hypothesis, strict=True)}
     assert len(distinct_pairs) == len(pairs.label) == PAIRS_PER_GROUP * space.count()
     with pytest.raises(UsageError, match=f"there are only {space.count()} different ones"):
-        space.sample_pairs(space.count() + 1, seed=0)
+        sample_pairs(space, space.count() + 1, seed=0)
 
 
 def test_the_same_seed_gives_the_same_pairs_and_another_others() -> None:
     space = NliSpace(english(), "role", side=SplitSide(share=0.5, held_out=True))
-    assert space.sample_pairs(5, seed=3) == space.sample_pairs(5, seed=3) != space.sample_pairs(5, seed=4)
+    assert sample_pairs(space, 5, seed=3) == sample_pairs(space, 5, seed=3) != sample_pairs(space, 5, seed=4)
 
 
 def build_dataset(name: str, sentences: Sequence[str], labels: Sequence[int]) -> ProbeDataset:
@@ -157,7 +158,7 @@ def build_dataset(name: str, sentences: Sequence[str], labels: Sequence[int]) ->
 @every_contrast
 def test_the_audit_finds_no_leak(contrast: str) -> None:
     """``probe audit`` finds the hypothesis alone and word overlap at chance."""
-    pairs = NliSpace(english(), contrast, vocabulary="english").sample_pairs(300, seed=0)
+    pairs = sample_pairs(NliSpace(english(), contrast, vocabulary="english"), 300, seed=0)
     overlap = [
         " ".join(f"{name}{count}" for name, count in zip("abc", count_shared_words(*both), strict=True))
         for both in zip(pairs.premise, pairs.hypothesis, strict=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pairs_at_once import build_events
 from thoroughness import examples
 
 import sentprobe.lexicon
@@ -39,7 +40,7 @@ def collect_words(event: Event) -> set[str]:
 
 def find_exchanges(triplets: TripletSet) -> Iterator[frozenset[str]]:
     """Yield the two words in which a positive and its negative differ."""
-    columns = [triplets.build_events(side) for side in (TripletSide.POSITIVE, TripletSide.NEGATIVE)]
+    columns = [build_events(triplets, side) for side in (TripletSide.POSITIVE, TripletSide.NEGATIVE)]
     for positive, negative in zip(*columns, strict=True):
         exchange = collect_words(positive) ^ collect_words(negative)
         assert len(exchange) == 2
@@ -84,7 +85,7 @@ def test_small_vocabularies_are_counted_and_drawn_exactly(
     try:
         space = TripletSpace(build_lexicon(nouns, verbs), contrast, vocabulary="all", templates=[template])
     except UsageError as error:
-        assert "has too few words" in str(error)  # noqa: PT017 - most sets allow a replacement
+        assert "has too few words" in str(error)
         assert nouns if contrast == "noun" else verbs
         return
     count = min(space.count(), 1500)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from model_checker import Model, evaluate
+from pairs_at_once import build_events
 from thoroughness import examples
 
 from sentprobe.errors import UsageError
@@ -42,7 +43,7 @@ def sample_triplets(contrast: str, vocabulary: str, seed: int, count: int = 12) 
 @examples(40)
 def test_exactly_one_property_differs(contrast: str, vocabulary: str, seed: int) -> None:
     triplets = sample_triplets(contrast, vocabulary, seed)
-    events = [triplets.build_events(side) for side in SIDES]
+    events = [build_events(triplets, side) for side in SIDES]
     for anchor, positive, negative, hard in zip(*events, strict=True):
         assert anchor != positive
         assert has_same_meaning(anchor, positive)
@@ -110,7 +111,7 @@ def test_another_seed_gives_others() -> None:
 def test_the_sentences_are_those_of_the_events(contrast: str) -> None:
     triplets = sample_triplets(contrast, "english", 5)
     for side in SIDES:
-        written = [realize(event, english()).text for event in triplets.build_events(side)]
+        written = [realize(event, english()).text for event in build_events(triplets, side)]
         assert triplets.render_texts(side) == written
         assert all(len(parse(text, english())) == 1 for text in written)
 
@@ -171,7 +172,7 @@ def test_no_state_is_put_into_the_progressive(contrast: str) -> None:
     triplets = sample_triplets(contrast, "published", 0, 300)
     lexicon = english()
     for side in SIDES:
-        for event in triplets.build_events(side):
+        for event in build_events(triplets, side):
             word = lexicon.get(event.predicate or "", Kind(str(event.frame)))
             assert Flag.STATIVE not in word.flags or event.aspect == "simple"
 
@@ -284,5 +285,5 @@ def test_more_than_exist(count: int, message: str) -> None:
 
 def test_the_sentences_are_annotated_as_they_are_realized() -> None:
     triplets = sample_triplets("role", "compeval", 2, 5)
-    for event, text in zip(triplets.build_events(TripletSide.NEGATIVE), triplets.render_texts(NEGATIVE), strict=True):
+    for event, text in zip(build_events(triplets, TripletSide.NEGATIVE), triplets.render_texts(NEGATIVE), strict=True):
         assert realize(event, english()).text == text

@@ -5,13 +5,13 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pairs_at_once import build_events, build_training_columns
 from thoroughness import examples
 
 from sentprobe.errors import UsageError
 from sentprobe.generator.events.event import Event, iterate_clauses
 from sentprobe.generator.events.meaning import compute_meaning
 from sentprobe.generator.pairs.contrasts import CONTRASTS
-from sentprobe.generator.pairs.training_triplets import build_training_columns
 from sentprobe.generator.pairs.triplets import SIDES, ImpossibleContrastError, TripletSpace
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.generator.spaces.held_out_words import SplitSide, parse_side
@@ -115,7 +115,7 @@ def test_all_sentences_of_a_triplet_are_on_its_side(contrast: str, name: str) ->
             assert (contrast, name, side.held_out) in LACKING
             continue
         drawn = triplet_space.sample(len(triplet_space.strata), seed=1)
-        structures = {find_structure(event) for kind in SIDES for event in drawn.build_events(kind)}
+        structures = {find_structure(event) for kind in SIDES for event in build_events(drawn, kind)}
         expected = {parse_structure(pattern.name) for pattern in EVERY if side.has_structure(pattern)}
         assert structures <= expected
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
+from pairs_at_once import build_training_columns, sample_pairs
 
 from sentprobe.generator.bulk.sentence_files import write_sentences
 from sentprobe.generator.events.notation import write_event
 from sentprobe.generator.pairs.inference_pairs import PAIRS_PER_GROUP, NliSpace
-from sentprobe.generator.pairs.training_triplets import build_training_columns
 from sentprobe.generator.pairs.triplets import TripletSpace
 from sentprobe.generator.spaces.counting import IndexArray
 from sentprobe.generator.spaces.space import Space
@@ -89,7 +89,7 @@ def parsed(drawing: Drawing) -> corpora.Trees:
 
 def make_labelled_pairs(drawing: Drawing) -> corpora.NliPairs:
     """Return pairs labelled as entailment, contradiction or neutral."""
-    pairs = drawing.make_space(NliSpace).sample_pairs(drawing.items // PAIRS_PER_GROUP, seed=drawing.seed)
+    pairs = sample_pairs(drawing.make_space(NliSpace), drawing.items // PAIRS_PER_GROUP, seed=drawing.seed)
     return corpora.NliPairs(tuple(pairs.premise), tuple(pairs.hypothesis), np.array(pairs.label))
 
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from in_process import Command
+from pairs_at_once import build_training_columns
 
-from sentprobe.generator.pairs.training_triplets import build_training_columns
 from sentprobe.generator.pairs.triplets import TripletSpace
 from sentprobe.lexicon import english
 

@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from pairs_at_once import build_events
 
 from sentprobe.generator.events.meaning import find_differences, has_same_meaning
 from sentprobe.generator.pairs.drafts import MAIN
@@ -80,7 +81,7 @@ def test_a_bag_of_words_is_right_on_exactly_half(task: str) -> None:
 def test_the_other_voice_is_that_of_drawn_triplets(contrast: str) -> None:
     """Events are turned here as the columns of drafts are."""
     triplets = TripletSpace(english(), contrast).sample(60, seed=1)
-    rows = zip(triplets.build_events(TripletSide.ANCHOR), triplets.list_strata(), strict=True)
+    rows = zip(build_events(triplets, TripletSide.ANCHOR), triplets.list_strata(), strict=True)
     for (event, stratum), text in zip(rows, triplets.render_texts(TripletSide.POSITIVE), strict=True):
         changed = event
         for path in stratum.voices:

@@ -104,14 +104,16 @@ def test_probe_words_that_tell_as_much() -> None:
     findings = review_results(run).findings
     assert list_keys(findings) == [("probe-words", GRAVE, "poor"), ("probe-words", NOTE, "")]
     assert "poor: 69.9, no sentence: 70.0; difference" in findings[0].figures[0]
-    assert len(findings[1].figures) == 3
+    assert findings[1].figures == ("no sentence: 70.0, chance 50.0; p = 0.002",)
 
 
-def test_a_figure_inside_the_interval_of_chance() -> None:
+def test_a_figure_that_is_not_significantly_above_chance() -> None:
     run = join_runs(GOOD, make_draws("poor", 540, 620, 700))
     (finding,) = review_results(run).findings
     assert list_keys([finding]) == [("chance", WARNING, "poor")]
-    assert finding.figures[0].startswith("poor: 54.0 (seed 0), 44.1 to 55.9 at chance; some 3,800")
+    assert finding.figures == ("poor: 62.0, chance 50.0; p = 0.104; some 7 draws would tell (here 3)",)
+    (finding,) = find_by("chance", Results((GOOD.records[0], make_draw("poor", 540))))
+    assert finding.figures[0].startswith("poor: 54.0, chance 50.0; p = 0.081; some 3,")
     assert "test items would tell (here 1,000)" in finding.figures[0]
     assert review_results(join_runs(GOOD, make_draws("poor", 500, 500, 500))).findings == ()
 
@@ -274,8 +276,15 @@ def test_two_encoders_of_one_name() -> None:
 
 
 def test_a_draw_that_is_not_finished_is_no_other_version() -> None:
-    unfinished = Results(SOUND.records[:-1])
-    assert find_by("data", unfinished) == []
+    """It is unfinished, and so are draws that only some encoders have."""
+    (finding,) = find_by("data", Results(SOUND.records[:-1]))
+    assert finding.severity is WARNING
+    assert finding.figures == ("Unequal draws: seed 20 without poor on Order, so other draws stand in another table.",)
+    other_seeds = Results((*SOUND.records[:2], *SOUND.records[-1:]))
+    (finding,) = find_by("data", other_seeds)
+    assert [figure.partition(",")[0] for figure in finding.figures] == [
+        "Unequal draws: seeds 0", "Unequal draws: seed 20 without good on Order",
+    ]  # fmt: skip
 
 
 def test_data_of_which_little_is_known() -> None:

@@ -18,9 +18,11 @@ ON_VALIDATION = replace(ETTINGER, stop=StopCriterion.VALIDATION_LOSS)
 losses = st.lists(st.integers(0, 100).map(lambda hundredths: hundredths / 100), min_size=1, max_size=60)
 
 
-def run_checks(preset: Preset, values: Sequence[float]) -> tuple[TrainingProgress, list[int]]:
+def run_checks(
+    preset: Preset, values: Sequence[float], max_epochs: int | None = None
+) -> tuple[TrainingProgress, list[int]]:
     """Return the progress over these losses, and the numbers of the checks that were better."""
-    progress, better = TrainingProgress(preset), list[int]()
+    progress, better = TrainingProgress(preset, max_epochs), list[int]()
     for number, value in enumerate(values):
         progress.add_pass(value)
         if progress.add_check(ValidationCheck(accuracy=0.5, loss=value)):
@@ -76,3 +78,13 @@ def test_calibrated_stopping_adds_small_gains_up(name: str) -> None:
     calibrated = calibrate_stopping(find_preset(name))
     steady = [1 - number * calibrated.tolerance / 10 for number in range(150)]
     assert not run_checks(calibrated, steady)[0].is_over
+
+
+@given(losses, st.integers(1, 60))
+@examples(60)
+def test_a_limit_of_passes_only_cuts_the_end(values: list[float], limit: int) -> None:
+    free, _ = run_checks(ETTINGER, values)
+    limited, _ = run_checks(ETTINGER, values, limit)
+    assert limited.epochs == min(free.epochs, limit)
+    ended_alone = free.converged and free.epochs <= limit
+    assert limited.pass_limit == (None if ended_alone or len(values) < limit else limit)

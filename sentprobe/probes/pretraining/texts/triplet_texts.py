@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from sentprobe.generator.pairs import training_triplets
+from sentprobe.generator.pairs import training_files
 from sentprobe.probes.pretraining.texts import corpora, text_files, text_filters
 
-COLUMNS = tuple(map(str, training_triplets.COLUMNS))
+COLUMNS = tuple(map(str, training_files.COLUMNS))
 """Columns that ``gen pairs`` writes."""
 
 

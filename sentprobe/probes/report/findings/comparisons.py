@@ -5,19 +5,20 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.errors import ResultsError, UsageError, suggest
 from sentprobe.probes.report.findings import encoder_variants
 from sentprobe.probes.report.findings.draws import differ_in_draw
-from sentprobe.probes.results.result import Condition, Result, Results
-from sentprobe.probes.statistics import Correction, PairedComparison, compare_draws, compare_items, correct_p_values
+from sentprobe.probes.report.findings.paired_tests import (
+    LEVEL,
+    PROBES,
+    ConditionPair,
+    MatchedResults,
+    compare_matched_results,
+)
+from sentprobe.probes.results.result import Result, Results
+from sentprobe.probes.statistics import Correction, PairedComparison, correct_p_values
 from sentprobe.specs import choose_member
-
-LEVEL = 0.05
-"""A difference is significant if its corrected p-value is below this level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +28,6 @@ class EncoderResults:
     encoder: str
     source: str
     by_task: Mapping[str, tuple[Result, ...]]
-
-
-MatchedResults = tuple[tuple[Result, Result], ...]
-"""The results of two encoders on one task, in each draw that both have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,9 +46,24 @@ class TestedDifference:
         return len(self.matched)
 
     @property
+    def p(self) -> float:
+        """The corrected p-value that decides: of the t-test over draws, else of the sign test."""
+        return self.t_p if self.draws > 1 else self.sign_p
+
+    @property
     def significant(self) -> bool:
-        """Whether the corrected difference is significant: t-test over draws, else sign test."""
-        return (self.t_p if self.draws > 1 else self.sign_p) < LEVEL
+        """Whether the difference is significant."""
+        return self.p < LEVEL
+
+    @property
+    def better(self) -> bool:
+        """Whether the first is significantly better."""
+        return self.significant and self.paired.difference > 0
+
+    @property
+    def worse(self) -> bool:
+        """Whether the first is significantly worse."""
+        return self.significant and self.paired.difference < 0
 
     @property
     def accuracies(self) -> tuple[float, float]:
@@ -66,12 +78,16 @@ class Comparison(TestedDifference):
     first: Result
     second: Result
     matched: MatchedResults
+    conditions: ConditionPair = PROBES
 
     @property
     def accuracies(self) -> tuple[float, float]:
-        """The mean accuracy of each encoder over the draws."""
-        first, second = zip(*self.matched, strict=True)
-        return mean(result.accuracy for result in first), mean(result.accuracy for result in second)
+        """The mean accuracy of each side over the draws."""
+        first, second = (
+            mean(result.scores[condition].accuracy for result in side)
+            for side, condition in zip(zip(*self.matched, strict=True), self.conditions, strict=True)
+        )
+        return first, second
 
 
 def group_by_encoder(
@@ -133,32 +149,43 @@ def compare_results(
     results: Sequence[MatchedResults],
     *,
     correction: Correction = Correction.HOLM,
-    conditions: tuple[Condition, Condition] = (Condition.PROBE, Condition.PROBE),
+    conditions: Sequence[ConditionPair] | None = None,
 ) -> tuple[Comparison, ...]:
-    """Compare matched results: one draw on its test items, several draws by their accuracies.
+    """Compare matched results (:mod:`.paired_tests`) and correct the p-values for their number.
 
-    - conditions: the conditions to compare, of the first and of the second result
+    - conditions: the conditions to compare in each match; None: the probes
     """
-    paired = [_compare_matched(matched, conditions) for matched in results]
-    sign_p_values = correct_p_values([test.sign_p for test in paired], correction)
-    t_p_values = correct_p_values([test.t_p for test in paired], correction)
+    condition_pairs = conditions or [PROBES] * len(results)
+    paired = compare_matched_results(results, condition_pairs)
+    corrected = correct_tests(paired, [len(matched) for matched in results], correction)
     return tuple(
-        Comparison(first=matched[0][0], second=matched[0][1], matched=matched, paired=paired_test, sign_p=sign, t_p=t)
-        for matched, paired_test, sign, t in zip(results, paired, sign_p_values, t_p_values, strict=True)
+        Comparison(
+            first=matched[0][0],
+            second=matched[0][1],
+            matched=matched,
+            conditions=condition_pair,
+            paired=paired_test,
+            sign_p=sign_p,
+            t_p=t_p,
+        )
+        for matched, condition_pair, paired_test, (sign_p, t_p) in zip(
+            results, condition_pairs, paired, corrected, strict=True
+        )
     )
 
 
-def _compare_matched(matched: MatchedResults, conditions: tuple[Condition, Condition]) -> PairedComparison:
-    condition, other_condition = conditions
-    if len(matched) == 1:
-        ((a, b),) = matched
-        return compare_items(_load_right_answers(a, condition), _load_right_answers(b, other_condition), a.units)
-    first, second = zip(*matched, strict=True)
-    return compare_draws(
-        [result.scores[condition].accuracy for result in first],
-        [result.scores[other_condition].accuracy for result in second],
-        items=min(result.scores[condition].total for result in first),
-    )
+def correct_tests(
+    tests: Sequence[PairedComparison], draws: Sequence[int], correction: Correction
+) -> Iterator[tuple[float, float]]:
+    """Yield both p-values of each test, corrected; those that decide are corrected together.
+
+    - draws: the number of draws of each test
+    """
+    by_kind = [[test.sign_p for test in tests], [test.t_p for test in tests]]
+    deciding = [values[count > 1] for *values, count in zip(*by_kind, draws, strict=True)]
+    corrected = [correct_p_values(values, correction) for values in (*by_kind, deciding)]
+    for sign_p, t_p, p, count in zip(*corrected, draws, strict=True):
+        yield (sign_p, p) if count > 1 else (p, t_p)
 
 
 def list_pairs(
@@ -205,10 +232,6 @@ def match_draws(first: Sequence[Result], second: Sequence[Result]) -> MatchedRes
     if len(first) == len(second) == 1:
         return ((first[0], second[0]),)
     return tuple((a, b) for a in first for b in second if a.seed == b.seed)
-
-
-def _load_right_answers(result: Result, condition: Condition) -> NDArray[np.bool_]:
-    return np.array([seed.items() for seed in result.scores[condition].seeds])
 
 
 def build_comparison_grid(comparisons: Sequence[Comparison]) -> Grid:
@@ -293,15 +316,42 @@ def describe_comparisons(comparisons: Sequence[Comparison], *, correction: Corre
     presets = {result.preset for pair in comparisons for result in (pair.first, pair.second)}
     warning = "The classifiers differ: differences may come from them, not the encoders."
     pairs = [(comparison.first.encoder, comparison.second.encoder) for comparison in comparisons]
-    notes = (warning if len(presets) > 1 else "", encoder_variants.describe_excluded_pairs(pairs))
+    notes = (
+        warning if len(presets) > 1 else "",
+        encoder_variants.describe_excluded_pairs(pairs),
+        _describe_unequal_draws(comparisons),
+    )
     observations = describe_pairing(comparisons, units, draws_note=" (so they generalise to other draws)")
+    over_draws = any(comparison.draws > 1 for comparison in comparisons)
     return describe_tests(
-        comparisons, observations=observations, correction=correction, note="\n".join(filter(None, notes))
+        comparisons,
+        observations=observations,
+        t_test="t-test over draws, with a variance that all comparisons share" if over_draws else PAIRED_T_TEST,
+        correction=correction,
+        note="\n".join(filter(None, notes)),
     )
 
 
+PAIRED_T_TEST = "paired t-test (Adi et al. 2017)"
+
+
+def _describe_unequal_draws(comparisons: Sequence[Comparison]) -> str:
+    """Return the note on comparisons over fewer draws than others; empty: there are none."""
+    most = max((comparison.draws for comparison in comparisons), default=0)
+    names = (
+        f"{c.first.encoder} - {c.second.encoder} on {c.first.task} ({c.draws})" for c in comparisons if c.draws < most
+    )
+    text = ", ".join(names)
+    return f"Fewer than {most} draws: {text}." if text else ""
+
+
 def describe_tests(
-    comparisons: Sequence[TestedDifference], *, observations: str, correction: Correction, note: str = ""
+    comparisons: Sequence[TestedDifference],
+    *,
+    observations: str,
+    t_test: str = PAIRED_T_TEST,
+    correction: Correction,
+    note: str = "",
 ) -> str:
     """Describe the pairing, the tests and their outcome; *note* stands before the outcome."""
     count = len(comparisons)
@@ -309,7 +359,7 @@ def describe_tests(
         f"Differences in points, with 95% intervals, paired over {observations}.",
         "p (sign): exact sign test, "
         + ("McNemar's for one seed" if observations == "items" else f"over {observations.partition(' (')[0]}")
-        + "; p (t-test): paired t-test (Adi et al. 2017)."
+        + f"; p (t-test): {t_test}."
         + (
             f" Corrected for {count} comparisons: {CORRECTION_NAMES[correction]}; the intervals are not corrected."
             if count > 1

@@ -1,6 +1,6 @@
 """Verdicts on the controls: whether probes that cannot know the answer are at chance."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -44,15 +44,6 @@ def compute_expected_interval(score: Score, result: Result, condition: Condition
     return Interval(low, max(chance.high, word_interval.high))
 
 
-def compute_chance_interval(result: Result, results: Results, *, level: float) -> Interval:
-    """Return the interval of an accuracy at chance, corrected for the number of results.
-
-    - level: the probability that any result of a table is outside its interval, if all are at chance
-    """
-    confidence = 1 - level / len(results.records)
-    return compute_expected_interval(result.scores[Condition.PROBE], result, Condition.PROBE, level=confidence)
-
-
 MUST_BE_AT_CHANCE: Mapping[Condition, Callable[[Result], bool]] = {
     Condition.RANDOM_SENTENCES: lambda result: True,  # noqa: ARG005
     Condition.RANDOM_PROBES: lambda result: True,  # noqa: ARG005
@@ -93,9 +84,14 @@ class ControlRun:
     draw: str = ""
     """The suffix of the control's name: the seed, if there are several draws."""
 
+    decision: ControlVerdict | None = None
+    """The verdict of the table's test against chance, for a control that may know the answer."""
+
     @property
     def verdict(self) -> ControlVerdict:
-        """Whether the accuracy is inside, above or below the interval."""
+        """The decision, or whether the accuracy is inside, above or below the interval."""
+        if self.decision is not None:
+            return self.decision
         if self.score.accuracy in self.expected:
             return ControlVerdict.AT_CHANCE
         return ControlVerdict.ABOVE if self.score.accuracy > self.expected.high else ControlVerdict.BELOW
@@ -160,144 +156,9 @@ def is_balanced(result: Result) -> bool:
     return has_balanced_labels(result.majority, result.labels)
 
 
-def fold_controls(results: Results) -> Iterator[str]:
-    """Yield the note that replaces the rows of the controls."""
-    for note in count_controls(results):
-        yield f"{note} (--all-rows shows their rows)"
-
-
-def count_controls(results: Results) -> Iterator[str]:
-    """Yield the number of required controls that are at chance, and the names of the others."""
-    required, failed = _split_controls(find_controls(results))
-    names = f", not {'; '.join(run.name for run in failed)}" if failed else ""
-    if required:
-        yield f"controls: {len(required) - len(failed)} of {len(required)} at chance{names}"
-
-
-def list_warnings(results: Results) -> Iterator[str]:
-    """Yield the reasons not to trust a table: failed or missing controls."""
-    yield from _describe_missing_controls(results)
-    required, failed = _split_controls(find_controls(results))
-    if failed:
-        yield from _describe_required_controls(required, failed)
-
-
-def _split_controls(runs: Sequence[ControlRun]) -> tuple[list[ControlRun], list[ControlRun]]:
-    """Return the controls that must be at chance, and those that are not at chance."""
-    required = [run for run in runs if run.must_be_at_chance]
-    return required, [run for run in required if run.verdict is not ControlVerdict.AT_CHANCE]
-
-
-def describe_controls(results: Results) -> Iterator[str]:
-    """Yield the notes on the controls: their meaning and their verdicts."""
-    runs = find_controls(results)
-    yield from _describe_missing_controls(results)
-    if not runs:
-        return
-    words = "Bag of words: averages of random word vectors, which encode the words but not their order."
-    yield f"{_define_random_controls(runs)} {words}{_define_no_sentence(runs)}"
-    required, failed = _split_controls(runs)
-    if required:
-        yield from _describe_required_controls(required, failed)
-    for finding in find_solvable_tasks(runs):
-        yield finding.describe()
-
-
-def _define_random_controls(runs: Sequence[ControlRun]) -> str:
-    if all(run.condition is not Condition.RANDOM_PROBES for run in runs):
-        return (
-            "Random sentences: random vectors replace the sentence vectors. This control cannot know the answer and "
-            "should be at chance."
-        )
-    return (
-        "Random sentences: random vectors replace the sentence vectors. Random probes: random words replace the probe "
-        "words. Neither control can know the answer; both should be at chance."
-    )
-
-
-def _define_no_sentence(runs: Sequence[ControlRun]) -> str:
-    if all(run.condition is not Condition.NO_SENTENCE for run in runs):
-        return ""
-    text = " No sentence: only the probe words. If each occurs equally often with every label, they reveal nothing."
-    may_tell = not all(run.result.balanced_probes for run in runs)
-    return text + (" Where they reveal something, random vectors beside them should add nothing." if may_tell else "")
-
-
 def find_unchecked(results: Results) -> list[Result]:
     """Return the results without any control; baselines, which have no vectors, need none."""
     return [result for result in results.records if result.dim and not CONTROL_NAMES.keys() & result.scores.keys()]
-
-
-def _describe_missing_controls(results: Results) -> Iterator[str]:
-    unchecked = find_unchecked(results)
-    if not unchecked:
-        return
-    cells, figures = "", "these figures"
-    if len(unchecked) < sum(bool(result.dim) for result in results.records):
-        names = (f"{result.encoder} on {result.task}" for result in unchecked)
-        cells, figures = f" for {', '.join(names)}", "those figures"
-    yield f"No controls were run{cells} (--no-controls), so nothing tests {figures}."
-
-
-def _describe_required_controls(required: Sequence[ControlRun], failed: Sequence[ControlRun]) -> Iterator[str]:
-    if not failed:
-        nearest = max(required, key=lambda run: run.strain)
-        yield (
-            f"All {len(required)} controls that must be at chance are within their intervals, as in {CONFIDENCE:.0%} "
-            f"of tables without a fault (nearest to the edge: {nearest.name}, "
-            f"{100 * nearest.score.accuracy:.1f}, interval {nearest.format_expected()})."
-        )
-        return
-    yield (
-        f"{len(failed)} of {len(required)} controls that must be at chance {'is' if len(failed) == 1 else 'are'} "
-        f"outside the interval; in {CONFIDENCE:.0%} of tables without a fault, none is:"
-    )
-    yield from (f"  {run}" for run in failed)
-    if any(run.verdict is ControlVerdict.ABOVE for run in failed):
-        yield (
-            "  Above chance: first repeat the run with another --seed. If the control is above chance again, something "
-            "other than the sentence or the question reveals the answer: do not believe that column."
-        )
-
-
-def summarize_controls(results: Results) -> Iterator[str]:
-    """Yield the verdict on the controls in a few short sentences; nothing if all encoders are baselines."""
-    runs = find_controls(results)
-    unchecked = find_unchecked(results)
-    if not runs:
-        if unchecked:
-            yield "Controls: none (--no-controls), so nothing tests these figures."
-        return
-    required, failed = _split_controls(runs)
-    text = f"Controls: {len(required) - len(failed)} of {len(required)} at chance"
-    if failed:
-        above = [run for run in failed if run.verdict is ControlVerdict.ABOVE]
-        worst = max(failed, key=lambda run: abs(run.strain))
-        more = f" and {len(failed) - 1} more" if len(failed) > 1 else ""
-        text += f"; {worst.name} is {worst.verdict} ({100 * worst.score.accuracy:.1f}){more}"
-        columns = join_names(dict.fromkeys(run.result.task for run in above))
-        text += f". Do not believe {columns} before a repetition with another --seed" * bool(above)
-    if required:
-        yield f"{text}."
-    if unchecked:
-        names = join_names([f"{result.encoder} on {result.task}" for result in unchecked])
-        yield f"No controls were run for {names}."
-    above_chance = [finding for finding in find_solvable_tasks(runs) if finding.is_above]
-    for condition, (control, _) in SOLVERS.items():
-        tasks = [f"{f.task} ({f.figures})" for f in above_chance if f.condition is condition]
-        if tasks:
-            verb = f"{control[0].upper()}{control[1:]}"
-            yield f"{verb} above chance on {join_names(tasks)}: compare encoders with that there."
-
-
-def join_names(names: Iterable[str], most: int = 2) -> str:
-    """Return the first names and the number of the others.
-
-    >>> join_names("abc"), join_names("a")
-    ('a, b and 1 more', 'a')
-    """
-    shown, hidden_count = (all_names := [*names])[:most], len(all_names) - most
-    return ", ".join(shown) + (f" and {hidden_count} more" if hidden_count > 0 else "")
 
 
 SOLVERS: Mapping[Condition, tuple[str, str]] = {
@@ -305,37 +166,3 @@ SOLVERS: Mapping[Condition, tuple[str, str]] = {
     Condition.NO_SENTENCE: ("the probe words without the sentence are", "so they alone tell this much"),
 }
 """For each control that may know the answer: its name with a verb, and the meaning of success."""
-
-
-@dataclass(frozen=True, slots=True)
-class SolvableTask:
-    """The verdict of a control that may know the answer, on one task."""
-
-    task: str
-    condition: Condition
-    figures: str
-    """The accuracy in percent, or the lowest and highest of several."""
-    is_above: bool
-
-    def describe(self) -> str:
-        """Return the note."""
-        control, meaning = SOLVERS[self.condition]
-        if not self.is_above:
-            return f"{self.task}: {control} not above chance ({self.figures})."
-        text = f"{self.task}: {control} above chance ({self.figures}), {meaning}"
-        return f"{text}; compare encoders with it, not with chance."
-
-
-def find_solvable_tasks(runs: Sequence[ControlRun]) -> list[SolvableTask]:
-    """Return the verdicts of the controls that may know the answer, task by task."""
-    free = [run for run in runs if not run.must_be_at_chance and run.condition in SOLVERS]
-    pairs = dict.fromkeys((run.result.task, run.condition) for run in free)
-    return [_judge_task([run for run in free if (run.result.task, run.condition) == pair]) for pair in pairs]
-
-
-def _judge_task(task_runs: Sequence[ControlRun]) -> SolvableTask:
-    """Return the verdict of the runs of one control on one task."""
-    above = [run for run in task_runs if run.verdict is ControlVerdict.ABOVE]
-    shown = sorted({f"{100 * run.score.accuracy:.1f}" for run in above or task_runs}, key=float)
-    figures = shown[0] if len(shown) == 1 else f"{shown[0]} to {shown[-1]}"
-    return SolvableTask(task_runs[0].result.task, task_runs[0].condition, figures, is_above=bool(above))

@@ -12,9 +12,10 @@ from typing import Any
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.errors import UsageError, format_count
 from sentprobe.probes.report.findings import rank_correlation as ranks
-from sentprobe.probes.report.findings.comparisons import LEVEL, EncoderResults
+from sentprobe.probes.report.findings.comparisons import EncoderResults
 from sentprobe.probes.report.findings.downstream import Scores, match_names
 from sentprobe.probes.report.findings.mean_and_interval import compute_figure
+from sentprobe.probes.report.findings.paired_tests import LEVEL
 from sentprobe.probes.results.result import Condition
 from sentprobe.probes.statistics import Correction, correct_p_values
 

@@ -20,7 +20,7 @@ from sentprobe.probes.geometry.distance_tables import NEGATIVE_FORMS, list_contr
 from sentprobe.probes.geometry.measures import Nearness, NegativeKind
 from sentprobe.probes.report.findings import comparisons as probe_comparisons
 from sentprobe.probes.report.findings import encoder_variants
-from sentprobe.probes.statistics import Correction, PairedComparison, compare_draws, compare_items, correct_p_values
+from sentprobe.probes.statistics import Correction, PairedComparison, compare_draws, compare_items
 
 GeometryPairs: TypeAlias = tuple[tuple[GeometryResult, GeometryResult], ...]
 """The results of two encoders on one contrast, in each draw that both have."""
@@ -98,11 +98,10 @@ def compare_geometry(
         for kind in NegativeKind
     ]
     tests = [_compare_matched(*match, nearness) for match in matches]
-    sign_p_values = correct_p_values([test.sign_p for test in tests], correction)
-    t_p_values = correct_p_values([test.t_p for test in tests], correction)
+    corrected = probe_comparisons.correct_tests(tests, [len(matched) for matched, _ in matches], correction)
     return tuple(
         GeometryComparison(matched=matched, kind=kind, nearness=nearness, paired=paired_test, sign_p=sign, t_p=t)
-        for (matched, kind), paired_test, sign, t in zip(matches, tests, sign_p_values, t_p_values, strict=True)
+        for (matched, kind), paired_test, (sign, t) in zip(matches, tests, corrected, strict=True)
     )
 
 

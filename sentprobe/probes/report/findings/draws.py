@@ -88,6 +88,43 @@ def _list_probe_seeds(record: Result) -> set[int]:
     return {probe.seed for score in record.scores.values() for probe in score.seeds}
 
 
+def find_missing_cells(tables: Sequence[Results]) -> tuple[tuple[EncoderOnTask, ...], ...]:
+    """Return, for each table, the encoders and tasks that only other draws of the same run have."""
+    return tuple(
+        tuple(
+            dict.fromkeys(
+                record.cell
+                for other in tables
+                if _are_other_draws(table, other)
+                for record in other.records
+                if not _list_cells(record) & own_cells
+            )
+        )
+        for table in tables
+        for own_cells in [{cell for record in table.records for cell in _list_cells(record)}]
+    )
+
+
+def _list_cells(record: Result) -> set[EncoderOnTask]:
+    """Return the cell of a record, also without the run's seed in the name of its encoder."""
+    return {record.cell, (remove_run_seed(record.encoder, record.seed), record.task)}
+
+
+def _are_other_draws(first: Results, second: Results) -> bool:
+    """Return whether two tables have tasks in common, and differ in their draws and cells only."""
+    pairs = [(a, b) for a, b in product(first.records, second.records) if a.task == b.task]
+    if not pairs or {*list_seeds(first)} & {*list_seeds(second)}:
+        return False
+    return all(differ_in_draw(a, b) if a.encoder == b.encoder else _have_same_questions(a, b) for a, b in pairs)
+
+
+def _have_same_questions(first: Result, second: Result) -> bool:
+    """Return whether two results have one classifier, and the same dataset or draws of one."""
+    same_data = first.dataset_fingerprint == second.dataset_fingerprint
+    is_drawn = first.data is not None and second.data is not None and first.data.is_other_draw(second.data)
+    return first.preset == second.preset and (same_data or is_drawn)
+
+
 def list_seeds(results: Results) -> list[int]:
     """Return the seeds of the draws among the results, in order."""
     return sorted({record.seed for record in results.records})

@@ -1,12 +1,34 @@
-"""The figures of a cell of a table, over all draws: mean, spread and interval."""
+"""The figures of cells of a table, over all draws: mean, interval, and test against chance."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from sentprobe.probes.report.findings.paired_tests import (
+    ROUNDING,
+    are_constant,
+    have_shared_items,
+    name_side,
+    sum_answers,
+)
+from sentprobe.probes.report.findings.shared_variance import (
+    DrawGains,
+    GainTest,
+    compute_shared_t_tests,
+    compute_unit_variance,
+)
 from sentprobe.probes.results.result import Condition, Result
-from sentprobe.probes.statistics import Interval, accuracy_interval, decompose_spread
+from sentprobe.probes.statistics import Interval, accuracy_interval, binomial_p_value, decompose_spread, design_effect
+
+LEAST_UNITS = 10
+"""In fewer units, equal shares of right answers may be a coincidence."""
+
+FEW_ITEMS = 50
+"""A figure on fewer test items than this is marked, and shown with its interval."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,36 +36,131 @@ class Figure:
     """The figure of a cell of a table, over all draws."""
 
     accuracy: float
-    spread: float | None
-    """The standard deviation over all probes; None for one."""
     interval: Interval
     """95% interval of the mean."""
+    half_width: float | None
+    """Half the width of the interval before it is cut at 0 or 1; None for a single probe."""
+    items: int
+    """The number of test items; the smallest of several draws."""
+    chance: float
+    """The share of the most frequent label; the mean over draws."""
+    chance_p: float
+    """The uncorrected p-value of the difference from chance."""
     between_draws: float | None = None
     """The standard deviation between draws; None for one draw."""
     between_probes: float | None = None
     """The standard deviation between the probes of one draw; None if it cannot be estimated."""
+    test: GainTest | None = None
+    """The test of several draws against chance; None for one draw."""
+
+
+ConditionCell: TypeAlias = tuple[Sequence[Result], Condition]
+"""The results of an encoder on a task, one for each draw, and a condition of all these results."""
 
 
 def compute_figure(draws: Sequence[Result], condition: Condition) -> Figure | None:
-    """Return the figure of a cell from its result in each draw; None if there is no score.
-
-    One draw has the interval of its score. Several draws have Student's t interval over the draws; if all have the same
-    test items, the interval is for the choice of items, as for one draw.
-    """
+    """Return the figure of a cell alone from its result in each draw; None if there is no score."""
     scored = [result for result in draws if condition in result.scores]
-    scores = [result.scores[condition] for result in scored]
-    if not scores:
-        return None
-    if len(scores) == 1:
-        return Figure(accuracy=scores[0].accuracy, spread=scores[0].spread, interval=scores[0].interval)
+    return compute_figures([(scored, condition)])[0] if scored else None
+
+
+def compute_figures(cells: Sequence[ConditionCell]) -> list[Figure]:
+    """Return the figures of cells of one table.
+
+    One draw has the interval of its score, and the binomial test against chance on the effective number of items.
+    Several draws have Student's t, with a variance that is shared with the other cells (:mod:`.shared_variance`). If
+    they have the same test items, interval and p-value are at least those for the choice of items.
+    """
+    tests = _test_draws([cell for cell in cells if len(cell[0]) > 1])
+    figures = [_join_draws(cell, next(tests)) if len(cell[0]) > 1 else _describe_one_draw(cell) for cell in cells]
+    return [_fix_figure(figure) if _is_fixed(cell) else figure for figure, cell in zip(figures, cells, strict=True)]
+
+
+def _is_fixed(cell: ConditionCell) -> bool:
+    """Return whether a part of the items of each unit, always the same, is right: a bag of words on mirror pairs."""
+    draws, condition = cell
+    sums, sizes = zip(*(sum_answers(result, condition) for result in draws), strict=True)
+    has_part = 0 < sums[0][0] < sizes[0][0]
+    return has_part and min(map(len, sums)) >= LEAST_UNITS and are_constant(draws, condition)
+
+
+def _fix_figure(figure: Figure) -> Figure:
+    """Return a figure that neither items nor draws change."""
+    half_width = None if figure.half_width is None else 0.0
+    p = 1.0 if abs(figure.accuracy - figure.chance) < ROUNDING else figure.chance_p
+    return replace(figure, interval=Interval(figure.accuracy, figure.accuracy), half_width=half_width, chance_p=p)
+
+
+def _test_draws(cells: Sequence[ConditionCell]) -> Iterator[GainTest]:
+    """Yield the test of each cell's gains over chance."""
+    gains = []
+    for draws, condition in cells:
+        chance = fmean(result.majority for result in draws)
+        gains.append(
+            DrawGains(
+                by_draw=tuple(result.scores[condition].accuracy - chance for result in draws),
+                item_variance=fmean(compute_unit_variance(*sum_answers(result, condition)) for result in draws),
+                items=min(result.scores[condition].total for result in draws),
+                task=draws[0].task,
+                sides=(name_side(draws, condition), "chance"),
+            )
+        )
+    yield from compute_shared_t_tests(gains)
+
+
+def _describe_one_draw(cell: ConditionCell) -> Figure:
+    (result,), condition = cell
+    score = result.scores[condition]
+    half_width = (score.interval.high - score.interval.low) / 2
+    return Figure(
+        accuracy=score.accuracy,
+        interval=score.interval,
+        half_width=half_width if len(score.seeds) > 1 else None,
+        items=score.total,
+        chance=result.majority,
+        chance_p=_test_items([result], condition),
+    )
+
+
+def _pool_items(draws: Sequence[Result], condition: Condition) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the share of right answers to each different test item, and the unit of each, (n,) and (n,)."""
+    pooled, pooled_units, start = [], [], 0
+    for dataset in dict.fromkeys(result.dataset_fingerprint for result in draws):
+        same = [result for result in draws if result.dataset_fingerprint == dataset]
+        answers = np.mean([result.scores[condition].items() for result in same], axis=0)
+        pooled.append(answers)
+        pooled_units.append(start + np.array(same[0].units or range(len(answers)), dtype=np.int64))
+        start += len(answers)
+    return np.concatenate(pooled), np.concatenate(pooled_units)
+
+
+def _test_items(draws: Sequence[Result], condition: Condition) -> float:
+    """Return the p-value against chance of the mean over the different test items of all draws."""
+    answers, units = _pool_items(draws, condition)
+    effective = len(answers) / design_effect(answers, units.tolist())
+    return binomial_p_value(float(answers.mean()) * effective, effective, fmean(result.majority for result in draws))
+
+
+def _join_draws(cell: ConditionCell, test: GainTest) -> Figure:
+    draws, condition = cell
+    scores = [result.scores[condition] for result in draws]
     spread = decompose_spread([[seed.accuracy for seed in score.seeds] for score in scores])
-    interval = spread.interval
-    if len({result.dataset_fingerprint for result in scored}) == 1:
-        interval = accuracy_interval(np.mean([score.items() for score in scores], axis=0), scored[0].units)
+    half_width, p = min(test.half_width, max(spread.mean, 1 - spread.mean)), test.p
+    interval = Interval(max(0.0, spread.mean - half_width), min(1.0, spread.mean + half_width))
+    if have_shared_items(draws):
+        answers, units = _pool_items(draws, condition)
+        by_items = accuracy_interval(answers, units.tolist())
+        p = max(p, _test_items(draws, condition))
+        if by_items.high - by_items.low > 2 * half_width:
+            interval, half_width = by_items, (by_items.high - by_items.low) / 2
     return Figure(
         accuracy=spread.mean,
-        spread=spread.total,
         interval=interval,
+        half_width=half_width,
+        items=min(score.total for score in scores),
+        chance=fmean(result.majority for result in draws),
+        chance_p=p,
         between_draws=spread.draws,
         between_probes=spread.probes,
+        test=test,
     )

@@ -30,7 +30,7 @@ class DrawGains:
     """The smallest number of test items of a draw."""
     task: Hashable
     sides: tuple[Hashable, Hashable]
-    """The names of both encoders, or of an encoder and its control."""
+    """The names of both encoders, or of an encoder and its control; None for a constant, such as chance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,11 @@ def compute_item_variance(gains: ArrayLike, units: Sequence[int]) -> float:
     >>> compute_item_variance([1, 0, 1, 0], []), compute_item_variance([1, 0, 1, 0], [0, 0, 1, 1])
     (0.08333333333333333, 0.0)
     """
-    sums, sizes = sum_by_unit(gains, units)
+    return compute_unit_variance(*sum_by_unit(gains, units))
+
+
+def compute_unit_variance(sums: Floats, sizes: Floats) -> float:
+    """Return the variance of a mean of items, given the sum and the number of items of each unit, (units,)."""
     count, total = len(sums), float(sizes.sum())
     if count < 2:
         return 0.0

@@ -1,7 +1,7 @@
 """The standing of each accuracy in a table: its margin over its control, and its group.
 
 Group 1 of a column: encoders whose difference from the best is not significant by the paired test; the next group is
-formed in the same way from the others. The marks (:mod:`.significance_marks`) use the same test: an accuracy is marked
+formed in the same way from the others. The marks (:mod:`.table_findings`) use the same test: an accuracy is marked
 if it is above its control and alone in group 1.
 """
 
@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TypeAlias
 
-from sentprobe.probes.report.findings import significance_marks
-from sentprobe.probes.report.findings.draws import group_by_cell
-from sentprobe.probes.report.findings.mean_and_interval import Figure, compute_figure
+from sentprobe.probes.report.findings.mean_and_interval import Figure
+from sentprobe.probes.report.findings.table_findings import find_bag_of_words, find_table
 from sentprobe.probes.results.result import Condition, EncoderOnTask, Results
 
 
@@ -51,35 +50,33 @@ Standings: TypeAlias = Mapping[EncoderOnTask, Standing]
 
 def compute_standings(results: Results) -> Standings:
     """Return the standing of each cell of one setting."""
-    solvable = significance_marks.find_tasks_solvable_from_words(results)
+    findings = find_table(results)
+    solvable = findings.find_solvable_tasks()
     groups = rank_groups(results)
     group_counts = {task: max(g for (_, t), g in groups.items() if t == task) for task in results.tasks}
     by_cell = {}
-    for draws in group_by_cell(results):
-        first, figure = draws[0], compute_figure(draws, Condition.PROBE)
+    for cell, test in findings.cells.items():
         bags = [
             bag.scores[Condition.BAG_OF_WORDS].accuracy
-            for result in (draws if first.task in solvable else ())
-            for bag in significance_marks.find_bag_of_words(result, results)
+            for result in (test.draws if cell[1] in solvable else ())
+            for bag in find_bag_of_words(result, results)
         ]
-        chance = fmean(result.majority for result in draws)
-        if figure is not None:
-            by_cell[first.cell] = Standing(
-                figure=figure,
-                chance=chance,
-                control=fmean(bags) if bags else chance,
-                is_bag_of_words=bool(bags),
-                group=groups[first.cell],
-                groups=group_counts[first.task],
-            )
+        by_cell[cell] = Standing(
+            figure=test.figure,
+            chance=test.figure.chance,
+            control=fmean(bags) if bags else test.figure.chance,
+            is_bag_of_words=bool(bags),
+            group=groups[cell],
+            groups=group_counts[cell[1]],
+        )
     return by_cell
 
 
 def rank_groups(results: Results) -> dict[EncoderOnTask, int]:
     """Return the group of each cell in its column, from 1, the best first."""
-    significant = significance_marks.find_significant_pairs(results)
-    means = {draws[0].cell: fmean(result.accuracy for result in draws) for draws in group_by_cell(results)}
-    ranked = sorted(means, key=lambda cell: means[cell], reverse=True)
+    findings = find_table(results)
+    significant = findings.significant_pairs
+    ranked = sorted(findings.cells, key=lambda cell: findings.cells[cell].figure.accuracy, reverse=True)
     columns = ([cell for cell in ranked if cell[1] == task] for task in results.tasks)
     return {
         cell: number

@@ -13,17 +13,20 @@ from sentprobe.lengths import Lengths
 from sentprobe.probes.geometry.distance_draws import build_geometry_tables
 from sentprobe.probes.geometry.distance_results import GeometryResult
 from sentprobe.probes.geometry.measures import Nearness
-from sentprobe.probes.report.findings import control_verdicts
+from sentprobe.probes.report.findings.control_verdicts import ControlRun
+from sentprobe.probes.report.findings.draws import find_missing_cells
 from sentprobe.probes.report.findings.standings import compute_standings, describe_groups
+from sentprobe.probes.report.findings.table_findings import judge_controls
 from sentprobe.probes.report.page.page_items import build_page_mistakes
 from sentprobe.probes.report.page.page_table import PageTable, build_page_table, describe_size
 from sentprobe.probes.report.page.reproduction import describe_reproduction
 from sentprobe.probes.report.plots import method_pictures, page_pictures
 from sentprobe.probes.report.plots.panels import ResultPicture
-from sentprobe.probes.report.tables import complete_notes, main_table
+from sentprobe.probes.report.tables import complete_notes, control_notes, main_table
 from sentprobe.probes.report.tables.distance_report import build_geometry_sections
 from sentprobe.probes.report.tables.method_tables import build_method_tables
 from sentprobe.probes.report.tables.part_tables import build_structure_tables, index_by_fingerprint
+from sentprobe.probes.report.tables.spread_notes import describe_missing_cells
 from sentprobe.probes.report.tables.training_curves import Curve, build_curve_tables
 from sentprobe.probes.report.tables.view import divide_by_setting, load_template
 from sentprobe.probes.results.item_table import ItemTable
@@ -50,7 +53,7 @@ class ReportSection:
     at_chance: tuple[str, ...]
     """The line with the number of controls at chance; empty if no control must be at chance."""
     verdicts: tuple[str, ...]
-    runs: tuple[control_verdicts.ControlRun, ...]
+    runs: tuple[ControlRun, ...]
     pictures: tuple[ResultPicture, ...]
 
 
@@ -83,9 +86,11 @@ def build_report_page(
     - audits: audits of the datasets of the results; a line names audits of other datasets
     """
     style = style or main_table.CellStyle()
+    settings = [*divide_by_setting(results)]
+    missing_cells = find_missing_cells([table for _, table, _ in settings])
     sections = tuple(
-        _build_section(table_results, style, title=title, folders=folders, by=by)
-        for title, table_results, folders in divide_by_setting(results)
+        _build_section(table, style, title=title, origins=(*folders, *describe_missing_cells(table, missing)), by=by)
+        for (title, table, folders), missing in zip(settings, missing_cells, strict=True)
     )
     script, stored_items = load_template("page.js").render(), index_by_fingerprint(items)
     return load_template("report.html.j2").render(
@@ -133,7 +138,7 @@ def _build_curve_sections(curves: Sequence[Curve], style: main_table.CellStyle) 
 
 
 def _build_section(
-    results: Results, style: main_table.CellStyle, *, title: str, folders: tuple[str, ...], by: Lengths
+    results: Results, style: main_table.CellStyle, *, title: str, origins: tuple[str, ...], by: Lengths
 ) -> ReportSection:
     presets = dict.fromkeys(map(format_preset_name, complete_notes.list_presets(results)))
     classifier_note = (f"classifier: {' and '.join(presets)}",) if presets else ()
@@ -145,11 +150,11 @@ def _build_section(
         sentence=sentence,
         table=build_page_table(main_table.build_grid(results, style=style), cell_standings, intervals=style.intervals),
         tied=tuple(describe_groups(cell_standings)),
-        notes=(*folders, *classifier_note, *notes, *complete_notes.describe_papers(results, style)),
-        warnings=tuple(control_verdicts.list_warnings(results)),
-        at_chance=tuple(control_verdicts.count_controls(results)),
-        verdicts=tuple(control_verdicts.describe_controls(results)),
-        runs=control_verdicts.find_controls(results),
+        notes=(*origins, *classifier_note, *notes, *complete_notes.describe_papers(results, style)),
+        warnings=tuple(control_notes.list_warnings(results)),
+        at_chance=tuple(control_notes.count_controls(results)),
+        verdicts=tuple(control_notes.describe_controls(results)),
+        runs=judge_controls(results),
         pictures=(
             page_pictures.draw_task_picture(results, cell_standings),
             *page_pictures.draw_layer_pictures(results),

@@ -6,9 +6,9 @@ from itertools import groupby
 
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.errors import escape_control_characters, format_count
-from sentprobe.probes.report.findings.mean_and_interval import Figure
 from sentprobe.probes.report.findings.standings import Standing, Standings
 from sentprobe.probes.results.result import Results
+from sentprobe.probes.statistics import Interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +99,7 @@ def _build_cell(
         value=round(100 * standing.figure.accuracy, 6),
         shade=round(standing.shade, 3),
         group=standing.group if standing.groups > 1 else None,
-        interval="" if intervals else format_interval(standing.figure),
+        interval="" if intervals else format_interval(standing.figure.interval),
         tooltip_lines=tuple(_describe_standing(standing, escape_control_characters(" on ".join(names)))),
     )
 
@@ -111,19 +111,18 @@ def _parse_number(text: str) -> float | None:
         return None
 
 
-def format_interval(figure: Figure) -> str:
+def format_interval(interval: Interval) -> str:
     """Return an interval in percent.
 
-    >>> from sentprobe.probes.statistics import Interval
-    >>> format_interval(Figure(accuracy=0.5, spread=None, interval=Interval(0.47, 0.53)))
+    >>> format_interval(Interval(0.47, 0.53))
     '47.0 to 53.0'
     """
-    return f"{100 * figure.interval.low:.1f} to {100 * figure.interval.high:.1f}"
+    return f"{100 * interval.low:.1f} to {100 * interval.high:.1f}"
 
 
 def _describe_standing(standing: Standing, heading: str) -> Iterator[str]:
     yield heading
-    yield f"95% interval {format_interval(standing.figure)}"
+    yield f"95% interval {format_interval(standing.figure.interval)}"
     points = f"{abs(100 * standing.margin):.1f}"
     direction = "below" if standing.margin < 0 and points != "0.0" else "above"
     yield f"{points} points {direction} its control ({standing.control_name})"

@@ -11,7 +11,7 @@ from sentprobe.probes.report.findings.encoder_specs import find_requested_spec
 from sentprobe.probes.report.references import SOFTWARE
 from sentprobe.probes.report.tables.classifier_description import PRESET_PAPERS, describe_classifier, join_words
 from sentprobe.probes.report.tables.complete_notes import describe_chance, list_presets
-from sentprobe.probes.report.tables.spread_notes import count_probes, describe_resampled_parts, has_item_intervals
+from sentprobe.probes.report.tables.spread_notes import count_probes, describe_resampled_parts, has_shared_items
 from sentprobe.probes.results.result import METHODS, Condition, Result, Results, find_provenances
 from sentprobe.probes.suites import find_known_task
 
@@ -149,11 +149,13 @@ def _describe_repetitions(table: Results) -> Iterator[Piece]:
 
 
 def _describe_intervals(table: Results, *, several: bool) -> Iterator[Piece]:
-    fixed = [task for task in table.tasks if not several or has_item_intervals(table, task)]
+    fixed = [task for task in table.tasks if not several or has_shared_items(table, task)]
     yield "95% intervals are "
-    if len(fixed) < len(table.tasks):
-        yield "Student's t over the draws"
-        yield f" and, on {join_words(fixed)}, " if fixed else ""
+    if several:
+        yield "Student's t over the draws, with variances that all figures share"
+        yield Citation(("smyth2004",))
+        where = f"on {join_words(fixed)}, " if 0 < len(fixed) < len(table.tasks) else ""
+        yield f", and {where}at least " if fixed else ""
     if fixed:
         yield "Wilson's"
         yield Citation(("wilson1927",))

@@ -10,9 +10,8 @@ from sentprobe.lengths import Bin, Lengths
 from sentprobe.probes.geometry import distance_tables as geometry_tables
 from sentprobe.probes.geometry.distance_draws import GeometryTable, estimate_accuracy, group_by_cell
 from sentprobe.probes.geometry.measures import Nearness, NegativeKind
-from sentprobe.probes.report.findings.draws import find_draws
-from sentprobe.probes.report.findings.mean_and_interval import compute_figure
 from sentprobe.probes.report.findings.standings import Standings
+from sentprobe.probes.report.findings.table_findings import find_table
 from sentprobe.probes.report.plots import panels as pn
 from sentprobe.probes.report.plots.length_series import SeriesPoint, accuracy_by_length, norm_by_length
 from sentprobe.probes.report.tables.training_curves import (
@@ -22,7 +21,7 @@ from sentprobe.probes.report.tables.training_curves import (
     find_axis,
     group_columns,
 )
-from sentprobe.probes.results.result import Condition, Result, Results
+from sentprobe.probes.results.result import Result, Results
 from sentprobe.probes.results.training_curve import TrainingCurve
 from sentprobe.probes.statistics import Interval, decompose_spread
 
@@ -122,8 +121,7 @@ def _draw_layer_lines(
 
 def compute_percents(results: Results, record: Result) -> tuple[float, float, float]:
     """Return the accuracy in the cell of a record, over all draws, and the ends of its interval, in percent."""
-    figure = compute_figure(find_draws(results, record), Condition.PROBE)
-    assert figure is not None  # a record has the score of its probe
+    figure = find_table(results).cells[record.cell].figure
     return pn.to_percent(figure.accuracy, figure.interval)
 
 

@@ -4,13 +4,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from sentprobe.probes.dataset import ENCODER_WORDS, ONE_HOT
-from sentprobe.probes.report.findings.control_verdicts import describe_controls, fold_controls, is_balanced
+from sentprobe.probes.report.findings.control_verdicts import is_balanced
 from sentprobe.probes.report.findings.draws import group_by_cell
-from sentprobe.probes.report.findings.significance_marks import find_marked_cells
+from sentprobe.probes.report.findings.table_findings import find_marked_cells
+from sentprobe.probes.report.tables.control_notes import count_controls, describe_controls
 from sentprobe.probes.report.tables.data_notes import describe_datasets
 from sentprobe.probes.report.tables.main_table import CellStyle
 from sentprobe.probes.report.tables.published_rows import describe_published_tables
-from sentprobe.probes.report.tables.spread_notes import describe_mean, describe_spread, has_item_intervals
+from sentprobe.probes.report.tables.spread_notes import describe_mean, describe_spread
 from sentprobe.probes.results.result import Condition, Result, Results, SeedScore
 from sentprobe.probes.trainer.classifier import Preset
 
@@ -18,7 +19,7 @@ from sentprobe.probes.trainer.classifier import Preset
 def describe_all(results: Results, *, style: CellStyle | None = None) -> str:
     """Return all notes below a table, a line each."""
     notes = (
-        *(() if style is None or style.all_rows else fold_controls(results)),
+        *(f"{note} (--all-rows shows their rows)" for note in count_controls(results) if style and not style.all_rows),
         *describe_classifiers(results),
         *describe_figures(results),
         *describe_controls(results),
@@ -63,7 +64,7 @@ def describe_figures(results: Results) -> Iterator[str]:
         )
     yield from _describe_probe_words(results)
     yield from _describe_precision(results)
-    if any(result.units and has_item_intervals(results, result.task) for result in results.records):
+    if any(result.units for result in results.records):
         yield (
             "Test items that belong together (mirror pairs, questions about one sentence) are not "
             "independent: the intervals are widened accordingly."

@@ -16,7 +16,7 @@ from sentprobe.probes.geometry.distance_tables import (
 )
 from sentprobe.probes.geometry.measures import Nearness
 from sentprobe.probes.report.findings.mean_and_interval import compute_figure
-from sentprobe.probes.report.tables.main_table import format_score
+from sentprobe.probes.report.tables.main_table import format_figure
 from sentprobe.probes.report.tables.view import ShownTable
 from sentprobe.probes.results.result import Condition, Result, Results, SeedScore, make_score, pack_bits
 from sentprobe.probes.results.store import find_identity
@@ -74,7 +74,7 @@ def _format_accuracies(records: Sequence[Result], *, intervals: bool) -> str:
     for record in records:
         by_name.setdefault(format_preset_name(record.preset), []).append(record)
     figures = {name: compute_figure(draws, Condition.PROBE) for name, draws in by_name.items()}
-    texts = {n: format_score(f, intervals=intervals) for n, f in figures.items() if f is not None}
+    texts = {n: format_figure(f, intervals=intervals) for n, f in figures.items() if f is not None}
     has_several = len(texts) > 1
     return ", ".join(f"{text} ({name})" if has_several else text for name, text in texts.items())
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
+from sentprobe.errors import format_count
 from sentprobe.probes.dataset import ENCODER_WORDS
 from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, list_shared_properties
 from sentprobe.probes.report.findings.draws import find_draws, join_draws
-from sentprobe.probes.report.findings.mean_and_interval import Figure, compute_figure
-from sentprobe.probes.report.findings.significance_marks import find_marked_cells
+from sentprobe.probes.report.findings.mean_and_interval import FEW_ITEMS, Figure
+from sentprobe.probes.report.findings.table_findings import find_marked_cells, find_table
 from sentprobe.probes.report.tables.published_rows import PUBLISHED, PublishedRow, list_rows
-from sentprobe.probes.results.result import Condition, Result, Results, Score
+from sentprobe.probes.results.result import Condition, Result, Results
 from sentprobe.probes.suites import list_known_tasks
 
 
@@ -32,7 +33,7 @@ def build_grid(results: Results, *, style: CellStyle | None = None) -> Grid:
     """Build the table of one setting: encoders, published rows, and controls if asked for.
 
     A figure is the mean over draws and seeds in percent, with its standard deviation if there are several. The best of
-    each column is marked if it is above its control and not tied with another encoder (:mod:`.significance_marks`).
+    each column is marked if it is above its control and not tied with another encoder (:mod:`.table_findings`).
     Controls that depend only on the width have a row per width.
     """
     style = style or CellStyle()
@@ -66,7 +67,7 @@ def _build_row(
 ) -> GridRow:
     """Return a row, given the first result of each task that it shows."""
     draws = (find_draws(results, firsts[task]) if task in firsts else () for task in results.tasks)
-    cells = (_build_cell(cell_draws, condition, style) for cell_draws in draws)
+    cells = (_build_cell(results, cell_draws, condition, style) for cell_draws in draws)
     return GridRow(label, condition.value, tuple(cells))
 
 
@@ -94,21 +95,25 @@ def _find_layer_families(records: Collection[Result]) -> Mapping[str, str]:
     return {record.encoder: record.family for record in layers if sizes[record.family] > 1}
 
 
-def _build_cell(draws: Sequence[Result], condition: Condition, style: CellStyle) -> GridCell:
-    figure = compute_figure(draws, condition)
+def _build_cell(results: Results, draws: Sequence[Result], condition: Condition, style: CellStyle) -> GridCell:
+    figure = find_table(results).find_figure(draws, condition) if draws else None
     if figure is None:
         return GridCell("")
-    text = format_score(figure, intervals=style.intervals)
+    has_few_items = figure.items < FEW_ITEMS
+    text = format_figure(figure, intervals=style.intervals)
+    if has_few_items:
+        interval = format_figure(replace(figure, half_width=None), intervals=True)
+        text = f"{interval} ({format_count(figure.items, 'item')})"
     between = {"draws": figure.between_draws, "probes": figure.between_probes} if style.sources else {}
     parts = [f"{source} {_format_percent(part)}" for source, part in between.items() if part is not None]
     return GridCell(text + (f" ({', '.join(parts)})" if parts else ""))
 
 
-def format_score(score: Score | Figure, *, intervals: bool = False) -> str:
-    """Return an accuracy in percent with its spread and, if asked for, its 95% interval."""
-    spread = "" if score.spread is None else f" ± {_format_percent(score.spread)}"
-    low, high = _format_percent(score.interval.low), _format_percent(score.interval.high)
-    return _format_percent(score.accuracy) + spread + (f" [{low}, {high}]" if intervals else "")
+def format_figure(figure: Figure, *, intervals: bool = False) -> str:
+    """Return an accuracy in percent with half its 95% interval and, if asked for, the interval."""
+    half_width = "" if figure.half_width is None else f" ± {_format_percent(figure.half_width)}"
+    low, high = _format_percent(figure.interval.low), _format_percent(figure.interval.high)
+    return _format_percent(figure.accuracy) + half_width + (f" [{low}, {high}]" if intervals else "")
 
 
 def _format_percent(accuracy: float) -> str:

@@ -9,7 +9,7 @@ from sentprobe.probes.report.findings import item_parts as division
 from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, list_shared_properties
 from sentprobe.probes.report.findings.draws import find_draws
 from sentprobe.probes.report.findings.mean_and_interval import compute_figure
-from sentprobe.probes.report.tables.main_table import CellStyle, describe_differences, format_score, split_settings
+from sentprobe.probes.report.tables.main_table import CellStyle, describe_differences, format_figure, split_settings
 from sentprobe.probes.report.tables.view import ShownTable
 from sentprobe.probes.results.item_table import ItemTable, has_held_out
 from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Result, Results
@@ -108,7 +108,7 @@ class _PartColumn:
     def format_accuracy(self, part: str) -> str:
         """Return the accuracy on a part with its interval."""
         figure = compute_figure(self.parts.get(part, ()), self.condition)
-        return "" if figure is None else format_score(figure, intervals=True)
+        return "" if figure is None else format_figure(figure, intervals=True)
 
     def count_items(self, part: str) -> str:
         """Return the number of items of a part; with several draws, the range."""

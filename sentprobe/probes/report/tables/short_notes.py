@@ -1,15 +1,21 @@
 """The notes below a table in at most four lines."""
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sentprobe.probes.report.findings.control_verdicts import join_names, summarize_controls
-from sentprobe.probes.report.findings.significance_marks import find_marked_cells
+from sentprobe.probes.report.findings.table_findings import find_marked_cells
 from sentprobe.probes.report.tables.complete_notes import count_unconverged, describe_all, find_truncated, group_by_task
+from sentprobe.probes.report.tables.control_notes import join_names, summarize_controls
 from sentprobe.probes.report.tables.main_table import CellStyle, describe_origins
-from sentprobe.probes.report.tables.spread_notes import describe_mean, list_averages, summarize_spread
-from sentprobe.probes.results.result import Condition, Results
+from sentprobe.probes.report.tables.spread_notes import (
+    describe_mean,
+    describe_missing_cells,
+    describe_uneven_probes,
+    list_averages,
+    summarize_spread,
+)
+from sentprobe.probes.results.result import Condition, EncoderOnTask, Results
 
 LONGEST_COMMAND = 100
 """Maximum length of a command in characters; the folders are left out of a longer one."""
@@ -28,21 +34,25 @@ SHORT = NoteStyle()
 COMPLETE = NoteStyle(complete=True)
 
 
-def write_table_notes(table: Results, style: CellStyle, notes: NoteStyle, *, folders: bool) -> str:
+def write_table_notes(
+    table: Results, style: CellStyle, notes: NoteStyle, *, folders: bool, missing: Sequence[EncoderOnTask] = ()
+) -> str:
     """Return the notes below a table of one setting, without :func:`say_where_more_is`.
 
     - folders: whether to name the folder of each encoder, among all notes
+    - missing: the encoders and tasks that only other draws have
     """
     if not notes.complete:
-        return "".join(f"{line}\n" for line in summarize(table, style))
+        return "".join(f"{line}\n" for line in summarize(table, style, missing))
     sources = describe_origins(table) if folders else ()
-    return "".join(f"{line}\n" for line in sources) + describe_all(table, style=style)
+    lines = (*sources, *describe_missing_cells(table, missing))
+    return "".join(f"{line}\n" for line in lines) + describe_all(table, style=style)
 
 
-def summarize(table: Results, style: CellStyle) -> Iterator[str]:
+def summarize(table: Results, style: CellStyle, missing: Sequence[EncoderOnTask] = ()) -> Iterator[str]:
     """Yield at most three lines: the figures, their certainty, and the verdict on the controls."""
     yield " ".join(_summarize_figures(table, style))
-    yield " ".join([summarize_spread(table), *_list_cautions(table)])
+    yield " ".join([summarize_spread(table), *describe_missing_cells(table, missing), *_list_cautions(table)])
     if controls := " ".join(summarize_controls(table)):
         yield controls
 
@@ -69,6 +79,7 @@ def _format_values(by_task: Mapping[str, str]) -> str:
 
 def _list_cautions(table: Results) -> Iterator[str]:
     """Yield the most important warnings."""
+    yield from describe_uneven_probes(table)
     for average in list_averages(table):
         yield f"Each probe is an average of {average} classifiers (setting average={average})."
     unconverged, probes = count_unconverged(table)

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from sentprobe.probes.report.findings.draws import group_by_cell, list_seeds, split_draws
-from sentprobe.probes.report.findings.mean_and_interval import Figure, compute_figure
-from sentprobe.probes.results.result import Condition, Results
+from sentprobe.probes.report.findings.draws import list_seeds, split_draws
+from sentprobe.probes.report.findings.mean_and_interval import Figure
+from sentprobe.probes.report.findings.table_findings import find_table
+from sentprobe.probes.report.tables.control_notes import join_names
+from sentprobe.probes.results.result import Condition, EncoderOnTask, Results
 
 
 def describe_mean(results: Results) -> str:
@@ -13,8 +15,8 @@ def describe_mean(results: Results) -> str:
     seeds = list_seeds(results)
     if len(seeds) > 1:
         probes = "one probe" if counts == "1" else f"{counts} probes"
-        return f", mean ± standard deviation over {len(seeds)} draws, with {probes} in each"
-    return f", mean ± standard deviation over {counts} seeds" if counts != "1" else ""
+        return f", mean ± half the 95% interval over {len(seeds)} draws, with {probes} in each"
+    return f", mean ± half the 95% interval over {counts} seeds" if counts != "1" else ""
 
 
 def summarize_spread(results: Results) -> str:
@@ -23,7 +25,7 @@ def summarize_spread(results: Results) -> str:
         return _summarize_draws(results)
     interval = f"95% interval: ±{_format_half_widths(results)} points for the choice of test items"
     if max(count_probes(results)) > 1:
-        return f"± covers probes on the same data and vectors. {interval} only; --draws 3 adds other data and weights."
+        return "± covers the choice of test items only; --draws 3 adds other data and weights."
     return (
         f"Each figure is one probe on one draw of the data. {interval} only; --seeds 5 and --draws 3 measure the rest."
     )
@@ -33,14 +35,14 @@ def _summarize_draws(results: Results) -> str:
     between, within = _list_deviations(results)
     deviations = (
         f"Standard deviation between draws {_format_range(between)} points, between the probes of one draw "
-        f"{_format_range(within)}; "
+        f"{_format_range(within)}. "
         if within
         else ""
     )
-    stored = [task for task in results.tasks if has_item_intervals(results, task)]
+    stored = [task for task in results.tasks if has_shared_items(results, task)]
     share = "Some data" if len(stored) < len(results.tasks) else "The data"
     same = f" {share} is the same in every draw." if stored else ""
-    return f"{deviations}--intervals shows 95% intervals.{same}"
+    return f"{deviations}± covers other draws.{same}"
 
 
 def describe_spread(results: Results) -> Iterator[str]:
@@ -49,9 +51,10 @@ def describe_spread(results: Results) -> Iterator[str]:
         yield from _describe_draws(results)
     elif max(count_probes(results)) > 1:
         yield (
-            f"± covers probes that differ only in their seed ({_format_seeds(results)}), on the same data and vectors. "
-            "Other data or untrained weights may change a figure by more: --draws 3 measures this. "
-            f"{_describe_item_intervals(results)}"
+            f"Each figure is the mean over probes that differ only in their seed ({_format_seeds(results)}), on the "
+            "same data and vectors. ± is half the 95% Wilson interval, for the choice of test items only "
+            "(--intervals shows each). Other data or untrained weights may change a figure by more: --draws 3 measures "
+            "this."
         )
     else:
         yield (
@@ -59,10 +62,32 @@ def describe_spread(results: Results) -> Iterator[str]:
             f"{_describe_item_intervals(results)} Other probes, data or untrained weights may change a figure by more: "
             "--seeds 5 and --draws 3 measure this."
         )
+    yield from describe_uneven_probes(results)
     for average in list_averages(results):
         yield (
             f"Each probe averages the probabilities of {average} classifiers (setting average={average}). Its figures "
             "are steadier and often slightly better than those of one classifier: compare them only with each other."
+        )
+
+
+def describe_uneven_probes(results: Results) -> Iterator[str]:
+    """Yield the encoders with fewer probes in a draw than others."""
+    trained = [result for result in results.records if result.dim]
+    counts = [len(result.scores[Condition.PROBE].seeds) for result in trained]
+    fewer = [result for result, count in zip(trained, counts, strict=True) if count < max(counts)]
+    if fewer:
+        names = join_names(dict.fromkeys(f"{result.encoder} on {result.task}" for result in fewer))
+        yield f"Fewer than {max(counts)} probes: {names}."
+
+
+def describe_missing_cells(results: Results, missing: Sequence[EncoderOnTask]) -> Iterator[str]:
+    """Yield the note on encoders and tasks that only other draws have."""
+    if missing:
+        seeds = list_seeds(results)
+        names = join_names(f"{encoder} on {task}" for encoder, task in missing)
+        yield (
+            f"Unequal draws: seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))} without {names}, so other draws "
+            "stand in another table."
         )
 
 
@@ -88,15 +113,11 @@ def _describe_draws(results: Results) -> Iterator[str]:
     yield _describe_draw_intervals(results)
     between, within = _list_deviations(results)
     if not within:
-        yield (
-            "± is the standard deviation over the draws. Each draw has one probe, so ± mixes "
-            "the variation of draws and of probes: --seeds 5 separates them."
-        )
+        yield "Each draw has one probe: --seeds 5 separates the variation of draws and of probes."
         return
     yield (
-        "± is the standard deviation over all probes of all draws. By one-way random effects, the standard deviation "
-        f"is {_format_range(between)} points between draws and {_format_range(within)} between the probes of one draw "
-        "(--sources shows both for each figure)."
+        f"By one-way random effects, the standard deviation is {_format_range(between)} points between draws and "
+        f"{_format_range(within)} between the probes of one draw (--sources shows both for each figure)."
     )
 
 
@@ -110,7 +131,7 @@ def _list_deviations(results: Results) -> tuple[list[float], list[float]]:
 def describe_resampled_parts(results: Results) -> str:
     """Return the parts of the run that are new in each draw, and those that are the same."""
     tasks, encoders = results.tasks, results.encoders
-    stored = [task for task in tasks if has_item_intervals(results, task)]
+    stored = [task for task in tasks if has_shared_items(results, task)]
     fixed = [name for name in encoders if _has_same_vectors(results, name)]
     new = [
         *_name_parts("data", [task for task in tasks if task not in stored], tasks),
@@ -123,19 +144,19 @@ def describe_resampled_parts(results: Results) -> str:
     )
 
 
-def has_item_intervals(results: Results, task: str) -> bool:
-    """Return whether intervals on a task are Wilson's, because all draws have the same data."""
+def has_shared_items(results: Results, task: str) -> bool:
+    """Return whether all draws have the same data of a task."""
     return len({r.dataset_fingerprint for r in results.records if r.task == task}) == 1
 
 
 def _describe_draw_intervals(results: Results) -> str:
-    stored = [task for task in results.tasks if has_item_intervals(results, task)]
-    wilson = "Wilson intervals, for the choice of test items only"
-    student = "Student's t intervals over the draws' means"
-    kinds = wilson if stored else f"{student}, which cover other draws"
-    if 0 < len(stored) < len(results.tasks):
-        kinds = f"{student}; on {' and '.join(stored)}, {wilson}"
-    return f"The 95% intervals (--intervals shows each) are {kinds}."
+    stored = [task for task in results.tasks if has_shared_items(results, task)]
+    where = "" if len(stored) == len(results.tasks) else f"on {' and '.join(stored)}, "
+    wilson = f"; {where}at least Wilson's, for the choice of test items" if stored else ""
+    return (
+        "± is half the 95% interval (--intervals shows each): Student's t over the draws, with a variance that "
+        f"all figures of the table share{wilson}."
+    )
 
 
 def _has_same_vectors(results: Results, encoder: str) -> bool:
@@ -149,8 +170,7 @@ def _name_parts(kind: str, names: Sequence[str], all_names: Sequence[str]) -> li
 
 
 def _list_figures(results: Results) -> list[Figure]:
-    figures = (compute_figure(draws, Condition.PROBE) for draws in group_by_cell(results))
-    return [figure for figure in figures if figure is not None]
+    return [test.figure for test in find_table(results).cells.values()]
 
 
 def count_probes(results: Results) -> list[int]:

@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from sentprobe.display import table_writers as tw
 from sentprobe.display.screen import split_table, wrap
+from sentprobe.probes.report.findings.draws import find_missing_cells
 from sentprobe.probes.report.tables.main_table import (
     CellStyle,
     build_grid,
@@ -35,8 +36,9 @@ EMPTY_TEXT = "no results"
 def build_sections(results: Results, style: CellStyle, notes: NoteStyle = SHORT) -> Iterator[tuple[str, Results, str]]:
     """Yield the results of each table with its title and its notes."""
     tables = [*divide_by_setting(results)]
+    missing = find_missing_cells([table for _, table, _ in tables])
     for number, (title, table, folders) in enumerate(tables, 1):
-        text = write_table_notes(table, style, notes, folders=bool(folders))
+        text = write_table_notes(table, style, notes, folders=bool(folders), missing=missing[number - 1])
         last = number == len(tables)
         yield title, table, text + (say_where_more_is(results, notes) if last else "")
 

@@ -14,7 +14,7 @@ from sentprobe.probes.encoders import Baseline, Encoder
 from sentprobe.probes.encoders.capabilities import read_name
 from sentprobe.probes.encoders.resolve import EncoderSource
 from sentprobe.probes.results import concurrent_writes
-from sentprobe.probes.results.result import Result
+from sentprobe.probes.results.result import Result, SeedScore
 from sentprobe.probes.runs.cluster import worker_jobs
 from sentprobe.probes.runs.execution import missing_jobs
 from sentprobe.probes.runs.execution.completed_tasks import CompletedTasks, Recipes, ResultStore
@@ -174,6 +174,7 @@ class _JobScheduler:
         if isinstance(job, worker_jobs.SharedProbeJob):
             self._job_results[job.key] = job_result
             for result_key in [key for key, waiting_jobs in self._waiting.items() if job.key in waiting_jobs]:
+                self._queue_ready_jobs(result_key)
                 self._finish_result(result_key)
 
     def _request_shared_jobs(self, result_key: ResultKey) -> None:
@@ -186,19 +187,30 @@ class _JobScheduler:
         self._waiting[result_key] = {
             (*missing_jobs.make_shared_key(job.condition, result, dim=dim), job.seeds): job for job in jobs
         }
-        for key, job in self._waiting[result_key].items():
-            if key not in self._job_results:
-                self._job_results[key] = None
-                condition = worker_jobs.RequestedCondition(job.task.name, job.condition, job.seeds)
-                self._queue.jobs.append(worker_jobs.SharedProbeJob(condition, dim, key))
+        self._queue_ready_jobs(result_key)
         if jobs:
             self._store.save_result(result)
         self._finish_result(result_key)
 
+    def _queue_ready_jobs(self, result_key: ResultKey) -> None:
+        """Queue the shared jobs of a result whose pass limits are known."""
+        result, waiting = self.results[result_key], self._waiting[result_key]
+        for key, job in waiting.items():
+            others = [(other, self._get_scores(other_key)) for other_key, other in waiting.items()]
+            limits = missing_jobs.find_pass_limits(job, result, others)
+            if limits is not None and key not in self._job_results:
+                self._job_results[key] = None
+                condition = worker_jobs.RequestedCondition(job.task.name, job.condition, job.seeds)
+                self._queue.jobs.append(worker_jobs.SharedProbeJob(condition, result.dim, key, limits))
+
+    def _get_scores(self, key: Hashable) -> Sequence[SeedScore] | None:
+        job_result = self._job_results.get(key)
+        return None if job_result is None else job_result.scores
+
     def _finish_result(self, result_key: ResultKey) -> None:
         """Complete a result when all of its shared jobs are finished."""
         waiting = self._waiting[result_key]
-        job_results = {key: job_result for key in waiting if (job_result := self._job_results[key]) is not None}
+        job_results = {key: job_result for key in waiting if (job_result := self._job_results.get(key)) is not None}
         if len(job_results) < len(waiting):
             return
         del self._waiting[result_key]

@@ -92,6 +92,7 @@ class SharedProbeJob:
     dim: int
     key: Hashable
     """The identity of the job."""
+    pass_limits: Mapping[int, int]
 
     def execute(self, shared_state: SharedState) -> "JobResult":
         """Return the scores; they depend on the control's vectors, or on the width only."""
@@ -102,7 +103,7 @@ class SharedProbeJob:
             vectors = bow.encode(texts)
         else:
             vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
-        fits = make_trainer(job, shared_state.run)(vectors, word_vectors=None)
+        fits = make_trainer(job, shared_state.run)(vectors, word_vectors=None, pass_limits=self.pass_limits)
         provenance = missing_jobs.make_provenance(bow, run=shared_state.run)
         scores = missing_jobs.make_trained_scores(job, fits, provenance=provenance)
         return JobResult(scores=tuple(scores), seconds=sum(fit.seconds for fit in fits))

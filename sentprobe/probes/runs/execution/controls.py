@@ -155,6 +155,17 @@ def make_control_bow(*, seed: int, dim: int) -> Bow:
     return Bow("bag of words", sample_word_vectors(seed=seed, dim=dim))
 
 
+LIMITING_CONDITIONS: Mapping[Condition, Condition] = {
+    Condition.RANDOM_PROBES: Condition.PROBE,
+    Condition.RANDOM_SENTENCES: Condition.BAG_OF_WORDS,
+}
+"""The condition whose probe of the same seed limits the passes of a control.
+
+Random sentence vectors are the same for all encoders of a width, so their limit must not depend on an encoder. The bag
+of words of that width is the same for them, too.
+"""
+
+
 def train_under_condition(
     condition: Condition,
     material: ProbeItems,
@@ -166,12 +177,14 @@ def train_under_condition(
     device: str = "cpu",
     threads: int | None = 1,
     word_vectors: Vectors | Path | None = None,
+    pass_limits: Mapping[int, int] | None = None,
 ) -> "tuple[Fit, ...]":
     """Train a probe for each of *seeds* under *condition*, which is randomized by *seed*.
 
     - vectors: (sentences, dim) float32, or their ``numpy.save`` file. RANDOM_SENTENCES and
       NO_SENTENCE use only their shape; BAG_OF_WORDS gets the control's vectors
     - word_vectors: (words, word_dim) float32, or a file; None: the probe words are one-hot
+    - pass_limits: the maximum number of passes by seed, for conditions with a single probe
     """
     # By name, since PyTorch is slow to import.
     fit: Callable[..., tuple[Fit, ...]] = resolve_name(TRAINING_FUNCTIONS.get(condition, USUAL_TRAINING_FUNCTION))
@@ -189,6 +202,7 @@ def train_under_condition(
         device=device,
         threads=threads,
         word_vectors=None if word_vectors is None else _load_vectors(word_vectors),
+        **({"pass_limits": pass_limits} if pass_limits else {}),
     )
 
 

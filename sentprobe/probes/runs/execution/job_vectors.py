@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from sentprobe.probes.trainer.fit import Fit
 
 Fits: TypeAlias = "tuple[Fit, ...]"
-TrainingWork = dict[Hashable, Callable[[], Fits]]
-"""Training functions by key; jobs of one key give the same fits."""
+TrainingWork = dict[Hashable, Callable[..., Fits]]
+"""Training functions by key, which take pass limits; jobs of one key give the same fits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +126,9 @@ def arrange_vectors(
         }
 
 
-def _train_job(job: Job, vectors: EncodedTexts, run: Run) -> Fits:
-    return make_trainer(job, run)(vectors.get_sentence_vectors(job), word_vectors=vectors.get_word_vectors(job))
+def _train_job(job: Job, vectors: EncodedTexts, run: Run, *, pass_limits: Mapping[int, int]) -> Fits:
+    train, words = make_trainer(job, run), vectors.get_word_vectors(job)
+    return train(vectors.get_sentence_vectors(job), word_vectors=words, pass_limits=pass_limits)
 
 
 def make_trainer(job: Job, run: Run) -> Callable[..., Fits]:

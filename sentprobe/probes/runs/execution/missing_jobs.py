@@ -15,10 +15,11 @@ from sentprobe.probes.encoders.variants.erasure import ErasedEncoder
 from sentprobe.probes.results.concurrent_writes import save_result
 from sentprobe.probes.results.result import Condition, Provenance, Result, SeedScore, pack_bits
 from sentprobe.probes.results.store import find_result, read_results_by_recipe, read_sound_results
-from sentprobe.probes.runs.execution.controls import list_conditions
+from sentprobe.probes.runs.execution.controls import LIMITING_CONDITIONS, list_conditions
 from sentprobe.probes.runs.execution.task import Task
 from sentprobe.probes.runs.request.settings import Run
 from sentprobe.probes.trainer.classifier import Preset
+from sentprobe.probes.trainer.presets import BankShape, list_grid_points
 from sentprobe.specs import Spec
 from sentprobe.versions import find_versions
 
@@ -140,6 +141,33 @@ def find_results_by_recipe(run: Run) -> dict[str, Result]:
     return {} if run.out is None or run.force else read_results_by_recipe(run.out)
 
 
+def count_weight_updates(job: Job, *, dim: int) -> int:
+    """Return the number of first-layer weights times training items, over the probes of a job."""
+    items, preset = job.task.items, job.task.preset
+    shape = BankShape(dim=dim, slots=items.train.slots, words=items.words, labels=items.labels)
+    units = sum(point.hidden or items.labels for point in list_grid_points(preset, shape, seed=0))
+    return len(items.train) * shape.inputs * units * preset.average * len(job.seeds)
+
+
+def find_pass_limits(
+    job: Job, result: Result, others: "Iterable[tuple[Job, Sequence[Fit | SeedScore] | None]]"
+) -> Mapping[int, int] | None:
+    """Return the limit of passes of each seed of a control, as in LIMITING_CONDITIONS; None: not known yet.
+
+    - result: the result with the scores of earlier runs
+    - others: the jobs of the same task in this run, with their probes, or None while these are in training
+    """
+    if (limiting := LIMITING_CONDITIONS.get(job.condition)) is None:
+        return {}
+    passes = {score.seed: score.epochs for score in result.scores[limiting].seeds} if limiting in result.scores else {}
+    for other, probes in others:
+        if other.condition is limiting:
+            if probes is None:
+                return None
+            passes |= {seed: probe.epochs for seed, probe in zip(other.seeds, probes, strict=True)}
+    return {seed: passes[seed] for seed in job.seeds if seed in passes}
+
+
 def make_provenance(encoder: Encoder | Baseline, *, run: Run) -> Provenance:
     """Return the provenance of probes that this run trains for an encoder."""
     base = encoder.base if isinstance(encoder, StoredEncoder | ErasedEncoder) else encoder
@@ -203,6 +231,7 @@ def make_trained_scores(job: Job, fits: "Iterable[Fit]", *, provenance: Provenan
             epochs=fit.epochs,
             loss=fit.loss,
             converged=fit.converged,
+            pass_limit=fit.pass_limit,
             chosen=dict(fit.chosen),
             validation=fit.validation,
             precision=fit.precision,

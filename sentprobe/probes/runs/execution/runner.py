@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 
 from sentprobe import engines
@@ -36,6 +37,12 @@ from sentprobe.progress import Reporter, shorten
 
 ENCODING = "encoding"
 """The key of the encoding time among the seconds of a result."""
+
+LITTLE_WORK = 3e9
+"""The number of weights times training items, over all probes, that justifies another process.
+
+At 60 passes and six operations for each, this is about 20 CPU seconds; each process takes four to start.
+"""
 
 
 def run_tasks(
@@ -79,6 +86,8 @@ class Runner:
         """The last encoded vectors, by encoder and sentences."""
         self._word_embeddings: dict[str, Embedding] = {}
         """The probe words' vectors, by the fingerprint of the last encoder."""
+        self._weight_updates = 0
+        """The weights times items of all jobs so far."""
 
     def find_results(self, encoder: Encoder | Baseline) -> list[Result]:
         """Return the result of each task, in order; existing results are reused."""
@@ -123,8 +132,8 @@ class Runner:
         keyed_jobs = [(vectors.make_key(job, results[job.task.name]), job) for job in jobs]
         finished_fits = {key: self._shared_fits[key] for key, _ in keyed_jobs if key in self._shared_fits}
         new_jobs = {key: job for key, job in keyed_jobs if key not in finished_fits}
-        uses_other_processes = not self._engine.is_inline
-        with arrange_vectors(new_jobs, vectors, run=self._run, other_processes=uses_other_processes) as work:
+        engine = self._choose_engine(new_jobs.values(), dim=vectors.sentences.dim)
+        with arrange_vectors(new_jobs, vectors, run=self._run, other_processes=not engine.is_inline) as work:
             self._reporter.begin(f"train on {shorten(encoder.name)}", len(work))
 
             def make_result(task: Task) -> Result:
@@ -132,8 +141,9 @@ class Runner:
                 job_fits = [(job, finished_fits[key]) for key, job in task_jobs if key in finished_fits]
                 return self._make_result(results[task.name], task, job_fits, vectors, seconds)
 
+            ready_work = _ReadyWork(work, finished_fits, keyed_jobs, results)
             try:
-                for key, fits in chain([_NO_WORK], self._execute_work(work)):
+                for key, fits in chain([_NO_WORK], self._execute_work(ready_work, engine)):
                     if key is not None:  # tasks may be complete before any training
                         self._reporter.advance()
                         finished_fits[key] = fits
@@ -157,11 +167,15 @@ class Runner:
             if Condition.PROBE in result.scores:
                 self._store.save_result(result)
 
-    def _execute_work(self, work: TrainingWork) -> Iterator[tuple[Hashable, Fits]]:
+    def _choose_engine(self, jobs: Iterable[missing_jobs.Job], *, dim: int) -> Engine:
+        """Return the engine; this process alone, as long as the work so far is little."""
+        self._weight_updates += sum(missing_jobs.count_weight_updates(job, dim=dim) for job in jobs)
+        is_little = self._run.machines.by_work and self._weight_updates < LITTLE_WORK
+        return INLINE_ENGINE if is_little else self._engine
+
+    def _execute_work(self, work: "_ReadyWork", engine: Engine) -> Iterator[tuple[Hashable, Fits]]:
         """Execute the work on the engine, and yield fits by key as they finish."""
-        finished = engines.run_tasks_on_engine(
-            _call_work, iter(work.items()), self._engine, kept_message=self._run.kept_note
-        )
+        finished = engines.run_tasks_on_engine(_call_work, work, engine, kept_message=self._run.kept_note)
         with closing(finished) as finished_work:
             yield from ((key, fits) for (key, _), fits in finished_work)
 
@@ -247,6 +261,35 @@ class Runner:
         if dim not in self._control_bows:
             self._control_bows[dim] = make_control_bow(seed=self._run.seed, dim=dim)
         return self._control_bows[dim]
+
+
+class _ReadyWork:
+    """The training functions whose pass limits are known; more become ready as jobs finish."""
+
+    def __init__(
+        self,
+        work: TrainingWork,
+        finished_fits: Mapping[Hashable, Fits],
+        keyed_jobs: Sequence[tuple[Hashable, missing_jobs.Job]],
+        results: Mapping[str, Result],
+    ) -> None:
+        self._work = work
+        self._finished_fits = finished_fits
+        self._keyed_jobs = keyed_jobs
+        self._results = results
+        self._waiting_jobs = {key: job for key, job in keyed_jobs if key in work}
+
+    def __iter__(self) -> "_ReadyWork":
+        return self
+
+    def __next__(self) -> tuple[Hashable, Callable[[], Fits]]:
+        for key, job in self._waiting_jobs.items():
+            others = [(j, self._finished_fits.get(k)) for k, j in self._keyed_jobs if j.task is job.task]
+            limits = missing_jobs.find_pass_limits(job, self._results[job.task.name], others)
+            if limits is not None:
+                del self._waiting_jobs[key]
+                return key, partial(self._work[key], pass_limits=limits)
+        raise StopIteration
 
 
 def _call_work(work: tuple[Hashable, Callable[[], Fits]]) -> Fits:

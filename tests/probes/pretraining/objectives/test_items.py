@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from pairs_at_once import build_training_columns, sample_pairs
 from pretraining_pieces import TINY, model_of, teach
 
 from sentprobe.generator.pairs.inference_pairs import NliSpace
-from sentprobe.generator.pairs.training_triplets import build_training_columns
 from sentprobe.generator.pairs.triplets import TripletSpace
 from sentprobe.lexicon import english
 from sentprobe.probes.pretraining.objective import Batch, PreparedObjective
@@ -20,7 +20,7 @@ from sentprobe.probes.pretraining.texts.corpora import NliPairs, Triplets
 
 def pairs(groups: int) -> NliPairs:
     """Return generated pairs, eight per group."""
-    inference_pairs = NliSpace(english(), "role", templates=["transitive"]).sample_pairs(groups, seed=1)
+    inference_pairs = sample_pairs(NliSpace(english(), "role", templates=["transitive"]), groups, seed=1)
     return NliPairs(tuple(inference_pairs.premise), tuple(inference_pairs.hypothesis), np.array(inference_pairs.label))
 
 

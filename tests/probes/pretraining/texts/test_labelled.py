@@ -13,8 +13,8 @@ from text_corpora import sentences
 from thoroughness import examples
 
 from sentprobe.errors import SentprobeError
-from sentprobe.generator.pairs.inference_pairs import NliColumns, NliLabel
-from sentprobe.generator.pairs.training_files import nli_to_columns, write_training_data
+from sentprobe.generator.pairs.inference_pairs import NliLabel
+from sentprobe.generator.pairs.training_files import write_training_data
 from sentprobe.generator.pairs.triplet_files import TripletFormat
 from sentprobe.probes.pretraining.texts.inference_texts import read_nli
 from sentprobe.probes.pretraining.texts.text_filters import TextOptions
@@ -50,10 +50,10 @@ def test_pairs_are_read_as_gen_writes_them(
 ) -> None:
     folder = tmp_path_factory.mktemp("nli")
     premises, hypotheses, labels = ([*column] for column in zip(*rows, strict=True))
-    table = nli_to_columns(NliColumns(premises, hypotheses, [*map(int, labels)]))
+    table = {"premise": premises, "hypothesis": hypotheses, "label": [*map(int, labels)]}
     for style in (TripletFormat.PARQUET, TripletFormat.JSONL):
         path = folder / f"t.{style}"
-        write_training_data(table, path, style)
+        write_training_data([table], path, style)
         pairs = read_nli(path, options=AS_IS)
         assert [*zip(pairs.premises, pairs.hypotheses, pairs.labels, strict=True)] == rows
 
@@ -68,7 +68,7 @@ def test_triplets_are_read_as_gen_writes_them(
     table = {name: [*column] for name, column in columns}
     for style in (TripletFormat.PARQUET, TripletFormat.JSONL):
         path = folder / f"t.{style}"
-        write_training_data(table, path, style)
+        write_training_data([table], path, style)
         triplets = read_triplets(path, options=AS_IS)
         assert [*zip(triplets.anchors, triplets.positives, triplets.negatives, strict=True)] == rows
 

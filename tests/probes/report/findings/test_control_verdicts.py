@@ -223,7 +223,7 @@ def test_the_number_of_labels_decides_what_is_skewed() -> None:
 
 def test_seeds_are_stated() -> None:
     text = describe_all(Results((sample("bow", "order", 500, seeds=3),)))
-    assert "on 1000 test items, mean ± standard deviation over 3 seeds." in text
+    assert "on 1000 test items, mean ± half the 95% interval over 3 seeds." in text
 
 
 def test_the_classifier_is_stated() -> None:

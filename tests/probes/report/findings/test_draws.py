@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from probe_strategies import make_sample_result, make_seed_score
 
 from sentprobe.errors import ResultsError
-from sentprobe.probes.report.findings.comparisons import compare_encoders
+from sentprobe.probes.report.findings.comparisons import compare_encoders, describe_comparisons
 from sentprobe.probes.report.findings.control_verdicts import find_controls
-from sentprobe.probes.report.findings.draws import join_draws, list_seeds, split_draws
+from sentprobe.probes.report.findings.draws import find_missing_cells, join_draws, list_seeds, split_draws
 from sentprobe.probes.report.findings.mean_and_interval import compute_figure
 from sentprobe.probes.report.tables.complete_notes import describe_all
 from sentprobe.probes.report.tables.main_table import (
@@ -21,8 +21,11 @@ from sentprobe.probes.report.tables.main_table import (
     split_settings,
     split_single_draws,
 )
+from sentprobe.probes.report.tables.short_notes import COMPLETE, SHORT
+from sentprobe.probes.report.tables.view import build_sections
 from sentprobe.probes.results.data_facts import DataFacts
 from sentprobe.probes.results.result import Condition, Result, Results, make_score
+from sentprobe.probes.statistics import Correction, accuracy_interval
 from sentprobe.probes.trainer.presets import find_preset
 
 FACTS = DataFacts(train=4000, test=1000, word_types=318, sampling="mirror", seed=0, origin="its words")
@@ -101,6 +104,32 @@ def test_a_draw_that_is_not_finished_stays_apart() -> None:
     assert describe_differences(tables) == ("table 1 of 2, seed 0 and 10", "table 2 of 2, seed 20")
 
 
+def test_the_notes_name_the_results_that_only_other_draws_have() -> None:
+    more = [make_draw(seed, 800, task="SemRole") for seed in (0, 10)]
+    notes = [text for _, _, text in build_sections(Results((*DRAWS, *more)), CellStyle())]
+    assert "Unequal draws" not in notes[0]
+    assert "Unequal draws: seed 20 without bilstm-max on SemRole, so other draws stand in" in notes[1]
+    assert all(len(text.splitlines()) <= 4 for text in notes)
+    other = find_missing_cells([Results(DRAWS[:1]), Results((replace(DRAWS[1], preset=find_preset("senteval")),))])
+    assert other == ((), ())
+    named = [replace(record, encoder=f"bow?seed={record.seed}") for record in DRAWS]
+    assert find_missing_cells([Results((record,)) for record in named]) == ((), (), ())
+
+
+def test_the_notes_name_the_encoders_with_fewer_probes() -> None:
+    uneven = Results((make_draw(0, 878, 876), make_draw(0, 700, encoder="bow")))
+    for notes in (SHORT, COMPLETE):
+        ((_, _, text),) = build_sections(uneven, CellStyle(), notes)
+        assert "Fewer than 2 probes: bow on Order." in text
+
+
+def test_comparisons_over_fewer_draws_are_named() -> None:
+    more = [make_draw(seed, 500 + seed, encoder="bow") for seed in (0, 10)]
+    comparisons = compare_encoders(Results((*DRAWS, *more, *(make_draw(s, 600, encoder="x") for s in (0, 10, 20)))))
+    text = describe_comparisons(comparisons, correction=Correction.HOLM)
+    assert "Fewer than 3 draws: bilstm-max - bow on Order (2), bow - x on Order (2)." in text
+
+
 def test_draws_of_natural_text_may_be_of_not_quite_as_many_items() -> None:
     def make_natural(place: int, train: int) -> Result:
         facts = replace(FACTS, sampling="natural", seed=10 * place, train=train)
@@ -129,19 +158,27 @@ def test_an_encoder_that_has_the_seed_in_its_name_is_one_row() -> None:
 def test_a_cell_is_over_all_draws() -> None:
     table = join_one_table(*DRAWS)
     first, second = build_grid(table, style=CellStyle(sources=True, all_rows=True)).rows[:2]
-    assert first.cells[0].text == "86.1 ± 2.3 (draws 2.5, probes 0.1)"
-    assert second.cells[0].text == "50.0 ± 0.0 (draws 0.0)"
+    assert first.cells[0].text == "86.1 ± 6.3 (draws 2.5, probes 0.1)"
+    assert second.cells[0].text == "50.0 ± 3.9 (draws 0.0)"
     figure = compute_figure(DRAWS, Condition.PROBE)
     assert figure is not None
     assert figure.interval.low == pytest.approx(0.8613 - 4.303 * 0.02533 / 3**0.5, abs=1e-3)
     assert compute_figure(DRAWS, Condition.BAG_OF_WORDS) is None
 
 
-def test_of_stored_data_the_interval_is_still_for_the_choice_of_items() -> None:
+def test_of_stored_data_the_interval_also_covers_the_choice_of_items() -> None:
     stored = [replace(record, data=replace(FACTS, seed=None), dataset_fingerprint="0") for record in DRAWS]
-    figure = compute_figure(join_one_table(*stored).records, Condition.PROBE)
+    figure, other_items = (compute_figure(records, Condition.PROBE) for records in (stored, DRAWS))
+    assert figure is not None and other_items is not None
+    assert figure.interval == other_items.interval  # the draws differ by more than their items
+    steady = [replace(record, scores=DRAWS[0].scores) for record in stored]
+    figure = compute_figure(steady, Condition.PROBE)
+    assert figure is not None and figure.half_width is not None
+    assert figure.half_width == pytest.approx(4.303 * (0.877 * 0.123 / 999 / 3) ** 0.5, abs=1e-3)
+    many = [replace(record, seed=seed) for seed, record in enumerate(steady * 10)]
+    figure = compute_figure(many, Condition.PROBE)
     assert figure is not None
-    assert figure.interval.high - figure.interval.low == pytest.approx(0.043, abs=0.001)
+    assert figure.interval == accuracy_interval([item < 876 or (item < 878) / 2 for item in range(1000)], ())
     text = describe_all(join_one_table(*stored))
     assert "New in each draw (seeds 0, 10, 20): the untrained weights, the probes. The same" in text
     assert "The same in each: the data." in text
@@ -149,30 +186,29 @@ def test_of_stored_data_the_interval_is_still_for_the_choice_of_items() -> None:
 
 def test_the_lines_say_what_plus_minus_is() -> None:
     text = describe_all(join_one_table(*DRAWS))
-    assert "mean ± standard deviation over 3 draws, with 2 probes in each." in text
+    assert "mean ± half the 95% interval over 3 draws, with 2 probes in each." in text
     assert "New in each draw (seeds 0, 10, 20): the data, the untrained weights, the probes." in text
-    assert "is 2.5 points between draws and 0.1 between the probes of one draw (--sources" in text
+    assert "the standard deviation is 2.5 points between draws and 0.1 between the probes of one draw" in text
     assert text.count("Data: ") == 3
     fixed = [replace(record, encoder_seed=None, encoder_fingerprint="0") for record in DRAWS]
     assert "The same in each: the vectors." in describe_all(join_one_table(*fixed))
     singles = describe_all(join_one_table(*(make_draw(seed, 870 - seed) for seed in (0, 10))))
-    assert "Each draw has one probe, so ± mixes the variation of draws and of probes" in singles
+    assert "Each draw has one probe: --seeds 5 separates the variation of draws and of probes." in singles
 
 
 def test_intervals_are_called_what_they_are() -> None:
-    """Intervals over draws are not widened for items that belong together; those over items are."""
     units = tuple(item // 2 for item in range(1000))
     paired = [replace(record, units=units) for record in DRAWS]
     new = describe_all(join_one_table(*paired))
-    assert "(--intervals shows each) are Student's t intervals over the draws' means, which" in new
-    assert "widened" not in new
+    assert "Student's t over the draws, with a variance that all figures of the table share." in new
+    assert "the intervals are widened accordingly" in new
     same = [replace(record, dataset_fingerprint="0") for record in paired]
     old = describe_all(join_one_table(*same))
-    assert "(--intervals shows each) are Wilson intervals, for the choice of test items only." in old
+    assert "all figures of the table share; at least Wilson's, for the choice of test items." in old
     assert "the intervals are widened accordingly" in old
     more_records = [replace(record, task="SemRole") for record in same]
     both = describe_all(join_one_table(*paired, *more_records))
-    assert "Student's t intervals over the draws' means; on SemRole, Wilson intervals, for" in both
+    assert "table share; on SemRole, at least Wilson's, for" in both
     assert "the intervals are widened accordingly" in both
     assert "the intervals are widened accordingly" in describe_all(join_one_table(paired[0]))
 
@@ -183,7 +219,7 @@ def test_one_draw_says_what_it_does_not_tell() -> None:
     assert "is ±2.0 points, for the choice of test items only" in one
     assert "--seeds 5 and --draws 3 measure this." in one
     probes = describe_all(Results((make_draw(10, 878, 876, 870),)))
-    assert "± covers probes that differ only in their seed (seeds 10 to 12)" in probes
+    assert "Each figure is the mean over probes that differ only in their seed (seeds 10 to 12)" in probes
     assert "Other data or untrained weights may change a figure by more" in probes
 
 

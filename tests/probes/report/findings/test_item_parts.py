@@ -122,7 +122,7 @@ def test_parts_by_hand() -> None:
     assert (title, grid.header) == ("", ("Order, voice", "test items", "bow"))
     assert [row.label for row in grid.rows] == ["active", "passive"]
     assert [cell.text for cell in grid.rows[0].cells] == [
-        "4", f"87.5 ± 17.7 [{low:.1f}, {high:.1f}]",
+        "4", f"87.5 ± 29.6 [{low:.1f}, {high:.1f}]",
     ]  # fmt: skip
     assert notes.startswith("By voice: of the clause that is asked about.")
 
@@ -185,7 +185,7 @@ def test_draws_are_one_table_and_their_gap_is_paired() -> None:
     draw_results = Results(tuple(result for result, _ in draws))
     ((_, grid, _),) = build_part_tables(draw_results, items, STRUCTURE, CellStyle())
     cells = [row.cells[1].text.split(" [")[0] for row in grid.rows]
-    assert cells == ["86.7 ± 5.8", "50.0 ± 10.0", "+36.7"]
+    assert cells == ["86.7 ± 27.9", "50.0 ± 40.8", "+36.7"]
     assert fmean([0.4, 0.2, 0.5]) == pytest.approx(0.3667, abs=1e-4)
 
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from probe_strategies import make_sample_result
 from thoroughness import examples
 
-from sentprobe.probes.report.findings.significance_marks import find_marked_cells, find_significant_pairs
 from sentprobe.probes.report.findings.standings import compute_standings, describe_groups, rank_groups
+from sentprobe.probes.report.findings.table_findings import find_marked_cells, find_table
 from sentprobe.probes.results.result import Results
 
 counts = st.lists(st.integers(300, 1000), min_size=1, max_size=5)
@@ -25,7 +25,7 @@ def make_table(right: list[int], bag: int = 500) -> Results:
 @given(right=counts)
 def test_a_group_is_what_is_not_told_apart_from_its_best(right: list[int]) -> None:
     results = make_table(right)
-    groups, significant = rank_groups(results), find_significant_pairs(results)
+    groups, significant = rank_groups(results), find_table(results).significant_pairs
     assert {cell for cell, _ in groups.items()} == {record.cell for record in results.records}
     assert {*groups.values()} == {*range(1, max(groups.values()) + 1)}
     for number in {*groups.values()}:
@@ -59,8 +59,11 @@ def test_an_encoder_is_not_tied_with_itself_cut() -> None:
 def test_cuts_are_not_corrected_for_with_what_tells_encoders_apart() -> None:
     """Of a difference in seven items p is 1/64: three times that is below 0.05, not six times."""
     pair = frozenset([("a", "Order"), ("b", "Order")])
-    assert pair in find_significant_pairs(make_named_table(**{"a": 507, "a, 1 dims": 507, "a, 2 dims": 507, "b": 500}))
-    assert pair not in find_significant_pairs(make_named_table(a=507, x=507, y=507, b=500))
+    assert (
+        pair
+        in find_table(make_named_table(**{"a": 507, "a, 1 dims": 507, "a, 2 dims": 507, "b": 500})).significant_pairs
+    )
+    assert pair not in find_table(make_named_table(a=507, x=507, y=507, b=500)).significant_pairs
 
 
 def test_groups_of_three() -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from probe_strategies import make_sample_result as sample
+from probe_strategies import make_seed_score
 from rich.console import Console
 
 from sentprobe.display.table_writers import (
@@ -25,7 +26,7 @@ from sentprobe.display.table_writers import (
 from sentprobe.errors import UsageError
 from sentprobe.probes.report.tables.complete_notes import describe_all
 from sentprobe.probes.report.tables.main_table import CellStyle, build_grid, sort_results, split_settings
-from sentprobe.probes.results.result import Condition, Results
+from sentprobe.probes.results.result import Condition, Results, make_score
 
 SAMPLE = Results(
     (
@@ -102,9 +103,9 @@ def test_terminal_table() -> None:
 def test_seeds_and_intervals() -> None:
     results = Results((sample("bow", "content1", 900, seeds=3),))
     ((cell,),) = (row.cells for row in build_grid(results).rows)
-    assert cell.text == "90.1 ± 0.1"
+    assert cell.text == "90.1 ± 1.9"
     ((cell,),) = (row.cells for row in build_grid(results, style=CellStyle(intervals=True)).rows)
-    assert cell.text == "90.1 ± 0.1 [88.1, 91.8]"
+    assert cell.text == "90.1 ± 1.9 [88.1, 91.8]"
 
 
 def test_other_widths_have_rows_of_their_own() -> None:
@@ -215,3 +216,11 @@ def test_notes_and_titles_in_markdown_show_what_is_meant() -> None:
     text = Results((run,)).to_markdown()
     assert shown in text
     assert name not in text
+
+
+@pytest.mark.parametrize(("items", "text"), [(49, "51.0 [37.5, 64.4] (49 items)"), (50, "50.0")])
+def test_a_figure_of_few_items_has_its_interval(items: int, text: str) -> None:
+    score = make_score([make_seed_score([item % 2 == 0 for item in range(items)])], ())
+    result = replace(sample("bow", "ObjNum", 1), scores={Condition.PROBE: score})
+    ((cell,),) = (row.cells for row in build_grid(Results((result,))).rows)
+    assert cell.text == text

@@ -140,7 +140,7 @@ def test_it_is_named_without_a_width() -> None:
     assert [row.label for row in build_grid(results, style=ALL_ROWS).rows].count("no sentence") == 1
     names = [control.name for control in find_controls(results)]
     assert names.count("no sentence on order") == 1
-    assert "order: the probe words without the sentence are not above chance (54.0)" in describe_all(
-        Results((make_result(540, 500, balanced=False),))
+    assert "order: the probe words without the sentence are not above chance (52.0)" in describe_all(
+        Results((make_result(520, 500, balanced=False),))
     )
     assert "No sentence: only the probe words" in describe_all(results)

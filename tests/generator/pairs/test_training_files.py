@@ -8,12 +8,12 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pairs_at_once import build_training_columns
 from thoroughness import examples
 
 from sentprobe.generator.events.meaning import Property, find_differences, has_same_meaning
 from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.generator.pairs.training_files import TrainingColumns, format_training_lines, write_training_data
-from sentprobe.generator.pairs.training_triplets import build_training_columns
 from sentprobe.generator.pairs.triplet_files import TripletFormat
 from sentprobe.generator.pairs.triplets import SIDES, TripletSpace
 from sentprobe.generator.sentences.parse import parse
@@ -55,9 +55,9 @@ def test_no_row_is_written_twice() -> None:
 
 def test_both_files_say_the_same(tmp_path: Path) -> None:
     columns: TrainingColumns = {"premise": ['a "b"', "ü"], "label": [2, 0]}
-    write_training_data(columns, tmp_path / "a.parquet", TripletFormat.PARQUET)
-    write_training_data(columns, tmp_path / "a.jsonl", TripletFormat.JSONL)
+    write_training_data([columns], tmp_path / "a.parquet", TripletFormat.PARQUET)
+    write_training_data([columns], tmp_path / "a.jsonl", TripletFormat.JSONL)
     rows = [{"premise": 'a "b"', "label": 2}, {"premise": "ü", "label": 0}]
     assert pq.read_table(tmp_path / "a.parquet").to_pylist() == rows
-    assert [json.loads(line) for line in format_training_lines(columns)] == rows
-    assert (tmp_path / "a.jsonl").read_text("utf-8") == "".join(format_training_lines(columns))
+    assert [json.loads(line) for line in format_training_lines([columns])] == rows
+    assert (tmp_path / "a.jsonl").read_text("utf-8") == "".join(format_training_lines([columns]))

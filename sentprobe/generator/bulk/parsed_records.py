@@ -1,0 +1,197 @@
+"""Records of parsed sentences in bulk: the fast path from derivations to records.
+
+The derivations of some thousand sentences become batches of events of few layouts, which the bulk renderer writes.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from sentprobe.disk.files import atomic_path
+from sentprobe.generator.bulk.columns import INDEX_MARKER
+from sentprobe.generator.bulk.generation import PART_SIZE, Renderer
+from sentprobe.generator.bulk.sentence_files import write_annotated
+from sentprobe.generator.events import event as ev
+from sentprobe.generator.sentences.parse import ParsedClause, build_event
+from sentprobe.generator.sentences.realize import realize
+from sentprobe.generator.sentences.sentence import Sentence
+from sentprobe.generator.sentences.sentence_records import PARQUET, RECORD_FORMATS, TEXT
+from sentprobe.generator.spaces.constraints import Choices, Constraints, Words, choose_words
+from sentprobe.generator.spaces.counting import IndexArray
+from sentprobe.generator.spaces.layout import NEGATIONS, Layout, make_layout
+from sentprobe.generator.spaces.space import EventBatch
+from sentprobe.generator.spaces.templates import ClausePattern, find_pattern
+from sentprobe.grammars.shapes import ClauseShape, find_subject_role
+from sentprobe.lexicon import Flag, Kind, Lexicon, Vocabulary
+
+ValueT = TypeVar("ValueT")
+
+
+class SentenceReading(NamedTuple):
+    """A sentence with its number in the input, its text, and its only reading."""
+
+    number: int
+    text: str
+    clause: ParsedClause
+
+    def annotate(self, lexicon: Lexicon) -> Sentence:
+        """Return the sentence with its annotation."""
+        return realize(build_event(self.clause), lexicon, id=f"s{self.number}")
+
+
+def write_parsed(sentences: Iterable[SentenceReading], lexicon: Lexicon, path: Path, fmt: str) -> None:
+    """Write parsed sentences to a file.
+
+    Raises:
+        UsageError: the path cannot be written.
+    """
+    if fmt == PARQUET:
+        write_annotated((sentence.annotate(lexicon) for sentence in sentences), path, fmt)
+        return
+    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as out:
+        out.writelines(format_parsed(sentences, lexicon, fmt))
+
+
+def format_parsed(
+    sentences: Iterable[SentenceReading], lexicon: Lexicon, fmt: str, *, is_interactive: bool = False
+) -> Iterator[str]:
+    """Yield the records of parsed sentences; if *is_interactive*, each before the next sentence is read."""
+    if fmt == TEXT:  # an event has one sentence, so no other text has this reading
+        yield from (f"{' '.join(sentence.text.split())}\n" for sentence in sentences)
+        return
+    renderer = _ParsedRenderer(lexicon, fmt)
+    size = 1 if is_interactive else PART_SIZE
+    rows = iter(sentences)
+    while portion := [*islice(rows, size)]:
+        yield from renderer.render_records(portion)
+
+
+class _ParsedRenderer:
+    def __init__(self, lexicon: Lexicon, fmt: str) -> None:
+        form = RECORD_FORMATS[fmt]
+        self._lexicon = lexicon
+        self._write = form.write
+        self._events = _ParsedEvents(lexicon)
+        self._renderer = Renderer(self._events, self._write_schematic, escape=form.escape)
+
+    def _write_schematic(self, sentence: Sentence) -> str:
+        """Return the record of a schematic sentence; the number of the sentence stands in the column of indices."""
+        return self._write(replace(sentence, id=f"s{INDEX_MARKER}", index=None, template="")) + _RECORD_END
+
+    def render_records(self, sentences: Sequence[SentenceReading]) -> Iterator[str]:
+        """Yield the records; a structure that no layout has is realized."""
+        has_layout = self._events.replace_clauses([sentence.clause for sentence in sentences])
+        numbers = [sentence.number for sentence, known in zip(sentences, has_layout, strict=True) if known]
+        text = "".join(text for _, text in self._renderer.render_chunks(np.array(numbers, dtype=np.int64)))
+        records = iter(text.split(_RECORD_END))
+        for sentence, known in zip(sentences, has_layout, strict=True):
+            yield next(records) if known else self._write(sentence.annotate(self._lexicon))
+
+
+_RECORD_END = "\ue002"
+"""A character, beside the marks of columns, that no word has."""
+
+
+class _ParsedEvents:
+    """Parsed clauses as numbered events over all words of a lexicon."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self.lexicon = lexicon
+        self.words = _list_words(lexicon)
+        self._nouns = _number_values(self.words.nouns)
+        self._verbs = _number_values(self.words.verbs)
+        self._adverbs = _number_values(self.words.adverbs)
+        self._determiners = _number_values(self.words.determiners)
+        self._relativizers = _number_values(self.words.relativizers)
+        self._rows: dict[Layout, tuple[list[int], list[list[int]]]] = {}
+        self._layouts: dict[object, Layout] = {}
+
+    def replace_clauses(self, clauses: Iterable[ParsedClause]) -> list[bool]:
+        """Replace all events by those of main clauses; say for each whether a layout has its structure."""
+        self._rows = {}
+        has_layout = []
+        count = 0
+        for clause in clauses:
+            try:
+                layout = self._find_layout(clause)
+                values = self._list_values(clause, _number_features(clause.shape, is_main=True))
+            except LookupError:
+                has_layout.append(False)
+                continue
+            places, rows = self._rows.setdefault(layout, ([], []))
+            places.append(count)
+            rows.append(values)
+            has_layout.append(True)
+            count += 1
+        return has_layout
+
+    def count(self) -> int:
+        """Return the number of events."""
+        return sum(len(places) for places, _ in self._rows.values())
+
+    def batches(self, indices: IndexArray) -> Iterator[EventBatch]:  # noqa: ARG002 - all events are read at once
+        """Yield the values of all events."""
+        for layout, (places, rows) in self._rows.items():
+            columns = np.array(rows, dtype=np.int64).T
+            names = [variable.name for variable in layout.variables]
+            yield EventBatch(layout, np.array(places), dict(zip(names, columns, strict=True)))
+
+    def _find_layout(self, clause: ParsedClause) -> Layout:
+        inner = [(role, phrase.clause) for role, phrase in sorted(clause.phrases) if phrase.clause]
+        parts = [(role, c.shape.frame, c.shape.gap, c.shape.voice, len(c.adverbs)) for role, c in inner]
+        key = (clause.shape.frame, len(clause.adverbs), *parts)
+        if key not in self._layouts:
+            where = tuple((ev.Role(role), _find_clause_pattern(c.shape)) for role, c in inner)
+            adverbs = len(clause.adverbs), *(len(c.adverbs) for _, c in inner)
+            pattern = find_pattern(ev.Frame(clause.shape.frame), where)
+            self._layouts[key] = make_layout(pattern, adverbs, self.words, tuple(ev.Negator))
+        return self._layouts[key]
+
+    def _list_values(self, clause: ParsedClause, features: Sequence[int]) -> list[int]:
+        """Return the value of each variable of the clause's layout, in the layout's order.
+
+        Raises:
+            LookupError: a relative clause has a relative clause.
+        """
+        values = [*features, self._verbs[clause.verb], *(self._adverbs[adverb] for adverb in clause.adverbs)]
+        inner: list[int] = []
+        for _, phrase in sorted(clause.phrases):
+            values += self._determiners[phrase.number, phrase.determiner], self._nouns[phrase.noun]
+            if phrase.clause is not None:
+                if clause.shape.gap:
+                    raise LookupError
+                features = _number_features(phrase.clause.shape, is_main=False)
+                inner.append(self._relativizers[phrase.clause.relativizer])
+                inner += self._list_values(phrase.clause, features)
+        return values + inner
+
+
+def _number_values(values: Iterable[ValueT]) -> dict[ValueT, int]:
+    return {value: number for number, value in enumerate(values)}
+
+
+def _list_words(lexicon: Lexicon) -> Words:
+    """Return all words of a lexicon."""
+    lemmas = {kind: tuple(word.lemma for word in lexicon.words(kind)) for kind in Kind}
+    whole = Lexicon(lexicon.source, lexicon.entries, {"": Vocabulary("", lemmas)})
+    determiners, relativizers = lemmas[Kind.DETERMINER], lemmas[Kind.RELATIVIZER]
+    choices = Choices(determiners=determiners, relativizers=relativizers, allow=frozenset(Flag))
+    return choose_words(whole, "", choices, Constraints())
+
+
+@cache
+def _number_features(shape: ClauseShape, *, is_main: bool) -> tuple[int, ...]:
+    """Return the values of voice (of a transitive main clause), tense, aspect and negation."""
+    values = ([*ev.Tense].index(shape.tense), [*ev.Aspect].index(shape.aspect), NEGATIONS.index(shape.negation))
+    return ([*ev.Voice].index(shape.voice), *values) if is_main and shape.frame == ev.Frame.TRANSITIVE else values
+
+
+def _find_clause_pattern(shape: ClauseShape) -> ClausePattern:
+    is_subject = shape.gap == find_subject_role(shape.voice)
+    kind = ev.ClauseKind.SUBJECT if is_subject else ev.ClauseKind.OBJECT
+    return ClausePattern(ev.Frame(shape.frame), kind, ev.Role(shape.gap), ev.Voice(shape.voice))

@@ -1,0 +1,64 @@
+"""Renderer of rows of triplets, portion by portion."""
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from operator import attrgetter
+from threading import Lock
+
+import numpy as np
+
+from sentprobe.generator.bulk.generation import Renderer
+from sentprobe.generator.sentences.sentence import Sentence
+from sentprobe.generator.spaces.constraints import Words
+from sentprobe.generator.spaces.counting import IndexArray
+from sentprobe.generator.spaces.space import EventBatch, NumberedEvents
+from sentprobe.lexicon import Lexicon
+
+
+class RowSource:
+    """Rows of triplets that are read at present; other rows over the same words may replace them."""
+
+    def __init__(self, lexicon: Lexicon, words: Words) -> None:
+        self.lexicon = lexicon
+        self.words = words
+        self.rows: NumberedEvents | None = None
+
+    def count(self) -> int:
+        """Return the number of sentences."""
+        return self.rows.count() if self.rows else 0
+
+    def batches(self, indices: IndexArray) -> Iterator[EventBatch]:
+        """Yield the values of the sentences of these rows."""
+        yield from self.rows.batches(indices) if self.rows else ()
+
+
+class RowRenderer:
+    """Renders rows of triplets as records without line breaks; caches sentence shapes for later rows.
+
+    *write* formats a sentence as a record, *escape* a word in it.
+    """
+
+    def __init__(
+        self, lexicon: Lexicon, words: Words, write: Callable[[Sentence], str], escape: Callable[[str], str] = str
+    ) -> None:
+        self._source = RowSource(lexicon, words)
+        self._lock = Lock()
+        self._renderer = Renderer(self._source, lambda sentence: f"{write(sentence)}\n", escape=escape)
+
+    def render_columns(self, rows: NumberedEvents, count: int) -> list[list[str]]:
+        """Return the records in *count* columns of equal length."""
+        with self._lock:  # threads share a renderer
+            self._source.rows = rows
+            try:
+                chunks = self._renderer.render_chunks(np.arange(rows.count()))
+                records = "".join(text for _, text in chunks).split("\n")
+            finally:
+                self._source.rows = None
+        step = len(records) // count
+        return [records[column * step : (column + 1) * step] for column in range(count)]
+
+
+@lru_cache(maxsize=4)
+def make_text_renderer(lexicon: Lexicon, words: Words) -> RowRenderer:
+    """Return the cached renderer of plain sentences with these words."""
+    return RowRenderer(lexicon, words, attrgetter("text"))

@@ -1,0 +1,250 @@
+"""The decisions about one table: every bold figure, star, group, note and check reads them here.
+
+Three families of tests, each corrected by Holm's method at one level:
+
+- pairs of encoders (:mod:`.paired_tests`); variants of one model (cut, rounded or erased vectors) are a family of
+  their own
+- figures, and controls that may know the answer, against chance
+- figures against such a control
+
+The marked figure of a column is the best, if it is above its control and significantly different from every other
+model. The control is the bag of words of the encoder's width if that is above chance on the task, else chance.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import combinations
+from statistics import fmean
+from typing import TypeAlias
+
+from sentprobe.probes.report.findings.comparisons import Comparison, compare_results, match_draws
+from sentprobe.probes.report.findings.control_verdicts import (
+    MUST_BE_AT_CHANCE,
+    SOLVERS,
+    ControlRun,
+    ControlVerdict,
+    find_controls,
+    is_balanced,
+    list_shared_properties,
+)
+from sentprobe.probes.report.findings.draws import group_by_cell
+from sentprobe.probes.report.findings.encoder_variants import is_same_model
+from sentprobe.probes.report.findings.mean_and_interval import ConditionCell, Figure, compute_figure, compute_figures
+from sentprobe.probes.report.findings.paired_tests import LEVEL, MatchedResults
+from sentprobe.probes.results.result import Condition, EncoderOnTask, Result, Results
+from sentprobe.probes.statistics import Correction, correct_p_values
+
+ControlKey: TypeAlias = tuple[Condition, str, str]
+"""A control, its task, and the properties that encoders share to share it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChanceTest:
+    """The figure of an encoder or a control, and its test against chance."""
+
+    draws: tuple[Result, ...]
+    condition: Condition
+    figure: Figure
+    p: float
+    """Corrected for all figures of the table, and for the controls that may know the answer."""
+
+    @property
+    def above(self) -> bool:
+        """Whether the figure is significantly above chance."""
+        return self.p < LEVEL and self.figure.accuracy > self.figure.chance
+
+    @property
+    def verdict(self) -> ControlVerdict:
+        """The decision in words; below the share of the most frequent label is at chance if labels are unbalanced."""
+        if self.above:
+            return ControlVerdict.ABOVE
+        is_below = self.p < LEVEL and is_balanced(self.draws[0])
+        return ControlVerdict.BELOW if is_below else ControlVerdict.AT_CHANCE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableFindings:
+    """The figures of a table and all decisions about them."""
+
+    cells: Mapping[EncoderOnTask, ChanceTest]
+    free_controls: tuple[ChanceTest, ...]
+    """The controls that may know the answer: one for each task and width."""
+    comparisons: tuple[Comparison, ...]
+    """Every two models on each task."""
+    variant_comparisons: tuple[Comparison, ...]
+    """Every two variants of one model on each task."""
+    control_comparisons: tuple[Comparison, ...]
+    """Each encoder on each task with each control that may know the answer."""
+
+    @property
+    def significant_pairs(self) -> frozenset[frozenset[EncoderOnTask]]:
+        """The pairs of cells whose difference is significant."""
+        return frozenset(
+            frozenset((comparison.first.cell, comparison.second.cell))
+            for comparison in (*self.comparisons, *self.variant_comparisons)
+            if comparison.significant
+        )
+
+    def find_solvable_tasks(self, condition: Condition = Condition.BAG_OF_WORDS) -> frozenset[str]:
+        """Return the tasks on which a control that may know the answer is above chance."""
+        return frozenset(
+            test.draws[0].task for test in self.free_controls if test.condition is condition and test.above
+        )
+
+    def find_figure(self, draws: Sequence[Result], condition: Condition) -> Figure | None:
+        """Return the figure of a cell under a condition; controls that must be at chance have figures of their own."""
+        if condition is Condition.PROBE:
+            return self.cells[draws[0].cell].figure
+        key = identify_control(draws[0], condition)
+        figures = (test.figure for test in self.free_controls if identify_control(test.draws[0], test.condition) == key)
+        return next(figures, None) or compute_figure(draws, condition)
+
+    def compare_with_control(self, condition: Condition) -> tuple[Comparison, ...]:
+        """Return the comparisons with one control, on the tasks on which it is above chance."""
+        tasks = self.find_solvable_tasks(condition)
+        return tuple(
+            comparison
+            for comparison in self.control_comparisons
+            if comparison.conditions[1] is condition and comparison.first.task in tasks
+        )
+
+
+@lru_cache(maxsize=8)
+def find_table(results: Results) -> TableFindings:
+    """Return the findings of a table; the last tables are kept."""
+    cells = [tuple(draws) for draws in group_by_cell(results)]
+    controls = [*_list_free_controls(results)]
+    figure_cells: list[ConditionCell] = [*((draws, Condition.PROBE) for draws in cells), *controls]
+    figures = compute_figures(figure_cells)
+    p_values = correct_p_values([figure.chance_p for figure in figures], Correction.HOLM)
+    tests = [
+        ChanceTest(draws=tuple(draws), condition=condition, figure=figure, p=p)
+        for (draws, condition), figure, p in zip(figure_cells, figures, p_values, strict=True)
+    ]
+    matches = [*_match_cells(cells)]
+    return TableFindings(
+        cells={test.draws[0].cell: test for test in tests[: len(cells)]},
+        free_controls=tuple(tests[len(cells) :]),
+        comparisons=compare_results([matched for matched in matches if not _are_variants(*matched[0])]),
+        variant_comparisons=compare_results([matched for matched in matches if _are_variants(*matched[0])]),
+        control_comparisons=_compare_with_controls(results, cells),
+    )
+
+
+def _list_free_controls(results: Results) -> Iterator[ConditionCell]:
+    """Yield the draws of each control that may know the answer; encoders of one width share it."""
+    by_control: dict[ControlKey, dict[int, Result]] = {}
+    for condition in SOLVERS:
+        for result in results.records:
+            if condition in result.scores and not MUST_BE_AT_CHANCE[condition](result):
+                key = identify_control(result, condition)
+                by_control.setdefault(key, {}).setdefault(result.seed, result)
+    for (condition, *_), draws in by_control.items():
+        yield tuple(draws.values()), condition
+
+
+def identify_control(result: Result, condition: Condition) -> ControlKey:
+    """Return the key of a control in a table."""
+    return condition, result.task, ", ".join(list_shared_properties(result, condition))
+
+
+def _match_cells(cells: Sequence[Sequence[Result]]) -> Iterator[MatchedResults]:
+    """Yield every two encoders on a task, the better first, if they have the same test items in some draws."""
+    ranked = sorted(cells, key=lambda draws: fmean(result.accuracy for result in draws), reverse=True)
+    for first, second in combinations(ranked, 2):
+        matched = match_draws(first, second) if first[0].task == second[0].task else ()
+        if matched and all(a.dataset_fingerprint == b.dataset_fingerprint for a, b in matched):
+            yield matched
+
+
+def _are_variants(first: Result, second: Result) -> bool:
+    return is_same_model(first.encoder, second.encoder)
+
+
+def _compare_with_controls(results: Results, cells: Sequence[Sequence[Result]]) -> tuple[Comparison, ...]:
+    """Compare each figure with the controls that may know the answer; equal answers are left out."""
+    matches = [
+        (tuple(pairs), (Condition.PROBE, condition))
+        for condition in SOLVERS
+        for draws in cells
+        if (pairs := [*_pair_with_control(draws, condition, results)])
+        and not all(_are_equal(*pair, condition) for pair in pairs)
+    ]
+    return compare_results([pairs for pairs, _ in matches], conditions=[conditions for _, conditions in matches])
+
+
+def _pair_with_control(
+    draws: Sequence[Result], condition: Condition, results: Results
+) -> Iterator[tuple[Result, Result]]:
+    for result in draws:
+        if condition is Condition.BAG_OF_WORDS:
+            controls = [*find_bag_of_words(result, results)]
+        else:
+            controls = [result] if condition in result.scores else []
+        yield from ((result, control) for control in controls if not MUST_BE_AT_CHANCE[condition](control))
+
+
+def _are_equal(result: Result, control: Result, condition: Condition) -> bool:
+    """Return whether the probes of an encoder answer exactly as its control."""
+    return [seed.right for seed in result.scores[Condition.PROBE].seeds] == [
+        seed.right for seed in control.scores[condition].seeds
+    ]
+
+
+def find_bag_of_words(result: Result, results: Results) -> Iterator[Result]:
+    """Yield the result whose bag of words is the control: the result itself or, for a baseline, the best one."""
+    if Condition.BAG_OF_WORDS in result.scores:
+        yield result
+    else:
+        draw = [candidate for candidate in results.records if candidate.seed == result.seed]
+        bags = _list_bags_of_words(draw, result.task)
+        yield from sorted(bags, key=lambda bag: bag.scores[Condition.BAG_OF_WORDS].accuracy)[-1:]
+
+
+def _list_bags_of_words(records: Sequence[Result], task: str) -> Iterator[Result]:
+    return (r for r in records if r.task == task and Condition.BAG_OF_WORDS in r.scores)
+
+
+def find_marked_cells(results: Results) -> frozenset[EncoderOnTask]:
+    """Return the marked cells of one setting, at most one for each task."""
+    findings = find_table(results)
+    significant = findings.significant_pairs
+    leaders = (_find_leader(findings, task, significant) for task in results.tasks)
+    return frozenset(leader for leader in leaders if leader and _is_above_control(leader, findings, results))
+
+
+def _find_leader(
+    findings: TableFindings, task: str, significant: Collection[frozenset[EncoderOnTask]]
+) -> EncoderOnTask | None:
+    """Return the best cell of a column, unless it is tied with another model."""
+    column = [cell for cell in findings.cells if cell[1] == task]
+    best = max(column, key=lambda cell: findings.cells[cell].figure.accuracy)
+    competitors = (cell for cell in column if not is_same_model(best[0], cell[0]))
+    return best if all(frozenset((best, cell)) in significant for cell in competitors) else None
+
+
+def _is_above_control(cell: EncoderOnTask, findings: TableFindings, results: Results) -> bool:
+    """Return whether a figure is above its control; False if words alone might reveal the answer.
+
+    A figure that is printed like a bag of words at chance is not above chance.
+    """
+    if cell[1] in findings.find_solvable_tasks():
+        comparisons = findings.compare_with_control(Condition.BAG_OF_WORDS)
+        return any(comparison.better for comparison in comparisons if comparison.first.cell == cell)
+    test = findings.cells[cell]
+    if not test.above or test.draws[0].mirrored:
+        return test.above
+    bags = [bag.scores[Condition.BAG_OF_WORDS] for draw in test.draws for bag in find_bag_of_words(draw, results)]
+    return bool(bags) and round(test.figure.accuracy, 3) > round(fmean(bag.accuracy for bag in bags), 3)
+
+
+def judge_controls(results: Results) -> tuple[ControlRun, ...]:
+    """Return the controls of a table; those that may know the answer have the verdict of the test against chance."""
+    verdicts = {
+        identify_control(test.draws[0], test.condition): test.verdict for test in find_table(results).free_controls
+    }
+    return tuple(
+        run if run.must_be_at_chance else replace(run, decision=verdicts[identify_control(run.result, run.condition)])
+        for run in find_controls(results)
+    )

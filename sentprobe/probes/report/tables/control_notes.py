@@ -1,0 +1,159 @@
+"""Notes below a table about its controls: their meaning and their verdicts."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from sentprobe.probes.report.findings.control_verdicts import (
+    CONFIDENCE,
+    SOLVERS,
+    ControlRun,
+    ControlVerdict,
+    find_controls,
+    find_unchecked,
+)
+from sentprobe.probes.report.findings.table_findings import ChanceTest, find_table
+from sentprobe.probes.results.result import Condition, Results
+
+
+def count_controls(results: Results) -> Iterator[str]:
+    """Yield the number of required controls that are at chance, and the names of the others."""
+    required, failed = _split_controls(find_controls(results))
+    names = f", not {'; '.join(run.name for run in failed)}" if failed else ""
+    if required:
+        yield f"controls: {len(required) - len(failed)} of {len(required)} at chance{names}"
+
+
+def list_warnings(results: Results) -> Iterator[str]:
+    """Yield the reasons not to trust a table: failed or missing controls."""
+    yield from _describe_missing_controls(results)
+    required, failed = _split_controls(find_controls(results))
+    if failed:
+        yield from _describe_required_controls(required, failed)
+
+
+def _split_controls(runs: Sequence[ControlRun]) -> tuple[list[ControlRun], list[ControlRun]]:
+    """Return the controls that must be at chance, and those that are not at chance."""
+    required = [run for run in runs if run.must_be_at_chance]
+    return required, [run for run in required if run.verdict is not ControlVerdict.AT_CHANCE]
+
+
+def describe_controls(results: Results) -> Iterator[str]:
+    """Yield the notes on the controls: their meaning and their verdicts."""
+    runs = find_controls(results)
+    yield from _describe_missing_controls(results)
+    if not runs:
+        return
+    words = "Bag of words: averages of random word vectors, which encode the words but not their order."
+    yield f"{_define_random_controls(runs)} {words}{_define_no_sentence(runs)}"
+    required, failed = _split_controls(runs)
+    if required:
+        yield from _describe_required_controls(required, failed)
+    for task, condition, is_above, figures in _judge_free_controls(results):
+        control, meaning = SOLVERS[condition]
+        if is_above:
+            text = f"{task}: {control} above chance ({figures}), {meaning}"
+            yield f"{text}; compare encoders with it, not with chance."
+        else:
+            yield f"{task}: {control} not above chance ({figures})."
+
+
+def _define_random_controls(runs: Sequence[ControlRun]) -> str:
+    if all(run.condition is not Condition.RANDOM_PROBES for run in runs):
+        return (
+            "Random sentences: random vectors replace the sentence vectors. This control cannot know the answer and "
+            "should be at chance."
+        )
+    return (
+        "Random sentences: random vectors replace the sentence vectors. Random probes: random words replace the probe "
+        "words. Neither control can know the answer; both should be at chance."
+    )
+
+
+def _define_no_sentence(runs: Sequence[ControlRun]) -> str:
+    if all(run.condition is not Condition.NO_SENTENCE for run in runs):
+        return ""
+    text = " No sentence: only the probe words. If each occurs equally often with every label, they reveal nothing."
+    may_tell = not all(run.result.balanced_probes for run in runs)
+    return text + (" Where they reveal something, random vectors beside them should add nothing." if may_tell else "")
+
+
+def _describe_missing_controls(results: Results) -> Iterator[str]:
+    unchecked = find_unchecked(results)
+    if not unchecked:
+        return
+    cells, figures = "", "these figures"
+    if len(unchecked) < sum(bool(result.dim) for result in results.records):
+        names = (f"{result.encoder} on {result.task}" for result in unchecked)
+        cells, figures = f" for {', '.join(names)}", "those figures"
+    yield f"No controls were run{cells} (--no-controls), so nothing tests {figures}."
+
+
+def _describe_required_controls(required: Sequence[ControlRun], failed: Sequence[ControlRun]) -> Iterator[str]:
+    if not failed:
+        nearest = max(required, key=lambda run: run.strain)
+        yield (
+            f"All {len(required)} controls that must be at chance are within their intervals, as in {CONFIDENCE:.0%} "
+            f"of tables without a fault (nearest to the edge: {nearest.name}, "
+            f"{100 * nearest.score.accuracy:.1f}, interval {nearest.format_expected()})."
+        )
+        return
+    yield (
+        f"{len(failed)} of {len(required)} controls that must be at chance {'is' if len(failed) == 1 else 'are'} "
+        f"outside the interval; in {CONFIDENCE:.0%} of tables without a fault, none is:"
+    )
+    yield from (f"  {run}" for run in failed)
+    if any(run.verdict is ControlVerdict.ABOVE for run in failed):
+        yield (
+            "  Above chance: first repeat the run with another --seed. If the control is above chance again, something "
+            "other than the sentence or the question reveals the answer: do not believe that column."
+        )
+
+
+def summarize_controls(results: Results) -> Iterator[str]:
+    """Yield the verdict on the controls in a few short sentences; nothing if all encoders are baselines."""
+    runs = find_controls(results)
+    unchecked = find_unchecked(results)
+    if not runs:
+        if unchecked:
+            yield "Controls: none (--no-controls), so nothing tests these figures."
+        return
+    required, failed = _split_controls(runs)
+    text = f"Controls: {len(required) - len(failed)} of {len(required)} at chance"
+    if failed:
+        above = [run for run in failed if run.verdict is ControlVerdict.ABOVE]
+        worst = max(failed, key=lambda run: abs(run.strain))
+        more = f" and {len(failed) - 1} more" if len(failed) > 1 else ""
+        text += f"; {worst.name} is {worst.verdict} ({100 * worst.score.accuracy:.1f}){more}"
+        columns = join_names(dict.fromkeys(run.result.task for run in above))
+        text += f". Do not believe {columns} before a repetition with another --seed" * bool(above)
+    if required:
+        yield f"{text}."
+    if unchecked:
+        names = join_names([f"{result.encoder} on {result.task}" for result in unchecked])
+        yield f"No controls were run for {names}."
+    judged = [*_judge_free_controls(results)]
+    for solver, (control, _) in SOLVERS.items():
+        tasks = [f"{task} ({figures})" for task, condition, above, figures in judged if above and condition is solver]
+        if tasks:
+            verb = f"{control[0].upper()}{control[1:]}"
+            yield f"{verb} above chance on {join_names(tasks)}: compare encoders with that there."
+
+
+def join_names(names: Iterable[str], most: int = 2) -> str:
+    """Return the first names and the number of the others.
+
+    >>> join_names("abc"), join_names("a")
+    ('a, b and 1 more', 'a')
+    """
+    shown, hidden_count = (all_names := [*names])[:most], len(all_names) - most
+    return ", ".join(shown) + (f" and {hidden_count} more" if hidden_count > 0 else "")
+
+
+def _judge_free_controls(results: Results) -> Iterator[tuple[str, Condition, bool, str]]:
+    """Yield each task and control that may know the answer, whether it is above chance, and its figures."""
+    by_task: dict[tuple[str, Condition], list[ChanceTest]] = {}
+    for test in find_table(results).free_controls:
+        by_task.setdefault((test.draws[0].task, test.condition), []).append(test)
+    for (task, condition), tests in by_task.items():
+        above = [test for test in tests if test.above]
+        shown = sorted({f"{100 * test.figure.accuracy:.1f}" for test in above or tests}, key=float)
+        yield task, condition, bool(above), " to ".join(dict.fromkeys((shown[0], shown[-1])))
