@@ -3,7 +3,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP_INSTALL := $(BIN)/python -m pip --disable-pip-version-check install -qq -c constraints.txt
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+# With hashes as constraints, pip would refuse what has none: this checkout, and the GPU libraries of PyTorch.
+PIP_INSTALL := PIP_NO_REQUIRE_HASHES=1 $(PIP) install -qq -c hashes.txt --build-constraint hashes.txt
 # A process for each core that may be used, but no crowd of them: each loads all libraries.
 PYTEST := $(BIN)/python -m pytest -n logical --maxprocesses 8 --dist worksteal
 define LINT
@@ -92,17 +94,19 @@ $(BIN)/python:
 	@echo "$(VENV) is made first, with $(SET_UP)"
 	@$(PYTHON) -m venv $(VENV)
 
-$(USER_STAMP): pyproject.toml constraints.txt | $(BIN)/python
+$(USER_STAMP): pyproject.toml constraints.txt hashes.txt | $(BIN)/python
 	@echo "installing sentprobe and its libraries into $(VENV) (about 1 minute the first time)"
-	@$(PIP_INSTALL) --upgrade pip
-	@$(PIP_INSTALL) --build-constraint constraints.txt -e '.[probe]'
+	@sed -n '/^pip==/,/[^\\]$$/p' hashes.txt >$(VENV)/pip.txt
+	@$(PIP) install -qq --require-hashes -r $(VENV)/pip.txt
+	@$(PIP) install -qq --no-deps -c constraints.txt torch  # the build for GPUs or CPUs, whichever is preferred here
+	@$(PIP_INSTALL) -e '.[probe]'
 	@touch $@
 
 $(DEVELOPER_STAMP): $(USER_STAMP)
 	@echo "installing the extras and the tools for tests into $(VENV) (about 1 minute the first time)"
-	@$(PIP_INSTALL) --build-constraint constraints.txt -e '.[all]' --group dev
+	@$(PIP_INSTALL) -e '.[all,stanza]' --group dev
 	@echo "building the parser bllip (about 2 minutes the first time, with a C++ compiler)"
-	@$(PIP_INSTALL) --build-constraint constraints.txt -e '.[bllip]' >$(VENV)/bllip.log 2>&1 || \
+	@$(PIP_INSTALL) -e '.[bllip]' >$(VENV)/bllip.log 2>&1 || \
 	  echo "bllip cannot be built here ($(VENV)/bllip.log says why): its tests will be skipped" >&2
 	@touch $@
 

@@ -16,6 +16,7 @@ import typer
 
 from sentprobe.commands.shared.help import HelpfulCommand, HelpfulGroup
 from sentprobe.commands.shared.options import FIX, MACHINE, SETTINGS, VARY, VersionOption
+from sentprobe.commands.shared.system_failures import describe_failure, note_missing_folder, open_missing_streams
 from sentprobe.errors import WRONG_PATH, SentprobeError, check_utf8, format_message
 
 BadUsage: Any = typer.BadParameter.__bases__[0]
@@ -198,7 +199,7 @@ def _run_app(name: str) -> None:
     except BadUsage as error:
         _exit_with_usage_error(error, name)
     except SentprobeError as error:
-        print(f"{name}: {error}", file=sys.stderr)
+        print(f"{name}: {error}{note_missing_folder()}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None
     except SystemExit as error:
         # Typer exits with these on Ctrl-C, and when a pipe is closed (| head).
@@ -208,15 +209,20 @@ def _run_app(name: str) -> None:
             _drop_output()
             raise SystemExit(0) from None
         raise
-    except MemoryError:
-        print(f"{name}: not enough memory; reduce the size of the work", file=sys.stderr)
-        raise SystemExit(1) from None
-    except OSError as error:
-        source = error.filename or "standard output"
-        print(format_message(f"{name}: {source}: {error.strerror}"), file=sys.stderr)
+    except Exception as error:
+        _exit_with_failure(error, name)
+
+
+def _exit_with_failure(error: Exception, name: str) -> None:
+    """Exit with a one-line message for a failure of the system, and raise any other error."""
+    message = describe_failure(error)
+    if message is None:
+        raise error
+    print(format_message(f"{name}: {message}{note_missing_folder()}"), file=sys.stderr)
+    if isinstance(error, OSError):
         _drop_output()
-        is_wrong_path = error.filename is not None and error.errno in WRONG_PATH
-        raise SystemExit(2 if is_wrong_path else 1) from None
+        raise SystemExit(2 if error.filename is not None and error.errno in WRONG_PATH else 1) from None
+    raise SystemExit(1) from None
 
 
 def _exit_with_usage_error(error: Any, name: str) -> None:
@@ -237,8 +243,7 @@ def _exit_with_usage_error(error: Any, name: str) -> None:
 
 def _prepare_streams_and_signals() -> None:
     """Make the streams UTF-8, whatever the locale, and let signals clean up as Ctrl-C does."""
-    if sys.stdout is None:  # closed by the caller (gen >&-)
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
+    open_missing_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A message may name a path that is not UTF-8, which stderr escapes.

@@ -18,7 +18,7 @@ from itertools import islice
 from typing import Any, ParamSpec, TypeVar
 
 from sentprobe.errors import SentprobeError, UsageError, first_line
-from sentprobe.extras import import_module_of_extra
+from sentprobe.extras import format_install, import_module_of_extra
 from sentprobe.processes import check_jobs, count_cores, make_workers
 from sentprobe.versions import get_own_version
 
@@ -136,7 +136,7 @@ def _make_dask_engine(scheduler: str) -> Iterator[Engine]:
     try:
         from distributed import Client
     except ImportError as error:
-        raise EngineError("--engine dask needs the extra: pip install 'sentprobe[dask]'") from error
+        raise EngineError(f"--engine dask needs the extra: {format_install('dask')}") from error
     try:
         asyncio.run(_check_scheduler(scheduler))
     except Exception as error:  # another kind of server may answer anything

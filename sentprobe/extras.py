@@ -1,16 +1,30 @@
 """Import of the libraries of the extras (optional dependencies), with errors that name missing libraries."""
 
+import json
+from collections.abc import Iterable, Sequence
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
+from pathlib import Path
+from shlex import quote
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from sentprobe.errors import SentprobeError, first_line
 
 PROBE = {"torch": "PyTorch", "sklearn": "scikit-learn", "duckdb": "DuckDB", "lightgbm": "LightGBM"}
 """Libraries of the extra ``probe``: import name to display name."""
 
-TRAIN = {"defusedxml": "defusedxml"}
-"""Libraries that the extra ``train`` adds."""
+LIBRARIES_BY_EXTRA = {
+    "probe": PROBE,
+    "train": {"lightning_fabric": "lightning-fabric", "defusedxml": "defusedxml"},
+    "dask": {"distributed": "Dask"},
+}
+"""Libraries that each extra adds."""
+
+_WITH_PROBE = {"mteb", "sentence-transformers", "train", "transformers"}
+"""Extras that include ``probe``."""
 
 _SYSTEM_LIBRARIES = {"lightgbm": "the OpenMP library of the system, libgomp (of macOS: libomp)"}
 """System libraries that pip does not install, by the library that needs them."""
@@ -24,15 +38,16 @@ class UnusableError(SentprobeError, ImportError):
     """An installed library cannot be loaded or is too old; the message names the missing part."""
 
 
-def require_libraries(*libraries: str) -> None:
+def require_libraries(*libraries: str, extras: Iterable[str] = ()) -> None:
     """Check that *libraries* are installed, without importing them.
+
+    - extras: further missing extras, which the message names too
 
     Raises:
         MissingError: a library is not installed.
     """
-    for library in libraries:
-        if find_spec(library) is None:
-            raise _missing_error(library)
+    if missing := [library for library in libraries if find_spec(library) is None]:
+        raise _missing_error(missing, extras)
 
 
 def import_module_of_extra(module: str) -> Any:
@@ -51,7 +66,7 @@ def import_module_of_extra(module: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name != library:  # the library lacks a dependency of its own
             raise
-        raise _missing_error(library) from None
+        raise _missing_error([library]) from None
     except OSError as error:  # ctypes cannot open a shared library
         system_library = _SYSTEM_LIBRARIES.get(library)
         hint = f"; it needs {system_library}" if system_library else ""
@@ -59,6 +74,33 @@ def import_module_of_extra(module: str) -> Any:
         raise UnusableError(message) from error
 
 
-def _missing_error(library: str) -> MissingError:
-    extra, names = ("train", TRAIN) if library in TRAIN else ("probe", PROBE)
-    return MissingError(f"this needs {names[library]}, which is not installed: pip install 'sentprobe[{extra}]'")
+def _missing_error(libraries: Sequence[str], extras: Iterable[str] = ()) -> MissingError:
+    missing = [
+        (extra, name)
+        for extra, names in LIBRARIES_BY_EXTRA.items()
+        for library, name in names.items()
+        if library in libraries
+    ]
+    verb = "is" if len(missing) == 1 else "are"
+    return MissingError(
+        f"this needs {' and '.join(name for _, name in missing)}, which {verb} not installed: "
+        f"{format_install(*(extra for extra, _ in missing), *extras)}"
+    )
+
+
+def format_install(*extras: str) -> str:
+    """Return the command that installs extras from the place that sentprobe was installed from."""
+    needed = sorted({*extras} - ({"probe"} if _WITH_PROBE & {*extras} else set()))
+    named = f"sentprobe[{','.join(needed)}]"
+    try:
+        record = distribution("sentprobe").read_text("direct_url.json")
+        source = json.loads(record or "{}")
+    except (PackageNotFoundError, ValueError):  # it runs from a checkout
+        source = {"url": Path(__file__).resolve().parents[1].as_uri(), "dir_info": {"editable": True}}
+    url = source.get("url", "")
+    if "dir_info" in source:
+        option = "-e " if source["dir_info"].get("editable") else ""
+        return f"pip install {option}{quote(url2pathname(urlsplit(url).path) + named.removeprefix('sentprobe'))}"
+    if "vcs_info" in source:
+        url = f"{source['vcs_info']['vcs']}+{url}@{source['vcs_info']['commit_id']}"
+    return f"pip install {quote(f'{named} @ {url}' if url else named)}"

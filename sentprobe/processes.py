@@ -4,6 +4,7 @@ import os
 import pickle
 import signal
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -36,6 +37,14 @@ def check_count(what: str, count: int | None) -> None:
         raise UsageError(f"the number of {what} must be at most {MAX_COUNT:,}, not {count}")
 
 
+def find_memory_size() -> int | None:
+    """Return the memory of this machine in bytes, if the system says it."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # Windows has no sysconf
+        return None
+
+
 @contextmanager
 def limit_threads(count: int | None) -> Iterator[None]:
     """Limit the threads of PyTorch and BLAS until the end; None leaves them unchanged."""
@@ -58,6 +67,24 @@ ValueT = TypeVar("ValueT")
 Params = ParamSpec("Params")
 
 
+def call_in_time(function: Callable[[], ValueT], seconds: float) -> ValueT:
+    """Return the function's result; a function that takes longer goes on in a thread that ends with the process.
+
+    Raises:
+        TimeoutError: the function takes longer.
+    """
+    outcome: Future[ValueT] = Future()
+
+    def call_function() -> None:
+        try:
+            outcome.set_result(function())
+        except BaseException as error:
+            outcome.set_exception(error)
+
+    threading.Thread(target=call_function, daemon=True).start()
+    return outcome.result(seconds)
+
+
 @contextmanager
 def make_workers(jobs: int) -> Iterator[Executor | None]:
     """Give a pool of processes, or None if one process does all the work.
@@ -76,6 +103,10 @@ def make_workers(jobs: int) -> Iterator[Executor | None]:
         pool.shutdown(cancel_futures=True)
 
 
+STOP_SECONDS = 60.0
+"""Time in which a stopped worker process may save its work, before it is killed."""
+
+
 class ProcessExecutor(Executor):
     """An executor with a number of processes, each with its own pipe.
 
@@ -85,6 +116,7 @@ class ProcessExecutor(Executor):
     """
 
     def __init__(self, jobs: int) -> None:
+        resource_tracker.ensure_running()  # it resets the mask of the thread that starts it
         self._threads = ThreadPoolExecutor(jobs, initializer=_ignore_interrupts)
         self._lock = threading.Lock()
         self._stopped = False
@@ -98,11 +130,12 @@ class ProcessExecutor(Executor):
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002
         """End the processes when the work is done, or at once if *cancel_futures* is true.
 
-        Cancelled processes may still save their work; a second Ctrl-C ends them without waiting.
+        Cancelled processes may still save their work for STOP_SECONDS; a second Ctrl-C ends them without waiting.
         """
         try:
             if cancel_futures:
                 self._terminate_workers()
+                self._kill_slow_workers()
             self._threads.shutdown(wait, cancel_futures=cancel_futures)
             self._join_workers()
         except KeyboardInterrupt:
@@ -126,6 +159,14 @@ class ProcessExecutor(Executor):
             self._stopped = True
             for worker in self._running:
                 worker.process.terminate()
+
+    def _kill_slow_workers(self) -> None:
+        """Kill the processes that a signal does not end, such as one whose library waits for memory."""
+        deadline = time.monotonic() + STOP_SECONDS
+        for worker in tuple(self._running):
+            worker.process.join(max(0.0, deadline - time.monotonic()))
+            if worker.process.is_alive():
+                worker.process.kill()
 
     def _kill_workers(self) -> None:
         with self._lock:
@@ -192,7 +233,6 @@ def _ignore_interrupts() -> None:
     Only the parent process receives them, and it ends the others.
     """
     if hasattr(signal, "pthread_sigmask"):  # not on Windows
-        resource_tracker.ensure_running()  # its start resets the mask of the thread
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
 
 

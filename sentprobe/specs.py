@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin
 from urllib.parse import unquote
 
@@ -90,13 +91,23 @@ class Spec:
 
 
 def parse_spec(text: str) -> Spec:
-    """Read a spec; the inverse of ``str(spec)``."""
+    """Read a spec; the inverse of ``str(spec)``.
+
+    Raises:
+        UsageError: the spec has no kind, a wrong option or a control character; an option's value may have any but 0.
+    """
     head, _, query = text.partition("?")
     kind, _, argument = head.partition(":")
     if not kind:
         raise UsageError(f"encoder spec {text!r} names no kind")
     pairs = [parse_pair(part) for part in query.split("&") if part]
-    return Spec(kind, argument, tuple((key, unquote(value)) for key, value in pairs))
+    spec = Spec(kind, argument, tuple((key, unquote(value)) for key, value in pairs))
+    if _CONTROL_CHARACTER.search(kind + argument) or "\0" in "".join(chain(*spec.options)):
+        raise UsageError(f"encoder spec {text!r} has a control character")
+    return spec
+
+
+_CONTROL_CHARACTER = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def _escape(value: str) -> str:

@@ -1,8 +1,10 @@
 """Metadata of the distribution: one version, the papers, and the included files."""
 
+import re
 import tomllib
 
 import yaml
+from packaging.utils import canonicalize_name
 from plain_install import PROJECT
 from shared import ROOT
 
@@ -51,3 +53,28 @@ def test_what_goes_into_the_source_distribution_is_there() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     for path in settings["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]:
         assert (ROOT / path.removeprefix("/")).exists(), path
+
+
+def read_pins(name: str) -> list[str]:
+    """Return the pinned versions of a file of constraints, sorted."""
+    pins = re.findall(r"^([^\s#]+)==(\S+)", (ROOT / name).read_text("utf-8"), re.MULTILINE)
+    return sorted(f"{canonicalize_name(package)}=={version}" for package, version in pins)
+
+
+def test_every_pinned_version_has_hashes_that_make_checks() -> None:
+    text = (ROOT / "hashes.txt").read_text("utf-8")
+    assert read_pins("hashes.txt") == read_pins("constraints.txt")
+    hashed = re.findall(r"^\S+==\S+ \\\n    --hash=sha256:[0-9a-f]{64}", text, re.MULTILINE)
+    assert len(hashed) == len(read_pins("hashes.txt"))
+    installs = [line for line in (ROOT / "Makefile").read_text("utf-8").splitlines() if " install -qq" in line]
+    assert [line.partition(" install -qq ")[2].partition("  #")[0] for line in installs] == [
+        "-c hashes.txt --build-constraint hashes.txt",
+        "--require-hashes -r $(VENV)/pip.txt",
+        "--no-deps -c constraints.txt torch",
+    ]
+
+
+def test_no_extra_brings_gpl_packages_unasked() -> None:
+    extras = PROJECT["optional-dependencies"]
+    assert not re.search(r"\b(stanza|benepar|bllip)\b", " ".join(extras["all"]))
+    assert "udtools and udapi" in (ROOT / "docs/install.md").read_text("utf-8")

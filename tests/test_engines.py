@@ -86,7 +86,7 @@ def test_an_address_that_is_none(address: str) -> None:
 def test_dask_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
     with (
-        pytest.raises(EngineError, match=r"--engine dask needs the extra: pip install 'sentprobe"),
+        pytest.raises(EngineError, match=r"--engine dask needs the extra: pip install .*\[dask\]"),
         make_engine(EngineChoice(engine=EngineName.DASK, scheduler="tcp://localhost:8786")),
     ):
         pass

@@ -6,11 +6,14 @@ The tests run processes that see only the packages of a plain install.
 import ast
 import json
 import re
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError
 from importlib.util import find_spec
 from pathlib import Path
 from subprocess import CompletedProcess
+from types import SimpleNamespace
 
 import pytest
 from packaging.requirements import Requirement
@@ -19,7 +22,15 @@ from shared import ROOT
 from shown_runs import write_first_run
 
 import sentprobe
-from sentprobe.extras import PROBE, MissingError, UnusableError, import_module_of_extra, require_libraries
+from sentprobe import extras
+from sentprobe.extras import (
+    PROBE,
+    MissingError,
+    UnusableError,
+    format_install,
+    import_module_of_extra,
+    require_libraries,
+)
 
 Plain = Callable[..., CompletedProcess[str]]
 
@@ -62,11 +73,24 @@ WORKING_COMMANDS = [
     "probe sentences Order compeval --task SemRole --train 200 --test 56 --out lines.txt",
 ]
 FAILING_COMMANDS = [
-    ("probe run Order", "this needs PyTorch"),
-    ("probe run Order -e majority --no-controls", "this needs PyTorch"),
-    ("probe audit Order", "this needs scikit-learn"),
-    ("probe embed Order -e bilstm-max --out v.npz", "an encoder bilstm-max needs the extra"),
-    ("probe embed Order -e bow --threads 2 --out v.npz", "this needs PyTorch"),
+    ("probe run Order", "this needs PyTorch", "probe"),
+    ("probe run Order -e majority --no-controls", "this needs PyTorch", "probe"),
+    ("probe run Order -e st:x -e hf:y", "this needs PyTorch", "sentence-transformers,transformers"),
+    ("probe run natural table -e st:x", "this needs PyTorch", "sentence-transformers"),
+    (
+        "probe run Order -e st:x --engine dask --scheduler tcp://127.0.0.1:1",
+        "this needs PyTorch and Dask, which are",
+        "dask,probe",
+    ),
+    (
+        "probe geometry compeval -e st:x -e hf:y",
+        "an encoder st:... or hf:... needs",
+        "sentence-transformers,transformers",
+    ),
+    ("probe train lstm --objective none --corpus t -o enc", "this needs PyTorch and lightning-fabric", "train"),
+    ("probe audit Order", "this needs scikit-learn and LightGBM", "probe"),
+    ("probe embed Order -e bilstm-max --out v.npz", "an encoder bilstm-max needs the extra", "probe"),
+    ("probe embed Order -e bow --threads 2 --out v.npz", "this needs PyTorch", "probe"),
 ]
 
 # Run all commands in one process, since starting one takes a second.
@@ -103,7 +127,7 @@ class Outcome:
 @pytest.fixture(scope="module")
 def commands(plain: Plain) -> dict[str, Outcome]:
     """Return the outcome of each command of WORKING_COMMANDS and FAILING_COMMANDS."""
-    done = plain(RUN_COMMANDS, json.dumps([*WORKING_COMMANDS, *(line for line, _ in FAILING_COMMANDS)]))
+    done = plain(RUN_COMMANDS, json.dumps([*WORKING_COMMANDS, *(line for line, _, _ in FAILING_COMMANDS)]))
     assert (done.returncode, done.stderr) == (0, "")
     return {line: Outcome(*outcome) for line, outcome in json.loads(done.stdout).items()}
 
@@ -114,13 +138,15 @@ def test_what_a_plain_install_does(commands: dict[str, Outcome], line: str) -> N
     assert (done.code, "Traceback" in done.err) == (0, False), done.err
 
 
-@pytest.mark.parametrize(("line", "missing"), FAILING_COMMANDS)
-def test_what_lacks_the_extra_says_so_in_one_line(commands: dict[str, Outcome], line: str, missing: str) -> None:
+@pytest.mark.parametrize(("line", "missing", "extras"), FAILING_COMMANDS)
+def test_what_lacks_the_extra_says_so_in_one_line(
+    commands: dict[str, Outcome], line: str, missing: str, extras: str
+) -> None:
     done = commands[line]
     assert done.code == 1
     assert done.out == ""
     message = done.err.splitlines()[-1]  # a progress bar may come first
-    assert re.fullmatch(rf"probe: {missing}\b.*: pip install 'sentprobe\[probe\]'", message)
+    assert re.fullmatch(rf"probe: {missing}\b.*: pip install -e '?{re.escape(str(ROOT))}\[{extras}\]'?", message)
 
 
 PYTHON_CALLS = """
@@ -146,7 +172,7 @@ def test_python_says_the_same(plain: Plain) -> None:
     *lines, compared = done.stdout.splitlines()
     assert len(lines) == 3
     assert re.fullmatch(r"[1-9]\d* compared", compared)
-    assert all(line.endswith("pip install 'sentprobe[probe]'") for line in lines)
+    assert all(shlex.split(line)[-3:] == ["install", "-e", f"{ROOT}[probe]"] for line in lines)
 
 
 def test_every_public_name_is_there(plain: Plain) -> None:
@@ -190,6 +216,39 @@ def test_what_the_system_lacks_is_said_of_a_library_that_is_there(
     assert caught.value.exit_code == 1
 
 
+WHEEL = "file:///tmp/sentprobe-1.0-py3-none-any.whl"
+
+
+@pytest.mark.parametrize(
+    ("record", "command"),
+    [
+        ({"url": "file:///a%20b/c", "dir_info": {"editable": True}}, "pip install -e '/a b/c[plots,train]'"),
+        ({"url": "file:///src/sentprobe", "dir_info": {}}, "pip install '/src/sentprobe[plots,train]'"),
+        ({"url": WHEEL, "archive_info": {}}, f"pip install 'sentprobe[plots,train] @ {WHEEL}'"),
+        (
+            {"url": "https://x.org/y.git", "vcs_info": {"vcs": "git", "commit_id": "0a1b"}},
+            "pip install 'sentprobe[plots,train] @ git+https://x.org/y.git@0a1b'",
+        ),
+        (None, "pip install 'sentprobe[plots,train]'"),
+    ],
+)
+def test_the_command_that_installs_extras(
+    monkeypatch: pytest.MonkeyPatch, record: dict[str, object] | None, command: str
+) -> None:
+    text = None if record is None else json.dumps(record)
+    monkeypatch.setattr(extras, "distribution", lambda _: SimpleNamespace(read_text=lambda _: text))
+    assert format_install("train", "probe", "plots") == command
+    assert shlex.split(command)[-1].endswith(command.rpartition(" ")[2].strip("'"))
+
+
+def test_a_checkout_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def find_nothing(name: str) -> None:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(extras, "distribution", find_nothing)
+    assert shlex.split(format_install("probe")) == ["pip", "install", "-e", f"{ROOT}[probe]"]
+
+
 def test_the_extra_is_what_the_table_says() -> None:
     names = {Requirement(requirement).name for requirement in PROJECT["optional-dependencies"]["probe"]}
     assert names == {"scikit-learn" if library == "sklearn" else library for library in PROBE}
@@ -200,8 +259,8 @@ def test_the_extra_is_what_the_table_says() -> None:
 TORCH_FOLDERS = {"trainer", "networks", "published", "trained", "pretraining", "objectives", "decoding"}
 """Folders of modules that import PyTorch; an earlier check names the missing extra."""
 
-TORCH_MODULES = {"hf.py", "python.py", "model_loading.py"}
-"""Other modules that import PyTorch, mostly encoders, which name the missing extra."""
+TORCH_MODULES = {"hf.py", "python.py", "model_loading.py", "measured_speed.py"}
+"""Other modules that import PyTorch; they or an earlier check name the missing extra."""
 
 
 def find_imports(path: Path) -> set[str]:

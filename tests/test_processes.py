@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from processes import wait_for
 
+from sentprobe import processes as processes_module
 from sentprobe.errors import UsageError
 from sentprobe.processes import check_jobs, count_cores, make_workers
 
@@ -164,3 +165,21 @@ def test_only_ctrl_c_once_more_ends_what_still_keeps_its_work(
     sender.join()
     assert (tmp_path / "kept").exists() is is_kept
     wait_for(lambda: not active_children())
+
+
+def ignore_signals(folder: Path) -> None:
+    """Hang, deaf to SIGTERM, as a library does that waits for memory."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    (folder / "working").touch()
+    time.sleep(600)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals there")
+def test_a_process_that_does_not_end_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes_module, "STOP_SECONDS", 0.1)
+    with pytest.raises(SystemExit), make_workers(2) as pool:
+        assert pool is not None
+        pool.submit(ignore_signals, tmp_path)
+        wait_for((tmp_path / "working").exists)
+        raise SystemExit
+    assert not active_children()

@@ -134,7 +134,7 @@ def geometry(
     spaces = [] if sentences else build_spaces(words, contrast or (), drawing)
     if out is not None:
         check_directory(out)
-    encoders = [vector_encoder for spec in specs for vector_encoder in build_vector_encoders(spec, seed)]
+    encoders = build_vector_encoders(specs, seed)
     materials: list[TripletSentences] = [SampledTriplets(space, drawing) for space in spaces]
     if targets:
         materials = inputs.build_mirror_materials(targets, words, drawing, command=opt.format_command_line())
@@ -236,16 +236,19 @@ def build_spaces(lexicon: Lexicon, names: Sequence[str], drawing: "TripletSampli
     return spaces
 
 
-def build_vector_encoders(spec: Spec, seed: int) -> "list[Encoder]":
-    """Return the encoders of a spec.
+def build_vector_encoders(specs: Sequence[Spec], seed: int) -> "list[Encoder]":
+    """Return the encoders of the specs.
 
     Raises:
-        UsageError: the spec names a baseline, which has no vectors.
+        UsageError: a spec names a baseline, which has no vectors.
     """
-    from sentprobe.probes.encoders import Encoder, make_encoders
+    from sentprobe.probes.encoders import Encoder, check_installed, make_encoders
 
-    candidates = make_encoders(spec, seed=seed)
-    encoders = [encoder for encoder in candidates if isinstance(encoder, Encoder)]
-    if len(encoders) < len(candidates):
-        raise UsageError(f"{str(spec)!r} is a baseline without vectors, so it has no distances")
+    check_installed(specs)
+    encoders: list[Encoder] = []
+    for spec in specs:
+        for encoder in make_encoders(spec, seed=seed):
+            if not isinstance(encoder, Encoder):
+                raise UsageError(f"{str(spec)!r} is a baseline without vectors, so it has no distances")
+            encoders.append(encoder)
     return encoders

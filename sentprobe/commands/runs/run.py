@@ -22,7 +22,7 @@ from sentprobe.display.screen import print_text
 from sentprobe.extras import require_libraries
 from sentprobe.processes import choose_jobs
 from sentprobe.progress import show_bars
-from sentprobe.specs import COMPEVAL, parse_pair
+from sentprobe.specs import COMPEVAL, Spec, parse_pair
 
 if TYPE_CHECKING:
     from sentprobe.probes.runs.request.run_request import RunPlacement
@@ -128,7 +128,7 @@ def run(
     """Build or read tasks, encode sentences, train probes, and print the table."""
     # Wrong options are rejected here, before any work is done.
     from sentprobe.commands.shared.target_options import parse_targets
-    from sentprobe.probes.encoders import USUAL_ENCODERS, parse_encoders
+    from sentprobe.probes.encoders import USUAL_ENCODERS, check_installed, parse_encoders
     from sentprobe.probes.encoders.cache.vector_cache import Cache
     from sentprobe.probes.natural.selection import merge_scaled_notes
     from sentprobe.probes.runs.execution.word_source import parse_word_source
@@ -138,6 +138,10 @@ def run(
         jobs=_choose_job_count(device, threads) if jobs is None else jobs, by_work=jobs is None
     )
     specs = methods.resolve_encoders(parse_encoders(encoder or USUAL_ENCODERS))
+    if machines.scheduler is None:
+        check_installed((spec for spec in specs if isinstance(spec, Spec)), "torch")
+    else:  # its workers make the encoders
+        require_libraries("torch", "distributed")
     conditions = methods.find_conditions()
     words = None if probe_vectors is None else parse_word_source(probe_vectors)
     parsed_targets = parse_targets(
@@ -210,7 +214,7 @@ def _describe_stored_work(placement: "RunPlacement") -> str:
     if placement.out is not None and has_finished_work(Path(placement.out)):
         return describe_resumption(Path(placement.out))
     cached = placement.cache is not None
-    vectors = "only sentence vectors are kept, in the cache" if cached else "nothing is kept"
+    vectors = "only sentence vectors in the cache are kept" if cached else "nothing is kept"
     if placement.out is not None:
         return f"no probe is finished, so {vectors}"
     return f"{vectors}; use --out to keep results and resume a run"

@@ -22,6 +22,7 @@ from sentprobe.commands.shared.interruption import describe_resumption, report_i
 from sentprobe.commands.shared.output_paths import OUTPUT_FOLDER
 from sentprobe.display.screen import print_text
 from sentprobe.errors import SentprobeError, UsageError, format_count, format_message
+from sentprobe.extras import require_libraries
 from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
 from sentprobe.processes import check_count, limit_threads, make_workers
 from sentprobe.specs import check_distinct, choose_member
@@ -91,6 +92,7 @@ def train(
     check_count("seeds", seeds)
     check_count("jobs", where.jobs)
     check_count("threads", where.threads)
+    require_libraries("torch", "lightning_fabric")
     from sentprobe.probes.pretraining import objectives
 
     objectives.reject_unused_options(objectives.find_objective(objective), map_given_options(context))

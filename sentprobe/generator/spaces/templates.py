@@ -104,6 +104,8 @@ def find_patterns(names: Iterable[str]) -> tuple[Pattern, ...]:
             patterns = [pattern for pattern in templates.get(top, ()) if f"{pattern.name}.".startswith(f"{member}.")]
             if not patterns:
                 candidates = (*list_template_names(deep=True), *collections)
-                raise UsageError(f"there is no template {member!r}{suggest(member, candidates)}")
+                raise UsageError(
+                    f"there is no template {member!r}{suggest(member, candidates)}; gen templates lists them"
+                )
             selected |= dict.fromkeys(patterns)
     return tuple(selected)

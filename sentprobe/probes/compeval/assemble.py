@@ -27,7 +27,13 @@ from sentprobe.probes.compeval import held_out_pairs
 from sentprobe.probes.compeval.held_out_structures import Structure, find_structure
 from sentprobe.probes.compeval.item_counts import compute_largest_shares, count_items
 from sentprobe.probes.compeval.paper import PaperQuestion
-from sentprobe.probes.compeval.sampling import SAMPLERS, DrawRequest, SplitWords, choose_split_words
+from sentprobe.probes.compeval.sampling import (
+    SAMPLERS,
+    DrawRequest,
+    SplitWords,
+    check_sentence_count,
+    choose_split_words,
+)
 from sentprobe.probes.compeval.tasks import CompevalTask, HeldOut, check_size, find_task
 from sentprobe.probes.dataset import STRUCTURE, Card, Items, ProbeDataset, Sampling, Size, Split, TooFewError
 from sentprobe.specs import choose_member
@@ -61,6 +67,7 @@ def build(
         UsageError: a size is not a positive multiple of the task's unit, or the side has no words.
         NoStructureError: all or none of the task's sentences have the structure.
         TooFewItemsError: the size is too small for the number of probe words.
+        TooManyItemsError: the size is too large for the space or the memory.
         TooFewError: the vocabulary has too few sentences.
     """
     size = size or Size()
@@ -71,6 +78,7 @@ def build(
     counts = {split: size.count_items(split) for split in _SAMPLING_ORDER if size.count_items(split)}
     words = choose_split_words(task, lexicon, vocabulary, splits=[*counts], rng=rng)
     request = DrawRequest(vocabulary=vocabulary, counts=counts, rng=rng, structure=structure)
+    check_sentence_count(task, words, request, sampling)
     items = SAMPLERS[sampling](task, words, request)
     card = Card(
         task=task.name,

@@ -75,7 +75,27 @@ class Drawer:
         forbidden_words: tuple[str, ...] = (),
         choices: Choices | None = None,
     ) -> Iterator[DrawnEvent]:
-        """Yield distinct events in random order until none are left.
+        """Yield distinct events in random order until none are left; see :meth:`make_space`."""
+        space = self.make_space(required=required, words=words, forbidden_words=forbidden_words, choices=choices)
+        if space is None:
+            return
+        misses = 0
+        for event in self._sample_space(space):
+            if not self._has_separated_pair(event):
+                misses = 0
+                yield event
+            elif (misses := misses + 1) == MAX_REJECTED:
+                return
+
+    def make_space(
+        self,
+        *,
+        required: tuple[Event, ...] = (),
+        words: tuple[str, ...] = (),
+        forbidden_words: tuple[str, ...] = (),
+        choices: Choices | None = None,
+    ) -> Space | None:
+        """Return the space of the events to sample; None: there are no such events.
 
         *words* must occur, *forbidden_words* must not.
         """
@@ -89,7 +109,7 @@ class Drawer:
             forbidden_words=(*forbidden_words, *sorted(partners - {*forbidden_words})),
         )
         try:
-            space = Space(
+            return Space(
                 self.wording.lexicon,
                 vocabulary=self.vocabulary,
                 templates=(self.template,),
@@ -98,14 +118,7 @@ class Drawer:
                 explained=False,
             )
         except Contradiction:
-            return
-        misses = 0
-        for event in self._sample_space(space):
-            if not self._has_separated_pair(event):
-                misses = 0
-                yield event
-            elif (misses := misses + 1) == MAX_REJECTED:
-                return
+            return None
 
     def exclude(self, event: Event) -> "Drawer":
         """Return a drawer that excludes sentences containing the event."""

@@ -6,15 +6,17 @@ from random import Random
 
 from sentprobe.errors import UsageError
 from sentprobe.generator.bulk.drawn_texts import get_text_renderer
+from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.templates import find_patterns
 from sentprobe.lexicon import Lexicon
 from sentprobe.probes.compeval import held_out_pairs
 from sentprobe.probes.compeval.held_out_structures import Structure, get_trained_part, list_test_parts
-from sentprobe.probes.compeval.items import Drawer, Part, Probe, Unit
-from sentprobe.probes.compeval.mirror import take_units
+from sentprobe.probes.compeval.items import ALL_SENTENCES, Drawer, Part, Probe, Unit
+from sentprobe.probes.compeval.mirror import ADVERB_COUNTS, take_units
 from sentprobe.probes.compeval.paper import PaperQuestion, check_probe_words_trained, sample_paper_items
 from sentprobe.probes.compeval.tasks import CompevalTask, HeldOut
 from sentprobe.probes.dataset import Sampling, Split, TooFewError
+from sentprobe.processes import find_memory_size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +56,54 @@ def choose_split_words(
     if task.held_out is HeldOut.ADVERBS:
         lexicons = held_out_pairs.split_adverbs(lexicon, vocabulary, rng=rng, task=task.name, validation=validation)
     return SplitWords(lexicons=lexicons, probes=probes)
+
+
+LARGE_REQUEST = 100_000
+"""Number of items of a split from which the sentences are counted first."""
+
+ITEM_BYTES = 800
+"""Memory for an item, measured from 10,000 to 40,000 items."""
+
+
+def check_sentence_count(task: CompevalTask, words: SplitWords, request: DrawRequest, sampling: Sampling) -> None:
+    """Check that a large request fits the space and the memory before any sentence is sampled.
+
+    Raises:
+        TooManyItemsError: there are too few sentences with the probe words, or the items need too much memory.
+    """
+    for split, count in request.counts.items():
+        if count < LARGE_REQUEST:
+            continue
+        probes = words.probes[split]
+        drawer = replace(_make_drawer(words, request, split, frozenset()), part=ALL_SENTENCES)
+        sentences = _count_sentences(task, drawer, [()])
+        probed_sentences = _count_sentences(task, drawer, probes)
+        # At most half of the items of a unit lack a probe word; in the paper's way, a sentence has several items.
+        most = min(sentences, 2 * probed_sentences) if sampling is Sampling.MIRROR else len(probes) * probed_sentences
+        request_text = f"{task.name}: {count:,} {split.value} items are asked for"
+        if count > most:
+            raise TooManyItemsError(
+                f"{request_text}, and vocabulary {request.vocabulary!r} has only {min(sentences, probed_sentences):,} "
+                "sentences with their probe words; ask for fewer items or use a larger vocabulary"
+            )
+        memory = find_memory_size()
+        if memory and count * ITEM_BYTES > memory:
+            raise TooManyItemsError(
+                f"{request_text}, which need {count * ITEM_BYTES / 1e9:,.0f} GB of memory; this machine has "
+                f"{memory / 1e9:,.0f} GB: ask for fewer items"
+            )
+
+
+def _count_sentences(task: CompevalTask, drawer: Drawer, probes: Sequence[Probe]) -> int:
+    """Count the sentences with all words of a probe; a sentence counts for each such probe."""
+    choices = Choices(adverbs=ADVERB_COUNTS if task.held_out is HeldOut.ADVERBS else (0,))
+    drawers = [replace(drawer, template=name) for name in task.templates]
+    spaces = [drawer.make_space(words=probe, choices=choices) for drawer in drawers for probe in probes]
+    return sum(space.count() for space in spaces if space is not None)
+
+
+class TooManyItemsError(TooFewError, UsageError):
+    """More items are asked for than there are sentences, or than memory can hold."""
 
 
 def _sample_mirrored(task: CompevalTask, words: SplitWords, request: DrawRequest) -> dict[Split, list[PaperQuestion]]:

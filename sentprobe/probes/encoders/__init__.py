@@ -3,6 +3,7 @@
 from sentprobe.probes.encoders.kinds import (
     ENCODERS,
     USUAL_ENCODERS,
+    check_installed,
     find_kind,
     make_encoder,
     make_encoders,
@@ -18,6 +19,7 @@ __all__ = [
     "Encoder",
     "EncoderError",
     "Vectors",
+    "check_installed",
     "check_vectors",
     "digest",
     "find_kind",

@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 from sentprobe.errors import UsageError, suggest
+from sentprobe.extras import require_libraries
 from sentprobe.probes.encoders.protocol import Baseline, Encoder, missing_extra
 from sentprobe.probes.encoders.trained.model_config import is_model_folder
 from sentprobe.probes.encoders.variants.cut_and_rounded import (
@@ -45,6 +46,11 @@ class EncoderKind:
     """The module that is present if the extra is installed."""
     extra_for: str = ""
     """The feature that needs the extra; empty: the kind itself."""
+
+    @property
+    def pattern(self) -> str:
+        """The form of a spec, such as ``st:...``."""
+        return f"{self.name}:..." if self.argument is SpecArgument.REQUIRED else self.name
 
     @property
     def installed(self) -> bool:
@@ -225,9 +231,7 @@ def make_encoders(spec: Spec | str, *, seed: int = 0) -> list[Encoder | Baseline
     """
     spec = read_spec(spec) if isinstance(spec, str) else spec
     kind = find_kind(spec)
-    if not (kind.installed or kind.extra_for):
-        colon = ":..." if kind.argument is SpecArgument.REQUIRED else ""
-        raise missing_extra(f"an encoder {kind.name}{colon}", extra=kind.extra)
+    check_installed([spec])
     bare, paths = split_erase_option(spec)
     plain, storage = split_storage_options(bare)
     if paths and UNCHANGED not in storage.variants:
@@ -263,6 +267,20 @@ def make_encoder(spec: Spec | str, *, seed: int = 0) -> Encoder:
     if not isinstance(encoders[0], Encoder):
         raise UsageError(f"{str(spec)!r} is a baseline, which has no vectors; an encoder is wanted here")
     return encoders[0]
+
+
+def check_installed(specs: Iterable[Spec], *libraries: str) -> None:
+    """Check the libraries that a command and its encoders need; the message names all missing extras at once.
+
+    Raises:
+        MissingError: a library of *libraries* is not installed.
+        EncoderError: the extra of an encoder is not installed.
+    """
+    kinds = [find_kind(spec) for spec in specs]
+    missing = {kind.pattern: kind.extra for kind in kinds if not (kind.installed or kind.extra_for)}
+    require_libraries(*libraries, extras=missing.values())
+    if missing:
+        raise missing_extra(f"an encoder {' or '.join(missing)}", *missing.values())
 
 
 def find_kind(spec: Spec | str) -> EncoderKind:

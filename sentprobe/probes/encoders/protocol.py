@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.errors import SentprobeError
+from sentprobe.extras import format_install
 
 if TYPE_CHECKING:
     from sentprobe.probes.dataset import Indices, ProbeDataset
@@ -95,10 +96,6 @@ def digest(*parts: object) -> str:
     return hashlib.sha256(repr([str(part) for part in parts]).encode()).hexdigest()
 
 
-def missing_extra(what: str, *, extra: str) -> EncoderError:
-    """Return the error that says which extra *what* needs.
-
-    >>> print(missing_extra("a binary file of word vectors", extra="gensim"))
-    a binary file of word vectors needs the extra: pip install 'sentprobe[gensim]'
-    """
-    return EncoderError(f"{what} needs the extra: pip install 'sentprobe[{extra}]'")
+def missing_extra(what: str, *extras: str) -> EncoderError:
+    """Return the error that says how to install the extras that *what* needs."""
+    return EncoderError(f"{what} needs the extra: {format_install(*extras)}")

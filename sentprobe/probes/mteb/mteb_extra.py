@@ -2,7 +2,7 @@
 
 from importlib.metadata import PackageNotFoundError, version
 
-from sentprobe.extras import MissingError, UnusableError
+from sentprobe.extras import MissingError, UnusableError, format_install
 
 MINIMUM_VERSION = (2, 26)
 """The oldest supported version of MTEB."""
@@ -16,7 +16,7 @@ def need_mteb() -> None:
         UnusableError: the installed version is too old.
     """
     minimum = ".".join(map(str, MINIMUM_VERSION))
-    install = "pip install 'sentprobe[mteb]'"
+    install = format_install("mteb")
     try:
         installed = version("mteb")
     except PackageNotFoundError:

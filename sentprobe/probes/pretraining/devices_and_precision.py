@@ -45,7 +45,7 @@ def is_first_process() -> bool:
 def check_machine(machine: TrainingMachine) -> None:
     """Check that the devices are available, before any text is read."""
     if find_spec("lightning_fabric") is None:
-        raise missing_extra("a training", extra="train")
+        raise missing_extra("a training", "train")
     check_count("devices", machine.devices)
     if ":" in machine.device:
         raise UsageError(f"--device {machine.device}: without a number; --devices says how many")
@@ -61,7 +61,7 @@ def make_fabric(machine: TrainingMachine) -> Any:
     try:
         import lightning_fabric as lightning
     except ModuleNotFoundError:
-        raise missing_extra("a training", extra="train") from None
+        raise missing_extra("a training", "train") from None
     precision = _FABRIC_PRECISIONS[choose_precision(machine)]
     try:
         with suppress_fabric_messages():

@@ -23,7 +23,7 @@ def learn_skip_gram(texts: Sequence[str], *, dim: int, words: int, seed: int) ->
     try:
         from gensim.models import Word2Vec
     except ImportError:
-        raise missing_extra("word vectors of skip-gram", extra="train") from None
+        raise missing_extra("word vectors of skip-gram", "train") from None
     learned = Word2Vec(
         sentences=[text.split() for text in texts],
         vector_size=dim,

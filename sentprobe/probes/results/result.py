@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cached_property
 from pkgutil import resolve_name
 from statistics import mean, stdev
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from sentprobe.display.table_writers import Caption, TableFormat, build_caption
 from sentprobe.errors import UsageError
+from sentprobe.extras import format_install
 from sentprobe.probes.dataset import ONE_HOT, Indices
 from sentprobe.probes.results.data_facts import DataFacts
 from sentprobe.probes.statistics import Interval, accuracy_interval
@@ -301,7 +303,7 @@ RECORDS = "sentprobe.probes.results.records"
 """The module of flat records, looked up by name for the same reason."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Results:
     """The results of a run, in order; their display is the table."""
 
@@ -355,9 +357,17 @@ class Results:
         """The distinct tasks, in order."""
         return tuple(dict.fromkeys(record.task for record in self.records))
 
+    @cached_property
+    def records_by_cell(self) -> Mapping[EncoderOnTask, Sequence[Result]]:
+        """The results of each encoder on each task, one for each draw."""
+        cells: dict[EncoderOnTask, list[Result]] = {}
+        for record in self.records:
+            cells.setdefault(record.cell, []).append(record)
+        return cells
+
     def find(self, encoder: str, task: str) -> Result | None:
         """Return the first result of the encoder on the task; None: there is none."""
-        return next((record for record in self.records if record.cell == (encoder, task)), None)
+        return next(iter(self.records_by_cell.get((encoder, task), ())), None)
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return a flat dictionary for each encoder, task and condition, with the same keys."""
@@ -374,7 +384,7 @@ class Results:
             import pandas as pd
         except ImportError:
             raise UsageError(
-                "a data frame needs the extra: pip install 'sentprobe[pandas]' (to_records() does not)"
+                f"a data frame needs the extra (to_records() does not): {format_install('pandas')}"
             ) from None
         return pd.DataFrame(self.to_records())
 

@@ -20,7 +20,7 @@ def summarize_review(review: ClaimReview) -> str:
     """Return the number of findings of each severity.
 
     >>> summarize_review(ClaimReview(()))
-    '0 grave, 0 warnings, 0 notes, by 10 checks'
+    '0 grave, 0 warnings, 0 notes, by 11 checks'
     """
     grave, warnings, notes = (review.count(severity) for severity in Severity)
     checks = format_count(len(CHECKS), "check")

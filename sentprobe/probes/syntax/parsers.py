@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from threading import Lock
 
 from sentprobe.errors import UsageError, suggest
+from sentprobe.extras import format_install
 from sentprobe.probes.syntax.parser import Parser, ParserError
 from sentprobe.specs import Spec, parse_spec
 
@@ -107,7 +108,7 @@ def find_parser(spec: str) -> ParserKind:
         raise UsageError(f"there is no parser {name!r}{suggest(name, names)}; known: {', '.join((*names, NO_PARSER))}")
     kind = PARSERS[names.index(name)]
     if not kind.is_installed:
-        raise ParserError(f"the parser {name} needs the extra: pip install 'sentprobe[{kind.extra}]'")
+        raise ParserError(f"the parser {name} needs the extra: {format_install(kind.extra)}")
     return kind
 
 

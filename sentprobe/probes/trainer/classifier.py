@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any, get_args
 
 from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.values import MAX_INTEGER
 
 
 class Scaling(StrEnum):
@@ -276,6 +277,8 @@ def _from_json(value_type: Any, value: Any) -> object:
         return tuple(_from_json(element_types[0], element) for element in value)
     if issubclass(value_type, StrEnum):
         return value_type(value)
+    if isinstance(value, int) and abs(value) >= MAX_INTEGER:
+        raise ValueError("a number is too large")
     if value_type is float and type(value) is int:
         return float(value)
     if type(value) is not value_type:

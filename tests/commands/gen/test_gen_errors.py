@@ -37,7 +37,7 @@ BAD_REQUESTS = [
     Bad("-n -3", "gen: the number of sentences must be positive, not -3"),
     Bad("-n many", "Invalid value for '--n' / '-n'"),
     Bad("--seed -1", "--seed"),
-    Bad("-t transitiv", "gen: there is no template 'transitiv' (did you mean 'transitive'?)"),
+    Bad("-t transitiv", "gen: there is no template 'transitiv' (did you mean 'transitive'?); gen templates lists them"),
     Bad("-v compevl", "unknown vocabulary 'compevl'"),
     Bad("--tense future", "Invalid value for '--tense'"),
     Bad("--tence past", "No such option: --tence"),

@@ -12,6 +12,7 @@ from made_audits import make_audit, write_audit_file
 from probe_strategies import make_sample_result
 from shown_runs import LAYERS, TagChecker, write_run
 
+from sentprobe.extras import format_install
 from sentprobe.probes.results.result import Condition, Provenance
 from sentprobe.probes.trainer.presets import find_preset, override
 
@@ -30,7 +31,7 @@ def test_the_short_name(first: Path, tmp_path: Path, command: Command, monkeypat
     monkeypatch.chdir(tmp_path)
     for options in ((), ("--intervals", "--all-rows"), ("--by-length", "tokens", "--published")):
         _, page, _ = command("show", first, "-f", "html", *options)
-        assert command("report", first, *options) == (0, "", "")
+        assert command("report", first, *options) == (0, "report: report.html\n", "")
         assert (tmp_path / "report.html").read_text("utf-8") == page
     assert command("report", first, "-o", "other.htm")[0] == 0
     assert (tmp_path / "other.htm").exists()
@@ -47,7 +48,7 @@ def test_a_report_is_a_page(first: Path, tmp_path: Path, command: Command) -> No
 def test_an_audit_is_on_the_page(first: Path, tmp_path: Path, command: Command) -> None:
     audit = write_audit_file(tmp_path / "audit.json", make_audit(leaks=True))
     out = tmp_path / "report.html"
-    assert command("report", first, "--audit", audit, "--out", out) == (0, "", "")
+    assert command("report", first, "--audit", audit, "--out", out) == (0, f"report: {out}\n", "")
     page = out.read_text("utf-8")
     assert command("show", first, "--audit", audit, "-f", "html")[1] == page
     assert "<h2>What surface cues achieve</h2>" in page
@@ -178,6 +179,4 @@ def test_without_the_extra_a_plot_is_svg(tmp_path: Path, command: Command, monke
     for name in ("plot.png", "plot.pdf"):
         code, _, stderr = command("show", run, "--plot", tmp_path / name)
         assert (code, (tmp_path / name).exists()) == (2, False)
-        assert stderr == (
-            "probe: a plot as PNG or PDF needs the extra: pip install 'sentprobe[plots]' (SVG needs none)\n"
-        )
+        assert stderr == (f"probe: a plot as PNG or PDF needs the extra (SVG needs none): {format_install('plots')}\n")

@@ -14,12 +14,11 @@ from in_process import Command
 from probe_strategies import make_learnable_dataset
 from processes import PROBE, alive, descendants, end, wait_for
 
-import sentprobe.processes
 from sentprobe.commands.shared.options import EngineOptions, ItemOptions
 from sentprobe.commands.shared.target_options import parse_targets
 from sentprobe.disk.files import RUN_FILE
 from sentprobe.engines import EngineChoice
-from sentprobe.errors import UsageError
+from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.formats import write_dataset
 from sentprobe.probes.results.result import USUAL_CONDITIONS
 from sentprobe.probes.results.store import MARKER, read_results
@@ -233,7 +232,7 @@ def test_interrupt(tmp_path: Path, whole_group: bool) -> None:
     assert running.returncode == 130
     assert out == ""
     assert "Traceback" not in err
-    message = "no probe is finished, so only sentence vectors are kept, in the cache"
+    message = "no probe is finished, so only sentence vectors in the cache are kept"
     assert err.splitlines()[-1] == f"probe: stopped; {message}"
     wait_for(lambda: not any(map(alive, children)))
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [MARKER, RUN_FILE]
@@ -241,21 +240,17 @@ def test_interrupt(tmp_path: Path, whole_group: bool) -> None:
 
 def test_little_work_starts_no_process(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
     """Unless --jobs asks for processes."""
-    workers = []
-    start_worker = sentprobe.processes._start_worker
 
-    def record_worker() -> object:
-        workers.append(start_worker())
-        return workers[-1]
+    def refuse_worker() -> None:
+        raise SentprobeError("a process is started")
 
-    monkeypatch.setattr("sentprobe.processes._start_worker", record_worker)
+    monkeypatch.setattr("sentprobe.processes._start_worker", refuse_worker)
     monkeypatch.setattr("sentprobe.commands.runs.run.choose_jobs", lambda _: 2)
     little = ("run", "compeval", "--task", "Order", "--no-cache", *BOW, *TINY[:6])
     assert command(*little)[0] == 0
-    assert not workers
     monkeypatch.setattr("sentprobe.probes.runs.execution.runner.LITTLE_WORK", 1)
-    assert command(*little)[0] == 0
-    assert workers
+    code, _, err = command(*little)
+    assert (code, "a process is started" in err) == (1, True)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from sentprobe.commands.shared.options import ItemOptions
 from sentprobe.commands.shared.target_options import parse_targets
 from sentprobe.disk.locks import hold_lock
 from sentprobe.errors import ResultsError, UsageError
+from sentprobe.extras import format_install
 from sentprobe.probes.formats import write_dataset
 from sentprobe.probes.results.store import lock_directory
 
@@ -114,7 +115,7 @@ CLUSTER = ("run", "compeval", *BOW, "--engine", "dask", "--scheduler", "tcp://12
 def test_dask_is_an_extra(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     code, _, stderr = command(*CLUSTER)
-    expected = "probe: --engine dask needs the extra: pip install 'sentprobe[dask]'\n"
+    expected = f"probe: this needs Dask, which is not installed: {format_install('dask')}\n"
     assert (code, stderr) == (1, expected)
 
 

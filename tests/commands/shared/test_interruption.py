@@ -24,10 +24,10 @@ def interrupt(*_: object, **__: object) -> None:
 @pytest.mark.parametrize(
     ("options", "kept"),
     [
-        (["--out", "r"], "no probe is finished, so only sentence vectors are kept, in the cache"),
+        (["--out", "r"], "no probe is finished, so only sentence vectors in the cache are kept"),
         (["--out", "r", "--no-cache"], "no probe is finished, so nothing is kept"),
         (["--out", "kept"], f"finished work is kept in kept; {GOES_ON}"),
-        ([], "only sentence vectors are kept, in the cache; use --out to keep results and resume "
+        ([], "only sentence vectors in the cache are kept; use --out to keep results and resume "
              "a run"),
         (["--no-cache"], "nothing is kept; use --out to keep results and resume a run"),
     ],

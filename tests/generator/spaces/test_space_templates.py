@@ -55,7 +55,7 @@ def test_all_leaves_out_two_clauses_in_a_sentence() -> None:
 def test_an_unknown_template_suggests_the_nearest(name: str, nearest: str) -> None:
     with pytest.raises(UsageError) as caught:
         find_patterns([name])
-    assert str(caught.value) == f"there is no template {name!r} (did you mean {nearest!r}?)"
+    assert str(caught.value) == f"there is no template {name!r} (did you mean {nearest!r}?); gen templates lists them"
 
 
 @pytest.mark.parametrize("name", ["", ".", "transitive.", "all.agent", "xyz", "TRANSITIVE"])

@@ -53,6 +53,10 @@ class Reply:
     """Say nothing until the server ends."""
     reset: bool = False
     """Close the connection without an answer."""
+    drip: float = 0.0
+    """Seconds before each byte of the body."""
+    endless_head: bool = False
+    """Send a byte of the first line each 0.05 seconds, until the server ends."""
 
 
 @dataclass
@@ -95,13 +99,20 @@ class Handler(BaseHTTPRequestHandler):
         if reply.reset or reply.stall:
             self.close_connection = True
             return
+        if reply.endless_head:
+            while not self.server.ours.ended.wait(0.05):
+                self.wfile.write(b"H")
         body = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
         self.send_response(reply.status)
         for name, value in reply.headers.items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body[: len(body) - reply.cut])
+        for place in range(len(body) if reply.drip else 0):
+            self.server.ours.ended.wait(reply.drip)
+            self.wfile.write(body[place : place + 1])
+        if not reply.drip:
+            self.wfile.write(body[: len(body) - reply.cut])
         self.close_connection = bool(reply.cut)
 
     def log_message(self, *_: object) -> None:

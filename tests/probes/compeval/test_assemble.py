@@ -3,16 +3,21 @@
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from shared import DATA
 
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.lexicon import Kind, english, read_lexicon
 from sentprobe.probes.compeval import TASKS, build, find_task
+from sentprobe.probes.compeval import sampling as sampling_module
 from sentprobe.probes.compeval.held_out_pairs import ProbesBySplit, build_pairs, select_usable_words
-from sentprobe.probes.dataset import Size, Split
+from sentprobe.probes.compeval.sampling import TooManyItemsError
+from sentprobe.probes.dataset import Sampling, Size, Split, TooFewError
 
 OWN_LEXICON = DATA / "compeval" / "own.toml"
 
@@ -155,3 +160,41 @@ TOO_FEW = [
 def test_vocabulary_too_small(name: str, vocabulary: str, size: Size, message: str) -> None:
     with pytest.raises(SentprobeError, match=message):
         build(TASKS[name], read_lexicon(OWN_LEXICON), vocabulary=vocabulary, size=size)
+
+
+@given(
+    nouns=st.integers(2, 3),
+    verbs=st.integers(2, 3),
+    task=st.sampled_from(["Content1Probe", "Content2Probe", "Order", "SemRole"]),
+    train=st.integers(3, 200).map(lambda units: 4 * units),
+    sampling=st.sampled_from(Sampling),
+)
+def test_only_sizes_that_cannot_be_built_are_refused(
+    nouns: int, verbs: int, task: str, train: int, sampling: Sampling
+) -> None:
+    lexicon = read_lexicon(OWN_LEXICON)
+    all_words = lexicon.vocabulary("own").words
+    words = {Kind.NOUN: all_words[Kind.NOUN][:nouns], Kind.TRANSITIVE: all_words[Kind.TRANSITIVE][:verbs]}
+    lexicon = lexicon.replace_words("own", words | {Kind.INTRANSITIVE: ()})
+    with pytest.MonkeyPatch.context() as patch, suppress(TooFewError):
+        patch.setattr(sampling_module, "LARGE_REQUEST", 1)
+        try:
+            build(TASKS[task], lexicon, vocabulary="own", size=Size(train, 12), sampling=sampling)
+        except TooManyItemsError:
+            patch.undo()
+            with pytest.raises(TooFewError, match=r"items could be made|too few"):
+                build(TASKS[task], lexicon, vocabulary="own", size=Size(train, 12), sampling=sampling)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("Order", "100,000,000 train items are asked for, and vocabulary 'compeval' has only 35,281,792 sentences"),
+        ("Content1Probe", "'compeval' has only 35,281,792 sentences with their probe words; ask for fewer items"),
+        ("Negation", "100,000,000 train items are asked for, which need 80 GB of memory; this machine has 16 GB"),
+    ],
+)
+def test_too_large_a_size_is_refused_at_once(name: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampling_module, "find_memory_size", lambda: 16 * 10**9)
+    with pytest.raises(UsageError, match=message):
+        build(TASKS[name], english(), size=Size(10**8, 1000))

@@ -99,7 +99,7 @@ def test_encoders_in_all_forms(given: Any, names: list[str]) -> None:
 
 
 def test_without_encoders_the_usual_ones_are_probed() -> None:
-    assert sentprobe.run([DATA], preset=FAST, controls=False).encoders == ("bow", "bilstm-max")
+    assert sentprobe.run([DATA], preset=FAST, controls=False).encoders == ("bow", "bilstm-max?hidden=256")
 
 
 def test_a_model_of_sentence_transformers(tmp_path: Path) -> None:
@@ -182,6 +182,7 @@ def test_numbers_of_a_wrong_type(name: str, value: Any) -> None:
         ([DATA, DATA], encode, {}, "dataset 'one' is asked for twice"),
         (DATA, [], {}, "a run needs at least one encoder"),
         (DATA, [encode, encode], {}, "encoder 'encode' is asked for twice"),
+        ("conneau", encode, {}, "the tasks of conneau are in the suite natural"),
         ("compevl", encode, {}, "there is no suite 'compevl' (did you mean 'compeval'?)"),
         (DATA, "bwo", {}, "unknown encoder 'bwo' (did you mean 'bow'?)"),
         (DATA, encode, {"tasks": ["two"]}, "there is no task 'two'"),

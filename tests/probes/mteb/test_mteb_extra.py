@@ -9,7 +9,7 @@ import pytest
 
 import sentprobe
 from sentprobe.errors import UsageError
-from sentprobe.extras import MissingError, UnusableError
+from sentprobe.extras import MissingError, UnusableError, format_install
 from sentprobe.probes.mteb import mteb_extra
 from sentprobe.probes.mteb.metadata import read_papers
 from sentprobe.probes.suites import list_known_tasks
@@ -29,7 +29,7 @@ def test_without_mteb_one_line_names_the_extra(monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(MissingError) as caught:
         sentprobe.mteb.tasks("none")
     assert str(caught.value) == (
-        "tasks for MTEB need mteb 2.26 or later, which is not installed: pip install 'sentprobe[mteb]'"
+        f"tasks for MTEB need mteb 2.26 or later, which is not installed: {format_install('mteb')}"
     )
 
 

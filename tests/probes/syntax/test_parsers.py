@@ -1,6 +1,7 @@
 """Parsers: each adapter on its library's output, the real parsers if installed, and errors."""
 
 import json
+import re
 import threading
 from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -14,6 +15,7 @@ from parser_models import BLLIP, PUNKT, SPACY, skip_unless_installed, unpack
 from shared import needs_shared
 
 from sentprobe.errors import UsageError
+from sentprobe.extras import format_install
 from sentprobe.probes.corpus import chunk_work
 from sentprobe.probes.corpus.analysis_settings import AnalysisRecipe, make_recipe
 from sentprobe.probes.corpus.text_formats import RecordFields
@@ -169,7 +171,7 @@ def test_parsers_that_cannot_be_used(
 @pytest.mark.parametrize("kind", PARSERS, ids=lambda kind: kind.name)
 def test_each_is_an_extra(kind: ParserKind, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parsers, "find_spec", lambda _: None)
-    message = f"the parser {kind.name} needs the extra: pip install 'sentprobe\\[{kind.extra}\\]'"
+    message = re.escape(f"the parser {kind.name} needs the extra: {format_install(kind.extra)}")
     with pytest.raises(ParserError, match=message):
         find_parser(kind.example)
 

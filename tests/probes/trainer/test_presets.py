@@ -146,6 +146,10 @@ def test_no_average_where_all_probes_are_the_same() -> None:
 BAD_JSON = [
     ({"average": 0}, "average must be more than 0"),
     ({"batch": None}, "None is not of type int"),
+    ({"batch": 10**400}, "a number is too large"),
+    ({"patience": -(10**400)}, "a number is too large"),
+    ({"l2": [10**400]}, "a number is too large"),
+    ({"learning_rate": 10**400}, "a number is too large"),
     ({"batch": True}, "True is not of type int"),
     ({"hidden": 3}, "3 is not a list"),
     ({"l2": ["x"]}, "'x' is not of type float"),

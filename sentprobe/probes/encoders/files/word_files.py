@@ -90,7 +90,7 @@ def _make_word_vectors(vectors: Any, *, source: str, fingerprint: str) -> WordVe
 def _unzip(path: Path) -> Iterator[Path]:
     """Yield the path of the file, or of a temporary unzipped copy, for gensim."""
     if find_spec("gensim") is None:
-        raise missing_extra(f"the binary word vectors {path}", extra="gensim")
+        raise missing_extra(f"the binary word vectors {path}", "gensim")
     with open_unpacked(path) as file, make_scratch_folder() as directory:
         if not _is_zipped(path):
             yield path.absolute()  # absolute: gensim takes some other paths for addresses

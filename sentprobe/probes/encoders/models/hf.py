@@ -6,6 +6,7 @@ One forward pass computes all layers, which the encoders of ``layer=all`` share.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from torch import Tensor
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.capabilities import Capabilities
 from sentprobe.probes.encoders.models import model_loading
+from sentprobe.probes.encoders.models.declared_size import check_declared_size
 from sentprobe.probes.encoders.models.model_loading import (
     ModelPrecision,
     find_model,
@@ -238,7 +240,8 @@ def load_hf(spec: Spec) -> list[HfEncoder]:
     """
     options = read_options(spec, HfOptions())
     requested_layer = _parse_layer(options.layer)
-    _check_installed()
+    if find_spec("transformers") is None:
+        raise missing_extra("an encoder hf:...", "transformers")
     files = find_model(spec.argument, revision=options.revision)
     model = _load(files.directory, model_name=spec.argument, options=options)
     layers = _resolve_layers(requested_layer, model.count_layers())
@@ -287,15 +290,9 @@ def _resolve_layers(requested_layer: int | None, count: int) -> list[int]:
     return [requested_layer % count]
 
 
-def _check_installed() -> None:
-    try:
-        import transformers  # noqa: F401
-    except ImportError:
-        raise missing_extra("an encoder hf:...", extra="transformers") from None
-
-
 def _load(directory: Path, *, model_name: str, options: HfOptions) -> HfModel:
     with report_loading_errors(model_name):
+        check_declared_size(directory)
         from transformers import AutoModel, AutoTokenizer
 
         local: dict[str, bool] = {"local_files_only": True, "trust_remote_code": False}

@@ -9,6 +9,7 @@ import logging
 import os
 import random
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -21,6 +22,7 @@ from urllib3.util import Retry, parse_url
 
 from sentprobe.errors import MAX_QUOTED
 from sentprobe.probes.encoders.protocol import EncoderError
+from sentprobe.processes import call_in_time
 from sentprobe.values import BadSyntaxError, parse_json
 
 log = logging.getLogger(__name__)
@@ -35,6 +37,12 @@ MAX_RETRY_AFTER = 600.0
 """The longest ``Retry-After`` that is accepted, in seconds; a longer one is an error."""
 
 CONNECT_TIMEOUT = 10.0
+
+_PART_BYTES = 2**16
+"""Bytes of a body that are read at a time."""
+
+_MAX_REFUSAL_BYTES = 2**16
+"""Bytes that are read of a response that is not 200; a message quotes only its start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +93,16 @@ class Endpoint:
     key_env: str
     """The environment variable with the key; empty: no key is sent."""
     timeout: float
-    """Read timeout in seconds."""
+    """Seconds that an answer may take in all, and a silence within it."""
     retries: int
     backoff: float
     """Seconds before the first retry; doubled for each further one."""
     pool: urllib3.PoolManager = field(repr=False, compare=False)
 
-    def post(self, content: Mapping[str, object], *, group: RequestGroup) -> bytes:
+    def post(self, content: Mapping[str, object], *, group: RequestGroup, max_bytes: int) -> bytes:
         """Return the body of the response, after retries if necessary; warn before each retry.
+
+        - max_bytes: of the decompressed body; no more than this is read
 
         Raises:
             EncoderError: the last attempt failed, a retry would not help, or the group was stopped.
@@ -105,7 +115,7 @@ class Endpoint:
             sleep=partial(self._sleep, group=group),
             retry_error_callback=_make_final_failure,
         )
-        outcome = tries(self._request_once, json.dumps(content).encode())
+        outcome = tries(self._request_in_time, json.dumps(content).encode(), max_bytes)
         if isinstance(outcome, bytes):
             return outcome
         raise self.make_error(outcome.text)
@@ -134,10 +144,18 @@ class Endpoint:
         jitter = random.SystemRandom().uniform(0.5, 1.0)
         return max(_get_last_failure(state).retry_after, backoff * jitter)
 
-    def _request_once(self, body: bytes) -> bytes | _Failure:
-        """Make one request; return the body of the response, or the failure."""
+    def _request_in_time(self, body: bytes, max_bytes: int) -> bytes | _Failure:
+        """Make one request, and leave it behind if it outlasts the timeout, whatever it waits for."""
         key = read_key(self.key_env)
+        try:
+            return call_in_time(partial(self._request_once, body, key, max_bytes), CONNECT_TIMEOUT + self.timeout)
+        except TimeoutError:
+            return self._make_slow_failure()
+
+    def _request_once(self, body: bytes, key: str, max_bytes: int) -> bytes | _Failure:
+        """Make one request; return the body of the response, or the failure."""
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        deadline = time.monotonic() + self.timeout
         try:
             answer = self.pool.request(
                 "POST",
@@ -147,16 +165,48 @@ class Endpoint:
                 retries=False,
                 redirect=False,  # the key is for this host alone
                 timeout=urllib3.Timeout(connect=CONNECT_TIMEOUT, read=self.timeout),
+                preload_content=False,
             )
+            with answer:
+                if answer.status != 200:
+                    start = _read_body(answer, max_bytes=_MAX_REFUSAL_BYTES, deadline=deadline)
+                    return _make_refusal(answer, start, key=key)
+                content = _read_body(answer, max_bytes=max_bytes + 1, deadline=deadline)
         except exceptions.HTTPError as error:
             return self._make_connection_failure(error)
-        return answer.data if answer.status == 200 else _make_refusal(answer, key=key)
+        except TimeoutError:
+            return self._make_slow_failure()
+        if len(content) > max_bytes:
+            text = f"the server's answer is longer than {max_bytes:,} bytes, the most that this request can need"
+            return _Failure(text, may_retry=False)
+        return content
+
+    def _make_slow_failure(self) -> _Failure:
+        return _Failure(f"{self.url} did not finish its answer within {self.timeout:g} seconds", may_retry=True)
 
     def _make_connection_failure(self, error: exceptions.HTTPError) -> _Failure:
         if isinstance(error, exceptions.ReadTimeoutError):
             return _Failure(f"{self.url} sent nothing for {self.timeout:g} seconds", may_retry=True)
         passing = not isinstance(error, (exceptions.SSLError, exceptions.NameResolutionError))
         return _Failure(f"{self.url}: {error}", passing)
+
+
+def _read_body(answer: urllib3.BaseHTTPResponse, *, max_bytes: int, deadline: float) -> bytes:
+    """Return the first *max_bytes* of a decompressed body, and return the connection if that is all.
+
+    Raises:
+        TimeoutError: the body is not complete at *deadline*, a time of the monotonic clock.
+    """
+    body = bytearray()
+    while len(body) < max_bytes:
+        part = answer.read1(min(_PART_BYTES, max_bytes - len(body)))
+        if not part:
+            answer.release_conn()
+            break
+        body += part
+        if time.monotonic() > deadline:
+            raise TimeoutError
+    return bytes(body)
 
 
 def read_key(variable: str) -> str:
@@ -209,14 +259,14 @@ def extract_server_message(body: bytes, *, key: str) -> str:
     return hide_key(" ".join(str(value).split()), key=key)[:MAX_QUOTED]
 
 
-def _make_refusal(answer: urllib3.BaseHTTPResponse, *, key: str) -> _Failure:
-    """Return the failure for a response whose status is not 200."""
+def _make_refusal(answer: urllib3.BaseHTTPResponse, body: bytes, *, key: str) -> _Failure:
+    """Return the failure for a response whose status is not 200, from the start of its body."""
     location = answer.headers.get("Location")
     if location and 300 <= answer.status < 400:
         text = f"the server redirects to {location}, which is not followed: give it as base_url"
         return _Failure(text, may_retry=False)
     text = f"the server answers {answer.status} {answer.reason or ''}".rstrip()
-    server_message = extract_server_message(answer.data, key=key)
+    server_message = extract_server_message(body, key=key)
     retry_after = _read_retry_after(answer)
     may_retry = answer.status in RETRIED_STATUSES or answer.status >= 500
     return _Failure(

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sentprobe.errors import SentprobeError, UsageError, first_line
 from sentprobe.probes.encoders.protocol import EncoderError, digest
+from sentprobe.processes import call_in_time
 
 HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 """A model's name on the Hugging Face hub: ``model`` or ``organisation/model``."""
@@ -19,8 +21,12 @@ HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 UNUSED_FILES = ("*.onnx*", "*.h5", "*.msgpack", "*.ot", "*.tflite", "*.gguf", "openvino/*", "coreml/*")
 """Files with the weights in unused formats, which are not downloaded."""
 
-HUB_TIMEOUT = 10
-"""Timeout of requests to the hub, in seconds."""
+HUB_TIMEOUT = 10.0
+"""Seconds in which the hub must say whether it has a model; its library tries each of the hub's addresses so long."""
+
+
+class UnknownModelError(EncoderError, UsageError):
+    """A name is no directory, and the hub does not have the model or cannot be reached."""
 
 
 class ModelPrecision(StrEnum):
@@ -48,7 +54,7 @@ def find_model(
     incomplete. A name without an organisation is tried under each of *owners*.
 
     Raises:
-        EncoderError: the hub has no such model or cannot be reached.
+        UnknownModelError: the hub has no such model or cannot be reached.
         UsageError: the directory does not exist or has no model, or *revision* is given for a directory.
     """
     local = Path(model).expanduser()
@@ -95,12 +101,13 @@ def _fetch_model(names: Sequence[str], *, revision: str) -> Path:
     # Its bases are the errors of the HTTP library that the installed version of the hub uses.
     transport: tuple[Any, ...] = HfHubHTTPError.__bases__
     try:
-        name, commit, unused = _find_on_hub(names, revision=revision)
+        name, commit, unused = call_in_time(partial(_find_on_hub, names, revision=revision), HUB_TIMEOUT)
         return Path(snapshot_download(name, revision=commit, cache_dir=_find_hub_cache(), ignore_patterns=unused))
     except (OSError, ValueError, *transport) as error:
-        raise EncoderError(
+        reason = f"no answer within {HUB_TIMEOUT:g} seconds" if type(error) is TimeoutError else first_line(error)
+        raise UnknownModelError(
             f"cannot load the model {names[-1]}: it is no directory, not in the local cache of the "
-            f"Hugging Face hub, and cannot be had from there: {first_line(error)}"
+            f"Hugging Face hub, and cannot be had from there: {reason}"
         ) from error
 
 

@@ -27,6 +27,15 @@ from sentprobe.values import BadSyntaxError, parse_json
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_KEY_VARIABLE = "OPENAI_API_KEY"
 
+MAX_WIDTH = 2**15
+"""Largest width of the vectors of a model whose width is unknown."""
+
+NUMBER_BYTES = 32
+"""Largest size of a number of a vector as JSON, with the white space around it."""
+
+SPARE_BYTES = 2**23
+"""Size of an answer beside its numbers; also leaves room for a server that ignores the requested width."""
+
 
 @dataclass(frozen=True, slots=True)
 class OpenAIOptions:
@@ -41,7 +50,7 @@ class OpenAIOptions:
     concurrency: int = 4
     """Number of concurrent requests."""
     timeout: float = 60.0
-    """Read timeout in seconds."""
+    """Seconds that an answer may take in all."""
     retries: int = 6
     """Number of retries after the first attempt."""
     backoff: float = 0.5
@@ -87,7 +96,8 @@ class OpenAIEncoder:
         place, sentences = chunk
         dim = self.options.dim
         request: dict[str, object] = {"model": self.model, "input": list(sentences), "encoding_format": "float"}
-        answer = self.endpoint.post(request | ({"dimensions": dim} if dim else {}), group=group)
+        max_bytes = SPARE_BYTES + len(sentences) * (dim or MAX_WIDTH) * NUMBER_BYTES
+        answer = self.endpoint.post(request | ({"dimensions": dim} if dim else {}), group=group, max_bytes=max_bytes)
         vectors = check_vectors(self._parse_array(answer, count=len(sentences)), sentences=sentences, encoder=self.name)
         if dim and vectors.shape[1] != dim:
             raise self.endpoint.make_error(f"the server returned vectors of width {vectors.shape[1]}, not dim={dim}")

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.probes.encoders.capabilities import Capabilities
+from sentprobe.probes.encoders.models.declared_size import check_declared_size
 from sentprobe.probes.encoders.models.model_loading import (
     ModelFiles,
     ModelPrecision,
@@ -94,7 +96,8 @@ def load_sentence_transformer(spec: Spec) -> SentenceTransformerEncoder:
         EncoderError: the package is not installed, or the model does not exist.
     """
     options = read_options(spec, SentenceTransformerOptions())
-    _import_library()
+    if find_spec("sentence_transformers") is None:
+        raise missing_extra("an encoder st:...", "sentence-transformers")
     files = find_model(spec.argument, revision=options.revision, required_file="modules.json", owners=MODEL_OWNERS)
     model = _load(files.directory, model_name=spec.argument, options=options)
     prompt = _choose_prompt(options, model.prompts, default=model.default_prompt_name)
@@ -107,19 +110,14 @@ def load_sentence_transformer(spec: Spec) -> SentenceTransformerEncoder:
     )
 
 
-def _import_library() -> Any:
-    try:
-        from sentence_transformers import SentenceTransformer
-    except ImportError:
-        raise missing_extra("an encoder st:...", extra="sentence-transformers") from None
-    return SentenceTransformer
-
-
 def _load(directory: Path, *, model_name: str, options: SentenceTransformerOptions) -> Any:
     with report_loading_errors(model_name):
         _refuse_foreign_code(directory)
+        check_declared_size(directory)
         device = options.device and "cpu"  # move_to_device reports an unknown device
-        model = _import_library()(str(directory), device=device or None, local_files_only=True)
+        from sentence_transformers import SentenceTransformer
+
+        model = SentenceTransformer(str(directory), device=device or None, local_files_only=True)
         if options.max_length:
             model.max_seq_length = options.max_length
         width = _find_width(model)

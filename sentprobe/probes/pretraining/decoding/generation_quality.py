@@ -28,7 +28,7 @@ class Metric(Enum):
     def check_installed(self) -> None:
         """Check that the package of the metric is installed."""
         if self is Metric.BLEU and find_spec("sacrebleu") is None:
-            raise missing_extra("BLEU", extra="train")
+            raise missing_extra("BLEU", "train")
 
 
 MAX_GENERATED_TEXTS = 300

@@ -75,7 +75,7 @@ def learn_subwords(texts: Sequence[str], *, codes: int) -> Subwords:
     try:
         import tokenizers
     except ModuleNotFoundError:
-        raise missing_extra("a decoder of subwords", extra="train") from None
+        raise missing_extra("a decoder of subwords", "train") from None
     tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE())
     word_splitter = tokenizers.pre_tokenizers.Split(" ", behavior="merged_with_next")
     byte_level = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)

@@ -3,10 +3,12 @@
 Files are untrusted XML, so entities, which can expand to gigabytes, are refused.
 """
 
+import codecs
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import IO, Any
 
-from sentprobe.errors import FormatError, UsageError, suggest
+from sentprobe.errors import FormatError, UsageError, first_line, suggest
 from sentprobe.extras import import_module_of_extra
 from sentprobe.probes.pretraining.texts.text_files import open_file
 from sentprobe.probes.pretraining.texts.text_filters import TextFilter
@@ -18,6 +20,18 @@ _LANGUAGE_ATTRIBUTE = "{http://www.w3.org/XML/1998/namespace}lang"
 
 _ANY_LANGUAGE = "*all*"
 """Value of the source language in a file whose units have different source languages."""
+
+_DECLARATION = re.compile(rb"""[^<]{0,3}<\?xml[^>]*?\sencoding\s*=\s*["']([^"'>]*)["']""")
+"""The declaration of an XML file, after a byte-order mark."""
+
+_DECLARATION_BYTES = 1024
+"""Number of bytes at the start of a file that hold its declaration."""
+
+_PARSER_ENCODINGS = {"utf-8", "utf-16", "iso-8859-1", "us-ascii"}
+"""Encodings that the XML parser decodes itself."""
+
+_DOMAIN_ENCODINGS = {"idna", "punycode"}
+"""Codecs of domain names, which cannot decode a whole file."""
 
 
 def read_tmx_pairs(name: str, languages: Sequence[str] | None, text_filter: TextFilter) -> Iterator[tuple[str, str]]:
@@ -84,7 +98,7 @@ def _read_units(name: str) -> Iterator[tuple[str, dict[str, str]]]:
     source = _ANY_LANGUAGE
     with open_file(name, "tmx") as opened:
         try:
-            for event, element in parser.iterparse(opened.stream, events=("start", "end")):
+            for event, element in parser.iterparse(_DecodedXml(opened.stream), events=("start", "end")):
                 if event == "start":
                     source = element.get("srclang", source) if element.tag == "header" else source
                 elif element.tag == "tu":
@@ -95,6 +109,44 @@ def _read_units(name: str) -> Iterator[tuple[str, dict[str, str]]]:
             raise FormatError(f"{name}, line {line}: not XML: {error.msg}") from None
         except import_module_of_extra("defusedxml").DefusedXmlException as error:
             raise FormatError(f"{name}: not safe to read: it declares an entity ({type(error).__name__})") from None
+        except UnicodeError as error:
+            raise FormatError(f"{name}: not in the encoding that it declares: {first_line(error)}") from None
+        except LookupError as error:
+            raise FormatError(f"{name}: cannot decode it: {first_line(error)}") from None
+
+
+class _DecodedXml:
+    """The content of an XML file: text if Python has to decode it, otherwise bytes."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._start = stream.read(_DECLARATION_BYTES)
+        self._decoder = _make_decoder(self._start)
+
+    def read(self, size: int) -> bytes | str:
+        """Return the next part of the content; empty at the end."""
+        while True:
+            part, self._start = self._start or self._stream.read(size), b""
+            if self._decoder is None:
+                return part
+            if (text := self._decoder.decode(part, final=not part)) or not part:
+                return text
+
+
+def _make_decoder(start: bytes) -> codecs.IncrementalDecoder | None:
+    """Return the decoder of the declared encoding; None: the XML parser decodes it.
+
+    Raises:
+        LookupError: the encoding is unknown, or is not an encoding of text.
+    """
+    declaration = _DECLARATION.match(start.replace(b"\0", b""))
+    encoding = declaration[1].decode("latin-1") if declaration else "utf-8"
+    if encoding.lower() in _PARSER_ENCODINGS:
+        return None
+    if not encoding.isprintable() or encoding.lower() in _DOMAIN_ENCODINGS:
+        raise LookupError(f"{encoding!r} is not a text encoding")
+    "<".encode(encoding)  # refuses codecs that are not of text, such as hex
+    return codecs.getincrementaldecoder(encoding)()
 
 
 def _read_segments(unit: Any) -> dict[str, str]:

@@ -139,12 +139,9 @@ def split_draws(results: Results) -> tuple[Results, ...]:
 
 def find_draws(results: Results, record: Result) -> list[Result]:
     """Return the results in the cell of a record, one for each draw."""
-    return [candidate for candidate in results.records if candidate.cell == record.cell]
+    return [*results.records_by_cell.get(record.cell, ())]
 
 
 def group_by_cell(results: Results) -> Iterator[list[Result]]:
     """Yield the results of each encoder on each task, one for each draw."""
-    by_cell: dict[EncoderOnTask, list[Result]] = {}
-    for record in results.records:
-        by_cell.setdefault(record.cell, []).append(record)
-    yield from by_cell.values()
+    yield from ([*records] for records in results.records_by_cell.values())

@@ -10,13 +10,12 @@ from markupsafe import Markup
 
 from sentprobe.disk.files import atomic_path
 from sentprobe.errors import UsageError
+from sentprobe.extras import format_install
 from sentprobe.probes.report.plots.panels import LABEL_WIDTH, LETTER, DotPanel, LinePanel, Panel, ResultPicture
 from sentprobe.probes.report.tables.view import load_template
 from sentprobe.progress import shorten
 
 SUFFIXES = (".svg", ".png", ".pdf")
-
-MISSING_EXTRA = "a plot as PNG or PDF needs the extra: pip install 'sentprobe[plots]' (SVG needs none)"
 
 COLOURS = {"ink": "#1b1b1b", "soft": "#5c5c5c", "paper": "#fff", "line": "#c9c9c9"}
 """The light colours of the page, for programs without CSS variables."""
@@ -92,7 +91,7 @@ def convert_svg(svg: str, suffix: str) -> bytes:
     try:
         import vl_convert
     except ImportError:
-        raise UsageError(MISSING_EXTRA) from None
+        raise UsageError(f"a plot as PNG or PDF needs the extra (SVG needs none): {format_install('plots')}") from None
     if suffix == ".png":
         return vl_convert.svg_to_png(svg, scale=PIXELS)
     return vl_convert.svg_to_pdf(svg)

@@ -7,12 +7,12 @@ from itertools import groupby
 
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.errors import format_count
-from sentprobe.probes.dataset import ENCODER_WORDS
 from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, list_shared_properties
 from sentprobe.probes.report.findings.draws import find_draws, join_draws
 from sentprobe.probes.report.findings.mean_and_interval import FEW_ITEMS, Figure
 from sentprobe.probes.report.findings.table_findings import find_marked_cells, find_table
 from sentprobe.probes.report.tables.published_rows import PUBLISHED, PublishedRow, list_rows
+from sentprobe.probes.report.tables.single_draws import split_single_draws
 from sentprobe.probes.results.result import Condition, Result, Results
 from sentprobe.probes.suites import list_known_tasks
 
@@ -147,25 +147,6 @@ def split_settings(results: Results) -> tuple[Results, ...]:
     return join_draws(split_single_draws(results))
 
 
-def split_single_draws(results: Results) -> tuple[Results, ...]:
-    """Divide results into tables of one draw each, in order of seed.
-
-    A table has the results of one classifier and run seed, with one dataset per task and one encoder per name.
-    Duplicates (from runs that overlap) are kept once, with more seeds.
-    """
-    tables: list[list[Result]] = []
-    for record in results.records:
-        for table in tables:
-            place = _find_place(record, table)
-            if place is not None:
-                table[place : place + 1] = [max([*table[place : place + 1], record], key=_count_scores)]
-                break
-        else:
-            tables.append([record])
-    tables.sort(key=lambda table: table[0].seed)
-    return tuple(Results(tuple(table)) for table in tables)
-
-
 def describe_differences(tables: Sequence[Results]) -> tuple[str, ...]:
     """Return the title of each table: its number, and its seeds or probe words if they differ."""
     if len(tables) == 1:
@@ -196,33 +177,3 @@ def describe_origins(results: Results) -> Iterator[str]:
     for folder, encoders in by_folder.items():
         if folder:
             yield f"from {folder}: {', '.join(encoders)}"
-
-
-def _find_place(record: Result, table: Sequence[Result]) -> int | None:
-    """Return the place of a record in a table; None if it does not belong there."""
-    if any(_are_incompatible(record, member) for member in table):
-        return None
-    return next((place for place, member in enumerate(table) if member.cell == record.cell), len(table))
-
-
-def _are_incompatible(first: Result, second: Result) -> bool:
-    if (first.preset, first.seed) != (second.preset, second.seed):
-        return True
-    if "" not in (first.probe_vectors, second.probe_vectors) and _get_probe_words(first) != _get_probe_words(second):
-        return True
-    if first.task == second.task and first.dataset_fingerprint != second.dataset_fingerprint:
-        return True
-    other_words = len({first.probe_fingerprint, second.probe_fingerprint} - {""}) > 1
-    other_vectors = first.encoder_fingerprint != second.encoder_fingerprint
-    return first.encoder == second.encoder and (other_vectors or other_words)
-
-
-def _get_probe_words(record: Result) -> tuple[str, str]:
-    """Return the source of probe word vectors; an encoder's own vectors are identified by the encoder."""
-    is_own = record.probe_vectors == ENCODER_WORDS
-    return record.probe_vectors, "" if is_own else record.probe_fingerprint
-
-
-def _count_scores(record: Result) -> tuple[int, int]:
-    scores = record.scores
-    return len(scores), sum(len(score.seeds) for score in scores.values())

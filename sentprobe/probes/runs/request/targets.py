@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from sentprobe.disk.files import is_table
 from sentprobe.errors import ArgumentTypeError, UsageError, suggest
+from sentprobe.names import TASK_GROUPS
 from sentprobe.probes.compeval import TASKS
 from sentprobe.probes.corpus.table import Table, open_table
 from sentprobe.probes.dataset import ProbeDataset, TooFewError
@@ -282,4 +283,6 @@ def missing_table_error(command: str) -> UsageError:
 
 def unknown_suite_error(name: str, *, why: str = "") -> UsageError:
     """Return the error for an unknown suite; *why* extends the message."""
+    if name in TASK_GROUPS:
+        return UsageError(f"the tasks of {name} are in the suite natural: name natural and the table of a corpus")
     return UsageError(f"there is no suite {name!r}{suggest(name, SUITES)}{why}; the suites are: {', '.join(SUITES)}")

@@ -128,7 +128,7 @@ def _import_base_class() -> type:
     try:
         from sentence_transformers.base import evaluation
     except ImportError:
-        raise missing_extra("SentenceTransformersEvaluator", extra="sentence-transformers") from None
+        raise missing_extra("SentenceTransformersEvaluator", "sentence-transformers") from None
     base: type = evaluation.BaseEvaluator
     return base
 

@@ -2,6 +2,7 @@
 
 import json
 import random
+import threading
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -17,10 +18,12 @@ from probe_strategies import sentences
 from thoroughness import examples
 
 from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.extras import format_install
 from sentprobe.probes.encoders.cache.embedding import embed
 from sentprobe.probes.encoders.cache.vector_cache import Cache
 from sentprobe.probes.encoders.capabilities import count_truncated_sentences, get_capabilities
 from sentprobe.probes.encoders.kinds import make_encoders
+from sentprobe.probes.encoders.models import model_loading
 from sentprobe.probes.encoders.models.hf import HfEncoder, HfModel, LayerStore, Pooling, load_hf, pool_states
 from sentprobe.probes.encoders.protocol import Encoder, EncoderError, Vectors
 from sentprobe.specs import parse_spec
@@ -335,6 +338,17 @@ def test_file_for_a_model(tmp_path: Path) -> None:
         load(f"hf:{tmp_path}/file")
 
 
+@pytest.mark.parametrize("kind", ["hf", "st"])
+def test_a_hub_that_does_not_answer(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = threading.Event()
+    monkeypatch.setattr(model_loading, "HUB_TIMEOUT", 0.1)
+    monkeypatch.setattr(model_loading, "_find_on_hub", lambda *_, **__: ended.wait())
+    monkeypatch.setenv("SENTENCE_TRANSFORMERS_HOME", str(tmp_path))
+    with pytest.raises(UsageError, match=r"cannot load .*no-such: .* from there: no answer within 0\.1 seconds"):
+        make_encoders(f"{kind}:no-such")
+    ended.set()
+
+
 def test_sentence_without_tokens(gpt2: Path) -> None:
     with pytest.raises(EncoderError, match="finds no token in the sentence ''"):
         load(f"hf:{gpt2}").encode(["a", ""])
@@ -357,4 +371,4 @@ def test_transformers_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     for call in (lambda: load("hf:some/model"), lambda: make_encoders("hf:some/model", seed=0)):
         with pytest.raises(SentprobeError) as caught:
             call()
-        assert str(caught.value).endswith("hf:... needs the extra: pip install 'sentprobe[transformers]'")
+        assert str(caught.value).endswith(f"hf:... needs the extra: {format_install('transformers')}")

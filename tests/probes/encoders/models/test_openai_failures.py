@@ -1,8 +1,10 @@
 """The OpenAI kind of endpoint, against a real server that fails, stalls and answers wrongly."""
 
+import gzip
 import re
 import threading
 import time
+import tracemalloc
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -134,6 +136,52 @@ def test_server_that_never_answers(server: Server) -> None:
     server.replies = [Reply(stall=True)] * 9
     with pytest.raises(EncoderError, match=r"sent nothing for 0.1 seconds \(after 2 tries\)"):
         client(server, "timeout=0.1&retries=1").encode(TEXTS)
+
+
+@pytest.mark.parametrize("reply", [Reply(b" " * 60, drip=0.05), Reply(endless_head=True)], ids=["body", "head"])
+def test_server_that_never_finishes(server: Server, monkeypatch: pytest.MonkeyPatch, reply: Reply) -> None:
+    monkeypatch.setattr(http_endpoint, "CONNECT_TIMEOUT", 0.2)
+    server.replies = [reply] * 9
+    with pytest.raises(EncoderError, match=r"did not finish its answer within 0.3 seconds \(after 2 tries\)"):
+        client(server, "timeout=0.3&retries=1").encode(TEXTS)
+
+
+ZEROS = gzip.compress(b" " * 50_000_000)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(ZEROS, headers={"Content-Encoding": "gzip"}),
+        Reply(gzip.compress(ZEROS), headers={"Content-Encoding": "gzip, gzip"}),
+        Reply(make_right_answer({"model": "m", "input": TEXTS, "dimensions": 32}) | {"more": "x" * 9_000}),
+    ],
+    ids=["packed", "packed twice", "plain"],
+)
+def test_longer_answer_than_the_request_can_need(server: Server, monkeypatch: pytest.MonkeyPatch, reply: Reply) -> None:
+    monkeypatch.setattr(openai, "SPARE_BYTES", 1000)
+    server.replies = [reply]
+    tracemalloc.start()
+    try:
+        with pytest.raises(EncoderError, match="answer is longer than 6,120 bytes, the most that this request can"):
+            client(server, "dim=32").encode(TEXTS)
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    finally:
+        tracemalloc.stop()
+    assert len(server.requests) == 1
+
+
+def test_long_refusal_is_read_in_part(server: Server) -> None:
+    server.replies = [Reply(ZEROS, status=400, headers={"Content-Encoding": "gzip"})]
+    with pytest.raises(EncoderError, match="answers 400 Bad Request"):
+        client(server).encode(TEXTS)
+
+
+def test_answers_share_a_connection(server: Server) -> None:
+    encoder = client(server, "batch=1&concurrency=1")
+    encoder.encode(TEXTS)
+    pool = encoder.endpoint.pool.connection_from_url(server.url)
+    assert (pool.num_connections, pool.num_requests) == (1, len(TEXTS))
 
 
 def test_nobody_there() -> None:

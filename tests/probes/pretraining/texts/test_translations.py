@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.errors import FormatError, SentprobeError, UsageError
 from sentprobe.probes.pretraining.texts.corpora import SentencePairs
 from sentprobe.probes.pretraining.texts.parallel import read_parallel
 
@@ -49,6 +51,41 @@ def test_codes_of_other_formats_are_no_text(tmp_path: Path) -> None:
     segment = 'Cl<hi>ick</hi> <bpt i="1">&lt;b&gt;</bpt>here<ept i="1">&lt;/b&gt;</ept><ph>br</ph>now'
     pairs = read_parallel(tmx(tmp_path, *[unit(en=segment, es="x")] * 2))
     assert pairs.sources == ("Click here now",) * 2
+
+
+def write_encoded(folder: Path, encoding: str, *units: str, declared: str = "") -> Path:
+    declaration = f'<?xml version="1.0" encoding="{declared or encoding}"?><tmx><header srclang="en"/><body>'
+    path = folder / "t.tmx"
+    path.write_bytes(f"{declaration}{''.join(units)}</body></tmx>".encode(encoding))
+    return path
+
+
+@pytest.mark.parametrize("encoding", ["Shift_JIS", "EUC-JP", "GB18030", "utf-16", "utf-32", "utf-7", "cp1252", "UTF8"])
+@given(texts=st.lists(st.text("aé 漢字テスト", min_size=1).filter(str.strip), min_size=2, max_size=40))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10)
+def test_files_in_any_encoding_of_text(tmp_path: Path, encoding: str, texts: list[str]) -> None:
+    pytest.importorskip("defusedxml")
+    texts = [text.encode(encoding, "ignore").decode(encoding) + "x" for text in texts]
+    path = write_encoded(tmp_path, encoding, *[unit(en="one", ja=text) for text in texts])
+    pairs = read_parallel(path)
+    assert [" ".join(target.split()) for target in pairs.targets] == [" ".join(text.split()) for text in texts]
+
+
+@pytest.mark.parametrize(
+    "encoding", ["hex", "idna", "IDNA", "punycode", "rot13", "undefined", "no-such", "", "a\tb", "é"]
+)
+def test_encodings_that_are_none_of_text(tmp_path: Path, encoding: str) -> None:
+    pytest.importorskip("defusedxml")
+    path = write_encoded(tmp_path, "utf-8", *[unit(en="one", ja="x")] * 2, declared=encoding or " ")
+    with pytest.raises(FormatError, match=r"t\.tmx: (cannot decode it|not in the encoding that it declares): .+"):
+        read_parallel(path)
+
+
+def test_a_file_that_is_not_in_its_encoding(tmp_path: Path) -> None:
+    pytest.importorskip("defusedxml")
+    path = write_encoded(tmp_path, "latin-1", unit(en="one", ja="\xff\xff"), declared="Shift_JIS")
+    with pytest.raises(FormatError, match=r"t\.tmx: not in the encoding that it declares: 'shift_jis' codec"):
+        read_parallel(path)
 
 
 BOMB = """<?xml version="1.0"?><!DOCTYPE tmx [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]>

@@ -13,6 +13,7 @@ import pytest
 from model_files import packaged_model
 
 import sentprobe
+from sentprobe.extras import format_install
 from sentprobe.probes.runs.training import sentence_transformers_evaluator as evaluating
 
 SMALL: dict[str, Any] = {"contrasts": ("role", "tense"), "triplets": 12}
@@ -170,7 +171,7 @@ def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPat
     with pytest.raises(sentprobe.EncoderError) as caught:
         sentprobe.SentenceTransformersEvaluator()
     assert str(caught.value) == (
-        "SentenceTransformersEvaluator needs the extra: pip install 'sentprobe[sentence-transformers]'"
+        f"SentenceTransformersEvaluator needs the extra: {format_install('sentence-transformers')}"
     )
 
 

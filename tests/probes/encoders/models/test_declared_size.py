@@ -1,0 +1,82 @@
+"""Configurations that ask for more than their model's files hold."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from model_files import packaged_model, tiny_model
+
+from sentprobe.probes.encoders.kinds import make_encoder
+from sentprobe.probes.encoders.models import declared_size
+from sentprobe.probes.encoders.protocol import EncoderError
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("transformers")
+    return tiny_model(tmp_path_factory.mktemp("models") / "bert", kind="Bert")
+
+
+def change_config(model: Path, **values: object) -> dict[str, Any]:
+    """Write changed values of a configuration; return the former one."""
+    path = model / "config.json"
+    content: dict[str, Any] = json.loads(path.read_text())
+    path.write_text(json.dumps(content | values))
+    return content
+
+
+@pytest.mark.parametrize("kind", ["hf", "st"])
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"num_hidden_layers": 10**6, "vocab_size": 10**9}, "num_hidden_layers=1,000,000, and at most 10,000"),
+        ({"vocab_size": 10**9}, "16,0[0-9,]+ parameters or more, which its files cannot hold"),
+        ({"hidden_size": 10**9}, "parameters or more, which its files cannot hold"),
+        ({"intermediate_size": 10**9}, "parameters or more, which its files cannot hold"),
+        ({"max_position_embeddings": 10**9}, "parameters or more, which its files cannot hold"),
+    ],
+)
+def test_too_large_a_model(bert: Path, kind: str, values: dict[str, int], message: str) -> None:
+    former_config = change_config(bert, **values)
+    try:
+        with pytest.raises(EncoderError, match=rf"cannot load the model \S+: config.json asks for .*{message}"):
+            make_encoder(f"{kind}:{bert}")
+    finally:
+        change_config(bert, **former_config)
+
+
+SIZES = st.integers(1, 10**12)
+
+
+@given(st.dictionaries(st.sampled_from(["hidden_size", "vocab_size", "intermediate_size"]), SIZES, min_size=3))
+def test_bound_of_a_model_of_one_layer(config: dict[str, int]) -> None:
+    width = config["hidden_size"]
+    bound = declared_size._count_parameters(config | {"num_hidden_layers": 1})
+    assert bound == width * (config["vocab_size"] + config["intermediate_size"] + 1)
+
+
+@pytest.mark.parametrize("kind", ["Bert", "GPT2", "T5"])
+def test_bound_is_below_the_number_of_parameters(tmp_path: Path, kind: str) -> None:
+    transformers = pytest.importorskip("transformers")
+    model = transformers.AutoModel.from_pretrained(tiny_model(tmp_path, kind=kind))
+    config = json.loads((tmp_path / "config.json").read_text())
+    assert 0 < declared_size._count_parameters(config) <= model.num_parameters()
+
+
+def test_a_model_of_several_parts_and_computed_positions() -> None:
+    parts = {"text_config": {"hidden_size": 8, "vocab_size": 10**9}, "vision_config": {"hidden_size": 8}}
+    counts = [declared_size._count_parameters(part) for part in declared_size._find_objects(parts)]
+    assert counts == [0, 8 * 10**9, 0]
+    rotary = {"hidden_size": 8, "vocab_size": 10, "max_position_embeddings": 10**9, "rope_theta": 1e6}
+    assert declared_size._count_parameters(rotary) == 80
+    shared = {"hidden_size": 8, "num_hidden_layers": 9, "num_hidden_groups": 1, "embedding_size": 2, "vocab_size": 10}
+    assert declared_size._count_parameters(shared) == 20
+
+
+def test_published_models_are_not_refused() -> None:
+    declared_size.check_declared_size(packaged_model())
