@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sentprobe.lexicon.inflect import FormSource, guess_form, look_up, takes_an
-from sentprobe.lexicon.source import VOCABULARY, Document, LexiconEntry, Section
+from sentprobe.lexicon.source import SYNONYMS, VOCABULARY, Document, LexiconEntry, Section
 from sentprobe.lexicon.words import FORMS, OPEN_KINDS, Flag, Form, Kind, Vocabulary, Word
 
 FLAGS = "flags"
@@ -49,6 +49,12 @@ class Draft:
     def vocabularies(self) -> tuple[Section, ...]:
         """The sections that are vocabularies."""
         return tuple(s for s in self.document.sections if is_vocabulary(s) and s.is_table)
+
+    @property
+    def synonyms(self) -> tuple[LexiconEntry, ...]:
+        """The lists of synonym sets, by kind."""
+        sections = (s for s in self.document.sections if s.name == SYNONYMS)
+        return tuple(entry for section in sections for entry in section.entries)
 
 
 def make_draft(document: Document, lent_words: tuple[Word, ...] = (), *, ask: FormSource = look_up) -> Draft:
@@ -95,6 +101,11 @@ def make_vocabularies(draft: Draft) -> dict[str, Vocabulary]:
     return {name: Vocabulary(name, words) for name, words in chosen.items()}
 
 
+def make_synonyms(draft: Draft) -> dict[Kind, tuple[tuple[str, ...], ...]]:
+    """Return the synonym sets by kind."""
+    return {Kind(entry.key): tuple(map(tuple, list_lists(entry.value))) for entry in draft.synonyms}
+
+
 def choose_everything(draft: Draft) -> Section:
     """Return the section of a vocabulary of all words."""
     kinds = {word.kind for word in draft.words}.intersection(OPEN_KINDS)
@@ -118,6 +129,12 @@ def list_strings(value: object) -> list[str]:
     """Return the strings in a value if it is a list, else none."""
     members = value if isinstance(value, list) else []
     return [member for member in members if isinstance(member, str)]
+
+
+def list_lists(value: object) -> list[list[str]]:
+    """Return the lists in a value if it is a list, else none; each holds its strings."""
+    members = value if isinstance(value, list) else []
+    return [list_strings(member) for member in members if isinstance(member, list)]
 
 
 def is_vocabulary(section: Section) -> bool:

@@ -7,6 +7,7 @@ from sentprobe.errors import UsageError, suggest
 from sentprobe.lexicon.words import Form, Kind, Vocabulary, Word
 
 WordReading = tuple[Word, Form]
+SynonymSets = Mapping[Kind, tuple[tuple[str, ...], ...]]
 
 
 class UnknownWordError(UsageError):
@@ -24,6 +25,8 @@ class Lexicon:
     source: str
     entries: tuple[Word, ...] = field(repr=False)
     vocabularies: Mapping[str, Vocabulary] = field(repr=False)
+    synonyms: SynonymSets = field(default_factory=dict, repr=False)
+    """Sets of near-synonyms by kind; a word may be in several."""
     _by_kind: Mapping[Kind, tuple[Word, ...]] = field(init=False, repr=False)
     _by_lemma: Mapping[tuple[Kind, str], Word] = field(init=False, repr=False)
     _by_form: Mapping[str, tuple[WordReading, ...]] = field(init=False, repr=False)
@@ -88,7 +91,7 @@ class Lexicon:
         old = self.vocabulary(name)
         fresh = {kind: tuple(lemmas) for kind, lemmas in words.items()}
         new = replace(old, words={**old.words, **fresh})
-        return Lexicon(self.source, self.entries, {**self.vocabularies, name: new})
+        return Lexicon(self.source, self.entries, {**self.vocabularies, name: new}, self.synonyms)
 
     def find(self, form_text: str) -> tuple[WordReading, ...]:
         """Return every reading of an inflected form as (word, form); empty if no word has the form.

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from sentprobe.errors import suggest
 from sentprobe.lexicon import draft as drafts
 from sentprobe.lexicon.problems import Problem
-from sentprobe.lexicon.source import VOCABULARY, LexiconEntry
+from sentprobe.lexicon.source import SYNONYMS, VOCABULARY, LexiconEntry
 from sentprobe.lexicon.words import FORMS, OPEN_KINDS, VERBS, Flag, Form, Kind, Word
 
 LexiconFinding = tuple[int, str]
@@ -22,19 +22,19 @@ ARTICLES = ("a", "an")
 
 
 def check_unknown_kind(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Name each section after a kind of word or a vocabulary."""
+    """Name each section after a kind of word, a vocabulary or the synonyms."""
     for section in draft.document.sections:
-        if section.name not in drafts.KINDS and not drafts.is_vocabulary(section):
-            hint = suggest_nearest(section.name, [*Kind, VOCABULARY])
-            expected = f"{format_names(Kind)} or {VOCABULARY}.NAME"
+        if section.name not in {*drafts.KINDS, SYNONYMS} and not drafts.is_vocabulary(section):
+            hint = suggest_nearest(section.name, [*Kind, SYNONYMS, VOCABULARY])
+            expected = f"{format_names(Kind)}, {SYNONYMS} or {VOCABULARY}.NAME"
             yield section.line, f"[{section.name}], expected {expected}{hint}"
 
 
 def check_duplicate_lemma(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Write a lemma once in its section, and once in a list of a vocabulary."""
+    """Write a lemma once in its section, and once in a list of a vocabulary or a set of synonyms."""
     for place, first in draft.document.repeated:
         yield place.first, f"{place.key!r} in [{place.section}] is on line {first.first} already"
-    for entry in list_vocabulary_entries(draft):
+    for entry in (*list_vocabulary_entries(draft), *list_synonym_sets(draft)):
         counts = Counter(drafts.list_strings(entry.value))
         for lemma in sorted(lemma for lemma, count in counts.items() if count > 1):
             line = draft.document.find_line(lemma, after=entry.line)
@@ -90,6 +90,8 @@ def check_unknown_key(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     for section in draft.vocabularies:
         for entry in section.entries:
             yield from find_unexpected([entry.key], (*OPEN_KINDS, drafts.EXCEPT), entry.line)
+    for entry in draft.synonyms:
+        yield from find_unexpected([entry.key], OPEN_KINDS, entry.line)
 
 
 def check_flags(draft: drafts.Draft) -> Iterator[LexiconFinding]:
@@ -103,9 +105,9 @@ def check_flags(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_unknown_word(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Choose the words of a vocabulary from those of the lexicon."""
+    """Choose the words of a vocabulary, and synonyms, from those of the lexicon."""
     kinds_and_lemmas = [(word.kind, word.lemma) for word in draft.words]
-    for entry in list_vocabulary_entries(draft):
+    for entry in (*list_vocabulary_entries(draft), *list_synonym_sets(draft)):
         kinds = drafts.KINDS if entry.key == drafts.EXCEPT else {entry.key}
         lemmas = dict.fromkeys(lemma for kind, lemma in kinds_and_lemmas if kind in kinds)
         for lemma in dict.fromkeys(drafts.list_strings(entry.value)):
@@ -146,6 +148,10 @@ def check_types(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     for entry in list_vocabulary_entries(draft):
         if not is_strings(entry.value) and entry.value != drafts.ALL:
             yield entry.line, f'{entry.key!r}, expected a list of lemmas or "{drafts.ALL}"'
+    for entry in draft.synonyms:
+        sets = entry.value if isinstance(entry.value, list) else [None]
+        if not all(is_strings(synonyms) and len(synonyms) > 1 for synonyms in sets):
+            yield entry.line, f"{entry.key!r} of [{SYNONYMS}], expected a list of lists of two lemmas or more"
 
 
 def find_wrong_values(item: drafts.DraftWord) -> Iterator[LexiconFinding]:
@@ -215,6 +221,17 @@ def list_vocabulary_entries(draft: drafts.Draft) -> list[LexiconEntry]:
     """Return the entries with a known key of all vocabularies."""
     entries = [entry for section in draft.vocabularies for entry in section.entries]
     return [entry for entry in entries if entry.key in (*OPEN_KINDS, drafts.EXCEPT)]
+
+
+def list_synonym_sets(draft: drafts.Draft) -> list[LexiconEntry]:
+    """Return each synonym set of a known kind as an entry with the line of its first lemma."""
+    sets, line = [], 1
+    for entry in draft.synonyms:
+        line = entry.line
+        for synonyms in drafts.list_lists(entry.value):
+            line = draft.document.find_line(synonyms[0], after=line) if synonyms else line
+            sets.append(LexiconEntry(entry.key, synonyms, line))
+    return [entry for entry in sets if entry.key in OPEN_KINDS]
 
 
 def suggest_nearest(name: str, known_names: Iterable[str]) -> str:

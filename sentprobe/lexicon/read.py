@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sentprobe.disk.files import find_cache_directory
 from sentprobe.errors import UsageError
-from sentprobe.lexicon.draft import CLOSED_KINDS, make_draft, make_vocabularies
+from sentprobe.lexicon.draft import CLOSED_KINDS, make_draft, make_synonyms, make_vocabularies
 from sentprobe.lexicon.inflect import FormSource, look_up
 from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.lexicon.lexicon_checks import find_problems
@@ -50,7 +50,7 @@ def read_lexicon_text(text: str, source: str, *, ask: FormSource = look_up) -> L
     draft = make_draft(read_document(text, source), lent_words=read_closed_words(), ask=ask)
     if lexicon_problems := find_problems(draft):
         raise LexiconError(source, lexicon_problems)
-    return Lexicon(source, draft.words, make_vocabularies(draft))
+    return Lexicon(source, draft.words, make_vocabularies(draft), make_synonyms(draft))
 
 
 @cache

@@ -13,6 +13,7 @@ from sentprobe.lexicon.problems import LexiconError, Problem
 from sentprobe.values import parse_toml
 
 VOCABULARY = "vocabulary"
+SYNONYMS = "synonyms"
 NOT_TOML = "L010"
 
 HEADER = re.compile(r"\s*\[([^\[\]]+)\]")
@@ -46,7 +47,7 @@ class LexiconEntry:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A table of the file: the words of a kind, or the vocabulary ``vocabulary.NAME``."""
+    """A table of the file: the words of a kind, the vocabulary ``vocabulary.NAME``, or the sets of synonyms."""
 
     name: str
     line: int

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from sentprobe.lexicon.draft import ALL, ARTICLE, CLOSED_KINDS, FLAGS
 from sentprobe.lexicon.inflect import guess_form, takes_an
 from sentprobe.lexicon.lexicon import Lexicon
-from sentprobe.lexicon.source import VOCABULARY
+from sentprobe.lexicon.source import SYNONYMS, VOCABULARY
 from sentprobe.lexicon.words import FORMS, OPEN_KINDS, Kind, Vocabulary, Word
 
 WIDTH = 80
@@ -22,6 +22,8 @@ def write_lexicon_text(lexicon: Lexicon) -> str:
     """
     kinds = [kind for kind in Kind if lexicon.words(kind)]
     sections = [[f"[{kind}]", *map(write_word, lexicon.words(kind))] for kind in kinds]
+    if lexicon.synonyms:
+        sections.append([f"[{SYNONYMS}]", *(f"{kind} = {json.dumps(sets)}" for kind, sets in lexicon.synonyms.items())])
     sections += [list(format_vocabulary(v, lexicon)) for v in lexicon.vocabularies.values()]
     return "\n\n".join("\n".join(lines) for lines in sections) + "\n"
 

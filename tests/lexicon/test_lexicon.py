@@ -83,7 +83,15 @@ def sample_lexicons(draw: st.DrawFn) -> Lexicon:
     """Strategy for small lexicons of invented words, with every form stated."""
     words = draw(sample_word_lists())
     vocabulary = draw(sample_vocabularies(words))
-    return Lexicon("random.toml", (*words, *read_closed_words()), {vocabulary.name: vocabulary})
+    synonyms = {}
+    for kind in OPEN_KINDS:
+        lemmas = [word.lemma for word in words if word.kind is kind]
+        if len(lemmas) > 1:
+            sets = st.lists(
+                st.lists(st.sampled_from(lemmas), min_size=2, unique=True).map(tuple), min_size=1, max_size=3
+            )
+            synonyms |= {kind: tuple(draw(sets))} if draw(st.booleans()) else {}
+    return Lexicon("random.toml", (*words, *read_closed_words()), {vocabulary.name: vocabulary}, synonyms)
 
 
 @given(sample_lexicons())
@@ -91,6 +99,7 @@ def test_writing_and_reading_gives_the_same_words(lexicon: Lexicon) -> None:
     copy = read_lexicon_text(write_lexicon_text(lexicon), "random.toml")
     assert copy.entries == lexicon.entries
     assert copy.vocabularies == lexicon.vocabularies
+    assert copy.synonyms == lexicon.synonyms
 
 
 @given(sample_word_lists())

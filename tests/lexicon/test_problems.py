@@ -73,6 +73,18 @@ VARIANTS = (
     ("article", '[noun]\nking = { article = "the" }\n' + VERB, "L011", 2, "expected a, an"),
     ("vocabulary list is a string", f'{BASE}[vocabulary.v]\nnoun = "king"\nintransitive = "*"\n',
      "L011", 7, "expected a list of lemmas"),
+    ("synonym misspelt", f'{BASE}[synonyms]\nnoun = [\n  ["king", "queen"],\n  ["king", "quene"],\n]\n',
+     "L007", 9, "there is no noun 'quene' (did you mean 'queen'?)"),
+    ("synonym of another kind", f'{BASE}[synonyms]\nnoun = [["king", "sleep"]]\n',
+     "L007", 7, "there is no noun 'sleep'"),
+    ("synonym twice in a set", f'{BASE}[synonyms]\nnoun = [["king", "king"]]\n',
+     "L002", 7, "'king' stands more than once"),
+    ("synonyms of no kind", f'{BASE}[synonyms]\nnuon = [["king", "queen"]]\n', "L005", 7, "did you mean 'noun'?"),
+    ("set of one", f'{BASE}[synonyms]\nnoun = [["king"]]\n', "L011", 7, "two lemmas or more"),
+    ("synonyms without sets", f'{BASE}[synonyms]\nnoun = ["king", "queen"]\n', "L011", 7, "two lemmas or more"),
+    ("synonyms as a string", f'{BASE}[synonyms]\nnoun = "king"\n', "L011", 7, "two lemmas or more"),
+    ("synonyms misspelt", f'{BASE}[synonym]\nnoun = []\n', "L001", 6, "did you mean 'synonyms'?"),
+    ("synonyms as a value", f"synonyms = 3\n{BASE}", "L011", 1, "expected a section [synonyms]"),
     ("broken off", '[noun]\nking = {}\nqueen = "', "L010", 3, "TOML"),
 )  # fmt: skip
 

@@ -69,7 +69,8 @@ def geometry(
         str, typer.Option("--nearness", help="Measure of nearness: cosine, dot, euclid or whitened.")
     ] = "cosine",
     by: Annotated[
-        str | None, typer.Option("--by", help="Split cosine accuracy by structure, place (clause) or distance (words).")
+        str | None,
+        typer.Option("--by", help="Split cosine accuracy by structure, place (clause), distance (words) or voice."),
     ] = None,
     intervals: opt.IntervalsOption = False,
     format_: opt.TableFormatOption = "text",

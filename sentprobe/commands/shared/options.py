@@ -335,6 +335,9 @@ class NaturalOptions:
         int | None,
         declare_option(NATURAL_TEXT, "--sequences", help="Number of classes of TopConst, without OTHER. Default: 19."),
     ] = None
+    depths: Annotated[
+        str | None, declare_option(NATURAL_TEXT, "--depths", help="Depths (classes) of TreeDepth. Default: 5-12.")
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

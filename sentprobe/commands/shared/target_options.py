@@ -8,7 +8,7 @@ from sentprobe.generator.spaces.held_out_words import parse_side
 from sentprobe.lexicon.read import load_lexicon
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.dataset import Sampling
-from sentprobe.probes.natural.selection import NaturalSettings, parse_band
+from sentprobe.probes.natural.selection import DEPTHS, NaturalSettings, parse_band, parse_depths
 from sentprobe.probes.runs.request import built_suites as built
 from sentprobe.probes.runs.request.targets import SuiteMakers, Targets, classify_targets, make_targets
 from sentprobe.specs import choose_member
@@ -53,7 +53,7 @@ def parse_natural(
     - audit: whether to put the paper's baselines into the cards
 
     Raises:
-        UsageError: an unknown task, or a wrong frequency band or number.
+        UsageError: an unknown task, or a wrong frequency band, number or range of depths.
     """
     settings = NaturalSettings(
         band=None if options.band is None else parse_band(options.band),
@@ -61,6 +61,7 @@ def parse_natural(
         first_rank=options.first_rank,
         words=options.words,
         sequences=options.sequences,
+        depths=DEPTHS if options.depths is None else parse_depths(options.depths),
         sampling=_parse_sampling(items),
     )
     return built.make_natural(table, names, settings=settings, counts=_collect_counts(items), seed=seed, audit=audit)

@@ -32,8 +32,8 @@ class Contrast:
     build_conditions: Callable[[Pattern, str], Iterator[ev.Event]]
     same_words: bool = False
     """Whether a positive and a negative of the same form have the same words."""
-    replaces_word: bool = False
-    """Whether the edit needs another word of the vocabulary."""
+    replaced_slot: str = ""
+    """The slot whose word the edit replaces by another of the vocabulary, such as `noun`; empty if it replaces none."""
     needs_adverb: bool = False
     """Whether the changed clause must have an adverb."""
 
@@ -180,7 +180,7 @@ _ROWS = (
         find_places=_find_noun_places,
         edit=drafts.replace_noun,
         build_conditions=_build_structure_condition,
-        replaces_word=True,
+        replaced_slot="noun",
     ),
     Contrast(
         name="verb",
@@ -189,7 +189,7 @@ _ROWS = (
         find_places=find_clause_paths,
         edit=drafts.replace_verb,
         build_conditions=_build_structure_condition,
-        replaces_word=True,
+        replaced_slot="verb",
     ),
     Contrast(
         name="adverb",
@@ -198,7 +198,7 @@ _ROWS = (
         find_places=find_clause_paths,
         edit=drafts.replace_adverb,
         build_conditions=_build_structure_condition,
-        replaces_word=True,
+        replaced_slot="adverb0",
         needs_adverb=True,
     ),
 )

@@ -11,8 +11,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.errors import UsageError
 from sentprobe.generator.events import event as ev
+from sentprobe.generator.pairs.replacements import ReplacementTables, find_replaced_kind
 from sentprobe.generator.spaces.constraints import Words
 from sentprobe.generator.spaces.layout import NEGATIONS, Layout, make_layout
 from sentprobe.generator.spaces.space import EventBatch
@@ -35,8 +35,7 @@ class EventDraft:
     adverbs: Mapping[str, int]
     values: Mapping[str, ValueColumn]
     words: Words
-    excluded_verbs: frozenset[int]
-    """Verbs that are never used as replacements: stative verbs, which have no progressive."""
+    replacements: ReplacementTables
     salts: NDArray[np.uint64]
 
     def build_layout(self) -> Layout:
@@ -48,22 +47,18 @@ class EventDraft:
 
 
 def draft_from_batch(
-    batch: EventBatch, words: Words, *, excluded_verbs: frozenset[int], salts: NDArray[np.uint64]
+    batch: EventBatch, words: Words, *, replacements: ReplacementTables, salts: NDArray[np.uint64]
 ) -> EventDraft:
     """Return the events of a batch as a draft."""
     pattern, sites = batch.layout.pattern, batch.layout.clauses
     adverbs = {site.path: site.adverbs for site in sites}
-    return EventDraft(pattern.frame, dict(pattern.clauses), adverbs, batch.values, words, excluded_verbs, salts)
+    return EventDraft(pattern.frame, dict(pattern.clauses), adverbs, batch.values, words, replacements, salts)
 
 
 def select_rows(draft: EventDraft, rows: NDArray[np.bool_] | NDArray[np.int64]) -> EventDraft:
     """Return the events of a draft in these rows."""
     values = {name: column[rows] for name, column in draft.values.items()}
     return replace(draft, values=values, salts=draft.salts[rows])
-
-
-class NoOtherWordError(UsageError):
-    """The vocabulary has no replacement for a word."""
 
 
 Edit: TypeAlias = Callable[[EventDraft, str], EventDraft]
@@ -146,39 +141,17 @@ def toggle_number(draft: EventDraft, path: str) -> EventDraft:
 
 def replace_noun(draft: EventDraft, path: str) -> EventDraft:
     """Replace the noun at *path* by a noun that the sentence does not have."""
-    allowed = np.ones(len(draft.words.nouns), dtype=np.bool_)
-    return _replace_words(draft, f"{path}noun", "noun", allowed)
+    return _replace_words(draft, f"{path}noun")
 
 
 def replace_verb(draft: EventDraft, path: str) -> EventDraft:
     """Replace the verb of the clause at *path* by another verb of the same frame."""
-    frame = draft.frame if path == MAIN else draft.clauses[parse_owner_role(path)].frame
-    allowed = np.zeros(len(draft.words.verbs), dtype=np.bool_)
-    allowed[list(draft.words.verbs_by_frame[frame] - draft.excluded_verbs)] = True
-    return _replace_words(draft, f"{path}verb", "verb", allowed)
+    return _replace_words(draft, f"{path}verb")
 
 
 def replace_adverb(draft: EventDraft, path: str) -> EventDraft:
     """Replace the adverb of the clause at *path*."""
-    allowed = np.array([a not in VOLITIONAL_ADVERBS for a in draft.words.adverbs], dtype=np.bool_)
-    return _replace_words(draft, f"{path}adverb0", "adverb0", allowed)
-
-
-VOLITIONAL_ADVERBS = frozenset(
-    {
-        "accidentally",
-        "deliberately",
-        "inadvertently",
-        "intentionally",
-        "knowingly",
-        "reluctantly",
-        "spontaneously",
-        "unintentionally",
-        "voluntarily",
-        "willingly",
-    }
-)
-"""Adverbs about the subject's intention: a change of voice would attribute the intention to another person."""
+    return _replace_words(draft, f"{path}adverb0")
 
 
 def _swap_kind(clause: ClausePattern) -> ev.ClauseKind:
@@ -207,16 +180,13 @@ def _rename_prefixes(draft: EventDraft, prefixes: Mapping[str, str]) -> EventDra
     return replace(draft, clauses=clauses, adverbs=adverbs, values=values)
 
 
-def _replace_words(draft: EventDraft, name: str, kind: str, allowed: NDArray[np.bool_]) -> EventDraft:
-    """Replace the words of a column by *allowed* words that the sentence does not have."""
+def _replace_words(draft: EventDraft, name: str) -> EventDraft:
+    """Replace the words of a column by allowed words that the sentence does not have."""
     rows = np.arange(len(draft.salts))
-    free = np.tile(allowed, (len(rows), 1))
+    free = draft.replacements[find_replaced_kind(draft.build_layout(), name)][draft.values[name]]
     for variable, column in draft.values.items():
-        if variable.rpartition(".")[2] == kind:
+        if variable.rpartition(".")[2] == name.rpartition(".")[2]:
             free[rows, column] = False
-    counts = free.sum(axis=1).astype(np.uint64)
-    if not counts.all():
-        raise NoOtherWordError(f"the vocabulary has no other {kind.rstrip('0')} to put in")
-    ranks = (draft.salts % counts).astype(np.int64)
+    ranks = (draft.salts % free.sum(axis=1).astype(np.uint64)).astype(np.int64)
     chosen = (free.cumsum(axis=1) > ranks[:, None]).argmax(axis=1)
     return _replace_values(draft, **{name: chosen})

@@ -6,8 +6,10 @@ from random import Random
 
 from sentprobe.errors import UsageError
 from sentprobe.generator.pairs.contrasts import CONTRASTS, Contrast
-from sentprobe.generator.pairs.drafts import EventDraft, NoOtherWordError
+from sentprobe.generator.pairs.drafts import EventDraft
+from sentprobe.generator.pairs.replacements import find_irreplaceable_words
 from sentprobe.generator.pairs.triplets import TripletPart, TripletRows, TripletSet, TripletSide
+from sentprobe.generator.spaces.space import find_stative_verbs
 
 MAX_VARIANTS = 8
 """Maximum number of variants of each event that a caller may request."""
@@ -74,18 +76,18 @@ def _apply_edit(contrast: Contrast, place: str, draft: EventDraft) -> EventDraft
 def _is_possible(
     contrast: Contrast, place: str, part: TripletPart, possible_edits: dict[tuple[str, str, str], bool]
 ) -> bool:
-    key = (contrast.name, place, part.stratum.pattern.name)
-    if contrast.replaces_word and key not in possible_edits:
-        try:
-            contrast.edit(part.anchors, place)
-        except NoOtherWordError:
-            possible_edits[key] = False
-    return possible_edits.setdefault(key, True)
+    slot, key = contrast.replaced_slot, (contrast.name, place, part.stratum.pattern.name)
+    if key not in possible_edits:
+        draft = part.anchors
+        possible_edits[key] = not slot or not find_irreplaceable_words(
+            draft.replacements, draft.build_layout(), f"{place}{slot}"
+        )
+    return possible_edits[key]
 
 
 def _find_applicable_contrasts(triplets: TripletSet) -> Iterator[Contrast]:
     """Yield the contrasts that are possible for every event; stative verbs rule out the contrast of aspect."""
-    states = bool(triplets.space.excluded_verbs)
+    states = bool(find_stative_verbs(triplets.space.words, triplets.space.lexicon))
     for name, contrast in CONTRASTS.items():
         if name not in _OPTIONAL_CONTRASTS and not (name == "aspect" and states):
             yield contrast

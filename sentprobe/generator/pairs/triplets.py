@@ -4,7 +4,7 @@ A space of triplets is divided into strata: a structure, the place of the contra
 in the positive. Samples are spread evenly over the strata.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property, partial
@@ -18,13 +18,20 @@ from numpy.typing import NDArray
 from sentprobe.errors import UsageError
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.pairs import contrasts, drafts
+from sentprobe.generator.pairs.replacements import (
+    VOLITIONAL_ADVERBS,
+    ReplacementTables,
+    build_replacements,
+    find_irreplaceable_words,
+)
 from sentprobe.generator.pairs.row_renderer import make_text_renderer
 from sentprobe.generator.spaces.constraints import Choices, Constraints, Words, choose_words
 from sentprobe.generator.spaces.counting import IndexArray, divide_evenly, sample_distinct
 from sentprobe.generator.spaces.held_out_words import SplitSide
+from sentprobe.generator.spaces.layout import make_layout
 from sentprobe.generator.spaces.space import MAX_SENTENCES, EventBatch, Space, join_batches
 from sentprobe.generator.spaces.templates import Pattern, find_patterns
-from sentprobe.lexicon import Flag, Kind, Lexicon
+from sentprobe.lexicon import Lexicon
 
 
 class TripletSide(StrEnum):
@@ -176,17 +183,12 @@ class TripletSpace:
             values[name][batch.positions] = column
         batch = EventBatch(batch.layout, np.arange(len(numbers)), values)
         salts = compute_salts(numbers, seed)
-        return drafts.draft_from_batch(batch, self.words, excluded_verbs=self.excluded_verbs, salts=salts)
+        return drafts.draft_from_batch(batch, self.words, replacements=self.replacements, salts=salts)
 
     @cached_property
-    def excluded_verbs(self) -> frozenset[int]:
-        """Stative verbs, which replace no other verb."""
-        return frozenset(
-            place
-            for frame, verbs in self.words.verbs_by_frame.items()
-            for place in verbs
-            if Flag.STATIVE in self.lexicon.get(self.words.verbs[place], Kind(frame.value)).flags
-        )
+    def replacements(self) -> ReplacementTables:
+        """The words that may replace each word."""
+        return build_replacements(self.lexicon, self.words)
 
     def _find_template_strata(self, template: str) -> list[Stratum]:
         """Return the strata of a template; raise an error that says why if it has none."""
@@ -222,21 +224,29 @@ class TripletSpace:
             try:
                 main_event = ev.unify(condition, form)
                 choices = Choices(main=main_event, adverbs=(main,), clause_adverbs=(inner,))
-                space = self._build_space(pattern, choices)
-                if self.contrast.replaces_word:
-                    self.contrast.edit(self._build_anchors(space, np.zeros(1, np.int64), 0), place)
-            except (ev.Contradiction, drafts.NoOtherWordError):
+                space = self._build_space(pattern, choices, self._find_unusable_words(pattern, place, (main, inner)))
+            except ev.Contradiction:
                 continue
             yield space
 
-    def _build_space(self, pattern: Pattern, choices: Choices) -> Space:
-        volitional = drafts.VOLITIONAL_ADVERBS & set(self.words.adverbs) if self.contrast.needs_adverb else ()
+    def _find_unusable_words(self, pattern: Pattern, place: str, adverb_counts: tuple[int, int]) -> set[str]:
+        """Return the words that anchors cannot have: adverbs of the will, and words that may lack a replacement."""
+        volitional = VOLITIONAL_ADVERBS & set(self.words.adverbs) if self.contrast.needs_adverb else frozenset()
+        if not (slot := self.contrast.replaced_slot):
+            return {*volitional}
+        main, inner = adverb_counts
+        layout = make_layout(pattern, (main, *(inner for _ in pattern.clauses)), self.words, (ev.Negator.NOT,))
+        lemmas = {"noun": self.words.nouns, "verb": self.words.verbs}.get(slot, self.words.adverbs)
+        words = find_irreplaceable_words(self.replacements, layout, f"{place}{slot}")
+        return {*volitional, *(lemmas[word] for word in words)}
+
+    def _build_space(self, pattern: Pattern, choices: Choices, unusable_words: Collection[str]) -> Space:
         return Space(
             self.lexicon,
             vocabulary=self.vocabulary,
             templates=[pattern.name],
             choices=choices,
-            constraints=Constraints(forbidden_words=tuple(sorted(volitional))),
+            constraints=Constraints(forbidden_words=tuple(sorted(unusable_words))),
             explained=False,
         )
 

@@ -67,7 +67,7 @@ def _iterate_rules(words: Words, lexicon: Lexicon, choices: Choices, constraints
         yield Rule(f"the required word {lemma!r}", partial(_find_word_boxes, lemma))
     for lemma in constraints.forbidden_words:
         yield Rule(f"the forbidden word {lemma!r}", partial(_find_word_boxes, lemma), is_ban=True)
-    states = _find_stative_verbs(words, lexicon)
+    states = find_stative_verbs(words, lexicon)
     if states and Flag.STATIVE not in choices.allow:
         text = "leaving out states in the progressive"
         yield Rule(text, lambda layout: _find_progressive_boxes(states, layout), is_ban=True)
@@ -124,7 +124,8 @@ def _find_word_positions(lemma: str, variable: Variable) -> Allowed:
 
 
 @lru_cache(maxsize=64)  # a task makes thousands of spaces from the same words
-def _find_stative_verbs(words: Words, lexicon: Lexicon) -> dict[Kind, Allowed]:
+def find_stative_verbs(words: Words, lexicon: Lexicon) -> dict[Kind, Allowed]:
+    """Return the stative verbs of each kind that has some."""
     stative_by_kind: dict[Kind, Allowed] = {}
     for frame, verbs in words.verbs_by_frame.items():
         kind = Kind(frame.value)

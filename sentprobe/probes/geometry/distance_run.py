@@ -91,16 +91,18 @@ def _complete_results(
 
 
 def _find_result(encoder: Encoder, material: TripletSentences, settings: GeometrySettings) -> rs.GeometryResult | None:
-    """Return the existing result; encoders without a fingerprint are always measured."""
+    """Return the existing result with all groups; encoders without a fingerprint are always measured."""
     if settings.out is None or settings.force or not encoder.fingerprint:
         return None
-    return rs.find_geometry(
+    result = rs.find_geometry(
         settings.out,
         encoder=encoder.name,
         fingerprint=encoder.fingerprint,
         contrast=material.contrast,
         material=material.fingerprint,
     )
+    has_groups = result and all(result.find_by_group(ms.NegativeKind.FORM, by=by) for by in material.groups)
+    return result if has_groups else None
 
 
 def measure_encoder(

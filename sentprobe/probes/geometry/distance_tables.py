@@ -12,7 +12,7 @@ from sentprobe.errors import UsageError
 from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.probes.geometry import distance_draws as drawn
 from sentprobe.probes.geometry.distance_results import GeometryResult
-from sentprobe.probes.geometry.measures import Nearness, NegativeKind
+from sentprobe.probes.geometry.measures import Nearness, NegativeKind, TripletMeasures
 from sentprobe.probes.geometry.triplet_sentences import TripletSampling
 
 
@@ -22,6 +22,8 @@ class GroupedBy(StrEnum):
     STRUCTURE = "structure"
     PLACE = "place"
     DISTANCE = "distance"
+    VOICE = "voice"
+    """The changed clause, and the clauses in the other voice."""
 
 
 NO_VALUE = "-"
@@ -76,9 +78,16 @@ def _list_sections(
     for kind, title in KIND_TITLES.items():
         yield f"margin, {title}", partial(_format_margin, kind=kind, nearness=nearness)
     if nearness is Nearness.COSINE:
+        yield from _list_cosine_sections(results)
+
+
+def _list_cosine_sections(results: Sequence[GeometryResult]) -> Iterator[tuple[str, CellFormatter]]:
+    if _has_ranges(results):
         for kind, title in KIND_TITLES.items():
-            yield f"left when whitened, {title}", partial(_format_gap_left, kind=kind)
-    if nearness is Nearness.COSINE and any(result.ranking for result in results):
+            yield f"lowest to highest {GroupedBy.VOICE}, {title}", partial(_format_group_range, kind=kind)
+    for kind, title in KIND_TITLES.items():
+        yield f"left when whitened, {title}", partial(_format_gap_left, kind=kind)
+    if any(result.ranking for result in results):
         yield "mean rank of the positive", _format_mean_rank
         yield "positive is first", _format_first_share
 
@@ -105,6 +114,33 @@ def format_share(figure: drawn.TripletEstimate, *, intervals: bool) -> str:
 
 def _format_probe_cell(draws: CellDraws, probe_cells: ProbeCells) -> str:
     return probe_cells.get(drawn.get_cell(draws[0]), NO_VALUE)
+
+
+LEAST_TRIPLETS = 20
+"""The number of triplets from which a group counts in the range of the groups."""
+
+
+def _find_large_groups(draws: CellDraws, kind: NegativeKind) -> list[float]:
+    """Return the accuracy over all draws of each large group by voice."""
+    measures_by_group: dict[str, list[TripletMeasures]] = {}
+    for draw in draws:
+        for group, measures in draw.find_by_group(kind, by=GroupedBy.VOICE).items():
+            measures_by_group.setdefault(group, []).append(measures)
+    counts = {group: sum(m.triplets for m in parts) for group, parts in measures_by_group.items()}
+    return [
+        sum(m.accuracy * m.triplets for m in parts) / counts[group]
+        for group, parts in measures_by_group.items()
+        if counts[group] >= LEAST_TRIPLETS
+    ]
+
+
+def _has_ranges(results: Sequence[GeometryResult]) -> bool:
+    return any(len(_find_large_groups([result], NegativeKind.FORM)) > 1 for result in results)
+
+
+def _format_group_range(draws: CellDraws, kind: NegativeKind) -> str:
+    accuracies = _find_large_groups(draws, kind)
+    return f"{100 * min(accuracies):.1f} to {100 * max(accuracies):.1f}" if len(accuracies) > 1 else NO_VALUE
 
 
 def _format_margin(draws: CellDraws, kind: NegativeKind, nearness: Nearness) -> str:
@@ -202,6 +238,11 @@ def format_notes(results: Sequence[GeometryResult], nearness: Nearness, *, by: G
             f"A bag of words is at 50.0 in the positive's form and at 0.0 in the anchor's: {', '.join(same_words)}."
         )
     if nearness is Nearness.COSINE and by is None:
+        if _has_ranges(results):
+            lines.append(
+                "Accuracy is a mean over the changed clause and the clause in the other voice "
+                f"(--by {GroupedBy.VOICE}): lowest to highest are those of {LEAST_TRIPLETS} triplets or more."
+            )
         lines.append(
             "left: the share of the gap to 100 that remains after whitening; - if there was no gap "
             "or there are more dimensions than sentences to estimate it from."

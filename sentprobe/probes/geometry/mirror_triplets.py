@@ -13,7 +13,8 @@ import numpy as np
 from sentprobe.errors import UsageError
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.meaning import has_same_meaning
-from sentprobe.generator.pairs.drafts import MAIN, VOLITIONAL_ADVERBS, format_clause_path, parse_owner_role
+from sentprobe.generator.pairs.drafts import MAIN, format_clause_path, parse_owner_role
+from sentprobe.generator.pairs.replacements import VOLITIONAL_ADVERBS
 from sentprobe.generator.pairs.triplet_files import format_place
 from sentprobe.generator.sentences.parse import ParseError, parse
 from sentprobe.generator.sentences.realize import realize
@@ -26,6 +27,7 @@ from sentprobe.probes.geometry.triplet_sentences import (
     TripletSentences,
     compute_distance,
     name_distance_bin,
+    name_voice_group,
 )
 
 
@@ -37,6 +39,7 @@ class MirrorTriplet:
     events: tuple[ev.Event, ev.Event]
     changed_events: tuple[ev.Event, ev.Event]
     probed_path: str
+    voice_group: str
 
 
 class NoMirrorError(UsageError):
@@ -71,6 +74,7 @@ def build_mirror_material(data: ProbeDataset, lexicon: Lexicon, drawing: Triplet
             "distance": [
                 name_distance_bin(compute_distance(triplet.events[0], triplet.probed_path)) for triplet in triplets
             ],
+            "voice": [triplet.voice_group for triplet in triplets],
         },
         dataset=data.fingerprint(),
         items=[triplet.items[side] for side in (0, 1) for triplet in triplets],
@@ -118,7 +122,11 @@ def _build_triplet(data: ProbeDataset, pair: tuple[int, int], lexicon: Lexicon) 
             first, second = (sorted(realize(event, lexicon).text.split()) for event in changed)
             if first == second:
                 return MirrorTriplet(
-                    items=pair, events=(first_event, second_event), changed_events=changed, probed_path=paths[0]
+                    items=pair,
+                    events=(first_event, second_event),
+                    changed_events=changed,
+                    probed_path=paths[0],
+                    voice_group=name_voice_group(paths[0], (path,), len(paths) - 1),
                 )
     return None
 

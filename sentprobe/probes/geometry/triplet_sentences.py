@@ -1,6 +1,6 @@
 """Sentences for geometry: the triplets of one contrast, and variants."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TypeAlias
@@ -134,7 +134,23 @@ def _name_groups(triplets: tr.TripletSet) -> GroupNames:
         "structure": [stratum.pattern.name for stratum in strata],
         "place": [format_place(stratum.place) for stratum in strata],
         "distance": [name_distance_bin(distance) for distance in distances.tolist()],
+        "voice": [name_voice_group(stratum.place, stratum.voices, len(stratum.pattern.clauses)) for stratum in strata],
     }
+
+
+def name_voice_group(place: str, voices: Collection[str], clause_count: int) -> str:
+    """Return the name of the changed clause and of the clauses in the other voice.
+
+    - place, voices: their paths
+    - clause_count: the number of relative clauses
+
+    >>> name_voice_group("", ("", "agent.clause."), 1), name_voice_group("", ("",), 0)
+    ('main changed, voice of both', 'no relative clause')
+    """
+    if not clause_count:
+        return "no relative clause"
+    turned = "both" if MAIN in voices and len(voices) > 1 else "main" if MAIN in voices else "relative"
+    return f"{'relative' if 'clause.' in place else 'main'} changed, voice of {turned}"
 
 
 _STRUCTURAL = ("voice", "aspect", "negation")

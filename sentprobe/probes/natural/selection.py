@@ -49,6 +49,10 @@ class FrequencyBand:
 _EXAMPLE = FrequencyBand(100, 5000)
 
 
+DEPTHS = range(5, 13)
+"""Classes of TreeDepth in the paper, in edges from ROOT to the deepest word."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NaturalSettings:
     """User settings for words and classes; None: the paper's, scaled to the corpus."""
@@ -60,6 +64,8 @@ class NaturalSettings:
     first_rank: int | None = None
     words: int | None = None
     sequences: int | None = None
+    depths: range = DEPTHS
+    """Classes of TreeDepth."""
     sampling: Sampling = Sampling.MIRROR
     """Sampling method of the tasks of Adi et al."""
 
@@ -90,6 +96,23 @@ def parse_band(text: str) -> FrequencyBand:
         if 1 <= low <= high:
             return FrequencyBand(low, high)
     raise UsageError(f"a frequency band is LOW-HIGH, such as {_EXAMPLE}, with LOW from 1 up, not {text!r}")
+
+
+def parse_depths(text: str) -> range:
+    """Parse ``LOW-HIGH`` as the classes of TreeDepth.
+
+    >>> parse_depths("5-11")
+    range(5, 12)
+
+    Raises:
+        UsageError: not two whole numbers with 1 <= LOW < HIGH <= 99.
+    """
+    match = re.fullmatch(r"([0-9]{1,2})-([0-9]{1,2})", text)
+    if match is not None:
+        low, high = map(int, match.groups())
+        if 1 <= low < high:
+            return range(low, high + 1)
+    raise UsageError(f"depths are LOW-HIGH, such as 5-11, with LOW from 1 up and HIGH up to 99, not {text!r}")
 
 
 _MAX_SHOWN = 20

@@ -138,6 +138,18 @@ def test_too_many_words_are_refused_with_advice(
         assert (code, "131 words" in out) == (0, True), err
 
 
+def test_depths_can_be_chosen(table: str, tmp_path: Path, command: Command) -> None:
+    chosen = ("--task", "TreeDepth", "--depths", "5-11")
+    code, _, err = command("build", "natural", table, "-o", tmp_path / "data", *SMALL, *chosen, "--no-audit")
+    assert code == 0, err
+    (data,) = read_datasets(tmp_path / "data")
+    assert data.labels == tuple(map(str, range(5, 12)))
+    run = ("-e", "majority", "--jobs", "1", "--no-cache", *SMALL, *chosen)
+    code, printed, err = command("run", "natural", table, "-o", tmp_path / "run", *run)
+    assert (code, "TreeDepth" in printed) == (0, True), err
+    assert read_results(tmp_path / "run").records[0].labels == 7
+
+
 def test_what_cannot_be_built_does_not_stop_the_rest(table: str, tmp_path: Path, command: Command) -> None:
     chosen = ("--task", "Tense", "--task", "SentLen", "--frequency-band", "4000-4001")
     code, printed, err = command(*("build", "natural", table, "-o", str(tmp_path), *SMALL, *chosen))
@@ -174,6 +186,9 @@ def test_a_run_on_a_table(table: str, tmp_path: Path, command: Command) -> None:
         (("build", "natural", "."), 2, "not a table of an analysed corpus"),
         (("build", "natural", "TABLE", "--task", "Tens"), 2, "did you mean 'Tense'?"),
         (("build", "natural", "TABLE", "--frequency-band", "9"), 2, "LOW-HIGH, such as 100-5000"),
+        (("build", "natural", "TABLE", "--depths", "12-5"), 2, "depths are LOW-HIGH, such as 5-11"),
+        (("build", "natural", "TABLE", "--depths", "0-5"), 2, "depths are LOW-HIGH, such as 5-11"),
+        (("build", "compeval", "--depths", "5-11"), 2, "--depths is for the suite natural, not for"),
         (("build", "natural", "TABLE", "--words", "1"), 2, "must be at least 2, not 1"),
         (("build", "natural", "TABLE", "--train", "0"), 2, "number of train items must be pos"),
         (("build", "natural", "TABLE", "--format", "jsn"), 2, "jsn"),

@@ -127,7 +127,7 @@ def test_the_figures_shown_are_those_of_the_nearness(command: Command, uneven: s
     assert len(set(map(tuple, shown.values()))) == 4
 
 
-@pytest.mark.parametrize("by", ["structure", "place", "distance"])
+@pytest.mark.parametrize("by", ["structure", "place", "distance", "voice"])
 def test_the_figures_by_group_are_those_of_the_group(command: Command, uneven: str, by: str) -> None:
     arguments = ("geometry", "-e", uneven, "-c", "role", *TINY, "--format")
     records = [record for record in json.loads(command(*arguments, "json")[1]) if record["by"] == by]
@@ -138,15 +138,30 @@ def test_the_figures_by_group_are_those_of_the_group(command: Command, uneven: s
     assert len({figure for _, figure in expected}) > 2
 
 
-@pytest.mark.parametrize("by", ["structure", "place", "distance"])
+@pytest.mark.parametrize("by", ["structure", "place", "distance", "voice"])
 def test_by_group(command: Command, by: str) -> None:
     code, shown, _ = command(
         "geometry", "-e", "bow?dim=8", "-c", "role", "-t", "transitive", *TINY, "--by", by,
         "-f", "markdown")  # fmt: skip
     assert code == 0
     assert f"| {by} | role |" in shown
-    group = {"structure": "transitive", "place": "main", "distance": "1 to 3 tokens"}[by]
+    group = {"structure": "transitive", "place": "main", "distance": "1 to 3 tokens", "voice": "no relative clause"}[by]
     assert f"| {group} | 50.0 |" in shown
+
+
+def test_the_parts_stand_beside_the_mean(command: Command, uneven: str) -> None:
+    """The lowest and the highest accuracy by the changed clause and the clause in the other voice."""
+    arguments = ("geometry", "-e", uneven, "-c", "role", "-n", "400", "--variants", "0", "--format")
+    records = json.loads(command(*arguments, "json")[1])
+    shown = command(*arguments, "markdown")[1]
+    rows = table_rows(shown)
+    for kind, title in (("form", "positive's form"), ("anchor", "anchor's form")):
+        parts = [r for r in records if (r["by"], r["kind"]) == ("voice", kind) and r["triplets"] >= 20]
+        low, high = (f"{100 * choose(r['accuracy'] for r in parts):.1f}" for choose in (min, max))
+        (at,) = (i for i, row in enumerate(rows) if row[0] == f"lowest to highest voice, negative in the {title}")
+        assert rows[at + 1] == [uneven, f"{low} to {high}"]
+    assert "Accuracy is a mean over the changed clause and the clause in the other voice (--by voice)" in shown
+    assert len(parts) == 6
 
 
 def test_intervals_and_another_nearness(command: Command) -> None:

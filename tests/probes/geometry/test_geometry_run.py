@@ -140,7 +140,7 @@ def test_records(materials: list[SampledTriplets]) -> None:
 
 def test_groups_are_all_triplets(materials: list[SampledTriplets]) -> None:
     for result in measure_one(CountingEncoder(), materials, GeometrySettings(background=BACKGROUND_SENTENCES)).results:
-        for by in ("structure", "place", "distance"):
+        for by in ("structure", "place", "distance", "voice"):
             groups = result.find_by_group(NegativeKind.FORM, by=by)
             assert sum(measures.triplets for measures in groups.values()) == 40
 
@@ -186,3 +186,14 @@ def test_distances(template: str, expected: dict[str, str]) -> None:
     material = SampledTriplets(space, sampling)
     distances = dict(zip(material.columns[0], material.groups["distance"], strict=True))
     assert {text: distances[text] for text in expected} == expected
+
+
+def test_a_result_without_all_groups_is_measured_again(materials: list[SampledTriplets], tmp_path: Path) -> None:
+    """A result of before there were groups by voice."""
+    settings = GeometrySettings(background=BACKGROUND_SENTENCES, out=tmp_path)
+    for result in measure_one(CountingEncoder(), materials, settings).results:
+        scores = tuple(score for score in result.scores if score.by != "voice")
+        rs.write_geometry(replace(result, scores=scores), tmp_path)
+    outcomes = [measure_one(CountingEncoder(), materials, settings) for _ in range(2)]
+    assert [outcome.reused for outcome in outcomes] == [0, 2]
+    assert all(result.find_by_group(NegativeKind.FORM, by="voice") for result in outcomes[0].results)

@@ -128,6 +128,7 @@ def test_by_hand() -> None:
     assert material.groups["structure"] == ["transitive", "intransitive-rc.agent.transitive.src"]
     assert material.groups["place"] == ["main", "main"]
     assert material.groups["distance"] == ["1 to 3 tokens", "4 to 6 tokens"]
+    assert material.groups["voice"] == ["no relative clause", "main changed, voice of relative"]
     assert material.units.tolist() == [0, 1]
 
 

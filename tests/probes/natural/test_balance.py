@@ -10,7 +10,12 @@ from thoroughness import examples
 
 from sentprobe.probes.corpus.queries import SentencePool
 from sentprobe.probes.dataset import Size, Split
-from sentprobe.probes.natural.conneau.treedepth import apportion_items, compute_correlation, find_best_target
+from sentprobe.probes.natural.conneau.treedepth import (
+    apportion_items,
+    compute_correlation,
+    describe_target,
+    find_best_target,
+)
 from sentprobe.probes.natural.selection import compute_class_share, deal_forms, describe_rarest_class, scale_share
 
 
@@ -129,3 +134,11 @@ def test_the_correlation_is_numpys(seed: int) -> None:
     counts = np.random.default_rng(seed).integers(0, 9, SHAPE)
     depth, length = (np.repeat(index.ravel(), counts.ravel()) for index in np.indices(SHAPE))
     assert compute_correlation(counts) == pytest.approx(np.corrcoef(depth, length)[0, 1], abs=1e-6)
+
+
+def test_the_middle_of_the_depths_is_noted() -> None:
+    """Few sentences are as shallow or as deep as the corpus allows."""
+    cells = np.outer([8, 20, 40, 50, 40, 20, 8], np.ones(17, np.int64))
+    result = find_best_target(cells, {Split.TRAIN: 600, Split.TEST: 60})
+    assert result is not None
+    assert "around 8;" in describe_target(*result, range(5, 12))

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from hypothesis import Phase, given
 from hypothesis import strategies as st
-from natural_checks import CHECKS, Source, check_all, check_tree_depth
+from natural_checks import CHECKS, Source, check_all, check_tree_depth, iterate_items
 from natural_tables import build_one, read_novel_rows, read_treebank_rows, sample_rows, write_table
 from shared import needs_shared
 from thoroughness import examples
@@ -96,6 +96,17 @@ def test_depths_are_balanced_and_uncorrelated_where_the_corpus_allows(table: Tab
     assert {data.card.counts[f"test {depth}"] for depth in range(5, 13)} == {2}
     assert "all depths equally frequent" in data.card.notes[0]
     assert "that remains: train 0.000, validation 0.000, test 0.000" in data.card.notes[0]
+
+
+def test_other_depths_are_the_classes(table: Table, source: Source) -> None:
+    """As in the published file."""
+    recipe = NaturalRecipe(size=Size(56, 14, 14), settings=NaturalSettings(depths=range(5, 12)), audit=False)
+    data = build_one(TASKS["TreeDepth"], table, recipe=recipe)
+    assert data.labels == ("5", "6", "7", "8", "9", "10", "11")
+    for item in iterate_items(data):
+        assert item.label == str(source.rows[item.text].depth)
+    assert {data.card.counts[f"test {depth}"] for depth in range(5, 12)} == {2}
+    assert "test 12" not in data.card.counts
 
 
 def test_the_card_has_the_baselines_of_the_paper(table: Table) -> None:

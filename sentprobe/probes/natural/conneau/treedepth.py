@@ -23,10 +23,11 @@ from sentprobe.probes.known_task import give_reason
 from sentprobe.probes.natural import selection
 from sentprobe.probes.natural.natural_task import BAG_AND_ORDER, REVEALS_STRUCTURE, NaturalTask, ParseLabel, TableNeed
 
-DEPTHS = range(5, 13)
-"""The classes, in edges from ROOT to the deepest word."""
 
-ANSWER_SQL = f"CASE WHEN {selection.LENGTHS_SQL} AND depth BETWEEN {DEPTHS[0]} AND {DEPTHS[-1]} THEN depth END"
+def build_answer_sql(depths: range) -> str:
+    """Return the SQL of a sentence's depth; NULL if the depth is no class or the length is out of range."""
+    return f"CASE WHEN {selection.LENGTHS_SQL} AND depth BETWEEN {depths[0]} AND {depths[-1]} THEN depth END"
+
 
 _LENGTHS = range(6, 23)
 """Lengths in tokens, as in the published data."""
@@ -49,7 +50,7 @@ _MAX_CORRELATION = 0.07
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DepthTarget:
-    """The target distribution: marginal shares of the depths, (8,), and of the lengths, (17,)."""
+    """The target distribution: marginal shares of the d depths, (d,), and of the lengths, (17,)."""
 
     depths: Weights
     lengths: Weights
@@ -57,7 +58,7 @@ class DepthTarget:
     length_mean: float
 
     def compute_quotas(self, size: Mapping[Split, int], cells: Indices) -> dict[Split, Indices]:
-        """Return how many of *cells* each split takes by depth and length, (8, 17) int64.
+        """Return how many of *cells* each split takes by depth and length, (d, 17) int64.
 
         At each depth, lengths are dealt to the splits in turn, so that their distributions agree.
         """
@@ -69,32 +70,33 @@ class DepthTarget:
 
     def _count_depths(self, number: int) -> Indices:
         if np.isinf(self.depth_spread):
-            return np.full(len(DEPTHS), -(-number // len(DEPTHS)), np.int64)
+            return np.full(len(self.depths), -(-number // len(self.depths)), np.int64)
         return apportion_items(self.depths, number)
 
 
 def select_tree_depth(request: selection.SelectionRequest) -> selection.Selection:
-    """Return the items of TreeDepth: 8 classes by depth, nearly independent of length.
+    """Return the items of TreeDepth: classes by depth, nearly independent of length.
 
     Raises:
         TooFewError: at no length are there sentences of all depths.
     """
+    depths = request.settings.depths
     pool = request.select_pool(
-        f"SELECT digest, answer - {DEPTHS[0]} AS label, length AS form "
-        f"FROM {selection.build_answered_rows_sql(ANSWER_SQL)} "
+        f"SELECT digest, answer - {depths[0]} AS label, length AS form "
+        f"FROM {selection.build_answered_rows_sql(build_answer_sql(depths))} "
         f"AND length BETWEEN {_LENGTHS[0]} AND {_LENGTHS[-1]}"
     )
-    cells = np.zeros((len(DEPTHS), len(_LENGTHS)), np.int64)
+    cells = np.zeros((len(depths), len(_LENGTHS)), np.int64)
     np.add.at(cells, (pool.labels, pool.forms - _LENGTHS[0]), 1)
     size = {split: request.size.count_items(split) for split in selection.list_splits(request.size)}
     best = find_best_target(cells, size)
     if best is None:
-        counts = {f"depth {d}": int(n) for d, n in zip(DEPTHS, cells.sum(axis=1), strict=True)}
+        counts = {f"depth {d}": int(n) for d, n in zip(depths, cells.sum(axis=1), strict=True)}
         raise selection.make_too_few_error(request.task, counts, needed=len(size))
     target, quotas = best
     places = _select_places(pool, quotas)
-    labels = tuple(map(str, DEPTHS))
-    notes = [_describe_target(target, quotas)]
+    labels = tuple(map(str, depths))
+    notes = [describe_target(target, quotas, depths)]
     items = {split: int(quota.sum()) for split, quota in quotas.items()}
     if any(items[split] < number for split, number in size.items()):
         notes.append(selection.format_scaled_note(request.size, items, why="a rare depth and length decides"))
@@ -139,7 +141,7 @@ def find_best_target(cells: Indices, size: Mapping[Split, int]) -> tuple[DepthTa
     """
     best: tuple[DepthTarget, dict[Split, Indices]] | None = None
     best_count = 0
-    for target in _iterate_targets():
+    for target in _iterate_targets(len(cells)):
         number = _find_fitting_size(target, cells, sum(size.values()))
         scale = min(1.0, number / sum(size.values()))
         scaled = {split: max(1, int(count * scale + 1e-9)) for split, count in size.items()}
@@ -152,9 +154,9 @@ def find_best_target(cells: Indices, size: Mapping[Split, int]) -> tuple[DepthTa
     return best
 
 
-def _iterate_targets() -> Iterator[DepthTarget]:
+def _iterate_targets(depth_count: int) -> Iterator[DepthTarget]:
     """Yield all targets, the widest first."""
-    depths, lengths = np.array(DEPTHS, np.float64), np.array(_LENGTHS, np.float64)
+    depths, lengths = np.arange(depth_count, dtype=np.float64), np.array(_LENGTHS, np.float64)
     for depth_spread in _DEPTH_SPREADS:
         for mean in _LENGTH_MEANS:
             yield DepthTarget(
@@ -186,7 +188,7 @@ def _select_places(pool: SentencePool, quotas: Mapping[Split, Indices]) -> selec
     width = len(_LENGTHS)
     cell_of = pool.labels * width + pool.forms - _LENGTHS[0]
     order = np.argsort(cell_of, kind="stable")
-    starts = np.searchsorted(cell_of[order], np.arange(len(DEPTHS) * width))
+    starts = np.searchsorted(cell_of[order], np.arange(len(next(iter(quotas.values()))) * width))
     for split, quota in quotas.items():
         for cell in np.flatnonzero(quota):
             number = int(quota.flat[cell])
@@ -195,11 +197,12 @@ def _select_places(pool: SentencePool, quotas: Mapping[Split, Indices]) -> selec
     return {split: np.sort(np.concatenate(cell_places)) for split, cell_places in places.items()}
 
 
-def _describe_target(target: DepthTarget, quotas: Mapping[Split, Indices]) -> str:
+def describe_target(target: DepthTarget, quotas: Mapping[Split, Indices], depths: range) -> str:
+    """Return the note of the card about the distribution of depths and lengths."""
     shares = (
         "all depths equally frequent"
         if np.isinf(target.depth_spread)
-        else f"depths in a Gaussian of standard deviation {target.depth_spread} around 8.5"
+        else f"depths in a Gaussian of standard deviation {target.depth_spread} around {(depths[0] + depths[-1]) / 2:g}"
     )
     correlations = ", ".join(
         f"{split.value} {float(compute_correlation(quota)):.3f}".replace("-0.000", "0.000")
@@ -215,14 +218,14 @@ def _describe_target(target: DepthTarget, quotas: Mapping[Split, Indices]) -> st
 
 def _describe_missing(target: DepthTarget, quotas: Mapping[Split, Indices]) -> str:
     """Return a clause that reports missing items at some length or depth, or the empty string."""
-    rows = sum(quotas.values(), np.zeros((len(DEPTHS), len(_LENGTHS)), np.int64))
+    rows = np.sum([*quotas.values()], axis=0)
     met = all(np.array_equal(row, apportion_items(target.lengths, int(row.sum()))) for row in rows)
     even = not np.isinf(target.depth_spread) or len({*rows.sum(axis=1).tolist()}) == 1
     return "" if met and even else ", but fewer where the corpus has too few"
 
 
 def compute_correlation(quota: NDArray[Any]) -> Weights:
-    """Return the correlation of depth and length from counts by both, (..., 8, 17); 0 if undefined.
+    """Return the correlation of depth and length from counts by both, (..., d, 17); 0 if undefined.
 
     >>> compute_correlation(np.ones((8, 17))).tolist()
     0.0
@@ -244,6 +247,6 @@ TASK = NaturalTask(
     select_items=select_tree_depth,
     need=TableNeed.TREE,
     labels={"depth": ParseLabel("depth")},
-    answer=ParseLabel(ANSWER_SQL),
+    answer=ParseLabel(build_answer_sql(selection.DEPTHS)),
     may_answer=give_reason(REVEALS_STRUCTURE, *BAG_AND_ORDER),
 )

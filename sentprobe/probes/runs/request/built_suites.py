@@ -20,7 +20,7 @@ from sentprobe.probes.dataset import ProbeDataset, Sampling, Size, TooFewError
 from sentprobe.probes.natural.catalogue import find_tasks
 from sentprobe.probes.natural.datasets import NaturalRecipe, build_datasets, check_natural_size
 from sentprobe.probes.natural.natural_task import NaturalTask, TaskGroup
-from sentprobe.probes.natural.selection import NaturalSettings, parse_band
+from sentprobe.probes.natural.selection import DEPTHS, NaturalSettings, parse_band, parse_depths
 from sentprobe.progress import Reporter, show_bars
 from sentprobe.specs import COMPEVAL, check_distinct, choose_member
 
@@ -244,6 +244,7 @@ def build_natural(
     words: int | None = None,
     first_rank: int | None = None,
     sequences: int | None = None,
+    depths: str | None = None,
     sampling: str = Sampling.MIRROR,
     audit: bool = True,
     progress: bool = False,
@@ -269,6 +270,7 @@ def build_natural(
         words=words,
         first_rank=first_rank,
         sequences=sequences,
+        depths=DEPTHS if depths is None else parse_depths(depths),
         sampling=choose_member(Sampling, sampling, what="sampling"),
     )
     suite = make_natural(

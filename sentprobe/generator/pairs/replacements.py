@@ -1,0 +1,87 @@
+"""The words that may replace a word in a negative.
+
+A replacement has another meaning: it is not in one of the lexicon's synonym sets with the word that it replaces.
+"""
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sentprobe.generator.spaces.constraints import Words
+from sentprobe.generator.spaces.layout import Layout
+from sentprobe.generator.spaces.space import find_stative_verbs
+from sentprobe.lexicon import Kind, Lexicon
+
+ReplacementTables: TypeAlias = Mapping[Kind, NDArray[np.bool_]]
+"""For each kind, a square table: the row of a word marks the words that may replace it."""
+
+VOLITIONAL_ADVERBS = frozenset(
+    {
+        "accidentally",
+        "deliberately",
+        "inadvertently",
+        "intentionally",
+        "knowingly",
+        "reluctantly",
+        "spontaneously",
+        "unintentionally",
+        "voluntarily",
+        "willingly",
+    }
+)
+"""Adverbs about the subject's intention: a change of voice would attribute the intention to another person."""
+
+
+def build_replacements(lexicon: Lexicon, words: Words) -> ReplacementTables:
+    """Return the replacements of all words.
+
+    No word is replaced by a synonym, by a stative verb (which has no progressive) or by an adverb of the will.
+    """
+    states = find_stative_verbs(words, lexicon)
+    lemmas_by_kind = {Kind.NOUN: words.nouns, Kind.ADVERB: words.adverbs}
+    allowed = {Kind.NOUN: {*range(len(words.nouns))}}
+    allowed[Kind.ADVERB] = {i for i, adverb in enumerate(words.adverbs) if adverb not in VOLITIONAL_ADVERBS}
+    for frame, verbs in words.verbs_by_frame.items():
+        kind = Kind(frame.value)
+        lemmas_by_kind[kind] = words.verbs
+        allowed[kind] = {*(verbs - states.get(kind, frozenset()))}
+    return {
+        kind: _build_table(lemmas, allowed[kind], lexicon.synonyms.get(kind, ()))
+        for kind, lemmas in lemmas_by_kind.items()
+    }
+
+
+def _build_table(
+    lemmas: tuple[str, ...], allowed: set[int], synonym_sets: tuple[tuple[str, ...], ...]
+) -> NDArray[np.bool_]:
+    table = np.zeros((len(lemmas), len(lemmas)), np.bool_)
+    table[:, sorted(allowed)] = True
+    np.fill_diagonal(table, val=False)
+    number_by_lemma = {lemma: number for number, lemma in enumerate(lemmas)}
+    for synonyms in synonym_sets:
+        numbers = [number_by_lemma[lemma] for lemma in synonyms if lemma in number_by_lemma]
+        table[np.ix_(numbers, numbers)] = False
+    return table
+
+
+def find_replaced_kind(layout: Layout, name: str) -> Kind:
+    """Return the kind of the words of a variable, such as `verb` or `agent.noun`."""
+    path, _, slot = name.rpartition(".")
+    if slot == "verb":
+        frames = {site.path: site.frame for site in layout.clauses}
+        return Kind(frames[f"{path}." if path else ""].value)
+    return Kind.NOUN if slot == "noun" else Kind.ADVERB
+
+
+def find_irreplaceable_words(replacements: ReplacementTables, layout: Layout, name: str) -> list[int]:
+    """Return the words of a variable that may lack a replacement, because the sentence may have every candidate."""
+    table = replacements[find_replaced_kind(layout, name)]
+    (variable,) = (variable for variable in layout.variables if variable.name == name)
+    rivals = np.zeros(len(table), np.int64)
+    for rival in layout.variables:
+        if rival.group is variable.group and rival is not variable:
+            rivals += table[:, sorted(rival.domain)].any(axis=1)
+    counts = table.sum(axis=1)
+    return [word for word in sorted(variable.domain) if counts[word] <= rivals[word]]
