@@ -61,8 +61,8 @@ def geometry(
     task: opt.TaskOption = None,
     out: opt.ResultsOption = None,
     n: Annotated[int, typer.Option("--n", "-n", help="Triplets per contrast.")] = 400,
-    variants: Annotated[
-        int, typer.Option("--variants", help="Rank the positive among N changed anchors (other meanings), 0 to 8.")
+    distractors: Annotated[
+        int, typer.Option("--distractors", help="Rank the positive among N changed anchors (other meanings), 0 to 8.")
     ] = 5,
     seed: Annotated[int, opt.build_seed_option("triplets and encoders")] = 0,
     nearness: Annotated[
@@ -88,7 +88,7 @@ def geometry(
     property. An encoder is right if the positive is nearer to the anchor than the negative. gen pairs writes triplets.
     """
     from sentprobe.commands.runs import geometry_input as inputs
-    from sentprobe.generator.pairs.event_variants import check_variants
+    from sentprobe.generator.pairs.distractors import check_distractors
     from sentprobe.probes.encoders import USUAL_ENCODERS, parse_encoders
     from sentprobe.probes.encoders.cache.vector_cache import Cache
     from sentprobe.probes.encoders.resolve import bind_to_sentence_order
@@ -122,12 +122,12 @@ def geometry(
         vocabulary=vocabulary,
         templates=tuple(source.template or ("all",)),
         n=n,
-        variants=variants,
+        distractors=distractors,
         seed=seed,
         words=digest_words(side.restrict_lexicon(words, vocabulary) if side else words, vocabulary),
         held_out=side.values if side else (),
     )
-    check_variants(variants)
+    check_distractors(distractors)
     targets = inputs.parse_sentence_targets(other_words, task or (), source, seed=seed) if other_words else None
     file_materials = inputs.read_triplet_materials(files, seed=seed)
     spaces = [] if sentences else build_spaces(words, contrast or (), drawing)

@@ -85,7 +85,7 @@ class ControlRun:
     """The suffix of the control's name: the seed, if there are several draws."""
 
     decision: ControlVerdict | None = None
-    """The verdict of the table's test against chance, for a control that may know the answer."""
+    """The table's verdict against chance, for a control that could solve the task (bag of words, no sentence)."""
 
     @property
     def verdict(self) -> ControlVerdict:

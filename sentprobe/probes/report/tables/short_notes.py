@@ -12,7 +12,7 @@ from sentprobe.probes.report.tables.spread_notes import (
     describe_mean,
     describe_missing_cells,
     describe_uneven_probes,
-    list_averages,
+    list_average_settings,
     summarize_spread,
 )
 from sentprobe.probes.results.result import Condition, EncoderOnTask, Results
@@ -80,7 +80,7 @@ def _format_values(by_task: Mapping[str, str]) -> str:
 def _list_cautions(table: Results) -> Iterator[str]:
     """Yield the most important warnings."""
     yield from describe_uneven_probes(table)
-    for average in list_averages(table):
+    for average in list_average_settings(table):
         yield f"Each probe is an average of {average} classifiers (setting average={average})."
     unconverged, probes = count_unconverged(table)
     if unconverged:

@@ -63,7 +63,7 @@ def describe_spread(results: Results) -> Iterator[str]:
             "--seeds 5 and --draws 3 measure this."
         )
     yield from describe_uneven_probes(results)
-    for average in list_averages(results):
+    for average in list_average_settings(results):
         yield (
             f"Each probe averages the probabilities of {average} classifiers (setting average={average}). Its figures "
             "are steadier and often slightly better than those of one classifier: compare them only with each other."
@@ -91,8 +91,8 @@ def describe_missing_cells(results: Results, missing: Sequence[EncoderOnTask]) -
         )
 
 
-def list_averages(results: Results) -> list[int]:
-    """Return the numbers of probes averaged into a figure, without 1."""
+def list_average_settings(results: Results) -> list[int]:
+    """Return the values of the setting ``average`` above 1, sorted."""
     return sorted({result.preset.average for result in results.records if result.dim} - {1})
 
 
