@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sentprobe import names
 from sentprobe.commands.shared import completion
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.given_options import list_given_options
@@ -42,8 +41,8 @@ def geometry(
         list[str] | None,
         typer.Argument(
             metavar="compeval|PATH...",
-            help="Files of gen pairs, or compeval or datasets (test sentences of SemRole, Order and Negation; probe "
-            "results for them in --out are shown beside). Without any, triplets are drawn.",
+            help="Triplet files from gen pairs; or compeval, or datasets: test sentences of SemRole, Order and "
+            "Negation, beside probe results in --out. Default: random triplets.",
             autocompletion=completion.complete_suite,
         ),
         INPUT,
@@ -54,7 +53,7 @@ def geometry(
         typer.Option(
             "--contrast",
             "-c",
-            help=f"{names.enumerate_names(names.CONTRASTS)}; repeatable. Default: all.",
+            help=f"{opt.CONTRASTS}; repeatable. Default: all.",
             autocompletion=completion.complete_contrast,
         ),
     ] = None,
@@ -62,14 +61,22 @@ def geometry(
     out: opt.ResultsOption = None,
     n: Annotated[int, typer.Option("--n", "-n", help="Triplets per contrast.")] = 400,
     distractors: Annotated[
-        int, typer.Option("--distractors", help="Rank the positive among N changed anchors (other meanings), 0 to 8.")
+        int,
+        typer.Option(
+            "--distractors", help="Rank the positive among N sentences that differ from the anchor in meaning, 0 to 8."
+        ),
     ] = 5,
     seed: Annotated[int, opt.build_seed_option("triplets and encoders")] = 0,
     nearness: Annotated[
         str, typer.Option("--nearness", help="Measure of nearness: cosine, dot, euclid or whitened.")
     ] = "cosine",
     by: Annotated[
-        str | None, typer.Option("--by", help="Split cosine accuracy by structure, place (clause) or distance (words).")
+        str | None,
+        typer.Option(
+            "--by",
+            help="Split cosine accuracy by structure, place (the changed clause or noun) or distance (tokens from verb "
+            "to participant).",
+        ),
     ] = None,
     intervals: opt.IntervalsOption = False,
     format_: opt.TableFormatOption = "text",

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from sentprobe.generator.events.event import Event
 from sentprobe.generator.pairs import triplets as tr
-from sentprobe.generator.pairs.drafts import MAIN
 from sentprobe.generator.pairs.distractors import render_distractors
+from sentprobe.generator.pairs.drafts import MAIN
 from sentprobe.generator.pairs.triplet_files import format_place
 from sentprobe.generator.sentences.sentence_plan import plan_sentence
 from sentprobe.generator.spaces.constraints import Choices, Constraints, choose_words
