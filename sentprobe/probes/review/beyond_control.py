@@ -75,7 +75,13 @@ def describe_chance_test(test: ChanceTest) -> str:
     condition, _, shared = identify_control(test.draws[0], test.condition)
     name = ", ".join(filter(None, (CONTROL_NAMES[condition], shared)))
     figure = test.figure
-    return f"{name}: {100 * figure.accuracy:.1f}, chance {100 * figure.chance:.1f}; p {format_equation(test.p)}"
+    return f"{name}: {100 * figure.accuracy:.1f}, chance {100 * figure.chance:.1f}; {describe_chance_p(test)}"
+
+
+def describe_chance_p(test: ChanceTest) -> str:
+    """Describe the p-value of a figure against chance, with its test and correction."""
+    name = "t-test over draws" if test.figure.test else "binomial test"
+    return f"p {format_equation(test.p)} ({name}, Holm)"
 
 
 def describe_against_control(comparison: Comparison) -> str:

@@ -65,7 +65,10 @@ def _summarize_figures(table: Results, style: CellStyle) -> Iterator[str]:
         f"{_format_values(shares)}{' (by task)' if len(set(shares.values())) > 1 else ''}."
     )
     if find_marked_cells(table):
-        yield "Bold or *: higher than the control, and significantly higher than every other encoder."
+        yield (
+            "Bold or *: higher than its control (the bag of words, or chance), and significantly higher than every "
+            "other encoder."
+        )
     if style.published:
         yield "Rows from papers come from other data and encoders."
 
