@@ -41,7 +41,7 @@ HELD_OUT = ("0.3", "transitive-rc")
 """Held out of the triplets: 30% of the words, and transitive verbs with a relative clause."""
 TEST_OPTIONS = ("-v", "english", "--held-out", "0.3")
 """Test options: all structures, with held-out words."""
-VARIANT_OPTIONS = ("--variants", "0")
+DISTRACTOR_OPTIONS = ("--distractors", "0")
 PROBE_OPTIONS = ("--train", "1000", "--test", "400", "--no-controls", "--set", "enough=0.01")
 NATURAL_OPTIONS = ("--train", "1000", "--validation", "200", "--test", "500")
 SMALL_CORPUS_OPTIONS = ("--sequences", "5", "--frequency-band", "1-5000", "--no-audit")
@@ -99,8 +99,8 @@ def measure_model(folder: Path, name: str, path: str, tasks: Path) -> None:
     """Measure a model on distances, probes and the natural tasks in *tasks*."""
     encoder, out = ("-e", f"st:{path}?name={name}"), ("-o", str(folder / f"results-{name}"))
     contrast_options = [word for contrast in CONTRASTS if contrast != "role" for word in ("-c", contrast)]
-    run_command("probe", "geometry", *encoder, "-c", "role", "-n", "400", *TEST_OPTIONS, *VARIANT_OPTIONS, *out)
-    run_command("probe", "geometry", *encoder, *contrast_options, "-n", "100", *TEST_OPTIONS, *VARIANT_OPTIONS, *out)
+    run_command("probe", "geometry", *encoder, "-c", "role", "-n", "400", *TEST_OPTIONS, *DISTRACTOR_OPTIONS, *out)
+    run_command("probe", "geometry", *encoder, *contrast_options, "-n", "100", *TEST_OPTIONS, *DISTRACTOR_OPTIONS, *out)
     run_command("probe", "run", "compeval", *encoder, *TEST_OPTIONS, *PROBE_OPTIONS, *out)
     run_command("probe", "run", str(tasks), *encoder, "--no-controls", *out)
 

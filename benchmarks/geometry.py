@@ -36,7 +36,7 @@ TRIPLETS = 10_000
 TRAINING = (20_000, 200_000)
 WIDTHS = (256, 300, 384, 512, 768)
 VOCABULARIES = ("compeval", "english")
-VARIANTS = ("5", "0")
+DISTRACTORS = ("5", "0")
 
 
 def sample_triplets(contrast: str, vocabulary: str) -> TripletSet:
@@ -91,24 +91,24 @@ def measure_training_data(columns: str, count: str) -> Measurement:
     return measure(work)
 
 
-def sample_materials(contrasts: str, variants: str) -> list[SampledTriplets]:
-    """Sample the triplets of the first *contrasts* contrasts, with *variants* variants."""
+def sample_materials(contrasts: str, distractors: str) -> list[SampledTriplets]:
+    """Sample the triplets of the first *contrasts* contrasts, with *distractors* distractors."""
     names = [*CONTRASTS, *CONTRASTS][: int(contrasts)]
     return [
-        SampledTriplets(TripletSpace(english(), name), TripletSampling(variants=int(variants), seed=seed))
+        SampledTriplets(TripletSpace(english(), name), TripletSampling(distractors=int(distractors), seed=seed))
         for seed, name in enumerate(names)
     ]
 
 
-def measure_sampling(contrasts: str, variants: str) -> Measurement:
+def measure_sampling(contrasts: str, distractors: str) -> Measurement:
     """Measure the sampling of triplets, which all encoders share."""
     english()
-    return measure(lambda: len(sample_materials(contrasts, variants)))
+    return measure(lambda: len(sample_materials(contrasts, distractors)))
 
 
-def measure_geometry(contrasts: str, variants: str) -> Measurement:
+def measure_geometry(contrasts: str, distractors: str) -> Measurement:
     """Measure five encoders with ready vectors on the first *contrasts* contrasts."""
-    materials = sample_materials(contrasts, variants)
+    materials = sample_materials(contrasts, distractors)
     encoders = [make_encoder(f"bow?dim={width}") for width in WIDTHS]
     vectors = [np.random.default_rng(width).normal(size=(4000, width)) for width in WIDTHS]
     ready = [matrix.astype(np.float32) for matrix in vectors]
@@ -160,7 +160,7 @@ def build_report(repeat: int) -> str:
         for style in ("jsonl", "parquet")
     ]
     geometry_rows = [
-        [name, *(measure_case(name, "12", variants, repeat=repeat) for variants in VARIANTS)]
+        [name, *(measure_case(name, "12", distractors, repeat=repeat) for distractors in DISTRACTORS)]
         for name in ("draw", "measure")
     ]
     training_rows = [
@@ -179,7 +179,7 @@ def build_report(repeat: int) -> str:
             "Geometry": (
                 "CPU seconds for twelve contrasts of 400 triplets: drawing, and measuring five "
                 f"encoders with ready vectors (widths {widths}; goal: 5).\n\n"
-                + format_table(("step", *(f"{number} variants" for number in VARIANTS)), geometry_rows)
+                + format_table(("step", *(f"{number} distractors" for number in DISTRACTORS)), geometry_rows)
             ),
         }
     )

@@ -50,9 +50,9 @@ class ReadingOptions:
         INPUT,
     ] = None
     text_column: Annotated[str, opt.declare_option(READING, help="Text column of JSONL and Parquet.")] = "text"
-    holds: Annotated[str, opt.declare_option(READING, help="Content of the text column: text, sentence or tokens.")] = (
-        "text"
-    )
+    holds: Annotated[
+        str, opt.declare_option(READING, help="What the text column holds: a text, a sentence, or its tokens.")
+    ] = "text"
     max_tokens: Annotated[int, opt.declare_option(READING, min=1, help="Skip longer sentences.")] = MAX_TOKENS
 
 

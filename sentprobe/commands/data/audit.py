@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sentprobe import names
 from sentprobe.commands.shared.options import (
+    DATASET_FORMATS,
     build_format_option,
     build_jobs_option,
     build_out_option,
@@ -55,8 +57,8 @@ def audit(
         typer.Option(
             "--expect",
             metavar="CUE",
-            help="Accept this cue: probe, length, bag-of-words, n-grams, position, template or "
-            "sentence; repeatable. Exit with 1 if another cue leaks.",
+            help="Accept this cue: probe (probe words), length, bag-of-words, n-grams, position, template or sentence "
+            "(without the probe words); repeatable. Exit with 1 if another cue leaks.",
         ),
     ] = None,
     read_as: Annotated[
@@ -64,14 +66,14 @@ def audit(
         typer.Option(
             "--read-as",
             metavar="FORMAT",
-            help="Format of the datasets: directory, jsonl, senteval, published, csv, splits. Default: detected.",
+            help=f"Format of the datasets: {names.enumerate_names(DATASET_FORMATS[:-1])}. Default: detected.",
         ),
     ] = None,
     seed: Annotated[int, build_seed_option("the classifiers")] = 0,
     lexicon: Annotated[
         Path | None, typer.Option(help="Your own lexicon file, with the forms of the probe words."), INPUT
     ] = None,
-    jobs: Annotated[int | None, build_jobs_option("Default: one for small datasets, at most one per core.")] = None,
+    jobs: Annotated[int | None, build_jobs_option("Default: 1 for small datasets, else up to one per core.")] = None,
 ) -> None:
     """Measure what surface cues alone achieve on datasets, and report cues that leak the answer."""
     from sentprobe.probes import formats

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sentprobe import names
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.completion import complete_suite
 from sentprobe.commands.shared.given_options import list_given_options, reject_unused_options
@@ -46,7 +45,7 @@ def build(
     ] = None,
     task: opt.TaskOption = None,
     seed: Annotated[int, opt.build_seed_option("the datasets")] = 0,
-    format_: Annotated[str, opt.build_format_option(names.DATASET_FORMATS)] = "directory",
+    format_: Annotated[str, opt.build_format_option(opt.DATASET_FORMATS)] = "directory",
     licence: Annotated[
         str | None, typer.Option("--license", help="With --format hub: the licence in the README.")
     ] = None,

@@ -58,7 +58,9 @@ def show(context: typer.Context) -> None:
 def clear_command(
     encoder: Annotated[
         str | None,
-        typer.Option("--encoder", "-e", help="Only this encoder: its name, or 8 characters of its fingerprint."),
+        typer.Option(
+            "--encoder", "-e", help="Only this encoder: its name, or at least 8 first characters of its fingerprint."
+        ),
     ] = None,
     older_than: Annotated[
         float | None, typer.Option(metavar="DAYS", help="Only vectors that were not used for DAYS days.")

@@ -35,7 +35,11 @@ def embed(
     ],
     out: Annotated[Path, build_out_option("File for the vectors: .npz, .safetensors, ..."), OUTPUT_FILE],
     format_: Annotated[
-        str | None, typer.Option("--format", help="npz, npy, safetensors, parquet, lookup. Default: by the suffix.")
+        str | None,
+        typer.Option(
+            "--format",
+            help="npz, npy, safetensors, parquet, lookup (text lines: id, sentence, numbers). Default: by the suffix.",
+        ),
     ] = None,
     seed: Annotated[int, build_seed_option("data and encoder")] = 0,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Do not read or write the cache.")] = False,

@@ -52,7 +52,7 @@ def list_encoders() -> tuple[ListedEncoder, ...]:
 
 
 def encoders(format_: Annotated[str, typer.Option("--format", help="text or json.")] = "text") -> None:
-    """List the kinds of encoder, with an example and the extra that each needs."""
+    """List the kinds of encoder, each with an example and the pip extra that it needs."""
     if format_ not in FORMATS:
         raise UsageError(f"unknown format {format_!r}{suggest(format_, FORMATS)}; known: {', '.join(FORMATS)}")
     listed = list_encoders()

@@ -49,7 +49,7 @@ def sentences(
     items: opt.ItemOptions,
     natural: opt.NaturalOptions,
 ) -> None:
-    """Write the sentences that a run needs to a file, to encode them elsewhere.
+    """Write to a file the sentences that a run needs, to encode them elsewhere.
 
     Each distinct sentence is written once, in a fixed order. The same options as in probe run give the same sentences.
     probe run -e file:VECTORS reads the vectors.

@@ -38,7 +38,7 @@ def generate(
             opt.WHAT,
             "--exclude",
             metavar="FILE",
-            help="Exclude the sentences of this file: a file of gen, or a sentence on each line; repeatable.",
+            help="Exclude the sentences in this file: output of gen, or one sentence per line; repeatable.",
         ),
         INPUT,
     ] = None,

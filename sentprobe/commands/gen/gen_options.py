@@ -59,5 +59,9 @@ class WordOptions:
     adverbs: Annotated[str, declare_option(VARY, help="Number of adverbs before a verb: 2, or 0-2.")] = "0"
     allow: Annotated[
         list[Flag] | None,
-        declare_option(VARY, help="stative (in the progressive), or syncretic (verbs like hit: one form)."),
+        declare_option(
+            VARY,
+            help="stative: stative verbs in the progressive; syncretic: verbs with one form for present and past "
+            "(hit).",
+        ),
     ] = None

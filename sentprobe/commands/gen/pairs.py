@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sentprobe import names
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.completion import build_completer, complete_contrast, complete_template
 from sentprobe.disk.files import make_parent_folder
@@ -36,7 +35,7 @@ def pairs(
         typer.Option(
             "--contrast",
             "-c",
-            help=f"Property in which a negative differs: {names.enumerate_names(names.CONTRASTS)}.",
+            help=f"Property in which a negative differs: {opt.CONTRASTS}.",
             autocompletion=complete_contrast,
         ),
     ],
@@ -74,7 +73,8 @@ def pairs(
     """Write triplets: an anchor, a positive with the same meaning, and negatives.
 
     The positive differs from the anchor in form, not in meaning. Each negative differs from the anchor in one property
-    of meaning. The negative has the form of the positive, the hard_negative that of the anchor. All are annotated.
+    of meaning. The negative has the form of the positive; the hard_negative has the form of the anchor. All sentences
+    are annotated.
 
     The format blimp has the positive as sentence_good and the negative as sentence_bad; both are grammatical.
     """

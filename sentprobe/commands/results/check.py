@@ -32,7 +32,7 @@ def check(
         print_text(text, end="")
     else:
         print_or_write(text, out)
-    raise typer.Exit(1 if reviewed.grave else 0)
+    raise typer.Exit(1 if reviewed.has_severe_finding else 0)
 
 
 FORMATS = (TableFormat.TEXT, TableFormat.MARKDOWN, TableFormat.JSON)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sentprobe import names
 from sentprobe.commands.shared import completion
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.given_options import list_given_options
@@ -42,8 +41,8 @@ def geometry(
         list[str] | None,
         typer.Argument(
             metavar="compeval|PATH...",
-            help="Files of gen pairs, or compeval or datasets (test sentences of SemRole, Order and Negation; probe "
-            "results for them in --out are shown beside). Without any, triplets are drawn.",
+            help="Triplet files from gen pairs; or compeval, or datasets: test sentences of SemRole, Order and "
+            "Negation, beside probe results in --out. Default: random triplets.",
             autocompletion=completion.complete_suite,
         ),
         INPUT,
@@ -54,15 +53,18 @@ def geometry(
         typer.Option(
             "--contrast",
             "-c",
-            help=f"{names.enumerate_names(names.CONTRASTS)}; repeatable. Default: all.",
+            help=f"{opt.CONTRASTS}; repeatable. Default: all.",
             autocompletion=completion.complete_contrast,
         ),
     ] = None,
     task: opt.TaskOption = None,
     out: opt.ResultsOption = None,
     n: Annotated[int, typer.Option("--n", "-n", help="Triplets per contrast.")] = 400,
-    variants: Annotated[
-        int, typer.Option("--variants", help="Rank the positive among N changed anchors (other meanings), 0 to 8.")
+    distractors: Annotated[
+        int,
+        typer.Option(
+            "--distractors", help="Rank the positive among N sentences that differ from the anchor in meaning, 0 to 8."
+        ),
     ] = 5,
     seed: Annotated[int, opt.build_seed_option("triplets and encoders")] = 0,
     nearness: Annotated[
@@ -70,7 +72,11 @@ def geometry(
     ] = "cosine",
     by: Annotated[
         str | None,
-        typer.Option("--by", help="Split cosine accuracy by structure, place (clause), distance (words) or voice."),
+        typer.Option(
+            "--by",
+            help="Split cosine accuracy by structure, place (the changed clause or noun), distance (tokens from verb to "
+            "participant) or voice.",
+        ),
     ] = None,
     intervals: opt.IntervalsOption = False,
     format_: opt.TableFormatOption = "text",
@@ -89,7 +95,7 @@ def geometry(
     property. An encoder is right if the positive is nearer to the anchor than the negative. gen pairs writes triplets.
     """
     from sentprobe.commands.runs import geometry_input as inputs
-    from sentprobe.generator.pairs.event_variants import check_variants
+    from sentprobe.generator.pairs.distractors import check_distractors
     from sentprobe.probes.encoders import USUAL_ENCODERS, parse_encoders
     from sentprobe.probes.encoders.cache.vector_cache import Cache
     from sentprobe.probes.encoders.resolve import bind_to_sentence_order
@@ -123,12 +129,12 @@ def geometry(
         vocabulary=vocabulary,
         templates=tuple(source.template or ("all",)),
         n=n,
-        variants=variants,
+        distractors=distractors,
         seed=seed,
         words=digest_words(side.restrict_lexicon(words, vocabulary) if side else words, vocabulary),
         held_out=side.values if side else (),
     )
-    check_variants(variants)
+    check_distractors(distractors)
     targets = inputs.parse_sentence_targets(other_words, task or (), source, seed=seed) if other_words else None
     file_materials = inputs.read_triplet_materials(files, seed=seed)
     spaces = [] if sentences else build_spaces(words, contrast or (), drawing)

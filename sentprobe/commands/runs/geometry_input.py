@@ -22,7 +22,7 @@ MIRROR_TASKS = ("Order", "SemRole", "Negation")
 """The tasks of compeval whose test items are mirror pairs."""
 
 TRIPLET_OPTIONS = {
-    "contrast": "--contrast", "n": "--n", "variants": "--variants", "template": "--template",
+    "contrast": "--contrast", "n": "--n", "distractors": "--distractors", "template": "--template",
 }  # fmt: skip
 """The options that select drawn (sampled) triplets, by parameter name."""
 

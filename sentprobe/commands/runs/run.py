@@ -40,7 +40,7 @@ def run(
         list[str],
         typer.Argument(
             metavar="SUITE|PATH...",
-            help="compeval, natural TABLE (analyze), or datasets.",
+            help="compeval, natural TABLE (from probe analyze), or datasets.",
             autocompletion=completion.complete_suite,
         ),
         INPUT,
@@ -57,9 +57,7 @@ def run(
     ] = False,
     seed: Annotated[int, opt.build_seed_option("data, encoders and probes")] = 0,
     seeds: Annotated[int, typer.Option(help="Number of probe seeds, counted from --seed.")] = 1,
-    draws: Annotated[
-        int, typer.Option(help="Repeat with N independent draws of data, random encoders and probes.")
-    ] = 1,
+    draws: Annotated[int, typer.Option(help="Draw data, weights and probes N times.")] = 1,
     intervals: opt.IntervalsOption = False,
     sources: opt.SourcesOption = False,
     controls: Annotated[bool, typer.Option("--controls/--no-controls", help="Also train controls.")] = True,

@@ -73,7 +73,9 @@ def train(
         str,
         typer.Option(
             "--objective",
-            help=f"{names.enumerate_names(names.OBJECTIVES)}.",
+            help=f"{names.enumerate_names(names.OBJECTIVES)}.".replace(
+                "meaning", "meaning (predict the event notation)"
+            ),
             autocompletion=completion.complete_objective,
         ),
     ],

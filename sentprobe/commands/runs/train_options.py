@@ -74,10 +74,7 @@ class EncoderChoices:
     vectors: Annotated[
         str | None,
         declare_option(
-            ENCODER,
-            "--vectors",
-            metavar="FILE|skip-gram",
-            help="Initial word vectors: from a file, or trained by skip-gram.",
+            ENCODER, "--vectors", metavar="FILE|skip-gram", help="Initial word vectors; skip-gram trains them."
         ),
     ] = None
     frozen: Annotated[
@@ -150,7 +147,7 @@ class ProbingChoices:
             PROBING,
             "--contrast",
             "-c",
-            help="Measure this geometry contrast, too.",
+            help="Also measure this contrast by probe geometry.",
             autocompletion=completion.complete_contrast,
         ),
     ] = None

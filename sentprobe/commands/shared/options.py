@@ -94,7 +94,7 @@ NotesOption = Annotated[bool, typer.Option("--notes", help="Print all notes belo
 
 IntervalsOption = Annotated[bool, typer.Option("--intervals", help="Show 95% intervals.")]
 
-SourcesOption = Annotated[bool, typer.Option("--sources", help="Split ± into variation between and within --draws.")]
+SourcesOption = Annotated[bool, typer.Option("--sources", help="Show variation between and within draws, not one ±.")]
 
 PublishedOption = Annotated[bool, typer.Option("--published", help="Add the published results of these tasks.")]
 
@@ -163,7 +163,17 @@ TaskOption = Annotated[
 
 LexiconOption = Annotated[Path | None, declare_option(WHAT, "--lexicon", help="Your own lexicon file."), INPUT]
 
-VOCABULARIES = "english, compeval, published, or your own."
+CONTRASTS = names.enumerate_names(names.CONTRASTS).replace(
+    "negation, polarity", "negation (of the other verb), polarity (negated or not)"
+)
+"""The list of contrasts in the help."""
+
+_REMARKS = {"published": "published (Ettinger et al. 2018)", "splits": "splits (a file per split)"}
+
+DATASET_FORMATS = [_REMARKS.get(name, name) for name in names.DATASET_FORMATS]
+"""The formats of datasets, with remarks for the help; the last can only be written."""
+
+VOCABULARIES = "english, compeval, published (Ettinger et al.), or yours."
 
 VocabularyOption = Annotated[
     str | None,
@@ -176,7 +186,7 @@ CompevalVocabularyOption = Annotated[
         WHAT,
         "--vocabulary",
         "-v",
-        help=f"{VOCABULARIES} Default: compeval, or your lexicon's only vocabulary.",
+        help=f"{VOCABULARIES} Default: compeval, or your lexicon's only one.",
         autocompletion=completion.complete_vocabulary,
     ),
 ]
@@ -187,7 +197,7 @@ HeldOutOption = Annotated[
     declare_option(
         HELD_OUT,
         "--held-out",
-        help="Use only the words or the structure that gen pairs --hold-out with this value leaves out.",
+        help="Use only the part that gen pairs --hold-out VALUE excludes (words or a structure).",
         autocompletion=completion.complete_template,
     ),
 ]
@@ -249,7 +259,7 @@ class CompevalOptions:
             HELD_OUT,
             "--hold-out-structure",
             metavar="NAME",
-            help="Hold out a structure: absent from training, present in half of the test items: "
+            help="Exclude a structure from training; half of the test items have it. One of: "
             f"{names.enumerate_names(names.STRUCTURES)}.",
             autocompletion=completion.complete_structure,
         ),
@@ -267,7 +277,7 @@ class ItemOptions:
         declare_option(
             WHAT,
             "--sampling",
-            help="mirror (balanced, in opposite pairs), or paper (as published; natural: adi tasks).",
+            help="mirror (balanced mirror pairs), or paper (the authors' procedure; natural: adi tasks).",
             autocompletion=completion.complete_sampling,
         ),
     ] = "mirror"
@@ -314,7 +324,7 @@ class NaturalOptions:
         declare_option(
             NATURAL_TEXT,
             "--odd-band",
-            help="Frequency range of the words of SOMO. Default: 40-400, lower in a small corpus.",
+            help="Frequency range of the exchanged words of SOMO. Default: 40-400, lower in a small corpus.",
         ),
     ] = None
     words: Annotated[

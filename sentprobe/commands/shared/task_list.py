@@ -9,7 +9,9 @@ from sentprobe.commands.shared.options import CLASSIFIER, HELD_OUT, MACHINE, MET
 
 def list_tasks_for_help() -> str:
     """Return the names of all tasks and task groups, a paragraph for each suite."""
-    natural = f"{', '.join(names.NATURAL_TASKS)}; task groups: {', '.join(names.TASK_GROUPS)}"
+    natural_tasks = ", ".join(name for name in names.NATURAL_TASKS if "-" not in name)
+    groups = f"{', '.join(names.TASK_GROUPS)} (adi tasks with -permuted, -random)"
+    natural = f"{natural_tasks}; task groups: {groups}"
     return f"Tasks of compeval: {', '.join(names.COMPEVAL_TASKS)}.\n\nTasks of natural: {natural}. See probe tasks."
 
 

@@ -152,7 +152,7 @@ def list_negations(plan: SentencePlan) -> tuple[Negation, ...]:
 
 
 def render_tree(brackets: list[tuple[str, str]], tokens: tuple[Token, ...]) -> str:
-    """Return the tree in Penn brackets, from the brackets around each token."""
+    """Return the tree in Penn Treebank notation; *brackets* holds the text before and after each token."""
     return " ".join(
         f"{before}({token.xpos} {token.form}){after}" for (before, after), token in zip(brackets, tokens, strict=True)
     )

@@ -225,7 +225,7 @@ def _build_matrices(parts: Sequence[TrialItems]) -> list[Any]:
 
 
 def _build_matrix(part: TrialItems, column_numbers: Mapping[str, int]) -> Any:
-    """Return the features as a matrix, (n, features), without those that have no column."""
+    """Return the feature matrix, (n, columns); features that are not in *column_numbers* are dropped."""
     from scipy.sparse import csr_matrix
 
     numbers = map(column_numbers.get, chain.from_iterable(part.features), repeat(-1))

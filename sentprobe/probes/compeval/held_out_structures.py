@@ -68,5 +68,5 @@ def list_test_parts(held_out: Structure | None) -> tuple[Part, ...]:
 
 
 def get_trained_part(held_out: Structure | None) -> Part:
-    """Return the part without the held-out structure, as in all splits but test."""
+    """Return the part for every split but test: the sentences without the held-out structure, or all sentences."""
     return ALL_SENTENCES if held_out is None else Part(name=TRAINED, lacking=held_out.events)

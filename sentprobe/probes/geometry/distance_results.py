@@ -17,7 +17,7 @@ from sentprobe.probes.geometry.triplet_sentences import TripletSampling
 from sentprobe.probes.statistics import Floats, Interval
 from sentprobe.values import check_record, parse_json
 
-GEOMETRY_FORMAT = "sentprobe-geometry 2"
+GEOMETRY_FORMAT = "sentprobe-geometry 3"
 
 FOLDER = "geometry"
 
@@ -26,9 +26,9 @@ ALL_TRIPLETS = ""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """Rank of the positive among variants: its mean from 1, and the share of first ranks."""
+    """Rank of the positive among distractors: its mean from 1, and the share of first ranks."""
 
-    variants: int
+    distractors: int
     mean: float
     first: float
     first_interval: Interval

@@ -151,7 +151,7 @@ def _compute_scores(material: TripletSentences, raw: ms.Sides, whitened: ms.Side
 
 
 def _score_groups(
-    material: TripletSentences, answers: ms.TripletAnswers, kind: ms.NegativeKind, nearness: ms.Nearness
+    material: TripletSentences, answers: ms.TripletScores, kind: ms.NegativeKind, nearness: ms.Nearness
 ) -> Iterator[rs.GeometryScore]:
     all_triplets = np.ones(answers.scores.shape[1], dtype=np.bool_)
     groups = [(rs.ALL_TRIPLETS, rs.ALL_TRIPLETS, all_triplets)]
@@ -165,12 +165,12 @@ def _score_groups(
 
 
 def _compute_ranking(material: TripletSentences, raw: ms.Sides) -> rs.Ranking | None:
-    variants = len(raw) - len(SIDES)
-    if not variants:
+    distractors = len(raw) - len(SIDES)
+    if not distractors:
         return None
     ranks, first = ms.rank_positives(raw)
     return rs.Ranking(
-        variants=variants,
+        distractors=distractors,
         mean=float(ranks.mean()),
         first=float(first.mean()),
         first_interval=accuracy_interval(first, material.units.tolist()),

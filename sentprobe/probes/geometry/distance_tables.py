@@ -167,7 +167,7 @@ def _format_mean_rank(draws: CellDraws) -> str:
     rankings = [draw.ranking for draw in draws if draw.ranking is not None]
     if not rankings:
         return NO_VALUE
-    return f"{mean(ranking.mean for ranking in rankings):.2f} of {rankings[0].variants + 1}"
+    return f"{mean(ranking.mean for ranking in rankings):.2f} of {rankings[0].distractors + 1}"
 
 
 def _format_first_share(draws: CellDraws) -> str:

@@ -39,8 +39,8 @@ ROUNDING_TOLERANCE = 1e-5
 class Sides:
     """Vectors of a set of triplets, and their nearness, with cached dot products.
 
-    The sides are anchors, positives, negatives in the positive's form and in the anchor's, and optionally variants, (n,
-    dim) each.
+    The sides are anchors, positives, negatives in the positive's form and in the anchor's, and optionally
+    distractors, (n, dim) each.
     """
 
     def __init__(self, *sides: Vectors) -> None:
@@ -130,8 +130,8 @@ class TripletMeasures:
 
 
 @dataclass(frozen=True, slots=True)
-class TripletAnswers:
-    """Scores and margins of each triplet and its mirror, (2, n) float64."""
+class TripletScores:
+    """Scores, margins and ties, (2, n): row 0 the triplets, row 1 their mirrors, with the meanings exchanged."""
 
     scores: Floats
     margins: Floats
@@ -153,7 +153,7 @@ class TripletAnswers:
         )
 
 
-def score_triplets(sides: Sides, raw: Sides, kind: NegativeKind, nearness: Nearness) -> TripletAnswers:
+def score_triplets(sides: Sides, raw: Sides, kind: NegativeKind, nearness: Nearness) -> TripletScores:
     """Return the scores and margins of each triplet and its mirror; ties are found in *raw*, the unwhitened vectors.
 
     Whitening amplifies rounding errors, so ties are detected before it.
@@ -165,18 +165,18 @@ def score_triplets(sides: Sides, raw: Sides, kind: NegativeKind, nearness: Nearn
         ]
     )
     is_tied = np.array([raw.find_same(nearer, farther) for _, nearer, farther in DIRECTIONS[kind]])
-    return TripletAnswers(score_margins(margins, is_tied), np.where(is_tied, 0.0, margins), is_tied)
+    return TripletScores(score_margins(margins, is_tied), np.where(is_tied, 0.0, margins), is_tied)
 
 
 def rank_positives(sides: Sides) -> tuple[Floats, Floats]:
-    """Return the rank of each positive among the variants, from 1, and its probability to be first.
+    """Return the rank of each positive among the distractors, from 1, and its probability to be first.
 
     Ranks are by cosine. A tie counts half a rank; tied nearest sides are first with equal probability.
     """
     positive_nearness = sides.compute_nearness(ANCHOR, POSITIVE, Nearness.COSINE)
-    variants = range(HARD + 1, len(sides))
-    margins = (positive_nearness - sides.compute_nearness(ANCHOR, side, Nearness.COSINE) for side in variants)
-    ties = (sides.find_same(POSITIVE, side) for side in variants)
+    distractors = range(HARD + 1, len(sides))
+    margins = (positive_nearness - sides.compute_nearness(ANCHOR, side, Nearness.COSINE) for side in distractors)
+    ties = (sides.find_same(POSITIVE, side) for side in distractors)
     scores = np.array([*map(score_margins, margins, ties)])
     tie_counts, is_beaten = (scores == 0.5).sum(axis=0), (scores == 0).any(axis=0)
     return 1 + (1 - scores).sum(axis=0), np.where(is_beaten, 0.0, 1 / (1 + tie_counts))

@@ -65,7 +65,7 @@ def build_mirror_material(data: ProbeDataset, lexicon: Lexicon, drawing: Triplet
     texts = [[realize(event, lexicon).text for event in side] for side in sides]
     return TripletSentences(
         data.name,
-        replace(drawing, n=len(triplets), variants=0),
+        replace(drawing, n=len(triplets), distractors=0),
         columns=[texts[i] for i in (0, 2, 3, 1)],
         units=_number_units(triplets),
         groups={

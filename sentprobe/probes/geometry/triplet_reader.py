@@ -89,7 +89,7 @@ def read_triplets(path: Path, *, seed: int = 0) -> TripletSentences:
     units = [numbers.setdefault(triplet.content, len(numbers)) for triplet in triplets]
     return TripletSentences(
         find_contrast(contrasts[0]).name,
-        TripletSampling(vocabulary="", templates=(), n=len(triplets), variants=0, seed=seed),
+        TripletSampling(vocabulary="", templates=(), n=len(triplets), distractors=0, seed=seed),
         columns=list(zip(*(triplet.sides for triplet in triplets), strict=True)),
         units=np.array(units, np.int64),
         groups={},

@@ -1,4 +1,4 @@
-"""Sentences for geometry: the triplets of one contrast, and variants."""
+"""Sentences for geometry: the triplets of one contrast, with distractors."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from sentprobe.generator.events.event import Event
 from sentprobe.generator.pairs import triplets as tr
+from sentprobe.generator.pairs.distractors import render_distractors
 from sentprobe.generator.pairs.drafts import MAIN
-from sentprobe.generator.pairs.event_variants import render_variants
 from sentprobe.generator.pairs.triplet_files import format_place
 from sentprobe.generator.sentences.sentence_plan import plan_sentence
 from sentprobe.generator.spaces.constraints import Choices, Constraints, choose_words
@@ -32,10 +32,10 @@ class TripletSampling:
     vocabulary: str = "compeval"
     templates: tuple[str, ...] = ("all",)
     n: int = 400
-    variants: int = 5
+    distractors: int = 5
     seed: int = 0
     words: str = ""
-    """Digest of the words; empty if unknown."""
+    """Digest of the vocabulary's words; empty if unknown."""
     held_out: tuple[str, ...] = ()
     """Share of words, and structures, held out of training data: triplets have only held-out ones. Empty: no limit."""
 
@@ -51,7 +51,7 @@ GroupNames: TypeAlias = dict[str, list[str]]
 class TripletSentences:
     """Triplets with everything that is measured besides vectors.
 
-    The columns are the four sides, then the variants: row i of each belongs to triplet i. *units* has the unit of each
+    The columns are the four sides, then the distractors; row i of each is triplet i. *units* has the unit of each
     triplet, *dataset* the fingerprint of the anchors' dataset, *items* the test items of the anchors: those of all
     triplets, then of all mirrors.
     """
@@ -97,7 +97,7 @@ class SampledTriplets(TripletSentences):
         super().__init__(
             space.contrast.name,
             drawing,
-            columns=[*map(triplets.render_texts, tr.SIDES), *render_variants(triplets, drawing.variants)],
+            columns=[*map(triplets.render_texts, tr.SIDES), *render_distractors(triplets, drawing.distractors)],
             units=triplets.assign_units(),
             groups=_name_groups(triplets),
         )

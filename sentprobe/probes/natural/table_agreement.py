@@ -24,9 +24,9 @@ class AgreementCounts:
     neither: int = 0
     """Neither has the label."""
     same: int = 0
-    """Both have it, with the same value."""
+    """Both label the sentence, equally."""
     different: int = 0
-    """Both have it, with different values."""
+    """Both label the sentence, differently."""
     only_a: int = 0
     only_b: int = 0
     chance: float | None = None

@@ -61,7 +61,7 @@ class Provenance:
 
     command: str
     versions: Mapping[str, str] = field(hash=False)
-    """Package to version."""
+    """The version of each package, by name."""
     device: str
 
 
@@ -254,7 +254,7 @@ class Result:
     preset: Preset = field(hash=False)
     command: str
     versions: Mapping[str, str] = field(hash=False)
-    """Package to version."""
+    """The version of each package, by name."""
     device: str = "cpu"
     layer: int | None = None
     """The layer of the model, if the encoder is one layer."""

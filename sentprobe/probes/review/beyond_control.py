@@ -14,12 +14,12 @@ from sentprobe.probes.suites import explain_expected_cue
 def find_bag_of_words_ties(table: Results) -> Iterator[ClaimFinding]:
     """Find the encoders that are not significantly better than the bag of words of their width.
 
-    The finding is grave, unless the task asks which words are in the sentence.
+    The finding is severe, unless the task asks which words are in the sentence.
     """
     for task, compared in _find_not_better(table, Condition.BAG_OF_WORDS):
         about_words = explain_expected_cue(task, Cue.BAG) == ABOUT_WORDS
         yield ClaimFinding(
-            severity=Severity.NOTE if about_words else Severity.GRAVE,
+            severity=Severity.NOTE if about_words else Severity.SEVERE,
             problem=f"A bag of random word vectors is {_describe_outcome(compared)}"
             + (", and the task asks which words there are." if about_words else "."),
             figures=tuple(describe_against_control(comparison) for comparison in compared),
@@ -45,7 +45,7 @@ def find_memorised_words(table: Results) -> Iterator[ClaimFinding]:
         )
     for task, compared in _find_not_better(table, Condition.NO_SENTENCE):
         yield ClaimFinding(
-            severity=Severity.GRAVE,
+            severity=Severity.SEVERE,
             problem=f"The probe words without any sentence are {_describe_outcome(compared)}: the "
             "figure may be memory of these words alone.",
             figures=tuple(map(describe_against_control, compared)),
@@ -75,7 +75,13 @@ def describe_chance_test(test: ChanceTest) -> str:
     condition, _, shared = identify_control(test.draws[0], test.condition)
     name = ", ".join(filter(None, (CONTROL_NAMES[condition], shared)))
     figure = test.figure
-    return f"{name}: {100 * figure.accuracy:.1f}, chance {100 * figure.chance:.1f}; p {format_equation(test.p)}"
+    return f"{name}: {100 * figure.accuracy:.1f}, chance {100 * figure.chance:.1f}; {describe_chance_p(test)}"
+
+
+def describe_chance_p(test: ChanceTest) -> str:
+    """Describe the p-value of a figure against chance, with its test and correction."""
+    name = "t-test over draws" if test.figure.test else "binomial test"
+    return f"p {format_equation(test.p)} ({name}, Holm)"
 
 
 def describe_against_control(comparison: Comparison) -> str:

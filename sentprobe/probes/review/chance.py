@@ -6,7 +6,7 @@ from sentprobe.probes.report.findings.control_verdicts import compute_effective_
 from sentprobe.probes.report.findings.paired_tests import LEVEL
 from sentprobe.probes.report.findings.table_findings import ChanceTest, find_table
 from sentprobe.probes.results.result import Condition, Result, Results
-from sentprobe.probes.review.beyond_control import format_equation
+from sentprobe.probes.review.beyond_control import describe_chance_p
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
 from sentprobe.probes.review.power import (
     SMALLEST_SHOWN,
@@ -35,7 +35,8 @@ def find_near_chance(table: Results) -> Iterator[ClaimFinding]:
             severity=Severity.WARNING,
             problem="Above chance, but not significantly.",
             figures=tuple(_describe_figure(test, level=level) for test in tests),
-            advice="Claim neither that the vectors encode it nor that they do not: use more test items (--test).",
+            advice="Claim neither that the vectors hold the property nor that they do not: use more test items "
+            "(--test).",
             task=task,
             encoder=", ".join(test.draws[0].encoder for test in tests),
         )
@@ -48,7 +49,7 @@ def _describe_figure(test: ChanceTest, *, level: float) -> str:
     )
     return (
         f"{first.encoder}: {100 * figure.accuracy:.1f}, chance {100 * figure.chance:.1f}; "
-        f"p {format_equation(test.p)}; {enough}"
+        f"{describe_chance_p(test)}; {enough}"
     )
 
 

@@ -46,14 +46,14 @@ CHECKS = (
 
 @dataclass(frozen=True, slots=True)
 class ClaimReview:
-    """The findings of all checks, the grave ones first."""
+    """The findings of all checks, the severe ones first."""
 
     findings: tuple[ClaimFinding, ...]
 
     @property
-    def grave(self) -> bool:
-        """Whether any finding is grave."""
-        return self.count(Severity.GRAVE) > 0
+    def has_severe_finding(self) -> bool:
+        """Whether any finding is severe."""
+        return self.count(Severity.SEVERE) > 0
 
     def count(self, severity: Severity) -> int:
         """Return the number of findings of a severity."""

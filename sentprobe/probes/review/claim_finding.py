@@ -8,7 +8,7 @@ from typing import Any
 class Severity(StrEnum):
     """The effect of a finding on a claim."""
 
-    GRAVE = "grave"
+    SEVERE = "severe"
     """Claims that rest on these figures are not supported."""
     WARNING = "warning"
     """The claim may be true, but these results do not show it."""

@@ -20,11 +20,11 @@ class UnconvergedProbes:
 
     @property
     def severity(self) -> Severity:
-        """Grave if no probe converged; for controls, by their purpose."""
+        """Severe if no probe converged; for controls, by their purpose."""
         if self.condition is not Condition.PROBE:
             at_chance = MUST_BE_AT_CHANCE[self.condition](self.first)
             return Severity.NOTE if at_chance else Severity.WARNING
-        return Severity.GRAVE if self.unconverged == self.trained else Severity.WARNING
+        return Severity.SEVERE if self.unconverged == self.trained else Severity.WARNING
 
     def __str__(self) -> str:
         name = ", ".join([self.first.encoder, *filter(None, [CONTROL_NAMES.get(self.condition)])])
@@ -33,7 +33,7 @@ class UnconvergedProbes:
 
 
 SEVERITY_TEXTS: Mapping[Severity, str] = {
-    Severity.GRAVE: "No probe had converged when max_epochs ended it: the figure shows the limit, not the vectors.",
+    Severity.SEVERE: "No probe had converged when max_epochs ended it: the figure shows the limit, not the vectors.",
     Severity.WARNING: "max_epochs ended probes before they had converged: more passes may raise "
     "these figures, and no comparison with them is fair.",
     Severity.NOTE: "max_epochs ended probes of controls before they had converged: at chance they prove less.",

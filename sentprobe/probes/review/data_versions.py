@@ -76,7 +76,7 @@ def _find_differences(
     names = [{record.encoder for record in table} for table in tables]
     all_complete = all(table_names == names[0] for table_names in names)
     yield ClaimFinding(
-        severity=Severity.NOTE if all_complete else Severity.GRAVE,
+        severity=Severity.NOTE if all_complete else Severity.SEVERE,
         problem=f"There are figures on different {subject}, "
         + (
             "in separate tables, each with all encoders."

@@ -24,7 +24,7 @@ def _describe_failure(run: control_verdicts.ControlRun, count: int) -> ClaimFind
         reason = "something besides the sentence, or besides the question, gives the answer away"
     is_encoder_control = run.condition is Condition.RANDOM_PROBES
     return ClaimFinding(
-        severity=Severity.GRAVE if above else Severity.WARNING,
+        severity=Severity.SEVERE if above else Severity.WARNING,
         problem=f"The control with {control_verdicts.CONTROL_NAMES[run.condition]} cannot know the answer, and is "
         f"{run.verdict}: {reason}.",
         figures=(f"{run}, corrected for {count} controls, {control_verdicts.CONFIDENCE:.0%}",),
@@ -41,7 +41,7 @@ def _find_missing(table: Results) -> Iterator[ClaimFinding]:
     for task in dict.fromkeys(result.task for result in unchecked):
         names = dict.fromkeys(result.encoder for result in unchecked if result.task == task)
         yield ClaimFinding(
-            severity=Severity.GRAVE,
+            severity=Severity.SEVERE,
             problem="There are no controls: a probe that cannot know the answer might be as accurate.",
             advice="Run the same command again without --no-controls: it trains only the controls.",
             task=task,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from sentprobe.errors import format_count
 from sentprobe.probes.report.findings.comparisons import Comparison
 from sentprobe.probes.report.findings.paired_tests import LEVEL, DrawComparison
 from sentprobe.probes.report.findings.table_findings import find_table
@@ -36,12 +37,12 @@ def _build_finding(ties: Sequence[Comparison], task_comparisons: Sequence[Compar
     return ClaimFinding(
         severity=Severity.WARNING,
         problem=f"{best.encoder} has the best figure, but is not significantly better than all others: "
-        f"{_describe_significance(significant, len(task_comparisons))} significant (p < {LEVEL:g}, corrected for "
-        f"{count} in the table).",
+        f"{_describe_significance(significant, len(task_comparisons))} significant at {LEVEL:g} (corrected for "
+        f"the table's {format_count(count, 'comparison')}).",
         figures=tuple(_describe_figure(tie, level=LEVEL / count) for tie in ties),
-        advice="Say that the difference is not significant, which does not mean that they are equal. With such numbers "
-        f"a difference of that size would be found {power.TARGET_POWER:.0%} of the time; do not stop as soon as it is "
-        "significant.",
+        advice="Say that the difference is not significant, which does not mean that they are equal. That many items "
+        f"or draws find a difference of this size in {power.TARGET_POWER:.0%} of runs. Fix the number before the run; "
+        "do not add items or draws until a test is significant.",
         task=best.task,
         encoder=best.encoder,
     )
@@ -76,5 +77,5 @@ def _describe_needed_items(tie: Comparison, *, level: float) -> str:
     better, worse = tie.paired.wins / units, tie.paired.losses / units
     needed = power.compute_units_needed(better, worse, level=level) if better > worse else None
     if needed is None:
-        return "no number of test items would tell them apart if all were like these"
+        return "no number of test items like these would show it"
     return power.describe_items_needed(needed * total / units, total)

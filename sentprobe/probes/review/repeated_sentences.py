@@ -15,7 +15,7 @@ def find_repeated_sentences(table: Results) -> Iterator[ClaimFinding]:
             continue
         worst = max(overlaps, key=lambda overlap: (overlap.is_leaky, overlap.repeated + overlap.inflected))
         yield ClaimFinding(
-            severity=Severity.GRAVE if worst.is_leaky else Severity.WARNING,
+            severity=Severity.SEVERE if worst.is_leaky else Severity.WARNING,
             problem="Training has sentences of the test items: a probe may remember their answers."
             if worst.is_leaky
             else "Training has sentences that are nearly those of test items: a probe may remember their answers.",

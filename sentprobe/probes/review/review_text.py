@@ -20,11 +20,11 @@ def summarize_review(review: ClaimReview) -> str:
     """Return the number of findings of each severity.
 
     >>> summarize_review(ClaimReview(()))
-    '0 grave, 0 warnings, 0 notes, by 11 checks'
+    '0 severe, 0 warnings, 0 notes, by 11 checks'
     """
-    grave, warnings, notes = (review.count(severity) for severity in Severity)
+    severe, warnings, notes = (review.count(severity) for severity in Severity)
     checks = format_count(len(CHECKS), "check")
-    return f"{grave} grave, {format_count(warnings, 'warning')}, {format_count(notes, 'note')}, by {checks}"
+    return f"{severe} severe, {format_count(warnings, 'warning')}, {format_count(notes, 'note')}, by {checks}"
 
 
 def _render_text(review: ClaimReview) -> Iterator[str]:
@@ -50,4 +50,4 @@ def _render_markdown(review: ClaimReview) -> Iterator[str]:
             yield from (f"  - {escape_markdown(figure)}" for figure in finding.figures)
 
 
-TITLES = {Severity.GRAVE: "Grave", Severity.WARNING: "Warnings", Severity.NOTE: "Notes"}
+TITLES = {Severity.SEVERE: "Severe", Severity.WARNING: "Warnings", Severity.NOTE: "Notes"}

@@ -130,7 +130,7 @@ class Tree:
 
 
 def list_children(tree: Tree, node: int) -> list[int]:
-    """Return the children of *node* in order; a tag has none."""
+    """Return the children of *node* in order; empty for a part-of-speech node."""
     nodes, child, stop = [], node + 1, tree.stops[node]
     while child < stop:
         nodes.append(child)

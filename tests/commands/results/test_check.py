@@ -12,7 +12,7 @@ from shown_runs import write_run
 from sentprobe.probes.results.result import Results
 
 EVIL = "bow\x1b[2J*<b>|"
-GRAVE = change_encoder(lambda _: make_sample_result("poor", "Order", 700, mirrored=True), encoder="poor")
+SEVERE = change_encoder(lambda _: make_sample_result("poor", "Order", 700, mirrored=True), encoder="poor")
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def sound(tmp_path: Path) -> Path:
 
 
 def test_a_run_without_a_fault(sound: Path, command: Command) -> None:
-    assert command("check", sound) == (0, "0 grave, 0 warnings, 0 notes, by 11 checks\n", "")
+    assert command("check", sound) == (0, "0 severe, 0 warnings, 0 notes, by 11 checks\n", "")
     assert command("check", sound, "-f", "json") == (0, "[]\n", "")
 
 
@@ -37,21 +37,21 @@ def test_warnings_are_no_failure(tmp_path: Path, command: Command) -> None:
         "    bfloat16: poor\n"
         "  Do: Train all with --set precision=float32, in a new folder.\n"
         "\n"
-        "0 grave, 1 warning, 0 notes, by 11 checks\n"
+        "0 severe, 1 warning, 0 notes, by 11 checks\n"
     )
 
 
-def test_what_is_grave_fails(tmp_path: Path, command: Command) -> None:
-    run = write_run(tmp_path / "run", *GRAVE.records)
+def test_a_severe_finding_fails(tmp_path: Path, command: Command) -> None:
+    run = write_run(tmp_path / "run", *SEVERE.records)
     code, out, err = command("check", run)
     assert (code, err) == (1, "")
-    assert out.startswith("grave: controls: table 2 of 2, seed 0; Order; poor\n  There are no")
+    assert out.startswith("severe: controls: table 2 of 2, seed 0; Order; poor\n  There are no")
     assert "Do: Run the same command again without --no-controls" in out
 
 
 @pytest.mark.parametrize("style", ["text", "markdown", "json"])
 def test_what_is_printed_is_what_is_written(tmp_path: Path, command: Command, style: str) -> None:
-    run = write_run(tmp_path / "run", *GRAVE.records)
+    run = write_run(tmp_path / "run", *SEVERE.records)
     code, out, _ = command("check", run, "-f", style)
     assert code == 1
     path = tmp_path / {"text": "x.txt", "markdown": "x.md", "json": "x.json"}[style]
@@ -60,7 +60,7 @@ def test_what_is_printed_is_what_is_written(tmp_path: Path, command: Command, st
 
 
 def test_records_have_everything(tmp_path: Path, command: Command) -> None:
-    run = write_run(tmp_path / "run", *GRAVE.records)
+    run = write_run(tmp_path / "run", *SEVERE.records)
     text = command("check", run)[1]
     for record in json.loads(command("check", run, "-f", "json")[1]):
         assert [*record] == ["severity", "check", "table", "task", "encoder", "draw", "says",

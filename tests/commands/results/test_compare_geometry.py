@@ -133,7 +133,7 @@ def test_over_draws(command: Command, tmp_path: Path) -> None:
     assert actual["first_accuracy"] == pytest.approx((1 + 7 / 8 + 1) / 3)
     stdout = command("compare", run)[1]
     assert "paired over 3 draws" in stdout
-    assert "draws A/B better" in stdout
+    assert "A better / B better (draws)" in stdout
     # A draw that one of them lacks leaves two tables, with one comparison of the draw of both.
     fewer = write_geometry_folder(tmp_path / "fewer", results[0], *results[3:])
     assert [record["draws"] for record in records(command, fewer)] == [1, 1]

@@ -329,7 +329,7 @@ def test_refused(distances: Path, command: Command, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (("sentprobe-geometry 2", "sentprobe-geometry 1"), "of another version of sentprobe"),
+        (("sentprobe-geometry 3", "sentprobe-geometry 2"), "of another version of sentprobe"),
         (('"right": "22002200"', '"right": "2200220"'), "of different numbers of triplets"),
         (('"right": "22002200"', '"right": "22002203"'), "of different numbers of triplets"),
         (('"units": "0 0 1 2"', '"units": "0 0 1"'), "of different numbers of triplets"),

@@ -18,7 +18,7 @@ from sentprobe.probes.encoders import make_encoder
 from sentprobe.probes.results.result import Result
 from sentprobe.probes.results.store import prepare_directory, read_results, write_result
 
-TINY = ("--n", "30", "--variants", "2", "--no-cache")
+TINY = ("--n", "30", "--distractors", "2", "--no-cache")
 
 
 def test_the_table(command: Command, tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_contrasts_that_one_of_the_templates_lacks_are_named(command: Command) -
         (("--nearness", "far"), "there is no nearness 'far'"),
         (("--by", "length"), "there is no group 'length'"),
         (("--by", "place", "--nearness", "dot"), "groups are measured by cosine only"),
-        (("--variants", "9", "-c", "role"), "an event has from 0 to 8 variants, not 9"),
+        (("--distractors", "9", "-c", "role"), "a triplet has from 0 to 8 distractors, not 9"),
         (("--format", "html"), "geometry has no format 'html'"),
         (("--threads", "0"), "threads"),
     ],

@@ -44,7 +44,7 @@ def test_figures_are_those_of_the_same_triplets_drawn(suffix: str, files: Path, 
     arguments = [files / f"{name}.{suffix}" for name in ("role", "tense")]
     code, read, _ = command("geometry", *arguments, *BOW, "--format", "json")
     assert code == 0
-    options = ("-c", "role", "-c", "tense", "-n", 30, "--variants", 0)
+    options = ("-c", "role", "-c", "tense", "-n", 30, "--distractors", 0)
     code, drawn, _ = command("geometry", *options, *BOW, "--format", "json")
     assert code == 0
     assert figures(read) == pytest.approx(figures(drawn))

@@ -176,7 +176,7 @@ def test_refused(command: Command, sets: Path, tmp_path: Path) -> None:
     cases: list[tuple[tuple[object, ...], str]] = [
         ((sets, "-c", "role"), "--contrast is for drawn triplets, not for the sentences"),
         ((sets, "-n", "9"), "--n is for drawn triplets"),
-        ((sets, "--variants", "3"), "--variants is for drawn triplets"),
+        ((sets, "--distractors", "3"), "--distractors is for drawn triplets"),
         (("compeval", "-t", "transitive"), "--template is for drawn triplets"),
         (("--task", "SemRole", "-c", "role"), "--task is for compeval or datasets"),
         (("compevl",), "there is no suite 'compevl' (did you mean 'compeval'?)"),

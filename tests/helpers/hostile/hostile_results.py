@@ -118,7 +118,7 @@ def _make_geometry_file(folder: Path) -> Path:
     result = GeometryResult(
         encoder="bow", encoder_fingerprint="f", dim=4, contrast="role", material="m",
         drawing=TripletSampling(n=2), scores=scores, units=(0, 1), encoder_seed=3, dataset="d",
-        ranking=Ranking(variants=5, mean=2.5, first=0.5, first_interval=interval),
+        ranking=Ranking(distractors=5, mean=2.5, first=0.5, first_interval=interval),
         command="probe geometry", versions={"numpy": "2"},
     )  # fmt: skip
     write_geometry(result, folder)

@@ -65,7 +65,7 @@ def evaluate_tasks(tasks: list[Any], model: Path, files: Path) -> dict[str, Any]
 def compute_triplet_accuracy(encoder: sentprobe.Encoder) -> float:
     """Return the accuracy of ``probe geometry`` on the triplets of the session."""
     space = TripletSpace(sentprobe.english(), "role", vocabulary="compeval")
-    material = SampledTriplets(space, TripletSampling(n=30, variants=0, seed=0))
+    material = SampledTriplets(space, TripletSampling(n=30, distractors=0, seed=0))
     outcome = measure_encoders([encoder], [material], GeometrySettings(background=material.sentences))
     return outcome.results[0].find_by_group(NegativeKind.FORM)[ALL_TRIPLETS].accuracy
 

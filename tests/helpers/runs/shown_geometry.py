@@ -61,7 +61,7 @@ def _make_scores(
     geometry_scores = []
     for kind, digits in kinds.items():
         scores = np.array([*map(float, digits)]).reshape(2, -1) / 2
-        answers = ms.TripletAnswers(scores, scores - 0.5, scores == 0.5)
+        answers = ms.TripletScores(scores, scores - 0.5, scores == 0.5)
         all_triplets = np.ones(len(units), dtype=np.bool_)
         geometry_scores.append(
             rs.GeometryScore(

@@ -18,7 +18,7 @@ from sentprobe.probes.geometry.distance_run import GeometryOutcome, GeometrySett
 from sentprobe.probes.geometry.measures import NegativeKind
 from sentprobe.probes.geometry.triplet_sentences import SampledTriplets, TripletSampling, sample_background
 
-DRAWING = TripletSampling(n=20, variants=2)
+DRAWING = TripletSampling(n=20, distractors=2)
 BACKGROUND_SENTENCES = sample_background(english(), DRAWING)[:50]
 
 
@@ -118,7 +118,7 @@ def test_a_file_says_how_it_came_about(tmp_path: Path, materials: list[SampledTr
     run = GeometrySettings(background=BACKGROUND_SENTENCES, out=tmp_path, command="probe geometry -e counting")
     result = measure_one(CountingEncoder(), materials[:1], run).results[0]
     value = json.loads((tmp_path / rs.FOLDER / result.file_name_).read_text("utf-8"))
-    assert value["format"] == "sentprobe-geometry 2"
+    assert value["format"] == "sentprobe-geometry 3"
     assert value["command"] == "probe geometry -e counting"
     assert value["drawing"]["seed"] == 0
     assert {"sentprobe", "numpy", "python"} <= set(value["versions"])
@@ -182,7 +182,7 @@ def test_distances(template: str, expected: dict[str, str]) -> None:
     """Of the participant that is farther from its verb, counted by hand."""
     words = read_lexicon_text(SMALL, source="small.toml")
     space = TripletSpace(words, "role", vocabulary="all", templates=[template])
-    sampling = TripletSampling(vocabulary="all", templates=(template,), n=space.count(), variants=0)
+    sampling = TripletSampling(vocabulary="all", templates=(template,), n=space.count(), distractors=0)
     material = SampledTriplets(space, sampling)
     distances = dict(zip(material.columns[0], material.groups["distance"], strict=True))
     assert {text: distances[text] for text in expected} == expected

@@ -45,7 +45,7 @@ def measure_made(encoder: Encoder, contrast: str = "role", *, n: int = 60, seed:
 @cache
 def sample_triplets(contrast: str, n: int, seed: int) -> SampledTriplets:
     space = TripletSpace(english(), contrast)
-    return SampledTriplets(space, TripletSampling(n=n, seed=seed, variants=2))
+    return SampledTriplets(space, TripletSampling(n=n, seed=seed, distractors=2))
 
 
 def word_vector(word: str, seed: int) -> Any:
@@ -155,8 +155,8 @@ def test_ranks_by_hand() -> None:
         return np.array([[np.cos(a), np.sin(a)] for a in angles], dtype=np.float32)
 
     negatives = [make_vectors(1.0, 1.0)] * 2
-    variants = [make_vectors(0.1, 0.2), make_vectors(0.3, 0.1), make_vectors(0.2, 0.3)]
-    ranks, first = ms.rank_positives(ms.Sides(make_vectors(0, 0), make_vectors(0.3, 0.1), *negatives, *variants))
+    distractors = [make_vectors(0.1, 0.2), make_vectors(0.3, 0.1), make_vectors(0.2, 0.3)]
+    ranks, first = ms.rank_positives(ms.Sides(make_vectors(0, 0), make_vectors(0.3, 0.1), *negatives, *distractors))
     assert ranks.tolist() == [3.5, 1.5]
     assert first.tolist() == [0.0, 0.5]
 
@@ -179,7 +179,7 @@ def test_fewer_sentences_than_dimensions_are_not_whitened() -> None:
 
 def test_units_widen_the_interval() -> None:
     scores = np.array([[1.0] * 20 + [0.0] * 20] * 2)
-    answers = ms.TripletAnswers(scores, scores, np.zeros_like(scores, dtype=np.bool_))
+    answers = ms.TripletScores(scores, scores, np.zeros_like(scores, dtype=np.bool_))
     all_triplets = np.ones(40, dtype=np.bool_)
     single, paired = (
         answers.measure(all_triplets, units).accuracy_interval for units in (range(40), [0] * 20 + [1] * 20)

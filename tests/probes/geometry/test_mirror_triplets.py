@@ -41,14 +41,14 @@ def test_the_anchors_are_the_test_sentences(task: str) -> None:
     """Each answer is of the sentence of the item that it names, in order."""
     data = build_dataset(task)
     items = data.splits[Split.TEST]
-    material = build_mirror_material(data, english(), TripletSampling(n=1, variants=3))
+    material = build_mirror_material(data, english(), TripletSampling(n=1, distractors=3))
     anchors = [*material.columns[ms.ANCHOR], *material.columns[ms.HARD]]
     assert anchors == [data.sentences[items.rows[i]] for i in material.items]
     assert len({*material.items}) == len(material.items) == 2 * len(material.units)
     if task != "Negation":  # some of its sentences need do-support in the other voice
         assert sorted(material.items) == [*range(56)]
     assert len(material.items) >= 28
-    assert (material.drawing.n, material.drawing.variants) == (len(material.units), 0)
+    assert (material.drawing.n, material.drawing.distractors) == (len(material.units), 0)
     assert material.dataset == data.fingerprint()
 
 

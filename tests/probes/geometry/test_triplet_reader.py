@@ -17,7 +17,7 @@ from sentprobe.probes.geometry.triplet_sentences import SampledTriplets, Triplet
 from sentprobe.probes.results.result import renumber_units
 
 SPACE = TripletSpace(english(), "role", vocabulary="compeval", templates=["transitive"])
-DRAWING = TripletSampling(n=60, variants=0, seed=3)
+DRAWING = TripletSampling(n=60, distractors=0, seed=3)
 
 
 @pytest.fixture(params=["t.jsonl", "t.parquet"])

@@ -125,7 +125,7 @@ def test_results_keep_the_overlap() -> None:
 
 
 @pytest.mark.parametrize(
-    ("repeated", "inflected", "severity"), [(100, 0, Severity.GRAVE), (0, 50, Severity.WARNING), (5, 4, None)]
+    ("repeated", "inflected", "severity"), [(100, 0, Severity.SEVERE), (0, 50, Severity.WARNING), (5, 4, None)]
 )
 def test_the_check_names_the_task(repeated: int, inflected: int, severity: Severity | None) -> None:
     def set_overlap(result: Result) -> Result:

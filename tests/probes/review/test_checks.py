@@ -18,7 +18,7 @@ from sentprobe.probes.review.checks import CHECKS, review_results
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
 from sentprobe.probes.trainer.presets import find_preset
 
-GRAVE, WARNING, NOTE = Severity
+SEVERE, WARNING, NOTE = Severity
 FindingKey = tuple[str, Severity, str]
 """The check of a finding, its severity, and the encoder."""
 
@@ -37,14 +37,14 @@ def join_runs(*runs: Results) -> Results:
 
 def test_a_sound_run_has_no_finding() -> None:
     assert review_results(SOUND).findings == ()
-    assert not review_results(SOUND).grave
+    assert not review_results(SOUND).has_severe_finding
 
 
 CONDITIONS = [Condition.RANDOM_SENTENCES, Condition.BAG_OF_WORDS, Condition.NO_SENTENCE]
 
 
 @pytest.mark.parametrize("condition", CONDITIONS)
-@pytest.mark.parametrize(("right", "severity"), [(650, GRAVE), (350, WARNING)])
+@pytest.mark.parametrize(("right", "severity"), [(650, SEVERE), (350, WARNING)])
 def test_a_control_that_fails(condition: Condition, right: int, severity: Severity) -> None:
     run = join_runs(GOOD, make_draws("poor", 700, 704, 694))
     draws = [make_draw(record.encoder, int(1000 * record.accuracy), seed=record.seed,
@@ -69,7 +69,7 @@ def drop_controls(result: Result) -> Result:
 
 def test_no_controls() -> None:
     findings = review_results(change_encoder(drop_controls, encoder="poor")).findings
-    assert list_keys(findings) == [("controls", GRAVE, "poor")]
+    assert list_keys(findings) == [("controls", SEVERE, "poor")]
     baseline = change_encoder(lambda result: replace(drop_controls(result), dim=0), encoder="poor")
     assert find_by("controls", baseline) == []
 
@@ -79,7 +79,7 @@ def allow_words(result: Result) -> Result:
     return replace(result, mirrored=False)
 
 
-@pytest.mark.parametrize(("task", "severity"), [("Tense", GRAVE), ("Content1Probe", NOTE)])
+@pytest.mark.parametrize(("task", "severity"), [("Tense", SEVERE), ("Content1Probe", NOTE)])
 @pytest.mark.parametrize("right", [695, 800])
 def test_a_bag_of_words_that_knows_as_much(task: str, severity: Severity, right: int) -> None:
     poor = make_draws("poor", 700, 704, 694, task=task, control_counts={Condition.BAG_OF_WORDS: right})
@@ -102,19 +102,21 @@ def test_probe_words_that_tell_as_much() -> None:
     poor = make_draws("poor", 700, 704, 694, control_counts=word_counts)
     run = Results(tuple(replace(e, balanced_probes=False) for e in join_runs(good, poor).records))
     findings = review_results(run).findings
-    assert list_keys(findings) == [("probe-words", GRAVE, "poor"), ("probe-words", NOTE, "")]
+    assert list_keys(findings) == [("probe-words", SEVERE, "poor"), ("probe-words", NOTE, "")]
     assert "poor: 69.9, no sentence: 70.0; difference" in findings[0].figures[0]
-    assert findings[1].figures == ("no sentence: 70.0, chance 50.0; p = 0.002",)
+    assert findings[1].figures == ("no sentence: 70.0, chance 50.0; p = 0.002 (t-test over draws, Holm)",)
 
 
 def test_a_figure_that_is_not_significantly_above_chance() -> None:
     run = join_runs(GOOD, make_draws("poor", 540, 620, 700))
     (finding,) = review_results(run).findings
     assert list_keys([finding]) == [("chance", WARNING, "poor")]
-    assert finding.figures == ("poor: 62.0, chance 50.0; p = 0.104; some 7 draws would tell (here 3)",)
+    assert finding.figures == (
+        "poor: 62.0, chance 50.0; p = 0.104 (t-test over draws, Holm); about 7 draws would show it (this run: 3)",
+    )
     (finding,) = find_by("chance", Results((GOOD.records[0], make_draw("poor", 540))))
-    assert finding.figures[0].startswith("poor: 54.0, chance 50.0; p = 0.081; some 3,")
-    assert "test items would tell (here 1,000)" in finding.figures[0]
+    assert finding.figures[0].startswith("poor: 54.0, chance 50.0; p = 0.081 (binomial test, Holm); about 3,")
+    assert "test items would show it (this run: 1,000)" in finding.figures[0]
     assert review_results(join_runs(GOOD, make_draws("poor", 500, 500, 500))).findings == ()
 
 
@@ -125,15 +127,15 @@ def test_the_best_is_not_told_apart() -> None:
     assert "of the 3 differences on this task 2 are significant" in finding.problem
     (figure,) = finding.figures
     assert figure.startswith("95.1 against other: 94.8; difference +0.3 [")
-    assert "draws would tell (here 3)" in figure
+    assert "draws would show it (this run: 3)" in figure
 
 
 def test_of_one_draw_it_says_how_many_items_would_tell() -> None:
     run = Results((make_draw("good", 700), make_draw("other", 699)))
     (finding,) = find_by("noise", run)
-    assert "all others: the one difference on this task is not significant (p < " in finding.problem
-    assert "p = 1.000 (sign test); some " in finding.figures[0]
-    assert "test items would tell (here 1,000)" in finding.figures[0]
+    assert "all others: the one difference on this task is not significant at " in finding.problem
+    assert "p = 1.000 (sign test); about " in finding.figures[0]
+    assert "test items would show it (this run: 1,000)" in finding.figures[0]
     assert find_by("noise", Results((make_draw("good", 700), make_draw("other", 700)))) == []
 
 
@@ -171,7 +173,7 @@ def test_fewer_probes_for_one_than_for_others() -> None:
 
 @pytest.mark.parametrize(
     ("condition", "last", "severity"),
-    [(Condition.PROBE, 1, GRAVE), (Condition.PROBE, 0, WARNING), (Condition.RANDOM_PROBES, 1, NOTE)],
+    [(Condition.PROBE, 1, SEVERE), (Condition.PROBE, 0, WARNING), (Condition.RANDOM_PROBES, 1, NOTE)],
 )
 def test_probes_that_did_not_converge(condition: Condition, last: int, severity: Severity) -> None:
     def ended(result: Result) -> Result:
@@ -250,7 +252,7 @@ def change_data(result: Result) -> Result:
 
 def test_another_version_of_the_data() -> None:
     (finding,) = review_results(change_encoder(change_data, encoder="poor")).findings
-    assert list_keys([finding]) == [("data", GRAVE, "")]
+    assert list_keys([finding]) == [("data", SEVERE, "")]
     assert "versions of the data" in finding.problem
     assert [figure.rpartition(": ")[2] for figure in finding.figures] == ["good", "poor"]
     again = join_runs(SOUND, Results(tuple(map(change_data, SOUND.records))))
@@ -260,7 +262,7 @@ def test_another_version_of_the_data() -> None:
 def test_another_classifier() -> None:
     preset = find_preset("senteval")
     (finding,) = review_results(change_encoder(lambda result: replace(result, preset=preset), encoder="poor")).findings
-    assert list_keys([finding]) == [("data", GRAVE, "")]
+    assert list_keys([finding]) == [("data", SEVERE, "")]
     assert "classifiers" in finding.problem
 
 
@@ -296,7 +298,7 @@ def test_data_of_which_little_is_known() -> None:
     assert finding.problem == "The card of the data says: validation has its pairs"
 
 
-def test_the_grave_come_first_and_of_several_tables_each_is_named() -> None:
+def test_the_severe_come_first_and_of_several_tables_each_is_named() -> None:
     run = join_runs(SOUND, Results((replace(make_draw("x", 510, seed=3), preset=find_preset("adi")),)))
     findings = review_results(run).findings
     assert [finding.severity for finding in findings] == sorted(

@@ -18,10 +18,10 @@ def select_adi_content(request: SelectionRequest, change: shared_rules.Change) -
 
     Positive: a random word of the sentence. Negative: a word that is positive elsewhere and not in this sentence.
     """
-    return shared_rules.select_word_items(request, shared_rules.AdiQuestion(1, _ask_once, _ask_twice), change)
+    return shared_rules.select_word_items(request, shared_rules.AdiQuestion(1, _make_one_item, _make_two_items), change)
 
 
-def _ask_once(texts: Sequence[str], trained_words: shared_rules.SlotWords, rng: Random) -> shared_rules.WordItems:
+def _make_one_item(texts: Sequence[str], trained_words: shared_rules.SlotWords, rng: Random) -> shared_rules.WordItems:
     """Return items in which each word is as often positive as negative."""
     positives = [(text, word) for text in texts[::2] if (word := _sample_word(text, trained_words[0], rng))]
     words = [word for _, word in positives]
@@ -37,7 +37,7 @@ def _ask_once(texts: Sequence[str], trained_words: shared_rules.SlotWords, rng: 
     return items
 
 
-def _ask_twice(texts: Sequence[str], trained_words: shared_rules.SlotWords, rng: Random) -> shared_rules.WordItems:
+def _make_two_items(texts: Sequence[str], trained_words: shared_rules.SlotWords, rng: Random) -> shared_rules.WordItems:
     """Return two items for each sentence: one about a word in it, one about a word of another sentence."""
     positives = [(text, word) for text in texts if (word := _sample_word(text, trained_words[0], rng))]
     words = [word for _, word in positives]

@@ -17,10 +17,10 @@ def select_adi_order(request: SelectionRequest, change: shared_rules.Change) -> 
 
     Both words occur once in the sentence.
     """
-    return shared_rules.select_word_items(request, shared_rules.AdiQuestion(2, _ask_once, _ask_twice), change)
+    return shared_rules.select_word_items(request, shared_rules.AdiQuestion(2, _make_one_item, _make_two_items), change)
 
 
-def _ask_once(texts: Sequence[str], trained_words: shared_rules.SlotWords, rng: Random) -> shared_rules.WordItems:
+def _make_one_item(texts: Sequence[str], trained_words: shared_rules.SlotWords, rng: Random) -> shared_rules.WordItems:
     """Return items, half of which name the words in the order of the sentence."""
     items: shared_rules.WordItems = []
     for text in texts:
@@ -33,7 +33,7 @@ def _ask_once(texts: Sequence[str], trained_words: shared_rules.SlotWords, rng: 
     return items
 
 
-def _ask_twice(texts: Sequence[str], trained_words: shared_rules.SlotWords, rng: Random) -> shared_rules.WordItems:
+def _make_two_items(texts: Sequence[str], trained_words: shared_rules.SlotWords, rng: Random) -> shared_rules.WordItems:
     """Return two items for each sentence: two of its words in their order, and in reverse."""
     items: shared_rules.WordItems = []
     for text in texts:

@@ -37,14 +37,14 @@ WordAsker = Callable[[Sequence[str], SlotWords, Random], WordItems]
 
 @dataclass(frozen=True, slots=True)
 class AdiQuestion:
-    """How a task asks about words."""
+    """The number of probe words of a task, and the functions that make its items."""
 
     slots: int
     """Number of probe words of an item."""
-    ask_once: WordAsker
-    """Makes one item of each sentence, about words of training."""
-    ask_twice: WordAsker
-    """Makes two items of each sentence, one of each label, about words of training."""
+    make_one_item: WordAsker
+    """Makes one item from each sentence; the probe words also occur in training."""
+    make_two_items: WordAsker
+    """Makes two items from each sentence, one per label; the probe words also occur in training."""
 
 
 Change = Callable[[Sequence[str], Random], Mapping[str, str]]
@@ -88,7 +88,7 @@ def select_word_items(
     )
     texts = list(change_sentences(request.corpus.read_texts(pool.handles), request, change).values())
     requested = selection.compute_class_share(request.size, classes=2)
-    ask, sentences_per_pair = (question.ask_twice, 1) if request.as_published else (question.ask_once, 2)
+    ask, sentences_per_pair = (question.make_two_items, 1) if request.as_published else (question.make_one_item, 2)
     counts = selection.scale_share(len(texts) // sentences_per_pair, requested)
     if counts is None:
         raise selection.make_too_few_error(

@@ -5,9 +5,10 @@ covariance. So does this module: at each depth, lengths have the same Gaussian, 
 The Gaussian over depths is as wide as corpus and size allow. At its widest, all depths are equally frequent; at its
 narrowest, the commonest depths have 19% each and the rarest 5%.
 
-Long shallow trees and short deep ones are rare in any corpus. To meet the target there exactly, a dataset could have
-only a few hundred items, or nearly equal lengths. So there may be fewer of them than in the target, if few
-items are missing and length and depth correlate no more than in the published data. A larger target is not tried.
+Long shallow trees and short deep ones are rare in any corpus. To fill these cells exactly, a dataset would have to
+shrink to a few hundred items, or to sentences of almost one length. The dataset may therefore lack up to 7% of the
+target's items, if length and depth correlate no more than in the published data. The target is not enlarged to replace
+them.
 """
 
 from collections.abc import Iterator, Mapping

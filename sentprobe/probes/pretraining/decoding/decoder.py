@@ -18,7 +18,7 @@ class DecoderSize:
     hidden: int = 512
     layers: int = 2
     inputs: int = 300
-    """Width of the code embeddings."""
+    """Width of the embeddings of target subwords."""
     dropout: float = 0.0
     """Dropout rate of code embeddings, between layers, and of states."""
 

@@ -28,7 +28,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class ObjectiveKind:
-    """A row of the table of objectives."""
+    """A training objective: its name, the texts that it reads, and its options."""
 
     name: str
     """Also the name of the module that implements it, unless nothing is trained."""

@@ -243,7 +243,7 @@ def list_figure_columns(comparisons: Sequence[TestedDifference]) -> tuple[str, .
     """Return the names of the columns of :func:`build_figure_cells`."""
     draws = {comparison.draws > 1 for comparison in comparisons}
     observations = "units or draws" if len(draws) > 1 else "draws" if True in draws else "units"
-    return "A", "B", "A - B [95%]", f"{observations} A/B better", "p (sign)", "p (t-test)"
+    return "A", "B", "A - B [95%]", f"A better / B better ({observations})", "p (sign)", "p (t-test)"
 
 
 def _build_row(comparison: Comparison) -> GridRow:

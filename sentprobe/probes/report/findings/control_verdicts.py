@@ -85,7 +85,7 @@ class ControlRun:
     """The suffix of the control's name: the seed, if there are several draws."""
 
     decision: ControlVerdict | None = None
-    """The verdict of the table's test against chance, for a control that may know the answer."""
+    """The table's verdict against chance, for a control that could solve the task (bag of words, no sentence)."""
 
     @property
     def verdict(self) -> ControlVerdict:
@@ -115,7 +115,7 @@ class ControlRun:
     def name(self) -> str:
         """The name in notes: with the encoder or, where only the width matters, the width."""
         if self.condition is Condition.RANDOM_PROBES:
-            return f"{self.result.encoder}, random probes on {self.result.task}{self.draw}"
+            return f"random probes of {self.result.encoder} on {self.result.task}{self.draw}"
         shared = ", ".join(list_shared_properties(self.result, self.condition))
         return f"{CONTROL_NAMES[self.condition]}{shared and f' ({shared})'} on {self.result.task}{self.draw}"
 

@@ -225,9 +225,9 @@ def _find_leader(
 
 
 def _is_above_control(cell: EncoderOnTask, findings: TableFindings, results: Results) -> bool:
-    """Return whether a figure is above its control; False if words alone might reveal the answer.
+    """Return whether a figure is above its control: the bag of words if words alone may reveal the answer, else chance.
 
-    A figure that is printed like a bag of words at chance is not above chance.
+    A figure that rounds to that of a bag of words at chance, or to less, is not above its control.
     """
     if cell[1] in findings.find_solvable_tasks():
         comparisons = findings.compare_with_control(Condition.BAG_OF_WORDS)

@@ -64,7 +64,10 @@ def _draw_readings(
 
 
 def _average_readings(records: Sequence[Result], condition: Condition) -> Points:
-    """Return the accuracies of the probes that have as many readings as the first one."""
+    """Return mean accuracy and its standard deviation at each point of the curve.
+
+    Probes with fewer or more points than the first are left out.
+    """
     seeds = [seed for record in records for seed in record.scores[condition].seeds]
     alike = [seed for seed in seeds if len(seed.readings) == len(seeds[0].readings)]
     points = {}

@@ -154,11 +154,11 @@ class LinePoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """The points of one name."""
+    """A named line of a plot: its points, and the number of its marker and colour."""
 
     name: str
     mark: int
-    """Number of its shape and colour: the same in all panels of a picture."""
+    """Number of the marker and colour: the same in all panels of a picture."""
     points: tuple[LinePoint, ...]
 
     @property

@@ -54,7 +54,8 @@ def describe_figures(results: Results) -> Iterator[str]:
     if find_marked_cells(results):
         yield (
             "Bold, or with a *: above its control, and significantly better than every other encoder (by the test of "
-            "probe compare). The control is the bag of words of the same width where that is above chance, else chance."
+            "probe compare). The control of a figure is the bag of words of the same width if that is above chance; "
+            "otherwise it is chance."
         )
     skewed = dict.fromkeys(result.task for result in results.records if not is_balanced(result))
     if skewed:
@@ -95,8 +96,10 @@ def _describe_precision(results: Results) -> Iterator[str]:
     if not counts:
         return
     names = [name + (f" ({count} probes)" if len(counts) > 1 else "") for name, count in sorted(counts.items())]
-    scope = " (products of the first layer; the rest is float32)" if "bfloat16" in counts else ""
-    yield f"Probes were trained in {' and '.join(names)}{scope}."
+    if "bfloat16" in counts:
+        yield f"In training, the products of the first layer use {' or '.join(names)}; everything else uses float32."
+    else:
+        yield f"Probes were trained in {' and '.join(names)}."
 
 
 def _list_probes(results: Results) -> list[SeedScore]:

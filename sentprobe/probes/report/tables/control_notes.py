@@ -71,7 +71,10 @@ def _define_random_controls(runs: Sequence[ControlRun]) -> str:
 def _define_no_sentence(runs: Sequence[ControlRun]) -> str:
     if all(run.condition is not Condition.NO_SENTENCE for run in runs):
         return ""
-    text = " No sentence: only the probe words. If each occurs equally often with every label, they reveal nothing."
+    text = (
+        " No sentence: the probe sees only the probe words. They reveal nothing if each occurs equally often with "
+        "every label."
+    )
     may_tell = not all(run.result.balanced_probes for run in runs)
     return text + (" Where they reveal something, random vectors beside them should add nothing." if may_tell else "")
 
@@ -91,14 +94,14 @@ def _describe_required_controls(required: Sequence[ControlRun], failed: Sequence
     if not failed:
         nearest = max(required, key=lambda run: run.strain)
         yield (
-            f"All {len(required)} controls that must be at chance are within their intervals, as in {CONFIDENCE:.0%} "
-            f"of tables without a fault (nearest to the edge: {nearest.name}, "
-            f"{100 * nearest.score.accuracy:.1f}, interval {nearest.format_expected()})."
+            f"All {len(required)} controls that must be at chance are within their intervals around chance; in "
+            f"{CONFIDENCE:.0%} of sound tables all are. Closest to a limit: {nearest.name}, "
+            f"{100 * nearest.score.accuracy:.1f} ({nearest.format_expected()})."
         )
         return
     yield (
         f"{len(failed)} of {len(required)} controls that must be at chance {'is' if len(failed) == 1 else 'are'} "
-        f"outside the interval; in {CONFIDENCE:.0%} of tables without a fault, none is:"
+        f"outside the interval; in {CONFIDENCE:.0%} of sound tables, none is:"
     )
     yield from (f"  {run}" for run in failed)
     if any(run.verdict is ControlVerdict.ABOVE for run in failed):

@@ -12,7 +12,7 @@ from sentprobe.probes.report.tables.spread_notes import (
     describe_mean,
     describe_missing_cells,
     describe_uneven_probes,
-    list_averages,
+    list_average_settings,
     summarize_spread,
 )
 from sentprobe.probes.results.result import Condition, EncoderOnTask, Results
@@ -65,7 +65,10 @@ def _summarize_figures(table: Results, style: CellStyle) -> Iterator[str]:
         f"{_format_values(shares)}{' (by task)' if len(set(shares.values())) > 1 else ''}."
     )
     if find_marked_cells(table):
-        yield "Bold or *: higher than the control, and significantly higher than every other encoder."
+        yield (
+            "Bold or *: higher than its control (the bag of words, or chance), and significantly higher than every "
+            "other encoder."
+        )
     if style.published:
         yield "Rows from papers come from other data and encoders."
 
@@ -80,7 +83,7 @@ def _format_values(by_task: Mapping[str, str]) -> str:
 def _list_cautions(table: Results) -> Iterator[str]:
     """Yield the most important warnings."""
     yield from describe_uneven_probes(table)
-    for average in list_averages(table):
+    for average in list_average_settings(table):
         yield f"Each probe is an average of {average} classifiers (setting average={average})."
     unconverged, probes = count_unconverged(table)
     if unconverged:

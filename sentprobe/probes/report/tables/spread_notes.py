@@ -23,11 +23,11 @@ def summarize_spread(results: Results) -> str:
     """Return the uncertainty of the figures in a sentence or two."""
     if len(list_seeds(results)) > 1:
         return _summarize_draws(results)
-    interval = f"95% interval: ±{_format_half_widths(results)} points for the choice of test items"
     if max(count_probes(results)) > 1:
         return "± covers the choice of test items only; --draws 3 adds other data and weights."
     return (
-        f"Each figure is one probe on one draw of the data. {interval} only; --seeds 5 and --draws 3 measure the rest."
+        f"Each figure is one probe on one draw of the data. 95% intervals: {_format_half_widths(results)} points, from "
+        "the choice of test items only; --seeds 5 and --draws 3 add probes, data and weights."
     )
 
 
@@ -63,7 +63,7 @@ def describe_spread(results: Results) -> Iterator[str]:
             "--seeds 5 and --draws 3 measure this."
         )
     yield from describe_uneven_probes(results)
-    for average in list_averages(results):
+    for average in list_average_settings(results):
         yield (
             f"Each probe averages the probabilities of {average} classifiers (setting average={average}). Its figures "
             "are steadier and often slightly better than those of one classifier: compare them only with each other."
@@ -91,21 +91,21 @@ def describe_missing_cells(results: Results, missing: Sequence[EncoderOnTask]) -
         )
 
 
-def list_averages(results: Results) -> list[int]:
-    """Return the numbers of probes averaged into a figure, without 1."""
+def list_average_settings(results: Results) -> list[int]:
+    """Return the values of the setting ``average`` above 1, sorted."""
     return sorted({result.preset.average for result in results.records if result.dim} - {1})
 
 
 def _describe_item_intervals(results: Results) -> str:
     return (
-        f"The 95% Wilson interval is ±{_format_half_widths(results)} points, for the choice of "
-        "test items only (--intervals shows each)."
+        f"95% Wilson intervals: {_format_half_widths(results)} points, from the choice of test items only (--intervals "
+        "shows each)."
     )
 
 
 def _format_half_widths(results: Results) -> str:
     intervals = [figure.interval for figure in _list_figures(results)]
-    return _format_range([50 * (interval.high - interval.low) for interval in intervals])
+    return _format_range([50 * (interval.high - interval.low) for interval in intervals], sign="±")
 
 
 def _describe_draws(results: Results) -> Iterator[str]:
@@ -188,7 +188,7 @@ def _format_seeds(results: Results) -> str:
     return text if run_seed == seeds[0] else f"{text}, run {run_seed}"
 
 
-def _format_range(values: Sequence[float]) -> str:
+def _format_range(values: Sequence[float], sign: str = "") -> str:
     """Return the lowest and highest value with one decimal, or the one value."""
-    texts = [f"{value:.1f}" for value in (min(values), max(values))]
+    texts = [f"{sign}{value:.1f}" for value in (min(values), max(values))]
     return texts[0] if texts[0] == texts[1] else " to ".join(texts)

@@ -340,7 +340,11 @@ def _build_material(settings: ScoreSettings) -> ScoreMaterial:
 def _make_geometry(settings: ScoreSettings) -> tuple[SampledTriplets, ...]:
     words = english()
     drawing = TripletSampling(
-        vocabulary=settings.vocabulary, n=settings.triplets, variants=0, seed=settings.seed, held_out=settings.held_out
+        vocabulary=settings.vocabulary,
+        n=settings.triplets,
+        distractors=0,
+        seed=settings.seed,
+        held_out=settings.held_out,
     )
     spaces = [
         TripletSpace(words, name, vocabulary=drawing.vocabulary, templates=drawing.templates, side=drawing.side)

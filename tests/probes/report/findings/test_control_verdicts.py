@@ -28,7 +28,7 @@ def test_controls_at_chance() -> None:
     assert "Accuracy in % on 1000 test items. Chance, the share of the most frequent label, is 50.0" in text
     assert "on every task." in text
     # Two of random sentences (shared), three of random probes, one bag of words that must be.
-    assert "All 6 controls that must be at chance are within their intervals, as in 99%" in text
+    assert "All 6 controls that must be at chance are within their intervals around chance; in 99%" in text
     assert text.endswith(
         "content1: a bag of random word vectors is above chance (88.0), so the words alone tell "
         "this much; compare encoders with it, not with chance.\n"
@@ -40,12 +40,12 @@ def test_the_run_nearest_to_the_edge_is_named() -> None:
     wide = replace(mirrored_bag(agree=True, right=275), task="wide")
     narrow = sample("st", "narrow", 600, 540)
     for results, nearest in (
-        (SAMPLE, "bow, random probes on content1, 51.0, interval 45.0 to 55.0"),
-        (Results((wide, narrow)), "random sentences (dim 3) on narrow, 54.0, interval "),
-        (Results((wide, sample("st", "narrow", 600, 485))), "on wide, 55.0, interval 43.7 to 56.3"),
+        (SAMPLE, "random probes of bow on content1, 51.0 (45.0 to 55.0)"),
+        (Results((wide, narrow)), "random sentences (dim 3) on narrow, 54.0 ("),
+        (Results((wide, sample("st", "narrow", 600, 485))), "on wide, 55.0 (43.7 to 56.3)"),
     ):
         (line,) = [result for result in describe_all(results).splitlines() if result.startswith("All ")]
-        assert nearest in line.partition(" (nearest to the edge: ")[2]
+        assert nearest in line.partition(" Closest to a limit: ")[2]
         assert line.endswith(").")
 
 
@@ -67,12 +67,12 @@ def test_what_encoders_share_comes_once() -> None:
     names = [run.name for run in find_controls(SAMPLE)]
     assert names == [
         "random sentences (dim 3) on content1",
-        "bow, random probes on content1",
+        "random probes of bow on content1",
         "bag of words (dim 3) on content1",
         "random sentences (dim 3) on order",
-        "bow, random probes on order",
+        "random probes of bow on order",
         "bag of words (dim 3) on order",
-        "st:a|b, random probes on content1",
+        "random probes of st:a|b on content1",
     ]
 
 
@@ -80,8 +80,8 @@ def test_controls_outside_are_named() -> None:
     results = Results((sample("bow", "order", 600, 500, 546), sample("st", "order", 600, 500, 547)))
     lines = describe_all(results).splitlines()
     assert lines[-3:] == [
-        "1 of 3 controls that must be at chance is outside the interval; in 99% of tables without a fault, none is:",
-        "  st, random probes on order: 54.7, above chance (45.4 to 54.6 expected)",
+        "1 of 3 controls that must be at chance is outside the interval; in 99% of sound tables, none is:",
+        "  random probes of st on order: 54.7, above chance (45.4 to 54.6 expected)",
         "  Above chance: first repeat the run with another --seed. If the control is above chance "
         "again, something other than the sentence or the question reveals the answer: do not "
         "believe that column.",
@@ -193,14 +193,12 @@ def test_the_precision_is_stated() -> None:
     assert "Probes were trained in float32." in describe_all(Results((record,))).splitlines()
     seeds = [replace(s, precision="bfloat16") for s in record.scores[Condition.PROBE].seeds]
     fast = replace(record, encoder="st", scores={Condition.PROBE: make_score(seeds, ())})
-    what = "(products of the first layer; the rest is float32)."
-    assert f"Probes were trained in bfloat16 {what}" in describe_all(Results((fast,)))
-    assert f"Probes were trained in bfloat16 (3 probes) and float32 (3 probes) {what}" in describe_all(
-        Results((record, fast))
-    )
+    start, end = "In training, the products of the first layer use bfloat16", "; everything else uses float32."
+    assert f"{start}{end}" in describe_all(Results((fast,)))
+    assert f"{start} (3 probes) or float32 (3 probes){end}" in describe_all(Results((record, fast)))
     none = [replace(probe, precision="") for probe in seeds]
     baseline = replace(record, scores={Condition.PROBE: make_score(none, ())})
-    assert "trained in" not in describe_all(Results((baseline,)))
+    assert "float32" not in describe_all(Results((baseline,)))
 
 
 def test_skewed_labels_are_spoken_of() -> None:

@@ -143,4 +143,4 @@ def test_it_is_named_without_a_width() -> None:
     assert "order: the probe words without the sentence are not above chance (52.0)" in describe_all(
         Results((make_result(520, 500, balanced=False),))
     )
-    assert "No sentence: only the probe words" in describe_all(results)
+    assert "No sentence: the probe sees only the probe words" in describe_all(results)

@@ -1,4 +1,4 @@
-"""Variants of an event: events that differ from it in exactly one property."""
+"""Distractors: events that differ from the anchor in exactly one property."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -11,40 +11,42 @@ from sentprobe.generator.pairs.replacements import find_irreplaceable_words
 from sentprobe.generator.pairs.triplets import TripletPart, TripletRows, TripletSet, TripletSide
 from sentprobe.generator.spaces.space import find_stative_verbs
 
-MAX_VARIANTS = 8
-"""Maximum number of variants of each event that a caller may request."""
+MAX_DISTRACTORS = 8
+"""Largest number of distractors of a triplet."""
 
 _OPTIONAL_CONTRASTS = frozenset({"negation", "adverb"})
 """Contrasts that are impossible for some events of a structure."""
 
 
-def render_variants(triplets: TripletSet, count: int) -> list[list[str]]:
-    """Return *count* columns of variants in the positive's form; the first column holds the negatives.
+def render_distractors(triplets: TripletSet, count: int) -> list[list[str]]:
+    """Return *count* columns of distractors in the positive's form; the first column holds the negatives.
 
-    The other variants are sampled from all variants of the structure.
+    The others are sampled from all edits that the structure allows.
 
     Raises:
-        UsageError: some event has fewer variants.
+        UsageError: some triplet has fewer distractors.
     """
-    check_variants(count)
+    check_distractors(count)
     if not count:
         return []
     possible_edits: dict[tuple[str, str, str], bool] = {}
     edits = {id(part): _choose_edits(triplets, part, count, possible_edits) for part in triplets.parts}
-    columns = [partial(_draft_variant, triplets, edits, number) for number in range(count)]
+    columns = [partial(_draft_distractor, triplets, edits, number) for number in range(count)]
     return TripletRows(triplets, columns).render_texts()
 
 
-def check_variants(count: int) -> None:
-    """Raise a UsageError if *count* is negative or above MAX_VARIANTS."""
-    if not 0 <= count <= MAX_VARIANTS:
-        raise UsageError(f"an event has from 0 to {MAX_VARIANTS} variants, not {count}")
+def check_distractors(count: int) -> None:
+    """Raise a UsageError if *count* is negative or above MAX_DISTRACTORS."""
+    if not 0 <= count <= MAX_DISTRACTORS:
+        raise UsageError(f"a triplet has from 0 to {MAX_DISTRACTORS} distractors, not {count}")
 
 
 _Change = Callable[[EventDraft], EventDraft]
 
 
-def _draft_variant(triplets: TripletSet, edits: dict[int, list[_Change]], number: int, part: TripletPart) -> EventDraft:
+def _draft_distractor(
+    triplets: TripletSet, edits: dict[int, list[_Change]], number: int, part: TripletPart
+) -> EventDraft:
     return edits[id(part)][number](triplets.build_draft(part, side=TripletSide.POSITIVE))
 
 
@@ -63,7 +65,7 @@ def _choose_edits(
         if (contrast, place) != (own_contrast, stratum.place) and _is_possible(contrast, place, part, possible_edits)
     ]
     if len(other_edits) < count - 1:
-        raise UsageError(f"{stratum.pattern.name}: an event has only {len(other_edits) + 1} variants")
+        raise UsageError(f"{stratum.pattern.name}: a triplet has only {len(other_edits) + 1} distractors")
     key = (triplets.seed, stratum.pattern.name, stratum.place, stratum.voices)
     chosen = [(own_contrast, stratum.place), *Random(repr(key)).sample(other_edits, count - 1)]
     return [partial(_apply_edit, contrast, place) for contrast, place in chosen]
