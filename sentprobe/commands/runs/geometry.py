@@ -74,8 +74,8 @@ def geometry(
         str | None,
         typer.Option(
             "--by",
-            help="Split cosine accuracy by structure, place (the changed clause or noun), distance (tokens from verb to "
-            "participant) or voice.",
+            help="Split cosine accuracy by structure, place (the changed clause or noun), distance (tokens from verb "
+            "to participant) or voice.",
         ),
     ] = None,
     intervals: opt.IntervalsOption = False,

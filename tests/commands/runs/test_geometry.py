@@ -151,7 +151,7 @@ def test_by_group(command: Command, by: str) -> None:
 
 def test_the_parts_stand_beside_the_mean(command: Command, uneven: str) -> None:
     """The lowest and the highest accuracy by the changed clause and the clause in the other voice."""
-    arguments = ("geometry", "-e", uneven, "-c", "role", "-n", "400", "--variants", "0", "--format")
+    arguments = ("geometry", "-e", uneven, "-c", "role", "-n", "400", "--distractors", "0", "--format")
     records = json.loads(command(*arguments, "json")[1])
     shown = command(*arguments, "markdown")[1]
     rows = table_rows(shown)

@@ -41,7 +41,7 @@ def test_a_run_file_keeps_it(command: Command, tmp_path: Path) -> None:
 
 
 def test_geometry_draws_and_keeps_it(command: Command, tmp_path: Path) -> None:
-    few = ("-n", "20", "--variants", "0", "--no-cache", "-f", "json")
+    few = ("-n", "20", "--distractors", "0", "--no-cache", "-f", "json")
     arguments = ("geometry", "-e", "bow?dim=4", "-c", "role", *few)
     all_records = json.loads(command(*arguments, "-v", "english", "-o", str(tmp_path))[1])
     held = json.loads(command(*arguments, *SIDE, "-o", str(tmp_path))[1])

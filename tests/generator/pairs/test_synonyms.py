@@ -15,7 +15,7 @@ from thoroughness import examples
 import sentprobe.lexicon
 from sentprobe.errors import UsageError
 from sentprobe.generator.events.event import Event, iterate_clauses, iterate_participants
-from sentprobe.generator.pairs.event_variants import render_variants
+from sentprobe.generator.pairs.distractors import render_distractors
 from sentprobe.generator.pairs.triplets import SIDES, TripletSet, TripletSide, TripletSpace
 from sentprobe.lexicon import Lexicon, english, read_lexicon_text
 
@@ -94,7 +94,7 @@ def test_small_vocabularies_are_counted_and_drawn_exactly(
     assert len({(anchor, positive, stratum.place) for anchor, positive, stratum in keys}) == count
     pairs = list_pairs(nouns if contrast == "noun" else verbs)
     assert pairs.isdisjoint(find_exchanges(triplets))
-    assert len(render_variants(triplets, 2)) == 2
+    assert len(render_distractors(triplets, 2)) == 2
 
 
 def test_words_without_a_replacement_are_left_out() -> None:
