@@ -150,7 +150,7 @@ def check_types(draft: drafts.Draft) -> Iterator[LexiconFinding]:
             yield entry.line, f'{entry.key!r}, expected a list of lemmas or "{drafts.ALL}"'
     for entry in draft.synonyms:
         sets = entry.value if isinstance(entry.value, list) else [None]
-        if not all(is_strings(synonyms) and len(synonyms) > 1 for synonyms in sets):
+        if not all(is_strings(synonyms) and len(drafts.list_strings(synonyms)) > 1 for synonyms in sets):
             yield entry.line, f"{entry.key!r} of [{SYNONYMS}], expected a list of lists of two lemmas or more"
 
 

@@ -83,7 +83,7 @@ def sample_lexicons(draw: st.DrawFn) -> Lexicon:
     """Strategy for small lexicons of invented words, with every form stated."""
     words = draw(sample_word_lists())
     vocabulary = draw(sample_vocabularies(words))
-    synonyms = {}
+    synonyms: dict[Kind, tuple[tuple[str, ...], ...]] = {}
     for kind in OPEN_KINDS:
         lemmas = [word.lemma for word in words if word.kind is kind]
         if len(lemmas) > 1:
