@@ -6,7 +6,6 @@ author of the file what to do, and stands in the message.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
 
 from sentprobe.errors import suggest
 from sentprobe.lexicon import draft as drafts
@@ -150,8 +149,8 @@ def check_types(draft: drafts.Draft) -> Iterator[LexiconFinding]:
         if not is_strings(entry.value) and entry.value != drafts.ALL:
             yield entry.line, f'{entry.key!r}, expected a list of lemmas or "{drafts.ALL}"'
     for entry in draft.synonyms:
-        sets: list[Any] = entry.value if isinstance(entry.value, list) else [None]
-        if not all(is_strings(synonyms) and len(synonyms) > 1 for synonyms in sets):
+        sets = entry.value if isinstance(entry.value, list) else [None]
+        if not all(is_strings(synonyms) and len(drafts.list_strings(synonyms)) > 1 for synonyms in sets):
             yield entry.line, f"{entry.key!r} of [{SYNONYMS}], expected a list of lists of two lemmas or more"
 
 
