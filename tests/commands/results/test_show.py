@@ -44,7 +44,7 @@ def test_the_folders_are_named_where_there_are_several(first: Path, tmp_path: Pa
     page = TagChecker()
     page.feed(command("show", first, more, "-f", "html")[1])
     assert set(messages) <= set(page.texts)
-    assert "from " not in command("show", first)[1]
+    assert f"from {first}" not in command("show", first)[1]
     records = json.loads(command("show", first, more, "-f", "json")[1])
     assert {(record["encoder"], record["run"]) for record in records} == {
         ("bow", str(first)), ("st<b>", str(first)), ("lstm", str(more)),
