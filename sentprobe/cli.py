@@ -97,13 +97,13 @@ _COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         ),
         "sentences": (
             "sentprobe.commands.data.sentences:app",
-            "Write the sentences that a run needs to a file, to encode them elsewhere.",
+            "Write to a file the sentences that a run needs, to encode them elsewhere.",
         ),
         "embed": ("sentprobe.commands.data.embed:embed", "Write the vectors of a dataset's sentences to a file."),
         "tasks": ("sentprobe.commands.data.tasks:tasks", "List the tasks: question, classes, items, and paper."),
         "encoders": (
             "sentprobe.commands.data.encoders:encoders",
-            "List the kinds of encoder, with an example and the extra that each needs.",
+            "List the kinds of encoder, each with an example and the pip extra that it needs.",
         ),
         "cache": ("sentprobe.commands.data.cache:cache_app", "Show, check or clear the cached sentence vectors."),
     },

@@ -101,6 +101,7 @@ def test_arguments_that_are_not_utf8_and_no_stderr(monkeypatch: pytest.MonkeyPat
     with pytest.raises(SystemExit) as caught:
         probe()
     assert caught.value.code == 2
+    sys.stderr.close()  # the null device, which the program opened in its place
 
 
 @pytest.mark.parametrize("fmt", ["npz", "npy", "safetensors", "parquet", "lookup"])
