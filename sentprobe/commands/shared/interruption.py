@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 
-from sentprobe.disk.files import RESULTS_MARKER
+from sentprobe.disk.files import RESULTS_MARKER, TABLE_MARKER
 from sentprobe.errors import SentprobeError
 
 
@@ -58,4 +58,4 @@ def describe_kept_work(out: Path) -> str:
 def has_finished_work(out: Path) -> bool:
     """Return whether a folder has a result of a run or of geometry, or a part of a table."""
     paths = chain.from_iterable(map(out.glob, ("[!.]*.json", "geometry/[!.]*.json", "work/[!.]*.arrow")))
-    return any(path.name != RESULTS_MARKER for path in paths)
+    return any(path.name not in {RESULTS_MARKER, TABLE_MARKER} for path in paths)

@@ -89,7 +89,7 @@ def _split_text(text: str, role: PathRole) -> tuple[str, ...]:
 def _check_inputs(out: Path, inputs: Iterable[Path], *, is_file: bool) -> None:
     for input_path in inputs:
         if _is_same_path(out, input_path):
-            raise UsageError(f"{out}: is what is read; the output needs another path")
+            raise UsageError(f"{out}: is an input; the output needs another path")
         if is_file and _resolve(input_path) in _resolve(out).parents:
             raise UsageError(f"{out}: lies inside {input_path}, which is read; write it elsewhere")
     if is_file and _is_standard_input(out):

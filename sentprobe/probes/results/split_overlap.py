@@ -22,7 +22,7 @@ class SplitOverlap:
     """Further test items whose sentence has the lemmas of a training sentence, in the same order."""
 
     def __post_init__(self) -> None:
-        if min(self.repeated, self.inflected) < 0 or self.repeated + self.inflected > self.items:
+        if self.items < 1 or min(self.repeated, self.inflected) < 0 or self.repeated + self.inflected > self.items:
             raise ValueError(f"{self.repeated} and {self.inflected} items do not fit into {self.items}")
 
     @property

@@ -147,7 +147,7 @@ def test_bad_requests_are_refused_in_a_line(tmp_path: Path, probe: Command) -> N
     ]
     before = source.read_bytes()
     requests += [
-        ((source, "--out", source), 2, "leaky.jsonl: is what is read"),
+        ((source, "--out", source), 2, "leaky.jsonl: is an input"),
         ((tmp_path, "--out", empty / "audit.txt"), 2, f"lies inside {tmp_path}, which is read"),
     ]
     for arguments, expected, message in requests:

@@ -135,7 +135,7 @@ def test_the_output_is_no_input(tmp_path: Path, command: Command) -> None:
     for arguments in cases:
         got = command("embed", *map(str, arguments))
         assert got[:2] == (2, "")
-        assert "is what is read" in got[2] or f"lies inside {tmp_path}, which is read" in got[2]
+        assert "is an input" in got[2] or f"lies inside {tmp_path}, which is read" in got[2]
     assert source.read_bytes() == before
 
 

@@ -80,7 +80,7 @@ def test_bad_requests(tmp_path: Path, command: Command) -> None:
         (["compeval", "--task", "Ordr"], "there is no compeval task 'Ordr' (did you mean 'Order'"),
         (["natural"], "the suite natural needs the table of a corpus"),
         ([data, "--train", 8], "--train is for the suites compeval and natural, not for"),
-        ([data, "--out", data], "toy.jsonl: is what is read"),
+        ([data, "--out", data], "toy.jsonl: is an input"),
         ([data, "--out", tmp_path], "is a directory, not a file to write"),
     ]
     for arguments, message in cases:

@@ -133,7 +133,7 @@ def test_what_a_command_reads_is_not_written_over(gen: Gen, tmp_path: Path, opti
     path = tmp_path / "own.toml"
     path.write_text("mine", "utf-8")
     done = gen(option, path, "--out", path, "--format", "text")
-    assert (done.code, done.err) == (2, f"gen: {path}: is what is read; the output needs another path\n")
+    assert (done.code, done.err) == (2, f"gen: {path}: is an input; the output needs another path\n")
     assert path.read_text("utf-8") == "mine"
 
 
@@ -150,7 +150,7 @@ def test_exclude(gen: Gen, tmp_path: Path, suffix: str) -> None:
     assert done.code == 2 and "; 200 are excluded)" in done.err
     before = path.read_bytes()
     done = gen(*small, "--exclude", path, "-n", "2", "--out", path)
-    assert (done.code, done.err) == (2, f"gen: {path}: is what is read; the output needs another path\n")
+    assert (done.code, done.err) == (2, f"gen: {path}: is an input; the output needs another path\n")
     assert path.read_bytes() == before
 
 

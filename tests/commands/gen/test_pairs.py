@@ -219,7 +219,7 @@ def test_the_lexicon_is_not_written_over(gen: Gen, tmp_path: Path) -> None:
     files.write_text("[noun]\njudge = {}\n", encoding="utf-8")
     done = gen("pairs", "-c", "role", "--lexicon", str(files), "-o", str(files), "-f", "jsonl")
     assert done.code == 2
-    assert "is what is read; the output needs another path" in done.err
+    assert "is an input; the output needs another path" in done.err
     assert files.read_text("utf-8") == "[noun]\njudge = {}\n"
 
 

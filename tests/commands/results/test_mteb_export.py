@@ -114,7 +114,7 @@ def test_what_is_there_stays_and_the_same_is_replaced(run: Path, tmp_path: Path,
         (("--out", "{out}", "--intervals"), "--intervals is for tables, and --format mteb writes"),
         (("--out", "{out}", "--by-length", "bins"), "--by-length is for tables, and --format mteb"),
         (("--out", "{out}", "--caption", "x"), "--caption is for tables, and --format mteb writes"),
-        (("--out", "{run}"), "is what is read; the output needs another path"),
+        (("--out", "{run}"), "is an input; the output needs another path"),
         (("--out", "{file}"), "cannot write results there"),
     ],
 )

@@ -220,6 +220,24 @@ def write_model(folder: Path, *, width: int = 6) -> Path:
 
 
 @pytest.mark.skipif(find_spec("sentence_transformers") is None, reason="needs sentence-transformers")
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("model.safetensors", b"abc"),
+        ("model.safetensors", (2).to_bytes(8, "little") + b"[]"),
+        ("model.safetensors", (2).to_bytes(8, "little") + b"{x"),
+        ("modules.json", b'["a"]'),
+        ("modules.json", b'{"path": "a"}'),
+        ("1_Pooling/config.json", b'{"word_embedding_dimension": "8"}'),
+    ],
+)
+def test_a_damaged_model_is_left_to_its_loader(name: str, content: bytes, tmp_path: Path) -> None:
+    model = write_model(tmp_path / "model")
+    (model / name).write_bytes(content)
+    assert read_unloaded_model(parse_spec(f"st:{model}")) is None
+
+
+@pytest.mark.skipif(find_spec("sentence_transformers") is None, reason="needs sentence-transformers")
 def test_a_large_model_is_not_loaded(tmp_path: Path, command: Command) -> None:
     model = write_model(tmp_path / "model")
     unloaded = read_unloaded_model(parse_spec(f"st:{model}"))

@@ -104,6 +104,7 @@ def test_what_is_kept_is_found_in_the_folder(name: str, tmp_path: Path) -> None:
     nothing = "no part of the work is finished: nothing is kept"
     assert describe_kept_work(tmp_path / "none") == nothing
     prepare_directory(tmp_path, "seed = 1\n")
+    (tmp_path / "table.json").touch()  # of a table that --force replaces
     assert describe_kept_work(tmp_path) == nothing
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).touch()

@@ -25,7 +25,7 @@ from sentprobe.commands.shared.output_paths import (
 from sentprobe.errors import UsageError
 from sentprobe.probes.results.store import prepare_directory
 
-IS_READ = "is what is read; the output needs another path"
+IS_READ = "is an input; the output needs another path"
 IN_RESULTS = "lies in a folder of results, which probe run made; write it elsewhere"
 
 
@@ -162,7 +162,7 @@ def test_a_path_inside_a_text_is_read(
     monkeypatch.chdir(tmp_path)
     Path("data").mkdir()
     Path("data/words").write_text("mine")
-    with pytest.raises(UsageError, match=r"which is read|is what is read"):
+    with pytest.raises(UsageError, match=r"which is read|is an input"):
         check(name, **{parameter: value, "out": Path("data/words")})
 
 

@@ -10,7 +10,7 @@ from sentprobe.errors import format_count
 from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, list_shared_properties
 from sentprobe.probes.report.findings.draws import find_draws, join_draws
 from sentprobe.probes.report.findings.mean_and_interval import FEW_ITEMS, Figure
-from sentprobe.probes.report.findings.table_findings import find_marked_cells, find_table
+from sentprobe.probes.report.findings.table_findings import TableFindings, find_marked_cells, find_table
 from sentprobe.probes.report.tables.published_rows import PUBLISHED, PublishedRow, list_rows
 from sentprobe.probes.report.tables.single_draws import split_single_draws
 from sentprobe.probes.results.result import Condition, Result, Results
@@ -32,7 +32,7 @@ class CellStyle:
 def build_grid(results: Results, *, style: CellStyle | None = None) -> Grid:
     """Build the table of one setting: encoders, published rows, and controls if asked for.
 
-    A figure is the mean over draws and seeds in percent, with its standard deviation if there are several. The best of
+    A figure is the mean over draws and seeds in percent, ± half its 95% interval if there are several. The best of
     each column is marked if it is above its control and not tied with another encoder (:mod:`.table_findings`).
     Controls that depend only on the width have a row per width.
     """
@@ -67,7 +67,8 @@ def _build_row(
 ) -> GridRow:
     """Return a row, given the first result of each task that it shows."""
     draws = (find_draws(results, firsts[task]) if task in firsts else () for task in results.tasks)
-    cells = (_build_cell(results, cell_draws, condition, style) for cell_draws in draws)
+    findings = find_table(results)  # once, since the look-up reads all results
+    cells = (_build_cell(findings, cell_draws, condition, style) for cell_draws in draws)
     return GridRow(label, condition.value, tuple(cells))
 
 
@@ -95,8 +96,8 @@ def _find_layer_families(records: Collection[Result]) -> Mapping[str, str]:
     return {record.encoder: record.family for record in layers if sizes[record.family] > 1}
 
 
-def _build_cell(results: Results, draws: Sequence[Result], condition: Condition, style: CellStyle) -> GridCell:
-    figure = find_table(results).find_figure(draws, condition) if draws else None
+def _build_cell(findings: TableFindings, draws: Sequence[Result], condition: Condition, style: CellStyle) -> GridCell:
+    figure = findings.find_figure(draws, condition) if draws else None
     if figure is None:
         return GridCell("")
     has_few_items = figure.items < FEW_ITEMS

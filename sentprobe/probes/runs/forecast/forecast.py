@@ -220,7 +220,8 @@ def list_missing_fits(
         for number, missing in enumerate(plan.draws):
             for condition, seeds in missing.items():
                 key = (number, plan.task, *_make_shared_key(condition, task, encoder))
-                fits[key] = list(list_fits(condition, task, encoder, items=items, seeds=len(seeds)))
+                new_fits = list(list_fits(condition, task, encoder, items=items, seeds=len(seeds)))
+                fits[key] = max(fits.get(key, []), new_fits, key=len)
     return [fit for group in fits.values() for fit in group]
 
 

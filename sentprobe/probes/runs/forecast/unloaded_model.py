@@ -65,10 +65,12 @@ def read_unloaded_model(source: EncoderSource) -> UnloadedModel | None:
 def _read_width(directory: Path) -> int:
     """Return the width of the vectors, which the last module with a width decides; 0: unknown."""
     width = 0
-    for module in _read_json(directory / "modules.json") or ():
-        config = _read_json(directory / module.get("path", "") / "config.json")
-        if module.get("path") and isinstance(config, dict):
-            width = next((config[key] for key in WIDTH_KEYS if key in config), width)
+    modules = _read_json(directory / "modules.json")
+    for module in modules if isinstance(modules, list) else ():
+        path = module.get("path") if isinstance(module, dict) else None
+        config = _read_json(directory / path / "config.json") if isinstance(path, str) and path else None
+        if isinstance(config, dict):
+            width = next((config[key] for key in WIDTH_KEYS if isinstance(config.get(key), int)), width)
     return width
 
 
@@ -80,9 +82,12 @@ def _read_json(path: Path) -> Any:
 
 
 def _count_weights(path: Path) -> int:
-    """Return the number of weights in matrices of a safetensors file, without tables of embeddings."""
-    with path.open("rb") as file:
-        (size,) = struct.unpack("<Q", file.read(8))
-        header = parse_json(file.read(min(size, 2**24)))
-    shapes = (entry["shape"] for name, entry in header.items() if "embedding" not in name and "shape" in entry)
-    return sum(prod(shape) for shape in shapes if len(shape) == 2)
+    """Return the number of weights in matrices of a safetensors file, without tables of embeddings; 0: damaged."""
+    try:
+        with path.open("rb") as file:
+            (size,) = struct.unpack("<Q", file.read(8))
+            header = parse_json(file.read(min(size, 2**24)))
+        shapes = [entry["shape"] for name, entry in header.items() if "embedding" not in name and "shape" in entry]
+        return sum(prod(map(int, shape)) for shape in shapes if len(shape) == 2)
+    except (struct.error, BadSyntaxError, AttributeError, TypeError, ValueError):
+        return 0
