@@ -79,7 +79,7 @@ class EngineChoice:
     jobs: int = field(default_factory=count_cores)
     scheduler: str | None = None
     """The address of a Dask scheduler."""
-    by_work: bool = False
+    keeps_little_work_here: bool = False
     """Whether little work is done in this process alone, since each further process takes seconds to start."""
 
     def __post_init__(self) -> None:

@@ -38,7 +38,7 @@ def describe_basis(forecast: "Forecast") -> str:
     return (
         "Measured here: the speed of building, encoding and training, each on little data. "
         f"Assumed: the passes of each probe, as in earlier runs{speeds}. "
-        "Cores are taken to be idle; the true time may be half or twice as long."
+        "The estimate assumes idle cores, and may be wrong by a factor of two."
     )
 
 

@@ -103,7 +103,7 @@ def run(
     where: opt.EngineOptions,
     jobs: Annotated[
         int | None,
-        opt.build_jobs_option("Default: one per core, or per --threads N cores; one for little work or a GPU."),
+        opt.build_jobs_option("Default: one per core (or per --threads N cores); one for a small run or a GPU."),
     ] = None,
     threads: Annotated[
         int | None,
@@ -133,7 +133,7 @@ def run(
     from sentprobe.probes.runs.request.built_suites import build_failure_error
 
     machines = where.find_machines(
-        jobs=_choose_job_count(device, threads) if jobs is None else jobs, by_work=jobs is None
+        jobs=_choose_job_count(device, threads) if jobs is None else jobs, keeps_little_work_here=jobs is None
     )
     specs = methods.resolve_encoders(parse_encoders(encoder or USUAL_ENCODERS))
     if machines.scheduler is None:

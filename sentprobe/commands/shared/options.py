@@ -213,8 +213,8 @@ class EngineOptions:
         declare_option(MACHINE, "--scheduler", metavar="tcp://HOST:PORT", help="Address of a Dask scheduler."),
     ] = None
 
-    def find_machines(self, *, jobs: int, by_work: bool = False) -> "EngineChoice":
-        """Return the machines of the work: *jobs* local processes (fewer *by_work*), or a Dask cluster.
+    def find_machines(self, *, jobs: int, keeps_little_work_here: bool = False) -> "EngineChoice":
+        """Return the machines of the work: *jobs* local processes or a Dask cluster.
 
         Raises:
             UsageError: unknown engine; see also :class:`~sentprobe.engines.EngineChoice`.
@@ -222,7 +222,9 @@ class EngineOptions:
         from sentprobe.engines import EngineChoice, EngineName
 
         engine = choose_member(EngineName, self.engine, what="engine")
-        return EngineChoice(engine=engine, jobs=jobs, scheduler=self.scheduler, by_work=by_work)
+        return EngineChoice(
+            engine=engine, jobs=jobs, scheduler=self.scheduler, keeps_little_work_here=keeps_little_work_here
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

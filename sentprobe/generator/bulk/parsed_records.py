@@ -85,7 +85,7 @@ class _ParsedRenderer:
 
     def render_records(self, sentences: Sequence[SentenceReading]) -> Iterator[str]:
         """Yield the records; a structure that no layout has is realized."""
-        has_layout = self._events.replace_clauses([sentence.clause for sentence in sentences])
+        has_layout = self._events.load_clauses([sentence.clause for sentence in sentences])
         numbers = [sentence.number for sentence, known in zip(sentences, has_layout, strict=True) if known]
         text = "".join(text for _, text in self._renderer.render_chunks(np.array(numbers, dtype=np.int64)))
         records = iter(text.split(_RECORD_END))
@@ -111,8 +111,8 @@ class _ParsedEvents:
         self._rows: dict[Layout, tuple[list[int], list[list[int]]]] = {}
         self._layouts: dict[object, Layout] = {}
 
-    def replace_clauses(self, clauses: Iterable[ParsedClause]) -> list[bool]:
-        """Replace all events by those of main clauses; say for each whether a layout has its structure."""
+    def load_clauses(self, clauses: Iterable[ParsedClause]) -> list[bool]:
+        """Load the events of main clauses; return for each whether a layout has its structure."""
         self._rows = {}
         has_layout = []
         count = 0
@@ -178,10 +178,10 @@ def _number_values(values: Iterable[ValueT]) -> dict[ValueT, int]:
 def _list_words(lexicon: Lexicon) -> Words:
     """Return all words of a lexicon."""
     lemmas = {kind: tuple(word.lemma for word in lexicon.words(kind)) for kind in Kind}
-    whole = Lexicon(lexicon.source, lexicon.entries, {"": Vocabulary("", lemmas)})
+    full_lexicon = Lexicon(lexicon.source, lexicon.entries, {"": Vocabulary("", lemmas)})
     determiners, relativizers = lemmas[Kind.DETERMINER], lemmas[Kind.RELATIVIZER]
     choices = Choices(determiners=determiners, relativizers=relativizers, allow=frozenset(Flag))
-    return choose_words(whole, "", choices, Constraints())
+    return choose_words(full_lexicon, "", choices, Constraints())
 
 
 @cache

@@ -251,7 +251,7 @@ def _find_readings(token: str, lexicon: Lexicon) -> _TokenReadings:
 _Match = tuple[str, tuple[str, ...], str, tuple[tuple[str, ParsedPhrase], ...]]
 """The verb, adverbs, relativizer and noun phrases that a walk has collected so far."""
 
-_NOTHING: _Match = ("", (), "", ())
+_EMPTY_MATCH: _Match = ("", (), "", ())
 
 _Step = tuple[int, Trie, int, _Match]
 """The number of a step among those of its node, the next node, the end of the input, and the match so far."""
@@ -272,7 +272,7 @@ class _Parser:
     def parse_main_clauses(self) -> list[ParsedClause]:
         """Return the clauses that reach the end of the sentence."""
         ends: list[tuple[int, ParsedClause]] = []
-        self._walk_trie(self._main, 0, _NOTHING, ends)
+        self._walk_trie(self._main, 0, _EMPTY_MATCH, ends)
         for end, _ in ends:
             if end < len(self.tokens):
                 self._record_failure(end, "the end of the sentence")
@@ -362,7 +362,7 @@ class _Parser:
                 phrases.append((at + 2, ParsedPhrase(noun, number, determiner, None)))
                 if at + 2 < len(self.tokens):
                     ends: list[tuple[int, ParsedClause]] = []
-                    self._walk_trie(self._relative[number], at + 2, _NOTHING, ends)
+                    self._walk_trie(self._relative[number], at + 2, _EMPTY_MATCH, ends)
                     phrases += [(end, ParsedPhrase(noun, number, determiner, clause)) for end, clause in ends]
         return phrases
 

@@ -135,7 +135,7 @@ class Audit:
     chance: float
     """Share of the most common label among the test items."""
     overlap: SplitOverlap
-    """Test items whose sentences training has."""
+    """Test items whose sentences also occur in training."""
     majority: ModelScore
     """Score of always answering the most common training label."""
     items: Mapping[Split, int] = field(hash=False)

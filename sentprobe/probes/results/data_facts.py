@@ -40,7 +40,7 @@ class DataFacts:
 
     @property
     def overlap(self) -> SplitOverlap:
-        """The test items whose sentences training has."""
+        """The test items whose sentences also occur in training."""
         return SplitOverlap(self.test, self.repeated, self.inflected)
 
     def is_other_draw(self, facts: "DataFacts") -> bool:

@@ -1,4 +1,4 @@
-"""Test sentences that the training items have, too: verbatim, or with the same lemmas."""
+"""Test sentences that also occur in training: verbatim, or with the same lemmas."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -31,7 +31,7 @@ class SplitOverlap:
         return self.repeated > MAX_OVERLAP * self.items
 
     @property
-    def is_close(self) -> bool:
+    def has_near_copies(self) -> bool:
         """Whether training has the sentences of more than 1% of the test items, verbatim or with the same lemmas."""
         return self.repeated + self.inflected > MAX_OVERLAP * self.items
 
@@ -65,8 +65,8 @@ def find_overlap(data: ProbeDataset, lexicon: Lexicon | None = None) -> SplitOve
     training_lemmas = {lemmatised[row] for row in training_rows}
     test_rows = data.splits[Split.TEST].rows.tolist()
     repeated = sum(row in training_rows for row in test_rows)
-    close = sum(lemmatised[row] in training_lemmas for row in test_rows)
-    return SplitOverlap(len(test_rows), repeated, close - repeated)
+    copied_or_inflected = sum(lemmatised[row] in training_lemmas for row in test_rows)
+    return SplitOverlap(len(test_rows), repeated, copied_or_inflected - repeated)
 
 
 def find_lemma(token: str, lexicon: Lexicon) -> str:

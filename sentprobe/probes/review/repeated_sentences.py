@@ -10,7 +10,7 @@ def find_repeated_sentences(table: Results) -> Iterator[ClaimFinding]:
     """Find the tasks whose training items have sentences of test items, in any draw."""
     for task in table.tasks:
         facts = [record.data for record in table.records if record.task == task and record.data is not None]
-        overlaps = [data.overlap for data in facts if data.overlap.is_close]
+        overlaps = [data.overlap for data in facts if data.overlap.has_near_copies]
         if not overlaps:
             continue
         worst = max(overlaps, key=lambda overlap: (overlap.is_leaky, overlap.repeated + overlap.inflected))

@@ -83,14 +83,14 @@ def test_counts_must_fit(repeated: int, inflected: int, items: int) -> None:
     else:
         overlap = SplitOverlap(items, repeated, inflected)
         assert overlap.is_leaky == (repeated / items > 0.01)
-        assert overlap.is_close >= overlap.is_leaky
+        assert overlap.has_near_copies >= overlap.is_leaky
 
 
 @pytest.mark.parametrize("name", ["Content1Probe", "Order", "SemRole", "Negation"])
 def test_our_own_tasks_repeat_no_sentence(name: str) -> None:
     overlap = find_overlap(dataset(name, "compeval"))
     assert overlap.repeated == 0
-    assert not overlap.is_close
+    assert not overlap.has_near_copies
 
 
 def test_an_audit_calls_repeated_sentences_a_leak() -> None:

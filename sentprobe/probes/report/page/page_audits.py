@@ -106,7 +106,8 @@ def _describe_leaks(audits: Sequence[Audit]) -> str:
     leaking, count = (sum(audit.is_leaky for audit in audits), format_count(len(audits), "dataset"))
     if not leaking:
         return f"No leak found in {count}: no cue that should tell nothing is above chance."
-    return f"{leaking} of {count} leak: a cue that should tell nothing is above chance, or training has test sentences."
+    reasons = "a cue that should tell nothing is above chance, or training has test sentences"
+    return f"{leaking} of {count} have leaks: {reasons}."
 
 
 def _describe_excluded_audits(results: Results, audits: Sequence[Audit]) -> Iterator[str]:

@@ -46,9 +46,12 @@ def measure_training(fits: Sequence[PlannedFit], run: Run) -> float:
 
 def _measure_group(fits: Sequence[PlannedFit], run: Run) -> float:
     largest = max(fits, key=lambda fit: fit.operations / fit.probes)
-    scaling, a_pass = _time_short_fit(largest, run)
+    scaling, seconds_per_pass = _time_short_fit(largest, run)
     operations = largest.operations / largest.probes
-    return sum(fit.passes * fit.operations / operations * a_pass + scaling * fit.items / largest.items for fit in fits)
+    return sum(
+        fit.passes * fit.operations / operations * seconds_per_pass + scaling * fit.items / largest.items
+        for fit in fits
+    )
 
 
 def _time_short_fit(fit: PlannedFit, run: Run) -> tuple[float, float]:

@@ -106,9 +106,9 @@ def assume_passes(preset: Preset, condition: Condition, encoder: EncoderFacts) -
     if preset.optimizer is Optimizer.LBFGS:
         passes = LBFGS_ITERATIONS
     elif preset.stop is StopCriterion.TRAINING_LOSS:
-        of_probe = PRETRAINED_PASSES if encoder.is_pretrained else UNTRAINED_PASSES
-        of_probe = BAG_OF_WORDS_PASSES if encoder.is_control_bow else of_probe
-        passes = PASSES.get(condition, of_probe) * math.sqrt(REFERENCE_WIDTH / encoder.dim)
+        probe_passes = PRETRAINED_PASSES if encoder.is_pretrained else UNTRAINED_PASSES
+        probe_passes = BAG_OF_WORDS_PASSES if encoder.is_control_bow else probe_passes
+        passes = PASSES.get(condition, probe_passes) * math.sqrt(REFERENCE_WIDTH / encoder.dim)
     else:
         passes = preset.check_every * preset.patience + VALIDATION_PASSES
     return min(passes, preset.max_epochs)

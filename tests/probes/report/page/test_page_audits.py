@@ -58,7 +58,7 @@ def test_a_leak_stands_at_the_top() -> None:
     audits = [make_audit("Order", "aaaa", leaks=True), make_audit("SemRole", "bbbb")]
     page_part = build_page_audits(TWO, audits)
     leak = "Order: LEAK: length and probe gives 62.0%, where chance is 50.0%."
-    assert page_part.lead.startswith("1 of 2 datasets leak: a cue that should tell nothing is above chance, or ")
+    assert page_part.lead.startswith("1 of 2 datasets have leaks: a cue that should tell nothing is above chance, or ")
     assert (page_part.warnings, page_part.missing) == ((leak,), ())
     page = build_report_page(TWO, audits=audits)
     assert page.index("Before you believe the data") < page.index(leak)
