@@ -41,8 +41,8 @@ def geometry(
         list[str] | None,
         typer.Argument(
             metavar="compeval|PATH...",
-            help="Triplet files from gen pairs; or compeval, or datasets: test sentences of SemRole, Order and "
-            "Negation, beside probe results in --out. Default: random triplets.",
+            help="Triplet files from gen pairs; or compeval, or datasets, for triplets of the test sentences of "
+            "SemRole, Order and Negation. Default: random triplets.",
             autocompletion=completion.complete_suite,
         ),
         INPUT,

@@ -164,7 +164,7 @@ TaskOption = Annotated[
 LexiconOption = Annotated[Path | None, declare_option(WHAT, "--lexicon", help="Your own lexicon file."), INPUT]
 
 CONTRASTS = names.enumerate_names(names.CONTRASTS).replace(
-    "negation, polarity", "negation (of the other verb), polarity (negated or not)"
+    "negation, polarity", "negation (moved to the other verb), polarity (added or removed)"
 )
 """The list of contrasts in the help."""
 
@@ -197,7 +197,7 @@ HeldOutOption = Annotated[
     declare_option(
         HELD_OUT,
         "--held-out",
-        help="Use only the part that gen pairs --hold-out VALUE excludes (words or a structure).",
+        help="Use only the words or the structure that gen pairs --hold-out with the same value excludes.",
         autocompletion=completion.complete_template,
     ),
 ]
@@ -279,7 +279,7 @@ class ItemOptions:
         declare_option(
             WHAT,
             "--sampling",
-            help="mirror (balanced mirror pairs), or paper (the authors' procedure; natural: adi tasks).",
+            help="mirror (balanced mirror pairs), or paper (the papers' procedure; not in conneau's tasks).",
             autocompletion=completion.complete_sampling,
         ),
     ] = "mirror"

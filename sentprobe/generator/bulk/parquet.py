@@ -51,7 +51,7 @@ _NEGATION = pa.struct([("cue", pa.int32()), ("verb", pa.int32())])
 def build_schema(size: int) -> Any:
     """Return the schema for indices below *size*.
 
-    The index is a string of digits beyond 38 digits, the limit of Parquet's decimals.
+    Indices of more than 38 digits, the limit of Parquet's decimals, are stored as strings.
     """
     small, large = pa.int64(), pa.decimal128(38, 0)
     index = small if size <= 2**63 else large if size <= 10**38 else pa.string()

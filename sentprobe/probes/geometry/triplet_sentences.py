@@ -49,11 +49,12 @@ GroupNames: TypeAlias = dict[str, list[str]]
 
 
 class TripletSentences:
-    """Triplets with everything that is measured besides vectors.
+    """The sentences of triplets, with the unit and the groups of each triplet.
 
-    The columns are the four sides, then the distractors; row i of each is triplet i. *units* has the unit of each
-    triplet, *dataset* the fingerprint of the anchors' dataset, *items* the test items of the anchors: those of all
-    triplets, then of all mirrors.
+    - columns: a list of sentences for each member of a triplet, then for each distractor; entry i belongs to triplet i
+    - units: the number of each triplet's unit
+    - dataset: the fingerprint of the anchors' dataset
+    - items: the numbers of the test items that the anchors come from, for all triplets, then for all mirrors
     """
 
     def __init__(

@@ -40,9 +40,9 @@ def _build_finding(ties: Sequence[Comparison], task_comparisons: Sequence[Compar
         f"{_describe_significance(significant, len(task_comparisons))} significant at {LEVEL:g} (corrected for "
         f"the table's {format_count(count, 'comparison')}).",
         figures=tuple(_describe_figure(tie, level=LEVEL / count) for tie in ties),
-        advice="Say that the difference is not significant, which does not mean that they are equal. That many items "
-        f"or draws find a difference of this size in {power.TARGET_POWER:.0%} of runs. Fix the number before the run; "
-        "do not add items or draws until a test is significant.",
+        advice="Say that the difference is not significant, which does not mean that they are equal. With the numbers "
+        f"given, a difference of this size is significant in {power.TARGET_POWER:.0%} of runs. Fix the number before "
+        "the run; do not add items or draws until a test is significant.",
         task=best.task,
         encoder=best.encoder,
     )

@@ -14,7 +14,7 @@ MAX_MODULES = 10_000
 """Maximum number of layers, heads or experts."""
 
 SMALL_MODEL = 2**24
-"""Number of parameters that any model may have, whatever its files hold."""
+"""Number of declared parameters that is always accepted; the sizes of a model's files raise the limit."""
 
 PARAMETERS_PER_BYTE = 8
 """Largest number of parameters in a byte of a file, for weights of one bit."""

@@ -137,7 +137,7 @@ def make_erased_encoders(
     """Yield each encoder without the property of each dataset.
 
     - paths: paths of the datasets; NO_ERASURE is skipped
-    - label: the label of the encoders; empty: their names are specs
+    - label: if empty, an erased encoder is named by its spec; else by its name and the dataset
 
     Raises:
         UsageError: see :func:`make_erased_encoder`; a dataset does not exist.

@@ -9,7 +9,7 @@ from sentprobe.probes.results.result import Condition, Result, Results, Score
 from sentprobe.probes.statistics import Interval, chance_interval, design_effect, has_balanced_labels
 
 CONFIDENCE = 0.99
-"""The share of sound tables in which all required controls are inside their intervals."""
+"""The share of tables without a leak in which all required controls are inside their intervals."""
 
 
 def compute_effective_items(score: Score, result: Result) -> float:
@@ -131,7 +131,7 @@ def find_controls(results: Results) -> tuple[ControlRun, ...]:
     """Return the controls among the results, each with its interval around chance.
 
     Controls that encoders of equal width share occur once. The intervals are corrected for the number of controls
-    that must be at chance: in 99% of sound tables none is outside.
+    that must be at chance: in 99% of tables without a leak none is outside.
     """
     runs: dict[object, ControlRun] = {}
     several = len({record.seed for record in results.records}) > 1

@@ -95,13 +95,13 @@ def _describe_required_controls(required: Sequence[ControlRun], failed: Sequence
         nearest = max(required, key=lambda run: run.strain)
         yield (
             f"All {len(required)} controls that must be at chance are within their intervals around chance; in "
-            f"{CONFIDENCE:.0%} of sound tables all are. Closest to a limit: {nearest.name}, "
+            f"{CONFIDENCE:.0%} of tables without a leak, all are. Closest to a limit: {nearest.name}, "
             f"{100 * nearest.score.accuracy:.1f} ({nearest.format_expected()})."
         )
         return
     yield (
         f"{len(failed)} of {len(required)} controls that must be at chance {'is' if len(failed) == 1 else 'are'} "
-        f"outside the interval; in {CONFIDENCE:.0%} of sound tables, none is:"
+        f"outside the interval; in {CONFIDENCE:.0%} of tables without a leak, none is:"
     )
     yield from (f"  {run}" for run in failed)
     if any(run.verdict is ControlVerdict.ABOVE for run in failed):

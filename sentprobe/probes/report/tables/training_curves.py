@@ -73,7 +73,7 @@ class Curve:
 
     @property
     def kinds(self) -> list[NegativeKind | None]:
-        """The kinds of its lines: probes first."""
+        """The kinds of negative that the lines measure; None, the accuracy of probes, is first."""
         present = {line.kind for line in self.lines}
         return [kind for kind in (None, *NegativeKind) if kind in present]
 

@@ -80,7 +80,7 @@ def test_controls_outside_are_named() -> None:
     results = Results((sample("bow", "order", 600, 500, 546), sample("st", "order", 600, 500, 547)))
     lines = describe_all(results).splitlines()
     assert lines[-3:] == [
-        "1 of 3 controls that must be at chance is outside the interval; in 99% of sound tables, none is:",
+        "1 of 3 controls that must be at chance is outside the interval; in 99% of tables without a leak, none is:",
         "  random probes of st on order: 54.7, above chance (45.4 to 54.6 expected)",
         "  Above chance: first repeat the run with another --seed. If the control is above chance "
         "again, something other than the sentence or the question reveals the answer: do not "
