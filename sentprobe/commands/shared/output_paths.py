@@ -112,11 +112,11 @@ def _is_results_folder(folder: Path) -> bool:
         return False
 
 
-def _is_same_path(path: Path, other: Path) -> bool:
+def _is_same_path(first: Path, second: Path) -> bool:
     """Return whether two paths are the same after links are followed, or hard links of one file."""
-    if _resolve(path) == _resolve(other):
+    if _resolve(first) == _resolve(second):
         return True
-    return path.exists() and other.exists() and path.samefile(other)
+    return first.exists() and second.exists() and first.samefile(second)
 
 
 def _is_standard_input(path: Path) -> bool:

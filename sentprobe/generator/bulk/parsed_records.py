@@ -86,11 +86,11 @@ class _ParsedRenderer:
     def render_records(self, sentences: Sequence[SentenceReading]) -> Iterator[str]:
         """Yield the records; a structure that no layout has is realized."""
         has_layout = self._events.load_clauses([sentence.clause for sentence in sentences])
-        numbers = [sentence.number for sentence, known in zip(sentences, has_layout, strict=True) if known]
+        numbers = [sentence.number for sentence, is_covered in zip(sentences, has_layout, strict=True) if is_covered]
         text = "".join(text for _, text in self._renderer.render_chunks(np.array(numbers, dtype=np.int64)))
         records = iter(text.split(_RECORD_END))
-        for sentence, known in zip(sentences, has_layout, strict=True):
-            yield next(records) if known else self._write(sentence.annotate(self._lexicon))
+        for sentence, is_covered in zip(sentences, has_layout, strict=True):
+            yield next(records) if is_covered else self._write(sentence.annotate(self._lexicon))
 
 
 _RECORD_END = "\ue002"

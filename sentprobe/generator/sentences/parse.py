@@ -355,7 +355,7 @@ class _Parser:
             self._record_failure(at, "a determiner")
         phrases = []
         for determiner, form in determiners:
-            nouns = [(noun, number) for noun, number, wanted in self._readings[at + 1].nouns if wanted is form]
+            nouns = [(noun, number) for noun, number, noun_form in self._readings[at + 1].nouns if noun_form is form]
             if not nouns:
                 self._record_failure(at + 1, f"a noun that goes with {self.tokens[at]!r}")
             for noun, number in nouns:

@@ -94,9 +94,9 @@ def find_missing_cells(tables: Sequence[Results]) -> tuple[tuple[EncoderOnTask, 
         tuple(
             dict.fromkeys(
                 record.cell
-                for other in tables
-                if _are_other_draws(table, other)
-                for record in other.records
+                for candidate in tables
+                if _are_other_draws(table, candidate)
+                for record in candidate.records
                 if not _list_cells(record) & own_cells
             )
         )
@@ -112,10 +112,12 @@ def _list_cells(record: Result) -> set[EncoderOnTask]:
 
 def _are_other_draws(first: Results, second: Results) -> bool:
     """Return whether two tables have tasks in common, and differ in their draws and cells only."""
-    pairs = [(a, b) for a, b in product(first.records, second.records) if a.task == b.task]
-    if not pairs or {*list_seeds(first)} & {*list_seeds(second)}:
+    if {*list_seeds(first)} & {*list_seeds(second)}:
         return False
-    return all(differ_in_draw(a, b) if a.encoder == b.encoder else _have_same_questions(a, b) for a, b in pairs)
+    pairs = [(a, b) for a, b in product(first.records, second.records) if a.task == b.task]
+    return bool(pairs) and all(
+        differ_in_draw(a, b) if a.encoder == b.encoder else _have_same_questions(a, b) for a, b in pairs
+    )
 
 
 def _have_same_questions(first: Result, second: Result) -> bool:

@@ -196,8 +196,8 @@ class _JobScheduler:
         """Queue the shared jobs of a result whose pass limits are known."""
         result, waiting = self.results[result_key], self._waiting[result_key]
         for key, job in waiting.items():
-            others = [(other, self._get_scores(other_key)) for other_key, other in waiting.items()]
-            limits = missing_jobs.find_pass_limits(job, result, others)
+            task_jobs = [(task_job, self._get_scores(task_key)) for task_key, task_job in waiting.items()]
+            limits = missing_jobs.find_pass_limits(job, result, task_jobs)
             if limits is not None and key not in self._job_results:
                 self._job_results[key] = None
                 condition = worker_jobs.RequestedCondition(job.task.name, job.condition, job.seeds)

@@ -150,21 +150,21 @@ def count_weight_updates(job: Job, *, dim: int) -> int:
 
 
 def find_pass_limits(
-    job: Job, result: Result, others: "Iterable[tuple[Job, Sequence[Fit | SeedScore] | None]]"
+    job: Job, result: Result, task_jobs: "Iterable[tuple[Job, Sequence[Fit | SeedScore] | None]]"
 ) -> Mapping[int, int] | None:
     """Return the limit of passes of each seed of a control, as in LIMITING_CONDITIONS; None: not known yet.
 
     - result: the result with the scores of earlier runs
-    - others: the jobs of the same task in this run, with their probes, or None while these are in training
+    - task_jobs: the jobs of the same task in this run, with their probes, or None while these are in training
     """
     if (limiting := LIMITING_CONDITIONS.get(job.condition)) is None:
         return {}
     passes = {score.seed: score.epochs for score in result.scores[limiting].seeds} if limiting in result.scores else {}
-    for other, probes in others:
-        if other.condition is limiting:
+    for task_job, probes in task_jobs:
+        if task_job.condition is limiting:
             if probes is None:
                 return None
-            passes |= {seed: probe.epochs for seed, probe in zip(other.seeds, probes, strict=True)}
+            passes |= {seed: probe.epochs for seed, probe in zip(task_job.seeds, probes, strict=True)}
     return {seed: passes[seed] for seed in job.seeds if seed in passes}
 
 

@@ -284,8 +284,8 @@ class _ReadyWork:
 
     def __next__(self) -> tuple[Hashable, Callable[[], Fits]]:
         for key, job in self._waiting_jobs.items():
-            others = [(j, self._finished_fits.get(k)) for k, j in self._keyed_jobs if j.task is job.task]
-            limits = missing_jobs.find_pass_limits(job, self._results[job.task.name], others)
+            task_jobs = [(j, self._finished_fits.get(k)) for k, j in self._keyed_jobs if j.task is job.task]
+            limits = missing_jobs.find_pass_limits(job, self._results[job.task.name], task_jobs)
             if limits is not None:
                 del self._waiting_jobs[key]
                 return key, partial(self._work[key], pass_limits=limits)
