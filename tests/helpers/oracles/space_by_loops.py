@@ -27,11 +27,10 @@ from sentprobe.generator.events.event import (
     Role,
     Tense,
     Voice,
-    contains,
     iterate_clauses,
     iterate_participants,
-    subsumes,
 )
+from sentprobe.generator.events.matching import contains, subsumes
 from sentprobe.generator.spaces.constraints import Choices, Constraints
 from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import Flag, read_lexicon_text
