@@ -311,7 +311,7 @@ class RelativeClause:
                 raise Contradiction(f"{name}: the {gap.value} must be the gap, not a participant of its own")
             object.__setattr__(self, "event", self.event.with_argument(gap, GAP))
         event = self.event
-        if event.gap is None or not event.has_known_subject:
+        if event.gap is None or event.voice is None or not event.has_known_subject:
             return
         kind = ClauseKind.SUBJECT if event.gap is event.subject else ClauseKind.OBJECT
         if self.kind not in (None, kind):

@@ -15,7 +15,11 @@ from sentprobe.generator.events.event import (
 )
 from sentprobe.lexicon import Form, Kind, Lexicon
 
-_VERB_KINDS = {Frame.TRANSITIVE: Kind.TRANSITIVE, Frame.INTRANSITIVE: Kind.INTRANSITIVE}
+_VERB_KINDS = {
+    Frame.TRANSITIVE: Kind.TRANSITIVE,
+    Frame.INTRANSITIVE: Kind.INTRANSITIVE,
+    Frame.DITRANSITIVE: Kind.DITRANSITIVE,
+}
 
 
 def check_lemmas(event: Event, lexicon: Lexicon) -> None:

@@ -226,7 +226,7 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
 )
 def test_contradictions_in_a_participant(person: dict[str, Any], message: str) -> None:
     with pytest.raises(Contradiction) as caught:
-        Participant(**{"noun": "man", "conjunct": Participant()} | person)
+        Participant(**{"noun": "man", "conjunct": Participant(), **person})
     assert str(caught.value) == message
 
 

@@ -176,7 +176,7 @@ def full_events(
     frame = draw(sample_from(*FRAMES)) if frame is None else frame
     transitive = frame is Frame.TRANSITIVE
     persons = full_participants(lexicon, vocabulary=vocabulary, clauses=clauses)
-    arguments = {role.value: GAP if role is gap else draw(persons) for role in FRAME_ROLES[frame]}
+    arguments: dict[str, Any] = {role.value: GAP if role is gap else draw(persons) for role in FRAME_ROLES[frame]}
     polarity = draw(sample_from(*Polarity))
     negators = sample_from(*Negator) if polarity is Polarity.NEGATIVE else st.none()
     adverbs = st.lists(sample_from(*words[Kind.ADVERB]), max_size=2, unique=True)
