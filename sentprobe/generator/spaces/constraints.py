@@ -1,12 +1,20 @@
 """Constraints on sentences, and the words that sentences are made of."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from typing import TypeAlias
 
 from sentprobe.errors import UsageError, suggest
-from sentprobe.generator.events.event import Event, Frame, Negator, Number, iterate_clauses, iterate_participants
+from sentprobe.generator.events.event import (
+    Contradiction,
+    Event,
+    Frame,
+    Negator,
+    Number,
+    iterate_clauses,
+    iterate_participants,
+)
 from sentprobe.generator.sentences.realize import choose_determiner_form
 from sentprobe.grammars.shapes import MAX_ADVERBS
 from sentprobe.lexicon import Flag, Kind, Lexicon
@@ -25,6 +33,7 @@ class Words:
     verbs: tuple[str, ...]
     verbs_by_frame: Mapping[Frame, Allowed]
     adverbs: tuple[str, ...]
+    adjectives: tuple[str, ...]
     determiners: tuple[tuple[str, str], ...]
     """Pairs of a grammatical number and the lemma of a determiner that is possible with this number."""
     relativizers: tuple[str, ...]
@@ -52,9 +61,10 @@ class Choices:
 
     ``main`` and ``clause`` are partial events that fix features of the main clause and of every relative clause. The
     other fields list the values to choose from, in every clause: the numbers of nouns, determiners and relativizers by
-    lemma, negation cues, and the number of adverbs before a verb (``clause_adverbs`` for relative clauses, if given).
-    Repeated values count once. ``allow`` admits verbs with a flag that are excluded by default: stative verbs in the
-    progressive, and syncretic verbs ("the men hit").
+    lemma, negation cues, the number of adverbs before a verb (``clause_adverbs`` for relative clauses, if given), the
+    number of adjectives before a noun, and the number of coordinated participants ("the man and the woman") in a
+    sentence. Repeated values count once. ``allow`` admits verbs with a flag that are excluded by default: stative verbs
+    in the progressive, and syncretic verbs ("the men hit").
     """
 
     main: Event = field(default_factory=Event)
@@ -65,13 +75,15 @@ class Choices:
     negators: tuple[Negator, ...] = (Negator.NOT,)
     adverbs: tuple[int, ...] = (0,)
     clause_adverbs: tuple[int, ...] | None = None
+    adjectives: tuple[int, ...] = (0,)
+    coordinations: tuple[int, ...] = (0,)
     allow: frozenset[Flag] = frozenset()
 
     def __post_init__(self) -> None:
-        for name in ("numbers", "determiners", "relativizers", "negators", "adverbs", "clause_adverbs"):
-            values = getattr(self, name)
-            if values is not None:
-                object.__setattr__(self, name, tuple(dict.fromkeys(values)))
+        for field_ in fields(self):
+            values = getattr(self, field_.name)
+            if isinstance(values, tuple):
+                object.__setattr__(self, field_.name, tuple(dict.fromkeys(values)))
 
     @property
     def adverbs_in_clauses(self) -> tuple[int, ...]:
@@ -84,12 +96,18 @@ def choose_words(lexicon: Lexicon, vocabulary: str, choices: Choices, constraint
 
     Raises:
         UsageError: an unknown vocabulary, determiner or relativizer; a required or forbidden word that is not in the
-            lexicon, or a required one not in the vocabulary; too many adverbs.
+            lexicon, or a required one not in the vocabulary; too many adverbs or adjectives.
+        Contradiction: adjectives from a vocabulary without adjectives.
     """
     lexicon.vocabulary(vocabulary)
     for count in (*choices.adverbs, *choices.adverbs_in_clauses):
         if not 0 <= count <= MAX_ADVERBS:
             raise UsageError(f"a verb takes from 0 to {MAX_ADVERBS} adverbs, not {count}")
+    for count in choices.adjectives:
+        if not 0 <= count <= 1:
+            raise UsageError(f"a drawn noun has at most one adjective, not {count}")
+    if any(choices.adjectives) and not lexicon.vocabulary(vocabulary).words[Kind.ADJECTIVE]:
+        raise Contradiction(f"vocabulary {vocabulary!r} has no adjective")
     words = _collect_words(
         lexicon,
         vocabulary,
@@ -135,6 +153,7 @@ def _collect_words(
         verbs=verbs,
         verbs_by_frame={frame: frozenset(verbs.index(lemma) for lemma in lemmas) for frame, lemmas in by_frame.items()},
         adverbs=vocabulary_words.words[Kind.ADVERB],
+        adjectives=vocabulary_words.words[Kind.ADJECTIVE],
         determiners=pairs,
         relativizers=relatives,
     )
@@ -143,7 +162,8 @@ def _collect_words(
 @lru_cache(maxsize=64)
 def _list_lemmas(words: Words) -> frozenset[str]:
     determiners = (lemma for _, lemma in words.determiners)
-    return frozenset((*words.nouns, *words.verbs, *words.adverbs, *words.relativizers, *determiners))
+    open_words = (*words.nouns, *words.verbs, *words.adverbs, *words.adjectives)
+    return frozenset((*open_words, *words.relativizers, *determiners))
 
 
 def _check_words(words: Words, lexicon: Lexicon, vocabulary: str, constraints: Constraints) -> None:
@@ -171,7 +191,8 @@ def collect_lemmas(event: Event) -> set[str]:
     lemmas: set[str | None] = set()
     for clause, _ in iterate_clauses(event):
         lemmas |= {clause.predicate, *(clause.adverbs or ())}
-        for _, person in iterate_participants(clause):
-            lemmas |= {person.noun, person.determiner}
+        persons = (conjunct for _, person in iterate_participants(clause) for conjunct in person.conjuncts)
+        for person in persons:
+            lemmas |= {person.noun, person.determiner, *person.adjectives}
             lemmas.add(getattr(person.clause, "relativizer", None))
     return {lemma for lemma in lemmas if lemma is not None}

@@ -1,14 +1,16 @@
 """Layouts: the variables of a structure, whose values make an event.
 
-A layout lists, for one pattern and given numbers of adverbs, every variable with all its values. A *box* allows each
-variable some of its values; a constraint is a set of boxes. Sets of values are sets of indices.
+A layout lists, for one pattern with given numbers of adverbs and adjectives and given coordinations, every variable
+with all its values. A *box* allows each variable some of its values; a constraint is a set of boxes. Sets of values are
+sets of indices.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
-from typing import TypeAlias
+from itertools import chain, combinations, count, takewhile
+from typing import NamedTuple, TypeAlias
 
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.spaces.constraints import Allowed, Words
@@ -25,6 +27,15 @@ class Group(StrEnum):
     NOUN = "noun"
     VERB = "verb"
     ADVERB = "adverb"
+    ADJECTIVE = "adjective"
+
+
+class PhraseForm(NamedTuple):
+    """The numbers of adjectives of a noun, by the path of its participant, and of its conjunct if it has one."""
+
+    path: str
+    adjectives: int = 0
+    conjunct_adjectives: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +50,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class ClauseSite:
-    """A clause of the layout: its path, frame, voice and gap, and its number of adverbs.
+    """A clause of the layout: its path, frame, voice and gap, its number of adverbs and the forms of its participants.
 
     ``owner`` is the path of the noun that the clause modifies ("" for the main clause).
     """
@@ -51,6 +62,7 @@ class ClauseSite:
     adverbs: int
     owner: str
     clause_pattern: "ClausePattern | None" = None
+    forms: tuple[PhraseForm, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,18 +73,38 @@ class Layout:
     clauses: tuple[ClauseSite, ...]
     variables: tuple[Variable, ...]
 
+    @property
+    def coordinations(self) -> tuple[str, ...]:
+        """The paths of the coordinated participants."""
+        forms = (form for site in self.clauses for form in site.forms)
+        return tuple(form.path for form in forms if form.conjunct_adjectives is not None)
+
 
 NEGATIONS = (ev.Polarity.POSITIVE.value, *(negator.value for negator in ev.Negator))
 
 
 @lru_cache(maxsize=1024)  # a task makes thousands of spaces with few layouts
-def make_layout(pattern: Pattern, adverbs: tuple[int, ...], words: Words, negators: tuple[ev.Negator, ...]) -> Layout:
-    """Return the layout of *pattern*; *adverbs* is the number of adverbs of each clause, main clause first."""
+def make_layout(
+    pattern: Pattern,
+    adverbs: tuple[int, ...],
+    words: Words,
+    negators: tuple[ev.Negator, ...],
+    forms: tuple[PhraseForm, ...] = (),
+) -> Layout:
+    """Return the layout of *pattern*.
+
+    *adverbs* is the number of adverbs of each clause, main clause first. *forms* lists the participants with adjectives
+    or a conjunct.
+    """
     voice = ev.Voice.ACTIVE if pattern.frame is ev.Frame.INTRANSITIVE else None
     sites = [ClauseSite("", pattern.frame, voice, None, adverbs[0], "")]
-    for (role, clause), count in zip(pattern.clauses, adverbs[1:], strict=True):
+    for (role, clause), number in zip(pattern.clauses, adverbs[1:], strict=True):
         owner = f"{role.value}."
-        sites.append(ClauseSite(f"{owner}clause.", clause.frame, clause.voice, clause.gap, count, owner, clause))
+        sites.append(ClauseSite(f"{owner}clause.", clause.frame, clause.voice, clause.gap, number, owner, clause))
+    forms_by_path = {form.path: form for form in forms}
+    for i, site in enumerate(sites):
+        paths = (f"{site.path}{role.value}." for role in list_frame_roles(site.frame) if role is not site.gap)
+        sites[i] = replace(site, forms=tuple(forms_by_path.get(path, PhraseForm(path)) for path in paths))
     variables = [v for site in sites for v in _list_clause_variables(site, words, negators)]
     return Layout(pattern, tuple(sites), tuple(variables))
 
@@ -80,6 +112,15 @@ def make_layout(pattern: Pattern, adverbs: tuple[int, ...], words: Words, negato
 def list_frame_roles(frame: ev.Frame) -> tuple[ev.Role, ...]:
     """Return the roles of a frame."""
     return ev.FRAME_ROLES[frame]
+
+
+def list_participant_paths(pattern: Pattern) -> tuple[str, ...]:
+    """Return the paths of the overt participants of a pattern."""
+    paths = [f"{role.value}." for role in list_frame_roles(pattern.frame)]
+    for owner, clause in pattern.clauses:
+        roles = (role for role in list_frame_roles(clause.frame) if role is not clause.gap)
+        paths += [f"{owner.value}.clause.{role.value}." for role in roles]
+    return tuple(paths)
 
 
 def _list_clause_variables(site: ClauseSite, words: Words, negators: tuple[ev.Negator, ...]) -> Iterator[Variable]:
@@ -96,10 +137,17 @@ def _list_clause_variables(site: ClauseSite, words: Words, negators: tuple[ev.Ne
     yield Variable(f"{path}verb", words.verbs, words.verbs_by_frame[site.frame], Group.VERB)
     for i in range(site.adverbs):
         yield _make_free_variable(f"{path}adverb{i}", words.adverbs, Group.ADVERB)
-    for role in list_frame_roles(site.frame):
-        if role is not site.gap:
-            yield _make_free_variable(f"{path}{role.value}.det", words.determiners)
-            yield _make_free_variable(f"{path}{role.value}.noun", words.nouns, Group.NOUN)
+    for form in site.forms:
+        yield from _list_noun_variables(form.path, form.adjectives, words)
+        if form.conjunct_adjectives is not None:
+            yield from _list_noun_variables(f"{form.path}conjunct.", form.conjunct_adjectives, words)
+
+
+def _list_noun_variables(path: str, adjectives: int, words: Words) -> Iterator[Variable]:
+    yield _make_free_variable(f"{path}det", words.determiners)
+    for i in range(adjectives):
+        yield _make_free_variable(f"{path}adjective{i}", words.adjectives, Group.ADJECTIVE)
+    yield _make_free_variable(f"{path}noun", words.nouns, Group.NOUN)
 
 
 def _make_free_variable(name: str, values: Sequence[LayoutValue], group: Group | None = None) -> Variable:
@@ -110,25 +158,28 @@ class _ImpossibleStructure(Exception):  # noqa: N818 - not an error but the outc
     """The structure contradicts a partial event."""
 
 
-def restrict(partial: ev.Event, site: ClauseSite, layout: Layout) -> Restriction | None:
-    """Return the values with which *partial* subsumes the clause at *site*.
+def list_restrictions(partial: ev.Event, site: ClauseSite, layout: Layout) -> Iterator[Restriction]:
+    """Yield sets of values with which *partial* subsumes the clause at *site*: none if the structure rules this out.
 
-    Returns None if the structure rules this out. The gap of a relative clause counts as the noun that the clause
-    modifies (see :func:`sentprobe.generator.events.matching.contains`).
+    There is one for each order of the coordinated nouns. The gap of a relative clause counts as the noun that the
+    clause modifies (see :func:`sentprobe.generator.events.matching.contains`).
     """
-    matcher = _Matcher(layout)
-    try:
-        matcher.match_event(partial, site)
-    except _ImpossibleStructure:
-        return None
-    return matcher.restriction
+    paths = layout.coordinations
+    for reversed_paths in chain.from_iterable(combinations(paths, size) for size in range(len(paths) + 1)):
+        matcher = _Matcher(layout, reversed_paths)
+        try:
+            matcher.match_event(partial, site)
+        except _ImpossibleStructure:
+            continue
+        yield matcher.restriction
 
 
 class _Matcher:
     """Collects the values that a partial event requires of the variables of a layout."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, reversed_paths: tuple[str, ...]) -> None:
         self._layout = layout
+        self._reversed = reversed_paths
         self._variables = {variable.name: variable for variable in layout.variables}
         self.restriction: dict[str, Allowed] = {}
 
@@ -163,9 +214,11 @@ class _Matcher:
             self._match_participant(partial, site.owner if role is site.gap else f"{site.path}{role.value}.")
 
     def _match_participant(self, partial: ev.Participant, path: str) -> None:
-        self._require_value(f"{path}noun", partial.noun)
-        number, determiner = partial.number, partial.determiner
-        self._allow(f"{path}det", lambda value: number in (None, value[0]) and determiner in (None, value[1]))
+        paths = [path, f"{path}conjunct."]
+        first, second = paths[::-1] if path in self._reversed else paths
+        self._match_noun(partial, first)
+        if partial.conjunct is not None:
+            self._match_noun(partial.conjunct, second)
         site = next((c for c in self._layout.clauses if c.owner == path), None)
         if partial.clause is ev.BARE and site is not None:
             raise _ImpossibleStructure
@@ -175,6 +228,18 @@ class _Matcher:
             self._require_fixed(partial.clause.kind, site.clause_pattern.kind)
             self._require_value(f"{path}rel", partial.clause.relativizer)
             self.match_event(partial.clause.event, site)
+
+    def _match_noun(self, partial: ev.Participant, path: str) -> None:
+        if f"{path}noun" not in self._variables:
+            raise _ImpossibleStructure
+        self._require_value(f"{path}noun", partial.noun)
+        number, determiner = partial.number, partial.determiner
+        self._allow(f"{path}det", lambda value: number in (None, value[0]) and determiner in (None, value[1]))
+        if partial.adjectives:
+            count = sum(name.startswith(f"{path}adjective") for name in self._variables)
+            self._require_fixed(len(partial.adjectives), count)
+        for i, lemma in enumerate(partial.adjectives):
+            self._require_value(f"{path}adjective{i}", lemma)
 
     def _require_fixed(self, required: object, actual: object) -> None:
         if required is not None and required != actual:
@@ -244,7 +309,14 @@ def _build_participant(path: str, values: Mapping[str, LayoutValue], layout: Lay
         clause=ev.BARE
         if site is None
         else ev.RelativeClause(relativizer=str(values[f"{path}rel"]), event=build_layout_event(values, layout, site)),
+        adjectives=_list_adjectives(path, values),
+        conjunct=_build_participant(f"{path}conjunct.", values, layout) if f"{path}conjunct.noun" in values else None,
     )
+
+
+def _list_adjectives(path: str, values: Mapping[str, LayoutValue]) -> tuple[str, ...]:
+    names = takewhile(values.__contains__, (f"{path}adjective{i}" for i in count()))
+    return tuple(str(values[name]) for name in names)
 
 
 def read_values(event: ev.Event, layout: Layout) -> dict[str, int] | None:
@@ -254,6 +326,8 @@ def read_values(event: ev.Event, layout: Layout) -> dict[str, int] | None:
     """
     values: dict[str, LayoutValue] = {}
     if not _read_clause(event, layout.clauses[0], layout, values):
+        return None
+    if values.keys() != {variable.name for variable in layout.variables}:
         return None
     indices = {}
     for variable in layout.variables:
@@ -271,8 +345,9 @@ def _read_clause(event: ev.Event, site: ClauseSite, layout: Layout, values: dict
     if site.voice not in (None, event.voice):
         return False
     negated = event.polarity is ev.Polarity.NEGATIVE
+    if site.voice is None:
+        values[f"{path}voice"] = str(event.voice)
     values |= {
-        f"{path}voice": str(event.voice),
         f"{path}tense": str(event.tense),
         f"{path}aspect": str(event.aspect),
         f"{path}negation": str(event.negator if negated else event.polarity),
@@ -291,6 +366,9 @@ def _read_participant(person: object, path: str, layout: Layout, values: dict[st
         return False
     values[f"{path}det"] = (str(person.number), str(person.determiner))
     values[f"{path}noun"] = str(person.noun)
+    values |= {f"{path}adjective{i}": lemma for i, lemma in enumerate(person.adjectives)}
+    if person.conjunct is not None and not _read_participant(person.conjunct, f"{path}conjunct.", layout, values):
+        return False
     site = next((clause for clause in layout.clauses if clause.owner == path), None)
     clause = person.clause
     if not isinstance(clause, ev.RelativeClause):

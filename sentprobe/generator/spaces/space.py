@@ -32,13 +32,15 @@ from sentprobe.generator.spaces.drawn_event import DrawnEvent
 from sentprobe.generator.spaces.layout import (
     ClauseSite,
     Layout,
+    PhraseForm,
     Restriction,
     Variable,
+    list_participant_paths,
+    list_restrictions,
     make_layout,
     read_values,
-    restrict,
 )
-from sentprobe.generator.spaces.templates import find_patterns
+from sentprobe.generator.spaces.templates import Pattern, find_patterns
 from sentprobe.lexicon import Flag, Kind, Lexicon
 
 MAX_SENTENCES = 1_000_000_000
@@ -85,8 +87,7 @@ def _iterate_event_rules(constraints: Constraints) -> Iterator[Rule]:
 
 def _restrict_clauses(event: Event, layout: Layout, sites: Iterable[ClauseSite]) -> list[Restriction]:
     """Return, for each clause that can match *event*, the restriction under which it matches."""
-    restrictions = (restrict(event, site, layout) for site in sites)
-    return [restriction for restriction in restrictions if restriction is not None]
+    return [restriction for site in sites for restriction in list_restrictions(event, site, layout)]
 
 
 def _make_event_boxes(*events: Event) -> Callable[[Layout], Sequence[Restriction]]:
@@ -94,15 +95,12 @@ def _make_event_boxes(*events: Event) -> Callable[[Layout], Sequence[Restriction
 
 
 def _restrict_relatives(event: Event, layout: Layout) -> list[Restriction]:
-    """Return one restriction that makes every relative clause match *event*."""
-    merged: dict[str, Allowed] = {}
+    """Return the restrictions that make every relative clause match *event*."""
+    merged: list[dict[str, Allowed]] = [{}]
     for site in layout.clauses[1:]:
-        restriction = restrict(event, site, layout)
-        if restriction is None:
-            return []
-        for name, allowed in restriction.items():
-            merged[name] = merged.get(name, allowed) & allowed
-    return [merged] if all(merged.values()) else []
+        pairs = product(merged, list_restrictions(event, site, layout))
+        merged = [old | {name: old.get(name, new[name]) & new[name] for name in new} for old, new in pairs]
+    return [restriction for restriction in merged if all(restriction.values())]
 
 
 @lru_cache(maxsize=4096)  # a task repeats the same words in the same layouts
@@ -202,6 +200,8 @@ class Space:
         if self.choices.clause != Event() and all(len(x.clauses) == 1 for x in self._layouts):
             names = ", ".join(self.templates)
             raise Contradiction(f"the templates {names} have no relative clause to fix features of")
+        if not self._layouts:
+            raise Contradiction(f"the templates {', '.join(self.templates)} have too few bare nouns to coordinate")
         rules = list(_iterate_rules(self.words, lexicon, self.choices, self.constraints))
         self._cells = list(_find_cells(self._layouts, rules))
         self._ends = list(accumulate(cell.size for _, cell in self._cells))
@@ -347,6 +347,7 @@ class Space:
             "relativizers": tuple(w.lemma for w in self.lexicon.words(Kind.RELATIVIZER)),
             "negators": tuple(Negator),
             "adverbs": tuple(range(3)),
+            "adjectives": (0, 1) if self.words.adjectives else (0,),
         }
         for name, values in all_values.items():
             choices = replace(self.choices, **{name: values})
@@ -364,24 +365,37 @@ def join_batches(batches: Sequence[EventBatch]) -> EventBatch:
 
 
 def _build_layouts(templates: tuple[str, ...], words: Words, choices: Choices) -> tuple[Layout, ...]:
-    counts = choices.adverbs, choices.adverbs_in_clauses
+    counts = choices.adverbs, choices.adverbs_in_clauses, choices.adjectives, choices.coordinations
     return _build_cached_layouts(templates, words, counts, choices.negators)
 
 
 @lru_cache(maxsize=1024)  # number of layouts
 def _build_cached_layouts(
-    templates: tuple[str, ...],
-    words: Words,
-    adverbs: tuple[tuple[int, ...], tuple[int, ...]],
-    negators: tuple[Negator, ...],
+    templates: tuple[str, ...], words: Words, counts: tuple[tuple[int, ...], ...], negators: tuple[Negator, ...]
 ) -> tuple[Layout, ...]:
-    """Return the layouts of templates; *adverbs* holds the possible numbers of adverbs of main and relative clauses."""
-    main, inner = adverbs
+    """Return the layouts of templates.
+
+    *counts* holds the possible numbers of adverbs of main and relative clauses, of adjectives, and of coordinations.
+    """
+    main, inner, adjectives, coordinations = counts
     return tuple(
-        make_layout(pattern, counts, words, negators)
+        make_layout(pattern, adverbs, words, negators, forms)
         for pattern in find_patterns(templates)
-        for counts in product(main, *[inner] * len(pattern.clauses))
+        for adverbs in product(main, *[inner] * len(pattern.clauses))
+        for forms in _list_phrase_forms(pattern, adjectives, coordinations)
     )
+
+
+def _list_phrase_forms(
+    pattern: Pattern, adjectives: tuple[int, ...], coordinations: tuple[int, ...]
+) -> Iterator[tuple[PhraseForm, ...]]:
+    """Yield the forms of the participants of a pattern, with these numbers of adjectives and coordinations."""
+    paths = list_participant_paths(pattern)
+    bare_paths = [path for path in paths if path not in {f"{role.value}." for role, _ in pattern.clauses}]
+    for pairs in chain.from_iterable(combinations(bare_paths, count) for count in coordinations):
+        for counts in product(adjectives, repeat=len(paths) + len(pairs)):
+            conjuncts = dict(zip(pairs, counts[len(paths) :], strict=True))
+            yield tuple(PhraseForm(path, n, conjuncts.get(path)) for path, n in zip(paths, counts, strict=False))
 
 
 def _find_cells(layouts: Iterable[Layout], rules: Iterable[Rule]) -> Iterator[tuple[Layout, Cell]]:

@@ -35,11 +35,17 @@ sleep = {}
 "всегда" = {}
 really = {}
 
+[adjective]
+old = {}
+"élégant" = { article = "an" }
+"古い" = {}
+
 [vocabulary.odd]
 noun = "*"
 transitive = "*"
 intransitive = "*"
 adverb = "*"
+adjective = "*"
 """
 
 
@@ -63,6 +69,8 @@ def spaces(draw: st.DrawFn) -> Space:
         relativizers=draw(_some([word.lemma for word in lexicon.words(Kind.RELATIVIZER)])),
         negators=draw(_some(list(Negator))),
         adverbs=draw(st.sampled_from(((0,), (1,), (0, 2)))),
+        adjectives=draw(st.sampled_from(((0,), (1,), (0, 1)) if vocabulary == "odd" else ((0,),))),
+        coordinations=draw(st.sampled_from(((0,), (0, 1), (1, 2)))),
     )
     templates = draw(st.lists(st.sampled_from(list_template_names(deep=True)), min_size=1, max_size=3))
     try:
