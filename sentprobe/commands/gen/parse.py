@@ -19,7 +19,7 @@ from sentprobe.lexicon import Lexicon
 from sentprobe.lexicon.read import load_lexicon
 
 if TYPE_CHECKING:
-    from sentprobe.generator.bulk.parsed_records import ParsedSentence
+    from sentprobe.generator.bulk.parsed_records import ParsedText
 
 
 def parse(
@@ -102,9 +102,9 @@ class _SentenceReader:
     changed_count: int = 0
     ambiguous_count: int = 0
 
-    def parse_lines(self, lines: Iterable[tuple[int, str, bytes]]) -> "Iterator[ParsedSentence]":
+    def parse_lines(self, lines: Iterable[tuple[int, str, bytes]]) -> "Iterator[ParsedText]":
         """Yield the sentences that can be parsed; report the others on stderr."""
-        from sentprobe.generator.bulk.parsed_records import ParsedSentence
+        from sentprobe.generator.bulk.parsed_records import ParsedText
 
         for number, where, line in lines:
             try:
@@ -113,7 +113,7 @@ class _SentenceReader:
                 clauses = parse_clauses(plain_text, self.lexicon)
                 self.ambiguous_count += find_only_reading(clauses) is None
                 self.changed_count += plain_text != text
-                yield ParsedSentence(number, plain_text, clauses)
+                yield ParsedText(number, plain_text, clauses)
             except SentprobeError as error:
                 self.failures.append(f"{where}: {error}")
             else:

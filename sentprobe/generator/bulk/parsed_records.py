@@ -31,7 +31,7 @@ from sentprobe.lexicon import Flag, Kind, Lexicon, Vocabulary
 ValueT = TypeVar("ValueT")
 
 
-class ParsedSentence(NamedTuple):
+class ParsedText(NamedTuple):
     """A sentence with its number in the input, its text, and its derivations."""
 
     number: int
@@ -43,7 +43,7 @@ class ParsedSentence(NamedTuple):
         return annotate_readings(self.clauses, lexicon, id=f"s{self.number}")
 
 
-def write_parsed(sentences: Iterable[ParsedSentence], lexicon: Lexicon, path: Path, fmt: str) -> None:
+def write_parsed(sentences: Iterable[ParsedText], lexicon: Lexicon, path: Path, fmt: str) -> None:
     """Write parsed sentences to a file.
 
     Raises:
@@ -57,7 +57,7 @@ def write_parsed(sentences: Iterable[ParsedSentence], lexicon: Lexicon, path: Pa
 
 
 def format_parsed(
-    sentences: Iterable[ParsedSentence], lexicon: Lexicon, fmt: str, *, is_interactive: bool = False
+    sentences: Iterable[ParsedText], lexicon: Lexicon, fmt: str, *, is_interactive: bool = False
 ) -> Iterator[str]:
     """Yield the records of parsed sentences; if *is_interactive*, each before the next sentence is read.
 
@@ -85,7 +85,7 @@ class _ParsedRenderer:
         """Return the record of a schematic sentence; the number of the sentence stands in the column of indices."""
         return self._write(replace(sentence, id=f"s{INDEX_MARKER}", index=None, template="")) + _RECORD_END
 
-    def render_records(self, sentences: Sequence[ParsedSentence]) -> Iterator[str]:
+    def render_records(self, sentences: Sequence[ParsedText]) -> Iterator[str]:
         """Yield the records; a structure that no layout has, and an ambiguous sentence, is realized."""
         has_layout = self._events.load_clauses([find_only_reading(sentence.clauses) for sentence in sentences])
         numbers = [sentence.number for sentence, is_covered in zip(sentences, has_layout, strict=True) if is_covered]

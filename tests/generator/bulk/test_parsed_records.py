@@ -13,7 +13,7 @@ from thoroughness import examples
 
 from sentprobe.errors import SentprobeError
 from sentprobe.generator.bulk import parsed_records
-from sentprobe.generator.bulk.parsed_records import ParsedSentence, format_parsed, write_parsed
+from sentprobe.generator.bulk.parsed_records import ParsedText, format_parsed, write_parsed
 from sentprobe.generator.bulk.sentence_files import read_file
 from sentprobe.generator.events.event import Event
 from sentprobe.generator.sentences.attachments import find_adverb_sites
@@ -32,11 +32,11 @@ NESTED = "the man that helped the man that slept danced"
 MANY_ADVERBS = f"the man really {', really ' * 7}danced"
 
 
-def parse_texts(texts: list[str], lexicon: Lexicon = LEXICON) -> list[ParsedSentence]:
-    return [ParsedSentence(number, text, parse_clauses(text, lexicon)) for number, text in enumerate(texts, 1)]
+def parse_texts(texts: list[str], lexicon: Lexicon = LEXICON) -> list[ParsedText]:
+    return [ParsedText(number, text, parse_clauses(text, lexicon)) for number, text in enumerate(texts, 1)]
 
 
-def realize_records(sentences: list[ParsedSentence], lexicon: Lexicon, fmt: str) -> list[str]:
+def realize_records(sentences: list[ParsedText], lexicon: Lexicon, fmt: str) -> list[str]:
     """Return the records by way of the events, one by one."""
     records = []
     for number, text, clauses in sentences:
@@ -52,7 +52,7 @@ def realize_records(sentences: list[ParsedSentence], lexicon: Lexicon, fmt: str)
 def test_records_are_those_of_realized_events(events: list[tuple[int, Event]], size: int, fmt: str) -> None:
     """Also of structures that no template has, and of lines whose numbers have gaps."""
     texts = [(number, realize(event, LEXICON).text) for number, event in events]
-    sentences = [ParsedSentence(number, text, parse_clauses(text, LEXICON)) for number, text in texts]
+    sentences = [ParsedText(number, text, parse_clauses(text, LEXICON)) for number, text in texts]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parsed_records, "PART_SIZE", size)
         records = [*format_parsed(sentences, LEXICON, fmt)]
@@ -84,7 +84,7 @@ def test_files_hold_the_records(tmp_path: Path) -> None:
 def test_each_typed_sentence_is_answered_at_once(fmt: str) -> None:
     read: list[str] = []
 
-    def type_sentences() -> Iterator[ParsedSentence]:
+    def type_sentences() -> Iterator[ParsedText]:
         for sentence in parse_texts(["the man sleeps", "the men dance"]):
             read.append(sentence.text)
             yield sentence
