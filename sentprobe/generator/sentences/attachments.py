@@ -5,13 +5,14 @@ the adverb stands before its verb. In the other readings, it ends a relative cla
 An auxiliary leaves one reading ("the man that slept was quietly dancing").
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from math import prod
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from sentprobe.generator.events import event as ev
+from sentprobe.generator.events.matching import subsumes
 from sentprobe.generator.sentences.realize import realize, render_tree
 from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.sentences.sentence_plan import plan_sentence
@@ -32,7 +33,12 @@ class AdverbSite(NamedTuple):
     """
 
     path: str
+    adverbs: tuple[str, ...]
     ended_paths: tuple[str, ...]
+
+
+Attachment: TypeAlias = tuple[tuple[AdverbSite, str], ...]
+"""The path of the clause that takes the adverbs of each site."""
 
 
 def find_adverb_sites(event: ev.Event, path: str = "") -> Iterator[AdverbSite]:
@@ -40,9 +46,13 @@ def find_adverb_sites(event: ev.Event, path: str = "") -> Iterator[AdverbSite]:
     for role, person in ev.iterate_participants(event):
         if isinstance(person.clause, ev.RelativeClause):
             inner_path = f"{path}{role.value}.clause."
-            if role is event.subject and event.adverbs and ev.subsumes(WITHOUT_AUXILIARY, event):
-                yield AdverbSite(path, (*_find_final_clauses(person.clause.event, inner_path),))
+            if role is event.subject and event.adverbs and _lacks_auxiliary(event):
+                yield AdverbSite(path, event.adverbs, (*_find_final_clauses(person.clause.event, inner_path),))
             yield from find_adverb_sites(person.clause.event, inner_path)
+
+
+def _lacks_auxiliary(event: ev.Event) -> bool:
+    return event.tense is not None and subsumes(WITHOUT_AUXILIARY, event)  # a modal has no tense
 
 
 def _find_final_clauses(event: ev.Event, path: str) -> Iterator[str]:
@@ -58,15 +68,13 @@ def count_readings(event: ev.Event) -> int:
     return prod(1 + len(site.ended_paths) for site in find_adverb_sites(event))
 
 
-def list_attachments(event: ev.Event) -> list[dict[str, str]]:
-    """Return the readings of the sentence of *event*: the path that takes the adverbs, by the path of their site.
+def list_attachments(event: ev.Event) -> list[Attachment]:
+    """Return the readings of the sentence of *event*.
 
     The first reading is *event* itself. In the next ones, the adverbs belong to a clause that ends before them, the
     outermost first.
     """
-    sites = [*find_adverb_sites(event)]
-    targets = product(*((site.path, *site.ended_paths) for site in sites))
-    return [dict(zip((site.path for site in sites), combination, strict=True)) for combination in targets]
+    return [*product(*([(site, path) for path in (site.path, *site.ended_paths)] for site in find_adverb_sites(event)))]
 
 
 def list_readings(event: ev.Event) -> list[ev.Event]:
@@ -74,28 +82,14 @@ def list_readings(event: ev.Event) -> list[ev.Event]:
     return [_move_adverbs(event, attachment) for attachment in list_attachments(event)]
 
 
-def _move_adverbs(event: ev.Event, attachment: Mapping[str, str]) -> ev.Event:
-    adverbs_by_path = dict(_iterate_adverbs(event))
-    moved = {path: () if attachment.get(path, path) != path else own for path, own in adverbs_by_path.items()}
-    for path, target in attachment.items():
-        if target != path:
-            moved[target] += adverbs_by_path[path]
-    return _replace_adverbs(event, moved)
-
-
-def _iterate_adverbs(event: ev.Event, path: str = "") -> Iterator[tuple[str, tuple[str, ...]]]:
-    yield path, event.adverbs or ()
-    for role, person in ev.iterate_participants(event):
-        if isinstance(person.clause, ev.RelativeClause):
-            yield from _iterate_adverbs(person.clause.event, f"{path}{role.value}.clause.")
-
-
-def _replace_adverbs(event: ev.Event, adverbs_by_path: Mapping[str, tuple[str, ...]], path: str = "") -> ev.Event:
-    event = replace(event, adverbs=adverbs_by_path[path])
+def _move_adverbs(event: ev.Event, attachment: Attachment, path: str = "") -> ev.Event:
+    is_moved = any(site.path == path != target for site, target in attachment)
+    late_adverbs = [site.adverbs for site, target in attachment if target == path != site.path]
+    event = replace(event, adverbs=sum(late_adverbs, () if is_moved else event.adverbs or ()))
     for role, person in ev.iterate_participants(event):
         clause = person.clause
         if isinstance(clause, ev.RelativeClause):
-            inner = _replace_adverbs(clause.event, adverbs_by_path, f"{path}{role.value}.clause.")
+            inner = _move_adverbs(clause.event, attachment, f"{path}{role.value}.clause.")
             event = event.with_argument(role, replace(person, clause=replace(clause, event=inner)))
     return event
 
@@ -107,13 +101,13 @@ def realize_readings(event: ev.Event, lexicon: Lexicon, *, id: str = "") -> list
     return [sentence, *(_attach(sentence, attachment) for attachment in others)]
 
 
-def _attach(sentence: Sentence, attachment: Mapping[str, str]) -> Sentence:
+def _attach(sentence: Sentence, attachment: Attachment) -> Sentence:
     """Return a sentence with its adverbs attached to other clauses: other heads, another tree, another event."""
     plan = plan_sentence(sentence.event).tokens
     place_by_slot = {token.slot: place for place, token in enumerate(plan)}
     tokens = [*sentence.tokens]
     brackets = [[token.before, token.after] for token in plan]
-    for path, target in attachment.items():
+    for (path, _, _), target in attachment:
         if target != path:
             verb = place_by_slot[f"{target}verb"]
             places = [place for slot, place in place_by_slot.items() if slot.startswith(f"{path}adverb")]

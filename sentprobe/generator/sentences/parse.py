@@ -121,12 +121,7 @@ def parse(sentence: str, lexicon: Lexicon) -> tuple[ev.Event, ...]:
             the expected words.
     """
     clauses = parse_clauses(sentence, lexicon)
-    return tuple(dict.fromkeys(event for clause in clauses for event in _list_events(clause)))
-
-
-def _list_events(clause: ParsedClause) -> list[ev.Event]:
-    event = build_event(clause)
-    return list_readings(event) if _has_adverb_site(clause) else [event]
+    return tuple(dict.fromkeys(event for clause in clauses for event in list_readings(build_event(clause))))
 
 
 def parse_once(sentence: str, lexicon: Lexicon) -> ParsedClause:

@@ -38,7 +38,7 @@ def parse_texts(texts: list[str], lexicon: Lexicon = LEXICON) -> list[ParsedText
 
 def realize_records(sentences: list[ParsedText], lexicon: Lexicon, fmt: str) -> list[str]:
     """Return the records by way of the events, one by one."""
-    records = []
+    records: list[str] = []
     for number, text, clauses in sentences:
         annotated = [realize(parse(text, lexicon)[0], lexicon, id=f"s{number}")]
         if fmt != "text" and len(parse(text, lexicon)) > 1:
