@@ -88,11 +88,7 @@ def analyze(
     """Build the table of a corpus, resuming an interrupted analysis, and return the table.
 
     Equal plans give equal bytes on each engine and with any number of workers. Sentences are counted in *progress*.
-
-    Raises:
-        UsageError: *out* is a finished table or a folder with other files; see also
-            :func:`~sentprobe.engines.make_engine`.
-        SentprobeError: a file cannot be read or written, a parser cannot be used, or the corpus has no sentence.
+    Raises UsageError if *out* is a finished table or has other files, and SentprobeError if the corpus cannot be used.
     """
     machines = machines or EngineChoice()
     reporter, progress = reporter or SilentReporter(), progress or AnalysisProgress()

@@ -90,9 +90,7 @@ def compute_chunk_rows(chunk: Chunk, recipe: AnalysisRecipe, key: str) -> bytes:
     """Return the rows of *chunk* as an Arrow file, with a :class:`ChunkHead` in its metadata.
 
     Places count from 0 at the beginning of the chunk. Sentences that cannot be read or parsed are failures in the head.
-
-    Raises:
-        ParserError: the parser cannot be used.
+    Raises ParserError if the parser cannot be used.
     """
     import pyarrow as pa
 

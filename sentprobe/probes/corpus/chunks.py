@@ -125,11 +125,7 @@ def find_head(path: Path, key: str) -> ChunkHead | None:
 
 
 def read_head(path: Path) -> ChunkHead:
-    """Return the head of a stored chunk.
-
-    Raises:
-        SentprobeError: the file is damaged.
-    """
+    """Return the head of a stored chunk. Raises SentprobeError if the file is damaged."""
     try:
         with _open_content(path) as content:
             head = ChunkHead.from_json(parse_json(pa.ipc.open_file(content).schema.metadata[HEAD_KEY]))
@@ -140,11 +136,7 @@ def read_head(path: Path) -> ChunkHead:
 
 
 def read_rows(path: Path, *, columns: Sequence[str] | None = None) -> "pa.Table":
-    """Return the rows of a stored chunk, or some of their columns.
-
-    Raises:
-        SentprobeError: the file is damaged.
-    """
+    """Return the rows of a stored chunk, or some of their columns. Raises SentprobeError if the file is damaged."""
     fields = None if columns is None else [SCHEMA.get_field_index(name) for name in columns]
     options = pa.ipc.IpcReadOptions(included_fields=fields, use_threads=False)
     try:
@@ -211,11 +203,7 @@ def find_kept_rows(chunks: Sequence[StoredChunk], scratch: Path) -> KeptRows:
 def write_shards(
     kept_rows: KeptRows, folder: Path, *, threads: int, on_shard_written: Callable[[], object]
 ) -> tuple[Shard, ...]:
-    """Write the kept rows into shards in *folder*; call *on_shard_written* after each.
-
-    Raises:
-        SentprobeError: a file cannot be written.
-    """
+    """Write the kept rows into shards in *folder*; call *on_shard_written* after each."""
     pool = ThreadPoolExecutor(threads)
     try:
         shards = []

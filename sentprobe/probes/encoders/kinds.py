@@ -223,12 +223,7 @@ def read_spec(text: str) -> Spec:
 
 
 def make_encoders(spec: Spec | str, *, seed: int = 0) -> list[Encoder | Baseline]:
-    """Return the encoders that *spec* asks for; *seed* initializes random weights.
-
-    Raises:
-        UsageError: the spec is wrong.
-        EncoderError: an extra is not installed; a model or file cannot be read.
-    """
+    """Return the encoders of a spec; *seed* initializes random weights. Raises UsageError or EncoderError."""
     spec = read_spec(spec) if isinstance(spec, str) else spec
     kind = find_kind(spec)
     check_installed([spec])
@@ -270,12 +265,7 @@ def make_encoder(spec: Spec | str, *, seed: int = 0) -> Encoder:
 
 
 def check_installed(specs: Iterable[Spec], *libraries: str) -> None:
-    """Check the libraries that a command and its encoders need; the message names all missing extras at once.
-
-    Raises:
-        MissingError: a library of *libraries* is not installed.
-        EncoderError: the extra of an encoder is not installed.
-    """
+    """Check the libraries that a command and its encoders need; the error names all missing extras at once."""
     kinds = [find_kind(spec) for spec in specs]
     missing = {kind.pattern: kind.extra for kind in kinds if not (kind.installed or kind.extra_for)}
     require_libraries(*libraries, extras=missing.values())
@@ -284,11 +274,7 @@ def check_installed(specs: Iterable[Spec], *libraries: str) -> None:
 
 
 def find_kind(spec: Spec | str) -> EncoderKind:
-    """Return the kind of encoder that *spec* asks for.
-
-    Raises:
-        UsageError: the kind is unknown, or its argument is missing or superfluous.
-    """
+    """Return the kind of encoder that *spec* asks for. Raises UsageError."""
     parsed = read_spec(spec) if isinstance(spec, str) else spec
     kinds = {kind.name: kind for kind in ENCODERS}
     if parsed.kind not in kinds:
@@ -314,11 +300,7 @@ def _unknown_encoder_error(spec: Spec, kind_names: Iterable[str]) -> UsageError:
 
 
 def parse_encoders(texts: Sequence[str]) -> list[Spec]:
-    """Return the specs of the encoders.
-
-    Raises:
-        UsageError: a spec is wrong, or two have the same name.
-    """
+    """Return the specs of the encoders. Raises UsageError if a spec is wrong, or two have the same name."""
     specs = [read_spec(text) for text in texts]
     check_names(specs)
     for spec in specs:

@@ -48,11 +48,7 @@ def get_hub_facts(data: ProbeDataset) -> HubFacts:
 def write_split_files(data: ProbeDataset, folder: Path) -> None:
     """Write a Parquet file for each split into *folder*; equal datasets give equal bytes.
 
-    The folder of an earlier dataset is replaced as a whole.
-
-    Raises:
-        UsageError: the folder has another file.
-        DatasetError: a text is not valid Unicode.
+    The folder of an earlier dataset is replaced as a whole. Raises UsageError or DatasetError.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -161,11 +161,7 @@ class TablePairs:
         return ", ".join(f"{measure.sql} AS {side}{n}" for n, measure in enumerate(self._measures))
 
     def compute_agreement(self) -> TableAgreement:
-        """Count agreements and disagreements.
-
-        Raises:
-            SentprobeError: a shard cannot be read, or there is no room for temporary files.
-        """
+        """Count agreements and disagreements."""
         ((first, second),) = self._corpus.query(
             "SELECT (SELECT count(*) FROM sentences), (SELECT count(*) FROM others)"
         )
@@ -273,11 +269,7 @@ def _find_words(text: str, position: int | Mapping[str, int] | None) -> str | li
 
 @contextmanager
 def open_pairs(first: Table, second: Table) -> Iterator[TablePairs]:
-    """Match the sentences of two tables by their tokens.
-
-    Raises:
-        SentprobeError: the tables have no sentence in common, or a shard cannot be read.
-    """
+    """Match the sentences of two tables by their tokens. Raises SentprobeError."""
     trees = first.constituents and second.constituents
     compared = tuple(measure for measure in list_measures() if trees or not measure.trees)
     with open_corpus(first) as corpus:

@@ -76,13 +76,9 @@ def train(
     """Train to the end, from the checkpoint in the folder if there is one.
 
     A finished training is only probed again at its end, if probing is asked for. A stopped training (Ctrl-C, SIGTERM,
-    SIGHUP) is saved after its last complete step. PyTorch's global random generators are restored afterwards.
-
-    Raises:
-        OtherTrainingError: the checkpoint belongs to another training.
-        DivergedError: the loss is not finite; the last checkpoint stays.
-        SentprobeError: nothing can be written (a full disk), or a checkpoint is damaged.
-        EncoderError: lightning-fabric is not installed.
+    SIGHUP) is saved after its last complete step. PyTorch's global random generators are restored afterwards. Raises
+    OtherTrainingError if the checkpoint belongs to another training, and DivergedError if the loss is not finite; the
+    last checkpoint then stays.
     """
     stored = checkpoint.read_state(store.folder)
     if stored is not None:

@@ -96,12 +96,7 @@ PARSERS = (
 
 
 def find_parser(spec: str) -> ParserKind:
-    """Return the kind of parser that *spec* names.
-
-    Raises:
-        UsageError: the parser is unknown.
-        ParserError: its library is not installed.
-    """
+    """Return the kind of parser that *spec* names. Raises UsageError or ParserError."""
     name = parse_spec(spec).kind
     names = [kind.name for kind in PARSERS]
     if name not in names:
@@ -116,12 +111,7 @@ _load_lock = Lock()
 
 
 def load_parser(spec: str) -> Parser:
-    """Load the parser of *spec*; the last loaded parser stays in memory, since loading is slow.
-
-    Raises:
-        UsageError: the parser is unknown, or its options are wrong.
-        ParserError: its library or model is missing.
-    """
+    """Load the parser of *spec*, and keep the last one in memory. Raises UsageError or ParserError."""
     with _load_lock:
         return _load_cached(spec)
 

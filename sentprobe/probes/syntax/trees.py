@@ -139,11 +139,7 @@ def list_children(tree: Tree, node: int) -> list[int]:
 
 
 def read_tree(text: str) -> Tree:
-    """Return the only tree of *text*.
-
-    Raises:
-        TreeError: there is no tree, more than one, or a syntax error.
-    """
+    """Return the only tree of *text*. Raises TreeError if there is no tree, more than one, or a syntax error."""
     trees = parse_trees(text)
     if len(trees) != 1:
         raise TreeError(f"expected one tree, found {len(trees) or 'none'}")
@@ -151,11 +147,7 @@ def read_tree(text: str) -> Tree:
 
 
 def parse_trees(text: str) -> list[Tree]:
-    """Return the trees of *text* in order.
-
-    Raises:
-        TreeError: a bracket is not matched, a word has no tag, or a node is empty.
-    """
+    """Return the trees of *text* in order. Raises TreeError."""
     labels, stops, starts, words, ends = _parse_arrays(text)
     if len(ends) == 1:
         return [_make_tree(labels, stops, starts, words)]

@@ -100,11 +100,8 @@ def fit(
     All seeds and grid points are trained side by side, in the same batches. A seed decides initial weights and dropout.
     The same seed gives the same numbers; other seeds beside it change rounding only. ``preset.average`` probes, of the
     seeds of :func:`derive_member_seeds`, form one Fit. All random numbers are drawn on the CPU, so results on other
-    devices differ by rounding only.
-
-    Raises:
-        UsageError: validation items are needed and missing, or bfloat16 is not available.
-        SentprobeError: training diverged.
+    devices differ by rounding only. Raises UsageError if validation items are needed and missing, or bfloat16 is not
+    available, and SentprobeError if training diverged.
     """
     start = time.perf_counter()
     with limit_threads(threads), torch.inference_mode():

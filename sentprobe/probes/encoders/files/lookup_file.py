@@ -23,11 +23,7 @@ def _open_unpacked(raw: IO[bytes], suffix: str) -> Any:
 
 
 def read_lookup(path: Path) -> VectorFile:
-    """Read lines of id, sentence and numbers, separated by tabs; spaces separate numbers.
-
-    Raises:
-        VectorFileError: a line is wrong; the message has its number.
-    """
+    """Read lines of id, sentence and numbers, separated by tabs; spaces separate numbers. Raises VectorFileError."""
     ids: list[str] = []
     sentences: list[str] = []
     rows: list[Vectors] = []
@@ -64,11 +60,7 @@ def _parse_vector(text: str, *, place: str) -> Vectors:
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are not empty, with their numbers from 1.
-
-    Raises:
-        VectorFileError: a line is not UTF-8.
-    """
+    """Yield the lines that are not empty, with their numbers from 1. Raises VectorFileError if a line is not UTF-8."""
     with path.open("rb") as raw, _open_unpacked(raw, path.suffix) as file:
         try:
             for number, line in enumerate(decode_lines(file), start=1):
@@ -79,11 +71,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def write_lookup(temporary: Path, content: VectorFile, path: Path) -> None:
-    """Write the look-up format, compressed by the suffix of *path*, with nine digits per number.
-
-    Raises:
-        VectorFileError: there are no sentences, or a text has a tab or an end of line.
-    """
+    """Write the look-up format, compressed by suffix, with nine digits per number. Raises VectorFileError."""
     if content.sentences is None:
         raise VectorFileError(f"{path}: the look-up format wants sentences")
     ids = content.ids if content.ids is not None else tuple(map(str, range(len(content.sentences))))

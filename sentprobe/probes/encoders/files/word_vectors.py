@@ -42,10 +42,8 @@ class WordVectors:
     def look_up(self, sentences: Sequence[str]) -> list[Vectors]:
         """Return the vectors of the known words of each sentence, one (words, dim) array each.
 
-        The first unknown words cause one warning; :attr:`notes` reports later ones.
-
-        Raises:
-            EncoderError: a sentence has no known words.
+        The first unknown words cause one warning; :attr:`notes` reports later ones. Raises EncoderError if a sentence
+        has no known words.
         """
         rows = self._seen.rows
         new = {word for sentence in sentences for word in sentence.split()} - rows.keys()

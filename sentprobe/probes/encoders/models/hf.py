@@ -232,11 +232,7 @@ class HfEncoder:
 def load_hf(spec: Spec) -> list[HfEncoder]:
     """Return the encoder of ``hf:MODEL?...``, or an encoder per layer for ``layer=all``.
 
-    Custom code of a model is not run.
-
-    Raises:
-        UsageError: an option or its value is unknown.
-        EncoderError: the package is not installed, or the model does not exist.
+    Custom code of a model is not run. Raises UsageError or EncoderError.
     """
     options = read_options(spec, HfOptions())
     requested_layer = _parse_layer(options.layer)

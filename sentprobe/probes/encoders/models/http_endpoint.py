@@ -100,12 +100,9 @@ class Endpoint:
     pool: urllib3.PoolManager = field(repr=False, compare=False)
 
     def post(self, content: Mapping[str, object], *, group: RequestGroup, max_bytes: int) -> bytes:
-        """Return the body of the response, after retries if necessary; warn before each retry.
+        """Return the body of the response, after retries if necessary; warn before each retry. Raises EncoderError.
 
         - max_bytes: of the decompressed body; no more than this is read
-
-        Raises:
-            EncoderError: the last attempt failed, a retry would not help, or the group was stopped.
         """
         tries = Retrying(
             retry=retry_if_result(lambda outcome: isinstance(outcome, _Failure) and outcome.may_retry),
@@ -192,11 +189,7 @@ class Endpoint:
 
 
 def _read_body(answer: urllib3.BaseHTTPResponse, *, max_bytes: int, deadline: float) -> bytes:
-    """Return the first *max_bytes* of a decompressed body, and return the connection if that is all.
-
-    Raises:
-        TimeoutError: the body is not complete at *deadline*, a time of the monotonic clock.
-    """
+    """Return the first *max_bytes* of a decompressed body; raise TimeoutError after *deadline* (monotonic clock)."""
     body = bytearray()
     while len(body) < max_bytes:
         part = answer.read1(min(_PART_BYTES, max_bytes - len(body)))
@@ -210,11 +203,7 @@ def _read_body(answer: urllib3.BaseHTTPResponse, *, max_bytes: int, deadline: fl
 
 
 def read_key(variable: str) -> str:
-    """Return the key in the environment variable; empty: there is none.
-
-    Raises:
-        EncoderError: the key has characters that a header cannot hold.
-    """
+    """Return the key in the environment variable; empty: there is none. Raises EncoderError."""
     key = os.environ.get(variable, "").strip()
     if not (key.isascii() and key.isprintable()):
         raise EncoderError(

@@ -51,11 +51,7 @@ def find_model(
     """Return the files of *model*: a directory, or a name on the Hugging Face hub.
 
     The local cache of the hub is used first, then the network. A cached copy without *required_file* counts as
-    incomplete. A name without an organisation is tried under each of *owners*.
-
-    Raises:
-        UnknownModelError: the hub has no such model or cannot be reached.
-        UsageError: the directory does not exist or has no model, or *revision* is given for a directory.
+    incomplete. A name without an organisation is tried under each of *owners*. Raises UnknownModelError or UsageError.
     """
     local = Path(model).expanduser()
     if local.is_dir():
@@ -186,12 +182,7 @@ def find_default_device() -> str:
 
 
 def move_to_device(module: Any, *, device: str, precision: ModelPrecision) -> Any:
-    """Move a module to *device* (empty: leave it) and convert it to *precision*.
-
-    Raises:
-        UsageError: PyTorch does not know the device.
-        EncoderError: the machine does not have the device.
-    """
+    """Move a module to *device* (empty: leave it) and convert it to *precision*. Raises UsageError or EncoderError."""
     import torch
 
     try:

@@ -70,12 +70,7 @@ class OpenAIEncoder:
     endpoint: Endpoint = field(repr=False)
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Return the vectors, (n, dim) float32, from concurrent requests.
-
-        Raises:
-            EncoderError: the endpoint cannot be reached or refuses a request, or does not return a finite vector of one
-                width for each sentence.
-        """
+        """Return the vectors, (n, dim) float32, from concurrent requests. Raises EncoderError."""
         size = self.options.batch
         chunks = [sentences[start : start + size] for start in range(0, len(sentences), size)]
         group = RequestGroup(threading.Event())
@@ -116,12 +111,7 @@ class OpenAIEncoder:
 
 
 def load_openai(spec: Spec) -> OpenAIEncoder:
-    """Return the encoder of ``openai:MODEL?...``, without making a request.
-
-    Raises:
-        UsageError: an option or its value is unknown.
-        EncoderError: a key is required, and is not in the environment.
-    """
+    """Return the encoder of ``openai:MODEL?...``, without making a request. Raises UsageError or EncoderError."""
     options = read_options(spec, OpenAIOptions())
     _check_options(options)
     url = options.base_url.rstrip("/")

@@ -89,11 +89,7 @@ class SentenceTransformerEncoder:
 def load_sentence_transformer(spec: Spec) -> SentenceTransformerEncoder:
     """Load the model of ``st:MODEL?...`` from a directory, the hub's cache or the hub.
 
-    Custom code of a model is not run.
-
-    Raises:
-        UsageError: an option or its value is unknown.
-        EncoderError: the package is not installed, or the model does not exist.
+    Custom code of a model is not run. Raises UsageError or EncoderError.
     """
     options = read_options(spec, SentenceTransformerOptions())
     if find_spec("sentence_transformers") is None:

@@ -110,12 +110,7 @@ class InferSent(recurrent_encoder.PublishedEncoder):
 
 
 def build_infersent(spec: Spec) -> InferSent:
-    """Return the encoder of a spec ``infersent:MODEL?vectors=FILE``.
-
-    Raises:
-        UsageError: an option is wrong or missing; a file does not exist.
-        EncoderError: a file is damaged, has other content, or is a pickle.
-    """
+    """Return the encoder of a spec ``infersent:MODEL?vectors=FILE``. Raises UsageError or EncoderError."""
     options = read_options(spec, InferSentOptions())
     path = Path(spec.argument).expanduser()
     version = _choose_version(path, options.version)

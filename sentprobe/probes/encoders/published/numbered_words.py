@@ -56,22 +56,12 @@ class NumberedWords:
 
 
 def read_word_list(path: Path) -> dict[str, int]:
-    """Read one word per line, numbered from 0; the last line of a repeated word counts.
-
-    Raises:
-        UsageError: the file does not exist.
-        EncoderError: a line is not UTF-8.
-    """
+    """Read one word per line, numbered from 0; the last line of a repeated word counts. Raises EncoderError."""
     return {line.strip(): number for number, line in enumerate(_read_lines(path))}
 
 
 def read_word_numbers(path: Path) -> dict[str, int]:
-    """Read lines of a word, a tab and its number.
-
-    Raises:
-        UsageError: the file does not exist.
-        EncoderError: a line has another form.
-    """
+    """Read lines of a word, a tab and its number. Raises EncoderError."""
     return dict(_parse_entries(_read_lines(path), path))
 
 

@@ -65,12 +65,7 @@ class Sdae(recurrent_encoder.PublishedEncoder):
 
 
 def build_sdae(spec: Spec) -> Sdae:
-    """Return the encoder of a spec ``sdae:MODEL.npz?dictionary=FILE``.
-
-    Raises:
-        UsageError: an option is wrong or missing; a file does not exist.
-        EncoderError: a file is damaged, does not fit the others, or is a pickle.
-    """
+    """Return the encoder of a spec ``sdae:MODEL.npz?dictionary=FILE``. Raises UsageError or EncoderError."""
     options = read_options(spec, SdaeOptions())
     if not options.dictionary:
         raise UsageError("sdae: dictionary=FILE is wanted: lines of a word, a tab and its number")

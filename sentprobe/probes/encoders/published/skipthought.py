@@ -104,12 +104,7 @@ class SkipThought(recurrent_encoder.PublishedEncoder):
 
 
 def build_skipthought(spec: Spec) -> SkipThought:
-    """Return the encoder of a spec ``skipthought:FOLDER``.
-
-    Raises:
-        UsageError: an option is wrong; the folder or a file does not exist.
-        EncoderError: a file is damaged, does not fit the others, or is a pickle.
-    """
+    """Return the encoder of a spec ``skipthought:FOLDER``. Raises UsageError or EncoderError."""
     options = read_options(spec, SkipThoughtOptions())
     folder = Path(spec.argument).expanduser()
     if not folder.is_dir():

@@ -17,11 +17,8 @@ def read_gru(path: Path, layers: Sequence[str], *, device: str) -> torch.nn.GRU:
     W (inputs, 2 * units), b and U (units, 2 * units) belong to the reset and update gates, concatenated; Wx, bx and Ux
     to the new state. In the Theano code, as in PyTorch, the reset gate multiplies the output of Ux, and the update gate
     is the share of the old state. (Kiros et al. 2015, section 2.1, differs in both, but the code trained these
-    weights.)
-
-    Raises:
-        UsageError: the file does not exist.
-        EncoderError: it is damaged, lacks an array, or has arrays that do not fit together.
+    weights.) Raises UsageError if the file does not exist, and EncoderError if it is damaged, lacks an array, or has
+    arrays that do not fit together.
     """
     names = [f"{layer}_{array}" for layer in layers for array in GRU_ARRAYS]
     arrays = weight_files.read_arrays(path, names)

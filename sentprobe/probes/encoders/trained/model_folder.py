@@ -34,9 +34,6 @@ def write_sentence_model(model: models.SentenceModel, folder: Path, record: Mapp
     """Write the three files into an existing folder.
 
     - record: JSON; its ``family``, ``step`` and ``epoch`` place the encoder in a training curve
-
-    Raises:
-        OSError: a file cannot be written.
     """
     vocabulary = model.vocabulary
     config = configs.ModelConfig(
@@ -56,12 +53,7 @@ def write_sentence_model(model: models.SentenceModel, folder: Path, record: Mapp
 
 
 def load_sentence_model(folder: Path) -> models.SentenceModel:
-    """Return the model of a folder, on the CPU.
-
-    Raises:
-        UsageError: the folder does not exist or may not be read.
-        EncoderError: a file is missing or damaged, or the files do not fit together.
-    """
+    """Return the model of a folder, on the CPU. Raises UsageError or EncoderError."""
     config = configs.read_config(folder)
     models.check_size(config.architecture, words=config.words)
     _check_weights_size(folder / WEIGHTS, config)

@@ -104,15 +104,11 @@ def make_sentence_model(
     frozen: bool = False,
     seed: int,
 ) -> SentenceModel:
-    """Return an untrained model; the seed decides its random weights.
+    """Return an untrained model; the seed decides its random weights. Raises UsageError or EncoderError.
 
     - vectors: initial word vectors; vectors of other words are sampled with the same mean scale.
       None: all vectors are sampled with standard deviation 0.1
     - frozen: whether word vectors are not trained
-
-    Raises:
-        UsageError: the word vectors have another width; there are too many weights.
-        EncoderError: none of the words has a vector.
     """
     check_size(architecture, words=len(vocabulary.words))
     if vectors is not None and vectors.dim != architecture.inputs:
@@ -135,11 +131,7 @@ def count_weights(architecture: networks.Architecture, *, words: int) -> int:
 
 
 def check_size(architecture: networks.Architecture, *, words: int) -> None:
-    """Check the number of weights of a model.
-
-    Raises:
-        UsageError: there are too many.
-    """
+    """Raise UsageError if a model has too many weights."""
     count = count_weights(architecture, words=words)
     if count > networks.MAX_WEIGHTS:
         raise UsageError(

@@ -138,12 +138,7 @@ class RandomPositions(torch.nn.Module):
 
 
 def build_untrained(spec: Spec, *, seed: int) -> UntrainedEncoder:
-    """Return the encoder of a spec such as ``bilstm-max``, with a file or without.
-
-    Raises:
-        UsageError: an option or its value is unknown.
-        EncoderError: the file cannot be read.
-    """
+    """Return the encoder of a spec such as ``bilstm-max:FILE``. Raises UsageError or EncoderError."""
     options = read_options(spec, UntrainedOptions(seed=Natural(seed)))
     words = read_or_sample_word_vectors(spec.argument, seed=options.seed, dim=options.dim)
     return UntrainedEncoder(EncoderInputs(spec.name, words, options), kind=spec.kind)

@@ -74,12 +74,9 @@ def change_sentences(texts: Sequence[str], request: selection.SelectionRequest, 
 def select_word_items(
     request: selection.SelectionRequest, question: AdiQuestion, change: Change
 ) -> selection.Selection:
-    """Return the items of a task about words; validation and test ask about words of training.
+    """Return the items of a task about words; validation and test ask about words of training. Raises TooFewError.
 
     As published there are two items of each sentence.
-
-    Raises:
-        TooFewError: a split has no sentence with a suitable word.
     """
     pool = request.select_pool(
         "SELECT digest, 0 AS label, 0 AS form FROM sentences "

@@ -52,13 +52,10 @@ class CoordinatedSentence:
 
 
 def select_coordination_inversion(request: selection.SelectionRequest) -> selection.Selection:
-    """Return the items of CoordInv: the two top clauses in their order (O) or inverted (I).
+    """Return the items of CoordInv: the two top clauses in their order (O) or inverted (I). Raises TooFewError.
 
     Each split has as many originals as inverted sentences with a longer first clause, with a longer second clause, and
     with equal clauses. The three are equally frequent unless the corpus has too few equal clauses.
-
-    Raises:
-        TooFewError: no sentence has a longer first clause, or none a longer second clause.
     """
     pairs = _group_by_length(request)
     counts = {f"{longer.name.lower()} clause longer": len(pairs[longer]) for longer in LongerClause}

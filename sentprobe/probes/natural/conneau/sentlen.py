@@ -35,12 +35,9 @@ def list_bins(bins: Sequence[tuple[int, int]]) -> str:
 def select_length_classes(
     request: selection.SelectionRequest, bins: Sequence[tuple[int, int]], *, balanced: bool = True
 ) -> selection.Selection:
-    """Return items whose classes are the consecutive length *bins*.
+    """Return items whose classes are the consecutive length *bins*. Raises TooFewError.
 
     - balanced: equally large classes; otherwise as frequent as in the corpus
-
-    Raises:
-        TooFewError: a class is empty or nearly so.
     """
     labels = format_bins(bins)
     cases = " ".join(f"WHEN length <= {high} THEN {n}" for n, (_, high) in enumerate(bins))

@@ -45,12 +45,9 @@ class Replacement:
 
 
 def select_odd_man_out(request: selection.SelectionRequest) -> selection.Selection:
-    """Return the items of SOMO: a noun or verb was replaced (C) or not (O).
+    """Return the items of SOMO: a noun or verb was replaced (C) or not (O). Raises TooFewError.
 
     Half of the sentences are changed. Among them, no replacement is in two splits.
-
-    Raises:
-        TooFewError: too few words can be replaced.
     """
     band = request.settings.odd_band or ODD_BAND.scale(request.corpus.token_count)
     replacements = _find_replacements(request, band)

@@ -76,11 +76,7 @@ class DepthTarget:
 
 
 def select_tree_depth(request: selection.SelectionRequest) -> selection.Selection:
-    """Return the items of TreeDepth: classes by depth, nearly independent of length.
-
-    Raises:
-        TooFewError: at no length are there sentences of all depths.
-    """
+    """Return the items of TreeDepth: classes by depth, nearly independent of length. Raises TooFewError."""
     depths = request.settings.depths
     pool = request.select_pool(
         f"SELECT digest, answer - {depths[0]} AS label, length AS form "

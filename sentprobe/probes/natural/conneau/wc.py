@@ -19,13 +19,10 @@ WORDS = 1000
 
 
 def select_word_content(request: selection.SelectionRequest) -> selection.Selection:
-    """Return the items of WC: which of 1,000 words is in the sentence (exactly one is, once).
+    """Return the items of WC: which of 1,000 words is in the sentence (exactly one is, once). Raises TooFewError.
 
     The words are in lower case, with at least 4 letters and no other characters. They are taken by frequency, from rank
     2,001 on.
-
-    Raises:
-        TooFewError: the corpus has fewer than two such words.
     """
     words, first = _find_words(request)
     rows = ", ".join(f"({rank}, {label})" for label, (rank, _) in enumerate(words))

@@ -134,11 +134,7 @@ class _DecodedXml:
 
 
 def _make_decoder(start: bytes) -> codecs.IncrementalDecoder | None:
-    """Return the decoder of the declared encoding; None: the XML parser decodes it.
-
-    Raises:
-        LookupError: the encoding is unknown, or is not an encoding of text.
-    """
+    """Return the decoder of the declared encoding, or raise LookupError; None: the XML parser decodes it."""
     declaration = _DECLARATION.match(start.replace(b"\0", b""))
     encoding = declaration[1].decode("latin-1") if declaration else "utf-8"
     if encoding.lower() in _PARSER_ENCODINGS:
