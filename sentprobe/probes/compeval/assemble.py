@@ -119,7 +119,6 @@ def _describe_structure(structure: Structure | None) -> tuple[str, ...]:
 
 
 def _describe_shared_words(task: CompevalTask, words: SplitWords) -> tuple[str, ...]:
-    """Return the note on words that validation shares with training for lack of others."""
     shared = {
         HeldOut.PAIRS: words.probes[Split.VALIDATION] == words.probes[Split.TRAIN],
         HeldOut.ADVERBS: words.lexicons[Split.VALIDATION] is words.lexicons[Split.TRAIN],

@@ -80,8 +80,6 @@ class ChunkHead:
 
 
 class _PieceOnLine(NamedTuple):
-    """A piece that was read, and its line."""
-
     line: int
     piece: ReadPiece
 
@@ -140,7 +138,6 @@ def _build_row(outcome: ParsedSentence | Mistake, source: str, place: int) -> Ro
 
 
 def _iterate_outcomes(chunk: Chunk, recipe: AnalysisRecipe) -> Iterator[tuple[int, ParsedSentence | Mistake]]:
-    """Yield line and parse, or line and mistake, of each sentence of the chunk."""
     parser = load_parser(recipe.parser) if recipe.parser and recipe.has_parser else None
     sentences = _iterate_sentences(chunk, recipe, parser)
     while batch := list(islice(sentences, BATCH_SIZE)):
@@ -168,7 +165,6 @@ def _restore_written(outcome: ParserOutcome, raw: RawText) -> ParsedSentence | M
 
 
 def _iterate_sentences(chunk: Chunk, recipe: AnalysisRecipe, parser: Parser | None) -> Iterator[_PieceOnLine]:
-    """Yield sentences: parsed, faulty, or tokenised and not yet parsed."""
     read = FORMATS[chunk.source.format].read
     for piece in chunk.pieces:
         if isinstance(piece, Mistake):
@@ -186,7 +182,6 @@ def _iterate_sentences(chunk: Chunk, recipe: AnalysisRecipe, parser: Parser | No
 
 
 def _straighten_tokens(raw: RawText) -> RawText:
-    """Return the same number of tokens with straight quotes and dashes."""
     if raw.text.isascii():
         return raw
     tokens = raw.text.split()

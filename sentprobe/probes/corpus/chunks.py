@@ -148,7 +148,6 @@ def read_rows(path: Path, *, columns: Sequence[str] | None = None) -> "pa.Table"
 
 @contextmanager
 def _open_content(path: Path) -> "Iterator[pa.Buffer]":
-    """Open the bytes of a stored chunk and compare them with their checksum."""
     with pa.memory_map(str(path)) as file:
         stored = file.read_buffer()
         content = stored.slice(min(_CHECKSUM_DIGITS, stored.size))

@@ -154,7 +154,6 @@ class Corpus:
 
 @contextmanager
 def _translate_errors() -> Iterator[None]:
-    """Turn DuckDB's errors into a SentprobeError of a sentence."""
     duckdb = import_module_of_extra("duckdb")
     try:
         yield

@@ -199,7 +199,6 @@ def _build_table(path: Path, head: dict[str, Any]) -> Table:
 
 
 def _check_shard(shard: Shard) -> None:
-    """Reject a shard whose name leads out of the folder of shards."""
     if not re.fullmatch(r"[\w-][\w.-]{0,99}", shard.file):
         raise FormatError(f"{shard.file!r} is no name of a shard")
 

@@ -185,7 +185,6 @@ def build_tfidf(spec: Spec) -> Baseline:
 
 
 def _fit_predict(model: Any, data: ProbeDataset, make_features: Callable[[_Item], object], *, seed: int) -> Indices:
-    """Train a classifier on the features of the training items and predict the test items."""
     from threadpoolctl import threadpool_limits
 
     # What is limited was loaded when *model* was made.

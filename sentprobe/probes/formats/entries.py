@@ -63,14 +63,12 @@ class _SplitArrays:
         """Values of additional columns; each column ends at the last item that has a value in it."""
 
     def add_columns(self, values: Mapping[str, str]) -> None:
-        """Add the additional values of the last item."""
         for name, value in values.items():
             column = self.columns.setdefault(name, [])
             column.extend([""] * (len(self.rows) - 1 - len(column)))
             column.append(value)
 
     def pad_columns(self, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        """Return the named columns, padded with empty texts."""
         columns = {name: self.columns.get(name, []) for name in names}
         return {name: (*values, *[""] * (len(self.rows) - len(values))) for name, values in columns.items()}
 

@@ -78,7 +78,6 @@ def _compute_digest(path: Path) -> str:
 
 
 def _check_card_path(path: Path) -> None:
-    """Refuse to replace a file that is not a card written by sentprobe."""
     try:
         is_replaceable = not path.exists() or _is_header(parse_json(path.read_bytes()))
     except (BadSyntaxError, OSError):
@@ -88,7 +87,6 @@ def _check_card_path(path: Path) -> None:
 
 
 def _is_header(value: object) -> bool:
-    """Check whether a JSON value is a card of this format, in any version."""
     return isinstance(value, dict) and str(value.get("format", "")).startswith(_FORMAT_PREFIX)
 
 
@@ -128,7 +126,6 @@ def read_jsonl(path: Path) -> ProbeDataset:
 
 
 def _read_card_file(path: Path) -> Mapping[str, Any] | None:
-    """Return the card beside a file; None if there is none of this format."""
     card_path = get_card_path(path)
     if not card_path.is_file():
         return None

@@ -124,7 +124,6 @@ def parse_entry(record: Mapping[str, Any], fields: Fields, *, where: str, split:
 
 
 def _format_column_value(value: object) -> str:
-    """Return a column value as text; values other than text and null become JSON."""
     if value is None or isinstance(value, str):
         return value or ""
     return json.dumps(value, ensure_ascii=False)
@@ -168,7 +167,6 @@ def write_table(data: ProbeDataset, path: Path) -> None:
 
 
 def _format_table_lines(data: ProbeDataset, separator: str) -> Iterator[str]:
-    """Yield the lines of a table; fields with a separator or a quotation mark are quoted."""
     yield _format_row((*_REQUIRED_FIELDS, *PROBES[: data.slots], *data.columns), separator)
     for entry in entries.iterate_entries(data):
         item_fields = (entry.split.value, entry.label, entry.sentence, *entry.probes)

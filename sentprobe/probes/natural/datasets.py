@@ -93,14 +93,12 @@ def _build_dataset(request: SelectionRequest, selection: Selection, table: Table
 
 
 def _shuffle_entries(entries: Sequence[Entry], request: SelectionRequest) -> list[Entry]:
-    """Return the items by split, in a random order within each."""
     order = sorted(entries, key=lambda entry: (entry.sentence, entry.probes))
     request.make_random("order").shuffle(order)
     return sorted(order, key=lambda entry: list(Split).index(entry.split))
 
 
 def _count_items(entries: Sequence[Entry]) -> dict[str, int]:
-    """Return the number of items of each class in each split."""
     counts = Counter((entry.split, entry.label) for entry in entries)
     order = sorted(counts, key=lambda key: (list(Split).index(key[0]), key[1]))
     return {f"{split.value} {label}": counts[split, label] for split, label in order}

@@ -226,7 +226,6 @@ class TablePairs:
 
 
 def _build_counts_sql(number: int) -> str:
-    """Return the SQL of the counts of a measure, as a struct."""
     a, b = f"a{number}", f"b{number}"
     conditions = {
         "neither": f"{a} IS NULL AND {b} IS NULL",
@@ -257,7 +256,6 @@ def _build_record(measure: AgreementMeasure, row: tuple[Any, ...]) -> dict[str, 
 
 
 def _find_words(text: str, position: int | Mapping[str, int] | None) -> str | list[str] | None:
-    """Return the word at a position, or the two clauses."""
     if position is None:
         return None
     tokens = text.split(" ")

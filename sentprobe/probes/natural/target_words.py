@@ -111,7 +111,6 @@ def format_band_note(band: selection.FrequencyBand) -> str:
 def _read_forms(
     request: selection.SelectionRequest, pool: SentencePool, places: selection.SplitPlaces
 ) -> dict[Split, frozenset[str]]:
-    """Return the target words of each split."""
     ranks = {split: {int(rank) for rank in pool.forms[chosen]} for split, chosen in places.items()}
     words = request.corpus.find_words(sorted(set().union(*ranks.values())))
     return {split: frozenset(words[rank] for rank in split_ranks) for split, split_ranks in ranks.items()}

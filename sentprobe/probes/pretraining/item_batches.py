@@ -77,7 +77,6 @@ def _make_batch(parts: Sequence[TokenRows], columns: Mapping[str, torch.Tensor],
 
 @torch.no_grad()
 def _validate(validation: ItemBatches, learner: Learner) -> Validation:
-    """Return the share of correct items, and their mean loss."""
     assert isinstance(learner, ItemLearner)
     device = next(learner.parameters()).device
     correct_count, loss, count = 0.0, 0.0, len(validation.items)

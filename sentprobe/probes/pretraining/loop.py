@@ -213,7 +213,6 @@ class _TrainingLoop:
             self._save_checkpoint()
 
     def _find_due_actions(self) -> tuple[bool, bool]:
-        """Return whether probing and validation are due at this step."""
         state, settings = self._state, self._settings
         probe_due, validation_due = (
             every is not None and every.is_due(state.step, epoch_over=state.batch == 0)
@@ -284,7 +283,6 @@ class _TrainingLoop:
             self._write_checkpoint()
 
     def _try_to_save(self, error: Exception) -> None:
-        """Save the state after an error; if saving fails, too, add a note to the error."""
         try:
             self._save_if_consistent()
         except Exception as failure:
@@ -298,7 +296,6 @@ class _TrainingLoop:
         self._saved_state = self._state
 
     def _finish(self) -> None:
-        """Probe, validate and save the finished model."""
         self._pace.loss = self._check_losses()
         has_probing_points = self._settings.point_every is not None
         self._probe(has_probing_points and self._last_probed_step != self._state.step)

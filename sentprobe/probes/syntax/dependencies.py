@@ -112,7 +112,6 @@ def _find_object(graph: DependencyGraph, verb: int, *, subject: int | None) -> i
 
 
 def _find_lexical_verb(graph: DependencyGraph, verb: int) -> int:
-    """Return the verb that the auxiliaries lead to."""
     while graph.form(verb) in clauses.AUXILIARIES:
         inner = [n for n in _list_dependents_after(graph, verb) if graph.tags[n] in _NEXT_VERB_TAGS]
         if not inner:

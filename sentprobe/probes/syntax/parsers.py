@@ -40,8 +40,6 @@ class ParserKind:
 
 
 def _load_lazily(module: str, name: str) -> Callable[[Spec], Parser]:
-    """Return a function that imports a parser's module when it loads the parser."""
-
     def load(spec: Spec) -> Parser:
         parser: Parser = getattr(import_module(f"sentprobe.probes.syntax.{module}"), name)(spec)
         return parser

@@ -259,7 +259,6 @@ _CATEGORY = _LabelCache(lambda label: _FUNCTIONS.sub(r"\1", label))
 
 
 def _make_tree(labels: list[str], stops: list[int], starts: list[int], words: list[str]) -> Tree:
-    """Return the tree of these arrays, under ROOT and with unescaped words."""
     if labels[0] in _OUTERMOST and stops[0] > 1:
         labels[0] = ROOT
     else:

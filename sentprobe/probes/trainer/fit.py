@@ -271,7 +271,6 @@ def derive_member_seeds(seed: int, count: int) -> tuple[int, ...]:
 
 
 def _list_grid(problem: TrainingProblem, seed: int, max_epochs: int | None) -> list[tuple[GridPoint, ...]]:
-    """Return the grid points, each as a tuple of averaged probes."""
     preset, shape = problem.preset, problem.design.shape
     members = derive_member_seeds(seed, preset.average)
     grids = (list_grid_points(preset, shape, seed=member_seed, max_epochs=max_epochs) for member_seed in members)
@@ -279,7 +278,6 @@ def _list_grid(problem: TrainingProblem, seed: int, max_epochs: int | None) -> l
 
 
 def _average_probes(problem: TrainingProblem, members: Sequence[TrainedProbe]) -> TrainedProbe:
-    """Return several probes as one averaged probe, with its validation accuracy."""
     banks = tuple(bank for probe in members for bank in probe.banks)
     return TrainedProbe(
         banks=banks,
@@ -337,7 +335,6 @@ def _fit_logreg(problem: TrainingProblem, point: GridPoint) -> TrainedProbe:
 
 
 def _compute_validation_accuracy(problem: TrainingProblem, banks: Sequence[Bank]) -> float | None:
-    """Return the accuracy on validation items, or None without them."""
     if (items := problem.validation) is None:
         return None
     is_correct = predict(banks, items) == items.targets.cpu().numpy()

@@ -173,7 +173,6 @@ def _read_text_column(table: Any, name: str, path: Path) -> Texts:
 
 
 def _read_vector_column(column: Any, path: Path) -> Vectors:
-    """Return a column of lists, all of one length, as an array."""
     import pyarrow as pa
 
     kind = column.type

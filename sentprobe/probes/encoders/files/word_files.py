@@ -244,7 +244,6 @@ def read_text(path: Path) -> WordVectors:
 
 
 def _read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines with their numbers from 1."""
     with _report_read_errors(path), open_unpacked(path) as file:
         yield from enumerate(file, start=1)
 
@@ -264,7 +263,6 @@ def _is_zipped(path: Path) -> bool:
 
 @contextmanager
 def _report_read_errors(path: Path) -> Iterator[None]:
-    """Convert exceptions of damaged and unreadable files into errors that name the file."""
     try:
         yield
     except DamagedWordFileError as error:

@@ -55,7 +55,6 @@ class _Failure:
 
 
 def _get_last_failure(state: RetryCallState) -> _Failure:
-    """Return the failure of the last attempt."""
     outcome = state.outcome
     if outcome is None or not isinstance(failure := outcome.result(), _Failure):
         raise TypeError("the last try did not fail")
@@ -150,7 +149,6 @@ class Endpoint:
             return self._make_slow_failure()
 
     def _request_once(self, body: bytes, key: str, max_bytes: int) -> bytes | _Failure:
-        """Make one request; return the body of the response, or the failure."""
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         deadline = time.monotonic() + self.timeout
         try:
@@ -249,7 +247,6 @@ def extract_server_message(body: bytes, *, key: str) -> str:
 
 
 def _make_refusal(answer: urllib3.BaseHTTPResponse, body: bytes, *, key: str) -> _Failure:
-    """Return the failure for a response whose status is not 200, from the start of its body."""
     location = answer.headers.get("Location")
     if location and 300 <= answer.status < 400:
         text = f"the server redirects to {location}, which is not followed: give it as base_url"

@@ -90,7 +90,6 @@ def _find_cached_model(name: str, *, revision: str, required_file: str) -> Path 
 
 
 def _fetch_model(names: Sequence[str], *, revision: str) -> Path:
-    """Download the first of *names* that the hub has; return its directory."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError
 
@@ -130,7 +129,6 @@ def _find_hub_cache() -> str | None:
 
 
 def _hash_directory(directory: Path) -> str:
-    """Return a digest of the names and contents of all files that are not hidden."""
     hasher = hashlib.sha256()
     for path in sorted(path for path in directory.rglob("*") if path.is_file()):
         relative = path.relative_to(directory)

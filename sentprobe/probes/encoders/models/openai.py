@@ -99,7 +99,6 @@ class OpenAIEncoder:
         return place, vectors
 
     def _parse_array(self, answer: bytes, *, count: int) -> NDArray[Any]:
-        """Return the embeddings in a response, of any type and shape."""
         try:
             array = np.array(_parse_rows(answer, count=count, key=read_key(self.endpoint.key_env)))
         except ValueError as error:  # numpy's own is about rows of different lengths

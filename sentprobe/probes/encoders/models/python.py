@@ -131,8 +131,6 @@ def _make_senteval_caller(model: Any, *, batch: int, seed: int) -> EncodeFunctio
 
 
 def _make_mteb_caller(model: Any, *, batch: int) -> EncodeFunction:
-    """Return a function that calls MTEB's encoder protocol (version 2)."""
-
     def call(sentences: Sequence[str]) -> object:
         from torch.utils.data import DataLoader
 
@@ -251,7 +249,6 @@ def wrap(
 
 
 def _find_module(model: Any) -> ModuleType:
-    """Return the module that defines a function or an object's class."""
     name = getattr(model, "__module__", None) or type(model).__module__
     return sys.modules.get(name, ModuleType(name))
 
@@ -304,7 +301,6 @@ def _instantiate(model: Any, *, spec: Spec) -> Any:
 
 
 def _format_exception(error: BaseException) -> str:
-    """Return type and text of an exception on one line."""
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 

@@ -53,7 +53,6 @@ class _Preprocessing:
     tokenize: words_of.Tokenizer
 
     def add_marks(self, sentence: str) -> str:
-        """Return the words of a sentence between the marks, separated by spaces."""
         return " ".join((self.begin, *self.tokenize(sentence), self.end))
 
 

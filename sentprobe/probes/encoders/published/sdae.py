@@ -88,7 +88,6 @@ def build_sdae(spec: Spec) -> Sdae:
 
 
 def _read_table(path: Path, vectors: str, *, width: int) -> protocol.Vectors:
-    """Return the word vectors, (words, width)."""
     if vectors:
         path = Path(vectors).expanduser()
         table = weight_files.read_table(path, convert=CONVERT_VECTORS)

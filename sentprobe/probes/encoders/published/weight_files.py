@@ -122,7 +122,6 @@ def read_table(path: Path, *, convert: str) -> Vectors:
 
 @contextmanager
 def _report_damage(path: Path, what: str) -> Iterator[None]:
-    """Convert exceptions of damaged files into EncoderError."""
     try:
         yield
     except SentprobeError:
@@ -143,7 +142,6 @@ def _check_archive_size(path: Path) -> None:
 
 
 def _check_names(names: Collection[str], expected_names: Sequence[str], path: Path) -> None:
-    """Refuse a file with missing or unexpected names."""
     if missing := [expected for expected in expected_names if expected not in names]:
         raise EncoderError(f"{path}: there is no {', no '.join(missing)} in this file")
     if unexpected := [name for name in names if name not in expected_names]:

@@ -74,7 +74,6 @@ def _parse_vocabulary(content: bytes, config: configs.ModelConfig) -> models.Mod
 
 
 def _check_weights_size(path: Path, config: configs.ModelConfig) -> None:
-    """Refuse weights whose file size contradicts the configuration."""
     try:
         size = path.stat().st_size
     except OSError as error:
@@ -104,7 +103,6 @@ def _parse_weights(content: bytes, model: models.SentenceModel, config: configs.
 
 
 def _check_step(content: bytes, config: configs.ModelConfig) -> None:
-    """Refuse weights of another training step than config.json states."""
     end = 8 + int.from_bytes(content[:8], "little")  # as safetensors found it
     step = parse_json(content[8:end]).get("__metadata__", {}).get(STEP)
     config_step = config.record.get(STEP)

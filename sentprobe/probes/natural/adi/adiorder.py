@@ -47,7 +47,6 @@ def _make_two_items(texts: Sequence[str], trained_words: shared_rules.SlotWords,
 def _sample_word_pair(
     text: str, trained_words: shared_rules.SlotWords, rng: Random, *, forward: bool
 ) -> tuple[str, str] | None:
-    """Return two trained words, in their order in the sentence or in reverse."""
     words = shared_rules.list_words(text)
     unique_words = [word for word in words if words.count(word) == 1]
     pairs = [

@@ -101,7 +101,6 @@ def _describe_sizes(
 
 
 def _group_by_length(request: selection.SelectionRequest) -> dict[LongerClause, list[pairing.ChangedPair]]:
-    """Return the pairs by the longer clause of the original."""
     pool = request.select_pool(
         f"SELECT digest, 0 AS label, 0 AS form FROM {selection.build_answered_rows_sql(ANSWER_SQL)}"
     )
@@ -114,7 +113,6 @@ def _group_by_length(request: selection.SelectionRequest) -> dict[LongerClause, 
 
 
 def _find_invertible(rows: Iterable[tuple[object, ...]]) -> dict[str, CoordinatedSentence]:
-    """Return the sentences whose inversion leaves no trace in case or punctuation."""
     divided = {str(row[0]): divide_sentence(str(row[0]), row[1], row[2:]) for row in rows}  # type: ignore[arg-type]
     return {
         text: parts

@@ -214,7 +214,6 @@ def describe_target(target: DepthTarget, quotas: Mapping[Split, Indices], depths
 
 
 def _describe_missing(target: DepthTarget, quotas: Mapping[Split, Indices]) -> str:
-    """Return a clause that reports missing items at some length or depth, or the empty string."""
     rows = np.sum([*quotas.values()], axis=0)
     met = all(np.array_equal(row, apportion_items(target.lengths, int(row.sum()))) for row in rows)
     even = not np.isinf(target.depth_spread) or len({*rows.sum(axis=1).tolist()}) == 1

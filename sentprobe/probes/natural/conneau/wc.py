@@ -52,7 +52,6 @@ def select_word_content(request: selection.SelectionRequest) -> selection.Select
 
 
 def _check_enough(request: selection.SelectionRequest, pool: SentencePool, words: Sequence[tuple[int, str]]) -> None:
-    """Reject words that have no sentence for each split, and say how many sentences there are."""
     needed = len(selection.list_splits(request.size))
     counts = np.bincount(pool.labels, minlength=len(words))
     few = np.flatnonzero(counts < needed)

@@ -56,7 +56,6 @@ def _read_pairs(
 
 
 def _read_aligned_lines(name: str, translation: str, encoding: str) -> _Pairs:
-    """Yield pairs of lines of two files."""
     lines = zip_longest(text_files.read_lines(name, encoding), text_files.read_lines(translation, encoding))
     for number, (source, target) in enumerate(lines, 1):
         if source is None or target is None:

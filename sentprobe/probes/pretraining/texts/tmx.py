@@ -93,7 +93,6 @@ def _find_segment(unit: Mapping[str, str], requested: str) -> str:
 
 
 def _read_units(name: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the source language and the segments by language of each unit."""
     parser = import_module_of_extra("defusedxml.ElementTree")
     source = _ANY_LANGUAGE
     with open_file(name, "tmx") as opened:
@@ -124,7 +123,6 @@ class _DecodedXml:
         self._decoder = _make_decoder(self._start)
 
     def read(self, size: int) -> bytes | str:
-        """Return the next part of the content; empty at the end."""
         while True:
             part, self._start = self._start or self._stream.read(size), b""
             if self._decoder is None:
