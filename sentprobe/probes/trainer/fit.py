@@ -18,9 +18,9 @@ from sentprobe.probes.trainer.bank import Bank, BankDesign
 from sentprobe.probes.trainer.batches import PreparedItems, prepare_items
 from sentprobe.probes.trainer.classifier import Optimizer, Precision, Preset, Scaling, StopCriterion
 from sentprobe.probes.trainer.codelength import CurvePoint
+from sentprobe.probes.trainer.devices import choose_precision
 from sentprobe.probes.trainer.logreg import solve_logreg
 from sentprobe.probes.trainer.presets import BankShape, GridPoint, list_grid_points
-from sentprobe.probes.trainer.products import choose_precision
 from sentprobe.probes.trainer.scaling import scale_to_tensor
 from sentprobe.probes.trainer.training import compute_label_costs, predict, train_points
 from sentprobe.processes import limit_threads

@@ -9,7 +9,7 @@ import numpy as np
 
 from sentprobe.errors import path_error
 from sentprobe.probes.encoders.capabilities import Capabilities
-from sentprobe.probes.encoders.files import lookup_file, vector_file, vector_formats
+from sentprobe.probes.encoders.files import vector_file, vector_formats
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors, digest
 from sentprobe.specs import Spec, read_options
 
@@ -193,7 +193,7 @@ def _read_dataset_sentences(path: Path) -> list[str]:
 
 def _read_lines(path: Path) -> list[tuple[int, str]]:
     try:
-        return list(lookup_file.read_lines(path))
+        return list(vector_file.read_lines(path))
     except OSError as error:
         raise path_error(path, "cannot read it", error, otherwise=vector_file.VectorFileError) from None
     except vector_file.UNREADABLE as error:

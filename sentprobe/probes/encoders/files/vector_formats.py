@@ -22,13 +22,15 @@ import numpy as np
 from sentprobe.disk.files import atomic_path, to_local_path
 from sentprobe.disk.unpacking import check_proportion
 from sentprobe.errors import UsageError, first_line, path_error, suggest
-from sentprobe.probes.encoders.files.lookup_file import OPENERS, read_lookup, write_lookup
 from sentprobe.probes.encoders.files.vector_file import (
+    OPENERS,
     UNREADABLE,
     Texts,
     VectorFile,
     VectorFileError,
     check_vector_file,
+    read_lookup,
+    write_lookup,
 )
 from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.values import BadSyntaxError, parse_json

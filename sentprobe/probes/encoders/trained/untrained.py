@@ -11,7 +11,7 @@ from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.capabilities import Capabilities
 from sentprobe.probes.encoders.files.word_files import read_or_sample_word_vectors
 from sentprobe.probes.encoders.files.word_vectors import WordVectors
-from sentprobe.probes.encoders.networks import convolutions, network
+from sentprobe.probes.encoders.networks import network
 from sentprobe.probes.encoders.protocol import Vectors, digest
 from sentprobe.specs import Natural, Spec, read_options
 
@@ -105,7 +105,7 @@ def _compute_fingerprint(inputs: EncoderInputs, architecture: network.Architectu
     layers, seed = architecture.layers, inputs.options.seed
     common = (architecture.kind, inputs.words.fingerprint, architecture.hidden)
     if architecture.kind == "gated-conv":
-        return digest(*common, layers, convolutions.KERNEL_WIDTH, seed)
+        return digest(*common, layers, network.KERNEL_WIDTH, seed)
     # One layer has the digest that it had before there could be more.
     return digest(*common, seed, *([] if layers == 1 else [f"{layers} layers"]))
 
@@ -113,7 +113,7 @@ def _compute_fingerprint(inputs: EncoderInputs, architecture: network.Architectu
 def _make_network(inputs: EncoderInputs, architecture: network.Architecture) -> network.Network:
     generator = torch.Generator().manual_seed(inputs.options.seed)
     sampled = network.make_network(architecture, generator=generator)
-    if isinstance(sampled, convolutions.GatedConvolutions):
+    if isinstance(sampled, network.GatedConvolutions):
         sampled.positions = RandomPositions(inputs)
     return sampled.eval()
 

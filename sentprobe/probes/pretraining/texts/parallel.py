@@ -23,7 +23,7 @@ def read_parallel(
     translation: Path | str | None = None,
     *,
     columns: tuple[str, str] | None = None,
-    options: text_filters.TextOptions = text_filters.TextOptions(),  # noqa: B008 - frozen
+    options: text_filters.TextOptions = text_filters.DEFAULT_OPTIONS,
 ) -> SentencePairs:
     """Read sentences and translations; a pair is left out if one of its sentences is empty or too long.
 

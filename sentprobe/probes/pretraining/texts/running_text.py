@@ -32,7 +32,7 @@ class SentenceFiles:
 def read_sentences(
     *paths: Path | str,
     files: SentenceFiles = SentenceFiles(),
-    options: text_filters.TextOptions = text_filters.TextOptions(),  # noqa: B008 - frozen
+    options: text_filters.TextOptions = text_filters.DEFAULT_OPTIONS,
 ) -> corpora.Sentences:
     """Read sentences; empty lines, omitted sentences and the end of a file end a document.
 
