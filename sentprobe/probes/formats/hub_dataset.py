@@ -101,11 +101,7 @@ def is_hub(path: Path) -> bool:
 
 
 def check_licence(text: str) -> str:
-    """Return the name of a licence that the hub knows, or raise UsageError with the nearest name.
-
-    >>> check_licence("cc-by-sa-4.0")
-    'cc-by-sa-4.0'
-    """
+    """Return the name of a licence that the hub knows, or raise UsageError with the nearest name."""
     licences = files("sentprobe.probes.formats").joinpath("licences.txt").read_text("utf-8").split()
     if text not in licences:
         raise UsageError(

@@ -27,11 +27,7 @@ _KEYS = ("split", "label", "sentence", "probes")
 
 
 def get_card_path(path: Path) -> Path:
-    """Return the path of a file's card.
-
-    >>> get_card_path(Path("sets/Order.jsonl")).name
-    'Order.card.json'
-    """
+    """Return the path of a file's card."""
     return path.with_name(f"{path.stem}.card.json")
 
 

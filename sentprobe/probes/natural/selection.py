@@ -324,11 +324,7 @@ LENGTHS_SQL = "length BETWEEN 5 AND 28"
 
 
 def build_answered_rows_sql(answer: str) -> str:
-    """Return SQL that selects the rows whose *answer* is not NULL, with the answer.
-
-    >>> build_answered_rows_sql("verb_tag")
-    '(SELECT *, verb_tag AS answer FROM sentences) WHERE answer IS NOT NULL'
-    """
+    """Return SQL that selects the rows whose *answer* is not NULL, with the answer."""
     return f"(SELECT *, {answer} AS answer FROM sentences) WHERE answer IS NOT NULL"
 
 

@@ -82,9 +82,6 @@ def compute_chance_agreement(agreeing: int, both: int) -> float:
     """Return the expected agreement: *agreeing* pairs out of the pairs of *both* sentences.
 
     *agreeing* is the sum over classes of A's count times B's count. The result is 1 without sentences.
-
-    >>> compute_chance_agreement(2 * 1 + 2 * 3, 4)
-    0.5
     """
     return agreeing / both**2 if both else 1.0
 

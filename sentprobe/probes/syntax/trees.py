@@ -336,11 +336,7 @@ class ParsedSentence:
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """A sentence that cannot be read: the reason, its line (from 1), and the beginning of its text.
-
-    >>> str(Mistake(line=3, message="a closing bracket that no bracket opens"))
-    'line 3: a closing bracket that no bracket opens'
-    """
+    """A sentence that cannot be read: the reason, its line (from 1), and the beginning of its text."""
 
     line: int
     message: str

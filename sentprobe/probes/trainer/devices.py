@@ -12,11 +12,7 @@ from sentprobe.specs import DEVICES
 
 
 def find_device(name: str) -> str:
-    """Return the name of the device; ``auto`` stands for the best available one.
-
-    >>> find_device("cpu")
-    'cpu'
-    """
+    """Return the name of the device; ``auto`` stands for the best available one."""
     return str(check_device(find_best_device() if name == "auto" else name))
 
 

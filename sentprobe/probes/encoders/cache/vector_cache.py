@@ -73,12 +73,7 @@ class FileHeader:
 
 
 def format_header(header: FileHeader) -> bytes:
-    """Format the first line of a file; the inverse of parse_header.
-
-    >>> header = FileHeader(encoder="bow", fingerprint="f00", rows=2, dim=3)
-    >>> parse_header(format_header(header)) == header
-    True
-    """
+    """Format the first line of a file; the inverse of parse_header."""
     return json.dumps({"format": FORMAT} | asdict(header)).encode() + b"\n"
 
 
@@ -210,11 +205,7 @@ class CachedVectors:
 
 
 class Cache:
-    """A cache of sentence vectors in *directory*, which the first write creates.
-
-    >>> Cache(Path("vectors")).directory.name
-    'vectors'
-    """
+    """A cache of sentence vectors in *directory*, which the first write creates."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory.absolute()

@@ -24,11 +24,7 @@ def format_bins(bins: Sequence[tuple[int, int]]) -> tuple[str, ...]:
 
 
 def list_bins(bins: Sequence[tuple[int, int]]) -> str:
-    """Return the classes of *bins* in a line.
-
-    >>> list_bins([(5, 8), (9, 12)])
-    '5-8, 9-12'
-    """
+    """Return the classes of *bins* in a line."""
     return ", ".join(format_bins(bins))
 
 

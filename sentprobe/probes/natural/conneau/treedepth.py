@@ -221,11 +221,7 @@ def _describe_missing(target: DepthTarget, quotas: Mapping[Split, Indices]) -> s
 
 
 def compute_correlation(quota: NDArray[Any]) -> Weights:
-    """Return the correlation of depth and length from counts by both, (..., d, 17); 0 if undefined.
-
-    >>> compute_correlation(np.ones((8, 17))).tolist()
-    0.0
-    """
+    """Return the correlation of depth and length from counts by both, (..., d, 17); 0 if undefined."""
     shares = quota / np.maximum(quota.sum(axis=(-2, -1), keepdims=True), 1e-12)
     depth, length = (np.arange(n) for n in quota.shape[-2:])
     by_depth, by_length = shares.sum(axis=-1), shares.sum(axis=-2)

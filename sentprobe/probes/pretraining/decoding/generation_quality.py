@@ -101,9 +101,6 @@ def compute_bleu(texts: Sequence[GeneratedText]) -> float:
     """Return BLEU, from 0 to 100, over words separated by spaces.
 
     It equals the paper's multi-bleu script of Moses with one reference per text.
-
-    >>> compute_bleu([GeneratedText("the dog did not see it .", "the dog did not see it .")])
-    100.0
     """
     import sacrebleu
 
