@@ -5,7 +5,7 @@ It runs in a worker process, here or on another machine. A worker reads and writ
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -57,26 +57,10 @@ class ChunkHead:
     failures: tuple[Failure, ...]
     version: str = get_own_version()
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the head as a JSON value."""
-        failures = [[failure.line, failure.message, failure.text] for failure in self.failures]
-        return {
-            "version": self.version,
-            "key": self.key,
-            "source": self.source,
-            "sentences": self.sentences,
-            "rows": self.rows,
-            "failures": failures,
-        }
-
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> "ChunkHead":
-        """Return the inverse of :meth:`to_json`."""
-        failures = tuple(
-            Failure(source=value["source"], line=line, message=message, text=text)
-            for line, message, text in value["failures"]
-        )
-        return cls(**(value | {"failures": failures}))
+        """Return the inverse of :func:`dataclasses.asdict`."""
+        return cls(**(value | {"failures": tuple(Failure(**failure) for failure in value["failures"])}))
 
 
 class _PieceOnLine(NamedTuple):
@@ -113,7 +97,7 @@ def compute_chunk_rows(chunk: Chunk, recipe: AnalysisRecipe, key: str) -> bytes:
     head = ChunkHead(
         key=key, source=chunk.source.name, sentences=sentences, rows=sentences - len(failures), failures=tuple(failures)
     )
-    return _write_arrow_file(batches, SCHEMA.with_metadata({HEAD_KEY: json.dumps(head.to_json())}))
+    return _write_arrow_file(batches, SCHEMA.with_metadata({HEAD_KEY: json.dumps(asdict(head))}))
 
 
 def _write_arrow_file(batches: "Sequence[pa.RecordBatch]", schema: "pa.Schema") -> bytes:

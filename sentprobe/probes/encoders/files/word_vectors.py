@@ -114,7 +114,7 @@ class Bow:
     def capabilities(self) -> Capabilities:
         """The seed, word vectors and notes; not cacheable, since averaging is fast."""
         return Capabilities(
-            cacheable=False, seed=self.words.seed, notes=self.words.notes, word_vectors=self.word_vectors
+            cacheable=False, seed=self.words.seed, notes=self.words.notes, word_vectors=self.words.average_words
         )
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
@@ -128,10 +128,6 @@ class Bow:
         for row, matrix in enumerate(self.words.look_up(sorted_words)):
             out[row] = matrix.mean(axis=0, dtype=np.float64)
         return out
-
-    def word_vectors(self, texts: Sequence[str]) -> Vectors:
-        """Return the word vectors of texts, (n, dim) float32; 0 where there is none."""
-        return self.words.average_words(texts)
 
 
 def sample_word_vectors(*, seed: int, dim: int) -> WordVectors:

@@ -45,7 +45,7 @@ class PublishedEncoder(ABC):
     def capabilities(self) -> Capabilities:
         """The word vectors, and a note on unknown words."""
         return Capabilities(
-            notes=self.words.notes, count_truncated=count_none_truncated, word_vectors=self.word_vectors
+            notes=self.words.notes, count_truncated=count_none_truncated, word_vectors=self.inputs.average_words
         )
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
@@ -55,10 +55,6 @@ class PublishedEncoder(ABC):
             parts = [self._forward(sentences[start : start + self.batch]) for start in starts]
             vectors: Vectors = torch.cat(parts).cpu().numpy()
         return vectors
-
-    def word_vectors(self, texts: Sequence[str]) -> Vectors:
-        """Return the word vectors of texts, (n, width) float32; 0 where there is none."""
-        return self.inputs.average_words(texts)
 
     @property
     @abstractmethod

@@ -68,7 +68,7 @@ class TrainedEncoder:
             epoch=self._point.epoch,
             notes=self.notes,
             count_truncated=count_none_truncated,
-            word_vectors=self.word_vectors,
+            word_vectors=self._words.average_words,
         )
 
     @property
@@ -93,10 +93,6 @@ class TrainedEncoder:
             with torch.inference_mode():
                 out[rows] = self._model(stacked, lengths).cpu().numpy()
         return out
-
-    def word_vectors(self, texts: Sequence[str]) -> Vectors:
-        """Return the word vectors of texts, (n, width) float32; 0 where there is none."""
-        return self._words.average_words(texts)
 
     def _find_ids(self, sentence: str) -> list[int]:
         vocabulary = self._model.vocabulary
