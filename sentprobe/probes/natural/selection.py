@@ -400,6 +400,15 @@ def describe_size(request: SelectionRequest, share: ClassShare, *, classes: int,
     return (format_scaled_note(request.size, items, why=why),)
 
 
+def select_classes(
+    request: SelectionRequest, pool: SentencePool, labels: tuple[str, ...], *, notes: Iterable[str] = ()
+) -> Selection:
+    """Return equally many unchanged sentences of each class, with *notes* for the card. Raises TooFewError."""
+    places, share = select_balanced(pool, labels, request.size, task=request.task)
+    size_notes = describe_size(request, share, classes=len(labels), why=describe_rarest_class(pool, labels))
+    return Selection(labels, read_entries(request, pool, places, labels=labels), (*notes, *size_notes))
+
+
 def compute_text_digest(text: str) -> str:
     """Return the digest of a sentence in the table."""
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

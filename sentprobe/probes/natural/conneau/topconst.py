@@ -39,17 +39,7 @@ def select_top_constituents(request: selection.SelectionRequest) -> selection.Se
         f"FROM {selection.build_answered_rows_sql(ANSWER_SQL)}"
     )
     labels = (*(top.replace(" ", "_") for top in tops), OTHER)
-    places, share = selection.select_balanced(pool, labels, request.size, task=request.task)
-    return selection.Selection(
-        labels,
-        selection.read_entries(request, pool, places, labels=labels),
-        (
-            *notes,
-            *selection.describe_size(
-                request, share, classes=len(labels), why=selection.describe_rarest_class(pool, labels)
-            ),
-        ),
-    )
+    return selection.select_classes(request, pool, labels, notes=notes)
 
 
 def _find_sequences(request: selection.SelectionRequest) -> tuple[list[str], tuple[str, ...]]:

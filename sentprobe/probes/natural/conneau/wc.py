@@ -37,18 +37,9 @@ def select_word_content(request: selection.SelectionRequest) -> selection.Select
     )
     labels = tuple(word for _, word in words)
     _check_enough(request, pool, words)
-    places, share = selection.select_balanced(pool, labels, request.size, task=request.task)
     description = f"{len(words):,} words, the first from frequency rank {first:,} on: "
-    return selection.Selection(
-        labels,
-        selection.read_entries(request, pool, places, labels=labels),
-        (
-            description + f"ranks {words[0][0]:,} to {words[-1][0]:,}",
-            *selection.describe_size(
-                request, share, classes=len(labels), why=selection.describe_rarest_class(pool, labels)
-            ),
-        ),
-    )
+    note = description + f"ranks {words[0][0]:,} to {words[-1][0]:,}"
+    return selection.select_classes(request, pool, labels, notes=[note])
 
 
 def _check_enough(request: selection.SelectionRequest, pool: SentencePool, words: Sequence[tuple[int, str]]) -> None:
