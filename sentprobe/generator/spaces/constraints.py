@@ -64,7 +64,8 @@ class Choices:
     lemma, negation cues, the number of adverbs before a verb (``clause_adverbs`` for relative clauses, if given), the
     number of adjectives before a noun, and the number of coordinated participants ("the man and the woman") in a
     sentence. Repeated values count once. ``allow`` admits verbs with a flag that are excluded by default: stative verbs
-    in the progressive, and syncretic verbs ("the men hit").
+    in the progressive, and syncretic verbs ("the men hit"). ``ambiguous`` admits events whose sentence has two
+    readings, because two verbs can take an adverb (see :mod:`sentprobe.generator.sentences.attachments`).
     """
 
     main: Event = field(default_factory=Event)
@@ -78,6 +79,7 @@ class Choices:
     adjectives: tuple[int, ...] = (0,)
     coordinations: tuple[int, ...] = (0,)
     allow: frozenset[Flag] = frozenset()
+    ambiguous: bool = False
 
     def __post_init__(self) -> None:
         for field_ in fields(self):
