@@ -182,8 +182,8 @@ def list_clause_shapes() -> Iterator[ClauseShape]:
 def list_all_shapes() -> Iterator[Shape]:
     """Yield all shapes that the package carries."""
     yield from list_clause_shapes()
-    for *features, adjectives in product(("sg", "pl"), ("consonant", "vowel"), (False, True), range(2)):
-        yield NounShape(*features, adjectives)
+    for number, onset, clause, adjectives in product(("sg", "pl"), ("consonant", "vowel"), (False, True), (0, 1)):
+        yield NounShape(number, onset, clause, adjectives)
     yield PairShape()
     for count in range(1, MAX_ADVERBS + 1):
         yield AdverbShape(count)

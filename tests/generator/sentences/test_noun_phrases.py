@@ -14,6 +14,7 @@ from sentprobe.errors import UsageError
 from sentprobe.generator.events.event import Event
 from sentprobe.generator.events.event_json import event_from_json, event_to_json
 from sentprobe.generator.events.matching import contains
+from sentprobe.generator.events.meaning import find_differences, has_same_meaning
 from sentprobe.generator.events.notation import read_event, write_event
 from sentprobe.generator.sentences.attachments import list_readings
 from sentprobe.generator.sentences.parse import ParseError, parse
@@ -166,3 +167,25 @@ def test_the_order_of_conjuncts_does_not_matter_in_a_constraint() -> None:
         assert contains(event, read_event(f"sleep(agent: {noun})")), noun
     for noun in ("artist", "woman[adj(old)]", "man and man"):
         assert not contains(event, read_event(f"sleep(agent: {noun})")), noun
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "differences"),
+    [
+        ("the man and the woman sleep", "the woman and the man sleep", []),
+        ("the old man helps the woman and the artist", "the artist and the woman are helped by the old man", []),
+        ("the old man and the artist sleep", "the artist and the old man sleep", []),
+        ("the old young man sleeps", "the young old man sleeps", []),
+        ("the old man helps the young woman", "the old woman is helped by the young man", ["binding"]),
+        ("the old man and the young woman sleep", "the young man and the old woman sleep", ["binding"]),
+        ("the old man sleeps", "the young man sleeps", ["adjective"]),
+        ("the old man sleeps", "the man sleeps", ["adjective"]),
+        ("the man and the woman help the artist", "the artist helps the man and the woman", ["role"]),
+        ("the man and the woman help the artist", "the man helps the artist and the woman", ["structure"]),
+        ("the man and the woman sleep", "the man sleeps", ["structure"]),
+    ],
+)
+def test_meaning(first: str, second: str, differences: list[str]) -> None:
+    (left,), (right,) = (parse(text, SMALL) for text in (first, second))
+    assert [str(p) for p in find_differences(left, right)] == differences
+    assert has_same_meaning(left, right) == has_same_meaning(right, left) == (not differences)
