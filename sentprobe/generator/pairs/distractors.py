@@ -9,7 +9,7 @@ from sentprobe.generator.pairs.contrasts import CONTRASTS, Contrast
 from sentprobe.generator.pairs.drafts import EventDraft
 from sentprobe.generator.pairs.replacements import find_irreplaceable_words
 from sentprobe.generator.pairs.triplets import TripletPart, TripletRows, TripletSet, TripletSide
-from sentprobe.generator.spaces.space import find_stative_verbs
+from sentprobe.generator.spaces.space import find_verbs_without_progressive
 
 MAX_DISTRACTORS = 8
 """Largest number of distractors of a triplet."""
@@ -90,9 +90,10 @@ def _is_possible(
 def _find_applicable_contrasts(triplets: TripletSet) -> Iterator[Contrast]:
     """Yield the contrasts that are possible for every event.
 
-    The contrast of aspect is not, if there are stative verbs, or if an auxiliary shows which verb takes an adverb.
+    The contrast of aspect is not, if there are verbs without progressive, or if an auxiliary shows which verb takes an
+    adverb.
     """
-    needs_aspect = triplets.space.contrast.needs_adverb or find_stative_verbs(
+    needs_aspect = triplets.space.contrast.needs_adverb or find_verbs_without_progressive(
         triplets.space.words, triplets.space.lexicon
     )
     for name, contrast in CONTRASTS.items():
