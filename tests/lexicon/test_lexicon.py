@@ -221,7 +221,7 @@ def test_determiners_and_relativizers() -> None:
     words = {w.lemma: w for w in english().words(Kind.DETERMINER)}
     assert {lemma: tuple(map(w.forms.get, forms)) for lemma, w in words.items()} == DETERMINERS
     relativizers = {w.lemma: w.forms for w in english().words(Kind.RELATIVIZER)}
-    assert relativizers == {"that": {Form.WDT: "that"}, "who": {Form.WP: "who"}}
+    assert relativizers == {"that": {Form.WDT: "that"}, "who": {Form.WP: "who"}, "which": {Form.WDT: "which"}}
 
 
 def test_modals_state_their_form_before_a_contracted_negation() -> None:

@@ -41,7 +41,7 @@ class SentenceReading(NamedTuple):
 
     def annotate(self, lexicon: Lexicon) -> Sentence:
         """Return the sentence with its annotation."""
-        return realize(build_event(self.clause), lexicon, id=f"s{self.number}")
+        return realize(build_event(self.clause), lexicon, id=f"s{self.number}", checked=True)
 
 
 def write_parsed(sentences: Iterable[SentenceReading], lexicon: Lexicon, path: Path, fmt: str) -> None:

@@ -10,6 +10,7 @@ from sentprobe.generator.pairs.drafts import EventDraft
 from sentprobe.generator.pairs.replacements import find_irreplaceable_words
 from sentprobe.generator.pairs.triplets import TripletPart, TripletRows, TripletSet, TripletSide
 from sentprobe.generator.spaces.space import find_stative_verbs
+from sentprobe.lexicon.sorts import restrict_to_one_sort
 
 MAX_DISTRACTORS = 8
 """Largest number of distractors of a triplet."""
@@ -88,8 +89,14 @@ def _is_possible(
 
 
 def _find_applicable_contrasts(triplets: TripletSet) -> Iterator[Contrast]:
-    """Yield the contrasts that are possible for every event; stative verbs rule out the contrast of aspect."""
-    states = bool(find_stative_verbs(triplets.space.words, triplets.space.lexicon))
+    """Yield the contrasts that are possible for every event.
+
+    Stative verbs rule out the contrast of aspect. Several sorts of nouns rule out the contrasts that move nouns.
+    """
+    space = triplets.space
+    states = bool(find_stative_verbs(space.words, space.lexicon))
+    has_sorts = restrict_to_one_sort(space.lexicon, space.vocabulary) is not space.lexicon
     for name, contrast in CONTRASTS.items():
-        if name not in _OPTIONAL_CONTRASTS and not (name == "aspect" and states):
+        is_excluded = (name == "aspect" and states) or (contrast.moves_nouns and has_sorts)
+        if name not in _OPTIONAL_CONTRASTS and not is_excluded:
             yield contrast
