@@ -1,6 +1,5 @@
 """Restriction of a vocabulary to nouns that can exchange their roles."""
 
-from collections import Counter
 from functools import lru_cache
 
 from sentprobe.lexicon.lexicon import Lexicon
@@ -9,22 +8,20 @@ from sentprobe.lexicon.words import MODIFIED, ROLES, Kind
 
 @lru_cache(maxsize=16)  # renderers are cached by lexicon, which is compared by identity
 def restrict_to_one_sort(lexicon: Lexicon, vocabulary: str) -> Lexicon:
-    """Return the lexicon with only the nouns of the commonest sort, and the words that go with them, in a vocabulary.
+    """Return the lexicon with, in a vocabulary, only the nouns of one sort and the words that take them in every role.
 
-    The lexicon itself is returned if these are all words of the vocabulary.
+    The sort is the one with the most nouns and transitive verbs. The lexicon itself is returned if there is one sort.
     """
     words = lexicon.vocabulary(vocabulary).words
-    counts = Counter(lexicon.get(noun, Kind.NOUN).sort for noun in words[Kind.NOUN])
-    if not counts:
-        return lexicon
-    sort = max(counts, key=lambda name: counts[name])
-
     kinds = (Kind.NOUN, *ROLES, Kind.ADJECTIVE)
 
-    def is_usable(kind: Kind, lemma: str) -> bool:
+    def is_usable(kind: Kind, lemma: str, sort: str) -> bool:
         word = lexicon.get(lemma, kind)
         roles = ROLES.get(kind, (MODIFIED,))
         return word.sort == sort if kind is Kind.NOUN else all(word.accepts(sort, role) for role in roles)
 
-    kept = {kind: tuple(lemma for lemma in words[kind] if is_usable(kind, lemma)) for kind in kinds}
-    return lexicon.replace_words(vocabulary, kept) if any(kept[kind] != words[kind] for kind in kinds) else lexicon
+    sorts = dict.fromkeys(lexicon.get(noun, Kind.NOUN).sort for noun in words[Kind.NOUN])
+    kept = [{kind: tuple(w for w in words[kind] if is_usable(kind, w, sort)) for kind in kinds} for sort in sorts]
+    best = max(kept, key=lambda some: len(some[Kind.NOUN]) * len(some[Kind.TRANSITIVE]), default=words)
+    is_all = all(best[kind] == words[kind] for kind in kinds)
+    return lexicon if is_all else lexicon.replace_words(vocabulary, best)
