@@ -54,24 +54,28 @@ def check_sorts(event: Event, lexicon: Lexicon) -> None:
         Contradiction: a noun has another sort; the message names the word, the sort and the role.
     """
     for clause, head in iterate_clauses(event):
-        if clause.frame and clause.predicate:
-            verb = lexicon.get(clause.predicate, Kind(clause.frame.value))
+        kind = Kind(clause.frame.value) if clause.frame else None
+        if clause.predicate and kind in lexicon.kinds_of(clause.predicate):
+            verb = lexicon.get(clause.predicate, kind)
             for role in Role:
                 filler = clause.argument(role)
                 _check_sort(head if filler is GAP else filler, verb, role.value, lexicon)
         for _, person in iterate_participants(clause):
-            relativizer = person.clause.relativizer if isinstance(person.clause, RelativeClause) else None
-            if relativizer:
-                _check_sort(person, lexicon.get(relativizer, Kind.RELATIVIZER), MODIFIED, lexicon)
+            for adjective in person.adjectives:
+                _check_sort(replace(person, conjunct=None), lexicon.get(adjective, Kind.ADJECTIVE), MODIFIED, lexicon)
+            if isinstance(person.clause, RelativeClause) and person.clause.relativizer:
+                _check_sort(person, lexicon.get(person.clause.relativizer, Kind.RELATIVIZER), MODIFIED, lexicon)
 
 
 def _check_sort(person: Argument | None, word: Word, role: str, lexicon: Lexicon) -> None:
     if not isinstance(person, Participant) or person.noun is None:
         return
+    if person.conjunct is not None:
+        _check_sort(person.conjunct, word, role, lexicon)
     sort = lexicon.get(person.noun, Kind.NOUN).sort
     if not word.accepts(sort, role):
         expected = " or ".join(map(_add_article, word.takes.get(role, (PERSON,))))
-        place = f"the noun before {word.lemma!r}" if role == MODIFIED else f"the {role} of {word.lemma!r}"
+        place = f"the noun of {word.lemma!r}" if role == MODIFIED else f"the {role} of {word.lemma!r}"
         raise Contradiction(f"{person.noun!r} is {_add_article(sort)}, and {place} is {expected}")
 
 

@@ -185,8 +185,8 @@ def test_realizing_refuses_exactly_the_wrong_sorts(words: RandomWords, data: st.
         ("disable(patient: admin)", "'admin' is a person, and the patient of 'disable' is a thing"),
         ("block(patient: server)", "'server' is a thing, and the patient of 'block' is a person"),
         ("help(agent: admin that crash(agent: _))", "'admin' is a person, and the agent of 'crash' is a thing"),
-        ("crash(agent: server who meet)", "'server' is a thing, and the noun before 'who' is a person"),
-        ("sleep(agent: admin rc(which) meet)", "'admin' is a person, and the noun before 'which' is not a person"),
+        ("crash(agent: server who meet)", "'server' is a thing, and the noun of 'who' is a person"),
+        ("sleep(agent: admin rc(which) meet)", "'admin' is a person, and the noun of 'which' is not a person"),
     ],
 )
 def test_an_event_of_a_wrong_sort_is_refused(text: str, message: str) -> None:
