@@ -65,7 +65,7 @@ def sample_word_lists(draw: st.DrawFn) -> tuple[Word, ...]:
     kinds = draw(st.lists(st.sampled_from(OPEN_KINDS), max_size=4))
     kinds = [Kind.NOUN, Kind.TRANSITIVE, *kinds]
     supply = iter(draw(sample_tokens(sum(1 + len(FORMS[kind]) for kind in kinds))))
-    words = []
+    words: list[Word] = []
     for kind in sorted(kinds, key=OPEN_KINDS.index):
         flags = frozenset({Flag.STATIVE}) if kind in VERBS and draw(st.booleans()) else frozenset()
         vowel = kind in VOWEL_KINDS and draw(st.booleans())

@@ -91,12 +91,13 @@ def _is_possible(
 def _find_applicable_contrasts(triplets: TripletSet) -> Iterator[Contrast]:
     """Yield the contrasts that are possible for every event.
 
-    Stative verbs rule out the contrast of aspect. Several sorts of nouns rule out the contrasts that move nouns.
+    The contrast of aspect is not, if there are stative verbs, or if an auxiliary shows which verb takes an adverb.
+    Contrasts that move nouns are not, if the nouns have several sorts.
     """
     space = triplets.space
-    states = bool(find_stative_verbs(space.words, space.lexicon))
+    needs_aspect = space.contrast.needs_adverb or find_stative_verbs(space.words, space.lexicon)
     has_sorts = restrict_to_one_sort(space.lexicon, space.vocabulary) is not space.lexicon
     for name, contrast in CONTRASTS.items():
-        is_excluded = (name == "aspect" and states) or (contrast.moves_nouns and has_sorts)
+        is_excluded = (name == "aspect" and needs_aspect) or (contrast.moves_nouns and has_sorts)
         if name not in _OPTIONAL_CONTRASTS and not is_excluded:
             yield contrast
