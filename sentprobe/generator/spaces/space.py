@@ -39,6 +39,7 @@ from sentprobe.generator.spaces.layout import (
     read_values,
     restrict,
 )
+from sentprobe.generator.spaces.sort_bans import find_sort_bans, find_sort_boxes
 from sentprobe.generator.spaces.templates import find_patterns
 from sentprobe.lexicon import Flag, Kind, Lexicon
 from sentprobe.lexicon.words import NO_PROGRESSIVE
@@ -71,13 +72,21 @@ def _iterate_rules(
         yield Rule(f"the required word {lemma!r}", partial(_find_word_boxes, lemma))
     for lemma in constraints.forbidden_words:
         yield Rule(f"the forbidden word {lemma!r}", partial(_find_word_boxes, lemma), is_ban=True)
+    yield from _iterate_language_rules(words, lexicon, choices, is_detailed=is_detailed)
+    if not choices.ambiguous and {*choices.adverbs} != {0}:
+        yield Rule("leaving out adverbs that two verbs can take", _find_ambiguous_boxes, is_ban=True)
+
+
+def _iterate_language_rules(words: Words, lexicon: Lexicon, choices: Choices, *, is_detailed: bool) -> Iterator[Rule]:
+    """Yield the rules for the classes of verbs and the sorts of nouns."""
     flags = NO_PROGRESSIVE - choices.allow
     for flag_set in [frozenset([flag]) for flag in sorted(flags)] if is_detailed else [flags]:
         if verbs := find_verbs_without_progressive(words, lexicon, flag_set):
             text = f"leaving out {' and '.join(sorted(flag_set))} verbs in the progressive (see --allow)"
             yield Rule(text, partial(_find_progressive_boxes, verbs), is_ban=True)
-    if not choices.ambiguous and {*choices.adverbs} != {0}:
-        yield Rule("leaving out adverbs that two verbs can take", _find_ambiguous_boxes, is_ban=True)
+    if bans := find_sort_bans(words, lexicon):
+        text = "the sorts of nouns that verbs and relativizers take"
+        yield Rule(text, lambda layout: list(find_sort_boxes(bans, layout)), is_ban=True)
 
 
 def _find_ambiguous_boxes(layout: Layout) -> list[Restriction]:

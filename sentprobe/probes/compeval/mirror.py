@@ -70,8 +70,6 @@ def make_order_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 def _make_mirror_pairs(
     drawer: Drawer, probe: Probe, question: Question, events: Iterator[DrawnEvent]
 ) -> Iterator[Unit]:
-    """Yield each event that has a mirror (noun swapped, answer reversed) with its mirror."""
-
     def make_pair(event: DrawnEvent) -> Unit | None:
         probed = ProbedSentence(event, drawer.wording)
         label = question(probed, probe) is True
@@ -99,7 +97,6 @@ def _skip_misses(units: Iterator[Unit | None]) -> Iterator[Unit]:
 
 
 def _swap_noun(drawer: Drawer, probed: ProbedSentence, noun: str) -> Iterator[DrawnEvent]:
-    """Yield the event with *noun* exchanged for each other noun of its number."""
     event, parts = probed.event, find_layout_parts(probed.event.layout)
     numbers = {variable: event.get_value(parts.determiners[variable])[0] for variable in parts.nouns}
     variable_ = probed.nouns[noun]
