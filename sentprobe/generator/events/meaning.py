@@ -83,9 +83,7 @@ def compute_meaning(event: ev.Event) -> EventMeaning:
 
 def _compute_clause_meaning(clause: ev.Event, head: ev.Participant | None) -> ClauseMeaning:
     noun = (head.noun or "") if head else ""
-    agent, patient = (
-        _list_nouns(head if filler is ev.GAP else filler) for filler in (clause.agent, clause.patient)
-    )
+    agent, patient = (_list_nouns(head if filler is ev.GAP else filler) for filler in (clause.agent, clause.patient))
     return ClauseMeaning(
         noun, agent, patient, clause.tense, clause.aspect, clause.polarity is ev.Polarity.NEGATIVE, clause.adverbs or ()
     )

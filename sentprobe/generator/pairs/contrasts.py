@@ -35,6 +35,8 @@ class Contrast:
     """Whether a positive and a negative of the same form have the same words."""
     replaced_slot: str = ""
     """The slot whose word the edit replaces by another of the vocabulary, such as `noun`; empty if it replaces none."""
+    moves_nouns: bool = False
+    """Whether nouns change their roles, so that all nouns must have one sort."""
     needs_adverb: bool = False
     """Whether the changed clause must have an adverb."""
 
@@ -102,7 +104,7 @@ def _build_opposite_polarity_conditions(pattern: Pattern, path: str) -> Iterator
 
 
 def _build_progressive_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield the progressive, which excludes stative verbs from the anchor."""
+    """Yield the progressive, which excludes verbs without one from the anchor."""
     yield _constrain_clause(pattern, path, ev.Event(aspect=ev.Aspect.PROGRESSIVE))
 
 
@@ -125,6 +127,7 @@ _ROWS = (
         edit=drafts.exchange_roles,
         build_conditions=_build_equal_number_conditions,
         same_words=True,
+        moves_nouns=True,
     ),
     Contrast(
         name="modifier",
@@ -134,6 +137,7 @@ _ROWS = (
         edit=drafts.exchange_modifiers,
         build_conditions=_build_equal_number_conditions,
         same_words=True,
+        moves_nouns=True,
     ),
     Contrast(
         name="negation",

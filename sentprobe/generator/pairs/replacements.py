@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from sentprobe.generator.spaces.constraints import Words
 from sentprobe.generator.spaces.layout import Layout
-from sentprobe.generator.spaces.space import find_stative_verbs
+from sentprobe.generator.spaces.sort_bans import find_sort_bans
+from sentprobe.generator.spaces.space import find_verbs_without_progressive
 from sentprobe.lexicon import Kind, Lexicon
 
 ReplacementTables: TypeAlias = Mapping[Kind, NDArray[np.bool_]]
@@ -37,20 +38,31 @@ VOLITIONAL_ADVERBS = frozenset(
 def build_replacements(lexicon: Lexicon, words: Words) -> ReplacementTables:
     """Return the replacements of all words.
 
-    No word is replaced by a synonym, by a stative verb (which has no progressive) or by an adverb of the will.
+    No word is replaced by a synonym, by a verb without progressive or by an adverb of the will. A noun
+    is replaced by a noun of its sort, a verb by a verb that takes the same sorts at least.
     """
-    states = find_stative_verbs(words, lexicon)
+    without_progressive = find_verbs_without_progressive(words, lexicon)
     lemmas_by_kind = {Kind.NOUN: words.nouns, Kind.ADVERB: words.adverbs}
     allowed = {Kind.NOUN: {*range(len(words.nouns))}}
     allowed[Kind.ADVERB] = {i for i, adverb in enumerate(words.adverbs) if adverb not in VOLITIONAL_ADVERBS}
     for frame, verbs in words.verbs_by_frame.items():
         kind = Kind(frame.value)
         lemmas_by_kind[kind] = words.verbs
-        allowed[kind] = {*(verbs - states.get(kind, frozenset()))}
-    return {
+        allowed[kind] = {*(verbs - without_progressive.get(kind, frozenset()))}
+    tables = {
         kind: _build_table(lemmas, allowed[kind], lexicon.synonyms.get(kind, ()))
         for kind, lemmas in lemmas_by_kind.items()
     }
+    sorts = np.array([lexicon.get(noun, Kind.NOUN).sort for noun in words.nouns])
+    tables[Kind.NOUN] &= sorts[:, None] == sorts
+    bans = [ban for ban in find_sort_bans(words, lexicon) if ban.kind in tables]
+    for kind, role in dict.fromkeys((ban.kind, ban.role) for ban in bans):
+        banned = np.zeros((len(words.verbs), len(words.nouns)), np.bool_)
+        for ban in bans:
+            if (ban.kind, ban.role) == (kind, role):
+                banned[np.ix_(sorted(ban.words), sorted(ban.nouns))] = True
+        tables[kind] &= ~(~banned @ banned.T)
+    return tables
 
 
 def _build_table(

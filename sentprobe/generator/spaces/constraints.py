@@ -63,9 +63,10 @@ class Choices:
     other fields list the values to choose from, in every clause: the numbers of nouns, determiners and relativizers by
     lemma, negation cues, the number of adverbs before a verb (``clause_adverbs`` for relative clauses, if given), the
     number of adjectives before a noun, and the number of coordinated participants ("the man and the woman") in a
-    sentence. Repeated values count once. ``allow`` admits verbs with a flag that are excluded by default: stative verbs
-    in the progressive, and syncretic verbs ("the men hit"). ``ambiguous`` admits events whose sentence has two
-    readings, because two verbs can take an adverb (see :mod:`sentprobe.generator.sentences.attachments`).
+    sentence. Repeated values count once. ``allow`` admits verbs with a flag that are excluded by default: stative,
+    punctual and psych verbs in the progressive, and syncretic verbs ("the men hit"). ``ambiguous`` admits events whose
+    sentence has two readings, because two verbs can take an adverb (see
+    :mod:`sentprobe.generator.sentences.attachments`).
     """
 
     main: Event = field(default_factory=Event)
