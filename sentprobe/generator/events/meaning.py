@@ -181,8 +181,8 @@ def _compare_clauses(left: ClauseMeaning, right: ClauseMeaning) -> Iterator[Prop
     if left.head != right.head:
         yield Property.MODIFIER
         # The role of the modified noun does not count as a second difference.
-        head = right.head
-        left = replace(left, head=head, **{left.gap: (head,)})
+        head, nouns = right.head, (right.head,)
+        left = replace(left, head=head, agent=nouns) if left.gap == "agent" else replace(left, head=head, patient=nouns)
     if (left.agent, left.patient) != (right.agent, right.patient):
         swapped = (left.patient, left.agent) == (right.agent, right.patient)
         yield Property.ROLE if swapped else Property.STRUCTURE
