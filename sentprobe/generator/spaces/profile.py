@@ -1,0 +1,272 @@
+"""Profiles: weights of structures and features, by which sentences are sampled instead of uniformly.
+
+A profile gives weights to the values of some features. The value of each weighted feature is chosen by weight among the
+values that are possible, then a sentence with these values uniformly. A *stratum* is the part of a space with the same
+values of all weighted features; it is counted exactly.
+"""
+
+import math
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache, lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from sentprobe.errors import FormatError, UsageError, suggest
+from sentprobe.generator.events.event import Aspect, Frame, Number, Polarity, Role, Tense, Voice
+from sentprobe.generator.spaces.constraints import Allowed
+from sentprobe.generator.spaces.drawn_event import DrawnEvent, number_variables
+from sentprobe.generator.spaces.layout import Layout, LayoutValue
+from sentprobe.generator.spaces.templates import ClausePattern, Pattern, find_patterns
+from sentprobe.values import parse_toml
+
+Weights: TypeAlias = Mapping[str, Mapping[str, float]]
+"""The weight of each value, by feature; a value that is not named has weight 0."""
+
+UNIFORM = "uniform"
+PUBLISHED = "published"
+"""The names of profiles: all sentences alike, and the shares measured in the datasets of Ettinger et al. (2018)."""
+
+_UNWEIGHTED = "unweighted"
+"""Key of the features that the published datasets have evenly, so that the profile needs no weights of theirs."""
+
+FeaturePath: TypeAlias = tuple[tuple[str, str], ...]
+"""Features and their values, from the first choice to the last; the empty feature is chosen by size."""
+
+STRUCTURE = "structure"
+"""The feature whose values are names of templates and sub-templates."""
+
+MAX_WEIGHT = 1_000_000
+
+RELATIVE = "relative"
+RELATIVES: Mapping[tuple[Role, Voice], str] = {
+    (Role.AGENT, Voice.ACTIVE): "subject-active",
+    (Role.PATIENT, Voice.PASSIVE): "subject-passive",
+    (Role.PATIENT, Voice.ACTIVE): "object-active",
+    (Role.AGENT, Voice.PASSIVE): "object-passive",
+}
+"""The values of the feature RELATIVE: kinds of transitive relative clauses, by gap and voice."""
+
+
+class Place(StrEnum):
+    """The part of a sentence that has a feature."""
+
+    MAIN = "main clause"
+    RELATIVE = "relative clause"
+    NOUN = "noun"
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A feature of each clause or noun: its values, and the variable of a layout that holds it (the end of its name).
+
+    ``read`` returns the value of the feature for a value of the variable.
+    """
+
+    name: str
+    place: Place
+    variable: str
+    values: type[StrEnum]
+    read: Callable[[LayoutValue], str] = str
+
+
+def _read_polarity(value: LayoutValue) -> str:
+    return Polarity.POSITIVE if value == Polarity.POSITIVE else Polarity.NEGATIVE
+
+
+FEATURES = (
+    Feature("voice", Place.MAIN, "voice", Voice),
+    Feature("tense", Place.MAIN, "tense", Tense),
+    Feature("aspect", Place.MAIN, "aspect", Aspect),
+    Feature("polarity", Place.MAIN, "negation", Polarity, _read_polarity),
+    Feature("rc-tense", Place.RELATIVE, "tense", Tense),
+    Feature("rc-aspect", Place.RELATIVE, "aspect", Aspect),
+    Feature("rc-polarity", Place.RELATIVE, "negation", Polarity, _read_polarity),
+    Feature("number", Place.NOUN, "det", Number, lambda pair: pair[0]),
+)
+"""The features that variables of a layout hold. The voice of relative clauses is part of RELATIVE."""
+
+
+_VALUES: Mapping[str, Sequence[str]] = {
+    STRUCTURE: (),
+    RELATIVE: tuple(RELATIVES.values()),
+    **{feature.name: tuple(feature.values) for feature in FEATURES},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Trait:
+    """A feature at one place of a layout: the allowed values of its variable for each value of the feature.
+
+    ``variable`` is the variable's position; None means that the layout fixes the feature, to the only value.
+    """
+
+    feature: str
+    variable: int | None
+    allowed: Mapping[str, Allowed]
+
+    def find_value(self, values: Sequence[int]) -> str:
+        """Return the value of the feature, for values of a layout's variables."""
+        if self.variable is None:
+            (value,) = self.allowed
+            return value
+        position = values[self.variable]
+        return next(value for value, allowed in self.allowed.items() if position in allowed)
+
+
+@lru_cache(maxsize=1024)  # number of layouts
+def find_traits(layout: Layout) -> tuple[Trait, ...]:
+    """Return the traits of a layout, clause by clause."""
+    return tuple(_iterate_traits(layout))
+
+
+def _iterate_traits(layout: Layout) -> Iterator[Trait]:
+    for site in layout.clauses:
+        if site.clause_pattern and (value := _name_relative(site.clause_pattern)):
+            yield Trait(RELATIVE, None, {value: frozenset()})
+    for name, position in number_variables(layout).items():
+        path, _, slot = name.rpartition(".")
+        places = (Place.NOUN, Place.RELATIVE if path.endswith("clause") else Place.MAIN)
+        variable = layout.variables[position]
+        for feature in FEATURES:
+            if feature.variable == slot and feature.place in places:
+                by_value = {
+                    value.value: frozenset(i for i in variable.domain if feature.read(variable.values[i]) == value)
+                    for value in feature.values
+                }
+                yield Trait(feature.name, position, by_value)
+
+
+def _name_relative(clause: ClausePattern) -> str | None:
+    return RELATIVES[clause.gap, clause.voice] if clause.frame is Frame.TRANSITIVE else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Profile:
+    """The weights of some features; features without weights are left as they are.
+
+    Raises:
+        UsageError: an unknown feature or value; a weight that is no number from 0; no positive weight; structures that
+            overlap.
+    """
+
+    name: str
+    weights: Weights
+
+    def __post_init__(self) -> None:
+        for feature, weights in self.weights.items():
+            if feature not in _VALUES:
+                raise self._error(f"there is no feature {feature!r}{suggest(feature, _VALUES)}")
+            if not isinstance(weights, Mapping):
+                raise self._error(f"{feature} must be a table of weights, not {weights!r}")
+            self._check_weights(feature, weights)
+        names = self.weights.get(STRUCTURE, {})
+        try:
+            patterns = [pattern for name in names for pattern in find_patterns((name,))]
+        except UsageError as error:
+            raise self._error(str(error)) from None
+        if len({*patterns}) < len(patterns):
+            raise self._error("two of its structures overlap")
+
+    def _check_weights(self, feature: str, weights: Mapping[str, float]) -> None:
+        values = _VALUES[feature]
+        for value, weight in weights.items():
+            if feature != STRUCTURE and value not in values:
+                raise self._error(f"{feature} has no value {value!r}; its values are {', '.join(values)}")
+            if type(weight) not in (int, float) or not 0 <= weight <= MAX_WEIGHT:
+                raise self._error(
+                    f"the weight of {feature} {value} must be a number from 0 to {MAX_WEIGHT:,}, not {weight!r}"
+                )
+        if not sum(weights.values()):
+            raise self._error(f"no value of {feature} has a positive weight")
+
+    def _error(self, text: str) -> UsageError:
+        return UsageError(f"profile {self.name}: {text}")
+
+    def get_weight(self, feature: str, value: str) -> float:
+        """Return the weight of a value of a weighted feature."""
+        return self.weights[feature].get(value, 0)
+
+    def find_structure(self, pattern: Pattern) -> str | None:
+        """Return the weighted structure that a pattern has; None if it has none."""
+        return next((name for name in self.weights.get(STRUCTURE, {}) if pattern in find_patterns((name,))), None)
+
+    def weigh_templates(self, names: Iterable[str]) -> dict[str, float]:
+        """Return the weight of each sub-template; sub-templates without a weighted difference weigh the same."""
+        groups: dict[tuple[str | None, str, object], dict[str, float]] = {}
+        for name in names:
+            patterns = find_patterns((name,))
+            structure = self.find_structure(patterns[0]) if STRUCTURE in self.weights else ""
+            clauses = tuple((role, clause.frame) for role, clause in patterns[0].clauses)
+            weight = sum(map(self._weigh_relatives, patterns))
+            groups.setdefault((structure, patterns[0].frame, clauses), {})[name] = weight
+        sizes = Counter[str | None]()
+        for (structure, *_), weights in groups.items():
+            sizes[structure] += len(weights)
+        return {
+            name: len(weights)
+            * self._weigh_structure(structure)
+            / sizes[structure]
+            * weight
+            / (sum(weights.values()) or 1)
+            for (structure, *_), weights in groups.items()
+            for name, weight in weights.items()
+        }
+
+    def _weigh_relatives(self, pattern: Pattern) -> float:
+        kinds = [kind for _, clause in pattern.clauses if (kind := _name_relative(clause))]
+        return math.prod(self.get_weight(RELATIVE, kind) for kind in kinds) if RELATIVE in self.weights else 1.0
+
+    def _weigh_structure(self, structure: str | None) -> float:
+        return 0.0 if structure is None else self.get_weight(STRUCTURE, structure) if structure else 1.0
+
+
+@cache
+def read_published_shares() -> Weights:
+    """Return the share of each value of each feature, in percent, in the published datasets."""
+    data = _read_published()
+    return {**data, **data.pop(_UNWEIGHTED)}
+
+
+def _read_published() -> dict[str, dict[str, Any]]:
+    return tomllib.loads((files(__package__) / "published_profile.toml").read_text(encoding="utf-8"))
+
+
+def load_profile(name: str | None) -> Profile | None:
+    """Return the profile of a name or a TOML file; None: uniform.
+
+    Raises:
+        UsageError: there is none of that name, or the file cannot be read or is wrong.
+    """
+    if name is None or name == UNIFORM:
+        return None
+    if name == PUBLISHED:
+        return Profile(
+            name, {feature: shares for feature, shares in _read_published().items() if feature != _UNWEIGHTED}
+        )
+    try:
+        return Profile(name, parse_toml(Path(name).read_text("utf-8")))
+    except FileNotFoundError:
+        known = f"{UNIFORM}, {PUBLISHED} or a TOML file"
+        raise UsageError(f"there is no profile {name!r}{suggest(name, (UNIFORM, PUBLISHED))}; it is {known}") from None
+    except OSError as error:
+        raise UsageError(f"{name}: cannot read the profile: {error.strerror}") from None
+    except (UnicodeError, FormatError) as error:
+        raise UsageError(f"{name}: a profile is a TOML file in UTF-8: {error}") from None
+
+
+def count_features(events: Iterable[DrawnEvent]) -> dict[str, Counter[str]]:
+    """Count the values of each feature in sampled events; structures are those of the published profile."""
+    published = load_profile(PUBLISHED)
+    assert published is not None
+    counts: dict[str, Counter[str]] = {}
+    for layout, values in events:
+        structure = published.find_structure(layout.pattern) or layout.pattern.name
+        counts.setdefault(STRUCTURE, Counter())[structure] += 1
+        for trait in find_traits(layout):
+            counts.setdefault(trait.feature, Counter())[trait.find_value(values)] += 1
+    return counts
