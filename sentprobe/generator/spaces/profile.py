@@ -47,7 +47,7 @@ RELATIVES: Mapping[tuple[Role, Voice], str] = {
     (Role.AGENT, Voice.ACTIVE): "subject-active",
     (Role.PATIENT, Voice.PASSIVE): "subject-passive",
     (Role.PATIENT, Voice.ACTIVE): "object-active",
-    (Role.AGENT, Voice.PASSIVE): "object-passive",
+    (Role.AGENT, Voice.PASSIVE): "object-stranded",
 }
 """The values of the feature RELATIVE: kinds of transitive relative clauses, by gap and voice."""
 
@@ -89,6 +89,9 @@ FEATURES = (
     Feature("number", Place.NOUN, "det", Number, lambda pair: pair[0]),
 )
 """The features that variables of a layout hold. The voice of relative clauses is part of RELATIVE."""
+
+UNMARKED = frozenset(next(iter(feature.values)).value for feature in FEATURES)
+"""The values that are not reported, because they are the first of two."""
 
 
 _VALUES: Mapping[str, Sequence[str]] = {

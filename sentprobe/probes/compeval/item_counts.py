@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from sentprobe.errors import format_count
 from sentprobe.generator.events.event import Voice
 from sentprobe.generator.spaces.drawn_event import find_layout_parts
-from sentprobe.generator.spaces.profile import count_features, read_published_shares
+from sentprobe.generator.spaces.profile import UNMARKED, count_features, read_published_shares
 from sentprobe.probes.compeval.items import Probe, UnitItem
 from sentprobe.probes.dataset import Card, Split
 
@@ -93,7 +93,7 @@ def compute_composition(items: ItemsBySplit) -> dict[str, dict[str, float]]:
         }
         for feature in published
         if feature in counts
-        for value in sorted({*published[feature], *counts[feature]})
+        for value in sorted({*published[feature], *counts[feature]} - UNMARKED)
     }
 
 
