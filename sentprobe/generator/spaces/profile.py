@@ -232,7 +232,8 @@ class Profile:
 def read_published_shares() -> Weights:
     """Return the share of each value of each feature, in percent, in the published datasets."""
     data = _read_published()
-    return {**data, **data.pop(_UNWEIGHTED)}
+    unweighted = data.pop(_UNWEIGHTED)
+    return data | unweighted
 
 
 def _read_published() -> dict[str, dict[str, Any]]:
@@ -252,14 +253,15 @@ def load_profile(name: str | None) -> Profile | None:
             name, {feature: shares for feature, shares in _read_published().items() if feature != _UNWEIGHTED}
         )
     try:
-        return Profile(name, parse_toml(Path(name).read_text("utf-8")))
+        weights = parse_toml(Path(name).read_text("utf-8"))
     except FileNotFoundError:
         known = f"{UNIFORM}, {PUBLISHED} or a TOML file"
         raise UsageError(f"there is no profile {name!r}{suggest(name, (UNIFORM, PUBLISHED))}; it is {known}") from None
     except OSError as error:
         raise UsageError(f"{name}: cannot read the profile: {error.strerror}") from None
-    except (UnicodeError, FormatError) as error:
+    except (ValueError, FormatError) as error:
         raise UsageError(f"{name}: a profile is a TOML file in UTF-8: {error}") from None
+    return Profile(name, weights)
 
 
 def count_features(events: Iterable[DrawnEvent]) -> dict[str, Counter[str]]:
