@@ -24,7 +24,7 @@ from sentprobe.generator.spaces.layout import Layout, LayoutValue
 from sentprobe.generator.spaces.templates import ClausePattern, Pattern, find_patterns
 from sentprobe.values import parse_toml
 
-Weights: TypeAlias = Mapping[str, Mapping[str, float]]
+FeatureWeights: TypeAlias = Mapping[str, Mapping[str, float]]
 """The weight of each value, by feature; a value that is not named has weight 0."""
 
 UNIFORM = "uniform"
@@ -52,7 +52,7 @@ RELATIVES: Mapping[tuple[Role, Voice], str] = {
 """The values of the feature RELATIVE: kinds of transitive relative clauses, by gap and voice."""
 
 
-class Place(StrEnum):
+class FeaturePlace(StrEnum):
     """The part of a sentence that has a feature."""
 
     MAIN = "main clause"
@@ -68,7 +68,7 @@ class Feature:
     """
 
     name: str
-    place: Place
+    place: FeaturePlace
     variable: str
     values: type[StrEnum]
     read: Callable[[LayoutValue], str] = str
@@ -79,14 +79,14 @@ def _read_polarity(value: LayoutValue) -> str:
 
 
 FEATURES = (
-    Feature("voice", Place.MAIN, "voice", Voice),
-    Feature("tense", Place.MAIN, "tense", Tense),
-    Feature("aspect", Place.MAIN, "aspect", Aspect),
-    Feature("polarity", Place.MAIN, "negation", Polarity, _read_polarity),
-    Feature("rc-tense", Place.RELATIVE, "tense", Tense),
-    Feature("rc-aspect", Place.RELATIVE, "aspect", Aspect),
-    Feature("rc-polarity", Place.RELATIVE, "negation", Polarity, _read_polarity),
-    Feature("number", Place.NOUN, "det", Number, lambda pair: pair[0]),
+    Feature("voice", FeaturePlace.MAIN, "voice", Voice),
+    Feature("tense", FeaturePlace.MAIN, "tense", Tense),
+    Feature("aspect", FeaturePlace.MAIN, "aspect", Aspect),
+    Feature("polarity", FeaturePlace.MAIN, "negation", Polarity, _read_polarity),
+    Feature("rc-tense", FeaturePlace.RELATIVE, "tense", Tense),
+    Feature("rc-aspect", FeaturePlace.RELATIVE, "aspect", Aspect),
+    Feature("rc-polarity", FeaturePlace.RELATIVE, "negation", Polarity, _read_polarity),
+    Feature("number", FeaturePlace.NOUN, "det", Number, lambda pair: pair[0]),
 )
 """The features that variables of a layout hold. The voice of relative clauses is part of RELATIVE."""
 
@@ -133,7 +133,7 @@ def _iterate_traits(layout: Layout) -> Iterator[Trait]:
             yield Trait(RELATIVE, None, {value: frozenset()})
     for name, position in number_variables(layout).items():
         path, _, slot = name.rpartition(".")
-        places = (Place.NOUN, Place.RELATIVE if path.endswith("clause") else Place.MAIN)
+        places = (FeaturePlace.NOUN, FeaturePlace.RELATIVE if path.endswith("clause") else FeaturePlace.MAIN)
         variable = layout.variables[position]
         for feature in FEATURES:
             if feature.variable == slot and feature.place in places:
@@ -158,7 +158,7 @@ class Profile:
     """
 
     name: str
-    weights: Weights
+    weights: FeatureWeights
 
     def __post_init__(self) -> None:
         for feature, weights in self.weights.items():
@@ -229,7 +229,7 @@ class Profile:
 
 
 @cache
-def read_published_shares() -> Weights:
+def read_published_shares() -> FeatureWeights:
     """Return the share of each value of each feature, in percent, in the published datasets."""
     data = _read_published()
     unweighted = data.pop(_UNWEIGHTED)

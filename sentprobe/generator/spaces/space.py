@@ -40,7 +40,7 @@ from sentprobe.generator.spaces.layout import (
     restrict,
 )
 from sentprobe.generator.spaces.profile import Profile
-from sentprobe.generator.spaces.strata import Stratum, find_strata, sample_strata
+from sentprobe.generator.spaces.strata import SpaceStratum, find_strata, sample_strata
 from sentprobe.generator.spaces.templates import find_patterns
 from sentprobe.lexicon import Flag, Kind, Lexicon
 
@@ -208,7 +208,7 @@ class Space:
             raise Contradiction(f"the templates {names} have no relative clause to fix features of")
         rules = list(_iterate_rules(self.words, lexicon, self.choices, self.constraints))
         self.profile = profile
-        self.strata: Sequence[Stratum] = ()
+        self.strata: Sequence[SpaceStratum] = ()
         if profile is None:
             self._cells = list(_find_cells(self._layouts, rules))
         else:

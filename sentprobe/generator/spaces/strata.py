@@ -22,7 +22,7 @@ from sentprobe.generator.spaces.profile import STRUCTURE, FeaturePath, Profile, 
 
 
 @dataclass(frozen=True, slots=True)
-class Stratum:
+class SpaceStratum:
     """A part of a space: its sentences have indices from ``start`` to ``end`` (excluded)."""
 
     path: FeaturePath
@@ -35,17 +35,17 @@ class Stratum:
         return ", ".join(f"{feature} {value}" for feature, value in self.path if feature)
 
 
-def find_strata(boxes: Iterable[tuple[Layout, Box]], profile: Profile) -> list[Stratum]:
+def find_strata(boxes: Iterable[tuple[Layout, Box]], profile: Profile) -> list[SpaceStratum]:
     """Return the strata with sentences and a positive weight, of a space that consists of *boxes*."""
     cells: dict[FeaturePath, list[tuple[Layout, Cell]]] = {}
     for layout, box in boxes:
         for path, part in _split_box(layout, box, profile):
             cells.setdefault(path, []).extend((layout, cell) for cell in split_into_cells(layout, part) if cell.size)
     sizes = {path: sum(cell.size for _, cell in members) for path, members in cells.items() if members}
-    strata: list[Stratum] = []
+    strata: list[SpaceStratum] = []
     for path, share in _compute_shares(sizes, profile):
         start = strata[-1].end if strata else 0
-        strata.append(Stratum(path, share, start, start + sizes[path], tuple(cells[path])))
+        strata.append(SpaceStratum(path, share, start, start + sizes[path], tuple(cells[path])))
     return strata
 
 
@@ -102,7 +102,7 @@ def _compute_shares(
             yield path, share * (weight / total)
 
 
-def sample_strata(strata: Sequence[Stratum], count: int, excluded: Sequence[int], rng: Generator) -> IndexArray:
+def sample_strata(strata: Sequence[SpaceStratum], count: int, excluded: Sequence[int], rng: Generator) -> IndexArray:
     """Return *count* different indices in random order: the strata by share, then uniformly within each.
 
     *excluded* is sorted.

@@ -22,7 +22,7 @@ from sentprobe.generator.spaces.profile import (
     RELATIVES,
     STRUCTURE,
     Profile,
-    Weights,
+    FeatureWeights,
     count_features,
     load_profile,
     read_published_shares,
@@ -51,7 +51,7 @@ profiles = st.lists(st.sampled_from(sorted(VALUES)), max_size=4, unique=True).fl
 )
 
 
-def make_english(weights: Weights, *templates: str) -> Space:
+def make_english(weights: FeatureWeights, *templates: str) -> Space:
     return Space(english(), templates=templates or ("all",), profile=Profile("ours", weights))
 
 

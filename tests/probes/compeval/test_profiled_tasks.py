@@ -40,12 +40,8 @@ def test_items_stay_balanced_and_follow_the_published_profile(name: str) -> None
     data = build_published(name)
     check(data, SIZE)
     assert data.sentences == build_published(name).sentences
-    assert (
-        get_share(data, "relative object-stranded")
-        < 0.06
-        < 0.15
-        < get_share(dataset(name, "compeval"), "relative object-stranded")
-    )
+    assert get_share(data, "relative object-stranded") < 0.06
+    assert get_share(dataset(name, "compeval"), "relative object-stranded") > 0.15
     assert abs(get_share(data, "relative subject-active") - 0.51) < 0.12
     if name != "Negation":  # a mirror needs one negation, and forms of be
         assert abs(get_share(data, "rc-polarity neg") - 0.19) < 0.1
@@ -134,8 +130,9 @@ def test_the_commands(command: Command, tmp_path: Path) -> None:
     assert "relative object-stranded" in shown
     assert "published" in shown
     data = read_dataset(tmp_path / "Order")
-    assert data == build_task("Order", train=112, test=56, profile="published")
-    assert data.card.composition["rc-polarity neg"]["published"] == 0.194
+    expected = build_task("Order", train=112, test=56, profile="published")
+    assert data.fingerprint() == expected.fingerprint()
+    assert data.card.composition == expected.card.composition
     listed = command("sentences", "compeval", "--task", "Order", *TINY, "--profile", "published")
     assert listed[1].splitlines() == [*data.sentences]
     code, _, error = command("build", "natural", str(tmp_path), "--profile", "published", "-o", str(tmp_path / "x"))
