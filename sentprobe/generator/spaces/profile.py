@@ -9,7 +9,7 @@ import math
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -153,12 +153,13 @@ class Profile:
     """The weights of some features; features without weights are left as they are.
 
     Raises:
-        UsageError: an unknown feature or value; a weight that is no number from 0; no positive weight; structures that
-            overlap.
+        UsageError: an unknown feature or value; a weight that is no number or out of range; no positive weight;
+            structures that overlap.
     """
 
     name: str
     weights: FeatureWeights
+    _structures: dict[Pattern, str] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         for feature, weights in self.weights.items():
@@ -167,22 +168,24 @@ class Profile:
             if not isinstance(weights, Mapping):
                 raise self._error(f"{feature} must be a table of weights, not {weights!r}")
             self._check_weights(feature, weights)
-        names = self.weights.get(STRUCTURE, {})
-        try:
-            patterns = [pattern for name in names for pattern in find_patterns((name,))]
-        except UsageError as error:
-            raise self._error(str(error)) from None
-        if len({*patterns}) < len(patterns):
-            raise self._error("two of its structures overlap")
+        for name in self.weights.get(STRUCTURE, {}):
+            try:
+                patterns = find_patterns((name,))
+            except UsageError as error:
+                raise self._error(str(error)) from None
+            if not self._structures.keys().isdisjoint(patterns):
+                raise self._error(f"its structure {name} overlaps with another")
+            self._structures.update(dict.fromkeys(patterns, name))
 
     def _check_weights(self, feature: str, weights: Mapping[str, float]) -> None:
         values = _VALUES[feature]
         for value, weight in weights.items():
             if feature != STRUCTURE and value not in values:
                 raise self._error(f"{feature} has no value {value!r}; its values are {', '.join(values)}")
-            if type(weight) not in (int, float) or not 0 <= weight <= MAX_WEIGHT:
+            if type(weight) not in (int, float) or not (weight == 0 or 1 / MAX_WEIGHT <= weight <= MAX_WEIGHT):
                 raise self._error(
-                    f"the weight of {feature} {value} must be a number from 0 to {MAX_WEIGHT:,}, not {weight!r}"
+                    f"the weight of {feature} {value} must be 0, or between 1/{MAX_WEIGHT:,} and {MAX_WEIGHT:,}, "
+                    f"not {weight!r}"
                 )
         if not sum(weights.values()):
             raise self._error(f"no value of {feature} has a positive weight")
@@ -196,7 +199,7 @@ class Profile:
 
     def find_structure(self, pattern: Pattern) -> str | None:
         """Return the weighted structure that a pattern has; None if it has none."""
-        return next((name for name in self.weights.get(STRUCTURE, {}) if pattern in find_patterns((name,))), None)
+        return self._structures.get(pattern)
 
     def weigh_templates(self, names: Iterable[str]) -> dict[str, float]:
         """Return the weight of each sub-template; sub-templates without a weighted difference weigh the same."""
@@ -240,6 +243,13 @@ def _read_published() -> dict[str, dict[str, Any]]:
     return tomllib.loads((files(__package__) / "published_profile.toml").read_text(encoding="utf-8"))
 
 
+@cache
+def _load_published() -> Profile:
+    shares = _read_published()
+    del shares[_UNWEIGHTED]
+    return Profile(PUBLISHED, shares)
+
+
 def load_profile(name: str | None) -> Profile | None:
     """Return the profile of a name or a TOML file; None: uniform.
 
@@ -249,9 +259,7 @@ def load_profile(name: str | None) -> Profile | None:
     if name is None or name == UNIFORM:
         return None
     if name == PUBLISHED:
-        return Profile(
-            name, {feature: shares for feature, shares in _read_published().items() if feature != _UNWEIGHTED}
-        )
+        return _load_published()
     try:
         weights = parse_toml(Path(name).read_text("utf-8"))
     except FileNotFoundError:
@@ -266,8 +274,7 @@ def load_profile(name: str | None) -> Profile | None:
 
 def count_features(events: Iterable[DrawnEvent]) -> dict[str, Counter[str]]:
     """Count the values of each feature in sampled events; structures are those of the published profile."""
-    published = load_profile(PUBLISHED)
-    assert published is not None
+    published = _load_published()
     counts: dict[str, Counter[str]] = {}
     for layout, values in events:
         structure = published.find_structure(layout.pattern) or layout.pattern.name
