@@ -42,33 +42,26 @@ STRUCTURE = "structure"
 
 MAX_WEIGHT = 1_000_000
 
-RELATIVE = "relative"
+MAIN, RELATIVE, NOUN = "main", "relative", "noun"
+"""The places of features. RELATIVE is also the feature of kinds of transitive relative clauses, by gap and voice."""
+
 RELATIVES: Mapping[tuple[Role, Voice], str] = {
     (Role.AGENT, Voice.ACTIVE): "subject-active",
     (Role.PATIENT, Voice.PASSIVE): "subject-passive",
     (Role.PATIENT, Voice.ACTIVE): "object-active",
     (Role.AGENT, Voice.PASSIVE): "object-stranded",
 }
-"""The values of the feature RELATIVE: kinds of transitive relative clauses, by gap and voice."""
-
-
-class FeaturePlace(StrEnum):
-    """The part of a sentence that has a feature."""
-
-    MAIN = "main clause"
-    RELATIVE = "relative clause"
-    NOUN = "noun"
 
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A feature of each clause or noun: its values, and the variable of a layout that holds it (the end of its name).
+    """A feature of the main clause, of relative clauses or of nouns: its values, and the end of its variables' names.
 
-    ``read`` returns the value of the feature for a value of the variable.
+    ``read`` returns the value of the feature for a value of a variable.
     """
 
     name: str
-    place: FeaturePlace
+    place: str
     variable: str
     values: type[StrEnum]
     read: Callable[[LayoutValue], str] = str
@@ -79,20 +72,19 @@ def _read_polarity(value: LayoutValue) -> str:
 
 
 FEATURES = (
-    Feature("voice", FeaturePlace.MAIN, "voice", Voice),
-    Feature("tense", FeaturePlace.MAIN, "tense", Tense),
-    Feature("aspect", FeaturePlace.MAIN, "aspect", Aspect),
-    Feature("polarity", FeaturePlace.MAIN, "negation", Polarity, _read_polarity),
-    Feature("rc-tense", FeaturePlace.RELATIVE, "tense", Tense),
-    Feature("rc-aspect", FeaturePlace.RELATIVE, "aspect", Aspect),
-    Feature("rc-polarity", FeaturePlace.RELATIVE, "negation", Polarity, _read_polarity),
-    Feature("number", FeaturePlace.NOUN, "det", Number, lambda pair: pair[0]),
+    Feature("voice", MAIN, "voice", Voice),
+    Feature("tense", MAIN, "tense", Tense),
+    Feature("aspect", MAIN, "aspect", Aspect),
+    Feature("polarity", MAIN, "negation", Polarity, _read_polarity),
+    Feature("rc-tense", RELATIVE, "tense", Tense),
+    Feature("rc-aspect", RELATIVE, "aspect", Aspect),
+    Feature("rc-polarity", RELATIVE, "negation", Polarity, _read_polarity),
+    Feature("number", NOUN, "det", Number, lambda pair: pair[0]),
 )
 """The features that variables of a layout hold. The voice of relative clauses is part of RELATIVE."""
 
 UNMARKED = frozenset(next(iter(feature.values)).value for feature in FEATURES)
 """The values that are not reported, because they are the first of two."""
-
 
 _VALUES: Mapping[str, Sequence[str]] = {
     STRUCTURE: (),
@@ -133,7 +125,7 @@ def _iterate_traits(layout: Layout) -> Iterator[Trait]:
             yield Trait(RELATIVE, None, {value: frozenset()})
     for name, position in number_variables(layout).items():
         path, _, slot = name.rpartition(".")
-        places = (FeaturePlace.NOUN, FeaturePlace.RELATIVE if path.endswith("clause") else FeaturePlace.MAIN)
+        places = (NOUN, RELATIVE if path.endswith("clause") else MAIN)
         variable = layout.variables[position]
         for feature in FEATURES:
             if feature.variable == slot and feature.place in places:
@@ -150,12 +142,7 @@ def _name_relative(clause: ClausePattern) -> str | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Profile:
-    """The weights of some features; features without weights are left as they are.
-
-    Raises:
-        UsageError: an unknown feature or value; a weight that is no number or out of range; no positive weight;
-            structures that overlap.
-    """
+    """The weights of some features, checked; other features are left as they are."""
 
     name: str
     weights: FeatureWeights
@@ -251,11 +238,7 @@ def _load_published() -> Profile:
 
 
 def load_profile(name: str | None) -> Profile | None:
-    """Return the profile of a name or a TOML file; None: uniform.
-
-    Raises:
-        UsageError: there is none of that name, or the file cannot be read or is wrong.
-    """
+    """Return the profile of a name or a TOML file; None: uniform. Raises UsageError."""
     if name is None or name == UNIFORM:
         return None
     if name == PUBLISHED:

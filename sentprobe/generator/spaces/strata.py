@@ -105,10 +105,7 @@ def _compute_shares(
 def sample_strata(strata: Sequence[SpaceStratum], count: int, excluded: Sequence[int], rng: Generator) -> IndexArray:
     """Return *count* different indices in random order: the strata by share, then uniformly within each.
 
-    *excluded* is sorted.
-
-    Raises:
-        UsageError: a stratum has too few sentences.
+    The indices in *excluded* are sorted. Raises UsageError if a stratum has too few sentences.
     """
     shares = np.array([stratum.share for stratum in strata])
     parts: list[IndexArray] = []
