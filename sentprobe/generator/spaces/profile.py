@@ -7,6 +7,7 @@ values of all weighted features; it is counted exactly.
 
 import math
 import tomllib
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,11 +15,16 @@ from enum import StrEnum
 from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
+
+import numpy as np
+from numpy.random import Generator
 
 from sentprobe.errors import FormatError, UsageError, suggest
 from sentprobe.generator.events.event import Aspect, Frame, Number, Polarity, Role, Tense, Voice
+from sentprobe.generator.spaces import counting
 from sentprobe.generator.spaces.constraints import Allowed
+from sentprobe.generator.spaces.counting import Box, Cell, IndexArray
 from sentprobe.generator.spaces.drawn_event import DrawnEvent, number_variables
 from sentprobe.generator.spaces.layout import Layout, LayoutValue
 from sentprobe.generator.spaces.templates import ClausePattern, Pattern, find_patterns
@@ -55,16 +61,14 @@ RELATIVES: Mapping[tuple[Role, Voice], str] = {
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A feature of the main clause, of relative clauses or of nouns: its values, and the end of its variables' names.
-
-    ``read`` returns the value of the feature for a value of a variable.
-    """
+    """A feature of the main clause, of relative clauses or of nouns: its values, and the end of its variables' names."""
 
     name: str
     place: str
     variable: str
     values: type[StrEnum]
     read: Callable[[LayoutValue], str] = str
+    """Returns the value of the feature for a value of a variable."""
 
 
 def _read_polarity(value: LayoutValue) -> str:
@@ -170,10 +174,8 @@ class Profile:
             if feature != STRUCTURE and value not in values:
                 raise self._error(f"{feature} has no value {value!r}; its values are {', '.join(values)}")
             if type(weight) not in (int, float) or not (weight == 0 or 1 / MAX_WEIGHT <= weight <= MAX_WEIGHT):
-                raise self._error(
-                    f"the weight of {feature} {value} must be 0, or between 1/{MAX_WEIGHT:,} and {MAX_WEIGHT:,}, "
-                    f"not {weight!r}"
-                )
+                limits = f"must be 0, or between 1/{MAX_WEIGHT:,} and {MAX_WEIGHT:,}"
+                raise self._error(f"the weight of {feature} {value} {limits}, not {weight!r}")
         if not sum(weights.values()):
             raise self._error(f"no value of {feature} has a positive weight")
 
@@ -197,18 +199,13 @@ class Profile:
             clauses = tuple((role, clause.frame) for role, clause in patterns[0].clauses)
             weight = sum(map(self._weigh_relatives, patterns))
             groups.setdefault((structure, patterns[0].frame, clauses), {})[name] = weight
-        sizes = Counter[str | None]()
+        sizes, result = Counter[str | None](), dict[str, float]()
         for (structure, *_), weights in groups.items():
             sizes[structure] += len(weights)
-        return {
-            name: len(weights)
-            * self._weigh_structure(structure)
-            / sizes[structure]
-            * weight
-            / (sum(weights.values()) or 1)
-            for (structure, *_), weights in groups.items()
-            for name, weight in weights.items()
-        }
+        for (structure, *_), weights in groups.items():
+            share = len(weights) * self._weigh_structure(structure) / sizes[structure] / (sum(weights.values()) or 1)
+            result |= {name: share * weight for name, weight in weights.items()}
+        return result
 
     def _weigh_relatives(self, pattern: Pattern) -> float:
         kinds = [kind for _, clause in pattern.clauses if (kind := _name_relative(clause))]
@@ -219,22 +216,11 @@ class Profile:
 
 
 @cache
-def read_published_shares() -> FeatureWeights:
-    """Return the share of each value of each feature, in percent, in the published datasets."""
-    data = _read_published()
+def read_published() -> tuple[Profile, FeatureWeights]:
+    """Return the published profile, and the share in percent of each value in the published datasets, by feature."""
+    data = tomllib.loads((files(__package__) / "published_profile.toml").read_text(encoding="utf-8"))
     unweighted = data.pop(_UNWEIGHTED)
-    return data | unweighted
-
-
-def _read_published() -> dict[str, dict[str, Any]]:
-    return tomllib.loads((files(__package__) / "published_profile.toml").read_text(encoding="utf-8"))
-
-
-@cache
-def _load_published() -> Profile:
-    shares = _read_published()
-    del shares[_UNWEIGHTED]
-    return Profile(PUBLISHED, shares)
+    return Profile(PUBLISHED, data), data | unweighted
 
 
 def load_profile(name: str | None) -> Profile | None:
@@ -242,7 +228,7 @@ def load_profile(name: str | None) -> Profile | None:
     if name is None or name == UNIFORM:
         return None
     if name == PUBLISHED:
-        return _load_published()
+        return read_published()[0]
     try:
         weights = parse_toml(Path(name).read_text("utf-8"))
     except FileNotFoundError:
@@ -257,7 +243,7 @@ def load_profile(name: str | None) -> Profile | None:
 
 def count_features(events: Iterable[DrawnEvent]) -> dict[str, Counter[str]]:
     """Count the values of each feature in sampled events; structures are those of the published profile."""
-    published = _load_published()
+    published, _ = read_published()
     counts: dict[str, Counter[str]] = {}
     for layout, values in events:
         structure = published.find_structure(layout.pattern) or layout.pattern.name
@@ -265,3 +251,108 @@ def count_features(events: Iterable[DrawnEvent]) -> dict[str, Counter[str]]:
         for trait in find_traits(layout):
             counts.setdefault(trait.feature, Counter())[trait.find_value(values)] += 1
     return counts
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceStratum:
+    """A part of a space: its sentences have indices from ``start`` to ``end`` (excluded)."""
+
+    path: FeaturePath
+    share: float
+    start: int
+    end: int
+    cells: tuple[tuple[Layout, Cell], ...]
+
+    def __str__(self) -> str:
+        return ", ".join(f"{feature} {value}" for feature, value in self.path if feature)
+
+
+def find_strata(boxes: Iterable[tuple[Layout, Box]], profile: Profile) -> list[SpaceStratum]:
+    """Return the strata with sentences and a positive weight, of a space that consists of *boxes*."""
+    cells: dict[FeaturePath, list[tuple[Layout, Cell]]] = {}
+    for layout, box in boxes:
+        for path, part in _split_box(layout, box, profile):
+            cells.setdefault(path, []).extend(
+                (layout, cell) for cell in counting.split_into_cells(layout, part) if cell.size
+            )
+    sizes = {path: sum(cell.size for _, cell in members) for path, members in cells.items() if members}
+    strata: list[SpaceStratum] = []
+    for path, share in _compute_shares(sizes, profile):
+        start = strata[-1].end if strata else 0
+        strata.append(SpaceStratum(path, share, start, start + sizes[path], tuple(cells[path])))
+    return strata
+
+
+def _split_box(layout: Layout, box: Box, profile: Profile) -> Iterator[tuple[FeaturePath, Box]]:
+    """Yield the parts of a box that differ in weighted features, with the path of each; skip weights of 0."""
+    head: FeaturePath = ()
+    if STRUCTURE in profile.weights:
+        structure = profile.find_structure(layout.pattern)
+        if structure is None or not profile.get_weight(STRUCTURE, structure):
+            return
+        head = ((STRUCTURE, structure),)
+    traits = [trait for trait in find_traits(layout) if trait.feature in profile.weights]
+    # Layouts with the same features at as many places share strata.
+    head = (*head, ("", " ".join(trait.feature for trait in traits)))
+    for path, part in _split_by_traits(layout, box, traits, profile):
+        yield (*head, *path), part
+
+
+def _split_by_traits(
+    layout: Layout, box: Box, traits: Sequence[Trait], profile: Profile
+) -> Iterator[tuple[FeaturePath, Box]]:
+    if not traits:
+        yield (), box
+        return
+    first, *others = traits
+    for value, allowed in first.allowed.items():
+        name = None if first.variable is None else layout.variables[first.variable].name
+        part = box if name is None else counting.intersect(box, {name: allowed})
+        if part is not None and profile.get_weight(first.feature, value):
+            for path, piece in _split_by_traits(layout, part, others, profile):
+                yield ((first.feature, value), *path), piece
+
+
+def _compute_shares(
+    sizes: dict[FeaturePath, int], profile: Profile, depth: int = 0
+) -> Iterator[tuple[FeaturePath, float]]:
+    """Yield the share of each stratum: the product of the shares along its path.
+
+    At each step the possible values share by their weights; without weights, by their numbers of sentences.
+    """
+    branches: dict[tuple[str, str], dict[FeaturePath, int]] = {}
+    for path, size in sizes.items():
+        if depth == len(path):
+            yield path, 1.0
+            return
+        branches.setdefault(path[depth], {})[path] = size
+    weights = [
+        profile.get_weight(feature, value) if feature else sum(branch.values())
+        for (feature, value), branch in branches.items()
+    ]
+    total = sum(weights)
+    for weight, branch in zip(weights, branches.values(), strict=True):
+        for path, share in _compute_shares(branch, profile, depth + 1):
+            yield path, share * (weight / total)
+
+
+def sample_strata(strata: Sequence[SpaceStratum], count: int, excluded: Sequence[int], rng: Generator) -> IndexArray:
+    """Return *count* different indices in random order: the strata by share, then uniformly within each.
+
+    The indices in *excluded* are sorted. Raises UsageError if a stratum has too few sentences.
+    """
+    shares = np.array([stratum.share for stratum in strata])
+    parts: list[IndexArray] = []
+    for stratum, number in zip(strata, rng.multinomial(count, shares / shares.sum()).tolist(), strict=True):
+        first, last = (bisect_left(excluded, index) for index in (stratum.start, stratum.end))
+        taken = [index - stratum.start for index in excluded[first:last]]
+        available = stratum.end - stratum.start - len(taken)
+        if not number:
+            continue
+        if number > available:
+            text = f"the profile asks for {number} sentences with {stratum}, but there are only {available}"
+            raise UsageError(f"{text}; ask for fewer sentences")
+        ranks = counting.skip_excluded(taken, counting.sample_distinct(number, available, rng))
+        parts.append(ranks + stratum.start if stratum.end < 2**63 else ranks.astype(object) + stratum.start)
+    sample: IndexArray = rng.permutation(np.concatenate(parts))
+    return sample

@@ -66,7 +66,6 @@ def build(
     Raises UsageError, NoStructureError, TooFewItemsError, TooManyItemsError or TooFewError.
 
     - structure: structure that training lacks and half of the test items have
-    - profile: weights of structures and features; None: uniform
     """
     size = size or Size()
     check_size(task, size, sampling=sampling, halves=structure is not None)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from sentprobe.errors import format_count
 from sentprobe.generator.events.event import Voice
 from sentprobe.generator.spaces.drawn_event import find_layout_parts
-from sentprobe.generator.spaces.profile import UNMARKED, count_features, read_published_shares
+from sentprobe.generator.spaces.profile import UNMARKED, count_features, read_published
 from sentprobe.probes.compeval.items import Probe, UnitItem
 from sentprobe.probes.dataset import Card, Split
 
@@ -85,7 +85,7 @@ def compute_composition(items: ItemsBySplit) -> dict[str, dict[str, float]]:
     """Return the share of each value of each feature among the sentences, beside the published datasets' share."""
     events = {item.text: item.event for questions in items.values() for _, item in questions}
     counts = count_features(events.values())
-    published = read_published_shares()
+    published = read_published()[1]
     return {
         f"{feature} {value}": {
             "share": round(counts[feature][value] / counts[feature].total(), 4),

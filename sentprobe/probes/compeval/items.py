@@ -89,10 +89,7 @@ class Drawer:
         forbidden_words: tuple[str, ...] = (),
         choices: Choices | None = None,
     ) -> Iterator[DrawnEvent]:
-        """Yield distinct events in random order until none are left; see :meth:`make_space`.
-
-        With a profile, yield none after the first stratum that is chosen by weight and has none left.
-        """
+        """Yield distinct events in random order until none, or none of a chosen stratum, are left."""
         space = self.make_space(required=required, words=words, forbidden_words=forbidden_words, choices=choices)
         if space is None:
             return

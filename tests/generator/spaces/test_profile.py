@@ -25,7 +25,7 @@ from sentprobe.generator.spaces.profile import (
     Profile,
     count_features,
     load_profile,
-    read_published_shares,
+    read_published,
 )
 from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import english
@@ -263,7 +263,7 @@ def test_the_published_datasets_have_the_shares_of_the_profile() -> None:
     events = [event for text in sorted(texts) for event in parse(text, english())]
     counts = count_features(space.decode([space.index(event) for event in events]))
     assert counts[STRUCTURE].total() == 3095
-    for feature, shares in read_published_shares().items():
+    for feature, shares in read_published()[1].items():
         measured = {value: 100 * count / counts[feature].total() for value, count in counts[feature].items()}
         assert measured == pytest.approx(shares, abs=0.06)
 
@@ -276,7 +276,7 @@ def test_sentences_of_the_published_profile() -> None:
     uniform = count_features((space := Space(english())).decode(space.sample(2000, seed=0)))
     assert published[RELATIVE]["object-stranded"] / published[RELATIVE].total() < 0.035
     assert 0.2 < uniform[RELATIVE]["object-stranded"] / uniform[RELATIVE].total() < 0.3
-    assert set(published[STRUCTURE]) == set(read_published_shares()[STRUCTURE])
+    assert set(published[STRUCTURE]) == set(read_published()[1][STRUCTURE])
     assert {feature for feature in (load_profile("published") or Profile("", {})).weights} == {
         STRUCTURE,
         RELATIVE,
