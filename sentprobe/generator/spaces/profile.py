@@ -61,7 +61,7 @@ RELATIVES: Mapping[tuple[Role, Voice], str] = {
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A feature of the main clause, of relative clauses or of nouns: its values, and the end of its variables' names."""
+    """A feature of main clauses, relative clauses or nouns, with its values and the end of its variables' names."""
 
     name: str
     place: str
