@@ -35,7 +35,8 @@ MAX_ADVERBS = 6
 class ClauseShape:
     """The features that determine the shape of a clause, with the values that the grammar uses.
 
-    ``gap`` is the role of the gap ("" in a main clause). ``number`` is the grammatical number of the subject.
+    ``gap`` is the role of the gap ("" in a main clause). ``number`` is the grammatical number of the subject. ``dative``
+    is "" without a recipient.
     """
 
     frame: str
@@ -46,6 +47,12 @@ class ClauseShape:
     adverbs: bool
     gap: str
     number: str
+    dative: str = ""
+
+    @property
+    def subject(self) -> str:
+        """The role of the subject."""
+        return find_subject_role(self.voice, self.dative)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +81,16 @@ Shape: TypeAlias = ClauseShape | NounShape | PairShape | AdverbShape
 FlatItems: TypeAlias = tuple[FlatItem, ...]
 
 
-def find_subject_role(voice: str) -> str:
-    """Return the role that is the subject under *voice*."""
-    return "patient" if voice == "passive" else "agent"
+_ROLES = {
+    "intransitive": ("agent",),
+    "transitive": ("agent", "patient"),
+    "ditransitive": ("agent", "patient", "recipient"),
+}
+
+
+def find_subject_role(voice: str, dative: str = "") -> str:
+    """Return the role that is the subject under *voice*; *dative* is the form of a recipient."""
+    return "agent" if voice == "active" else "recipient" if dative == "double" else "patient"
 
 
 def derive_shape(shape: Shape) -> FlatItems:
@@ -126,10 +140,11 @@ def _build_clause_goal(shape: ClauseShape) -> Any:
     from nltk.featstruct import FeatStruct
     from nltk.grammar import FeatStructNonterminal
 
-    subject = find_subject_role(shape.voice)
     core = {"PRED": VERB, "FRAME": shape.frame}
-    for role in ("agent",) if shape.frame == "intransitive" else ("agent", "patient"):
-        number = f", NUM={shape.number}" if role == subject else ""
+    if shape.dative:
+        core["DATIVE"] = shape.dative
+    for role in _ROLES[shape.frame]:
+        number = f", NUM={shape.number}" if role == shape.subject else ""
         core[role.upper()] = "gap" if role == shape.gap else FeatStruct(f"[LEM={role}{number}]")
     goal = FeatStructNonterminal("SBAR[]" if shape.gap else "S[GAP=none]")
     goal["SEM"] = FeatStruct(
@@ -144,7 +159,7 @@ def _build_clause_goal(shape: ClauseShape) -> Any:
     )
     if shape.gap:
         goal["LINK"] = RELATIVIZER
-        if shape.gap == subject:
+        if shape.gap == shape.subject:
             goal["NUM"] = shape.number
     return goal
 
@@ -169,14 +184,18 @@ def _make_placeholder_words(shape: Shape) -> tuple[Word, ...]:
 def list_clause_shapes() -> Iterator[ClauseShape]:
     """Yield all shapes of clauses."""
     structures = [
-        ("intransitive", "active", ("", "agent")),
-        ("transitive", "active", ("", "agent", "patient")),
-        ("transitive", "passive", ("", "agent", "patient")),
+        ("intransitive", "active", "", ("", "agent")),
+        ("transitive", "active", "", ("", "agent", "patient")),
+        ("transitive", "passive", "", ("", "agent", "patient")),
+        ("ditransitive", "active", "double", ("", "agent", "patient")),
+        ("ditransitive", "active", "to", ("", "agent", "patient", "recipient")),
+        ("ditransitive", "passive", "double", ("", "recipient")),
+        ("ditransitive", "passive", "to", ("", "patient")),
     ]
     features = list(product(("past", "pres"), ("simple", "prog"), (POSITIVE, "not", "n't"), (False, True)))
-    for frame, voice, gaps in structures:
+    for frame, voice, dative, gaps in structures:
         for gap, feature, number in product(gaps, features, ("sg", "pl")):
-            yield ClauseShape(frame, voice, *feature, gap, number)
+            yield ClauseShape(frame, voice, *feature, gap, number, dative)
 
 
 def list_all_shapes() -> Iterator[Shape]:

@@ -44,7 +44,7 @@ def _list_type(element: Any) -> Any:
 
 
 _WORD = pa.dictionary(pa.int32(), pa.string())
-_PREDICATE = pa.struct([("verb", pa.int32()), ("agent", pa.int32()), ("patient", pa.int32())])
+_PREDICATE = pa.struct([(name, pa.int32()) for name in ("verb", "agent", "patient", "recipient")])
 _NEGATION = pa.struct([("cue", pa.int32()), ("verb", pa.int32())])
 
 

@@ -25,7 +25,7 @@ from sentprobe.generator.spaces.counting import IndexArray
 from sentprobe.generator.spaces.layout import NEGATIONS, Layout, PhraseForm, make_layout
 from sentprobe.generator.spaces.space import EventBatch
 from sentprobe.generator.spaces.templates import ClausePattern, find_pattern
-from sentprobe.grammars.shapes import ClauseShape, find_subject_role
+from sentprobe.grammars.shapes import ClauseShape
 from sentprobe.lexicon import Flag, Kind, Lexicon, Vocabulary
 
 ValueT = TypeVar("ValueT")
@@ -213,12 +213,14 @@ def _list_words(lexicon: Lexicon) -> Words:
 
 @cache
 def _number_features(shape: ClauseShape, *, is_main: bool) -> tuple[int, ...]:
-    """Return the values of voice (of a transitive main clause), tense, aspect and negation."""
-    values = ([*ev.Tense].index(shape.tense), [*ev.Aspect].index(shape.aspect), NEGATIONS.index(shape.negation))
-    return ([*ev.Voice].index(shape.voice), *values) if is_main and shape.frame == ev.Frame.TRANSITIVE else values
+    """Return the values of voice and dative, where the layout has them as variables, tense, aspect and negation."""
+    values = [[*ev.Tense].index(shape.tense), [*ev.Aspect].index(shape.aspect), NEGATIONS.index(shape.negation)]
+    if shape.dative and shape.gap != ev.Role.RECIPIENT and (is_main or shape.voice == ev.Voice.ACTIVE):
+        values = [[*ev.Dative].index(shape.dative), *values]
+    has_voice = is_main and shape.frame != ev.Frame.INTRANSITIVE
+    return ([*ev.Voice].index(shape.voice), *values) if has_voice else tuple(values)
 
 
 def _find_clause_pattern(shape: ClauseShape) -> ClausePattern:
-    is_subject = shape.gap == find_subject_role(shape.voice)
-    kind = ev.ClauseKind.SUBJECT if is_subject else ev.ClauseKind.OBJECT
+    kind = ev.ClauseKind.SUBJECT if shape.gap == shape.subject else ev.ClauseKind.OBJECT
     return ClausePattern(ev.Frame(shape.frame), kind, ev.Role(shape.gap), ev.Voice(shape.voice))

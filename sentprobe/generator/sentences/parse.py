@@ -50,7 +50,7 @@ def load_english_tries() -> tuple[Trie, dict[str, Trie]]:
     main = Trie()
     relative = {number.value: Trie() for number in ev.Number}
     for shape in shapes.list_clause_shapes():
-        is_subject_relative = shape.gap == shapes.find_subject_role(shape.voice)
+        is_subject_relative = shape.gap == shape.subject
         tries = [relative[shape.number]] if is_subject_relative else relative.values() if shape.gap else [main]
         for trie in tries:
             _insert_shape(trie, shape)
@@ -69,8 +69,7 @@ def _insert_shape(trie: Trie, shape: shapes.ClauseShape) -> None:
             trie.adverbs = trie.adverbs or [trie.make_step()]
             _, trie = trie.adverbs[0]
         else:
-            is_subject = content.name == shapes.find_subject_role(shape.voice)
-            key = content.name, shape.number if is_subject else ""
+            key = content.name, shape.number if content.name == shape.subject else ""
             _, trie = trie.phrases.setdefault(key, trie.make_step())
     trie.ends.append(shape)
 
@@ -154,7 +153,7 @@ def _has_adverb_site(clause: ParsedClause) -> bool:
     features = shape.aspect, shape.voice, shape.negation
     has_adverb_first = clause.adverbs and features == (ev.Aspect.SIMPLE, ev.Voice.ACTIVE, shapes.POSITIVE)
     return any(
-        (has_adverb_first and role == shapes.find_subject_role(shape.voice)) or _has_adverb_site(phrase.clause)
+        (has_adverb_first and role == shape.subject) or _has_adverb_site(phrase.clause)
         for role, phrase in clause.phrases
         if phrase.clause is not None
     )
@@ -191,6 +190,7 @@ def _find_features(shape: shapes.ClauseShape) -> Mapping[str, Any]:
     return {
         "frame": ev.Frame(shape.frame),
         "voice": ev.Voice(shape.voice),
+        "dative": ev.Dative(shape.dative) if shape.dative else None,
         "tense": ev.Tense(shape.tense),
         "aspect": ev.Aspect(shape.aspect),
         "polarity": ev.Polarity.POSITIVE if is_positive else ev.Polarity.NEGATIVE,

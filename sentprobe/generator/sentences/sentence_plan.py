@@ -112,6 +112,7 @@ def _choose_clause_shape(event: Event, head_number: str) -> shapes.ClauseShape:
         bool(event.adverbs),
         str(event.gap or ""),
         str(number),
+        str(event.dative or ""),
     )
 
 
@@ -223,9 +224,10 @@ def find_slots(event: Event, path: str = "", slots: dict[str, str] | None = None
     slots[path + "verb"] = event.predicate or ""
     for i, lemma in enumerate(event.adverbs or ()):
         slots[f"{path}adverb{i}"] = lemma
-    for name, person in (("agent.", event.agent), ("patient.", event.patient)):
+    for role in ROLES:
+        person = event.argument(role)
         if isinstance(person, Participant):
-            _add_participant_slots(person, path + name, slots)
+            _add_participant_slots(person, f"{path}{role.value}.", slots)
     return slots
 
 

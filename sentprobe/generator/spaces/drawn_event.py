@@ -47,7 +47,7 @@ class DrawnEvent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClauseParts:
-    """The variables of a clause; ``voice`` is None if ``site`` fixes it.
+    """The variables of a clause; ``voice`` and ``dative`` are None if ``site`` fixes them.
 
     ``roles`` holds the noun variable of each role; the gap has the variable of the noun that the clause modifies.
     """
@@ -58,14 +58,18 @@ class ClauseParts:
     aspect: int
     tense: int
     voice: int | None
+    dative: int | None
     roles: Mapping[ev.Role, int]
 
-    def find_voice(self, drawn: DrawnEvent) -> str:
-        """Return the voice that this clause has in an event."""
-        return str(self.site.voice if self.voice is None else drawn.get_value(self.voice))
+    def find_features(self, drawn: DrawnEvent) -> tuple[ev.Voice, ev.Dative | None]:
+        """Return the voice that this clause has in an event, and the form of its recipient."""
+        voice = self.site.voice if self.voice is None else drawn.get_value(self.voice)
+        dative = self.site.dative if self.dative is None else ev.Dative(drawn.get_value(self.dative))
+        return ev.Voice(voice), dative
 
 
-_STRUCTURAL = ("voice", "aspect", "negation")
+STRUCTURAL = ("voice", "dative", "aspect", "negation")
+"""The variables, each of two values or more, that determine the shape of a clause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,7 @@ def find_layout_parts(layout: Layout) -> LayoutParts:
     first = DrawnEvent(layout, [0] * len(layout.variables))
     nouns = {slot: numbers[slot] for slot in find_slots(first.event) if slot in numbers}
     nouns = {s: at for s, at in nouns.items() if layout.variables[at].group is Group.NOUN}
-    structural = tuple(at for name, at in numbers.items() if name.endswith(_STRUCTURAL))
+    structural = tuple(at for name, at in numbers.items() if name.endswith(STRUCTURAL))
     return LayoutParts(
         nouns=tuple(nouns.values()),
         determiners={at: numbers[f"{s.removesuffix('noun')}det"] for s, at in nouns.items()},
@@ -115,5 +119,6 @@ def _find_clause_parts(site: ClauseSite, numbers: Mapping[str, int]) -> ClausePa
         aspect=numbers[f"{path}aspect"],
         tense=numbers[f"{path}tense"],
         voice=numbers.get(f"{path}voice"),
+        dative=numbers.get(f"{path}dative"),
         roles={role: numbers[f"{owner}noun"] for role, owner in owners.items()},
     )

@@ -64,6 +64,19 @@ class ClauseSite:
     clause_pattern: "ClausePattern | None" = None
     forms: tuple[PhraseForm, ...] = ()
 
+    @property
+    def dative(self) -> ev.Dative | None:
+        """The form of the recipient that the gap implies; None if there is a variable ``dative`` or no recipient."""
+        is_passive = self.voice is ev.Voice.PASSIVE
+        if self.gap is ev.Role.RECIPIENT:
+            return ev.Dative.DOUBLE if is_passive else ev.Dative.TO
+        return ev.Dative.TO if self.frame is ev.Frame.DITRANSITIVE and self.gap and is_passive else None
+
+    @property
+    def varies_dative(self) -> bool:
+        """Whether the form of the recipient is a variable."""
+        return self.frame is ev.Frame.DITRANSITIVE and self.dative is None
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layout:
@@ -129,6 +142,8 @@ def _list_clause_variables(site: ClauseSite, words: Words, negators: tuple[ev.Ne
         yield _make_free_variable(f"{site.owner}rel", words.relativizers)
     if site.voice is None:
         yield _make_free_variable(f"{path}voice", [v.value for v in ev.Voice])
+    if site.varies_dative:
+        yield _make_free_variable(f"{path}dative", [d.value for d in ev.Dative])
     yield _make_free_variable(f"{path}tense", [t.value for t in ev.Tense])
     yield _make_free_variable(f"{path}aspect", [a.value for a in ev.Aspect])
     allowed = {ev.Polarity.POSITIVE.value, *(n.value for n in negators)}
@@ -191,6 +206,10 @@ class _Matcher:
             self._require_value(f"{path}voice", partial.voice)
         else:
             self._require_fixed(partial.voice, site.voice)
+        if site.varies_dative:
+            self._require_value(f"{path}dative", partial.dative)
+        else:
+            self._require_fixed(partial.dative, site.dative)
         self._require_value(f"{path}tense", partial.tense)
         self._require_value(f"{path}aspect", partial.aspect)
         self._require_value(f"{path}verb", partial.predicate)
@@ -259,6 +278,7 @@ class _Matcher:
 
 
 _VOICES = {voice.value: voice for voice in ev.Voice}
+_DATIVES = {dative.value: dative for dative in ev.Dative}
 _TENSES = {tense.value: tense for tense in ev.Tense}
 _ASPECTS = {aspect.value: aspect for aspect in ev.Aspect}
 _NUMBERS = {number.value: number for number in ev.Number}
@@ -289,6 +309,8 @@ def build_layout_event(values: Mapping[str, LayoutValue], layout: Layout, site: 
         adverbs=tuple(str(values[f"{path}adverb{i}"]) for i in range(site.adverbs)),
         agent=arguments[ev.Role.AGENT],
         patient=arguments.get(ev.Role.PATIENT),
+        recipient=arguments.get(ev.Role.RECIPIENT),
+        dative=_DATIVES[str(values[f"{path}dative"])] if site.varies_dative else site.dative,
     )
 
 
@@ -342,11 +364,13 @@ def _read_clause(event: ev.Event, site: ClauseSite, layout: Layout, values: dict
     path, adverbs = site.path, event.adverbs or ()
     if (event.frame, event.gap, len(adverbs)) != (site.frame, site.gap, site.adverbs):
         return False
-    if site.voice not in (None, event.voice):
+    if site.voice not in (None, event.voice) or (not site.varies_dative and site.dative is not event.dative):
         return False
     negated = event.polarity is ev.Polarity.NEGATIVE
     if site.voice is None:
         values[f"{path}voice"] = str(event.voice)
+    if site.varies_dative:
+        values[f"{path}dative"] = str(event.dative)
     values |= {
         f"{path}tense": str(event.tense),
         f"{path}aspect": str(event.aspect),

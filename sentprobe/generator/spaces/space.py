@@ -42,6 +42,7 @@ from sentprobe.generator.spaces.layout import (
     make_layout,
     read_values,
 )
+from sentprobe.generator.spaces.object_readings import find_object_boxes, has_object_readings
 from sentprobe.generator.spaces.profile import Profile, SpaceStratum, find_strata, sample_strata
 from sentprobe.generator.spaces.sort_bans import find_sort_bans, find_sort_boxes
 from sentprobe.generator.spaces.templates import Pattern, find_patterns
@@ -79,6 +80,9 @@ def _iterate_rules(
     yield from _iterate_language_rules(words, lexicon, choices, is_detailed=is_detailed)
     if not choices.ambiguous and {*choices.adverbs} != {0}:
         yield Rule("leaving out adverbs that two verbs can take", _find_ambiguous_boxes, is_ban=True)
+    if not choices.ambiguous and has_object_readings(words, lexicon):
+        text = "leaving out objects that two verbs can take"
+        yield Rule(text, lambda layout: list(find_object_boxes(words, lexicon, layout)), is_ban=True)
 
 
 def _iterate_language_rules(words: Words, lexicon: Lexicon, choices: Choices, *, is_detailed: bool) -> Iterator[Rule]:
