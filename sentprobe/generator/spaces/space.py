@@ -228,19 +228,19 @@ class Space:
         self.choices = choices or Choices()
         self.constraints = constraints or Constraints()
         self.words = choose_words(lexicon, vocabulary, self.choices, self.constraints)
-        self._layouts = _build_layouts(self.templates, self.words, self.choices)
-        if self.choices.clause != Event() and all(len(x.clauses) == 1 for x in self._layouts):
+        self.layouts = _build_layouts(self.templates, self.words, self.choices)
+        if self.choices.clause != Event() and all(len(x.clauses) == 1 for x in self.layouts):
             names = ", ".join(self.templates)
             raise Contradiction(f"the templates {names} have no relative clause to fix features of")
-        if not self._layouts:
+        if not self.layouts:
             raise Contradiction(f"the templates {', '.join(self.templates)} have too few bare nouns to coordinate")
         rules = _iterate_rules(self.words, lexicon, self.choices, self.constraints)
         self.profile = profile
         self.strata: Sequence[SpaceStratum] = ()
         if profile is None:
-            self._cells = list(_find_cells(self._layouts, rules))
+            self._cells = list(_find_cells(self.layouts, rules))
         else:
-            self.strata = find_strata(_find_boxes(self._layouts, rules), profile)
+            self.strata = find_strata(_find_boxes(self.layouts, rules), profile)
             self._cells = [cell for stratum in self.strata for cell in stratum.cells]
         self._ends = list(accumulate(cell.size for _, cell in self._cells))
         if not self._ends:
@@ -363,10 +363,10 @@ class Space:
         where = f"in the templates {', '.join(self.templates)}"
         if not self.words.determiners:
             return "none of the determiners goes with nouns of that number"
-        if self.profile is not None and next(_find_cells(self._layouts, rules), None) is not None:
+        if self.profile is not None and next(_find_cells(self.layouts, rules), None) is not None:
             return f"the profile {self.profile.name} gives every possible sentence {where} a weight of 0"
         for culprits in chain([()], combinations(rules, 1), combinations(rules, 2)):
-            if next(_find_cells(self._layouts, culprits), None) is None:
+            if next(_find_cells(self.layouts, culprits), None) is None:
                 return self._describe_culprits(culprits, where)
         texts = "; ".join(rule.text for rule in rules)
         return f"no sentence satisfies all of these together {where}: {texts}"
