@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
-from itertools import chain, combinations, count, takewhile
+from itertools import chain, combinations, count, product, takewhile
 from typing import NamedTuple, TypeAlias
 
 from sentprobe.generator.events import event as ev
@@ -121,6 +121,18 @@ def list_participant_paths(pattern: Pattern) -> tuple[str, ...]:
         roles = (role for role in list_frame_roles(clause.frame) if role is not clause.gap)
         paths += [f"{owner.value}.clause.{role.value}." for role in roles]
     return tuple(paths)
+
+
+def list_phrase_forms(
+    pattern: Pattern, adjectives: tuple[int, ...], coordinations: tuple[int, ...]
+) -> Iterator[tuple[PhraseForm, ...]]:
+    """Yield the forms of the participants of a pattern, with these numbers of adjectives and coordinations."""
+    paths = list_participant_paths(pattern)
+    bare_paths = [path for path in paths if path not in {f"{role.value}." for role, _ in pattern.clauses}]
+    for pairs in chain.from_iterable(combinations(bare_paths, number) for number in coordinations):
+        for numbers in product(adjectives, repeat=len(paths) + len(pairs)):
+            conjuncts = dict(zip(pairs, numbers[len(paths) :], strict=True))
+            yield tuple(PhraseForm(path, n, conjuncts.get(path)) for path, n in zip(paths, numbers, strict=False))
 
 
 def _list_clause_variables(site: ClauseSite, words: Words, negators: tuple[ev.Negator, ...]) -> Iterator[Variable]:
