@@ -223,8 +223,8 @@ def _find_function_words() -> frozenset[str]:
 class _TokenReadings(NamedTuple):
     """The readings of a token.
 
-    ``inputs`` holds inputs of a trie, each with the lemma of a verb, a relativizer or a modal. ``determiners`` holds lemmas
-    and forms. ``nouns`` holds lemmas, grammatical numbers and the forms of the determiners that go with them.
+    ``inputs`` holds inputs of a trie, each with the lemma of a verb, a relativizer or a modal. ``determiners`` holds
+    lemmas and forms. ``nouns`` holds lemmas, grammatical numbers and the forms of the determiners that go with them.
     """
 
     text: str

@@ -30,6 +30,8 @@ from sentprobe.generator.spaces.counting import (
 )
 from sentprobe.generator.spaces.drawn_event import DrawnEvent
 from sentprobe.generator.spaces.layout import (
+    NEGATIONS,
+    ClauseForm,
     ClauseSite,
     Layout,
     Restriction,
@@ -39,7 +41,7 @@ from sentprobe.generator.spaces.layout import (
     restrict,
 )
 from sentprobe.generator.spaces.templates import find_patterns
-from sentprobe.lexicon import Flag, Kind, Lexicon
+from sentprobe.lexicon import Flag, Form, Kind, Lexicon
 
 MAX_SENTENCES = 1_000_000_000
 """Maximum sample size; the indices of a larger sample would take more than 8 GB."""
@@ -71,6 +73,12 @@ def _iterate_rules(words: Words, lexicon: Lexicon, choices: Choices, constraints
     if states and Flag.STATIVE not in choices.allow:
         text = "leaving out states in the progressive"
         yield Rule(text, lambda layout: _find_progressive_boxes(states, layout), is_ban=True)
+    lacking = frozenset(
+        i for i, lemma in enumerate(words.modals) if Form.MD_NEG not in lexicon.get(lemma, Kind.MODAL).forms
+    )
+    if lacking and Negator.CONTRACTED in choices.negators:
+        names = ", ".join(words.modals[i] for i in sorted(lacking))
+        yield Rule(f"no n't after {names}", lambda layout: _find_contraction_boxes(lacking, layout), is_ban=True)
 
 
 def _iterate_event_rules(constraints: Constraints) -> Iterator[Rule]:
@@ -118,7 +126,7 @@ def _find_word_positions(lemma: str, variable: Variable) -> Allowed:
     """Return the positions of *lemma* among the values of a variable; empty if the variable does not hold words."""
     if variable.name.endswith("det"):  # a pair of number and lemma
         return frozenset(i for i, pair in enumerate(variable.values) if pair[1] == lemma)
-    if variable.group is None and not variable.name.endswith("rel"):
+    if variable.group is None and not variable.name.endswith(("rel", "modal")):
         return frozenset()
     return frozenset(i for i, value in enumerate(variable.values) if value == lemma)
 
@@ -141,6 +149,16 @@ def _find_progressive_boxes(states: dict[Kind, Allowed], layout: Layout) -> list
         {f"{site.path}verb": states[kind], f"{site.path}aspect": progressive}
         for site in layout.clauses
         if (kind := Kind(site.frame.value)) in states
+    ]
+
+
+def _find_contraction_boxes(modals: Allowed, layout: Layout) -> list[Restriction]:
+    """Return the boxes in which one of *modals* has n't."""
+    contracted = frozenset([NEGATIONS.index(Negator.CONTRACTED.value)])
+    return [
+        {f"{site.path}modal": modals, f"{site.path}negation": contracted}
+        for site in layout.clauses
+        if site.form.is_modal
     ]
 
 
@@ -346,6 +364,7 @@ class Space:
             "determiners": tuple(w.lemma for w in self.lexicon.words(Kind.DETERMINER)),
             "relativizers": tuple(w.lemma for w in self.lexicon.words(Kind.RELATIVIZER)),
             "negators": tuple(Negator),
+            "modals": (None, *(w.lemma for w in self.lexicon.words(Kind.MODAL))),
             "adverbs": tuple(range(3)),
         }
         for name, values in all_values.items():
@@ -365,7 +384,8 @@ def join_batches(batches: Sequence[EventBatch]) -> EventBatch:
 
 def _build_layouts(templates: tuple[str, ...], words: Words, choices: Choices) -> tuple[Layout, ...]:
     counts = choices.adverbs, choices.adverbs_in_clauses
-    return _build_cached_layouts(templates, words, counts, choices.negators)
+    forms = tuple(dict.fromkeys(ClauseForm(modal is not None) for modal in choices.modals))
+    return _build_cached_layouts(templates, words, counts, choices.negators, forms)
 
 
 @lru_cache(maxsize=1024)  # number of layouts
@@ -374,13 +394,15 @@ def _build_cached_layouts(
     words: Words,
     adverbs: tuple[tuple[int, ...], tuple[int, ...]],
     negators: tuple[Negator, ...],
+    forms: tuple[ClauseForm, ...],
 ) -> tuple[Layout, ...]:
     """Return the layouts of templates; *adverbs* holds the possible numbers of adverbs of main and relative clauses."""
     main, inner = adverbs
     return tuple(
-        make_layout(pattern, counts, words, negators)
+        make_layout(pattern, counts, words, negators, clause_forms)
         for pattern in find_patterns(templates)
         for counts in product(main, *[inner] * len(pattern.clauses))
+        for clause_forms in product(forms, repeat=1 + len(pattern.clauses))
     )
 
 
