@@ -154,7 +154,8 @@ def _has_adverb_site(clause: ParsedClause) -> bool:
     """Say whether several clauses can take an adverb (see :mod:`.attachments`)."""
     shape = clause.shape
     features = shape.aspect, shape.voice, shape.negation
-    has_adverb_first = clause.adverbs and features == (ev.Aspect.SIMPLE, ev.Voice.ACTIVE, shapes.POSITIVE)
+    has_auxiliary = features != (ev.Aspect.SIMPLE, ev.Voice.ACTIVE, shapes.POSITIVE) or clause.modal
+    has_adverb_first = clause.adverbs and not has_auxiliary
     return any(
         (has_adverb_first and role == shapes.find_subject_role(shape.voice)) or _has_adverb_site(phrase.clause)
         for role, phrase in clause.phrases

@@ -41,6 +41,7 @@ from sentprobe.generator.spaces.layout import (
     read_values,
     restrict,
 )
+from sentprobe.generator.spaces.sort_bans import find_sort_bans, find_sort_boxes
 from sentprobe.generator.spaces.templates import find_patterns
 from sentprobe.lexicon import Flag, Form, Kind, Lexicon
 
@@ -70,6 +71,13 @@ def _iterate_rules(words: Words, lexicon: Lexicon, choices: Choices, constraints
         yield Rule(f"the required word {lemma!r}", partial(_find_word_boxes, lemma))
     for lemma in constraints.forbidden_words:
         yield Rule(f"the forbidden word {lemma!r}", partial(_find_word_boxes, lemma), is_ban=True)
+    yield from _iterate_word_rules(words, lexicon, choices)
+    if not choices.ambiguous and {*choices.adverbs} != {0}:
+        yield Rule("leaving out adverbs that two verbs can take", _find_ambiguous_boxes, is_ban=True)
+
+
+def _iterate_word_rules(words: Words, lexicon: Lexicon, choices: Choices) -> Iterator[Rule]:
+    """Yield the rules that follow from the words."""
     states = find_stative_verbs(words, lexicon)
     if states and Flag.STATIVE not in choices.allow:
         text = "leaving out states in the progressive"
@@ -80,15 +88,19 @@ def _iterate_rules(words: Words, lexicon: Lexicon, choices: Choices, constraints
     if lacking and Negator.CONTRACTED in choices.negators:
         names = ", ".join(words.modals[i] for i in sorted(lacking))
         yield Rule(f"no n't after {names}", lambda layout: _find_contraction_boxes(lacking, layout), is_ban=True)
-
-    if not choices.ambiguous and {*choices.adverbs} != {0}:
-        yield Rule("leaving out adverbs that two verbs can take", _find_ambiguous_boxes, is_ban=True)
+    if bans := find_sort_bans(words, lexicon):
+        text = "the sorts of nouns that verbs and relativizers take"
+        yield Rule(text, lambda layout: list(find_sort_boxes(bans, layout)), is_ban=True)
 
 
 def _find_ambiguous_boxes(layout: Layout) -> list[Restriction]:
     """Return the main clauses whose adverb follows a relative clause on the subject."""
     main, *relatives = layout.clauses
-    has_site = main.adverbs and any(site.owner == f"{WITHOUT_AUXILIARY.subject.value}." for site in relatives)
+    has_site = (
+        main.adverbs
+        and not main.form.is_modal
+        and any(site.owner == f"{WITHOUT_AUXILIARY.subject.value}." for site in relatives)
+    )
     return _restrict_clauses(WITHOUT_AUXILIARY, layout, [main]) if has_site else []
 
 

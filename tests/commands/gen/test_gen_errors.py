@@ -47,7 +47,7 @@ BAD_REQUESTS = [
     Bad("--modal muts", "unknown modal 'muts' (did you mean 'must'?)"),
     Bad("--modal may --negator n't --polarity neg", "no n't after may"),
     Bad("--require-word must", "'must' is required but is not among the determiners, relativizers and modals"),
-    Bad("--relativizer which", "unknown relativizer 'which'"),
+    Bad("--relativizer whom", "unknown relativizer 'whom'"),
     Bad("--adverbs many", "expected a number of adverbs, or a range such as 0-2, not 'many'"),
     Bad("--adverbs 2-1", "the range '2-1' is empty"),
     Bad("--adverbs 0-99999999", "a verb takes from 0 to 6 adverbs, not 7"),
