@@ -224,7 +224,8 @@ class LayoutRows:
     def look_up_modals(self, path: str) -> NumberArray:
         """Return the forms of the modal of the clause at *path*."""
         is_contracted = self.values[f"{path}negation"] == NEGATIONS.index(Negator.CONTRACTED.value)
-        return self.tables.modal_forms[is_contracted.astype(np.int64), self.values[f"{path}modal"]]
+        forms: NumberArray = self.tables.modal_forms[is_contracted.astype(np.int64), self.values[f"{path}modal"]]
+        return forms
 
     def look_up_verbs(self, site: ClauseSite) -> NumberArray:
         """Return the forms of the main verb of a clause."""

@@ -142,7 +142,8 @@ def iterate_events(case: Case, frame: Frame, gap: Role | None, kind: ClauseKind 
         for verb, finite, aspect, (polarity, negator), adverbs in product(
             VERBS[frame], list_finite(choices), Aspect, negations, sequences
         ):
-            tense, modal = (finite, None) if isinstance(finite, Tense) else (None, finite)
+            tense = finite if isinstance(finite, Tense) else None
+            modal = None if tense else str(finite)
             if modal == "may" and negator is Negator.CONTRACTED:
                 continue
             bare = Event(
