@@ -5,9 +5,9 @@ and memory proportional to the sample.
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import accumulate, chain, combinations, pairwise, product
 from typing import Any, Protocol
 
@@ -15,10 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.errors import UsageError
-from sentprobe.generator.events.event import Aspect, Contradiction, Event, Negator, Number
-from sentprobe.generator.events.notation import write_event
-from sentprobe.generator.sentences.attachments import WITHOUT_AUXILIARY
-from sentprobe.generator.spaces.constraints import Allowed, Choices, Constraints, Words, choose_words
+from sentprobe.generator.events.event import Contradiction, Event, Negator, Number
+from sentprobe.generator.spaces.constraints import Choices, Constraints, Words, choose_words
 from sentprobe.generator.spaces.counting import (
     Cell,
     IndexArray,
@@ -30,159 +28,13 @@ from sentprobe.generator.spaces.counting import (
     split_into_cells,
 )
 from sentprobe.generator.spaces.drawn_event import DrawnEvent
-from sentprobe.generator.spaces.layout import (
-    NEGATIONS,
-    ClauseForm,
-    ClauseSite,
-    Layout,
-    Restriction,
-    Variable,
-    make_layout,
-    read_values,
-    restrict,
-)
-from sentprobe.generator.spaces.sort_bans import find_sort_bans, find_sort_boxes
+from sentprobe.generator.spaces.layout import ClauseForm, Layout, make_layout, read_values
+from sentprobe.generator.spaces.rules import Rule, iterate_rules
 from sentprobe.generator.spaces.templates import find_patterns
-from sentprobe.lexicon import Flag, Form, Kind, Lexicon
+from sentprobe.lexicon import Kind, Lexicon
 
 MAX_SENTENCES = 1_000_000_000
 """Maximum sample size; the indices of a larger sample would take more than 8 GB."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A constraint: its text, and the boxes of a layout whose union it requires or bans."""
-
-    text: str
-    find_boxes: Callable[[Layout], Sequence[Restriction]]
-    is_ban: bool = False
-
-
-def _iterate_rules(words: Words, lexicon: Lexicon, choices: Choices, constraints: Constraints) -> Iterator[Rule]:
-    """Yield the rules for choices and constraints."""
-    if choices.main != Event():
-        text = f"the main clause {write_event(choices.main)}"
-        yield Rule(text, lambda layout: _restrict_clauses(choices.main, layout, layout.clauses[:1]))
-    if choices.clause != Event():
-        text = f"the relative clause {write_event(choices.clause)}"
-        yield Rule(text, lambda layout: _restrict_relatives(choices.clause, layout))
-    yield from _iterate_event_rules(constraints)
-    for lemma in constraints.required_words:
-        yield Rule(f"the required word {lemma!r}", partial(_find_word_boxes, lemma))
-    for lemma in constraints.forbidden_words:
-        yield Rule(f"the forbidden word {lemma!r}", partial(_find_word_boxes, lemma), is_ban=True)
-    yield from _iterate_word_rules(words, lexicon, choices)
-    if not choices.ambiguous and {*choices.adverbs} != {0}:
-        yield Rule("leaving out adverbs that two verbs can take", _find_ambiguous_boxes, is_ban=True)
-
-
-def _iterate_word_rules(words: Words, lexicon: Lexicon, choices: Choices) -> Iterator[Rule]:
-    """Yield the rules that follow from the words."""
-    states = find_stative_verbs(words, lexicon)
-    if states and Flag.STATIVE not in choices.allow:
-        text = "leaving out states in the progressive"
-        yield Rule(text, lambda layout: _find_progressive_boxes(states, layout), is_ban=True)
-    lacking = frozenset(
-        i for i, lemma in enumerate(words.modals) if Form.MD_NEG not in lexicon.get(lemma, Kind.MODAL).forms
-    )
-    if lacking and Negator.CONTRACTED in choices.negators:
-        names = ", ".join(words.modals[i] for i in sorted(lacking))
-        yield Rule(f"no n't after {names}", lambda layout: _find_contraction_boxes(lacking, layout), is_ban=True)
-    if bans := find_sort_bans(words, lexicon):
-        text = "the sorts of nouns that verbs and relativizers take"
-        yield Rule(text, lambda layout: list(find_sort_boxes(bans, layout)), is_ban=True)
-
-
-def _find_ambiguous_boxes(layout: Layout) -> list[Restriction]:
-    """Return the main clauses whose adverb follows a relative clause on the subject."""
-    main, *relatives = layout.clauses
-    has_site = (
-        main.adverbs
-        and not main.form.is_modal
-        and any(site.owner == f"{WITHOUT_AUXILIARY.subject.value}." for site in relatives)
-    )
-    return _restrict_clauses(WITHOUT_AUXILIARY, layout, [main]) if has_site else []
-
-
-def _iterate_event_rules(constraints: Constraints) -> Iterator[Rule]:
-    for event in constraints.required:
-        yield Rule(f"the required event {write_event(event)}", _make_event_boxes(event))
-    if constraints.required_any:
-        names = " or ".join(map(write_event, constraints.required_any))
-        yield Rule(f"the required event {names}", _make_event_boxes(*constraints.required_any))
-    for event in constraints.forbidden:
-        yield Rule(f"the forbidden event {write_event(event)}", _make_event_boxes(event), is_ban=True)
-
-
-def _restrict_clauses(event: Event, layout: Layout, sites: Iterable[ClauseSite]) -> list[Restriction]:
-    """Return, for each clause that can match *event*, the restriction under which it matches."""
-    restrictions = (restrict(event, site, layout) for site in sites)
-    return [restriction for restriction in restrictions if restriction is not None]
-
-
-def _make_event_boxes(*events: Event) -> Callable[[Layout], Sequence[Restriction]]:
-    return lambda layout: [box for event in events for box in _restrict_clauses(event, layout, layout.clauses)]
-
-
-def _restrict_relatives(event: Event, layout: Layout) -> list[Restriction]:
-    """Return one restriction that makes every relative clause match *event*."""
-    merged: dict[str, Allowed] = {}
-    for site in layout.clauses[1:]:
-        restriction = restrict(event, site, layout)
-        if restriction is None:
-            return []
-        for name, allowed in restriction.items():
-            merged[name] = merged.get(name, allowed) & allowed
-    return [merged] if all(merged.values()) else []
-
-
-@lru_cache(maxsize=4096)  # a task repeats the same words in the same layouts
-def _find_word_boxes(lemma: str, layout: Layout) -> tuple[Restriction, ...]:
-    return tuple(
-        {variable.name: allowed}
-        for variable in layout.variables
-        if (allowed := _find_word_positions(lemma, variable) & variable.domain)
-    )
-
-
-def _find_word_positions(lemma: str, variable: Variable) -> Allowed:
-    """Return the positions of *lemma* among the values of a variable; empty if the variable does not hold words."""
-    if variable.name.endswith("det"):  # a pair of number and lemma
-        return frozenset(i for i, pair in enumerate(variable.values) if pair[1] == lemma)
-    if variable.group is None and not variable.name.endswith(("rel", "modal")):
-        return frozenset()
-    return frozenset(i for i, value in enumerate(variable.values) if value == lemma)
-
-
-@lru_cache(maxsize=64)  # a task makes thousands of spaces from the same words
-def find_stative_verbs(words: Words, lexicon: Lexicon) -> dict[Kind, Allowed]:
-    """Return the stative verbs of each kind that has some."""
-    stative_by_kind: dict[Kind, Allowed] = {}
-    for frame, verbs in words.verbs_by_frame.items():
-        kind = Kind(frame.value)
-        words_by_number = {i: lexicon.get(words.verbs[i], kind) for i in verbs}
-        stative_by_kind[kind] = frozenset(i for i, word in words_by_number.items() if Flag.STATIVE in word.flags)
-    return {kind: stative for kind, stative in stative_by_kind.items() if stative}
-
-
-def _find_progressive_boxes(states: dict[Kind, Allowed], layout: Layout) -> list[Restriction]:
-    aspects = list(Aspect)
-    progressive = frozenset([aspects.index(Aspect.PROGRESSIVE)])
-    return [
-        {f"{site.path}verb": states[kind], f"{site.path}aspect": progressive}
-        for site in layout.clauses
-        if (kind := Kind(site.frame.value)) in states
-    ]
-
-
-def _find_contraction_boxes(modals: Allowed, layout: Layout) -> list[Restriction]:
-    """Return the boxes in which one of *modals* has n't."""
-    contracted = frozenset([NEGATIONS.index(Negator.CONTRACTED.value)])
-    return [
-        {f"{site.path}modal": modals, f"{site.path}negation": contracted}
-        for site in layout.clauses
-        if site.form.is_modal
-    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,11 +95,11 @@ class Space:
         if self.choices.clause != Event() and all(len(x.clauses) == 1 for x in self._layouts):
             names = ", ".join(self.templates)
             raise Contradiction(f"the templates {names} have no relative clause to fix features of")
-        rules = list(_iterate_rules(self.words, lexicon, self.choices, self.constraints))
+        rules = iterate_rules(self.words, lexicon, self.choices, self.constraints)
         self._cells = list(_find_cells(self._layouts, rules))
         self._ends = list(accumulate(cell.size for _, cell in self._cells))
         if not self._ends:
-            raise Contradiction(self._explain(rules) if explained else "the space has no event")
+            raise Contradiction(self._explain() if explained else "the space has no event")
 
     def count(self) -> int:
         """Return the exact number of events."""
@@ -357,8 +209,9 @@ class Space:
             parts.setdefault(id(layout), []).append(EventBatch(layout, places, values))
         yield from map(join_batches, parts.values())
 
-    def _explain(self, rules: Sequence[Rule]) -> str:
+    def _explain(self) -> str:
         """Name the one or two constraints that leave no event."""
+        rules = [*iterate_rules(self.words, self.lexicon, self.choices, self.constraints, is_detailed=True)]
         where = f"in the templates {', '.join(self.templates)}"
         if not self.words.determiners:
             return "none of the determiners goes with nouns of that number"
