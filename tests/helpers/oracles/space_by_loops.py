@@ -144,7 +144,7 @@ def iterate_events(case: Case, frame: Frame, gap: Role | None, kind: ClauseKind 
         ):
             tense = finite if isinstance(finite, Tense) else None
             modal = None if tense else str(finite)
-            if modal == "may" and negator is Negator.CONTRACTED:
+            if modal == "may" and str(negator) == "n't":
                 continue
             bare = Event(
                 predicate=verb,
