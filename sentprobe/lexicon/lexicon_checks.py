@@ -101,8 +101,8 @@ def check_unknown_key(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     for item in draft.items:
         kind = item.word.kind
         yield from find_unexpected(item.stated, (*FORMS[kind], *list_other_keys(kind)), item.entry.line)
-        if kind in VERBS and isinstance(taken := item.stated.get(drafts.TAKES), dict):
-            yield from find_unexpected(taken, ROLES[kind], item.entry.line)
+        if kind in VERBS and isinstance(sorts_by_role := item.stated.get(drafts.TAKES), dict):
+            yield from find_unexpected(sorts_by_role, ROLES[kind], item.entry.line)
     for section in draft.vocabularies:
         for entry in section.entries:
             yield from find_unexpected([entry.key], (*OPEN_KINDS, drafts.EXCEPT), entry.line)
