@@ -22,11 +22,16 @@ from sentprobe.grammars import read_english_source
 from sentprobe.grammars.derivation import FlatItem, Hole, Leaf, Node, flatten
 from sentprobe.lexicon import Form, Kind, Word
 
-VERB, NOUN, DETERMINER, RELATIVIZER, ADVERB, ADJECTIVE = "@verb", "@noun", "@det", "@rel", "@adverb", "@adjective"
+VERB, NOUN, DETERMINER, RELATIVIZER = "@verb", "@noun", "@det", "@rel"
+ADVERB, ADJECTIVE, MODAL = "@adverb", "@adjective", "@modal"
 """Placeholder lemmas of the items that are filled with words of the lexicon."""
 
-POSITIVE = "pos"
 FIRST, SECOND = "first", "second"
+"""The names of the holes of a coordination."""
+
+POSITIVE = "pos"
+UNTENSED = "modal"
+"""The tense of a clause with a modal, whose verb does not agree in number."""
 MAX_ADVERBS = 6
 """Length of the longest list of adverbs in the packaged shapes; shapes of longer lists are derived on demand."""
 
@@ -35,8 +40,8 @@ MAX_ADVERBS = 6
 class ClauseShape:
     """The features that determine the shape of a clause, with the values that the grammar uses.
 
-    ``gap`` is the role of the gap ("" in a main clause). ``number`` is the grammatical number of the subject. ``dative``
-    is "" without a recipient.
+    ``gap`` is the role of the gap ("" in a main clause). ``number`` is the grammatical number of the subject, "" where
+    the verb does not agree. ``dative`` is "" without a recipient.
     """
 
     frame: str
@@ -144,12 +149,12 @@ def _build_clause_goal(shape: ClauseShape) -> Any:
     if shape.dative:
         core["DATIVE"] = shape.dative
     for role in _ROLES[shape.frame]:
-        number = f", NUM={shape.number}" if role == shape.subject else ""
+        number = f", NUM={shape.number}" if role == shape.subject and shape.number else ""
         core[role.upper()] = "gap" if role == shape.gap else FeatStruct(f"[LEM={role}{number}]")
     goal = FeatStructNonterminal("SBAR[]" if shape.gap else "S[GAP=none]")
     goal["SEM"] = FeatStruct(
         {
-            "TENSE": shape.tense,
+            "TENSE": FeatStruct({"MODAL": MODAL}) if shape.tense == UNTENSED else shape.tense,
             "ASPECT": shape.aspect,
             "VOICE": shape.voice,
             "NEG": shape.negation,
@@ -159,7 +164,7 @@ def _build_clause_goal(shape: ClauseShape) -> Any:
     )
     if shape.gap:
         goal["LINK"] = RELATIVIZER
-        if shape.gap == shape.subject:
+        if shape.gap == shape.subject and shape.number:
             goal["NUM"] = shape.number
     return goal
 
@@ -175,6 +180,7 @@ def _make_placeholder_words(shape: Shape) -> tuple[Word, ...]:
         (RELATIVIZER, Kind.RELATIVIZER, (Form.WDT,)),
         (ADVERB, Kind.ADVERB, (Form.RB,)),
         (ADJECTIVE, Kind.ADJECTIVE, (Form.JJ,)),
+        (MODAL, Kind.MODAL, (Form.MD, Form.MD_NEG)),
     )
     return tuple(
         Word(lemma, kind, {form: form.value for form in forms}, frozenset(), onset) for lemma, kind, forms in kinds
@@ -192,10 +198,12 @@ def list_clause_shapes() -> Iterator[ClauseShape]:
         ("ditransitive", "passive", "double", ("", "recipient")),
         ("ditransitive", "passive", "to", ("", "patient")),
     ]
-    features = list(product(("past", "pres"), ("simple", "prog"), (POSITIVE, "not", "n't"), (False, True)))
+    features = list(product(("simple", "prog"), (POSITIVE, "not", "n't"), (False, True)))
     for frame, voice, dative, gaps in structures:
-        for gap, feature, number in product(gaps, features, ("sg", "pl")):
-            yield ClauseShape(frame, voice, *feature, gap, number, dative)
+        for gap, tense, feature, number in product(gaps, ("past", "pres"), features, ("sg", "pl")):
+            yield ClauseShape(frame, voice, tense, *feature, gap, number, dative)
+        for gap, feature in product(gaps, features):
+            yield ClauseShape(frame, voice, UNTENSED, *feature, gap, "", dative)
 
 
 def list_all_shapes() -> Iterator[Shape]:

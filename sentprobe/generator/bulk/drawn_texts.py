@@ -22,10 +22,6 @@ WordLookup: TypeAlias = Callable[[Sequence[int]], str]
 """Function that returns the text of one or more tokens for the values of an event's variables."""
 
 
-_SLOT_FORMS = {Kind.ADJECTIVE: Form.JJ, Kind.ADVERB: Form.RB}
-"""The forms of the slots of words that have one form; a relativizer has a form of its own."""
-
-
 class Phrase(NamedTuple):
     """The tokens of events of one shape, and the positions of the variables' words among them."""
 
@@ -96,7 +92,7 @@ class _PhraseBuilder:
             return self._build_noun_phrase_lookup(f"{path}.", name)
         if name:
             kind = SLOT_KINDS[name.rstrip("0123456789")]
-            form = _SLOT_FORMS.get(kind)
+            form = None if name == "rel" else Form(token.leaf.form)
             return _make_lookup(self._get_forms(token.slot, kind, form), self._numbers[token.slot])
         if columns.is_finite(*token.origin):
             tense, subject, leaves = self._find_agreement(token)
@@ -131,6 +127,7 @@ class _PhraseBuilder:
         leaves = dict(zip(columns.TENSE_NUMBER_PAIRS, columns.find_variant_leaves(*token.origin), strict=True))
         is_pair = f"{path}conjunct.noun" in self._numbers
         numbers = [Number.PLURAL if is_pair else Number(number) for number, _ in self._get_values(subject)]
+        assert clause.tense is not None
         return clause.tense, subject, [[leaves[tense, number] for number in numbers] for tense in Tense]
 
     def _get_forms(self, slot: str, kind: Kind, form: Form | None) -> Sequence[str]:
@@ -155,7 +152,7 @@ def _build_form_table(
 ) -> Sequence[str]:
     """Return a form of each used lemma; *form* None means the only form of the word."""
     words = [lexicon.get(lemma, kind) if i in used else None for i, lemma in enumerate(lemmas)]
-    return [word.forms[form or next(iter(word.forms))] if word else "" for word in words]
+    return [word.forms.get(form or next(iter(word.forms)), "") if word else "" for word in words]
 
 
 @lru_cache(maxsize=16)

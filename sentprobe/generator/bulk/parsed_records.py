@@ -22,7 +22,7 @@ from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.sentences.sentence_records import PARQUET, RECORD_FORMATS, TEXT, annotate_readings
 from sentprobe.generator.spaces.constraints import Choices, Constraints, Words, choose_words
 from sentprobe.generator.spaces.counting import IndexArray
-from sentprobe.generator.spaces.layout import NEGATIONS, Layout, PhraseForm, make_layout
+from sentprobe.generator.spaces.layout import NEGATIONS, ClauseForm, Layout, PhraseForm, make_layout
 from sentprobe.generator.spaces.space import EventBatch
 from sentprobe.generator.spaces.templates import ClausePattern, find_pattern
 from sentprobe.grammars.shapes import ClauseShape
@@ -114,6 +114,7 @@ class _ParsedEvents:
         self._adjectives = _number_values(self.words.adjectives)
         self._determiners = _number_values(self.words.determiners)
         self._relativizers = _number_values(self.words.relativizers)
+        self._modals = _number_values(self.words.modals)
         self._rows: dict[Layout, tuple[list[int], list[list[int]]]] = {}
         self._layouts: dict[object, Layout] = {}
 
@@ -128,7 +129,7 @@ class _ParsedEvents:
                 continue
             try:
                 layout = self._find_layout(clause)
-                values = self._list_values(clause, _number_features(clause.shape, is_main=True))
+                values = self._list_values(clause)
             except LookupError:
                 has_layout.append(False)
                 continue
@@ -152,23 +153,29 @@ class _ParsedEvents:
 
     def _find_layout(self, clause: ParsedClause) -> Layout:
         inner = [(role, phrase.clause) for role, phrase in sorted(clause.phrases) if phrase.clause]
+        forms = tuple(ClauseForm(bool(c.modal)) for c in (clause, *(c for _, c in inner)))
         parts = [(role, c.shape.frame, c.shape.gap, c.shape.voice, len(c.adverbs)) for role, c in inner]
-        forms = (*_list_forms(clause), *(form for role, c in inner for form in _list_forms(c, f"{role}.clause.")))
-        key = (clause.shape.frame, len(clause.adverbs), forms, *parts)
+        phrases = (
+            *_list_phrase_forms(clause),
+            *(f for role, c in inner for f in _list_phrase_forms(c, f"{role}.clause.")),
+        )
+        key = (clause.shape.frame, len(clause.adverbs), forms, phrases, *parts)
         if key not in self._layouts:
             where = tuple((ev.Role(role), _find_clause_pattern(c.shape)) for role, c in inner)
             adverbs = len(clause.adverbs), *(len(c.adverbs) for _, c in inner)
             pattern = find_pattern(ev.Frame(clause.shape.frame), where)
-            self._layouts[key] = make_layout(pattern, adverbs, self.words, tuple(ev.Negator), forms)
+            self._layouts[key] = make_layout(pattern, adverbs, self.words, tuple(ev.Negator), forms, phrases=phrases)
         return self._layouts[key]
 
-    def _list_values(self, clause: ParsedClause, features: Sequence[int]) -> list[int]:
+    def _list_values(self, clause: ParsedClause) -> list[int]:
         """Return the value of each variable of the clause's layout, in the layout's order.
 
         Raises:
             LookupError: a relative clause has a relative clause.
         """
-        values = [*features, self._verbs[clause.verb], *(self._adverbs[adverb] for adverb in clause.adverbs)]
+        finite = self._modals[clause.modal] if clause.modal else [*ev.Tense].index(clause.shape.tense)
+        values = [*_number_features(clause.shape, finite), self._verbs[clause.verb]]
+        values += [self._adverbs[adverb] for adverb in clause.adverbs]
         inner: list[int] = []
         for _, phrase in sorted(clause.phrases):
             values += self._list_noun_values(phrase)
@@ -177,9 +184,8 @@ class _ParsedEvents:
             if phrase.clause is not None:
                 if clause.shape.gap:
                     raise LookupError
-                features = _number_features(phrase.clause.shape, is_main=False)
                 inner.append(self._relativizers[phrase.clause.relativizer])
-                inner += self._list_values(phrase.clause, features)
+                inner += self._list_values(phrase.clause)
         return values + inner
 
     def _list_noun_values(self, phrase: ParsedPhrase) -> list[int]:
@@ -187,7 +193,7 @@ class _ParsedEvents:
         return [self._determiners[phrase.number, phrase.determiner], *adjectives, self._nouns[phrase.noun]]
 
 
-def _list_forms(clause: ParsedClause, path: str = "") -> tuple[PhraseForm, ...]:
+def _list_phrase_forms(clause: ParsedClause, path: str = "") -> tuple[PhraseForm, ...]:
     """Return the forms of the participants that have adjectives or a conjunct."""
     return tuple(
         PhraseForm(
@@ -206,18 +212,22 @@ def _list_words(lexicon: Lexicon) -> Words:
     """Return all words of a lexicon."""
     lemmas = {kind: tuple(word.lemma for word in lexicon.words(kind)) for kind in Kind}
     full_lexicon = Lexicon(lexicon.source, lexicon.entries, {"": Vocabulary("", lemmas)})
-    determiners, relativizers = lemmas[Kind.DETERMINER], lemmas[Kind.RELATIVIZER]
-    choices = Choices(determiners=determiners, relativizers=relativizers, allow=frozenset(Flag))
+    choices = Choices(
+        determiners=lemmas[Kind.DETERMINER],
+        relativizers=lemmas[Kind.RELATIVIZER],
+        modals=lemmas[Kind.MODAL],
+        allow=frozenset(Flag),
+    )
     return choose_words(full_lexicon, "", choices, Constraints())
 
 
 @cache
-def _number_features(shape: ClauseShape, *, is_main: bool) -> tuple[int, ...]:
-    """Return the values of voice and dative, where the layout has them as variables, tense, aspect and negation."""
-    values = [[*ev.Tense].index(shape.tense), [*ev.Aspect].index(shape.aspect), NEGATIONS.index(shape.negation)]
-    if shape.dative and shape.gap != ev.Role.RECIPIENT and (is_main or shape.voice == ev.Voice.ACTIVE):
+def _number_features(shape: ClauseShape, finite: int) -> tuple[int, ...]:
+    """Return the values of voice and dative, if the layout varies them, tense or modal (*finite*), aspect, negation."""
+    values = [finite, [*ev.Aspect].index(shape.aspect), NEGATIONS.index(shape.negation)]
+    if shape.dative and shape.gap != ev.Role.RECIPIENT and not (shape.gap and shape.voice == ev.Voice.PASSIVE):
         values = [[*ev.Dative].index(shape.dative), *values]
-    has_voice = is_main and shape.frame != ev.Frame.INTRANSITIVE
+    has_voice = not shape.gap and shape.frame != ev.Frame.INTRANSITIVE
     return ([*ev.Voice].index(shape.voice), *values) if has_voice else tuple(values)
 
 

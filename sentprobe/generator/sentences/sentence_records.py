@@ -158,8 +158,8 @@ def _annotate_tree(tree: str, lexicon: Lexicon, *, id: str) -> Sentence:
 def write_conllu(sentence: Sentence) -> str:
     """Return *sentence* in CoNLL-U.
 
-    Comments hold the event, tree, template and index. MISC holds Agent, Patient and Recipient of a verb and Negates of a
-    cue, as token numbers.
+    Comments hold the event, tree, template and index. MISC holds Agent, Patient and Recipient of a verb and Negates of
+    a cue, as token numbers.
     """
     misc = {p.verb: f"Agent={p.agent}" for p in sentence.predicates}
     for p in sentence.predicates:

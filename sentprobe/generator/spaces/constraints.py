@@ -37,6 +37,7 @@ class Words:
     determiners: tuple[tuple[str, str], ...]
     """Pairs of a grammatical number and the lemma of a determiner that is possible with this number."""
     relativizers: tuple[str, ...]
+    modals: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,12 +62,12 @@ class Choices:
 
     ``main`` and ``clause`` are partial events that fix features of the main clause and of every relative clause. The
     other fields list the values to choose from, in every clause: the numbers of nouns, determiners and relativizers by
-    lemma, negation cues, the number of adverbs before a verb (``clause_adverbs`` for relative clauses, if given), the
-    number of adjectives before a noun, and the number of coordinated participants ("the man and the woman") in a
-    sentence. Repeated values count once. ``allow`` admits verbs with a flag that are excluded by default: stative,
-    punctual and psych verbs in the progressive, and syncretic verbs ("the men hit"). ``ambiguous`` admits events whose
-    sentence has two readings, because two verbs can take an adverb (see
-    :mod:`sentprobe.generator.sentences.attachments`).
+    lemma, negation cues, modals (None for a clause with a tense), the number of adverbs before a verb
+    (``clause_adverbs`` for relative clauses, if given), the number of adjectives before a noun, and the number of
+    coordinated participants ("the man and the woman") in a sentence. Repeated values count once. ``allow`` admits verbs
+    with a flag that are excluded by default: stative, punctual and psych verbs in the progressive, and syncretic verbs
+    ("the men hit"). ``ambiguous`` admits events whose sentence has two readings, because two verbs can take an adverb
+    (see :mod:`sentprobe.generator.sentences.attachments`).
     """
 
     main: Event = field(default_factory=Event)
@@ -75,6 +76,7 @@ class Choices:
     determiners: tuple[str, ...] = ("the",)
     relativizers: tuple[str, ...] = ("that",)
     negators: tuple[Negator, ...] = (Negator.NOT,)
+    modals: tuple[str | None, ...] = (None,)
     adverbs: tuple[int, ...] = (0,)
     clause_adverbs: tuple[int, ...] | None = None
     adjectives: tuple[int, ...] = (0,)
@@ -98,8 +100,8 @@ def choose_words(lexicon: Lexicon, vocabulary: str, choices: Choices, constraint
     """Return the words to choose from.
 
     Raises:
-        UsageError: an unknown vocabulary, determiner or relativizer; a required or forbidden word that is not in the
-            lexicon, or a required one not in the vocabulary; too many adverbs or adjectives.
+        UsageError: an unknown vocabulary, determiner, relativizer or modal; a required or forbidden word that is not in
+            the lexicon, or a required one not in the vocabulary; too many adverbs or adjectives.
         Contradiction: adjectives from a vocabulary without adjectives.
     """
     lexicon.vocabulary(vocabulary)
@@ -117,6 +119,7 @@ def choose_words(lexicon: Lexicon, vocabulary: str, choices: Choices, constraint
         choices.numbers,
         choices.determiners,
         choices.relativizers,
+        modals=tuple(lemma for lemma in choices.modals if lemma is not None),
         syncretic=Flag.SYNCRETIC in choices.allow,
     )
     _check_words(words, lexicon, vocabulary, constraints)
@@ -131,6 +134,7 @@ def _collect_words(
     determiners: tuple[str, ...],
     relativizers: tuple[str, ...],
     *,
+    modals: tuple[str, ...],
     syncretic: bool,
 ) -> Words:
     pairs = tuple(
@@ -159,6 +163,7 @@ def _collect_words(
         adjectives=vocabulary_words.words[Kind.ADJECTIVE],
         determiners=pairs,
         relativizers=relatives,
+        modals=tuple(lexicon.get(lemma, Kind.MODAL).lemma for lemma in modals),
     )
 
 
@@ -166,7 +171,7 @@ def _collect_words(
 def _list_lemmas(words: Words) -> frozenset[str]:
     determiners = (lemma for _, lemma in words.determiners)
     open_words = (*words.nouns, *words.verbs, *words.adverbs, *words.adjectives)
-    return frozenset((*open_words, *words.relativizers, *determiners))
+    return frozenset((*open_words, *words.relativizers, *words.modals, *determiners))
 
 
 def _check_words(words: Words, lexicon: Lexicon, vocabulary: str, constraints: Constraints) -> None:
@@ -182,8 +187,8 @@ def _check_words(words: Words, lexicon: Lexicon, vocabulary: str, constraints: C
 
 
 def _explain_unavailable(lemma: str, lexicon: Lexicon, vocabulary: str) -> str:
-    if {Kind.DETERMINER, Kind.RELATIVIZER} & set(lexicon.kinds_of(lemma)):
-        return "is not among the determiners and relativizers that were chosen"
+    if {Kind.DETERMINER, Kind.RELATIVIZER, Kind.MODAL} & set(lexicon.kinds_of(lemma)):
+        return "is not among the determiners, relativizers and modals that were chosen"
     if any(lemma in lemmas for lemmas in lexicon.vocabulary(vocabulary).words.values()):
         return f"is left out of vocabulary {vocabulary!r} (see --allow)"
     return f"is not in vocabulary {vocabulary!r}"
@@ -193,7 +198,7 @@ def collect_lemmas(event: Event) -> set[str]:
     """Return the lemmas of a partial event."""
     lemmas: set[str | None] = set()
     for clause, _ in iterate_clauses(event):
-        lemmas |= {clause.predicate, *(clause.adverbs or ())}
+        lemmas |= {clause.predicate, clause.modal, *(clause.adverbs or ())}
         persons = (conjunct for _, person in iterate_participants(clause) for conjunct in person.conjuncts)
         for person in persons:
             lemmas |= {person.noun, person.determiner, *person.adjectives}

@@ -47,7 +47,7 @@ class DrawnEvent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClauseParts:
-    """The variables of a clause; ``voice`` and ``dative`` are None if ``site`` fixes them.
+    """The variables of a clause; ``voice`` and ``dative`` are None if ``site`` fixes them, ``tense`` under a modal.
 
     ``roles`` holds the noun variable of each role; the gap has the variable of the noun that the clause modifies.
     """
@@ -56,7 +56,7 @@ class ClauseParts:
     verb: int
     negation: int
     aspect: int
-    tense: int
+    tense: int | None
     voice: int | None
     dative: int | None
     roles: Mapping[ev.Role, int]
@@ -117,7 +117,7 @@ def _find_clause_parts(site: ClauseSite, numbers: Mapping[str, int]) -> ClausePa
         verb=numbers[f"{path}verb"],
         negation=numbers[f"{path}negation"],
         aspect=numbers[f"{path}aspect"],
-        tense=numbers[f"{path}tense"],
+        tense=numbers.get(f"{path}tense"),
         voice=numbers.get(f"{path}voice"),
         dative=numbers.get(f"{path}dative"),
         roles={role: numbers[f"{owner}noun"] for role, owner in owners.items()},

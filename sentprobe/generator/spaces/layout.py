@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
-from itertools import chain, combinations, count, takewhile
+from itertools import chain, combinations, count, product, takewhile
 from typing import NamedTuple, TypeAlias
 
 from sentprobe.generator.events import event as ev
@@ -48,9 +48,18 @@ class Variable:
     group: Group | None = None
 
 
+class ClauseForm(NamedTuple):
+    """Whether the finite verb of a clause is a modal."""
+
+    is_modal: bool = False
+
+
+TENSED = ClauseForm()
+
+
 @dataclass(frozen=True, slots=True)
 class ClauseSite:
-    """A clause of the layout: its path, frame, voice and gap, its number of adverbs and the forms of its participants.
+    """A clause of the layout: its path, frame, voice and gap, its number of adverbs, its form and its participants.
 
     ``owner`` is the path of the noun that the clause modifies ("" for the main clause).
     """
@@ -62,7 +71,8 @@ class ClauseSite:
     adverbs: int
     owner: str
     clause_pattern: "ClausePattern | None" = None
-    forms: tuple[PhraseForm, ...] = ()
+    form: ClauseForm = TENSED
+    phrases: tuple[PhraseForm, ...] = ()
 
     @property
     def dative(self) -> ev.Dative | None:
@@ -89,8 +99,8 @@ class Layout:
     @property
     def coordinations(self) -> tuple[str, ...]:
         """The paths of the coordinated participants."""
-        forms = (form for site in self.clauses for form in site.forms)
-        return tuple(form.path for form in forms if form.conjunct_adjectives is not None)
+        phrases = (phrase for site in self.clauses for phrase in site.phrases)
+        return tuple(phrase.path for phrase in phrases if phrase.conjunct_adjectives is not None)
 
 
 NEGATIONS = (ev.Polarity.POSITIVE.value, *(negator.value for negator in ev.Negator))
@@ -102,22 +112,25 @@ def make_layout(
     adverbs: tuple[int, ...],
     words: Words,
     negators: tuple[ev.Negator, ...],
-    forms: tuple[PhraseForm, ...] = (),
+    forms: tuple[ClauseForm, ...] = (),
+    *,
+    phrases: tuple[PhraseForm, ...] = (),
 ) -> Layout:
     """Return the layout of *pattern*.
 
-    *adverbs* is the number of adverbs of each clause, main clause first. *forms* lists the participants with adjectives
-    or a conjunct.
+    *adverbs* and *forms* hold the number of adverbs and the form of each clause, main clause first; by default, all
+    clauses are tensed. *phrases* lists the participants with adjectives or a conjunct.
     """
     voice = ev.Voice.ACTIVE if pattern.frame is ev.Frame.INTRANSITIVE else None
-    sites = [ClauseSite("", pattern.frame, voice, None, adverbs[0], "")]
-    for (role, clause), number in zip(pattern.clauses, adverbs[1:], strict=True):
+    forms = forms or (TENSED,) * len(adverbs)
+    sites = [ClauseSite("", pattern.frame, voice, None, adverbs[0], "", form=forms[0])]
+    for (role, clause), number, form in zip(pattern.clauses, adverbs[1:], forms[1:], strict=True):
         owner = f"{role.value}."
-        sites.append(ClauseSite(f"{owner}clause.", clause.frame, clause.voice, clause.gap, number, owner, clause))
-    forms_by_path = {form.path: form for form in forms}
+        sites.append(ClauseSite(f"{owner}clause.", clause.frame, clause.voice, clause.gap, number, owner, clause, form))
+    phrases_by_path = {phrase.path: phrase for phrase in phrases}
     for i, site in enumerate(sites):
         paths = (f"{site.path}{role.value}." for role in list_frame_roles(site.frame) if role is not site.gap)
-        sites[i] = replace(site, forms=tuple(forms_by_path.get(path, PhraseForm(path)) for path in paths))
+        sites[i] = replace(site, phrases=tuple(phrases_by_path.get(path, PhraseForm(path)) for path in paths))
     variables = [v for site in sites for v in _list_clause_variables(site, words, negators)]
     return Layout(pattern, tuple(sites), tuple(variables))
 
@@ -136,6 +149,18 @@ def list_participant_paths(pattern: Pattern) -> tuple[str, ...]:
     return tuple(paths)
 
 
+def list_phrase_forms(
+    pattern: Pattern, adjectives: tuple[int, ...], coordinations: tuple[int, ...]
+) -> Iterator[tuple[PhraseForm, ...]]:
+    """Yield the forms of the participants of a pattern, with these numbers of adjectives and coordinations."""
+    paths = list_participant_paths(pattern)
+    bare_paths = [path for path in paths if path not in {f"{role.value}." for role, _ in pattern.clauses}]
+    for pairs in chain.from_iterable(combinations(bare_paths, number) for number in coordinations):
+        for numbers in product(adjectives, repeat=len(paths) + len(pairs)):
+            conjuncts = dict(zip(pairs, numbers[len(paths) :], strict=True))
+            yield tuple(PhraseForm(path, n, conjuncts.get(path)) for path, n in zip(paths, numbers, strict=False))
+
+
 def _list_clause_variables(site: ClauseSite, words: Words, negators: tuple[ev.Negator, ...]) -> Iterator[Variable]:
     path = site.path
     if site.owner:
@@ -144,7 +169,10 @@ def _list_clause_variables(site: ClauseSite, words: Words, negators: tuple[ev.Ne
         yield _make_free_variable(f"{path}voice", [v.value for v in ev.Voice])
     if site.varies_dative:
         yield _make_free_variable(f"{path}dative", [d.value for d in ev.Dative])
-    yield _make_free_variable(f"{path}tense", [t.value for t in ev.Tense])
+    if site.form.is_modal:
+        yield _make_free_variable(f"{path}modal", words.modals)
+    else:
+        yield _make_free_variable(f"{path}tense", [t.value for t in ev.Tense])
     yield _make_free_variable(f"{path}aspect", [a.value for a in ev.Aspect])
     allowed = {ev.Polarity.POSITIVE.value, *(n.value for n in negators)}
     negations = frozenset(i for i, n in enumerate(NEGATIONS) if n in allowed)
@@ -152,10 +180,10 @@ def _list_clause_variables(site: ClauseSite, words: Words, negators: tuple[ev.Ne
     yield Variable(f"{path}verb", words.verbs, words.verbs_by_frame[site.frame], Group.VERB)
     for i in range(site.adverbs):
         yield _make_free_variable(f"{path}adverb{i}", words.adverbs, Group.ADVERB)
-    for form in site.forms:
-        yield from _list_noun_variables(form.path, form.adjectives, words)
-        if form.conjunct_adjectives is not None:
-            yield from _list_noun_variables(f"{form.path}conjunct.", form.conjunct_adjectives, words)
+    for phrase in site.phrases:
+        yield from _list_noun_variables(phrase.path, phrase.adjectives, words)
+        if phrase.conjunct_adjectives is not None:
+            yield from _list_noun_variables(f"{phrase.path}conjunct.", phrase.conjunct_adjectives, words)
 
 
 def _list_noun_variables(path: str, adjectives: int, words: Words) -> Iterator[Variable]:
@@ -210,7 +238,8 @@ class _Matcher:
             self._require_value(f"{path}dative", partial.dative)
         else:
             self._require_fixed(partial.dative, site.dative)
-        self._require_value(f"{path}tense", partial.tense)
+        self._require_variable(f"{path}tense", partial.tense)
+        self._require_variable(f"{path}modal", partial.modal)
         self._require_value(f"{path}aspect", partial.aspect)
         self._require_value(f"{path}verb", partial.predicate)
         if partial.polarity is ev.Polarity.NEGATIVE and partial.negator is None:
@@ -268,6 +297,12 @@ class _Matcher:
         if required is not None:
             self._allow(name, lambda value: value == required)
 
+    def _require_variable(self, name: str, required: str | None) -> None:
+        """Require a value of a variable that the layout may lack."""
+        if required is not None and name not in self._variables:
+            raise _ImpossibleStructure
+        self._require_value(name, required)
+
     def _allow(self, name: str, test: Callable[[LayoutValue], bool]) -> None:
         variable = self._variables[name]
         allowed = frozenset(i for i in variable.domain if test(variable.values[i]))
@@ -302,7 +337,8 @@ def build_layout_event(values: Mapping[str, LayoutValue], layout: Layout, site: 
         predicate=str(values[f"{path}verb"]),
         frame=site.frame,
         voice=site.voice or _VOICES[str(values[f"{path}voice"])],
-        tense=_TENSES[str(values[f"{path}tense"])],
+        tense=None if site.form.is_modal else _TENSES[str(values[f"{path}tense"])],
+        modal=str(values[f"{path}modal"]) if site.form.is_modal else None,
         aspect=_ASPECTS[str(values[f"{path}aspect"])],
         polarity=polarity,
         negator=negator,
@@ -364,6 +400,8 @@ def _read_clause(event: ev.Event, site: ClauseSite, layout: Layout, values: dict
     path, adverbs = site.path, event.adverbs or ()
     if (event.frame, event.gap, len(adverbs)) != (site.frame, site.gap, site.adverbs):
         return False
+    if site.form != ClauseForm(event.modal is not None):
+        return False
     if site.voice not in (None, event.voice) or (not site.varies_dative and site.dative is not event.dative):
         return False
     negated = event.polarity is ev.Polarity.NEGATIVE
@@ -372,7 +410,7 @@ def _read_clause(event: ev.Event, site: ClauseSite, layout: Layout, values: dict
     if site.varies_dative:
         values[f"{path}dative"] = str(event.dative)
     values |= {
-        f"{path}tense": str(event.tense),
+        f"{path}modal" if site.form.is_modal else f"{path}tense": str(event.modal or event.tense),
         f"{path}aspect": str(event.aspect),
         f"{path}negation": str(event.negator if negated else event.polarity),
         f"{path}verb": str(event.predicate),

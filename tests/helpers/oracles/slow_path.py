@@ -14,9 +14,11 @@ from nltk.parse.featurechart import FeatureBottomUpLeftCornerChartParser
 
 from sentprobe.generator.events.event import (
     BARE,
+    FRAME_ROLES,
     GAP,
     Argument,
     Aspect,
+    Dative,
     Event,
     Frame,
     Negator,
@@ -24,6 +26,7 @@ from sentprobe.generator.events.event import (
     Participant,
     Polarity,
     RelativeClause,
+    Role,
     Tense,
     Voice,
 )
@@ -58,13 +61,14 @@ def build_goal(event: Event) -> FeatStructNonterminal:
 def event_to_features(event: Event) -> FeatStruct:
     """Return the meaning (SEM) of a fully specified *event*."""
     core: dict[str, Any] = {"PRED": event.predicate, "FRAME": _get_value(event.frame)}
-    core["AGENT"] = _argument_to_features(event.agent)
-    if event.frame is Frame.TRANSITIVE:
-        core["PATIENT"] = _argument_to_features(event.patient)
+    for role in FRAME_ROLES[event.frame or Frame.TRANSITIVE]:
+        core[role.upper()] = _argument_to_features(event.argument(role))
+    if event.dative is not None:
+        core["DATIVE"] = _get_value(event.dative)
     negation = event.negator if event.polarity is Polarity.NEGATIVE else event.polarity
     return FeatStruct(
         {
-            "TENSE": _get_value(event.tense),
+            "TENSE": FeatStruct({"MODAL": event.modal}) if event.modal else _get_value(event.tense),
             "ASPECT": _get_value(event.aspect),
             "VOICE": _get_value(event.voice),
             "NEG": _get_value(negation),
@@ -82,17 +86,19 @@ def event_from_features(meaning: FeatStruct) -> Event:
     core = meaning["CORE"]
     negation = meaning["NEG"]
     positive = negation == Polarity.POSITIVE.value
+    finite = meaning["TENSE"]
     return Event(
         predicate=core["PRED"],
         frame=Frame(core["FRAME"]),
         voice=Voice(meaning["VOICE"]),
-        tense=Tense(meaning["TENSE"]),
+        tense=Tense(finite) if isinstance(finite, str) else None,
+        modal=None if isinstance(finite, str) else finite["MODAL"],
         aspect=Aspect(meaning["ASPECT"]),
         polarity=Polarity.POSITIVE if positive else Polarity.NEGATIVE,
         negator=None if positive else Negator(negation),
         adverbs=tuple(_list_from_features(meaning["ADV"])),
-        agent=_argument_from_features(core["AGENT"]),
-        patient=_argument_from_features(core["PATIENT"]) if "PATIENT" in core else None,
+        dative=Dative(core["DATIVE"]) if "DATIVE" in core else None,
+        **{role.value: _argument_from_features(core[role.upper()]) for role in Role if role.upper() in core},
     )
 
 
@@ -184,7 +190,7 @@ def _build_token(item: FlatItem) -> Token:
     )
 
 
-_ROLE_OF_RELATION = {"nsubj": "agent", "nsubj:pass": "patient", "obj": "patient", "obl:agent": "agent"}
+_ROLE_OF_RELATION = {"nsubj": "agent", "obj": "patient", "iobj": "recipient", "obl": "recipient", "obl:agent": "agent"}
 
 
 def _read_predicates(tokens: tuple[Token, ...]) -> tuple[Predicate, ...]:
@@ -197,7 +203,10 @@ def _read_predicates(tokens: tuple[Token, ...]) -> tuple[Predicate, ...]:
                 for at, child in enumerate(tokens, 1)
                 if child.head == verb and child.deprel in _ROLE_OF_RELATION
             }
-            predicates.append(Predicate(verb=verb, agent=roles["agent"], patient=roles.get("patient")))
+            if subject := [at for at, child in enumerate(tokens, 1) if (child.head, child.deprel) == (verb, "nsubj:pass")]:
+                modified = tokens[subject[0] - 1].upos == "PRON"
+                roles["recipient" if "patient" in roles else "patient"] = token.head if modified else subject[0]
+            predicates.append(Predicate(verb=verb, **roles | {"patient": roles.get("patient")}))
     return tuple(sorted(predicates, key=lambda p: tokens[p.verb - 1].deprel != "root"))
 
 

@@ -18,6 +18,7 @@ from sentprobe.generator.events.event import (
     Aspect,
     Bare,
     ClauseKind,
+    Dative,
     Event,
     Frame,
     Negator,
@@ -32,6 +33,8 @@ from sentprobe.generator.events.event import (
     iterate_participants,
 )
 from sentprobe.generator.events.matching import contains, subsumes
+from sentprobe.generator.sentences.parse import parse_clauses
+from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.spaces.constraints import Choices, Constraints
 from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import Flag, read_lexicon_text
@@ -42,6 +45,7 @@ TINY = read_lexicon_text(
     man = {}
     artist = {}
     student = {}
+    pen = {}
     [transitive]
     help = {}
     admire = { flags = ["stative"] }
@@ -49,6 +53,9 @@ TINY = read_lexicon_text(
     [intransitive]
     sleep = {}
     dance = {}
+    [ditransitive]
+    show = {}
+    hit = { flags = ["syncretic"] }
     [adverb]
     really = {}
     often = {}
@@ -59,24 +66,37 @@ TINY = read_lexicon_text(
     noun = ["man", "artist"]
     transitive = "*"
     intransitive = "*"
+    ditransitive = "*"
     adverb = "*"
     adjective = "*"
     [vocabulary.three]
+    noun = ["man", "artist", "student"]
+    transitive = "*"
+    intransitive = "*"
+    ditransitive = "*"
+    adverb = "*"
+    adjective = "*"
+    [vocabulary.four]
     noun = "*"
     transitive = "*"
     intransitive = "*"
+    ditransitive = "*"
     adverb = "*"
     adjective = "*"
     """,
     "tiny.toml",
 )
-NOUNS = {"two": ("man", "artist"), "three": ("man", "artist", "student")}
-VERBS = {Frame.TRANSITIVE: ("help", "admire", "hit"), Frame.INTRANSITIVE: ("sleep", "dance")}
+NOUNS = {"four": ("man", "artist", "student", "pen"), "two": ("man", "artist"), "three": ("man", "artist", "student")}
+VERBS = {
+    Frame.TRANSITIVE: ("help", "admire", "hit"),
+    Frame.INTRANSITIVE: ("sleep", "dance"),
+    Frame.DITRANSITIVE: ("show", "hit"),
+}
 ADVERBS = ("really", "often")
 ADJECTIVES = ("old", "young")
 PLURAL_TOO = {"the", "some", "no", "this", "that"}
 
-T, I = Frame.TRANSITIVE, Frame.INTRANSITIVE  # noqa: E741
+T, I, D = Frame.TRANSITIVE, Frame.INTRANSITIVE, Frame.DITRANSITIVE  # noqa: E741
 SRC, ORC = ClauseKind.SUBJECT, ClauseKind.OBJECT
 Clauses = dict[Role, tuple[Frame, ClauseKind]]
 SOME_CLAUSE = ((T, SRC), (T, ORC), (I, SRC))
@@ -91,6 +111,11 @@ STRUCTURES: dict[str, list[tuple[Frame, Clauses]]] = {
     "transitive-rc.patient.intransitive": [(T, {Role.PATIENT: (I, SRC)})],
     "transitive-rc.agent.transitive": [(T, on) for on in ON_AGENT[:2]],
     "transitive-rc.patient.transitive.orc": [(T, {Role.PATIENT: (T, ORC)})],
+    "ditransitive": [(D, {})],
+    "ditransitive-rc.recipient": [(D, {Role.RECIPIENT: clause}) for clause in (*SOME_CLAUSE, (D, SRC), (D, ORC))],
+    "ditransitive-rc.patient.ditransitive": [(D, {Role.PATIENT: (D, kind)}) for kind in ClauseKind],
+    "intransitive-rc-ditransitive": [(I, {Role.AGENT: (D, kind)}) for kind in ClauseKind],
+    "transitive-rc-ditransitive.patient": [(T, {Role.PATIENT: (D, kind)}) for kind in ClauseKind],
     "transitive-rc-both.agent.intransitive.patient.intransitive": [(T, {Role.AGENT: (I, SRC), Role.PATIENT: (I, SRC)})],
 }
 STRUCTURES["all"] = [
@@ -135,25 +160,30 @@ def iterate_events(case: Case, frame: Frame, gap: Role | None, kind: ClauseKind 
     negations += [(Polarity.NEGATIVE, negator) for negator in choices.negators]  # type: ignore[misc]
     sequences = [seq for count in choices.adverbs for seq in permutations(ADVERBS, count)]
     arguments: dict[Role, list[Argument | None]] = {
-        Role.AGENT: [GAP] if gap is Role.AGENT else list(iterate_participants_by_loops(case, on.get(Role.AGENT))),
-        Role.PATIENT: [None],
+        role: [GAP] if gap is role else list(iterate_participants_by_loops(case, on.get(role)))
+        for role in FRAME_ROLES[frame]
     }
-    if frame is T:
-        arguments[Role.PATIENT] = (
-            [GAP] if gap is Role.PATIENT else list(iterate_participants_by_loops(case, on.get(Role.PATIENT)))
-        )
-    for voice in Voice if frame is T else (Voice.ACTIVE,):
-        subject = Role.AGENT if voice is Voice.ACTIVE else Role.PATIENT
+    forms = product((Voice.ACTIVE,) if frame is I else Voice, Dative if frame is D else (None,))
+    for voice, dative in forms:
+        subject = Event(frame=frame, voice=voice, dative=dative).subject
         if kind is not None and (gap is subject) != (kind is SRC):
             continue
-        for verb, tense, aspect, (polarity, negator), adverbs in product(
-            VERBS[frame], Tense, Aspect, negations, sequences
+        if frame is D and kind is ORC and (voice is Voice.PASSIVE or (gap is Role.RECIPIENT and dative is Dative.DOUBLE)):
+            continue  # the fragment has no such relative clause
+        for verb, finite, aspect, (polarity, negator), adverbs in product(
+            VERBS[frame], list_finite(choices), Aspect, negations, sequences
         ):
+            tense = finite if isinstance(finite, Tense) else None
+            modal = None if tense else str(finite)
+            if modal == "may" and str(negator) == "n't":
+                continue
             bare = Event(
                 predicate=verb,
                 frame=frame,
                 voice=voice,
+                dative=dative,
                 tense=tense,
+                modal=modal,
                 aspect=aspect,
                 polarity=polarity,
                 negator=negator,
@@ -161,8 +191,15 @@ def iterate_events(case: Case, frame: Frame, gap: Role | None, kind: ClauseKind 
             )
             if not subsumes(fixed, bare):
                 continue
-            for agent, patient in product(arguments[Role.AGENT], arguments[Role.PATIENT]):
-                yield replace(bare, agent=agent, patient=patient)
+            for fillers in product(*arguments.values()):
+                pairs = zip(arguments, fillers, strict=True)
+                yield replace(bare, **{role.value: filler for role, filler in pairs})  # type: ignore[arg-type]
+
+
+def list_finite(choices: Choices) -> list[Tense | str]:
+    """Return the tenses and modals that a clause can have."""
+    modals = [modal for modal in choices.modals if modal is not None]
+    return [*(Tense if None in choices.modals else ()), *modals]
 
 
 def iterate_participants_by_loops(case: Case, clause: tuple[Frame, ClauseKind] | None) -> Iterator[Participant]:
@@ -210,6 +247,7 @@ def has_distinct_words(event: Event) -> bool:
 
 def list_words(event: Event) -> set[str | None]:
     words = {word for _, word in list_content_words(event)}
+    words |= {clause.modal for clause, _ in iterate_clauses(event)} - {None}
     for _, person in list_participants(event):
         words |= {conjunct.determiner for conjunct in person.conjuncts}
         if isinstance(person.clause, RelativeClause):
@@ -224,7 +262,11 @@ def is_chosen(event: Event, choices: Choices) -> bool:
         state = clause.predicate == "admire" and clause.aspect is Aspect.PROGRESSIVE
         if state and Flag.STATIVE not in choices.allow:
             return False
-    return choices.ambiguous or not has_adverb_of_two_verbs(event)
+    if choices.ambiguous:
+        return True
+    has_recipient = any(clause.frame is D for clause, _ in iterate_clauses(event))
+    is_clear = not has_recipient or len(parse_clauses(realize(event, TINY, checked=True).text, TINY)) == 1
+    return is_clear and not has_adverb_of_two_verbs(event)
 
 
 def has_adverb_of_two_verbs(event: Event) -> bool:
@@ -258,11 +300,14 @@ def find_satisfying_events(case: Case, constraints: Constraints) -> set[Event]:
 PAST, PASSIVE = Event(tense=Tense.PAST), Event(voice=Voice.PASSIVE)
 PLAIN = Event(tense=Tense.PAST, aspect=Aspect.SIMPLE)
 PLAINEST = replace(PLAIN, polarity=Polarity.POSITIVE)
+ONE = Choices(main=PLAINEST, clause=PLAINEST, numbers=(Number.SINGULAR,))
 CASES = [
     Case(
         "two", ("intransitive",), Choices(determiners=("the", "a", "that"), negators=tuple(Negator), adverbs=(0, 1, 2))
     ),
     Case("two", ("transitive",)),
+    Case("two", ("intransitive",), Choices(modals=("may", None, "must"), negators=tuple(Negator))),
+    Case("two", ("intransitive-rc",), Choices(main=replace(PLAINEST, tense=None), clause=PLAIN, modals=("can", None))),
     Case("two", ("transitive",), Choices(main=PAST, adverbs=(1,), allow=frozenset(Flag))),
     Case("two", ("transitive", "intransitive"), Choices(main=PASSIVE, determiners=("a", "some"))),
     Case("two", ("intransitive-rc.agent.intransitive",), Choices(relativizers=("that", "who"))),
@@ -279,6 +324,11 @@ CASES = [
     Case("three", ("transitive",), Choices(main=PLAIN, negators=(), coordinations=(0, 1), numbers=(Number.SINGULAR,))),
     Case("two", ("intransitive-rc.agent.intransitive",), Choices(main=PLAINEST, clause=PLAIN, adjectives=(1,))),
     Case("two", ("intransitive",), Choices(adjectives=(0, 1), coordinations=(1,), determiners=("the", "a"))),
+    Case("three", ("ditransitive",), Choices(main=PAST, numbers=(Number.SINGULAR,), adverbs=(0, 1))),
+    Case("four", ("ditransitive-rc.recipient",), ONE),
+    Case("four", ("ditransitive-rc.recipient",), replace(ONE, ambiguous=True)),
+    Case("four", ("ditransitive-rc.patient.ditransitive",), replace(ONE, allow=frozenset([Flag.SYNCRETIC]))),
+    Case("four", ("intransitive-rc-ditransitive", "transitive-rc-ditransitive.patient"), ONE),
     Case("three", ("all",), Choices(main=replace(PLAINEST, voice=Voice.PASSIVE), clause=PLAINEST, negators=())),
 ]
 

@@ -30,6 +30,11 @@ help = {}
 "眠る" = { VBZ = "眠", VBD = "眠った", VBG = "眠って", VBN = "眠られ", VBP = "眠れ" }
 sleep = {}
 
+[ditransitive]
+"schenk" = { VBZ = "schenkt", VBD = "schenkte", VBG = "schenkend", VBN = "geschenkt", VBP = "schenke" }
+give = {}
+help = {}
+
 [adverb]
 "déjà" = {}
 "всегда" = {}
@@ -44,6 +49,7 @@ old = {}
 noun = "*"
 transitive = "*"
 intransitive = "*"
+ditransitive = "*"
 adverb = "*"
 adjective = "*"
 """
@@ -70,6 +76,7 @@ def spaces(draw: st.DrawFn) -> Space:
         determiners=("the", *draw(_some([d for d in determiners if d != "the"]))),
         relativizers=draw(_some([word.lemma for word in lexicon.words(Kind.RELATIVIZER)])),
         negators=draw(_some(list(Negator))),
+        modals=draw(_some([None, *(word.lemma for word in lexicon.words(Kind.MODAL))])),
         adverbs=draw(st.sampled_from(((0,), (1,), (0, 2)))),
         adjectives=draw(st.sampled_from(((0,), (1,), (0, 1)) if vocabulary == "odd" else ((0,),))),
         coordinations=draw(st.sampled_from(((0,), (0, 1), (1, 2)))),
