@@ -203,9 +203,10 @@ def _read_predicates(tokens: tuple[Token, ...]) -> tuple[Predicate, ...]:
                 for at, child in enumerate(tokens, 1)
                 if child.head == verb and child.deprel in _ROLE_OF_RELATION
             }
-            if subject := [at for at, child in enumerate(tokens, 1) if (child.head, child.deprel) == (verb, "nsubj:pass")]:
-                modified = tokens[subject[0] - 1].upos == "PRON"
-                roles["recipient" if "patient" in roles else "patient"] = token.head if modified else subject[0]
+            for at, child in enumerate(tokens, 1):
+                if (child.head, child.deprel) == (verb, "nsubj:pass"):
+                    is_double = "patient" in roles
+                    roles["recipient" if is_double else "patient"] = token.head if child.upos == "PRON" else at
             predicates.append(Predicate(verb=verb, **roles | {"patient": roles.get("patient")}))
     return tuple(sorted(predicates, key=lambda p: tokens[p.verb - 1].deprel != "root"))
 

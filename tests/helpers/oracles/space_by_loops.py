@@ -168,7 +168,8 @@ def iterate_events(case: Case, frame: Frame, gap: Role | None, kind: ClauseKind 
         subject = Event(frame=frame, voice=voice, dative=dative).subject
         if kind is not None and (gap is subject) != (kind is SRC):
             continue
-        if frame is D and kind is ORC and (voice is Voice.PASSIVE or (gap is Role.RECIPIENT and dative is Dative.DOUBLE)):
+        is_stranded = voice is Voice.PASSIVE or (gap is Role.RECIPIENT and dative is Dative.DOUBLE)
+        if frame is D and kind is ORC and is_stranded:
             continue  # the fragment has no such relative clause
         for verb, finite, aspect, (polarity, negator), adverbs in product(
             VERBS[frame], list_finite(choices), Aspect, negations, sequences
