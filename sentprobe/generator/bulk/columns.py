@@ -238,7 +238,7 @@ class LayoutRows:
     def find_variants(self, site: ClauseSite) -> NumberArray:
         """Return each row's position in TENSE_NUMBER_PAIRS: tense (any for a modal), and number of the subject."""
         voices = tuple(Voice) if site.voice is None else (site.voice,)
-        datives = tuple(Dative) if site.varies_dative else (site.dative,)
+        datives = tuple(Dative) if site.varies_dative else (site.dative or "",)
         choices = [self.find_agreement(find_subject_path(site, *pair)) for pair in product(voices, datives)]
         variants = self.values.get(f"{site.path}voice", np.int64(0)) * len(datives)
         variants = variants + self.values.get(f"{site.path}dative", np.int64(0))
@@ -267,9 +267,9 @@ class LayoutRows:
         return entries
 
 
-def find_subject_path(site: ClauseSite, voice: Voice, dative: Dative | None) -> str:
+def find_subject_path(site: ClauseSite, voice: str, dative: str) -> str:
     """Return the path of the noun phrase that the finite verb agrees with."""
-    role = find_subject_role(voice.value, str(dative or ""))
+    role = find_subject_role(voice, dative)
     return site.owner if site.gap is not None and site.gap == role else f"{site.path}{role}."
 
 

@@ -122,7 +122,7 @@ class _PhraseBuilder:
     def _find_agreement(self, token: PlanToken) -> tuple[int, int, list[list[Leaf]]]:
         """Return the variables of a finite verb's tense and of its subject's determiner, and the leaf for each pair."""
         clause = self._clauses[token.path]
-        path = columns.find_subject_path(clause.site, *clause.find_features(self._event))
+        path = columns.find_subject_path(clause.site, clause.find_voice(self._event), clause.find_dative(self._event))
         subject = self._numbers[f"{path}det"]
         leaves = dict(zip(columns.TENSE_NUMBER_PAIRS, columns.find_variant_leaves(*token.origin), strict=True))
         is_pair = f"{path}conjunct.noun" in self._numbers

@@ -61,11 +61,13 @@ class ClauseParts:
     dative: int | None
     roles: Mapping[ev.Role, int]
 
-    def find_features(self, drawn: DrawnEvent) -> tuple[ev.Voice, ev.Dative | None]:
-        """Return the voice that this clause has in an event, and the form of its recipient."""
-        voice = self.site.voice if self.voice is None else drawn.get_value(self.voice)
-        dative = self.site.dative if self.dative is None else ev.Dative(drawn.get_value(self.dative))
-        return ev.Voice(voice), dative
+    def find_voice(self, drawn: DrawnEvent) -> str:
+        """Return the voice that this clause has in an event."""
+        return str(self.site.voice if self.voice is None else drawn.get_value(self.voice))
+
+    def find_dative(self, drawn: DrawnEvent) -> str:
+        """Return the form of the recipient that this clause has in an event, "" without a recipient."""
+        return str((self.site.dative if self.dative is None else drawn.get_value(self.dative)) or "")
 
 
 STRUCTURAL = ("voice", "dative", "aspect", "negation")

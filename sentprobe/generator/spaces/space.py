@@ -244,6 +244,10 @@ class Space:
                 texts = [rule.text for rule in culprits] or ["the size of the vocabulary"]
                 return f"{' and '.join([*texts, f'the choice of {name}'])} contradict each other"
         if not culprits:
+            frames = {site.frame for layout in self.layouts for site in layout.clauses}
+            for frame in sorted(frames):
+                if not self.words.verbs_by_frame[frame]:
+                    return f"vocabulary {self.vocabulary!r} has no {frame.value} verb {where}"
             return f"the vocabulary has too few words for any sentence {where}"
         if len(culprits) == 1:
             return f"{culprits[0].text} is impossible {where}"

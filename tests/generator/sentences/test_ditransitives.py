@@ -56,8 +56,7 @@ LEXICON = read_lexicon_text(
 )
 FIRST = "agent: the man[sg, bare], patient: the pen[sg, bare], recipient: the doctor[sg, bare]"
 gift_events = st.one_of(
-    full_events(LEXICON, vocabulary="gifts", frame=Frame.DITRANSITIVE),
-    full_events(LEXICON, vocabulary="gifts"),
+    full_events(LEXICON, vocabulary="gifts", frame=Frame.DITRANSITIVE), full_events(LEXICON, vocabulary="gifts")
 )
 
 
