@@ -108,7 +108,8 @@ def test_every_feature_is_drawn_evenly_in_a_large_space() -> None:
 @examples(30)
 def test_words_that_must_differ_differ(template: str, seed: int) -> None:
     choices = replace(LARGE, adverbs=(2,))
-    space = Space(english(), vocabulary="compeval", templates=[template], choices=choices)
+    vocabulary = "everyday" if "ditransitive" in template else "compeval"
+    space = Space(english(), vocabulary=vocabulary, templates=[template], choices=choices)
     assert all(has_distinct_words(event) for event in space.events(space.sample(20, seed=seed)))
 
 
